@@ -1,0 +1,1 @@
+"""copycost: what does each copy cost when Linux sends a message, and when does avoiding one pay?"""

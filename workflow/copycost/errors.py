@@ -1,0 +1,24 @@
+"""The errors that copycost raises on purpose.
+
+A message names, in this order: where, what was found, what was expected, what to do.
+"""
+
+
+class CopycostError(Exception):
+    """Something that a user can understand and act upon; shown as one sentence, no traceback."""
+
+
+class ConfigError(CopycostError):
+    """The configuration asks for something that cannot be; the message lists every problem."""
+
+
+class ParseError(CopycostError):
+    """Text written by another program does not have the documented form."""
+
+
+class HostError(CopycostError):
+    """This host lacks a tool, a right or a resource."""
+
+
+class DataError(CopycostError):
+    """Records or tables contradict their definition, or each other."""
