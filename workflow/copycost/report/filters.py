@@ -1,0 +1,245 @@
+"""Numbers and lists as a careful person writes them. The only place where anything is rounded.
+
+Every filter takes SI values as `facts.json` holds them and refuses what is no number: a text that
+would print "nan" stops the build instead.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+from jinja2 import Environment
+
+from copycost.errors import DataError
+from copycost.sizes import format_size
+
+_WORDS = (
+    "no", "one", "two", "three", "four", "five", "six",
+    "seven", "eight", "nine", "ten", "eleven", "twelve",
+)  # fmt: skip
+_IRREGULAR = {
+    "is": "are",
+    "was": "were",
+    "has": "have",
+    "does": "do",
+    "this": "these",
+    "it": "they",
+    "its": "their",
+    "matrix": "matrices",
+}
+
+
+def _finite(value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise DataError(f"report text: got {value!r}, expected a finite number in facts.json")
+    return float(value)
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Return a number with `digits` significant digits and no exponent: 0.3094 is ``0.309``."""
+    number = _finite(value)
+    if number == 0.0:
+        return "0"
+    decimals = digits - 1 - math.floor(math.log10(abs(number)))
+    rounded = round(number, decimals)
+    if rounded and math.floor(math.log10(abs(rounded))) > math.floor(math.log10(abs(number))):
+        decimals -= 1  # 9.996 has become 10.0, which would show a digit too many
+    if decimals <= 0:
+        return f"{rounded:.0f}"
+    return f"{rounded:.{decimals}f}"
+
+
+def gbps(bits_per_s: float, digits: int = 3) -> str:
+    """Return a rate given in bit/s: 38.2e9 is ``38.2 Gbit/s``, 45e6 is ``45.0 Mbit/s``."""
+    rate = _finite(bits_per_s)
+    if 0.0 < abs(rate) < 1e8:
+        return f"{significant(rate / 1e6, digits)} Mbit/s"
+    return f"{significant(rate / 1e9, digits)} Gbit/s"
+
+
+def size(n_bytes: float) -> str:
+    """Return a size: 65536 is ``64 KiB``; one between grid points gets two digits, ``23 KiB``."""
+    number = _finite(n_bytes)
+    if number == int(number):
+        exact = format_size(int(number))
+        if number < 1024 or not exact.endswith(" B"):
+            return exact
+    for factor, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if number >= factor:
+            scaled = number / factor
+            digits = 2 if scaled < 100 else 3
+            return f"{significant(scaled, digits)} {unit}"
+    return f"{number:.0f} B"
+
+
+def duration(seconds: float) -> str:
+    """Return a time given in seconds: ``812 ns``, ``1.30 µs``, ``0.200 s``, ``4 min 12 s``."""
+    time_s = _finite(seconds)
+    if time_s >= 3600:
+        minutes = round(time_s / 60)
+        return f"{minutes // 60} h {minutes % 60} min"
+    if time_s >= 100:
+        whole = round(time_s)
+        return f"{whole // 60} min {whole % 60} s"
+    if time_s >= 0.1 or time_s == 0.0:
+        return f"{significant(time_s, 2 if time_s < 10 else 3)} s"
+    for factor, unit in ((1e-3, "ms"), (1e-6, "µs")):
+        if time_s >= factor:
+            return f"{significant(time_s / factor)} {unit}"
+    return f"{significant(time_s / 1e-9)} ns"
+
+
+def ns(nanoseconds: float) -> str:
+    """Return a time given in nanoseconds, in the unit that suits it."""
+    return duration(_finite(nanoseconds) * 1e-9)
+
+
+def ns_per_byte(value: float) -> str:
+    """Return a CPU time per byte given in ns: ``0.31 ns per byte``."""
+    return f"{significant(value, 2)} ns per byte"
+
+
+def cost(value: float, unit: str) -> str:
+    """Return a cost per byte with the unit that was measured: ``0.31 ns per byte``."""
+    return f"{significant(value, 2)} {unit} per byte"
+
+
+def percent(share: float) -> str:
+    """Return a share (1 = all) in percent, without rounding a rest away.
+
+    0.9996 is ``over 99.9 %`` and 0.0002 ``under 0.1 %``: only all is 100 % and only nothing is 0 %.
+    """
+    value = _finite(share) * 100.0
+    if value != 0.0 and abs(value) < 0.1:
+        return "under 0.1 %"
+    if 99.9 < value < 100.0:
+        return "over 99.9 %"
+    if abs(value) < 10.0 or 99.0 < value < 100.0:
+        text = f"{value:.1f}"
+        return f"{text.removesuffix('.0')} %"
+    return f"{value:.0f} %"
+
+
+def ratio(value: float) -> str:
+    """Return a ratio: ``1.42``, ``0.71``, ``12.5``."""
+    number = _finite(value)
+    if number < 0.1:
+        return significant(number, 2)
+    return f"{number:.2f}" if number < 10 else significant(number)
+
+
+def change(value: float, more: str = "more", less: str = "less") -> str:
+    """Return a ratio as a difference: 1.25 is ``25 % more``, 0.8 ``20 % less``, 3 ``3.00 times``."""
+    number = _finite(value)
+    if number >= 2.0:
+        return f"{ratio(number)} times"
+    if number == 1.0:
+        return f"neither {more} nor {less}"
+    return f"{percent(abs(number - 1.0))} {more if number > 1.0 else less}"
+
+
+def span(low: float, high: float, form: Callable[[float], str] = ratio) -> str:
+    """Return two values as ``1.30 to 1.55``, or one where both read the same."""
+    first, last = form(low), form(high)
+    return first if first == last else f"{first} to {last}"
+
+
+def count(number: int) -> str:
+    """Return a whole number, as a word up to twelve: ``three``, ``28``, ``10,000``."""
+    whole = int(_finite(number))
+    return _WORDS[whole] if 0 <= whole < len(_WORDS) else f"{whole:,}"
+
+
+def plural(number: int, noun: str, plural_form: str | None = None) -> str:
+    """Return a number in digits with its noun: ``1 thread``, ``4 threads``."""
+    return f"{int(_finite(number)):,} {noun if number == 1 else plural_form or _plural(noun)}"
+
+
+def counted(number: int, noun: str, plural_form: str | None = None) -> str:
+    """Return a number in words with its noun: ``one size``, ``three sizes``, ``28 cells``."""
+    return f"{count(number)} {noun if number == 1 else plural_form or _plural(noun)}"
+
+
+def agree(number: int, word: str, plural_form: str | None = None) -> str:
+    """Return a word in the form that goes with a number: ``was`` for 1, ``were`` for others."""
+    return word if number == 1 else plural_form or _plural(word)
+
+
+def _plural(noun: str) -> str:
+    if noun in _IRREGULAR:
+        return _IRREGULAR[noun]
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun}s"
+
+
+def join_and(items: Iterable[object], word: str = "and") -> str:
+    """Return items as a list in a sentence: ``1, 2 and 4``."""
+    texts = [str(item) for item in items]
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} {word} {texts[-1]}"
+
+
+def sizes(values: Iterable[int]) -> str:
+    """Return sizes as a list in a sentence: ``1 KiB, 4 KiB and 64 KiB``."""
+    return join_and(size(value) for value in values)
+
+
+def n_threads(values: Sequence[int]) -> str:
+    """Return thread counts with their noun: ``1 thread``, ``1, 2 and 4 threads``."""
+    noun = "thread" if list(values) == [1] else "threads"
+    return f"{join_and(values)} {noun}"
+
+
+def impl(name: str) -> str:
+    """Return an implementation's name as the tables and the config write it."""
+    return f"`{name}`"
+
+
+def sentence(text: str) -> str:
+    """Return a text with its first letter as a capital, the rest untouched."""
+    return text[:1].upper() + text[1:]
+
+
+def escape_cell(text: object) -> str:
+    """Return a text that cannot break out of a Markdown table cell."""
+    return str(text).replace("|", "\\|").replace("\n", " ")
+
+
+FILTERS: dict[str, Callable[..., str]] = {
+    "significant": significant,
+    "gbps": gbps,
+    "size": size,
+    "sizes": sizes,
+    "duration": duration,
+    "ns": ns,
+    "ns_per_byte": ns_per_byte,
+    "cost": cost,
+    "percent": percent,
+    "ratio": ratio,
+    "change": change,
+    "count": count,
+    "plural": plural,
+    "counted": counted,
+    "agree": agree,
+    "join_and": join_and,
+    "n_threads": n_threads,
+    "impl": impl,
+    "sentence": sentence,
+    "escape_cell": escape_cell,
+}
+
+
+def add_filters(environment: Environment) -> None:
+    """Make every filter known to a Jinja environment; those that take two values are functions."""
+    environment.filters.update(FILTERS)
+    environment.globals.update(
+        {
+            "ratio_span": lambda low, high: span(low, high, ratio),
+            "size_span": lambda low, high: span(low, high, size),
+            "gbps_span": lambda low, high: span(low, high, gbps),
+            "percent_span": lambda low, high: span(low, high, percent),
+        }
+    )

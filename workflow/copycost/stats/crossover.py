@@ -1,0 +1,275 @@
+"""From which size on is one better than the other? Along the sizes at a fixed thread count."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+import numpy as np
+from scipy import stats
+
+from copycost.stats.ratios import Direction, Ratio, paired_ratio
+from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
+
+
+class Outcome(StrEnum):
+    """The shape of a comparison along the sizes."""
+
+    ALWAYS = "always"
+    NEVER = "never"
+    FROM = "from"
+    UP_TO = "up_to"
+    MIXED = "mixed"
+    UNDECIDED = "undecided"
+    NOT_MEASURED = "not_measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Neighbouring sizes [bytes] that share a sign: 1 better, -1 worse, 0 no difference seen."""
+
+    sign: int
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of sign.
+
+    Attributes
+    ----------
+    gains
+        True where the larger sizes are the better ones.
+    below_bytes, above_bytes
+        The bracket: the last size before the change and the first after it.
+    point_bytes
+        Where the ratio, interpolated over the logarithm of the size, is 1.
+    low_bytes, high_bytes
+        Its interval; None where it reaches the end of the grid, or where one round gives none.
+    """
+
+    gains: bool
+    below_bytes: int
+    above_bytes: int
+    point_bytes: float
+    low_bytes: float | None
+    high_bytes: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Crossover:
+    """What a comparison does along the sizes.
+
+    Attributes
+    ----------
+    outcome
+        The shape; `from` and `up_to` have one change, `mixed` two or more, the others none.
+    observed_once
+        True where a size was measured in one round only, so that signs are without certainty.
+    sizes
+        Sizes [bytes] that were compared, ascending.
+    missing
+        Sizes of the grid that could not be compared.
+    stretches
+        The signs along the sizes.
+    lone
+        Sizes whose sign no neighbour shares, and which therefore do not count as a reversal.
+    changes
+        The changes of sign.
+    share_inside
+        Share of resamples with a change of sign inside the grid; None without resamples.
+    """
+
+    outcome: Outcome
+    observed_once: bool
+    sizes: tuple[int, ...]
+    missing: tuple[int, ...]
+    stretches: tuple[Stretch, ...]
+    lone: tuple[int, ...]
+    changes: tuple[Change, ...]
+    share_inside: float | None
+
+
+def find_crossover(
+    log_ratios: dict[int, FloatArray], sizes: Sequence[int], settings: StatisticsSettings
+) -> Crossover:
+    """Classify a comparison along the sizes and locate its changes of sign.
+
+    Strict on purpose. `always` and `never` need every size of the grid decided, `from` and
+    `up_to` every size that was compared outside the bracket; two neighbouring sizes must agree before a reversal
+    counts; nothing is said beyond the ends of the grid. What is left is `undecided`, and the
+    stretches tell what was seen.
+
+    The location comes from resamples of the mean log ratio at each size. They are drawn from
+    Student's t around the mean rather than from the rounds themselves: three rounds have only ten
+    different resamples, whose spread is too small by a third (see `paired_ratio`).
+
+    Parameters
+    ----------
+    log_ratios
+        Per size [bytes] the logarithms of the rounds' ratios, shape (n_rounds,).
+    sizes
+        The sizes of the grid [bytes].
+    """
+    grid = sorted(sizes)
+    ratios = {
+        size: paired_ratio(log_ratios.get(size, np.empty(0)), settings.confidence) for size in grid
+    }
+    known = tuple(size for size in grid if ratios[size].n_pairs > 0)
+    missing = tuple(size for size in grid if size not in known)
+    if not known:
+        return Crossover(Outcome.NOT_MEASURED, False, (), missing, (), (), (), None)
+    once = any(ratios[size].n_pairs == 1 for size in known)
+    signs = {size: _sign(ratios[size]) for size in known}
+    stretches = _stretches(known, signs)
+    outcome, turns, lone = _classify(stretches)
+    if missing and outcome in (Outcome.ALWAYS, Outcome.NEVER):
+        # A size of the grid that nobody compared may be the exception.
+        outcome, turns = Outcome.UNDECIDED, ()
+    means = np.array([np.log(ratios[size].value) for size in known])
+    draws = None if once else _resampled_means(known, log_ratios, means, settings)
+    positions = np.log2(np.array(known, dtype=np.float64))
+    changes = tuple(
+        _locate(before, after, known, positions, means, draws, settings) for before, after in turns
+    )
+    share = None if draws is None else _share_inside(draws)
+    return Crossover(outcome, once, known, missing, stretches, lone, changes, share)
+
+
+def _sign(ratio: Ratio) -> int:
+    if ratio.direction is Direction.OBSERVED_ONCE:
+        return int(np.sign(ratio.value - 1.0))
+    return {Direction.ABOVE: 1, Direction.BELOW: -1}.get(ratio.direction, 0)
+
+
+def _stretches(sizes: Sequence[int], signs: dict[int, int]) -> tuple[Stretch, ...]:
+    stretches: list[Stretch] = []
+    for size in sizes:
+        if stretches and stretches[-1].sign == signs[size]:
+            stretches[-1] = Stretch(signs[size], (*stretches[-1].sizes, size))
+        else:
+            stretches.append(Stretch(signs[size], (size,)))
+    return tuple(stretches)
+
+
+def _classify(
+    stretches: tuple[Stretch, ...],
+) -> tuple[Outcome, tuple[tuple[Stretch, Stretch], ...], tuple[int, ...]]:
+    """Return the outcome, the pairs of stretches between which the sign turns, and lone sizes."""
+    decided = [stretch for stretch in stretches if stretch.sign != 0]
+    turns = [(a, b) for a, b in pairwise(decided) if a.sign != b.sign]
+    # A reversal needs two neighbours; the first stretch reverses nothing.
+    lone = tuple(b.sizes[0] for _, b in turns if len(b.sizes) == 1)
+    if not decided or lone:
+        return Outcome.UNDECIDED, (), lone
+    if len(turns) > 1:
+        return Outcome.MIXED, tuple(turns), ()
+    if len(turns) == 1:
+        before, after = turns[0]
+        ends_decided = stretches[0] is before and stretches[-1] is after
+        if not ends_decided:
+            return Outcome.UNDECIDED, (), ()
+        return (Outcome.FROM if after.sign > 0 else Outcome.UP_TO), tuple(turns), ()
+    if len(stretches) > 1:
+        return Outcome.UNDECIDED, (), ()
+    return (Outcome.ALWAYS if decided[0].sign > 0 else Outcome.NEVER), (), ()
+
+
+def _resampled_means(
+    sizes: Sequence[int],
+    log_ratios: dict[int, FloatArray],
+    means: FloatArray,
+    settings: StatisticsSettings,
+) -> FloatArray:
+    """Draw the mean log ratio of each size from its t distribution: (resamples, n_sizes)."""
+    draws = np.empty((settings.resamples, len(sizes)))
+    for column, size in enumerate(sizes):
+        known = log_ratios[size][np.isfinite(log_ratios[size])]
+        error = known.std(ddof=1) / np.sqrt(known.size)
+        # A stream per size: the draws of one size do not depend on which others were measured.
+        generator = np.random.default_rng([settings.seed, size])
+        spread = stats.t.rvs(known.size - 1, size=settings.resamples, random_state=generator)
+        draws[:, column] = means[column] + error * spread
+    return draws
+
+
+def best_splits(curves: FloatArray, rising: bool) -> tuple[IntArray, FloatArray]:
+    """Find, for each curve, the cut that best parts its negative from its positive values.
+
+    The cut after `k` values costs the sum of what lies on the wrong side of it. At the cheapest
+    cut inside the curve, the values next to it have different signs, so there is exactly one root
+    to interpolate however often noise makes the curve cross zero elsewhere.
+
+    Parameters
+    ----------
+    curves
+        Shape (n_curves, n_sizes).
+    rising
+        True to look for negative values followed by positive ones.
+
+    Returns
+    -------
+    tuple of arrays
+        The number of values before the cut (0 or n_sizes: no change of sign), and its cost.
+    """
+    signed = curves if rising else -curves
+    n_curves = curves.shape[0]
+    zero = np.zeros((n_curves, 1))
+    before = np.hstack([zero, np.cumsum(np.maximum(signed, 0.0), axis=1)])
+    after_total = np.maximum(-signed, 0.0)
+    after = np.hstack([np.cumsum(after_total[:, ::-1], axis=1)[:, ::-1], zero])
+    cost = before + after
+    cut = cost.argmin(axis=1)
+    return cut, cost[np.arange(n_curves), cut]
+
+
+def split_roots(curves: FloatArray, positions: FloatArray, rising: bool) -> FloatArray:
+    """Return where each curve changes sign, in the unit of `positions`.
+
+    -inf and inf stand for "below" and "above the first and last position": a rising curve that is
+    positive throughout has its root somewhere below, and where exactly nobody measured.
+    """
+    cut, _ = best_splits(curves, rising)
+    n = curves.shape[1]
+    roots = np.where(cut == 0, -np.inf, np.inf)
+    inside = np.flatnonzero((cut > 0) & (cut < n))
+    left, right = cut[inside] - 1, cut[inside]
+    y_left, y_right = curves[inside, left], curves[inside, right]
+    step = y_right - y_left
+    share = np.divide(-y_left, step, out=np.full(step.shape, 0.5), where=step != 0.0)
+    share = np.clip(share, 0.0, 1.0)
+    roots[inside] = positions[left] + share * (positions[right] - positions[left])
+    return roots
+
+
+def _locate(
+    before: Stretch,
+    after: Stretch,
+    sizes: Sequence[int],
+    positions: FloatArray,
+    means: FloatArray,
+    draws: FloatArray | None,
+    settings: StatisticsSettings,
+) -> Change:
+    """Place one change of sign, looking only at the two stretches and at what lies between."""
+    rising = after.sign > 0
+    window = slice(sizes.index(before.sizes[0]), sizes.index(after.sizes[-1]) + 1)
+    point = float(split_roots(means[None, window], positions[window], rising)[0])
+    low: float | None = None
+    high: float | None = None
+    if draws is not None:
+        roots = split_roots(draws[:, window], positions[window], rising)
+        # "inverted_cdf" picks a value that occurs: no average with an infinite neighbour.
+        ends = np.quantile(roots, [settings.tail, 1.0 - settings.tail], method="inverted_cdf")
+        low = float(2.0 ** ends[0]) if np.isfinite(ends[0]) else None
+        high = float(2.0 ** ends[1]) if np.isfinite(ends[1]) else None
+    return Change(rising, before.sizes[-1], after.sizes[0], float(2.0**point), low, high)
+
+
+def _share_inside(draws: FloatArray) -> float:
+    """Return the share of curves whose best description has a change of sign inside the grid."""
+    n = draws.shape[1]
+    up_cut, up_cost = best_splits(draws, rising=True)
+    down_cut, down_cost = best_splits(draws, rising=False)
+    cut = np.where(up_cost <= down_cost, up_cut, down_cut)
+    return float(np.mean((cut > 0) & (cut < n)))

@@ -1,0 +1,101 @@
+"""Ratios of two things measured in the same rounds, and what may be said of them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from scipy import stats
+
+from copycost.stats.settings import FloatArray
+
+
+class Direction(StrEnum):
+    """Where a ratio lies, as far as its interval tells."""
+
+    ABOVE = "above"
+    BELOW = "below"
+    NO_DIFFERENCE = "no difference seen"
+    OBSERVED_ONCE = "observed once"
+    NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A ratio paired by round.
+
+    Attributes
+    ----------
+    n_pairs
+        Rounds in which both were measured.
+    value
+        Geometric mean of the rounds' ratios; NaN where there is none.
+    low, high
+        Its interval; NaN where fewer than two rounds give none.
+    p_value
+        Two-sided, of "the ratio is 1"; NaN like the interval.
+    direction
+        What may be said.
+    """
+
+    n_pairs: int
+    value: float
+    low: float
+    high: float
+    p_value: float
+    direction: Direction
+
+
+def paired_ratio(log_ratios: FloatArray, confidence: float) -> Ratio:
+    """Estimate a ratio from the logarithms of its rounds' ratios, with Student's t interval.
+
+    Pairing by round cancels the drift of the machine, and the logarithm makes "twice" and "half"
+    equally far from 1. The percentile bootstrap would hold the truth in only about 75 % at n = 3
+    and 90 % at n = 10; t on the logarithms holds it in 95 % where noise is proportional, and in
+    94 to 97 % under heavier tails (`copycost.stats.simulate` measures both).
+
+    Parameters
+    ----------
+    log_ratios
+        Shape (n,): natural logarithm of the ratio in each round; NaN rounds are left out.
+    """
+    known = log_ratios[np.isfinite(log_ratios)]
+    n = int(known.size)
+    nan = float("nan")
+    if n == 0:
+        return Ratio(0, nan, nan, nan, nan, Direction.NOT_MEASURED)
+    mean = float(known.mean())
+    if n == 1:
+        return Ratio(1, float(np.exp(mean)), nan, nan, nan, Direction.OBSERVED_ONCE)
+    error = float(known.std(ddof=1)) / np.sqrt(n)
+    half = float(stats.t.ppf((1.0 + confidence) / 2.0, n - 1)) * error
+    low, high = mean - half, mean + half
+    if error > 0.0:
+        p_value = float(2.0 * stats.t.sf(abs(mean) / error, n - 1))
+    else:
+        p_value = 1.0 if mean == 0.0 else 0.0
+    if low > 0.0:
+        direction = Direction.ABOVE
+    elif high < 0.0:
+        direction = Direction.BELOW
+    else:
+        direction = Direction.NO_DIFFERENCE
+    with np.errstate(over="ignore"):
+        ends = np.exp([mean, low, high])
+    return Ratio(n, float(ends[0]), float(ends[1]), float(ends[2]), p_value, direction)
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """Return p-values corrected for the number of comparisons made (Holm's step-down method).
+
+    NaN stays NaN and does not count as a comparison.
+
+    Source
+    ------
+    S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statistics 6 (1979).
+    """
+    corrected = np.full(p_values.shape, np.nan)
+    known = np.flatnonzero(np.isfinite(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    factors = np.arange(order.size, 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * factors), 1.0)
+    return corrected
