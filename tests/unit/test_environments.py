@@ -1,0 +1,84 @@
+"""The locked environments: complete, hashed, without addresses, and agreeing with one another."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ENVS = Path(__file__).parents[2] / "envs"
+LOCKS = ["requirements", "requirements-dev"]
+
+# conda-forge splits or renames some packages
+CONDA_NAMES = {
+    "matplotlib-base": "matplotlib",
+    "seaborn-base": "seaborn",
+    "pypandoc": "pypandoc-binary",
+    "typst-py": "typst",
+}
+CONDA_ONLY = {"python", "quarto", "pandoc", "typst", "compilers", "gcc"}
+
+
+def wanted(name: str) -> set[str]:
+    """Return the names that an .in file asks for, with those of the files it includes."""
+    names = set()
+    for line in (ENVS / f"{name}.in").read_text().splitlines():
+        entry = line.split("#")[0].strip()
+        if entry.startswith("-r "):
+            names |= wanted(Path(entry[3:]).stem)
+        elif entry:
+            names.add(re.match(r"[A-Za-z0-9._-]+", entry).group().lower())
+    return names
+
+
+def entries(name: str) -> list[str]:
+    """Return the entries of a lock file, each with its continuation lines."""
+    text = (ENVS / f"{name}.txt").read_text()
+    kept = "\n".join(line for line in text.splitlines() if not line.strip().startswith("#"))
+    return [entry for entry in kept.replace("\\\n", " ").splitlines() if entry.strip()]
+
+
+def pins(name: str) -> set[tuple[str, str]]:
+    """Return (package, version) of every entry; a package may have one per Python version."""
+    return {re.match(r"([\w.-]+)==([\w.]+)", entry).groups() for entry in entries(name)}
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_entry_is_pinned_and_hashed(name: str) -> None:
+    for entry in entries(name):
+        assert re.match(r"[\w.-]+==[\w.]+( *;[^\\]*?)? +--hash=sha256:[0-9a-f]{64}\b", entry), entry
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_lock_names_no_address_and_no_option(name: str) -> None:
+    text = (ENVS / f"{name}.txt").read_text()
+    assert "://" not in text
+    assert "@ " not in text
+    assert not re.search(r"^ *--?(index|extra|find|trusted|i\b|f\b)", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_lock_holds_everything_that_is_asked_for(name: str) -> None:
+    locked = {package for package, _ in pins(name)}
+    assert wanted(name) <= locked
+
+
+def test_tests_run_with_the_versions_that_measure() -> None:
+    assert pins("requirements") <= pins("requirements-dev")
+
+
+def test_conda_environment_agrees_with_the_lock() -> None:
+    dependencies = yaml.safe_load((ENVS / "environment.yaml").read_text())["dependencies"]
+    conda = dict(
+        re.match(r"(?:\w+::)?([\w-]+)((?:>?=.*)?)$", dependency).groups()
+        for dependency in dependencies
+    )
+    ours = {CONDA_NAMES.get(name, name) for name in conda if name not in CONDA_ONLY}
+    assert ours == wanted("requirements")
+    for name, constraint in conda.items():
+        if name in CONDA_ONLY or not constraint:
+            continue
+        locked_as = CONDA_NAMES.get(name, name)
+        versions = [version for package, version in pins("requirements") if package == locked_as]
+        pinned = constraint.lstrip("=")
+        assert any(v == pinned or v.startswith(f"{pinned}.") for v in versions), (name, versions)

@@ -1,0 +1,228 @@
+"""`./run` in a tree of its own: what it calls, installs, rebuilds and says."""
+
+import hashlib
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# Everything that `run` itself takes from the system, besides what it looks for.
+TOOLS = ["bash", "cat", "cut", "dirname", "env", "flock", "grep", "ln", "readlink", "rm"]
+TOOLS += ["setpriv", "sha256sum", "test", "tr", "true", "uname"]
+
+# Stands for .venv/bin/python: notes how it was called; the exit codes are the test's.
+PYTHON = """\
+#!/bin/bash
+echo "$*" >>"$TREE/calls"
+case $2 in
+snakemake) exit "${SNAKEMAKE_EXIT:-0}" ;;
+copycost.retry) if [[ ${3:-} == --count ]]; then echo "${FAILED:-0}"; fi ;;
+copycost.hostinfo.doctor | copycost.bench) ;;
+*) echo "unexpected: $*" >&2; exit 99 ;;
+esac
+"""
+
+
+@dataclass
+class Tree:
+    """A copy of the front door with a Python that only takes notes, and a PATH of its own."""
+
+    path: Path
+    tools: Path
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        variables = {
+            "PATH": str(self.tools),
+            "TREE": str(self.path),
+            "TOOLS": str(self.tools),
+            "LC_ALL": "C",
+        }
+        return subprocess.run(
+            [self.path / "run", *arguments],
+            env=variables | environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def calls(self) -> list[str]:
+        notes = self.path / "calls"
+        return notes.read_text().splitlines() if notes.exists() else []
+
+    def add_tool(self, name: str, script: str) -> None:
+        tool = self.tools / name
+        tool.write_text("#!/bin/bash\n" + textwrap.dedent(script))
+        tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+
+    def stamp(self, lock: str = "requirements") -> None:
+        """Mark the environment as whole, as `run` does."""
+        digest = hashlib.sha256((self.path / f"envs/{lock}.txt").read_bytes()).hexdigest()
+        python = (self.path / ".venv/bin/python").resolve()
+        (self.path / f".venv/{lock}.stamp").write_text(f"{digest}  - {python} {self.path}\n")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    path = tmp_path / "tree with space"
+    (path / "envs").mkdir(parents=True)
+    shutil.copy2(ROOT / "run", path / "run")
+    for lock in ("requirements", "requirements-dev"):
+        (path / f"envs/{lock}.txt").write_text("# nothing: pip has nothing to fetch\n")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in TOOLS:
+        (tools / name).symlink_to(shutil.which(name) or pytest.skip(f"no {name} on this host"))
+    tree = Tree(path, tools)
+    for name in ("gcc", "perf", "ip", "ethtool"):
+        tree.add_tool(name, "exit 0")
+    (path / ".venv/bin").mkdir(parents=True)
+    python = path / ".venv/bin/python"
+    python.write_text(PYTHON)
+    python.chmod(0o755)
+    tree.stamp()
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("given", "passed_on"),
+    [
+        ([], "--cores 1"),
+        (["-n"], "--cores 1 -n"),
+        (["--cores", "2"], "--cores 2"),
+        (["-c2", "tables"], "-c2 tables"),
+        (["--jobs=3"], "--jobs=3"),
+        (["--configfile", "config/tiny.yaml"], "--cores 1 --configfile config/tiny.yaml"),
+        (["results/raw/a b.json"], "--cores 1 results/raw/a b.json"),
+    ],
+)
+def test_arguments_reach_snakemake(tree: Tree, given: list[str], passed_on: str) -> None:
+    assert tree.run(*given).returncode == 0
+    assert tree.calls()[0] == f"-m snakemake {passed_on}"
+
+
+def test_exit_code_of_snakemake_passes_through(tree: Tree) -> None:
+    assert tree.run(SNAKEMAKE_EXIT="7").returncode == 7
+    assert len(tree.calls()) == 1
+
+
+def test_failed_repetitions_are_said_in_one_sentence_and_by_the_exit_code(tree: Tree) -> None:
+    done = tree.run(FAILED="2")
+    assert done.returncode == 3
+    assert len(done.stderr.splitlines()) == 1
+    assert "2 repetitions failed" in done.stderr
+    assert "./run retry-failed" in done.stderr
+    assert "1 repetition failed" in tree.run(FAILED="1").stderr
+
+
+def test_a_dry_run_says_nothing_about_earlier_failures(tree: Tree) -> None:
+    assert tree.run("-n", FAILED="2").returncode == 0
+
+
+def test_retry_forgets_the_failed_records_and_then_measures(tree: Tree) -> None:
+    assert tree.run("retry-failed", "tables").returncode == 0
+    assert tree.calls()[:2] == ["-m copycost.retry", "-m snakemake --cores 1 tables"]
+
+
+def test_help_names_every_subcommand(tree: Tree) -> None:
+    shown = tree.run("help").stdout
+    for subcommand in ("test", "doctor", "bench", "retry-failed", "lock", "help"):
+        assert f"./run {subcommand}" in shown
+    assert tree.calls() == []
+
+
+def test_start_with_nothing_missing_installs_nothing(tree: Tree) -> None:
+    tree.add_tool("apt-get", 'echo "apt-get $*" >>"$TREE/calls"; exit 1')
+    tree.run()
+    assert not [call for call in tree.calls() if "apt-get" in call]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: nothing may be installed here")
+def test_root_installs_only_what_is_missing_and_goes_on(tree: Tree) -> None:
+    (tree.tools / "gcc").unlink()
+    tree.add_tool(
+        "apt-get",
+        """\
+        echo "apt-get $*" >>"$TREE/calls"
+        if [[ "$*" == *" install "* ]]; then ln -s perf "$TOOLS/gcc"; fi
+        """,
+    )
+    assert tree.run().returncode == 0
+    update, install, measure = tree.calls()[:3]
+    assert update.endswith(" update")
+    assert install.endswith(" install --no-install-recommends -y gcc")
+    assert measure.startswith("-m snakemake")
+
+
+def test_what_cannot_be_installed_is_named_with_the_command_that_would(tree: Tree) -> None:
+    (tree.tools / "gcc").unlink()
+    (tree.tools / "perf").unlink()
+    done = tree.run()  # no apt-get on this PATH
+    assert done.returncode == 1
+    assert "sudo apt-get install gcc " in done.stderr
+    assert "no C compiler" in done.stderr
+    assert tree.calls() == []
+
+
+def test_missing_perf_costs_counters_but_not_the_run(tree: Tree) -> None:
+    tree.add_tool("perf", 'echo "perf not found for kernel" >&2; exit 2')
+    done = tree.run()
+    assert done.returncode == 0
+    assert "no counters" in done.stderr
+    assert tree.calls()[0].startswith("-m snakemake")
+
+
+def system_python(tree: Tree) -> None:
+    """Put the interpreter under the tests' own environment on the PATH, as the system's."""
+    tree.add_tool("python3", f'exec "{Path(sys.executable).resolve()}" "$@"')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", ["no stamp", "lock changed", "tree moved", "no python"])
+def test_environment_that_is_not_whole_is_made_anew(tree: Tree, damage: str) -> None:
+    system_python(tree)
+    if damage == "no stamp":
+        (tree.path / ".venv/requirements.stamp").unlink()
+    elif damage == "lock changed":
+        (tree.path / "envs/requirements.txt").write_text("# another\n")
+    elif damage == "tree moved":
+        moved = tree.path.with_name("elsewhere")
+        tree.path.rename(moved)
+        tree.path = moved
+    else:
+        (tree.path / ".venv/bin/python").unlink()
+    leftover = tree.path / ".venv/leftover"
+    leftover.touch()
+
+    done = tree.run("doctor")
+
+    assert "making the Python environment" in done.stderr
+    assert not leftover.exists()
+    assert (tree.path / ".venv/requirements.stamp").exists()
+    assert "making" not in tree.run("doctor").stderr
+
+
+@pytest.mark.slow
+def test_environment_whose_packages_fail_leaves_no_stamp(tree: Tree) -> None:
+    system_python(tree)
+    lock = tree.path / "envs/requirements.txt"
+    lock.write_text("./nothing-here.whl --hash=sha256:" + "0" * 64 + "\n")
+    done = tree.run()
+    assert done.returncode == 1
+    assert "pip's message is above" in done.stderr
+    assert not (tree.path / ".venv/requirements.stamp").exists()
+
+
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="no shellcheck on this host")
+def test_shell_scripts_are_shellcheck_clean() -> None:
+    scripts = [ROOT / "run", ROOT / ".ci/run", ROOT / "tests/checks.sh"]
+    done = subprocess.run(["shellcheck", *scripts], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
