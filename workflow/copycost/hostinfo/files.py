@@ -1,0 +1,80 @@
+"""Reading of /proc and /sys, below a root that tests replace by a captured tree."""
+
+import gzip
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class HostFiles:
+    """The text files by which a kernel describes itself.
+
+    Attributes
+    ----------
+    root
+        ``/`` on the host itself; a folder with captured ``proc`` and ``sys`` in tests.
+    """
+
+    root: Path = Path("/")
+
+    def text(self, path: str) -> str | None:
+        """Return the stripped content of a file, or None where it cannot be read.
+
+        A value that cannot be read is no error here: the callers say which fact is missing and
+        why. Errors come from ``read`` too, since some files of /sys exist and yet refuse it.
+        """
+        try:
+            return (self.root / path).read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            return None
+
+    def number(self, path: str) -> int | None:
+        """Return the whole number that a file holds, or None."""
+        text = self.text(path)
+        try:
+            return None if text is None else int(text)
+        except ValueError:
+            return None
+
+    def numbers(self, path: str) -> list[int] | None:
+        """Return the whole numbers that a file holds, in its order, or None."""
+        text = self.text(path)
+        try:
+            return None if text is None else [int(word) for word in text.split()]
+        except ValueError:
+            return None
+
+    def gzipped_text(self, path: str) -> str | None:
+        """Return the content of a gzip file such as ``/proc/config.gz``, or None."""
+        try:
+            packed = (self.root / path).read_bytes()
+            return gzip.decompress(packed).decode("utf-8", errors="replace")
+        except (OSError, EOFError, zlib.error):
+            return None
+
+    def glob(self, pattern: str) -> list[Path]:
+        """Return the matching paths, sorted, relative to the root."""
+        return sorted(path.relative_to(self.root) for path in self.root.glob(pattern))
+
+
+@dataclass(slots=True)
+class Unknowns:
+    """The facts that could not be found, each with its reason.
+
+    Attributes
+    ----------
+    reasons
+        ``{"cpu.governor": "no cpufreq driver ..."}``, as written to host.json under "unknown".
+    """
+
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def checked(self, key: str, value: _T | None, reason: str) -> _T | None:
+        """Pass `value` on; where it is None, note `reason` under `key`."""
+        if value is None:
+            self.reasons[key] = reason
+        return value

@@ -1,0 +1,70 @@
+"""The programs of the host that a measurement calls."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+# Debian leaves these out of an ordinary user's PATH, though ethtool and nft there need no root.
+_SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+
+_UBUNTU_TOOLS = Path("/usr/lib/linux-tools")
+
+_VERSION_ARGUMENTS = {
+    "perf": ("--version",),
+    "ip": ("-V",),
+    "ethtool": ("--version",),
+    "nsenter": ("--version",),
+    "gcc": ("--version",),
+}
+_VERSION_TIMEOUT_S = 10.0
+
+TOOLS = tuple(_VERSION_ARGUMENTS)
+
+
+def find_tool(name: str) -> str | None:
+    """Return the path of a program, looked for in PATH and the system folders, or None."""
+    path = os.pathsep.join((os.environ.get("PATH", os.defpath), *_SYSTEM_FOLDERS))
+    return shutil.which(name, path=path)
+
+
+def tool_version(name: str, path: str) -> str | None:
+    """Return the first line that a tool prints about its version, or None if it does not run.
+
+    Ubuntu's ``/usr/bin/perf`` is a script that ends with an error where no perf fits the running
+    kernel: then there is a path but no version, and the tool counts as missing.
+    """
+    try:
+        done = subprocess.run(
+            [path, *_VERSION_ARGUMENTS[name]],
+            capture_output=True,
+            text=True,
+            timeout=_VERSION_TIMEOUT_S,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = done.stdout.strip().splitlines()
+    if done.returncode != 0 or not lines:
+        return None
+    return re.sub(r"^perf version ", "", lines[0].strip())
+
+
+def find_perf() -> tuple[str | None, str | None]:
+    """Return the path and version of a perf that runs here; both None where there is none.
+
+    A path without a version is a perf that does not run. Ubuntu's wrapper fails where it finds
+    no build for the very kernel release, though a neighbouring build counts just as well: so
+    the folder it looks in is searched too, newest release first.
+    """
+    path = find_tool("perf")
+    version = tool_version("perf", path) if path else None
+    if version is not None:
+        return path, version
+    for neighbour in sorted(_UBUNTU_TOOLS.glob("*/perf"), reverse=True):
+        found = tool_version("perf", str(neighbour))
+        if found is not None:
+            return str(neighbour), found
+    return path, None
