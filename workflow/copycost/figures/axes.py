@@ -1,0 +1,112 @@
+"""Axes: size and thread ticks, and a vertical scale that says what it is."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+from copycost.sizes import format_size
+
+_LOG_FROM = 20.0
+"""Spread of the values (largest / smallest) above which a linear axis would flatten the small."""
+
+
+def size_axis(axes: Axes, sizes: Iterable[int], width_cm: float) -> None:
+    """Make a log2 axis of message sizes: a tick at each size, labels where there is room."""
+    _log2_axis(axes, sorted(set(sizes)), format_size, max(1, int(width_cm / 1.45)))
+
+
+def thread_axis(axes: Axes, counts: Iterable[int], width_cm: float) -> None:
+    """Make a log2 axis of thread counts."""
+    _log2_axis(axes, sorted(set(counts)), str, max(1, int(width_cm / 0.6)))
+
+
+def _log2_axis(axes: Axes, values: Sequence[int], name: Callable[[int], str], room: int) -> None:
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_minor_locator(NullLocator())
+    shown = _spaced(values, room)
+    axes.set_xticks(values, [name(v) if v in shown else "" for v in values])
+    margin = 1.25 if len(values) < 2 else (values[-1] / values[0]) ** 0.06
+    axes.set_xlim(values[0] / margin, values[-1] * margin)
+
+
+def _spaced(values: Sequence[int], room: int) -> set[int]:
+    """Return the values to label so that at most `room` labels share the axis evenly.
+
+    Every k-th value where the steps are equal; where they are not, values that would crowd a
+    label already placed are passed over.
+    """
+    if len(values) <= 1:
+        return set(values)
+    least = math.log2(values[-1] / values[0]) / room
+    shown = [values[0]]
+    for value in values[1:]:
+        if math.log2(value / shown[-1]) >= least * 0.999:
+            shown.append(value)
+    return set(shown)
+
+
+def _extent(data: pd.DataFrame) -> pd.Series:
+    """Return everything that the vertical axis has to hold: values and interval ends."""
+    ends: pd.Series = pd.concat([data["value"], data["low"], data["high"]])
+    return ends.dropna()
+
+
+def scale_of(data: pd.DataFrame) -> str:
+    """Return ``linear``, ``log`` or ``symlog``, whichever shows all values honestly.
+
+    A linear axis starts at 0. A wide spread is drawn on a log axis; where it holds zeros, the axis
+    is linear between 0 and the smallest value above 0.
+    """
+    known = _extent(data)
+    positive = known[known > 0]
+    if positive.empty or positive.max() / positive.min() <= _LOG_FROM:
+        return "linear"
+    return "log" if (known > 0).all() else "symlog"
+
+
+def value_axis(axes: Axes, data: pd.DataFrame, scale: str, strip: float = 0.0) -> None:
+    """Scale the vertical axis to the values and keep the top `strip` (0..1) of the panel free."""
+    known = _extent(data)
+    axes.grid(axis="y")
+    if known.empty:
+        axes.set_ylim(0, 1)
+        axes.set_yticks([])
+        return
+    top = float(known.max())
+    if scale == "linear":
+        axes.set_ylim(0, (top * 1.06 or 1.0) / (1 - strip))
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=5, min_n_ticks=3))
+        axes.yaxis.set_major_formatter(FuncFormatter(_plain))
+        return
+    least = float(known[known > 0].min())
+    if scale == "log":
+        axes.set_yscale("log")
+        low = least / 1.25
+    else:
+        axes.set_yscale("symlog", linthresh=least, linscale=0.4)
+        low = 0.0
+    span = math.log(top * 1.25 / (least / 1.25))
+    axes.set_ylim(low, least / 1.25 * math.exp(span / (1 - strip)))
+    dense = (1.0, 2.0, 5.0) if span < math.log(60) else (1.0,)
+    if scale == "log":
+        axes.yaxis.set_major_locator(LogLocator(base=10, subs=dense, numticks=12))
+        axes.yaxis.set_minor_locator(LogLocator(base=10, subs=tuple(np.arange(2, 10)), numticks=30))
+    axes.yaxis.set_major_formatter(FuncFormatter(_plain))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _plain(value: float, _position: object = None) -> str:
+    """Write 0.001, 0.5, 20 or 1000 without exponents where that is short."""
+    return f"{value:.4g}" if 1e-4 <= abs(value) < 1e6 or value == 0 else f"{value:.0e}"
+
+
+SCALE_NOTE = {
+    "linear": "Vertical axis from 0",
+    "log": "Vertical axis logarithmic",
+    "symlog": "Vertical axis logarithmic, linear next to 0",
+}
+"""How a note under the figure names the scale."""

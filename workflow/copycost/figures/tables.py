@@ -1,0 +1,179 @@
+"""The tables that figures are drawn from, and the table behind a figure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from copycost.errors import DataError
+from copycost.figures.style import in_order
+
+COLUMNS = (
+    "testbed",
+    "implementation",
+    "msg_bytes",
+    "n_threads",
+    "quantity",
+    "unit",
+    "value",
+    "low",
+    "high",
+    "n",
+    "n_failed",
+    "n_skipped",
+    "state",
+)
+"""Columns of the CSV behind a figure; one row is one point, drawn or missing.
+
+`value` is the median of `n` repetitions in `unit`, `low` and `high` its interval (empty when
+there is none). `state` is ``measured``, ``failed``, ``skipped`` or ``not counted``.
+"""
+
+_TEXT = ("study", "testbed", "implementation", "baseline", "metric", "verdict")
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What a figure of one testbed is drawn from.
+
+    Attributes
+    ----------
+    testbed
+        The testbed whose cells are drawn.
+    implementations
+        All implementations of the run in legend order, so that one that is missing on this
+        testbed takes no colour from another.
+    cells, summary, ratios
+        The tables of the same names, rows of this testbed only.
+    """
+
+    testbed: str
+    implementations: tuple[str, ...]
+    cells: pd.DataFrame
+    summary: pd.DataFrame
+    ratios: pd.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure and the table behind it (see `COLUMNS`)."""
+
+    figure: Figure
+    data: pd.DataFrame
+
+
+def tables_of(
+    testbed: str, cells: pd.DataFrame, summary: pd.DataFrame, ratios: pd.DataFrame
+) -> Tables:
+    """Return the rows of one testbed, with the implementations of all of them."""
+    return Tables(
+        testbed=testbed,
+        implementations=in_order(summary["implementation"]),
+        cells=cells[cells["testbed"] == testbed],
+        summary=summary[summary["testbed"] == testbed],
+        ratios=ratios[ratios["testbed"] == testbed],
+    )
+
+
+def read_tables(testbed: str, cells: Path, summary: Path, ratios: Path) -> Tables:
+    """Read the three tables.
+
+    Raises
+    ------
+    DataError
+        If no row of the summary belongs to `testbed`.
+    """
+    found = tables_of(testbed, pd.read_parquet(cells), _read_csv(summary), _read_csv(ratios))
+    if found.summary.empty:
+        raise DataError(f"{summary}: no row of testbed {testbed}; collect the tables again")
+    return found
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    """Read a table in which ``null`` may be the name of an implementation."""
+    head = pd.read_csv(path, nrows=0).columns
+    text = [name for name in _TEXT if name in head]
+    missing = {name: [""] for name in head if name not in text}
+    return pd.read_csv(
+        path, dtype=dict.fromkeys(text, "str"), keep_default_na=False, na_values=missing
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """How one metric of the summary is shown.
+
+    Attributes
+    ----------
+    name
+        What the axis says, such as ``throughput``.
+    unit
+        Unit on the axis, such as ``Gbit/s``; empty for a plain number.
+    scale
+        Factor from the summary's unit to `unit`.
+    """
+
+    name: str
+    unit: str
+    scale: float = 1.0
+
+    @property
+    def label(self) -> str:
+        """Return the axis label, ``quantity [unit]``."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+def points(tables: Tables, metrics: Mapping[str, Quantity]) -> pd.DataFrame:
+    """Return the points of some metrics, in display units, in drawing order.
+
+    Parameters
+    ----------
+    tables
+        The tables of one testbed.
+    metrics
+        The summary's metrics to take, in order, and how to show each.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `COLUMNS`, one row per metric and cell.
+    """
+    parts = []
+    for metric, quantity in metrics.items():
+        rows = tables.summary[tables.summary["metric"] == metric].copy()
+        rows["quantity"] = quantity.name
+        rows["unit"] = quantity.unit
+        rows["value"] = rows["median"] * quantity.scale
+        rows["low"] = rows["low"] * quantity.scale
+        rows["high"] = rows["high"] * quantity.scale
+        rows["state"] = [
+            _state(n, failed, skipped)
+            for n, failed, skipped in zip(
+                rows["n"], rows["n_failed"], rows["n_skipped"], strict=True
+            )
+        ]
+        rows["order"] = [tables.implementations.index(name) for name in rows["implementation"]]
+        rows = rows.sort_values(["order", "n_threads", "msg_bytes"], kind="stable")
+        parts.append(rows)
+    return pd.concat(parts)[list(COLUMNS)].reset_index(drop=True)
+
+
+def _state(n: int, n_failed: int, n_skipped: int) -> str:
+    if n:
+        return "measured"
+    if n_failed:
+        return "failed"
+    return "skipped" if n_skipped else "not counted"
+
+
+def confidence(data: pd.DataFrame) -> float | None:
+    """Return the confidence level of the summary's intervals (0..1), None where there is none."""
+    levels = data["confidence"].dropna()
+    return None if levels.empty else float(levels.iloc[0])
+
+
+def counted(n: int, noun: str) -> str:
+    """Return ``1 thread`` or ``4 threads``."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
