@@ -128,7 +128,7 @@ def ratio(value: float) -> str:
 
 
 def change(value: float, more: str = "more", less: str = "less") -> str:
-    """Return a ratio as a difference: 1.25 is ``25 % more``, 0.8 ``20 % less``, 3 ``3.00 times``."""
+    """Return a ratio in words: 1.25 is ``25 % more``, 0.8 ``20 % less``, 3 ``3.00 times``."""
     number = _finite(value)
     if number >= 2.0:
         return f"{ratio(number)} times"

@@ -96,9 +96,9 @@ def find_crossover(
     """Classify a comparison along the sizes and locate its changes of sign.
 
     Strict on purpose. `always` and `never` need every size of the grid decided, `from` and
-    `up_to` every size that was compared outside the bracket; two neighbouring sizes must agree before a reversal
-    counts; nothing is said beyond the ends of the grid. What is left is `undecided`, and the
-    stretches tell what was seen.
+    `up_to` every size that was compared outside the bracket; two neighbouring sizes must agree
+    before a reversal counts; nothing is said beyond the ends of the grid. What is left is
+    `undecided`, and the stretches tell what was seen.
 
     The location comes from resamples of the mean log ratio at each size. They are drawn from
     Student's t around the mean rather than from the rounds themselves: three rounds have only ten

@@ -1,0 +1,322 @@
+"""Cells tables with a known truth, for tests of what is computed and written from such tables.
+
+Not measurements, and never shown as such: every number comes from a small model and a seed.
+"""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+EVENTS = (
+    "cycles", "instructions", "l1d_loads", "l1d_load_misses", "llc_loads", "llc_load_misses",
+    "cache_misses", "context_switches", "cpu_migrations", "page_faults", "task_clock_ns",
+    "ref_cycles",
+)  # fmt: skip
+PMU_EVENTS = EVENTS[:7]
+PER_BYTE = (
+    "cpu_ns", "ref_cycles", "cycles", "instructions", "l1d_load_misses", "llc_load_misses",
+    "cache_misses",
+)  # fmt: skip
+SIZES = (256, 1024, 4096, 16384, 65536, 262144, 1048576)
+THREADS = (1, 2, 4, 8)
+IMPLEMENTATIONS = ("two_copy", "one_copy", "zero_copy")
+
+Truth = Callable[[str, int, int], float]
+
+
+def default_log_ratio(implementation: str, msg_bytes: int, n_threads: int) -> float:
+    """one_copy gains from about 8 KiB up, zero_copy loses everywhere (its bytes are copied)."""
+    if implementation == "one_copy":
+        return 0.06 * (math.log2(msg_bytes) - 13.0)
+    if implementation == "zero_copy":
+        return -0.9 + 0.03 * (math.log2(msg_bytes) - 8.0)
+    return 0.0
+
+
+def default_scaling(n_threads: int) -> float:
+    """Two CPUs: two threads gain, more do not."""
+    return {1: 1.0, 2: 1.6}.get(n_threads, 1.5)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the synthetic run is like; every field has a plausible default."""
+
+    implementations: Sequence[str] = IMPLEMENTATIONS
+    testbeds: Sequence[str] = ("veth",)
+    msg_bytes: Sequence[int] = SIZES
+    n_threads: Sequence[int] = THREADS
+    repetitions: int = 3
+    noise: float = 0.02
+    seed: int = 1
+    log_ratio: Truth = default_log_ratio
+    scaling: Callable[[int], float] = default_scaling
+    counters: bool = False
+    zero_events: Sequence[str] = ()
+    copied_share: Callable[[int], float] = lambda msg_bytes: 1.0
+    failed: Callable[[str, int, int, int], bool] = lambda *cell: False
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    user_mode_only: bool = False
+    cpus: int = 2
+    size_bend: float = 0.0
+
+
+def make_cells(run: Run) -> pd.DataFrame:
+    """Return a cells table of `run`, sorted by key."""
+    rng = np.random.default_rng(run.seed)
+    rows = []
+    clock = 10**12
+    for rep in range(1, run.repetitions + 1):
+        drift = math.exp(rng.normal(0, run.noise))
+        for testbed in run.testbeds:
+            for implementation in run.implementations:
+                for size in run.msg_bytes:
+                    for threads in run.n_threads:
+                        key = {
+                            "study": "streams",
+                            "testbed": testbed,
+                            "implementation": implementation,
+                            "msg_bytes": size,
+                            "n_threads": threads,
+                            "rep": rep,
+                        }
+                        clock += 1_500_000_000
+                        rows.append(key | _row(run, rng, key, drift, clock))
+    table = pd.DataFrame(rows)
+    keys = ["study", "testbed", "implementation", "msg_bytes", "n_threads", "rep"]
+    return table.sort_values(keys, ignore_index=True)
+
+
+def _row(run: Run, rng: np.random.Generator, key: dict, drift: float, clock: int) -> dict:
+    status, reason = "measured", None
+    if key["testbed"] in run.skipped:
+        status, reason = "skipped", run.skipped[key["testbed"]]
+    elif run.failed(key["implementation"], key["msg_bytes"], key["n_threads"], key["rep"]):
+        status, reason = "failed", "sender: connect: Connection reset by peer"
+    stamps = {
+        "status": status,
+        "reason": reason,
+        "started_at": pd.Timestamp(clock, unit="ns", tz="UTC").isoformat(),
+        "boot_id": "0" * 32,
+        "start_ns": clock,
+        "end_ns": clock + 1_300_000_000,
+        "lock_wait_s": 0.0,
+        "wall_s": 1.3,
+        "host_digest": "d" * 64,
+        "commit": "c" * 40,
+        "sender_build": f"sender {key['implementation']}, source 0123456789abcdef",
+        "receiver_build": "receiver, source 0123456789abcdef",
+    }
+    values = _values(run, rng, key, drift)
+    if status != "measured":
+        values = {
+            name: "" if isinstance(value, str) else (value if name in _KEPT else np.nan)
+            for name, value in values.items()
+        }
+        for name in values:
+            if name.endswith("_status"):
+                values[name] = "not_run"
+    return values | stamps
+
+
+_KEPT = ("user_mode_only",)
+
+
+def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict:
+    impl, size, threads = key["implementation"], key["msg_bytes"], key["n_threads"]
+    zero = impl == "zero_copy"
+
+    def noisy(value: float, scale: float = 1.0) -> float:
+        return float(value * drift * math.exp(rng.normal(0, run.noise * scale)))
+
+    base = 8 * size / (400.0 + 0.09 * size) * 1e9 * run.scaling(threads)
+    base *= math.exp(run.size_bend * math.log2(size))
+    rate = noisy(base * math.exp(run.log_ratio(impl, size, threads)))
+    received = rate / 8
+    messages = received / size
+    service = 1e9 * threads / messages
+    cpu = {
+        "sender": noisy(min(threads, run.cpus / 2) * 0.9e9),
+        "receiver": noisy(min(threads, run.cpus / 2) * 0.6e9),
+    }
+    calls = {"two_copy": 1.0, "one_copy": 1.0, "zero_copy": 1.4}.get(impl, 1.0)
+    share = run.copied_share(size) if zero else np.nan
+    sent = round(messages) if zero else np.nan
+    row: dict[str, object] = {
+        "window_s": 1.0,
+        "received_bytes": received,
+        "sent_bytes": received * 1.001,
+        "messages": messages,
+        "throughput_bits_per_s": rate,
+        "service_mean_ns": service,
+        "service_median_ns": service * 0.9,
+        "service_p99_ns": service * 2.5,
+        "service_max_ns": service * 50,
+        "service_samples": max(1.0, messages / 31),
+        "first_half_share": 0.5,
+        "cpu_source": "task_clock",
+        "user_mode_only": run.user_mode_only,
+        "sender_syscalls": messages * calls,
+        "receiver_syscalls": received / 131072,
+        "sender_syscalls_per_message": noisy(calls, 0.05),
+        "context_switches_per_message": noisy(0.002 * threads * size / 4096),
+        "zc_sent": sent,
+        "zc_completed": sent,
+        "zc_copied": sent * share if zero else np.nan,
+        "zc_notifications": sent * 0.4 if zero else np.nan,
+        "zc_copied_share": share,
+        "short_writes": 0.0,
+        "enobufs_count": 0.0,
+        "errqueue_calls": messages * 0.4 if zero else 0.0,
+        "tcp_retransmits": 0.0,
+        "softnet_dropped": 0.0,
+        "congestion_control": "cubic",
+        "sender_cpus": "0",
+        "receiver_cpus": str(run.cpus - 1),
+        "mss_bytes": 65483.0,
+        "send_buffer_bytes": 2626560.0,
+        "receive_buffer_bytes": 6291456.0,
+        "offload_tso": "on",
+        "offload_gso": "on",
+        "offload_gro": "off",
+        "mtu_bytes": 1500.0,
+        "isolation": "root",
+        "warnings": "",
+    }
+    misses = {"two_copy": 1.0, "one_copy": 0.75, "zero_copy": 0.6}.get(impl, 0.8)
+    for side in ("sender", "receiver"):
+        row[f"{side}_cpu_ns"] = cpu[side]
+        events = {
+            "cycles": cpu[side] * 3.0,
+            "instructions": noisy(cpu[side] * 3.6),
+            "l1d_loads": noisy(cpu[side]),
+            "l1d_load_misses": noisy(received * 0.016 * misses),
+            "llc_loads": noisy(received * 0.004),
+            "llc_load_misses": noisy(received * 0.0004 * (1 + misses) / 2),
+            "cache_misses": noisy(received * 0.0005),
+            "context_switches": noisy(messages * 0.001 * threads),
+            "cpu_migrations": 0.0,
+            "page_faults": 0.0,
+            "task_clock_ns": cpu[side],
+            "ref_cycles": cpu[side] * 2.4,
+        }
+        for event in EVENTS:
+            counted = run.counters or event not in PMU_EVENTS
+            value = 0.0 if event in run.zero_events else events[event]
+            row[f"{side}_{event}"] = value if counted else np.nan
+            row[f"{side}_{event}_status"] = "counted" if counted else "not_supported"
+        row[f"{side}_min_running_percent"] = 100.0
+        for quantity in PER_BYTE:
+            total = row["sender_cpu_ns" if side == "sender" else "receiver_cpu_ns"]
+            total = total if quantity == "cpu_ns" else row[f"{side}_{quantity}"]
+            row[f"{side}_{quantity}_per_byte"] = total / received
+    for quantity in PER_BYTE:
+        row[f"both_{quantity}_per_byte"] = (
+            row[f"sender_{quantity}_per_byte"] + row[f"receiver_{quantity}_per_byte"]
+        )
+    return row
+
+
+def make_config(run: Run) -> dict:
+    """Return the configuration of `run` in the words of config.yaml."""
+    return {
+        "streams": {
+            "implementations": list(run.implementations),
+            "testbeds": list(run.testbeds),
+            "msg_bytes": list(run.msg_bytes),
+            "n_threads": list(run.n_threads),
+        },
+        "measure": {
+            "repetitions": run.repetitions,
+            "warmup_s": 0.2,
+            "duration_s": 1.0,
+            "congestion_control": "cubic",
+            "tcp_nodelay": "kernel",
+            "send_buffer_bytes": "kernel",
+            "receive_buffer_bytes": "kernel",
+            "cpus": {"sender": "auto", "receiver": "auto"},
+            "order_seed": 1,
+        },
+        "statistics": {"confidence": 0.95, "resamples": 5000, "seed": 1},
+        "report": {"title": "What each copy costs", "formats": ["html", "pdf"]},
+    }
+
+
+def make_host(run: Run) -> dict:
+    """Return host facts of `run`, in the form of results/host.json."""
+    pmu = {"status": "supported", "reason": None}
+    no_pmu = {"status": "not_supported", "reason": "perf says <not supported>"}
+    return {
+        "schema_version": 1,
+        "identity": {"kernel_release": "6.18.0", "cpu_model": "Model CPU", "n_cpus": run.cpus},
+        "cpu": {
+            "model": "Model CPU",
+            "vendor": "Model",
+            "cpus_online": run.cpus,
+            "cores": run.cpus,
+            "threads_per_core": 1,
+            "numa_nodes": 1,
+            "caches": {"l1d_bytes": 32768, "l2_bytes": 1048576, "llc_bytes": 33554432},
+            "governor": None,
+            "turbo": None,
+            "virtualisation": None if run.counters else "kvm",
+        },
+        "kernel": {
+            "release": "6.18.0",
+            "version": "#1 SMP",
+            "hz": 250,
+            "irq_time_accounting": False,
+            "virt_cpu_accounting_gen": False,
+            "preempt": "voluntary",
+        },
+        "memory": {"total_bytes": 8 << 30, "memlock_bytes": None},
+        "net": {
+            "optmem_max": 131072,
+            "tcp_rmem": [4096, 131072, 33554432],
+            "tcp_wmem": [4096, 16384, 4194304],
+            "congestion_default": "bbr",
+            "congestion_available": ["reno", "bbr", "cubic"],
+        },
+        "perf": {
+            "path": "/usr/bin/perf",
+            "version": "6.1.0",
+            "paranoid": -1,
+            "status": "available",
+            "reason": None,
+            "remedy": None,
+            "user_only": run.user_mode_only,
+            "events": {
+                event: {
+                    "perf_name": event,
+                    **(pmu if run.counters or event not in PMU_EVENTS else no_pmu),
+                }
+                for event in EVENTS
+            },
+        },
+        "testbeds": {
+            name: {
+                "available": name not in run.skipped,
+                "isolation": "host" if name == "loopback" else "root",
+                "reason": run.skipped.get(name),
+                "remedy": "run as root" if name in run.skipped else None,
+            }
+            for name in ("veth", "veth_no_offload", "loopback")
+        },
+        "tools": {"gcc": {"path": "/usr/bin/gcc", "version": "12.2.0"}},
+        "unknown": {"cpu.governor": "no cpufreq driver"},
+    }
+
+
+def write_run(run: Run, folder: Path) -> None:
+    """Write cells.parquet, cells.csv, host.json and config.json of `run` into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    cells = make_cells(run)
+    cells.to_parquet(folder / "cells.parquet", index=False)
+    cells.to_csv(folder / "cells.csv", index=False)
+    for name, content in (("host", make_host(run)), ("config", make_config(run))):
+        (folder / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")

@@ -1,0 +1,107 @@
+"""Implementations compared round by round: `results/tables/ratios.csv`."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.metrics import BASELINE, COMPARED, verdict
+from copycost.stats.ratios import holm, paired_ratio
+from copycost.stats.settings import FloatArray, StatisticsSettings
+
+RATIO_COLUMNS = (
+    "study", "testbed", "msg_bytes", "n_threads", "implementation", "baseline", "metric",
+    "n_pairs", "ratio", "low", "high", "p_value", "p_holm", "verdict",
+)  # fmt: skip
+_FAMILY = ["testbed", "implementation", "baseline", "metric"]
+
+
+def compared_pairs(implementations: Iterable[str]) -> list[tuple[str, str]]:
+    """Return which implementation is compared with which: all with two_copy, zero with one."""
+    names = sorted(set(implementations))
+    pairs = [(name, BASELINE) for name in names if name != BASELINE and BASELINE in names]
+    if {"zero_copy", "one_copy"} <= set(names):
+        pairs.append(("zero_copy", "one_copy"))
+    return pairs
+
+
+def paired_logs(
+    measured: pd.DataFrame, metric: str, implementation: str, baseline: str
+) -> pd.DataFrame:
+    """Return the logarithm of the ratio of two implementations in each round.
+
+    Parameters
+    ----------
+    measured
+        Measured rows of the cells table, of one testbed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Index (msg_bytes, n_threads), one column per rep; NaN where either side has no positive
+        value in that round.
+    """
+    better = _rounds(measured, metric, implementation)
+    base = _rounds(measured, metric, baseline)
+    return better.sub(base).dropna(how="all").sort_index()
+
+
+def _rounds(measured: pd.DataFrame, metric: str, implementation: str) -> pd.DataFrame:
+    rows = measured[measured["implementation"] == implementation]
+    table = rows.pivot(index=["msg_bytes", "n_threads"], columns="rep", values=metric)
+    values = table.to_numpy(dtype=np.float64)
+    logs = np.log(values, out=np.full(values.shape, np.nan), where=values > 0.0)
+    return pd.DataFrame(logs, index=table.index, columns=table.columns)
+
+
+def compare(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame:
+    """Return the ratio of every pair of implementations in every cell, with its verdict.
+
+    Parameters
+    ----------
+    cells
+        The cells table: one row per repetition.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns `RATIO_COLUMNS`, one row per testbed, size, thread count, pair and metric, also
+        where nothing was measured (n_pairs 0, NaN, "not measured"). `p_holm` is corrected for the
+        number of cells of the same testbed, pair and metric; verdicts are of the cell alone.
+    """
+    rows: list[dict[str, object]] = []
+    for (study, testbed), part in cells.groupby(["study", "testbed"], sort=True):
+        points = part[["msg_bytes", "n_threads"]].drop_duplicates()
+        index = pd.MultiIndex.from_frame(points).sort_values()
+        measured = part[part["status"] == "measured"]
+        for implementation, baseline in compared_pairs(part["implementation"]):
+            for metric in COMPARED:
+                logs = paired_logs(measured, metric, implementation, baseline).reindex(index)
+                head = {"study": study, "testbed": testbed, "metric": metric}
+                pair = {"implementation": implementation, "baseline": baseline}
+                rows.extend(head | pair | row for row in _rows(logs, metric, settings))
+    table = pd.DataFrame(rows, columns=list(RATIO_COLUMNS))
+    if not table.empty:
+        table["p_holm"] = table.groupby(_FAMILY)["p_value"].transform(
+            lambda values: holm(values.to_numpy(dtype=np.float64))
+        )
+    order: Sequence[str] = ["testbed", "implementation", "baseline", "metric"]
+    return table.sort_values([*order, "msg_bytes", "n_threads"], kind="stable", ignore_index=True)
+
+
+def _rows(
+    logs: pd.DataFrame, metric: str, settings: StatisticsSettings
+) -> Iterable[dict[str, object]]:
+    matrix: FloatArray = logs.to_numpy(dtype=np.float64)
+    for (msg_bytes, n_threads), row in zip(logs.index, matrix, strict=True):
+        found = paired_ratio(row, settings.confidence)
+        yield {
+            "msg_bytes": msg_bytes,
+            "n_threads": n_threads,
+            "n_pairs": found.n_pairs,
+            "ratio": found.value,
+            "low": found.low,
+            "high": found.high,
+            "p_value": found.p_value,
+            "verdict": verdict(metric, found.direction),
+        }

@@ -1,0 +1,130 @@
+"""The facts that are no conclusions: run, host, method, grid, counters."""
+
+from typing import Any
+
+import pandas as pd
+
+from copycost.analysis.metrics import CostMetric
+from copycost.analysis.plain import Facts
+
+EVENTS = (
+    "cycles", "instructions", "l1d_loads", "l1d_load_misses", "llc_loads", "llc_load_misses",
+    "cache_misses", "context_switches", "cpu_migrations", "page_faults", "task_clock_ns",
+    "ref_cycles",
+)  # fmt: skip
+
+_CELL = ["testbed", "implementation", "msg_bytes", "n_threads"]
+
+
+def run_facts(cells: pd.DataFrame) -> Facts:
+    """Return how much was measured, when, and from which state of the sources."""
+    status = cells["status"]
+    measured = cells[status == "measured"]
+    started = sorted(str(stamp) for stamp in cells["started_at"].dropna())
+    warnings: dict[str, int] = {}
+    for codes in measured["warnings"].fillna(""):
+        for code in filter(None, str(codes).split(";")):
+            warnings[code] = warnings.get(code, 0) + 1
+    return {
+        "n_cells": len(cells[_CELL].drop_duplicates()),
+        "n_repetitions": len(cells),
+        "n_measured": int((status == "measured").sum()),
+        "n_failed": int((status == "failed").sum()),
+        "n_skipped": int((status == "skipped").sum()),
+        "rounds_min": int(_rounds(measured).min()) if len(measured) else 0,
+        "rounds_max": int(_rounds(measured).max()) if len(measured) else 0,
+        "started_at": started[0] if started else None,
+        "finished_at": started[-1] if started else None,
+        "measured_s": float(measured["window_s"].sum()),
+        "wall_s": float(cells["wall_s"].fillna(0.0).sum()),
+        "commits": _texts(cells["commit"]),
+        "host_digests": _texts(cells["host_digest"]),
+        "n_boots": len(_texts(cells["boot_id"])),
+        "sender_builds": _texts(measured["sender_build"]),
+        "receiver_builds": _texts(measured["receiver_build"]),
+        "warnings": dict(sorted(warnings.items())),
+        "n_warned": int((measured["warnings"].fillna("") != "").sum()),
+    }
+
+
+def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
+    """Return how it was measured: what was asked for, and what took effect."""
+    measure = dict(config["measure"])
+    measured = cells[cells["status"] == "measured"]
+    return measure | {
+        "statistics": dict(config["statistics"]),
+        "congestion_control_used": _texts(measured["congestion_control"]),
+        "sender_cpus": _texts(measured["sender_cpus"]),
+        "receiver_cpus": _texts(measured["receiver_cpus"]),
+        "cpus_used": cpus_used(measured),
+        "cpu_source": _texts(measured["cpu_source"]),
+        "user_mode_only": bool(measured["user_mode_only"].fillna(False).astype(bool).any()),
+    }
+
+
+def cpus_used(measured: pd.DataFrame) -> list[int]:
+    """Return the CPU numbers that senders and receivers were pinned to; empty if not pinned."""
+    numbers: set[int] = set()
+    for column in ("sender_cpus", "receiver_cpus"):
+        for text in _texts(measured[column]):
+            numbers.update(int(part) for part in text.replace(";", ",").split(",") if part.strip())
+    return sorted(numbers)
+
+
+def grid_facts(config: dict[str, Any]) -> Facts:
+    """Return the grid that the config asks for, sizes and thread counts ascending."""
+    streams = config["streams"]
+    return {
+        "implementations": list(streams["implementations"]),
+        "testbeds": list(streams["testbeds"]),
+        "msg_bytes": sorted(streams["msg_bytes"]),
+        "n_threads": sorted(streams["n_threads"]),
+    }
+
+
+def counter_facts(cells: pd.DataFrame, host: dict[str, Any]) -> Facts:
+    """Return, for every perf event, whether this run has counts of it, and if not, why.
+
+    `status` is ``counted``, ``partly`` (some repetitions lack it), ``zero`` (it reads 0 in every
+    repetition, which is no measurement) or ``not_counted``; `reason` is the host's.
+    """
+    measured = cells[cells["status"] == "measured"]
+    known = host.get("perf", {}).get("events", {})
+    facts: Facts = {}
+    for event in EVENTS:
+        values = pd.concat([measured[f"sender_{event}"], measured[f"receiver_{event}"]])
+        share = float(values.notna().mean()) if len(values) else 0.0
+        if share == 0.0:
+            status = "not_counted"
+        elif not (values.fillna(0.0) != 0.0).any():
+            status = "zero"
+        else:
+            status = "counted" if share == 1.0 else "partly"
+        on_host = known.get(event, {})
+        facts[event] = {
+            "status": status,
+            "share": share,
+            "perf_name": on_host.get("perf_name"),
+            "host_status": on_host.get("status"),
+            "reason": on_host.get("reason"),
+        }
+    return facts
+
+
+def cost_facts(cost: CostMetric) -> Facts:
+    """Return what a byte's cost is in this run, and why."""
+    return {
+        "metric": cost.name,
+        "label": cost.label,
+        "unit": cost.unit,
+        "reason": cost.reason,
+        "column": cost.column("both"),
+    }
+
+
+def _rounds(measured: pd.DataFrame) -> pd.Series:
+    return measured.groupby(_CELL).size()
+
+
+def _texts(column: pd.Series) -> list[str]:
+    return sorted({str(value) for value in column.dropna() if str(value) != ""})

@@ -1,0 +1,111 @@
+"""The quantities that are summarised and compared, with the words for what a comparison shows."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from copycost.stats.ratios import Direction
+
+BASELINE = "two_copy"
+"""The implementation that the others are compared with."""
+
+THROUGHPUT = "throughput_bits_per_s"
+SIDES = ("sender", "receiver", "both")
+COST_QUANTITIES = (
+    "cpu_ns",
+    "ref_cycles",
+    "cycles",
+    "instructions",
+    "l1d_load_misses",
+    "llc_load_misses",
+    "cache_misses",
+)
+MISS_LEVELS = ("l1d_load_misses", "llc_load_misses", "cache_misses")
+
+SUMMARISED = (
+    THROUGHPUT,
+    "service_mean_ns",
+    "service_median_ns",
+    "service_p99_ns",
+    *(f"{side}_{quantity}_per_byte" for side in SIDES for quantity in COST_QUANTITIES),
+    "context_switches_per_message",
+    "sender_syscalls_per_message",
+    "zc_copied_share",
+)
+"""Columns of the cells table that `summary.csv` has a row for in every cell."""
+
+COMPARED = (THROUGHPUT, *(f"both_{quantity}_per_byte" for quantity in COST_QUANTITIES))
+"""Columns of the cells table that `ratios.csv` compares."""
+
+# Below this share of repetitions with a count, a counter is not what a figure or a text rests on.
+_MIN_COUNTED_SHARE = 0.9
+
+
+def verdict(metric: str, direction: Direction) -> str:
+    """Return the word for a comparison: faster or slower, cheaper or dearer, more or fewer."""
+    if direction not in (Direction.ABOVE, Direction.BELOW):
+        return direction.value
+    above = direction is Direction.ABOVE
+    if metric == THROUGHPUT:
+        return "faster" if above else "slower"
+    if "_misses_" in metric or "_instructions_" in metric:
+        return "more" if above else "fewer"
+    return "dearer" if above else "cheaper"
+
+
+@dataclass(frozen=True, slots=True)
+class CostMetric:
+    """What "cost per byte" means in this run.
+
+    Attributes
+    ----------
+    name
+        ``cycles``, ``ref_cycles`` or ``cpu_ns``.
+    label, unit
+        As text and axes show them; the unit is that of one byte's cost.
+    reason
+        Why a better one was not taken: ``cycles_counted``, ``cycles_not_counted``,
+        ``cycles_user_mode_only``.
+    """
+
+    name: str
+    label: str
+    unit: str
+    reason: str
+
+    def column(self, side: str) -> str:
+        """Return the column of the cells table for a side: sender, receiver or both."""
+        return f"{side}_{self.name}_per_byte"
+
+
+def choose_cost_metric(cells: pd.DataFrame) -> CostMetric:
+    """Choose the cost per byte that this run can show for all its cells.
+
+    Cycles where they were counted, kernel included; without a PMU the CPU time, which every host
+    gives. Reference cycles (the time stamp counter) say the same as CPU time in another unit, so
+    they are taken only where no CPU time was recorded. One choice for the whole run: costs in
+    different units cannot stand in one figure.
+    """
+    measured = cells[cells["status"] == "measured"]
+    user_only = bool(measured["user_mode_only"].fillna(False).astype(bool).any())
+    counted = counted_share(measured, "both_cycles_per_byte") >= _MIN_COUNTED_SHARE
+    if counted and not user_only:
+        return CostMetric("cycles", "CPU cycles", "cycles", "cycles_counted")
+    reason = "cycles_user_mode_only" if counted else "cycles_not_counted"
+    no_time = counted_share(measured, "both_cpu_ns_per_byte") < _MIN_COUNTED_SHARE
+    if no_time and counted_share(measured, "both_ref_cycles_per_byte") >= _MIN_COUNTED_SHARE:
+        return CostMetric("ref_cycles", "reference cycles", "reference cycles", reason)
+    return CostMetric("cpu_ns", "CPU time", "ns", reason)
+
+
+def counted_share(measured: pd.DataFrame, column: str) -> float:
+    """Return the share of repetitions in which a column holds a count (0 to 1).
+
+    A counter that reads 0 in every repetition counts nothing, whatever its status says.
+    """
+    if measured.empty or column not in measured:
+        return 0.0
+    values = measured[column]
+    if not (values.fillna(0.0) != 0.0).any():
+        return 0.0
+    return float(values.notna().mean())

@@ -1,0 +1,67 @@
+# From the cells table to summary, comparisons and facts. Nothing here measures.
+STATS_CODE = sorted(
+    str(path)
+    for path in Path(PACKAGE_ROOT, "copycost", "stats").glob("*.py")
+    if path.stem != "simulate"
+)
+ANALYSIS_FOLDER = f"{PACKAGE_ROOT}/copycost/analysis"
+
+
+rule summarise_cells:
+    input:
+        cells="results/tables/cells.parquet",
+        code=[
+            *STATS_CODE,
+            *(f"{ANALYSIS_FOLDER}/{name}.py" for name in ("metrics", "summary", "tables")),
+        ],
+    output:
+        summary="results/tables/summary.csv",
+    log:
+        "results/logs/tables/summary.log",
+    params:
+        statistics=CONFIG.as_dict()["statistics"],
+    message:
+        "Summarise the cells"
+    script:
+        "../scripts/summarise_cells.py"
+
+
+rule compare_cells:
+    input:
+        cells="results/tables/cells.parquet",
+        code=[
+            *STATS_CODE,
+            *(f"{ANALYSIS_FOLDER}/{name}.py" for name in ("metrics", "compare", "tables")),
+        ],
+    output:
+        ratios="results/tables/ratios.csv",
+    log:
+        "results/logs/tables/ratios.log",
+    params:
+        statistics=CONFIG.as_dict()["statistics"],
+    message:
+        "Compare the implementations round by round"
+    script:
+        "../scripts/compare_cells.py"
+
+
+rule compute_facts:
+    input:
+        cells="results/tables/cells.parquet",
+        summary=rules.summarise_cells.output.summary,
+        ratios=rules.compare_cells.output.ratios,
+        host="results/host.json",
+        code=[
+            *STATS_CODE,
+            *sorted(str(path) for path in Path(ANALYSIS_FOLDER).rglob("*.py")),
+        ],
+    output:
+        facts="results/facts.json",
+    log:
+        "results/logs/facts.log",
+    params:
+        config=CONFIG.as_dict(),
+    message:
+        "Answer the questions"
+    script:
+        "../scripts/compute_facts.py"
