@@ -1,0 +1,67 @@
+# What each copy costs when Linux sends a message: from config.yaml to results/report.
+#
+#   snakemake --cores 1            everything
+#   snakemake --cores 1 tables     only as far as the tables; also: measure, figures, report
+import os
+import sys
+from functools import partial
+from pathlib import Path
+
+from snakemake.utils import min_version
+
+min_version("9.17")  # `priority` may be a function of the wildcards
+
+# The package comes from beside this file, never from elsewhere: a clone runs its own code.
+PACKAGE_ROOT = str(Path(workflow.basedir) / "workflow")
+sys.path.insert(0, PACKAGE_ROOT)
+os.environ["PYTHONPATH"] = PACKAGE_ROOT
+
+from copycost import entry
+from copycost.grid import CELL_PATTERN, RAW_ROOT, Cell, Grid, cell_priority
+from copycost.hostinfo.identity import host_identity
+
+entry.require_yaml("config.yaml")
+
+
+configfile: "config.yaml"
+
+
+package_files = partial(entry.package_files, workflow.basedir)
+STRATEGIES = entry.strategies(workflow.basedir)
+CONFIG = entry.checked_config(workflow, config)
+GRID = Grid.of(CONFIG)
+HOST_IDENTITY = host_identity()
+entry.force_if_host_changed(workflow, HOST_IDENTITY)
+entry.say_what_would_follow(workflow, CONFIG)
+
+
+wildcard_constraints:
+    testbed="veth|veth_no_offload|loopback",
+    implementation="|".join(STRATEGIES),
+    msg_bytes=r"[1-9]\d*",
+    n_threads=r"[1-9]\d*",
+    rep=r"[1-9]\d*",
+
+
+for name in ("host", "build", "measure", "tables", "analysis", "figures", "report"):
+    if Path(workflow.basedir, f"workflow/rules/{name}.smk").exists():
+
+        include: f"workflow/rules/{name}.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        GRID.paths(),
+
+
+onstart:
+    entry.say_what_follows(workflow, CONFIG)
+
+
+onsuccess:
+    entry.say_what_came_out(GRID, CONFIG)
+
+
+onerror:
+    entry.say_how_to_go_on()

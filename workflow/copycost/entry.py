@@ -1,0 +1,194 @@
+"""What the Snakefile does besides declaring rules; the one module that knows Snakemake's objects.
+
+Everything taken from Snakemake's inside is used here only, and each use does without where another
+version of Snakemake has it no more.
+"""
+
+import atexit
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from copycost import progress, retry
+from copycost.config import Config
+from copycost.config_check import Source, check_config
+from copycost.errors import ConfigError
+from copycost.grid import Grid
+
+HOST_PATH = Path("results/host.json")
+PROGRESS_PATH = Path("results/logs/progress.json")
+MEASURING_RULE = "run_cell"
+HOST_RULE = "collect_host"
+
+# Sends nothing: measures the harness itself, and is no answer to the question of a report.
+HARNESS_STRATEGY = "null"
+
+
+def strategies(root: str | Path) -> tuple[str, ...]:
+    """Return the names of all ways to send, which are the C files of src/strategies."""
+    return tuple(sorted(path.stem for path in Path(root, "src", "strategies").glob("*.c")))
+
+
+def package_files(root: str | Path, *names: str) -> list[str]:
+    """Return the files of the package that a rule depends on, relative to the checkout.
+
+    Snakemake does not see edits of imported modules, so rules take them as inputs. Relative, so
+    that a checkout that was moved or copied still has the same inputs.
+
+    Parameters
+    ----------
+    root
+        The checkout.
+    names
+        Modules (``stats/ratios.py``) and folders (all modules in and below them) of the package.
+    """
+    package = Path(root, "workflow", "copycost")
+    files: set[Path] = set()
+    for name in names:
+        path = package / name
+        files.update(path.rglob("*.py") if path.is_dir() else [path])
+    return sorted(str(path.relative_to(root)) for path in files)
+
+
+def require_yaml(path: str) -> None:
+    """Where `path` is no YAML file, end the process naming the line, which Snakemake does not."""
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        sys.exit(f"{path}: not found in {Path.cwd()}; run in the folder that holds it")
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else "?"
+        sys.exit(f"{path}: line {line}: not YAML: {error.problem}")
+    if not isinstance(content, dict):
+        sys.exit(f"{path}: must have the sections streams, measure, statistics and report")
+
+
+def checked_config(workflow: Any, config: Mapping[str, Any]) -> Config:  # noqa: ANN401
+    """Return the configuration, or say everything that is wrong with it and end the process."""
+    settings = workflow.config_settings
+    overrides = _with_types(getattr(settings, "config", {}))
+    sources: list[Source] = []
+    for path in [*workflow.configfiles, *getattr(settings, "configfiles", ())]:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        name = os.path.relpath(path)
+        sources.append((str(path) if name.startswith("..") else name, content or {}))
+    try:
+        return check_config(
+            _merged(config, overrides),
+            sources=[*sources, ("--config", overrides)],
+            implementations=[
+                name for name in strategies(workflow.basedir) if name != HARNESS_STRATEGY
+            ],
+            usable_cpus=os.sched_getaffinity(0),
+        )
+    except ConfigError as error:
+        # Snakemake would put its own words and a place in the Snakefile around an exception.
+        sys.exit(str(error))
+
+
+def _with_types(node: Any) -> Any:  # noqa: ANN401 - any node of what --config said
+    """Return what --config said with numbers as numbers: Snakemake leaves nested ones as text."""
+    if isinstance(node, Mapping):
+        return {key: _with_types(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_with_types(value) for value in node]
+    return yaml.safe_load(node) if isinstance(node, str) else node
+
+
+def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `base` with what `over` says put in its place, section by section."""
+    tree = dict(base)
+    for key, value in over.items():
+        below = tree.get(key)
+        both = isinstance(below, Mapping) and isinstance(value, Mapping)
+        tree[key] = _merged(below, value) if both else value  # type: ignore[arg-type]
+    return tree
+
+
+def force_if_host_changed(workflow: Any, identity: Mapping[str, Any]) -> None:  # noqa: ANN401
+    """Where this is not the host of the last run, say so, and have it described afresh.
+
+    Every cell depends on the description, so all are measured again. The parameter of the rule
+    tells Snakemake the same, except where its own notes (.snakemake) did not come along.
+    """
+    try:
+        known = json.loads(HOST_PATH.read_text(encoding="utf-8"))["identity"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # no earlier run, or a file that the rule has to write again anyway
+    changes = host_changes(known, identity)
+    if changes:
+        print(
+            f"copycost: this is not the host of the earlier results ({'; '.join(changes)}), so "
+            "every cell is measured again.",
+            file=sys.stderr,
+        )
+        workflow.dag_settings.forcerun = {*workflow.dag_settings.forcerun, HOST_RULE}
+
+
+def host_changes(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return what tells two host identities apart: ``kernel_release was 6.1, is 6.12``."""
+    return [
+        f"{name} was {_short(known.get(name))}, is {_short(now.get(name))}"
+        for name in sorted(known.keys() | now.keys())
+        if known.get(name) != now.get(name)
+    ]
+
+
+def _short(value: object) -> str:
+    text = "unknown" if value is None else str(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
+    """Before the first job: how many repetitions will be measured, and how long that takes."""
+    n_cells, _ = _waiting_jobs(workflow)
+    print(progress.begin(PROGRESS_PATH, n_cells, _window_s(config)), flush=True)
+
+
+def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN401
+    """At the end of a dry run, for which Snakemake has no hook, say the same."""
+
+    def say() -> None:
+        n_cells, n_others = _waiting_jobs(workflow)
+        if n_cells or n_others:
+            print(progress.forecast(n_cells, n_others, _window_s(config)))
+
+    if workflow.output_settings.dryrun:
+        atexit.register(say)
+
+
+def _window_s(config: Config) -> float:
+    return config.measure.warmup_s + config.measure.duration_s
+
+
+def _waiting_jobs(workflow: Any) -> tuple[int, int]:  # noqa: ANN401
+    """Return how many jobs will measure, and how many do other things (targets do nothing)."""
+    # A dry run counts its jobs as finished once it has shown them.
+    waiting = workflow.dag.needrun_jobs(exclude_finished=False)
+    jobs = [job.rule for job in waiting if not job.is_norun]
+    n_cells = sum(rule.name == MEASURING_RULE for rule in jobs)
+    return n_cells, len(jobs) - n_cells
+
+
+def say_what_came_out(grid: Grid, config: Config) -> None:
+    """After the last job: how many repetitions there are, and where the report is."""
+    print(f"copycost: {retry.summarise([Path(path) for path in grid.paths()])}.")
+    reports = [Path(f"results/report/report.{name}") for name in config.report.formats]
+    existing = [str(path) for path in reports if path.is_file()]
+    if existing:
+        print(f"copycost: the report is {' and '.join(existing)}")
+    sys.stdout.flush()
+
+
+def say_how_to_go_on() -> None:
+    """After an error or an interruption: what is kept, and what to do."""
+    print(
+        "copycost: stopped before the end; the reason is above, details are in results/logs. "
+        "What was measured stays: the same command again goes on from here.",
+        file=sys.stderr,
+    )

@@ -1,0 +1,178 @@
+"""What is said while cells are measured: how many, how long, each result, how many are left.
+
+Each repetition is a process of its own, so the count lies in a small file; its path reaches the
+processes in an environment variable. Cells never overlap, and so neither do its writers.
+"""
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from copycost.grid import Cell
+from copycost.sizes import format_size
+
+VARIABLE = "COPYCOST_PROGRESS"
+
+# Start of the job and of both programs, set-up of the testbed, clean-up [s per repetition].
+OVERHEAD_S = 0.45
+
+_SIDES = ("sender", "receiver")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is.
+
+    Attributes
+    ----------
+    total
+        Repetitions that the run measures [count].
+    expected_s
+        Time that one repetition is expected to take, from the configuration [s].
+    started_s
+        Start of the first repetition (CLOCK_MONOTONIC) [s]; None before.
+    measured, failed, skipped
+        Finished repetitions by outcome [count].
+    """
+
+    total: int
+    expected_s: float
+    started_s: float | None = None
+    measured: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    @property
+    def done(self) -> int:
+        """Finished repetitions [count]."""
+        return self.measured + self.failed + self.skipped
+
+    @property
+    def left(self) -> int:
+        """Repetitions still to come [count]."""
+        return max(self.total - self.done, 0)
+
+    def left_s(self, now_s: float) -> float:
+        """Return the time that the rest will take at the pace so far [s]."""
+        if self.started_s is None or not self.done:
+            return self.left * self.expected_s
+        return self.left * (now_s - self.started_s) / self.done
+
+    def after(self, status: str, took_s: float, now_s: float) -> "Progress":
+        """Return the progress with one more repetition, which ended now and took `took_s` [s]."""
+        started_s = now_s - took_s if self.started_s is None else self.started_s
+        counted = {status: getattr(self, status) + 1}
+        return replace(self, started_s=started_s, **counted)
+
+
+def begin(path: Path, n_cells: int, window_s: float) -> str:
+    """Start counting in a file, let scripts find it, and return what to tell the user.
+
+    Parameters
+    ----------
+    path
+        Where to count.
+    n_cells
+        Repetitions that this run measures [count].
+    window_s
+        Warm-up and measured window of a repetition [s].
+    """
+    progress = Progress(total=n_cells, expected_s=window_s + OVERHEAD_S)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+    os.environ[VARIABLE] = str(path)
+    if n_cells == 0:
+        return "copycost: no repetition is to be measured; what was measured is still good."
+    return (
+        f"copycost: measuring {count(n_cells, 'repetition')}, which takes about "
+        f"{format_duration(n_cells * progress.expected_s)}."
+    )
+
+
+def forecast(n_cells: int, n_others: int, window_s: float) -> str:
+    """Return what a run would do, for a dry run; parameters as for `begin`, and other jobs."""
+    others = f"{count(n_others, 'other job')} (programs, tables, figures, report)"
+    if n_cells == 0:
+        return f"copycost: a run would measure nothing, and do {others}."
+    return (
+        f"copycost: a run would measure {count(n_cells, 'repetition')}, which takes about "
+        f"{format_duration(n_cells * (window_s + OVERHEAD_S))}, and do {others}."
+    )
+
+
+def tell(cell: Cell, record: Mapping[str, Any]) -> str:
+    """Count a finished repetition, if somebody counts, and return its line."""
+    line = f"{describe_cell(cell)}: {describe_result(record)}"
+    name = os.environ.get(VARIABLE)
+    if name is None:
+        return line
+    path = Path(name)
+    now_s = time.monotonic()
+    progress = Progress(**json.loads(path.read_text(encoding="utf-8")))
+    progress = progress.after(record["status"], record["wall_s"], now_s)
+    path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+    left = f"{progress.left} left"
+    if progress.left:
+        left += f", about {format_duration(progress.left_s(now_s))}"
+    width = len(str(progress.total))
+    return f"[{progress.done:{width}}/{progress.total}] {line}, {left}"
+
+
+def describe_cell(cell: Cell) -> str:
+    """Return a cell in words: ``veth one_copy 64 KiB x 4 threads, repetition 1``."""
+    return (
+        f"{cell.testbed} {cell.implementation} {format_size(cell.msg_bytes)} x "
+        f"{count(cell.n_threads, 'thread')}, repetition {cell.rep}"
+    )
+
+
+def describe_result(record: Mapping[str, Any]) -> str:
+    """Return the result of a repetition in words: ``38.2 Gbit/s, 0.31 CPU ns/B``, or why not."""
+    if record["status"] != "measured":
+        return f"{record['status'].upper()}, {record['reason']}"
+    window = record["receiver"]["window"]
+    received = record["receiver"]["in_window"]["bytes"]
+    gbit_per_s = received * 8 / (window["end_ns"] - window["start_ns"])
+    if not received:
+        return f"{gbit_per_s:.3g} Gbit/s"
+    cost, unit = _cost(record)
+    return f"{gbit_per_s:.3g} Gbit/s, {cost / received:.3g} {unit}/B"
+
+
+def _cost(record: Mapping[str, Any]) -> tuple[float, str]:
+    """Return what both sides together spent in the window, and its unit: cycles where counted."""
+    cycles = [_event(record, side, "cycles") for side in _SIDES]
+    if all(value is not None for value in cycles):
+        return sum(value for value in cycles if value is not None), "cycles"
+    spent_ns = 0.0
+    for side in _SIDES:
+        task_clock_ns = _event(record, side, "task_clock_ns")
+        spent_ns += record[side]["process"]["cpu_ns"] if task_clock_ns is None else task_clock_ns
+    return spent_ns, "CPU ns"
+
+
+def _event(record: Mapping[str, Any], side: str, name: str) -> float | None:
+    """Return the value of a perf event, None where it was not fully counted."""
+    event = record["perf"][side]["events"].get(name)
+    if event is None or event["status"] != "counted" or event["user_only"]:
+        return None
+    return float(event["value"])
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number with its noun: ``1 thread``, ``4 threads``."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration as people say it: ``40 s``, ``6 min``, ``2 h 40 min``."""
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"

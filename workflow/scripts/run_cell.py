@@ -1,0 +1,24 @@
+"""Measure one repetition of one cell and write its record."""
+
+import json
+from pathlib import Path
+
+from copycost.measure.repetition import measure_repetition
+
+from copycost.config import Settings
+from copycost.grid import Cell
+from copycost.logs import log_to_file
+from copycost.progress import tell
+from copycost.records.record import write_record
+
+log_to_file(snakemake.log[0])
+cell = Cell.from_path(snakemake.output.record)
+record = measure_repetition(
+    cell,
+    Settings.from_params(snakemake.params.settings),
+    json.loads(Path(snakemake.input.host).read_text(encoding="utf-8")),
+    sender=Path(snakemake.input.sender),
+    receiver=Path(snakemake.input.receiver),
+)
+write_record(record, Path(snakemake.output.record))
+print(tell(cell, record), flush=True)
