@@ -1,0 +1,40 @@
+"""Skips the tests whose marker names something that this host lacks, with the reason."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+
+def _is_root() -> str | None:
+    return None if os.geteuid() == 0 else "not root"
+
+
+@cache
+def _has_perf() -> str | None:
+    try:
+        done = subprocess.run(["perf", "--version"], capture_output=True, check=False)
+    except FileNotFoundError:
+        return "no perf on the PATH"
+    return None if done.returncode == 0 else "the perf on the PATH does not fit this kernel"
+
+
+def _has_chromium() -> str | None:
+    found = any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    return None if found else "no Chromium on the PATH"
+
+
+_LACKS: dict[str, Callable[[], str | None]] = {
+    "needs_root": _is_root,
+    "needs_perf": _has_perf,
+    "needs_chromium": _has_chromium,
+}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker, lacks in _LACKS.items():
+        if item.get_closest_marker(marker) and (reason := lacks()):
+            pytest.skip(reason)

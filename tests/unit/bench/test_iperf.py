@@ -1,0 +1,46 @@
+import json
+import shutil
+
+import pytest
+
+from copycost.bench.iperf import Stream, client_command, iperf_rate, received_rate
+from copycost.errors import HostError, ParseError
+from copycost.testbed.namespaces import TestbedUnavailable
+from copycost.testbed.testbed import open_testbed
+
+STREAM = Stream(4096, 2, 1, 1, sender_cpus=(), receiver_cpus=())
+
+
+def test_received_rate_is_the_one_of_the_receiver() -> None:
+    end = {"sum_sent": {"bits_per_second": 9.0}, "sum_received": {"bits_per_second": 7.5}}
+    assert received_rate(json.dumps({"end": end})) == 7.5
+
+
+def test_error_of_iperf_is_passed_on() -> None:
+    with pytest.raises(HostError, match="unable to connect"):
+        received_rate('{"error": "unable to connect to server"}')
+
+
+@pytest.mark.parametrize("output", ["", "iperf3: not JSON", "{}", '{"end": {}}', '{"end": null}'])
+def test_other_output_is_a_parse_error(output: str) -> None:
+    with pytest.raises(ParseError, match="sum_received"):
+        received_rate(output)
+
+
+def test_command_states_size_streams_and_congestion_control() -> None:
+    command = " ".join(client_command("198.18.0.2", STREAM))
+    assert "-l 4096 -P 2" in command
+    assert "-C cubic" in command
+
+
+@pytest.mark.slow
+@pytest.mark.needs_root
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3 on this host")
+@pytest.mark.parametrize("pinned", [True, False])
+def test_real_iperf_runs_on_the_testbed(pinned: bool) -> None:
+    stream = Stream(4096, 2, 1, 1, sender_cpus=(0,), receiver_cpus=(0,))
+    try:
+        with open_testbed("veth") as testbed:
+            assert iperf_rate(testbed, stream, pinned=pinned) > 0
+    except TestbedUnavailable as error:
+        pytest.skip(str(error))

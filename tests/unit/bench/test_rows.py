@@ -1,0 +1,91 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from copycost.bench.rows import Limit, Row, format_value, row_of_rounds, table_of, write_rows
+from copycost.errors import DataError
+
+AT_LEAST_ONE = Limit("at_least", 1.0)
+AT_MOST_HALF = Limit("at_most", 0.5)
+
+
+def row(value: float | None, limit: Limit | None = None, **rest: float) -> Row:
+    return Row("group", "name", value, "s", limit=limit, **rest)
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        (row(1.2, AT_LEAST_ONE), "ok"),
+        (row(1.0, AT_LEAST_ONE), "ok"),
+        (row(0.9, AT_LEAST_ONE), "under"),
+        (row(0.4, AT_MOST_HALF), "ok"),
+        (row(0.6, AT_MOST_HALF), "over"),
+        (row(1.2, AT_LEAST_ONE, low=1.1, high=1.3), "ok"),
+        (row(1.2, AT_LEAST_ONE, low=0.9, high=1.3), "ok, unsure"),
+        (row(0.9, AT_LEAST_ONE, low=0.8, high=1.1), "under, unsure"),
+        (row(7.0), ""),
+        (row(None, AT_LEAST_ONE), "not measured"),
+    ],
+)
+def test_verdict_compares_with_the_limit_and_names_a_range_across_it(
+    found: Row, verdict: str
+) -> None:
+    assert found.verdict == verdict
+
+
+def test_rounds_become_their_median_and_range() -> None:
+    found = row_of_rounds("group", "name", [3.0, 1.0, 2.0], "s")
+    assert (found.value, found.low, found.high, found.n) == (2.0, 1.0, 3.0, 3)
+
+
+def test_a_single_round_has_no_range() -> None:
+    found = row_of_rounds("group", "name", [3.0], "s")
+    assert (found.value, found.low, found.high, found.n) == (3.0, None, None, 1)
+
+
+def test_no_round_is_an_error() -> None:
+    with pytest.raises(DataError, match="no round"):
+        row_of_rounds("group", "name", [], "s")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (None, "-"),
+        (0.0, "0"),
+        (0.01234, "0.0123"),
+        (1.0, "1.00"),
+        (12.345, "12.3"),
+        (1234.5, "1234"),
+    ],
+)
+def test_values_have_three_digits(value: float | None, shown: str) -> None:
+    assert format_value(value) == shown
+
+
+def test_table_names_each_group_once_and_aligns_its_columns() -> None:
+    table = table_of(
+        [
+            Row("first", "short", 1.0, "", limit=AT_LEAST_ONE),
+            Row("first", "a much longer name", 2.0, "s", note="why"),
+            Row("second", "missing", None, "s", note="no iperf3"),
+        ]
+    )
+    lines = table.splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == ["first", "second"]
+    assert lines[0].index("value") == lines[2].index("1.00")
+    assert "not measured" in lines[-1]
+
+
+def test_json_holds_every_row_with_its_verdict(tmp_path: Path) -> None:
+    rows = [row(0.9, AT_LEAST_ONE), row(None)]
+    path = tmp_path / "results/bench.json"
+    write_rows(rows, {"kernel": "6.1"}, path)
+    written = json.loads(path.read_text())
+    assert next(iter(written)) == "schema_version"
+    assert written["host"] == {"kernel": "6.1"}
+    assert [found["verdict"] for found in written["rows"]] == ["under", "not measured"]
+    assert written["rows"][0]["limit"] == {"bound": "at_least", "value": 1.0}
+    assert written["rows"][1]["limit"] is None

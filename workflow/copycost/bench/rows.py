@@ -1,0 +1,177 @@
+"""What the benchmark found, row by row, as a table for people and as JSON for programs."""
+
+import json
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from copycost.errors import DataError
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What a value should not pass: `at_least` or `at_most` so much, in the value's unit."""
+
+    bound: Literal["at_least", "at_most"]
+    value: float
+
+    def holds(self, value: float) -> bool:
+        """Return whether a value keeps the limit."""
+        return value >= self.value if self.bound == "at_least" else value <= self.value
+
+    def __str__(self) -> str:
+        """Return the limit as the table shows it."""
+        return f"{'>=' if self.bound == 'at_least' else '<='} {format_value(self.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One finding.
+
+    Attributes
+    ----------
+    group, name : str
+        The part of the benchmark, and what was measured in it.
+    value : float or None
+        The finding (a median where there were rounds); None where it could not be measured.
+    unit : str
+        Unit of the value; empty for a ratio.
+    low, high : float or None
+        Smallest and largest round; None where there was only one.
+    n : int
+        Rounds behind the value.
+    limit : Limit or None
+        What the value should keep; None where the row only informs.
+    note : str
+        What the value is made of, or why there is none.
+    """
+
+    group: str
+    name: str
+    value: float | None
+    unit: str
+    n: int = 1
+    low: float | None = None
+    high: float | None = None
+    limit: Limit | None = None
+    note: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """`ok`, `under` or `over`, with `, unsure` where the range holds the limit as well."""
+        if self.value is None:
+            return "not measured"
+        if self.limit is None:
+            return ""
+        missed = "under" if self.limit.bound == "at_least" else "over"
+        verdict = "ok" if self.limit.holds(self.value) else missed
+        ends = [end for end in (self.low, self.high) if end is not None]
+        if len({self.limit.holds(end) for end in ends}) == 2:
+            verdict += ", unsure"
+        return verdict
+
+
+def row_of_rounds(
+    group: str,
+    name: str,
+    rounds: Sequence[float],
+    unit: str,
+    limit: Limit | None = None,
+    note: str = "",
+) -> Row:
+    """Return the row of a value that was measured in rounds: their median and their range.
+
+    Raises
+    ------
+    DataError
+        If there is no round.
+    """
+    if not rounds:
+        raise DataError(f"bench: {group}, {name}: no round was measured, expected at least one")
+    return Row(
+        group=group,
+        name=name,
+        value=statistics.median(rounds),
+        unit=unit,
+        n=len(rounds),
+        low=min(rounds) if len(rounds) > 1 else None,
+        high=max(rounds) if len(rounds) > 1 else None,
+        limit=limit,
+        note=note,
+    )
+
+
+def format_value(value: float | None) -> str:
+    """Return a value with three significant digits, or a dash where there is none."""
+    if value is None:
+        return "-"
+    if value == 0 or abs(value) >= 100:
+        return f"{value:.0f}"
+    return f"{value:#.3g}"
+
+
+_HEADINGS = ("", "value", "range", "n", "limit", "verdict", "")
+
+
+def table_of(rows: Iterable[Row]) -> str:
+    """Return the rows as a table of plain text, a heading line per group."""
+    lines: list[tuple[str, ...] | str] = []
+    group = None
+    for row in rows:
+        if row.group != group:
+            group = row.group
+            lines.append(group)
+        lines.append(_cells(row))
+    cells = [line for line in lines if isinstance(line, tuple)]
+    widths = [max(len(line[i]) for line in [_HEADINGS, *cells]) for i in range(len(_HEADINGS))]
+    return "\n".join(
+        line if isinstance(line, str) else _aligned(line, widths) for line in [_HEADINGS, *lines]
+    )
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    spread = ""
+    if row.low is not None:
+        spread = f"{format_value(row.low)} to {format_value(row.high)}"
+    return (
+        f"  {row.name}",
+        f"{format_value(row.value)} {row.unit}".strip(),
+        spread,
+        str(row.n),
+        str(row.limit or ""),
+        row.verdict,
+        row.note,
+    )
+
+
+def _aligned(line: tuple[str, ...], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+
+
+def write_rows(rows: Iterable[Row], host: dict[str, object], path: Path) -> None:
+    """Write the rows, with the host that they were measured on, as JSON."""
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "host": host,
+        "rows": [
+            {
+                "group": row.group,
+                "name": row.name,
+                "value": row.value,
+                "unit": row.unit,
+                "n": row.n,
+                "low": row.low,
+                "high": row.high,
+                "limit": row.limit and {"bound": row.limit.bound, "value": row.limit.value},
+                "verdict": row.verdict or None,
+                "note": row.note,
+            }
+            for row in rows
+        ],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n")

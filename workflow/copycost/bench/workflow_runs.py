@@ -1,0 +1,168 @@
+"""What the workflow costs beyond measuring: per repetition, with nothing to do, and at size."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from copycost.bench.rows import Limit, Row, row_of_rounds
+from copycost.errors import HostError
+
+PROJECT = Path(__file__).parents[3]
+_LEFT_BEHIND = (".git", ".venv*", "results", ".snakemake", "tests", "__pycache__", ".*_cache")
+
+_OVERHEAD_LIMIT_S = Limit("at_most", 0.5)
+_IDLE_LIMIT_S = Limit("at_most", 3)
+_DRY_RUN_LIMIT_S = Limit("at_most", 30)
+_IDLE_ROUNDS = 3
+
+# The window is short, since what is asked for is everything around it.
+_WARMUP_S = 0.02
+_DURATION_S = 0.1
+_TEN_THOUSAND = {
+    "streams": {
+        "implementations": ["two_copy", "one_copy"],
+        "msg_bytes": [2**power for power in range(8, 18)],
+        "n_threads": list(range(1, 11)),
+    },
+    "measure": {"repetitions": 50},
+}
+_N_DRY = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A command that has ended: wall time [s] and the largest memory of its processes [bytes]."""
+
+    wall_s: float
+    peak_bytes: int
+
+
+def workflow_rows(*, quick: bool) -> Iterator[Row]:
+    """Yield the findings of real runs of the workflow in a copy of the project.
+
+    Parameters
+    ----------
+    quick : bool
+        Run the grid of config/tiny.yaml, where what a run costs once weighs more, instead of
+        that of config.yaml.
+    """
+    with project_copy() as project:
+        short: dict[str, Any] = {"measure": {"warmup_s": _WARMUP_S, "duration_s": _DURATION_S}}
+        if quick:
+            tiny = yaml.safe_load((project / "config/tiny.yaml").read_text())
+            short["streams"] = tiny["streams"]
+        config = write_config(project, "short", short)
+        run = timed(project, ["--cores", "1", "--configfile", config])
+        yield _overhead_row(run, read_records(project))
+        idle = [
+            timed(project, ["--cores", "1", "--configfile", config]).wall_s
+            for _ in range(_IDLE_ROUNDS)
+        ]
+        yield row_of_rounds("workflow", "a run with nothing to do", idle, "s", _IDLE_LIMIT_S)
+        config = write_config(project, "large", _TEN_THOUSAND)
+        dry = timed(project, ["--cores", "1", "--configfile", config, "-n", "--quiet"])
+        yield Row(
+            "workflow",
+            f"dry run of {_N_DRY} repetitions",
+            dry.wall_s,
+            "s",
+            limit=_DRY_RUN_LIMIT_S,
+            note=f"peak memory {dry.peak_bytes / 1e6:.0f} MB",
+        )
+
+
+def _overhead_row(run: Timed, records: Sequence[Mapping[str, Any]]) -> Row:
+    """Return the wall time of a run less warm-up, window and waiting for others, per repetition."""
+    n_windows = sum(record["status"] == "measured" for record in records)
+    waited_s = sum(record["lock_wait_s"] or 0.0 for record in records)
+    overhead_s = run.wall_s - n_windows * (_WARMUP_S + _DURATION_S) - waited_s
+    inside_s = sum(record["wall_s"] or 0.0 for record in records) - n_windows * (
+        _WARMUP_S + _DURATION_S
+    )
+    n = len(records)
+    return Row(
+        "workflow",
+        "overhead per repetition",
+        overhead_s / n,
+        "s",
+        n=n,
+        limit=_OVERHEAD_LIMIT_S,
+        note=f"a whole run of {run.wall_s:.0f} s, from the compiler to the report;"
+        f" {inside_s / n:.2f} s of it in the measuring process",
+    )
+
+
+@contextmanager
+def project_copy() -> Iterator[Path]:
+    """Copy the project, without results and history, into a folder that ends with the block."""
+    with tempfile.TemporaryDirectory(prefix="copycost-bench-") as folder:
+        project = Path(folder) / "project"
+        shutil.copytree(PROJECT, project, ignore=shutil.ignore_patterns(*_LEFT_BEHIND))
+        yield project
+
+
+def write_config(project: Path, name: str, values: Mapping[str, Any]) -> str:
+    """Write a config file that overrides config.yaml; return its path within the project."""
+    path = Path("config") / f"bench_{name}.yaml"
+    (project / path).write_text(yaml.safe_dump(dict(values)))
+    return str(path)
+
+
+def read_records(project: Path) -> list[dict[str, Any]]:
+    """Return all raw records of a project.
+
+    Raises
+    ------
+    HostError
+        If there is none.
+    """
+    records = [json.loads(path.read_text()) for path in (project / "results/raw").rglob("*.json")]
+    if not records:
+        raise HostError("bench: the run left no record in results/raw; see its output above")
+    return records
+
+
+def timed(project: Path, arguments: Sequence[str]) -> Timed:
+    """Run Snakemake in a project and measure it from outside.
+
+    Raises
+    ------
+    HostError
+        If it fails; the message holds the end of its output.
+    """
+    return timed_command(project, [sys.executable, "-m", "snakemake", *arguments])
+
+
+def timed_command(project: Path, command: Sequence[str]) -> Timed:
+    """Run a command in a project and measure it from outside.
+
+    Raises
+    ------
+    HostError
+        If it fails; the message holds the end of its output.
+    """
+    with tempfile.TemporaryFile("w+") as output:
+        start = time.monotonic()
+        process = subprocess.Popen(command, cwd=project, stdout=output, stderr=output)
+        # unlike getrusage(RUSAGE_CHILDREN), this is about that one process and its children
+        _, status, usage = os.wait4(process.pid, 0)
+        wall_s = time.monotonic() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            output.seek(0)
+            raise HostError(
+                f"bench: {' '.join(command[1:])} ended with {process.returncode}:\n"
+                + "".join(output.readlines()[-20:])
+            )
+    return Timed(wall_s, usage.ru_maxrss * 1024)  # Linux counts it in KiB: getrusage(2)
