@@ -1,0 +1,61 @@
+/* What each worker counts. One writer, any number of readers, on cache lines of its own. */
+#ifndef COPYCOST_COUNTERS_H
+#define COPYCOST_COUNTERS_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Two lines of 64 bytes: the adjacent-line prefetcher of x86 moves them in pairs. */
+#define CACHE_LINE_PAIR_BYTES 128
+
+enum counter {
+    COUNT_BYTES,          /* payload bytes handed to, or taken from, the kernel */
+    COUNT_MESSAGES,       /* whole messages */
+    COUNT_DATA_CALLS,     /* send, sendmsg or recv, whatever they returned */
+    COUNT_POLL_CALLS,     /* poll while waiting for completions */
+    COUNT_ERRQUEUE_CALLS, /* recvmsg(MSG_ERRQUEUE), empty ones included */
+    COUNT_OTHER_CALLS,    /* every other system call of a worker */
+    COUNT_SHORT_WRITES,   /* sends that took only part of what they were given */
+    COUNT_ENOBUFS,        /* sends refused for want of option memory or locked memory */
+    COUNT_EINTR,          /* calls cut short by a signal */
+    COUNT_ZC_SENT,        /* successful sends with MSG_ZEROCOPY, each of which gets an id */
+    COUNT_ZC_COMPLETED,   /* ids reported complete: the sum of the ranges */
+    COUNT_ZC_COPIED,      /* those of them that the kernel had copied after all */
+    COUNT_ZC_NOTIFICATIONS,
+    N_COUNTERS,
+};
+
+struct counters {
+    alignas(CACHE_LINE_PAIR_BYTES) _Atomic uint64_t value[N_COUNTERS];
+};
+
+_Static_assert(sizeof(struct counters) % CACHE_LINE_PAIR_BYTES == 0, "counters share no line");
+
+/* A reading of the counters. */
+struct counter_values {
+    uint64_t value[N_COUNTERS];
+};
+
+/* Adds to a counter of the calling thread: a plain load, add and store, no locked instruction. */
+static inline void count(struct counters *counters, enum counter which, uint64_t n)
+{
+    _Atomic uint64_t *value = &counters->value[which];
+    atomic_store_explicit(value, atomic_load_explicit(value, memory_order_relaxed) + n,
+                          memory_order_relaxed);
+}
+
+static inline uint64_t counter_value(const struct counters *counters, enum counter which)
+{
+    return atomic_load_explicit(&counters->value[which], memory_order_relaxed);
+}
+
+static inline void counters_read(const struct counters *counters, struct counter_values *values)
+{
+    for (size_t i = 0; i < N_COUNTERS; i++) {
+        values->value[i] = counter_value(counters, (enum counter)i);
+    }
+}
+
+#endif

@@ -1,0 +1,27 @@
+#include "die.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int fail(struct failure *failure, int error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    /* A text cut at the buffer's end still names the place; the cut is no error. */
+    (void)vsnprintf(failure->text, sizeof(failure->text), format, arguments);
+    va_end(arguments);
+    failure->error = error;
+    return error == 0 ? -EPROTO : -error;
+}
+
+void report_failure(const char *program, const struct failure *failure)
+{
+    /* Nothing can be done about a stderr that cannot be written; the exit code still tells. */
+    if (failure->error == 0) {
+        (void)fprintf(stderr, "%s: %s\n", program, failure->text);
+    } else {
+        (void)fprintf(stderr, "%s: %s: %s\n", program, failure->text, strerror(failure->error));
+    }
+}

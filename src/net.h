@@ -1,0 +1,55 @@
+/* TCP sockets: listen, connect, options, and what the kernel made of them. */
+#ifndef COPYCOST_NET_H
+#define COPYCOST_NET_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "control.h"
+#include "die.h"
+#include "options.h"
+
+#define CONGESTION_NAME_BYTES 16 /* TCP_CA_NAME_MAX of the kernel */
+
+/* An address with its text form, for messages. */
+struct endpoint {
+    struct sockaddr_storage address;
+    socklen_t address_bytes;
+};
+
+/* The options of a socket as the kernel reports them. */
+struct socket_facts {
+    char congestion[CONGESTION_NAME_BYTES];
+    int send_buffer_bytes;
+    int receive_buffer_bytes;
+    int receive_lowat_bytes;
+    int mss_bytes;
+    bool nodelay;
+    bool zero_copy;
+};
+
+/* Reads a numeric IPv4 or IPv6 address. Returns 0 or -EINVAL. */
+int net_parse_endpoint(const struct options *options, struct endpoint *endpoint,
+                       struct failure *failure);
+
+/* Opens a listening, non-blocking socket and tells its port. Returns the descriptor or -errno. */
+int net_listen(const struct options *options, uint16_t *port, struct failure *failure);
+
+/* Connects, bounded by the timeout and by the orchestrator's life. Returns the descriptor or
+ * -errno. */
+int net_connect(const struct options *options, struct control *control, struct failure *failure);
+
+/* Sets congestion control, TCP_NODELAY, buffers and timeouts as the options say. */
+int net_configure(int fd, const struct options *options, struct failure *failure);
+
+int net_set_blocking(int fd, bool blocking, struct failure *failure);
+
+int net_read_facts(int fd, struct socket_facts *facts, struct failure *failure);
+
+/* Segments retransmitted on a connection since it began (TCP_INFO). */
+int net_read_retransmits(int fd, uint64_t *n_segments, struct failure *failure);
+
+#endif

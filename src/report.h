@@ -1,0 +1,36 @@
+/* The parts of the result that sender and receiver have in common. */
+#ifndef COPYCOST_REPORT_H
+#define COPYCOST_REPORT_H
+
+#include <stddef.h>
+
+#include "counters.h"
+#include "options.h"
+#include "output.h"
+#include "threads.h"
+#include "window.h"
+
+#define RESULT_SCHEMA_VERSION 1
+
+/* The rest of the --version line, after the program's name: source digest, compiler, flags. */
+void report_version(FILE *to);
+
+void report_build(struct json *json);
+void report_options(struct json *json, enum program_role role, const struct options *options);
+void report_effective(struct json *json, enum program_role role, const struct socket_facts *facts);
+void report_window(struct json *json, const struct window *window);
+
+/* "in_window" and "total". */
+void report_counts(struct json *json, enum program_role role, const struct window *window);
+
+/* "process" and "tcp": differences over the window. */
+void report_process(struct json *json, const struct window *window);
+
+/* "threads": what each worker did in the window, and where it ran. */
+void report_threads(struct json *json, enum program_role role, const struct crew *crew,
+                    const struct window *window);
+
+/* How much a counter grew over the window. */
+uint64_t window_growth(const struct window *window, enum counter which);
+
+#endif

@@ -1,0 +1,297 @@
+/* Sends messages by one strategy over N connections and tells what it did in the measured window.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "greeting.h"
+#include "net.h"
+#include "options.h"
+#include "pattern.h"
+#include "report.h"
+#include "session.h"
+#include "stats.h"
+#include "strategy.h"
+
+#define PROGRAM "sender"
+
+/* The work of one sending thread. */
+struct sending {
+    struct stream stream;
+    struct histogram service_time;
+};
+
+/* The summed service times, and how many messages there were to one sample. */
+struct service_times {
+    struct histogram *histogram;
+    size_t sample_every;
+};
+
+/*
+ * One message in how many is timed. Reading the clock twice costs some 50 ns: more than 1 % of a
+ * small message, nothing beside a large one. Odd numbers, so that the samples do not fall in step
+ * with something that the kernel does every 2^n messages.
+ */
+static size_t choose_sample_every(size_t msg_bytes)
+{
+    if (msg_bytes <= 4096) {
+        return 31;
+    }
+    return msg_bytes <= 65536 ? 7 : 1;
+}
+
+static void keep_contents(struct stream *stream, struct message *message)
+{
+    (void)stream;
+    (void)message;
+}
+
+static void write_pattern(struct stream *stream, struct message *message)
+{
+    for (size_t i = 0; i < MESSAGE_FIELDS; i++) {
+        pattern_write(message->field[i].iov_base, message->field[i].iov_len, stream->connection,
+                      stream->offset);
+        stream->offset += message->field[i].iov_len;
+    }
+}
+
+static int prepare(struct worker *worker)
+{
+    const struct options *options = worker->crew->options;
+    struct sending *sending = calloc(1, sizeof(*sending));
+    worker->work = sending;
+    if (sending == NULL) {
+        return fail(&worker->failure, ENOMEM, "memory for a histogram");
+    }
+    sending->stream = (struct stream){
+        .fd = worker->fd,
+        .msg_bytes = options->msg_bytes,
+        .timeout_ns = options->io_timeout_ms * NS_PER_MS,
+        .counters = &worker->counters,
+        .failure = &worker->failure,
+        .refill = options->verify ? write_pattern : keep_contents,
+        .connection = worker->index,
+    };
+    return the_strategy.setup(&sending->stream);
+}
+
+/* Sends n messages. The only loop that matters. */
+static int send_untimed(struct stream *stream, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int error = the_strategy.send_message(stream);
+        if (error != 0) {
+            return error;
+        }
+        count(stream->counters, COUNT_MESSAGES, 1);
+    }
+    return 0;
+}
+
+static int send_until_told(struct worker *worker, struct sending *sending)
+{
+    struct stream *stream = &sending->stream;
+    const size_t n_untimed = choose_sample_every(stream->msg_bytes) - 1;
+    enum phase phase = crew_phase(worker->crew);
+    while (phase != PHASE_STOP) {
+        int error = send_untimed(stream, n_untimed);
+        const uint64_t began_ns = clock_now_ns();
+        if (error == 0) {
+            error = send_untimed(stream, 1);
+        }
+        if (error != 0) {
+            return error;
+        }
+        const uint64_t ended_ns = clock_now_ns();
+        phase = crew_phase(worker->crew);
+        if (phase == PHASE_WINDOW) {
+            histogram_record(&sending->service_time, ended_ns - began_ns);
+        }
+    }
+    return 0;
+}
+
+static int work(struct worker *worker)
+{
+    struct sending *sending = worker->work;
+    int error = send_until_told(worker, sending);
+    if (error == 0 && the_strategy.drain != NULL) {
+        error = the_strategy.drain(&sending->stream);
+    }
+    if (error != 0) {
+        return error;
+    }
+    count(&worker->counters, COUNT_OTHER_CALLS, 1);
+    if (shutdown(worker->fd, SHUT_WR) != 0) {
+        return fail(&worker->failure, errno, "shutdown of fd %d", worker->fd);
+    }
+    return 0;
+}
+
+/* The sending itself stays, for its service times. */
+static void clean_up(struct worker *worker)
+{
+    struct sending *sending = worker->work;
+    if (sending != NULL) {
+        the_strategy.teardown(&sending->stream);
+    }
+}
+
+static void note(const char *text)
+{
+    (void)fprintf(stderr, PROGRAM ": %s\n", text);
+}
+
+/* Listens, tells the orchestrator the port, and waits for the receiver's connections. */
+static int gather_connections(struct session *session, struct failure *failure)
+{
+    uint16_t port = 0;
+    const int listen_fd = net_listen(session->options, &port, failure);
+    if (listen_fd < 0) {
+        return listen_fd;
+    }
+    int error = control_say(&session->control, failure, "listening %u", port);
+    if (error == 0) {
+        error = greeting_accept_all(listen_fd, session->options, &session->control, note,
+                                    session->fds, failure);
+    }
+    if (close(listen_fd) != 0 && error == 0) {
+        error = fail(failure, errno, "close of fd %d", listen_fd);
+    }
+    return error;
+}
+
+static void report_zero_copy(struct json *json, const struct window *window)
+{
+    static const struct {
+        enum counter which;
+        const char *total;
+        const char *in_window;
+    } NAMES[] = {
+        {COUNT_ZC_SENT, "sent", "sent_in_window"},
+        {COUNT_ZC_COMPLETED, "completed", "completed_in_window"},
+        {COUNT_ZC_COPIED, "copied", "copied_in_window"},
+        {COUNT_ZC_NOTIFICATIONS, "notifications", "notifications_in_window"},
+    };
+    if (!the_strategy.zero_copy) {
+        json_null(json, "zero_copy");
+        return;
+    }
+    json_begin_object(json, "zero_copy");
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
+        json_uint(json, NAMES[i].total, window->total.sum.value[NAMES[i].which]);
+        json_uint(json, NAMES[i].in_window, window_growth(window, NAMES[i].which));
+    }
+    json_end_object(json);
+}
+
+static void report_service_time(struct json *json, const struct service_times *times)
+{
+    const struct histogram *histogram = times->histogram;
+    json_begin_object(json, "service_time");
+    json_uint(json, "sample_every", times->sample_every);
+    json_uint(json, "samples", histogram->n_samples);
+    if (histogram->n_samples > 0) {
+        json_real(json, "mean_ns", histogram_mean_ns(histogram));
+        json_uint(json, "median_ns", histogram_quantile_ns(histogram, 0.5));
+        json_uint(json, "p99_ns", histogram_quantile_ns(histogram, 0.99));
+        json_uint(json, "max_ns", histogram->max_ns);
+    } else {
+        json_null(json, "mean_ns");
+        json_null(json, "median_ns");
+        json_null(json, "p99_ns");
+        json_null(json, "max_ns");
+    }
+    json_end_object(json);
+}
+
+static int report(const struct session *session, const struct service_times *times,
+                  struct failure *failure)
+{
+    struct json json = {.file = stdout};
+    json_begin_object(&json, NULL);
+    json_uint(&json, "schema_version", RESULT_SCHEMA_VERSION);
+    json_string(&json, "program", PROGRAM);
+    json_string(&json, "strategy", the_strategy.name);
+    report_build(&json);
+    report_options(&json, ROLE_SENDER, session->options);
+    report_effective(&json, ROLE_SENDER, &session->window.facts);
+    report_window(&json, &session->window);
+    report_counts(&json, ROLE_SENDER, &session->window);
+    report_zero_copy(&json, &session->window);
+    report_service_time(&json, times);
+    report_process(&json, &session->window);
+    report_threads(&json, ROLE_SENDER, &session->crew, &session->window);
+    json_end_object(&json);
+    const int error = json_finish(&json);
+    return error != 0 ? fail(failure, -error, "write to stdout") : 0;
+}
+
+static int run(const struct options *options, struct failure *failure)
+{
+    static const struct crew_duty DUTY = {prepare, work, clean_up};
+    struct session session;
+    struct service_times times = {
+        .histogram = calloc(1, sizeof(*times.histogram)),
+        .sample_every = choose_sample_every(options->msg_bytes),
+    };
+    int error = session_open(&session, options, failure);
+    if (error == 0 && times.histogram == NULL) {
+        error = fail(failure, ENOMEM, "memory for a histogram");
+    }
+    if (error == 0) {
+        error = gather_connections(&session, failure);
+    }
+    if (error == 0) {
+        error = session_run(&session, &DUTY, failure);
+    }
+    if (error == 0) {
+        for (size_t i = 0; i < session.crew.n_workers; i++) {
+            const struct sending *sending = session.crew.workers[i].work;
+            histogram_merge(times.histogram, &sending->service_time);
+        }
+        error = report(&session, &times, failure);
+    }
+    session_close(&session);
+    free(times.histogram);
+    return error;
+}
+
+static int probe(struct failure *failure)
+{
+    return the_strategy.probe == NULL ? 0 : the_strategy.probe(failure);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct failure failure = {0};
+    if (options_parse(ROLE_SENDER, argc, argv, &options, &failure) != 0) {
+        report_failure(PROGRAM, &failure);
+        return EXIT_BAD_USAGE;
+    }
+    if (options.action == ACTION_HELP) {
+        (void)printf("%s: %s\n", the_strategy.name, the_strategy.summary);
+        options_usage(ROLE_SENDER, PROGRAM, stdout);
+        return EXIT_MEASURED;
+    }
+    if (options.action == ACTION_VERSION) {
+        (void)printf(PROGRAM " %s, ", the_strategy.name);
+        report_version(stdout);
+        return EXIT_MEASURED;
+    }
+    if (probe(&failure) != 0) {
+        report_failure(PROGRAM, &failure);
+        return EXIT_NOT_AVAILABLE;
+    }
+    if (options.action == ACTION_PROBE) {
+        return EXIT_MEASURED;
+    }
+    if (run(&options, &failure) != 0) {
+        report_failure(PROGRAM, &failure);
+        return EXIT_FAILED;
+    }
+    return EXIT_MEASURED;
+}

@@ -1,0 +1,100 @@
+/*
+ * one_copy: sendmsg(2) with one iovec per field.
+ *
+ * Path of the bytes: the kernel copies each field from where the application has it into socket
+ * buffers (the only copy, sendmsg(2) and readv(2) on gathering). When sendmsg returns, the
+ * application owns its fields again. Works on every Linux.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "strategy.h"
+
+struct one_copy_state {
+    struct message message;
+};
+
+static int one_copy_setup(struct stream *stream)
+{
+    struct one_copy_state *state = calloc(1, sizeof(*state));
+    stream->state = state;
+    if (state == NULL || message_allocate(&state->message, stream->msg_bytes) != 0) {
+        return fail(stream->failure, ENOMEM, "one_copy: a message of %zu bytes", stream->msg_bytes);
+    }
+    return 0;
+}
+
+/* Sends once and counts. Returns the bytes taken (0 after a signal), or -errno. */
+static ssize_t send_once(struct stream *stream, struct iovec *iov, size_t n_iov)
+{
+    const struct msghdr header = {.msg_iov = iov, .msg_iovlen = n_iov};
+    const ssize_t n = sendmsg(stream->fd, &header, MSG_NOSIGNAL);
+    count(stream->counters, COUNT_DATA_CALLS, 1);
+    if (n >= 0) {
+        count(stream->counters, COUNT_BYTES, (uint64_t)n);
+        return n;
+    }
+    if (errno == EINTR) {
+        count(stream->counters, COUNT_EINTR, 1);
+        return 0;
+    }
+    /* EAGAIN: SO_SNDTIMEO ran out, the peer does not read. */
+    return fail(stream->failure, errno == EAGAIN ? ETIMEDOUT : errno, "one_copy: sendmsg on fd %d",
+                stream->fd);
+}
+
+/* The rest of a message of which n_bytes are sent, from a copy of the iovecs that may be shortened.
+ */
+static int send_rest(struct stream *stream, const struct message *message, size_t sent_bytes)
+{
+    struct iovec rest[MESSAGE_FIELDS];
+    memcpy(rest, message->field, sizeof(rest));
+    size_t skip_bytes = sent_bytes;
+    size_t used = 0;
+    while (sent_bytes < stream->msg_bytes) {
+        used += iovec_skip(rest + used, MESSAGE_FIELDS - used, skip_bytes);
+        const ssize_t n = send_once(stream, rest + used, MESSAGE_FIELDS - used);
+        if (n < 0) {
+            return (int)n;
+        }
+        count(stream->counters, COUNT_SHORT_WRITES,
+              n > 0 && (size_t)n < stream->msg_bytes - sent_bytes ? 1 : 0);
+        skip_bytes = (size_t)n;
+        sent_bytes += (size_t)n;
+    }
+    return 0;
+}
+
+static int one_copy_send_message(struct stream *stream)
+{
+    struct one_copy_state *state = stream->state;
+    stream->refill(stream, &state->message);
+    const ssize_t n = send_once(stream, state->message.field, MESSAGE_FIELDS);
+    if (n < 0) {
+        return (int)n;
+    }
+    if ((size_t)n == stream->msg_bytes) {
+        return 0;
+    }
+    count(stream->counters, COUNT_SHORT_WRITES, n > 0 ? 1 : 0);
+    return send_rest(stream, &state->message, (size_t)n);
+}
+
+static void one_copy_teardown(struct stream *stream)
+{
+    struct one_copy_state *state = stream->state;
+    if (state != NULL) {
+        message_free(&state->message);
+        free(state);
+    }
+}
+
+const struct strategy the_strategy = {
+    .name = "one_copy",
+    .summary = "sendmsg with one iovec per field",
+    .setup = one_copy_setup,
+    .send_message = one_copy_send_message,
+    .teardown = one_copy_teardown,
+};

@@ -1,0 +1,149 @@
+"""Runs the C programs as the orchestrator does: the control protocol, in small, for tests."""
+
+import contextlib
+import json
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+TOKEN = "0123456789abcdef"
+LIMIT_S = 20.0  # the longest that a test waits for anything
+
+
+@dataclass(slots=True)
+class Program:
+    """A running program and our end of its control socket."""
+
+    process: subprocess.Popen[str]
+    control: socket.socket
+    received: str = ""
+
+    def read_line(self) -> str:
+        """Return the next control line; '' when the program has closed its end."""
+        while "\n" not in self.received:
+            chunk = self.control.recv(4096).decode()
+            if not chunk:
+                return ""
+            self.received += chunk
+        line, self.received = self.received.split("\n", 1)
+        return line
+
+    def say(self, line: str) -> None:
+        """Send one control line."""
+        self.control.sendall(f"{line}\n".encode())
+
+    def finish(self) -> "Outcome":
+        """Wait for the program's end and return what it left."""
+        stdout, stderr = self.process.communicate(timeout=LIMIT_S)
+        return Outcome(self.process.returncode, stdout, stderr)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a program left behind."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The one JSON object on stdout."""
+        parsed: dict[str, Any] = json.loads(self.stdout)
+        return parsed
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How to run a pair of programs."""
+
+    msg_bytes: int = 65536
+    n_threads: int = 1
+    warmup_s: float = 0.02
+    duration_s: float = 0.1
+    io_timeout_ms: int = 10000
+    verify: bool = False
+    address: str = "127.0.0.1"
+    sender_options: Sequence[str] = field(default=())
+    receiver_options: Sequence[str] = field(default=())
+
+    def common(self) -> list[str]:
+        """Return the options that both sides are given."""
+        return [
+            *("--threads", str(self.n_threads)),
+            *("--msg-bytes", str(self.msg_bytes)),
+            *("--congestion", "cubic,reno"),
+            *("--io-timeout-ms", str(self.io_timeout_ms)),
+            *("--token", TOKEN),
+            *(["--verify"] if self.verify else []),
+        ]
+
+
+@contextlib.contextmanager
+def start(
+    command: Sequence[str | Path], *, wrapper: Sequence[str] = (), **popen: Any
+) -> Iterator[Program]:
+    """Run a program with a control socket; it is killed if the caller leaves without finish()."""
+    ours, theirs = socket.socketpair()
+    ours.settimeout(LIMIT_S)
+    pass_fds = (theirs.fileno(), *popen.pop("pass_fds", ()))
+    process = subprocess.Popen(
+        [*wrapper, *map(str, command), "--control-fd", str(theirs.fileno())],
+        pass_fds=pass_fds,
+        stdout=popen.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        text=True,
+        **popen,
+    )
+    theirs.close()
+    try:
+        yield Program(process, ours)
+    finally:
+        ours.close()
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def start_sender(program: Path, setting: Setting, **options: Any) -> Any:
+    """Run a sender; see start()."""
+    command = [program, *setting.common(), "--bind", setting.address, *setting.sender_options]
+    return start(command, **options)
+
+
+def start_receiver(program: Path, setting: Setting, port: int, **options: Any) -> Any:
+    """Run a receiver; see start()."""
+    place = ["--connect", setting.address, "--port", str(port)]
+    return start([program, *setting.common(), *place, *setting.receiver_options], **options)
+
+
+def listening_port(sender: Program) -> int:
+    """Return the port of the `listening` line."""
+    word, port = sender.read_line().split()
+    assert word == "listening"
+    return int(port)
+
+
+def window_line(setting: Setting) -> str:
+    """Return a `window` line that begins after the warm-up."""
+    start_ns = time.monotonic_ns() + int(setting.warmup_s * 1e9)
+    return f"window {start_ns} {start_ns + int(setting.duration_s * 1e9)}"
+
+
+def run_pair(
+    sender_program: Path, receiver_program: Path, setting: Setting, **sender_popen: Any
+) -> tuple[Outcome, Outcome]:
+    """Run one measurement and return the outcomes of sender and receiver."""
+    with start_sender(sender_program, setting, **sender_popen) as sender:
+        port = listening_port(sender)
+        with start_receiver(receiver_program, setting, port) as receiver:
+            assert sender.read_line() == "ready"
+            assert receiver.read_line() == "ready"
+            line = window_line(setting)
+            sender.say(line)
+            receiver.say(line)
+            return sender.finish(), receiver.finish()

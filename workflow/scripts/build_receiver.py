@@ -1,0 +1,14 @@
+"""Compile the receiver."""
+
+from pathlib import Path
+
+from copycost.logs import log_to_file
+from copycost.toolchain import compile_program
+
+log_to_file(snakemake.log[0])
+compile_program(
+    "receiver",
+    None,
+    Path(snakemake.output.program),
+    root=Path(),
+)
