@@ -1,26 +1,21 @@
 # What the host is and what can be counted on it. Every cell depends on the content of this file.
 
-# The doctor only shows facts, so it is not among the files that make them be collected again.
-HOST_CODE = [
-    f"{workflow.basedir}/workflow/copycost/hostinfo/{module}.py"
-    for module in (
-        "collect",
-        "cpu",
-        "files",
-        "kernel",
-        "net",
-        "perf_events",
-        "processor",
-        "testbed_probe",
-        "testbeds",
-        "virtualisation",
-    )
-]
-
 
 rule collect_host:
     input:
-        code=HOST_CODE,
+        # Not the doctor: it only shows facts, and an edit of it must not measure anything again.
+        code=package_files(
+            "hostinfo/collect.py",
+            "hostinfo/cpu.py",
+            "hostinfo/files.py",
+            "hostinfo/kernel.py",
+            "hostinfo/net.py",
+            "hostinfo/perf_events.py",
+            "hostinfo/processor.py",
+            "hostinfo/testbed_probe.py",
+            "hostinfo/testbeds.py",
+            "hostinfo/virtualisation.py",
+        ),
     output:
         host="results/host.json",
     log:

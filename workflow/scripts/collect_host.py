@@ -1,3 +1,5 @@
+"""Describe the host, and what can be measured and counted on it."""
+
 from pathlib import Path
 
 from copycost.hostinfo import collect_host, write_host

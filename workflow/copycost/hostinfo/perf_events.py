@@ -27,7 +27,7 @@ PERF_EVENTS = {
     "ref_cycles": "msr/tsc/",
 }
 # These happen inside the kernel, so that counting user mode only always reads 0.
-_KERNEL_ONLY = ("context_switches", "cpu_migrations")
+KERNEL_ONLY_EVENTS = ("context_switches", "cpu_migrations")
 
 EventStatus = Literal["supported", "not_supported", "forbidden", "unknown_event"]
 PerfStatus = Literal["available", "missing", "forbidden"]
@@ -201,7 +201,7 @@ def classify_event(name: str, probe: Probe, paranoid: int | None, user_only: boo
     values = [value for _, value in probe.counters]
     limit = f"with perf_event_paranoid {paranoid} perf counts user mode only"
     if any(value != "<not supported>" for value in values):
-        if user_only and name in _KERNEL_ONLY:
+        if user_only and name in KERNEL_ONLY_EVENTS:
             return EventFacts(perf_name, "forbidden", f"{limit}, where this event never happens")
         return EventFacts(perf_name, "supported", None)
     if values and name == "ref_cycles" and probe.user_only:

@@ -1,0 +1,209 @@
+"""Records for tests: whole and valid, with the few values that a test is about changed."""
+
+import copy
+from typing import Any
+
+_BUILD = {"source_digest": "0123456789abcdef", "compiler": "gcc 12.2.0", "flags": "-O2"}
+_EVENTS = {
+    "cycles": 3_000_000_000,
+    "instructions": 4_500_000_000,
+    "l1d_loads": 1_200_000_000,
+    "l1d_load_misses": 60_000_000,
+    "llc_loads": 2_000_000,
+    "llc_load_misses": 100_000,
+    "cache_misses": 120_000,
+    "context_switches": 1_000,
+    "cpu_migrations": 2,
+    "page_faults": 10,
+    "task_clock_ns": 950_000_000,
+    "ref_cycles": 2_400_000_000,
+}
+
+
+def _window() -> dict[str, Any]:
+    return {
+        "planned_start_ns": 1_200_000_000,
+        "planned_end_ns": 2_200_000_000,
+        "start_ns": 1_200_000_000,
+        "half_ns": 1_700_000_000,
+        "end_ns": 2_200_000_000,
+        "perf_enable_ns": 20_000,
+        "perf_disable_ns": 30_000,
+    }
+
+
+def _process() -> dict[str, Any]:
+    return {
+        "cpu_ns": 900_000_000,
+        "user_ns": 100_000_000,
+        "system_ns": 800_000_000,
+        "voluntary_switches": 900,
+        "involuntary_switches": 5,
+        "minor_faults": 10,
+        "major_faults": 0,
+    }
+
+
+def _effective() -> dict[str, Any]:
+    return {
+        "congestion_control": "cubic",
+        "send_buffer_bytes": 87_040,
+        "receive_buffer_bytes": 131_072,
+        "tcp_nodelay": False,
+        "mss_bytes": 1448,
+    }
+
+
+def _perf_side() -> dict[str, Any]:
+    return {
+        "status": "counted",
+        "reason": None,
+        "events": {
+            name: {
+                "value": float(value),
+                "status": "counted",
+                "running_percent": 100.0,
+                "user_only": False,
+            }
+            for name, value in _EVENTS.items()
+        },
+    }
+
+
+def _sender(implementation: str) -> dict[str, Any]:
+    calls = {
+        "messages": 20_000,
+        "send_calls": 20_000,
+        "poll_calls": 0,
+        "errqueue_calls": 0,
+        "other_calls": 0,
+        "short_writes": 0,
+        "enobufs_count": 0,
+        "eintr_count": 0,
+    }
+    in_window = {"bytes": 1_310_720_000, "first_half_bytes": 655_360_000, **calls}
+    zero_copy = None
+    if implementation == "zero_copy":
+        zero_copy = {
+            "sent": 24_000,
+            "completed": 24_000,
+            "copied": 18_000,
+            "notifications": 900,
+            "sent_in_window": 20_000,
+            "completed_in_window": 19_990,
+            "copied_in_window": 15_000,
+            "notifications_in_window": 800,
+        }
+    return {
+        "schema_version": 1,
+        "program": "sender",
+        "strategy": implementation,
+        "build": dict(_BUILD),
+        "options": {"n_threads": 1},
+        "effective": {**_effective(), "zero_copy": zero_copy is not None},
+        "window": _window(),
+        "in_window": in_window,
+        "total": {"bytes": 1_600_000_000, **calls, "messages": 24_000},
+        "zero_copy": zero_copy,
+        "service_time": {
+            "sample_every": 7,
+            "samples": 2_857,
+            "mean_ns": 49_000.0,
+            "median_ns": 48_000.0,
+            "p99_ns": 90_000.0,
+            "max_ns": 400_000.0,
+        },
+        "process": _process(),
+        "tcp": {"retransmits": 0},
+        "threads": [{"messages": 20_000, "bytes": 1_310_720_000, "cpu_start": 0, "cpu_end": 0}],
+    }
+
+
+def _receiver() -> dict[str, Any]:
+    return {
+        "schema_version": 1,
+        "program": "receiver",
+        "build": dict(_BUILD),
+        "options": {"n_threads": 1},
+        "effective": _effective(),
+        "window": _window(),
+        "in_window": {
+            "bytes": 1_310_000_000,
+            "first_half_bytes": 655_000_000,
+            "recv_calls": 10_000,
+            "eintr_count": 0,
+        },
+        "total": {"bytes": 1_600_000_000, "recv_calls": 12_500, "eintr_count": 0},
+        "verify": None,
+        "process": _process(),
+        "tcp": {"retransmits": 0},
+        "threads": [{"bytes": 1_310_000_000, "cpu_start": 1, "cpu_end": 1}],
+    }
+
+
+def sample_record(
+    implementation: str = "two_copy",
+    *,
+    testbed: str = "veth",
+    msg_bytes: int = 65536,
+    n_threads: int = 1,
+    rep: int = 1,
+    start_ns: int = 1_000_000_000,
+    status: str = "measured",
+    **changes: Any,  # noqa: ANN401
+) -> dict[str, Any]:
+    """Return a record; `changes` replaces whole top-level entries."""
+    measured = status == "measured"
+    record = {
+        "schema_version": 1,
+        "study": "streams",
+        "cell": {
+            "testbed": testbed,
+            "implementation": implementation,
+            "msg_bytes": msg_bytes,
+            "n_threads": n_threads,
+            "rep": rep,
+        },
+        "status": status,
+        "reason": None if measured else "the sender ended with code 1",
+        "remedy": None,
+        "settings": {
+            "warmup_s": 0.2,
+            "duration_s": 1.0,
+            "congestion_control": "cubic",
+            "tcp_nodelay": "kernel",
+            "send_buffer_bytes": None,
+            "receive_buffer_bytes": None,
+            "sender_cpus": [0],
+            "receiver_cpus": [1],
+        },
+        "host_digest": "a" * 64,
+        "commit": "b" * 40,
+        "boot_id": "11111111-2222-3333-4444-555555555555",
+        "started_at": "2026-01-31T12:00:00+00:00",
+        "start_ns": start_ns,
+        "end_ns": start_ns + 1_500_000_000,
+        "lock_wait_s": 0.0,
+        "wall_s": 1.5,
+        "sender": _sender(implementation) if measured else None,
+        "receiver": _receiver() if measured else None,
+        "perf": {"sender": _perf_side(), "receiver": _perf_side()} if measured else None,
+        "kernel": {
+            "softnet_dropped": 0,
+            "softnet_squeezed": 3,
+            "tcp_retransmitted_segments": 0,
+        }
+        if measured
+        else None,
+        "testbed": {
+            "kind": testbed,
+            "isolation": "root",
+            "mtu_bytes": 1500,
+            "offloads": {"tso": True, "gso": True, "gro": True},
+            "addresses": ["198.18.0.1", "198.18.0.2"],
+        }
+        if measured
+        else None,
+        "warnings": [],
+    }
+    return copy.deepcopy({**record, **changes})

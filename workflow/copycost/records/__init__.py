@@ -1,0 +1,1 @@
+"""Records of repetitions, and the tidy table made of them."""

@@ -1,0 +1,125 @@
+"""All records of the grid become one checked table."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from copycost.errors import CopycostError, DataError
+from copycost.grid import Cell
+from copycost.records.columns import KEY
+from copycost.records.derive import Row, derive_row
+from copycost.records.record import read_record
+from copycost.records.table import make_table, write_table
+
+_LOG = logging.getLogger(__name__)
+_N_SHOWN = 5
+
+
+def collect_tables(paths: Sequence[Path], csv: Path, parquet: Path) -> pd.DataFrame:
+    """Read the records of the grid and write the table of cells, as CSV and as Parquet.
+
+    Parameters
+    ----------
+    paths
+        One record per repetition of the grid; each path says which repetition it has to be.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table written; one row per path.
+
+    Raises
+    ------
+    DataError
+        If a record cannot be read, is of another cell or host, or contradicts another.
+    """
+    table = make_table(_read_rows(paths))
+    if len(table) != len(paths):
+        raise DataError(f"{len(table)} rows from {len(paths)} records; expected as many rows")
+    _check_one_host(table)
+    write_table(table, csv, parquet)
+    return table
+
+
+def _read_rows(paths: Iterable[Path]) -> list[Row]:
+    """Return a row per record; what is wrong with any of them is told for all at once."""
+    rows = []
+    problems = []
+    for path in paths:
+        try:
+            rows.append(_read_row(path))
+        except CopycostError as error:
+            problems.append(str(error))
+    if problems:
+        shown = "\n".join(problems[:_N_SHOWN])
+        more = len(problems) - _N_SHOWN
+        raise DataError(f"{shown}\nand {more} more records like these" if more > 0 else shown)
+    return rows
+
+
+def _read_row(path: Path) -> Row:
+    try:
+        row = derive_row(read_record(path))
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be read ({error.strerror}); expected a record, so run again to "
+            "measure that repetition"
+        ) from error
+    cell = Cell.from_path(str(path))
+    other = [name for name in KEY if row[name] != getattr(cell, name)]
+    if other:
+        found = ", ".join(f"{name}={row[name]}" for name in other)
+        raise DataError(
+            f"{path}: holds the record of another repetition ({found}); delete it to measure "
+            "this one again"
+        )
+    return row
+
+
+def _check_one_host(table: pd.DataFrame) -> None:
+    """Refuse to compare what was measured on different hosts, or states of one."""
+    digests = table["host_digest"].value_counts()
+    if len(digests) > 1:
+        of_rarest = table[table["host_digest"] == digests.index[-1]].iloc[0]
+        cell = Cell(**{name: of_rarest[name] for name in KEY})
+        raise DataError(
+            f"the records come from {len(digests)} different hosts or states of a host "
+            f"({digests.iloc[-1]} of {len(table)} unlike most, such as {cell.path}); delete those "
+            "and run again, so that all cells are measured alike"
+        )
+
+
+def foreign_files(raw: Path, paths: Iterable[Path]) -> tuple[list[Path], int]:
+    """Return the files below `raw` that are no records, and the number of records not asked for.
+
+    The latter are left from a larger grid: they are kept, since the grid may grow back, and do not
+    enter the table.
+    """
+    expected = {path.resolve() for path in paths}
+    foreign: list[Path] = []
+    n_outside = 0
+    for path in raw.rglob("*"):
+        if path.is_dir() or path.resolve() in expected:
+            continue
+        try:
+            Cell.from_path(str(path))
+        except DataError:
+            foreign.append(path)
+        else:
+            n_outside += 1
+    return sorted(foreign), n_outside
+
+
+def warn_about_foreign_files(raw: Path, paths: Iterable[Path]) -> list[str]:
+    """Log, and return, a sentence per file below `raw` that does not belong there."""
+    foreign, n_outside = foreign_files(raw, paths)
+    if n_outside:
+        _LOG.info("%d records outside of the present grid are left out", n_outside)
+    sentences = [
+        f"{path}: not a record of copycost; ignored, move it elsewhere" for path in foreign
+    ]
+    for sentence in sentences:
+        _LOG.warning(sentence)
+    return sentences

@@ -1,0 +1,244 @@
+"""One record becomes one row of the tidy table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from copycost.hostinfo.perf_events import KERNEL_ONLY_EVENTS, PERF_EVENTS
+from copycost.records.columns import (
+    COST_EVENTS,
+    COUNTED_STATUSES,
+    KEY,
+    SIDES,
+    WARNINGS_SEPARATOR,
+)
+from copycost.records.record import PerfSide, Record
+
+Row = dict[str, object]
+"""Column name to value; None, or no entry, where there is none."""
+
+# Slower than this no processor works; some virtual machines have counters that nearly stand still.
+_LEAST_PER_CPU_SECOND = 1e7
+_HARDWARE_EVENTS = (
+    "cycles",
+    "instructions",
+    "l1d_loads",
+    "l1d_load_misses",
+    "llc_loads",
+    "llc_load_misses",
+    "cache_misses",
+)
+_NS_PER_S = 1e9
+
+
+def derive_row(record: Record) -> Row:
+    """Return the row of a record; everything in it follows from that record alone.
+
+    A repetition that was skipped or failed has its key, status and reason, and no values.
+    """
+    settings = record["settings"]
+    row: Row = {
+        "study": record["study"],
+        **{name: record["cell"][name] for name in KEY[1:]},  # type: ignore[literal-required]
+        "status": record["status"],
+        "reason": record["reason"],
+        "remedy": record["remedy"],
+        "sender_cpus": _cpus(settings["sender_cpus"]),
+        "receiver_cpus": _cpus(settings["receiver_cpus"]),
+        "warnings": WARNINGS_SEPARATOR.join(sorted({w["code"] for w in record["warnings"]}))
+        or None,
+        "started_at": record["started_at"],
+        "boot_id": record["boot_id"],
+        "start_ns": record["start_ns"],
+        "end_ns": record["end_ns"],
+        "lock_wait_s": record["lock_wait_s"],
+        "wall_s": record["wall_s"],
+        "host_digest": record["host_digest"],
+        "commit": record["commit"],
+    }
+    sender, receiver = record["sender"], record["receiver"]
+    if record["status"] != "measured" or sender is None or receiver is None:
+        for side in SIDES:
+            row |= {f"{side}_{event}_status": "not_measured" for event in PERF_EVENTS}
+        return row
+    row |= _stream(sender, receiver, record["cell"]["n_threads"])
+    row |= _counters(record)
+    row |= _cpu_time(row, sender, receiver)
+    row |= _costs(row)
+    row |= _calls(row, sender, receiver)
+    row |= _zero_copy(sender)
+    row |= _path(record, sender, receiver)
+    return row
+
+
+def ratio(numerator: object, denominator: object) -> float | None:
+    """Return the quotient, or None where a part is missing or the denominator is 0."""
+    if not isinstance(numerator, int | float) or not isinstance(denominator, int | float):
+        return None
+    return numerator / denominator if denominator else None
+
+
+def _total(first: object, second: object) -> float | None:
+    """Return the sum, or None where a part is missing."""
+    if not isinstance(first, int | float) or not isinstance(second, int | float):
+        return None
+    return first + second
+
+
+def _cpus(cpus: list[int]) -> str:
+    return ",".join(str(cpu) for cpu in cpus) or "any"
+
+
+def _stream(sender: Mapping[str, Any], receiver: Mapping[str, Any], n_threads: int) -> Row:
+    window_s = _window_ns(receiver) / _NS_PER_S
+    received = receiver["in_window"]["bytes"]
+    messages = sender["in_window"]["messages"]
+    service = sender["service_time"]
+    return {
+        "window_s": window_s,
+        "received_bytes": received,
+        "sent_bytes": sender["in_window"]["bytes"],
+        "messages": messages,
+        "throughput_bits_per_s": ratio(received * 8, window_s),
+        "service_mean_ns": ratio(_window_ns(sender) * n_threads, messages),
+        "service_median_ns": service["median_ns"],
+        "service_p99_ns": service["p99_ns"],
+        "service_max_ns": service["max_ns"],
+        "service_samples": service["samples"],
+        "first_half_share": ratio(receiver["in_window"]["first_half_bytes"], received),
+    }
+
+
+def _window_ns(side: Mapping[str, Any]) -> int:
+    return int(side["window"]["end_ns"]) - int(side["window"]["start_ns"])
+
+
+def _counters(record: Record) -> Row:
+    perf = record["perf"]
+    if perf is None:
+        return {f"{side}_{event}_status": "missing" for side in SIDES for event in PERF_EVENTS}
+    row: Row = {}
+    row |= _side_counters("sender", perf["sender"])
+    row |= _side_counters("receiver", perf["receiver"])
+    row["user_mode_only"] = any(
+        event["user_only"]
+        for side in (perf["sender"], perf["receiver"])
+        for event in side["events"].values()
+    )
+    return row
+
+
+def _side_counters(name: str, side: PerfSide) -> Row:
+    """Return value and status of every event, after what perf cannot know has been judged."""
+    row: Row = {}
+    running = []
+    for event in PERF_EVENTS:
+        entry = side["events"].get(event)
+        if side["status"] != "counted" or entry is None:
+            row[f"{name}_{event}"] = None
+            row[f"{name}_{event}_status"] = (
+                "not_supported" if side["status"] == "counted" else side["status"]
+            )
+            continue
+        value: float | None = entry["value"]
+        status: str = entry["status"]
+        if status in COUNTED_STATUSES:
+            if entry["user_only"] and event in KERNEL_ONLY_EVENTS:
+                value, status = None, "user_mode_only"
+            elif entry["running_percent"] is not None:
+                running.append(entry["running_percent"])
+        row[f"{name}_{event}"], row[f"{name}_{event}_status"] = value, status
+    row[f"{name}_min_running_percent"] = min(running, default=None)
+    user_only = any(entry["user_only"] for entry in side["events"].values())
+    if not user_only and _runs_wrongly(name, row):
+        for event in _HARDWARE_EVENTS:
+            if row[f"{name}_{event}"] is not None:
+                row[f"{name}_{event}"], row[f"{name}_{event}_status"] = None, "implausible"
+    return row
+
+
+def _runs_wrongly(side: str, row: Row) -> bool:
+    """Return whether the hardware counters nearly stand still, as in some virtual machines.
+
+    One that does makes the others suspect too. The time-stamp counter is no such counter, and
+    user mode alone may well have few instructions.
+    """
+    task_clock = row[f"{side}_task_clock_ns"]
+    rates = (ratio(row[f"{side}_{event}"], task_clock) for event in ("instructions", "cycles"))
+    return any(rate is not None and rate * _NS_PER_S < _LEAST_PER_CPU_SECOND for rate in rates)
+
+
+def _cpu_time(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> Row:
+    clocks = (row.get("sender_task_clock_ns"), row.get("receiver_task_clock_ns"))
+    if None not in clocks:
+        return {
+            "sender_cpu_ns": clocks[0],
+            "receiver_cpu_ns": clocks[1],
+            "cpu_source": "task_clock",
+        }
+    return {
+        "sender_cpu_ns": sender["process"]["cpu_ns"],
+        "receiver_cpu_ns": receiver["process"]["cpu_ns"],
+        "cpu_source": "process_clock",
+    }
+
+
+def _costs(row: Row) -> Row:
+    costs: Row = {}
+    received = row["received_bytes"]
+    for cost in ("cpu_ns", *COST_EVENTS):
+        sender, receiver = row.get(f"sender_{cost}"), row.get(f"receiver_{cost}")
+        costs[f"sender_{cost}_per_byte"] = ratio(sender, received)
+        costs[f"receiver_{cost}_per_byte"] = ratio(receiver, received)
+        costs[f"both_{cost}_per_byte"] = ratio(_total(sender, receiver), received)
+    return costs
+
+
+def _calls(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> Row:
+    counts = sender["in_window"]
+    calls = sum(
+        counts[name] for name in ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
+    )
+    switches = _total(row.get("sender_context_switches"), row.get("receiver_context_switches"))
+    return {
+        "sender_syscalls": calls,
+        "receiver_syscalls": receiver["in_window"]["recv_calls"],
+        "sender_syscalls_per_message": ratio(calls, row["messages"]),
+        "context_switches_per_message": ratio(switches, row["messages"]),
+    }
+
+
+def _zero_copy(sender: Mapping[str, Any]) -> Row:
+    counts = sender["in_window"]
+    row: Row = {name: counts[name] for name in ("short_writes", "enobufs_count", "errqueue_calls")}
+    sends = sender["zero_copy"]
+    if sends is None:
+        return row
+    for name in ("sent", "completed", "copied", "notifications"):
+        row[f"zc_{name}"] = sends[name]
+    row["zc_copied_share"] = ratio(sends["copied"], sends["completed"])
+    return row
+
+
+def _path(record: Record, sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> Row:
+    row: Row = {
+        "tcp_retransmits": sender["tcp"]["retransmits"],
+        "congestion_control": sender["effective"]["congestion_control"],
+        "mss_bytes": sender["effective"]["mss_bytes"],
+        "send_buffer_bytes": sender["effective"]["send_buffer_bytes"],
+        "receive_buffer_bytes": receiver["effective"]["receive_buffer_bytes"],
+        "sender_build": _build(sender),
+        "receiver_build": _build(receiver),
+    }
+    if record["kernel"] is not None:
+        row["softnet_dropped"] = record["kernel"]["softnet_dropped"]
+    testbed = record["testbed"]
+    if testbed is not None:
+        row["mtu_bytes"] = testbed["mtu_bytes"]
+        row["isolation"] = testbed["isolation"]
+        row |= {f"offload_{name}": state for name, state in testbed["offloads"].items()}
+    return row
+
+
+def _build(side: Mapping[str, Any]) -> str:
+    build = side["build"]
+    return f"source {build['source_digest']}, {build['compiler']}, flags {build['flags']}"

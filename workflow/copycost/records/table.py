@@ -1,0 +1,261 @@
+"""The tidy table of all repetitions: its checker, its files, its documentation.
+
+One row is one repetition. `COLUMNS` is the only definition; what is written, what is read and what
+the documentation says all follow it.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from copycost.errors import DataError
+from copycost.hostinfo.perf_events import PERF_EVENTS
+from copycost.records.columns import (
+    COLUMNS,
+    COUNTED_STATUSES,
+    KEY,
+    SIDES,
+    Column,
+)
+from copycost.records.derive import Row
+
+__all__ = ["COLUMNS", "Column", "check_table", "make_table", "read_table", "write_table"]
+
+_N_SHOWN = 3
+
+
+def make_table(rows: Iterable[Row]) -> pd.DataFrame:
+    """Return the rows as a table with the defined columns and dtypes, sorted by key.
+
+    Raises
+    ------
+    DataError
+        If the rows break a rule of the table.
+    """
+    gathered = list(rows)
+    columns = {
+        column.name: _series(column, [row.get(column.name) for row in gathered])
+        for column in COLUMNS
+    }
+    table = pd.DataFrame(columns).sort_values(list(KEY), kind="stable", ignore_index=True)
+    check_table(table, "the table of the records")
+    return table
+
+
+def _series(column: Column, values: list[object]) -> pd.Series:
+    if column.dtype == "float64":
+        return pd.Series(np.array([np.nan if v is None else v for v in values], dtype=np.float64))
+    if column.dtype == "int64" and None in values:
+        raise DataError(f"column {column.name}: a value is missing; expected one in every row")
+    return pd.Series(values, dtype=column.dtype)
+
+
+def write_table(table: pd.DataFrame, csv: Path, parquet: Path) -> None:
+    """Check a table and write it twice, each file whole or not at all.
+
+    Raises
+    ------
+    DataError
+        If the table breaks a rule, or a file cannot be written.
+    """
+    check_table(table, "the table to be written")
+    for path, write in ((csv, table.to_csv), (parquet, table.to_parquet)):
+        partial = path.with_name(f".{path.name}.partial")
+        try:
+            try:
+                write(partial, index=False)
+                partial.replace(path)
+            finally:
+                partial.unlink(missing_ok=True)
+        except OSError as error:
+            raise DataError(
+                f"{path}: the table cannot be written ({error.strerror or error}); free or choose "
+                "another disk and run again: the records are kept"
+            ) from error
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a table from ``.csv`` or ``.parquet`` and check it.
+
+    Raises
+    ------
+    DataError
+        If the file is no such table or breaks a rule.
+    """
+    try:
+        table = _read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+    except (OSError, ValueError, KeyError) as error:
+        raise DataError(
+            f"{path}: not readable as a table of cells ({error}); delete it, and the next run "
+            "makes it again from the records"
+        ) from error
+    if path.suffix != ".csv":
+        table = table.astype(
+            {c.name: c.dtype for c in COLUMNS if c.name in table.columns and c.dtype == "str"}
+        )
+    check_table(table, str(path))
+    return table
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    # An implementation may be called "null"; only the empty field means that there is no value.
+    return pd.read_csv(
+        path,
+        dtype={column.name: column.dtype for column in COLUMNS},
+        keep_default_na=False,
+        na_values=[""],
+        float_precision="round_trip",
+    )
+
+
+def check_table(table: pd.DataFrame, where: str) -> None:
+    """Check a table against the definition.
+
+    The rules, in the order in which they are tested: the columns are those defined, in that
+    order, with their dtypes; keys are unique and rows sorted by them; values are there where they
+    must be; texts are among the allowed ones; numbers are finite and within their bounds; a
+    repetition that was not measured has a reason and no values; a counter has a value if, and only
+    if, its status says so; no two measurements on one host overlap in time.
+
+    Parameters
+    ----------
+    where
+        What the message begins with, such as the file's name.
+
+    Raises
+    ------
+    DataError
+        Naming every broken rule, with the first rows that break it.
+    """
+    problems = _column_problems(table)
+    if not problems:
+        problems = [
+            *_key_problems(table),
+            *(problem for column in COLUMNS for problem in _value_problems(table, column)),
+            *_status_problems(table),
+            *_counter_problems(table),
+            *_overlap_problems(table),
+        ]
+    if problems:
+        raise DataError(f"{where}: " + "; ".join(problems))
+
+
+def _column_problems(table: pd.DataFrame) -> list[str]:
+    expected = [column.name for column in COLUMNS]
+    found = list(table.columns)
+    if found != expected:
+        missing = [name for name in expected if name not in found]
+        foreign = [name for name in found if name not in expected]
+        if missing or foreign:
+            return [
+                f"columns missing: {', '.join(missing) or 'none'}, "
+                f"columns unknown: {', '.join(foreign) or 'none'}"
+            ]
+        return ["the columns are not in the defined order"]
+    return [
+        f"column {column.name} is {table[column.name].dtype}, must be {column.dtype}"
+        for column in COLUMNS
+        if str(table[column.name].dtype) != column.dtype
+    ]
+
+
+def _key_problems(table: pd.DataFrame) -> list[str]:
+    keys = table[list(KEY)]
+    twice = keys.duplicated(keep=False)
+    if twice.any():
+        return [f"more than one row for {_rows(table, twice)}"]
+    order = keys.sort_values(list(KEY), kind="stable").index
+    return [] if order.equals(table.index) else ["the rows are not sorted by key"]
+
+
+def _value_problems(table: pd.DataFrame, column: Column) -> list[str]:
+    values = table[column.name]
+    problems = []
+    if not column.nullable and values.isna().any():
+        problems.append(f"{column.name} is missing for {_rows(table, values.isna())}")
+    if column.allowed is not None:
+        foreign = values.notna() & ~values.isin(column.allowed)
+        if foreign.any():
+            problems.append(
+                f"{column.name} is {values[foreign].iloc[0]!r}, must be one of "
+                f"{', '.join(column.allowed)}, for {_rows(table, foreign)}"
+            )
+    if column.dtype in ("int64", "float64"):
+        problems.extend(_number_problems(table, column, values))
+    return problems
+
+
+def _number_problems(table: pd.DataFrame, column: Column, values: pd.Series) -> list[str]:
+    outside = np.isinf(values)
+    if column.lowest is not None:
+        outside |= values < column.lowest
+    if column.highest is not None:
+        outside |= values > column.highest
+    if not outside.any():
+        return []
+    lowest = "" if column.lowest is None else f" and not below {column.lowest}"
+    highest = "" if column.highest is None else f" and not above {column.highest}"
+    return [
+        f"{column.name} is {values[outside].iloc[0]}, must be finite{lowest}{highest}, "
+        f"for {_rows(table, outside)}"
+    ]
+
+
+def _status_problems(table: pd.DataFrame) -> list[str]:
+    problems = []
+    measured = table["status"] == "measured"
+    silent = ~measured & table["reason"].isna()
+    if silent.any():
+        problems.append(f"no reason for what was not measured: {_rows(table, silent)}")
+    for column in COLUMNS:
+        if not column.always:
+            present = ~measured & table[column.name].notna()
+            if present.any():
+                problems.append(
+                    f"{column.name} has a value though nothing was measured: "
+                    f"{_rows(table, present)}"
+                )
+    return problems
+
+
+def _counter_problems(table: pd.DataFrame) -> list[str]:
+    problems = []
+    for name in (f"{side}_{event}" for side in SIDES for event in PERF_EVENTS):
+        counted = table[f"{name}_status"].isin(COUNTED_STATUSES)
+        wrong = counted != table[name].notna()
+        if wrong.any():
+            problems.append(
+                f"{name} and {name}_status contradict each other for {_rows(table, wrong)}"
+            )
+    return problems
+
+
+def _overlap_problems(table: pd.DataFrame) -> list[str]:
+    """Return the pairs of measurements of one boot that ran at the same time."""
+    problems = []
+    for _, boot in table.sort_values(["boot_id", "start_ns"]).groupby("boot_id"):
+        end = boot["end_ns"].cummax().shift(fill_value=-1)
+        overlapping = boot["start_ns"] < end
+        if overlapping.any():
+            at = int(np.argmax(overlapping.to_numpy()))
+            pair = boot.iloc[[int(np.argmax(boot["end_ns"].iloc[:at].to_numpy())), at]]
+            problems.append(
+                f"{int(overlapping.sum())} measurements overlap others in time, the first being "
+                f"{_rows(pair, pd.Series(True, index=pair.index))}: delete their records and run "
+                "again, with nothing else measuring on this host"
+            )
+    return problems
+
+
+def _rows(table: pd.DataFrame, which: pd.Series) -> str:
+    """Return the keys of the first few rows that are marked, and how many more there are."""
+    marked = table.loc[which, list(KEY)]
+    shown = ", ".join(
+        f"{row.testbed}/{row.implementation}/{row.msg_bytes} B/{row.n_threads} threads/"
+        f"rep {row.rep}"
+        for row in marked.head(_N_SHOWN).itertuples()
+    )
+    more = len(marked) - _N_SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
