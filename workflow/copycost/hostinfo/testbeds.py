@@ -57,6 +57,8 @@ def _probe(kind: TestbedKind) -> TestbedFacts:
         return TestbedFacts(
             False, None, None, f"building it took more than {_PROBE_TIMEOUT_S:.0f} s", None
         )
+    except OSError as error:
+        return TestbedFacts(False, None, None, f"no attempt could be made ({error})", None)
     if done.returncode != 0:
         said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
         return TestbedFacts(

@@ -1,0 +1,182 @@
+"""What processors, kernel, network settings and tools mean for measuring on a host."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from copycost.hostinfo.files import HostFiles
+from copycost.hostinfo.finding import Finding
+from copycost.hostinfo.packages import install_command
+
+
+def judge_machine(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
+    """Yield the findings about the machine itself and what is installed on it.
+
+    `files` only tells which distribution's words the remedies have to use.
+    """
+    yield from _processors(host)
+    yield from _kernel(host)
+    yield from _network(host)
+    yield from _tools(host, files)
+
+
+def _processors(host: Mapping[str, Any]) -> Iterator[Finding]:
+    section = "Processors"
+    cpu = host["cpu"]
+    yield Finding(section, "model", "fact", cpu["model"] or "unknown")
+    allowed = host["identity"]["cpus_allowed"]
+    alone = cpu["cpus_online"] == 1 or allowed.isdigit()
+    per_core = cpu["threads_per_core"]
+    yield Finding(
+        section,
+        "CPUs",
+        "limited" if alone else "ok",
+        f"{cpu['cpus_online']} (this process may use {allowed})",
+        "sender and receiver share one CPU, so each waits for the other"
+        if alone
+        else f"{per_core} hardware threads per core share its caches"
+        if per_core and per_core > 1
+        else "",
+        "allow more CPUs to this process (taskset, cpuset, or the virtual machine's settings)"
+        if alone
+        else None,
+    )
+    if cpu["core_types"]:
+        kinds = ", ".join(f"{kind} {cpus}" for kind, cpus in cpu["core_types"].items())
+        yield Finding(
+            section,
+            "kinds of core",
+            "limited",
+            kinds,
+            "results depend on which kind runs what",
+            "name CPUs of one kind under measure.cpus in config.yaml",
+        )
+    governor = cpu["governor"]
+    steady = governor in (None, "performance")
+    yield Finding(
+        section,
+        "frequency governor",
+        "fact" if governor is None else "ok" if steady else "limited",
+        governor or "unknown",
+        host["unknown"].get("cpu.governor", "")
+        if governor is None
+        else ""
+        if steady
+        else "the clock follows the load, so short measurements vary more",
+        None if steady else "sudo cpupower frequency-set --governor performance",
+    )
+    turbo = cpu["turbo"]
+    yield Finding(
+        section,
+        "turbo",
+        "fact" if turbo is not True else "limited",
+        {True: "on", False: "off", None: "unknown"}[turbo],
+        host["unknown"].get("cpu.turbo", "")
+        if turbo is None
+        else "the clock depends on temperature and on what else runs"
+        if turbo
+        else "",
+        _turbo_remedy(cpu["vendor"]) if turbo else None,
+    )
+    virtual = cpu["virtualisation"]
+    yield Finding(
+        section,
+        "virtualisation",
+        "limited" if virtual not in (None, "none") else "fact",
+        virtual or "unknown",
+        "other guests may take time, and counters may be missing"
+        if virtual not in (None, "none")
+        else "",
+    )
+
+
+def _turbo_remedy(vendor: str | None) -> str:
+    if vendor == "GenuineIntel":
+        return "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
+    return "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
+
+
+def _kernel(host: Mapping[str, Any]) -> Iterator[Finding]:
+    section = "Kernel"
+    kernel = host["kernel"]
+    yield Finding(section, "release", "fact", kernel["release"] or "unknown")
+    irq_time = kernel["irq_time_accounting"]
+    yield Finding(
+        section,
+        "IRQ time accounting",
+        "limited" if irq_time else "fact",
+        {True: "on", False: "off", None: "unknown"}[irq_time],
+        {
+            True: "a task's CPU time leaves out the receive path that runs in its softirqs",
+            False: "a task's CPU time contains the softirqs that run in its context",
+            None: host["unknown"].get("kernel.irq_time_accounting", ""),
+        }[irq_time],
+    )
+    if kernel["hz"] is not None:
+        yield Finding(section, "timer ticks", "fact", f"{kernel['hz']} per second")
+    flaws = host["identity"]["mitigations"]
+    if flaws:
+        acting = sum(text.startswith("Mitigation") for text in flaws.values())
+        yield Finding(
+            section,
+            "mitigations",
+            "fact",
+            f"{acting} active",
+            f"against flaws of this processor ({', '.join(flaws)}); each system call pays for them",
+        )
+
+
+def _network(host: Mapping[str, Any]) -> Iterator[Finding]:
+    section = "Network"
+    net = host["net"]
+    available = net["congestion_available"] or []
+    yield Finding(
+        section,
+        "congestion control",
+        "ok" if "cubic" in available else "limited",
+        " ".join(available) or "unknown",
+        "" if "cubic" in available else "cubic is not loaded; reno is taken where it stays away",
+        None if "cubic" in available else "sudo modprobe tcp_cubic",
+    )
+    if net["congestion_default"] == "bbr":
+        yield Finding(
+            section,
+            "host's default",
+            "fact",
+            "bbr",
+            "paces, which can cost other tools a factor of five here; copycost sets its own "
+            "algorithm per socket",
+        )
+    elif net["congestion_default"]:
+        yield Finding(section, "host's default", "fact", net["congestion_default"])
+    allowed = net["congestion_allowed"] or []
+    if not host["identity"]["euid_is_root"] and "cubic" not in allowed and "cubic" in available:
+        yield Finding(
+            section,
+            "cubic on loopback",
+            "limited",
+            "refused",
+            f"ordinary users may choose only {' '.join(allowed) or 'the default'} outside of "
+            "namespaces of their own",
+            f'sudo sysctl net.ipv4.tcp_allowed_congestion_control="{" ".join(allowed)} cubic"',
+        )
+
+
+def _tools(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
+    uses = {
+        "ip": "makes the veth testbeds",
+        "ethtool": "reads and switches offloads",
+        "gcc": "builds the C programs",
+    }
+    for name, use in uses.items():
+        tool = host["tools"][name]
+        if tool["path"] is None:
+            yield Finding("Tools", name, "missing", "missing", use, install_command(files, name))
+        else:
+            yield Finding("Tools", name, "ok", _short_version(tool["version"]), use)
+
+
+def _short_version(line: str | None) -> str:
+    """Return the number in a line such as ``ip utility, iproute2-6.1.0, libbpf 1.1.2``."""
+    match = re.search(r"\d+(\.\d+)+", line or "")
+    return match[0] if match else line or "does not tell"
