@@ -1,0 +1,1 @@
+"""Where the bytes travel: network namespaces, veth pairs and the loopback device."""

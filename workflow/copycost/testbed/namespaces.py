@@ -1,0 +1,170 @@
+"""Anonymous network namespaces: they live as long as the processes in them, and leave no trace.
+
+`ip netns add` would leave a mount behind after a crash, and its names would meet those of another
+run. A namespace that only a file descriptor holds needs no name and no clean-up, not even after
+``kill -9``.
+
+Source: namespaces(7), user_namespaces(7), unshare(2), setns(2).
+"""
+
+import ctypes
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from copycost.errors import HostError
+
+Isolation = Literal["root", "user_namespace", "host"]
+
+# linux/sched.h; the os module has unshare and setns only since Python 3.12
+_CLONE_NEWNET = 0x40000000
+_CLONE_NEWUSER = 0x10000000
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class TestbedUnavailable(HostError):
+    """The host does not let us build the testbed.
+
+    Attributes
+    ----------
+    reason : str
+        What was refused, in one sentence.
+    remedy : str
+        What the user can do about it.
+    """
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(f"{reason}; {remedy}")
+        self.reason = reason
+        self.remedy = remedy
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """A network namespace, held by an open file descriptor."""
+
+    fd: int
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Move the calling thread, and with it what it starts, into the namespace.
+
+        Processes stay in the namespace in which they were started, so a child is started inside
+        this block and needs no `nsenter`.
+        """
+        before = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            _call("setns", self.fd, _CLONE_NEWNET)
+            try:
+                yield
+            finally:
+                _call("setns", before, _CLONE_NEWNET)
+        finally:
+            os.close(before)
+
+
+@contextmanager
+def two_namespaces() -> Iterator[tuple[Namespace, Namespace, Isolation]]:
+    """Make the sender's and the receiver's network namespace, and leave them at the end.
+
+    As root the calling thread is back where it was afterwards. Without root it has entered a user
+    namespace, for good: call this in a process of its own, which has one thread.
+
+    Raises
+    ------
+    TestbedUnavailable
+        If the kernel, or a rule of the distribution, allows no network namespace.
+    """
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    held = [home]
+    entered_user_namespace = _unshare_first()
+    isolation: Isolation = "root" if _in_first_user_namespace() else "user_namespace"
+    try:
+        held.append(os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC))
+        _call("unshare", _CLONE_NEWNET)
+        held.append(os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC))
+        yield Namespace(held[1]), Namespace(held[2]), isolation
+    finally:
+        if not entered_user_namespace:  # there is no way back out of one
+            _call("setns", home, _CLONE_NEWNET)
+        for fd in held:
+            os.close(fd)
+
+
+def _unshare_first() -> bool:
+    """Enter a new network namespace; return whether that took a new user namespace."""
+    uid, gid = os.geteuid(), os.getegid()
+    try:
+        _call("unshare", _CLONE_NEWNET)
+    except PermissionError:
+        pass
+    except OSError as error:
+        raise _unavailable("network namespace", error) from error
+    else:
+        return False
+    try:
+        _call("unshare", _CLONE_NEWUSER)
+    except OSError as error:
+        raise _unavailable("user namespace", error) from error
+    try:
+        # without "deny" an unprivileged process may not map its group
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"0 {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"0 {gid} 1")
+        _call("unshare", _CLONE_NEWNET)
+    except OSError as error:
+        raise _unavailable("network namespace in a user namespace", error) from error
+    return True
+
+
+def _in_first_user_namespace() -> bool:
+    return Path("/proc/self/uid_map").read_text().split() == ["0", "0", "4294967295"]
+
+
+def _call(name: str, *arguments: int) -> None:
+    if getattr(_libc, name)(*arguments) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+
+
+def _unavailable(what: str, error: OSError) -> TestbedUnavailable:
+    return TestbedUnavailable(
+        f"this host allows no {what} ({error.strerror or error})", namespace_remedy(error.errno)
+    )
+
+
+def namespace_remedy(code: int | None) -> str:
+    """Return what would allow namespaces here, as far as the kernel's settings tell.
+
+    Parameters
+    ----------
+    code : int or None
+        The error number with which unshare(2) refused.
+    """
+    if _reads("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"):
+        return (
+            "run as root, or allow them: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+        )
+    if _reads("/proc/sys/kernel/unprivileged_userns_clone", "0"):
+        return "run as root, or allow them: sudo sysctl kernel.unprivileged_userns_clone=1"
+    for limit in ("user", "net"):
+        if _reads(f"/proc/sys/user/max_{limit}_namespaces", "0"):
+            return f"raise the limit: sudo sysctl user.max_{limit}_namespaces=1000"
+    if code == errno.ENOSPC:
+        return "the limit of nested namespaces is reached: run outside of one of them"
+    return (
+        "run as root, or in a container that may make namespaces (--cap-add SYS_ADMIN or"
+        " --privileged), or measure the loopback testbed"
+    )
+
+
+def _reads(path: str, value: str) -> bool:
+    try:
+        return Path(path).read_text().strip() == value
+    except OSError:
+        return False
