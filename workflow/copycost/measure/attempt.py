@@ -1,0 +1,194 @@
+"""Run both sides of one repetition on a testbed, and collect what they, perf and the kernel say."""
+
+import json
+import logging
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from copycost.config import Settings
+from copycost.errors import CopycostError, ParseError
+from copycost.grid import Cell
+from copycost.measure.conversation import (
+    Limits,
+    SideEnded,
+    await_end,
+    await_ready,
+    open_window,
+    read_port,
+    watch_until,
+)
+from copycost.measure.counters import join_counts
+from copycost.measure.failure import Verdict, judge, judge_exits
+from copycost.measure.kernel import KernelCounters, KernelSnapshot
+from copycost.measure.perf_command import PerfPlan
+from copycost.measure.perf_output import parse_perf
+from copycost.measure.placement import Placement
+from copycost.measure.side import PerfUnusable, Side, SideName, start_side
+from copycost.records.record import PerfSide
+from copycost.testbed.testbed import Testbed
+
+# how long a side may take to end by itself once its control line is closed
+_GRACE_S = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Everything that is to be measured, and with what.
+
+    Attributes
+    ----------
+    programs : dict
+        Path of the sender's and the receiver's program.
+    host : mapping
+        The host facts.
+    lock_fd : int
+        The host-wide lock, which the programs inherit.
+    """
+
+    cell: Cell
+    settings: Settings
+    placement: Placement
+    programs: dict[SideName, Path]
+    host: Mapping[str, Any]
+    limits: Limits
+    lock_fd: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What both sides, perf (None: it was not used) and the kernel said about one window."""
+
+    sender: dict[str, Any]
+    receiver: dict[str, Any]
+    perf: tuple[PerfSide, PerfSide] | None
+    kernel: KernelSnapshot
+
+
+def run_attempt(task: Task, testbed: Testbed, plan: PerfPlan | None) -> Measurement | Verdict:
+    """Measure once, or say why it did not work; no process is left in either case.
+
+    Raises
+    ------
+    PerfUnusable
+        If perf gave up before its program began; without perf it may still work.
+    """
+    sides: list[Side] = []
+    try:
+        try:
+            kernel = _converse(task, testbed, plan, sides)
+        except PerfUnusable:
+            raise
+        except CopycostError as error:
+            for side in sides:
+                side.end(_GRACE_S)
+            _log_stderr(sides)
+            _raise_if_perf_failed(error, sides)
+            return judge(error, sides)
+        for side in sides:
+            side.end(_GRACE_S)
+        _log_stderr(sides)
+        return judge_exits(sides) or _collect(task, plan, sides, kernel)
+    finally:
+        # also after Ctrl-C: then at once
+        for side in sides:
+            side.end(0)
+            side.close()
+
+
+def _converse(
+    task: Task, testbed: Testbed, plan: PerfPlan | None, sides: list[Side]
+) -> KernelSnapshot:
+    """Start both sides, lead them through the window, and return the kernel's differences."""
+    token = secrets.token_hex(8)
+    sender = start_side(
+        "sender", _command(task, "sender", testbed, token), testbed, plan, task.lock_fd
+    )
+    sides.append(sender)
+    cpus = (*task.placement.sender_cpus, *task.placement.receiver_cpus)
+    with KernelCounters(testbed, cpus) as counters:
+        port = read_port(sender, task.limits)
+        command = [*_command(task, "receiver", testbed, token), "--port", str(port)]
+        sides.append(start_side("receiver", command, testbed, plan, task.lock_fd))
+        await_ready(sides, task.limits)
+        start_ns, end_ns = open_window(sides, task.settings.warmup_s, task.settings.duration_s)
+        watch_until(sides, start_ns, "warm-up")
+        before = counters.snapshot()
+        watch_until(sides, end_ns, "window")
+        after = counters.snapshot()
+        await_end(sides, task.limits)
+    return after - before
+
+
+def _command(task: Task, name: SideName, testbed: Testbed, token: str) -> list[str]:
+    """Return a program with its options, apart from those that `start_side` adds."""
+    settings = task.settings
+    cpus = task.placement.sender_cpus if name == "sender" else task.placement.receiver_cpus
+    congestion = list(dict.fromkeys([settings.congestion_control, "reno"]))
+    options = {
+        # the receiver connects to the sender
+        "--bind" if name == "sender" else "--connect": testbed.addresses[0],
+        "--threads": task.cell.n_threads,
+        "--msg-bytes": task.cell.msg_bytes,
+        "--cpus": ",".join(map(str, cpus)),
+        "--congestion": ",".join(congestion),
+        "--nodelay": settings.tcp_nodelay,
+        "--sndbuf-bytes": settings.send_buffer_bytes or 0,
+        "--rcvbuf-bytes": settings.receive_buffer_bytes or 0,
+        "--io-timeout-ms": round(task.limits.io_timeout_s * 1e3),
+        "--token": token,
+    }
+    words = [word for option, value in options.items() for word in (option, str(value))]
+    return [str(task.programs[name].absolute()), *words]
+
+
+def _collect(
+    task: Task, plan: PerfPlan | None, sides: list[Side], kernel: KernelSnapshot
+) -> Measurement | Verdict:
+    """Read what the sides and perf have printed."""
+    reports: list[dict[str, Any]] = []
+    for side in sides:
+        try:
+            reports.append(json.loads(side.output()))
+        except ValueError as error:
+            found = f"the {side.name} printed no JSON object but {side.output()[:80]!r} ({error})"
+            return Verdict("failed", found, "build the programs again: delete results/bin")
+    perf = None
+    if plan is not None:
+        sender, receiver = (_perf_counts(task.host, plan, side) for side in sides)
+        perf = (sender, receiver)
+    return Measurement(reports[0], reports[1], perf, kernel)
+
+
+def _perf_counts(host: Mapping[str, Any], plan: PerfPlan, side: Side) -> PerfSide:
+    try:
+        counts = parse_perf(side.perf_output(), f"perf's output for the {side.name}")
+    except ParseError as error:
+        failed = join_counts(host, plan, ())
+        return {**failed, "status": "failed", "reason": str(error)}
+    if not counts:
+        failed = join_counts(host, plan, ())
+        return {**failed, "status": "failed", "reason": f"perf counted nothing: {side.errors()}"}
+    return join_counts(host, plan, counts)
+
+
+def _raise_if_perf_failed(error: CopycostError, sides: list[Side]) -> None:
+    """Tell perf's own failure from the program's, which always says a line with its name."""
+    for side in sides:
+        if not (isinstance(error, SideEnded) and error.name == side.name and side.under_perf):
+            continue
+        silent = not any(line.startswith(f"{side.name}:") for line in side.errors())
+        if error.during == "handshake" and silent and side.ended_by_signal() is None:
+            said = " ".join(side.errors()) or "nothing"
+            code = side.process.returncode
+            raise PerfUnusable(f"perf ended with exit status {code}, saying: {said}") from error
+
+
+def _log_stderr(sides: list[Side]) -> None:
+    for side in sides:
+        for line in side.errors():
+            _log.info("%s wrote: %s", side.name, line)

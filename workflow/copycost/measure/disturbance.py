@@ -1,0 +1,112 @@
+"""What may have disturbed a window: other programs, the hypervisor, heat, lateness, few samples."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from copycost.measure.kernel import KernelSnapshot, ticks_to_s
+from copycost.records.record import Disturbance, PerfSides, WarningCode
+
+_FOREIGN_CPUS = 0.10
+_STEAL_SHARE = 0.01
+_LATE_SHARE = 0.01
+_FEWEST_SAMPLES = 100
+_LONG_LOCK_WAIT_S = 0.1
+
+
+def find_disturbances(
+    sender: Mapping[str, Any],
+    receiver: Mapping[str, Any],
+    kernel: KernelSnapshot,
+    host: Mapping[str, Any],
+    n_cpus: int,
+) -> list[Disturbance]:
+    """Return warnings about a measured window.
+
+    Parameters
+    ----------
+    sender, receiver : mapping
+        What the programs printed.
+    kernel : KernelSnapshot
+        Differences over the window.
+    host : mapping
+        The host facts.
+    n_cpus : int
+        CPUs of the host that are online [count].
+    """
+    window = sender["window"]
+    window_s = (window["end_ns"] - window["start_ns"]) / 1e9
+    found: list[Disturbance] = []
+    foreign = foreign_cpu_s(sender, receiver, kernel, host) / window_s
+    if foreign > _FOREIGN_CPUS:
+        found.append(
+            _warning("foreign_load", f"other programs used {foreign:.2f} CPUs in the window")
+        )
+    steal = ticks_to_s(kernel.steal_ticks) / window_s / n_cpus
+    if steal > _STEAL_SHARE:
+        found.append(_warning("steal", f"the hypervisor took {steal:.1%} of the CPU time"))
+    if kernel.throttle_count > 0:
+        found.append(
+            _warning("throttled", f"CPUs slowed down for heat {kernel.throttle_count} times")
+        )
+    late_s = max(_latest_edge_s(sender), _latest_edge_s(receiver))
+    if late_s > _LATE_SHARE * window_s:
+        found.append(
+            _warning("window_edge_late", f"an edge of the window came {late_s * 1e3:.1f} ms late")
+        )
+    samples = sender["service_time"]["samples"]
+    if samples < _FEWEST_SAMPLES:
+        found.append(
+            _warning(
+                "few_messages",
+                f"{samples} service times were sampled in the window, so that p99 rests on the"
+                " slowest one",
+            )
+        )
+    return found
+
+
+def foreign_cpu_s(
+    sender: Mapping[str, Any],
+    receiver: Mapping[str, Any],
+    kernel: KernelSnapshot,
+    host: Mapping[str, Any],
+) -> float:
+    """Return the CPU time that other programs used in the window [s].
+
+    /proc/stat keeps softirq time apart from that of tasks. Our own tasks' clocks hold the softirq
+    work done in their context, unless the kernel accounts it separately (IRQ_TIME_ACCOUNTING). In
+    the first case that share is taken off our own time again, at most what the host spent in
+    softirqs: the result is then an upper bound.
+    """
+    own_s: float = (sender["process"]["cpu_ns"] + receiver["process"]["cpu_ns"]) / 1e9
+    busy_s = ticks_to_s(kernel.busy_ticks)
+    if not host["kernel"]["irq_time_accounting"]:
+        busy_s += ticks_to_s(kernel.softirq_ticks)
+    return max(0.0, busy_s - own_s)
+
+
+def lock_warning(wait_s: float) -> list[Disturbance]:
+    """Return the warning that another measurement ran just before, if one did."""
+    if wait_s < _LONG_LOCK_WAIT_S:
+        return []
+    return [_warning("lock_waited", f"waited {wait_s:.1f} s for another measurement")]
+
+
+def user_mode_warning(perf: PerfSides) -> list[Disturbance]:
+    """Return the warning that perf saw user mode only, if it was so."""
+    sides = (perf["sender"], perf["receiver"])
+    if any(event["user_only"] for side in sides for event in side["events"].values()):
+        detail = "perf counted user mode only; the kernel, which does the copying, is left out"
+        return [_warning("user_mode_only", detail)]
+    return []
+
+
+def _latest_edge_s(report: Mapping[str, Any]) -> float:
+    window = report["window"]
+    start_late_ns: int = window["start_ns"] - window["planned_start_ns"]
+    end_late_ns: int = window["end_ns"] - window["planned_end_ns"]
+    return float(max(start_late_ns, end_late_ns)) / 1e9
+
+
+def _warning(code: WarningCode, detail: str) -> Disturbance:
+    return {"code": code, "detail": detail}

@@ -1,0 +1,118 @@
+"""Kernel counters around the window: TCP and softirq counters, CPU time, throttling.
+
+Source: proc(5) on /proc/stat, /proc/net/snmp and /proc/net/softnet_stat (whose columns are those of
+softnet_seq_show in net/core/net-procfs.c).
+"""
+
+import os
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from copycost.testbed.testbed import Testbed
+
+_THROTTLE_COUNTS = ("core_throttle_count", "package_throttle_count")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSnapshot:
+    """Kernel counters at one moment; differences of two are taken with `-`.
+
+    Attributes
+    ----------
+    tcp_retransmitted_segments : int
+        Both sides' namespaces together.
+    softnet_dropped, softnet_squeezed : int
+        Host-wide, all CPUs.
+    busy_ticks, softirq_ticks, steal_ticks : int
+        CPU time of all CPUs [USER_HZ]: used by tasks (their kernel time included), spent in
+        interrupts and softirqs, and taken away by the hypervisor.
+    throttle_count : int
+        How often the CPUs in use were slowed down for heat.
+    """
+
+    tcp_retransmitted_segments: int
+    softnet_dropped: int
+    softnet_squeezed: int
+    busy_ticks: int
+    softirq_ticks: int
+    steal_ticks: int
+    throttle_count: int
+
+    def __sub__(self, earlier: Self) -> Self:
+        """Return the differences since an earlier snapshot."""
+        names = [field.name for field in fields(self)]
+        return type(self)(*(getattr(self, name) - getattr(earlier, name) for name in names))
+
+
+class KernelCounters:
+    """The counters' files, opened once in each side's namespace and read again at each snapshot.
+
+    An open file of /proc/net belongs to the namespace in which it was opened.
+    """
+
+    def __init__(self, testbed: Testbed, cpus: Iterable[int]) -> None:
+        self._files = ExitStack()
+        with testbed.inside("sender"):
+            self._snmp = [self._open("/proc/thread-self/net/snmp")]
+        if testbed.receiver is not None:
+            with testbed.inside("receiver"):
+                self._snmp.append(self._open("/proc/thread-self/net/snmp"))
+        self._softnet = self._open("/proc/net/softnet_stat")
+        self._stat = self._open("/proc/stat")
+        paths = [
+            Path(f"/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{name}")
+            for cpu in set(cpus)
+            for name in _THROTTLE_COUNTS
+        ]
+        self._throttle = [self._open(path) for path in paths if path.exists()]
+
+    def _open(self, path: str | Path) -> IO[str]:
+        return self._files.enter_context(Path(path).open(encoding="ascii"))
+
+    def __enter__(self) -> Self:
+        """Return self; the files are open already."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        """Close the files."""
+        self._files.close()
+
+    def snapshot(self) -> KernelSnapshot:
+        """Read all counters now."""
+        softnet = [line.split() for line in _read(self._softnet).splitlines()]
+        cpu = [int(word) for word in _read(self._stat).split("\n", 1)[0].split()[1:]]
+        user, nice, system, _idle, _iowait, irq, softirq, steal = cpu[:8]
+        return KernelSnapshot(
+            tcp_retransmitted_segments=sum(map(retransmitted_segments, map(_read, self._snmp))),
+            softnet_dropped=sum(int(row[1], 16) for row in softnet),
+            softnet_squeezed=sum(int(row[2], 16) for row in softnet),
+            busy_ticks=user + nice + system,
+            softirq_ticks=irq + softirq,
+            steal_ticks=steal,
+            throttle_count=sum(int(_read(file)) for file in self._throttle),
+        )
+
+
+def retransmitted_segments(snmp: str) -> int:
+    """Return RetransSegs from the text of /proc/net/snmp: a line of names, a line of values."""
+    names, values = (line.split() for line in snmp.splitlines() if line.startswith("Tcp:"))
+    return int(values[names.index("RetransSegs")])
+
+
+def ticks_to_s(ticks: int) -> float:
+    """Return a time of /proc/stat in seconds."""
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _read(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read()

@@ -1,0 +1,108 @@
+"""Parse what ``perf stat -j`` prints, from perf 5.x to 6.x, and judge what is a measurement.
+
+Format (tools/perf/util/stat-display.c, perf-stat(1) "JSON FORMAT"): maybe a ``#`` line and an empty
+one, then one JSON object per line. ``counter-value`` is a string: a number, ``<not supported>`` or
+``<not counted>``; only it decides validity, since ``pcnt-running`` reads 100 for the last two
+as well. Keys come and go with perf's version; lines that carry only a derived metric have no
+``event`` or no ``counter-value``.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from copycost.errors import ParseError
+
+CountStatus = Literal["counted", "not_supported", "not_counted"]
+
+_TIME_UNITS_NS = {"nsec": 1.0, "ns": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
+# modifiers follow a colon, or the last slash of a `pmu/event/` name
+_MODIFIERS = re.compile(r"(?::|(?<=/))([a-zA-Z]+)$")
+_MARKS: dict[str, CountStatus] = {
+    "<not supported>": "not_supported",
+    "<not counted>": "not_counted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PerfCount:
+    """One line of perf's output.
+
+    Attributes
+    ----------
+    event : str
+        perf's name without modifiers: `cycles`, `msr/tsc/`, `cpu_atom/cycles/`.
+    value : float or None
+        The count, times in ns; None unless `status` is counted.
+    running_percent : float or None
+        Share of the enabled time in which the counter ran [%]; None where perf does not say.
+    user_only : bool
+        The kernel's part is not in the count (modifier `u`).
+    """
+
+    event: str
+    value: float | None
+    status: CountStatus
+    running_percent: float | None
+    user_only: bool
+
+
+def parse_perf(text: str, file: str) -> tuple[PerfCount, ...]:
+    """Return the counts in the output of ``perf stat -j``, in the order of the lines.
+
+    Raises
+    ------
+    ParseError
+        If a line that begins an object is none, or a value is neither a number nor a known mark;
+        the message names `file`, the line and its text.
+    """
+    counts = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.startswith("{"):
+            continue
+        try:
+            item = json.loads(line)
+            if "event" in item and "counter-value" in item:
+                counts.append(_count(item))
+        except (ValueError, TypeError, KeyError) as error:
+            raise ParseError(
+                f"{file}, line {number}: {error}, found {line!r}; expected an object as"
+                " perf stat -j prints it, so look whether this perf is newer than 6.x"
+            ) from error
+    return tuple(counts)
+
+
+def _count(item: dict[str, Any]) -> PerfCount:
+    event, user_only = split_modifiers(item["event"])
+    printed = str(item["counter-value"]).strip()
+    status = _MARKS.get(printed, "counted")
+    value = None
+    if status == "counted":
+        value = float(printed) * _scale(str(item.get("unit") or ""))
+    running = item.get("pcnt-running")
+    return PerfCount(
+        event,
+        value,
+        status,
+        None if running is None or value is None else float(running),
+        user_only,
+    )
+
+
+def split_modifiers(name: str) -> tuple[str, bool]:
+    """Return an event's name without modifiers, and whether they say "user mode only"."""
+    match = _MODIFIERS.search(name)
+    if match is None:
+        return name, False
+    modifiers = match[1]
+    return name[: match.start()], "u" in modifiers and "k" not in modifiers
+
+
+def _scale(unit: str) -> float:
+    """Return what turns a value into ns, or 1 for a plain count."""
+    if not unit:
+        return 1.0
+    if unit not in _TIME_UNITS_NS:
+        raise ValueError(f"unknown unit {unit!r}")
+    return _TIME_UNITS_NS[unit]

@@ -1,0 +1,220 @@
+"""Measure one repetition of one cell and return its record, whatever happens on the way."""
+
+import logging
+import os
+import subprocess
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from copycost.config import Settings
+from copycost.errors import ConfigError
+from copycost.grid import Cell
+from copycost.measure.attempt import Measurement, Task, run_attempt
+from copycost.measure.conversation import Limits
+from copycost.measure.counters import no_perf
+from copycost.measure.disturbance import find_disturbances, lock_warning, user_mode_warning
+from copycost.measure.failure import Verdict
+from copycost.measure.lock import HeldLock, host_lock_path, measurement_lock
+from copycost.measure.perf_command import plan_perf
+from copycost.measure.placement import place
+from copycost.measure.side import PerfUnusable
+from copycost.records.record import (
+    SCHEMA_VERSION,
+    PerfSides,
+    Record,
+    host_digest,
+)
+from copycost.testbed.namespaces import TestbedUnavailable
+from copycost.testbed.testbed import Testbed, TestbedKind, open_testbed
+
+DEFAULT_IO_TIMEOUT_S = 10.0
+
+_log = logging.getLogger(__name__)
+
+
+def measure_repetition(
+    cell: Cell,
+    settings: Settings,
+    host: Mapping[str, Any],
+    sender: Path,
+    receiver: Path,
+    lock_path: Path | None = None,
+    io_timeout_s: float = DEFAULT_IO_TIMEOUT_S,
+) -> Record:
+    """Measure one repetition; a failure is a record too, with its reason and a remedy.
+
+    To be called in a process of its own with one thread: without root it enters a user namespace
+    for good.
+
+    Parameters
+    ----------
+    cell : Cell
+        What to measure.
+    settings : Settings
+        How to measure it.
+    host : mapping
+        The host facts (`results/host.json`), which say how perf is to be called.
+    sender, receiver : Path
+        The programs.
+    lock_path : Path, optional
+        Lock against overlapping measurements; by default the one that all runs on a host share.
+    io_timeout_s : float
+        Longest wait of a program for the other, or of us for a program [s].
+
+    Returns
+    -------
+    Record
+        With status measured, skipped (not available on this host) or failed.
+    """
+    with measurement_lock(lock_path or host_lock_path()) as lock:
+        record = _start_record(cell, settings, host, lock)
+        try:
+            placement = place(settings.sender_cpus, settings.receiver_cpus)
+        except ConfigError as error:
+            _conclude(record, Verdict("failed", str(error), "change measure.cpus in config.yaml"))
+        else:
+            record["settings"]["sender_cpus"] = list(placement.sender_cpus)
+            record["settings"]["receiver_cpus"] = list(placement.receiver_cpus)
+            task = Task(
+                cell=cell,
+                settings=settings,
+                placement=placement,
+                programs={"sender": sender, "receiver": receiver},
+                host=host,
+                limits=Limits(io_timeout_s),
+                lock_fd=lock.fd,
+            )
+            _measure(record, task)
+        record["end_ns"] = time.monotonic_ns()
+        record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
+        return record
+
+
+def _measure(record: Record, task: Task) -> None:
+    """Build the testbed, measure on it, and fill in the record."""
+    try:
+        with open_testbed(cast("TestbedKind", task.cell.testbed)) as testbed:
+            record["testbed"] = {
+                "kind": testbed.kind,
+                "isolation": testbed.isolation,
+                "mtu_bytes": testbed.mtu_bytes,
+                "offloads": testbed.offloads,
+                "addresses": list(testbed.addresses),
+            }
+            outcome, perf_failure = _with_or_without_perf(task, testbed)
+    except TestbedUnavailable as error:
+        _conclude(record, Verdict("skipped", error.reason, error.remedy))
+        return
+    if isinstance(outcome, Verdict):
+        _conclude(record, outcome)
+    else:
+        _fill(record, task, outcome, perf_failure)
+
+
+def _with_or_without_perf(task: Task, testbed: Testbed) -> tuple[Measurement | Verdict, str | None]:
+    """Measure under perf where it works; return also why perf failed where it should have."""
+    plan = plan_perf(task.host)
+    try:
+        return run_attempt(task, testbed, plan), None
+    except PerfUnusable as error:
+        _log.warning("%s: measuring without perf", error)
+        return run_attempt(task, testbed, None), str(error)
+
+
+def _start_record(
+    cell: Cell, settings: Settings, host: Mapping[str, Any], lock: HeldLock
+) -> Record:
+    """Return the record of a repetition that has just begun."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "study": cell.study,
+        "cell": {
+            "testbed": cell.testbed,
+            "implementation": cell.implementation,
+            "msg_bytes": cell.msg_bytes,
+            "n_threads": cell.n_threads,
+            "rep": cell.rep,
+        },
+        "status": "failed",
+        "reason": None,
+        "remedy": None,
+        "settings": {
+            "warmup_s": settings.warmup_s,
+            "duration_s": settings.duration_s,
+            "congestion_control": settings.congestion_control,
+            "tcp_nodelay": settings.tcp_nodelay,
+            "send_buffer_bytes": settings.send_buffer_bytes,
+            "receive_buffer_bytes": settings.receive_buffer_bytes,
+            "sender_cpus": list(settings.sender_cpus or ()),
+            "receiver_cpus": list(settings.receiver_cpus or ()),
+        },
+        "host_digest": host_digest(host),
+        "commit": _commit(),
+        "boot_id": Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
+        "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "start_ns": time.monotonic_ns(),
+        "end_ns": 0,
+        "lock_wait_s": lock.wait_s,
+        "wall_s": 0.0,
+        "sender": None,
+        "receiver": None,
+        "perf": None,
+        "kernel": None,
+        "testbed": None,
+        "warnings": lock_warning(lock.wait_s),
+    }
+
+
+def _conclude(record: Record, verdict: Verdict) -> None:
+    record["status"] = verdict.status
+    record["reason"] = verdict.reason
+    record["remedy"] = verdict.remedy
+    _log.warning("%s: %s; %s", verdict.status, verdict.reason, verdict.remedy)
+
+
+def _fill(record: Record, task: Task, found: Measurement, perf_failure: str | None) -> None:
+    """Put a measurement into the record."""
+    record["status"] = "measured"
+    record["sender"] = found.sender
+    record["receiver"] = found.receiver
+    perf = _perf_sides(task.host, found, perf_failure)
+    record["perf"] = perf
+    record["kernel"] = {
+        "softnet_dropped": found.kernel.softnet_dropped,
+        "softnet_squeezed": found.kernel.softnet_squeezed,
+        "tcp_retransmitted_segments": found.kernel.tcp_retransmitted_segments,
+    }
+    record["warnings"] += find_disturbances(
+        found.sender, found.receiver, found.kernel, task.host, os.cpu_count() or 1
+    )
+    record["warnings"] += user_mode_warning(perf)
+
+
+def _perf_sides(host: Mapping[str, Any], found: Measurement, perf_failure: str | None) -> PerfSides:
+    if found.perf is not None:
+        return {"sender": found.perf[0], "receiver": found.perf[1]}
+    if perf_failure is not None:
+        side = no_perf(host, "failed", perf_failure)
+    else:
+        missing = host["perf"]["status"] == "missing"
+        side = no_perf(host, "missing" if missing else "forbidden", host["perf"]["reason"])
+    return {"sender": side, "receiver": side}
+
+
+def _commit() -> str | None:
+    """Return the git commit of this checkout, None outside of a clone."""
+    folder = Path(__file__).parent
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), "rev-parse", "HEAD"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=10,
+        )
+    except OSError:
+        return None
+    return done.stdout.strip() or None

@@ -1,0 +1,238 @@
+"""One repetition's record: its shape, its schema check, and how it is written and read.
+
+A record is one JSON object in one file. Its shape is stated twice on purpose: as types here, for
+mypy, and as a closed JSON schema (`workflow/schemas/record.schema.yaml`), for what lies on disk.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NotRequired, TypedDict, cast
+
+from copycost.errors import DataError, ParseError
+
+SCHEMA_PATH = Path(__file__).parents[2] / "schemas" / "record.schema.yaml"
+SCHEMA_VERSION = 1
+
+Status = Literal["measured", "skipped", "failed"]
+EventStatus = Literal["counted", "not_supported", "not_counted", "multiplexed"]
+PerfStatus = Literal["counted", "forbidden", "missing", "failed"]
+WarningCode = Literal[
+    "foreign_load",
+    "steal",
+    "throttled",
+    "window_edge_late",
+    "few_messages",
+    "lock_waited",
+    "user_mode_only",
+]
+
+
+class CellKey(TypedDict):
+    """The point of the grid that was measured."""
+
+    testbed: str
+    implementation: str
+    msg_bytes: int
+    n_threads: int
+    rep: int
+
+
+class SettingsUsed(TypedDict):
+    """How it was measured; None means the kernel's own buffer size."""
+
+    warmup_s: float
+    duration_s: float
+    congestion_control: str
+    tcp_nodelay: str
+    send_buffer_bytes: int | None
+    receive_buffer_bytes: int | None
+    sender_cpus: list[int]
+    receiver_cpus: list[int]
+
+
+class PerfEvent(TypedDict):
+    """One event of one side.
+
+    `value` is None unless `status` is counted or multiplexed (then perf has scaled it up from
+    the `running_percent` of the time). `parts` holds the values per core type of a hybrid CPU.
+    """
+
+    value: float | None
+    status: EventStatus
+    running_percent: float | None
+    user_only: bool
+    parts: NotRequired[dict[str, float | None]]
+
+
+class PerfSide(TypedDict):
+    """What perf counted for one side within the window."""
+
+    status: PerfStatus
+    reason: str | None
+    events: dict[str, PerfEvent]
+
+
+class PerfSides(TypedDict):
+    """perf's counts for both sides."""
+
+    sender: PerfSide
+    receiver: PerfSide
+
+
+class KernelCounters(TypedDict):
+    """Kernel counters over the window; softnet's are host-wide."""
+
+    softnet_dropped: int
+    softnet_squeezed: int
+    tcp_retransmitted_segments: int
+
+
+class TestbedFacts(TypedDict):
+    """The path between the two sides, as read back; an offload is None where ethtool is missing."""
+
+    kind: str
+    isolation: str
+    mtu_bytes: int
+    offloads: dict[str, bool | None]
+    addresses: list[str]
+
+
+class Disturbance(TypedDict):
+    """Something that may have disturbed the measurement."""
+
+    code: WarningCode
+    detail: str
+
+
+class Record(TypedDict):
+    """One repetition; keys as in `record.schema.yaml`, which describes each with its unit.
+
+    `sender` and `receiver` are what the programs printed; None unless `status` is measured.
+    """
+
+    schema_version: int
+    study: str
+    cell: CellKey
+    status: Status
+    reason: str | None
+    remedy: str | None
+    settings: SettingsUsed
+    host_digest: str
+    commit: str | None
+    boot_id: str
+    started_at: str
+    start_ns: int
+    end_ns: int
+    lock_wait_s: float
+    wall_s: float
+    sender: dict[str, Any] | None
+    receiver: dict[str, Any] | None
+    perf: PerfSides | None
+    kernel: KernelCounters | None
+    testbed: TestbedFacts | None
+    warnings: list[Disturbance]
+
+
+def host_digest(host: Mapping[str, Any]) -> str:
+    """Return the SHA-256 (hex) of the host facts: of their JSON with sorted keys, no spaces."""
+    text = json.dumps(host, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def _validator() -> Callable[[Any], Any]:
+    # compiled to Python code once per process (about 40 ms): 10 000 records are then checked in a
+    # second or two, where an interpreting validator takes a minute
+    import fastjsonschema
+    import yaml
+
+    schema = yaml.load(SCHEMA_PATH.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    # the schema uses only keywords that mean the same in drafts 7 and 2020-12
+    schema.pop("$schema")
+    validate = fastjsonschema.compile(schema, use_default=False, detailed_exceptions=False)
+    return cast("Callable[[Any], Any]", validate)
+
+
+def check_record(data: object, where: str | Path) -> Record:
+    """Return `data` as a record if the schema allows it.
+
+    Raises
+    ------
+    DataError
+        If it does not; the message names the first offending key.
+    """
+    from fastjsonschema import JsonSchemaValueException
+
+    try:
+        _validator()(data)
+    except JsonSchemaValueException as error:
+        raise DataError(
+            f"{where}: {error.message.removeprefix('data.')}; expected a copycost record"
+            f" (schema {SCHEMA_PATH.name}), so move the file elsewhere, or delete it to measure"
+            " that repetition again"
+        ) from error
+    return cast("Record", data)
+
+
+def read_record(path: Path) -> Record:
+    """Return the record in a file.
+
+    Raises
+    ------
+    ParseError
+        If the file is not one JSON object; the message names line and text.
+    DataError
+        If the object is not a record.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = json.loads(text)
+    except UnicodeDecodeError as error:
+        raise ParseError(_unreadable(path, 1, f"byte {error.start} is not UTF-8")) from error
+    except json.JSONDecodeError as error:
+        line = (text.splitlines() or [""])[error.lineno - 1 : error.lineno]
+        found = f"{error.msg} near {line[0][-40:]!r}" if text.strip() and line else "an empty file"
+        raise ParseError(_unreadable(path, error.lineno, found)) from error
+    return check_record(data, path)
+
+
+def _unreadable(path: Path, line: int, found: str) -> str:
+    return (
+        f"{path}, line {line}: {found}; expected one JSON object, so the file was cut off or is not"
+        " copycost's: delete it to measure that repetition again"
+    )
+
+
+def write_record(record: Record, path: Path) -> None:
+    """Write a record, all of it or nothing.
+
+    The text goes to a hidden file beside it, reaches the disk, and only then gets the name; a
+    crash in between leaves no file that looks like a record.
+
+    Raises
+    ------
+    DataError
+        If the record breaks its schema, or cannot be written (disk full, no right).
+    """
+    check_record(record, path)
+    text = json.dumps(record, indent=1, allow_nan=False) + "\n"
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with partial.open("w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(
+            f"{path}: the record cannot be written ({error.strerror}); free or choose another disk"
+            " and run again: what was measured before is kept"
+        ) from error
