@@ -1,19 +1,12 @@
 # From the cells table to summary, comparisons and facts. Nothing here measures.
-STATS_CODE = sorted(
-    str(path)
-    for path in Path(PACKAGE_ROOT, "copycost", "stats").glob("*.py")
-    if path.stem != "simulate"
-)
-ANALYSIS_FOLDER = f"{PACKAGE_ROOT}/copycost/analysis"
 
 
 rule summarise_cells:
     input:
         cells="results/tables/cells.parquet",
-        code=[
-            *STATS_CODE,
-            *(f"{ANALYSIS_FOLDER}/{name}.py" for name in ("metrics", "summary", "tables")),
-        ],
+        code=package_files(
+            "stats", "analysis/metrics.py", "analysis/summary.py", "analysis/tables.py"
+        ),
     output:
         summary="results/tables/summary.csv",
     log:
@@ -29,10 +22,9 @@ rule summarise_cells:
 rule compare_cells:
     input:
         cells="results/tables/cells.parquet",
-        code=[
-            *STATS_CODE,
-            *(f"{ANALYSIS_FOLDER}/{name}.py" for name in ("metrics", "compare", "tables")),
-        ],
+        code=package_files(
+            "stats", "analysis/metrics.py", "analysis/compare.py", "analysis/tables.py"
+        ),
     output:
         ratios="results/tables/ratios.csv",
     log:
@@ -51,10 +43,7 @@ rule compute_facts:
         summary=rules.summarise_cells.output.summary,
         ratios=rules.compare_cells.output.ratios,
         host="results/host.json",
-        code=[
-            *STATS_CODE,
-            *sorted(str(path) for path in Path(ANALYSIS_FOLDER).rglob("*.py")),
-        ],
+        code=package_files("stats", "analysis"),
     output:
         facts="results/facts.json",
     log:

@@ -1,5 +1,8 @@
 """The facts that are no conclusions: run, host, method, grid, counters."""
 
+import platform
+import re
+from importlib.metadata import version
 from typing import Any
 
 import pandas as pd
@@ -21,6 +24,7 @@ def run_facts(cells: pd.DataFrame) -> Facts:
     status = cells["status"]
     measured = cells[status == "measured"]
     started = sorted(str(stamp) for stamp in cells["started_at"].dropna())
+    commits = _texts(cells["commit"])
     warnings: dict[str, int] = {}
     for codes in measured["warnings"].fillna(""):
         for code in filter(None, str(codes).split(";")):
@@ -37,10 +41,16 @@ def run_facts(cells: pd.DataFrame) -> Facts:
         "finished_at": started[-1] if started else None,
         "measured_s": float(measured["window_s"].sum()),
         "wall_s": float(cells["wall_s"].fillna(0.0).sum()),
-        "commits": _texts(cells["commit"]),
+        "commit": commits[0] if len(commits) == 1 else None,
+        "commits": commits,
+        "versions": {"python": platform.python_version()}
+        | {name: version(name) for name in ("numpy", "scipy", "pandas")},
         "host_digests": _texts(cells["host_digest"]),
         "n_boots": len(_texts(cells["boot_id"])),
-        "sender_builds": _texts(measured["sender_build"]),
+        "sender_builds": {
+            str(name): _texts(rows["sender_build"])
+            for name, rows in measured.groupby("implementation")
+        },
         "receiver_builds": _texts(measured["receiver_build"]),
         "warnings": dict(sorted(warnings.items())),
         "n_warned": int((measured["warnings"].fillna("") != "").sum()),
@@ -64,11 +74,8 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
 
 def cpus_used(measured: pd.DataFrame) -> list[int]:
     """Return the CPU numbers that senders and receivers were pinned to; empty if not pinned."""
-    numbers: set[int] = set()
-    for column in ("sender_cpus", "receiver_cpus"):
-        for text in _texts(measured[column]):
-            numbers.update(int(part) for part in text.replace(";", ",").split(",") if part.strip())
-    return sorted(numbers)
+    texts = [*_texts(measured["sender_cpus"]), *_texts(measured["receiver_cpus"])]
+    return sorted({int(digits) for text in texts for digits in re.findall(r"\d+", text)})
 
 
 def grid_facts(config: dict[str, Any]) -> Facts:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.analysis.cells_missing import missing_facts, remedy_for
 from copycost.analysis.context import (
     cost_facts,
     counter_facts,
@@ -16,6 +15,7 @@ from copycost.analysis.context import (
     run_facts,
 )
 from copycost.analysis.metrics import choose_cost_metric
+from copycost.analysis.missing import missing_facts
 from copycost.analysis.plain import Facts, plain
 from copycost.analysis.questions import answer_questions
 from copycost.analysis.view import View
@@ -58,12 +58,12 @@ def compute_facts(inputs: Inputs) -> Facts:
     """
     cost = choose_cost_metric(inputs.cells)
     testbeds = {
-        name: _testbed_facts(view_of(inputs, name), inputs.host)
-        for name in inputs.config["streams"]["testbeds"]
+        name: _testbed_facts(view_of(inputs, name)) for name in inputs.config["streams"]["testbeds"]
     }
     facts = {
         "schema_version": SCHEMA_VERSION,
         "study": "streams",
+        "config": inputs.config,
         "run": run_facts(inputs.cells),
         "host": {key: value for key, value in inputs.host.items() if key != "schema_version"},
         "method": method_facts(inputs.cells, inputs.config),
@@ -103,7 +103,7 @@ def write_facts(facts: Facts, path: Path) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def _testbed_facts(view: View, host: dict[str, Any]) -> Facts:
+def _testbed_facts(view: View) -> Facts:
     status = view.rows["status"]
     facts: Facts = {
         "name": view.testbed,
@@ -111,8 +111,8 @@ def _testbed_facts(view: View, host: dict[str, Any]) -> Facts:
         "n_measured": int((status == "measured").sum()),
         "n_failed": int((status == "failed").sum()),
         "n_skipped": int((status == "skipped").sum()),
-        "skipped": missing_facts(view.rows, "skipped", remedy_for(view.testbed, host)),
-        "failed": missing_facts(view.rows, "failed", None),
+        "skipped": missing_facts(view.rows, "skipped"),
+        "failed": missing_facts(view.rows, "failed"),
         "isolation": _only(view.measured["isolation"]),
         "mtu_bytes": _only(view.measured["mtu_bytes"]),
         "offloads": {

@@ -1,16 +1,54 @@
 """The six questions of the report, each a module that turns a testbed's cells into an answer."""
 
 from copycost.analysis.crossovers import crossover_facts
+from copycost.analysis.evidence import weigh
+from copycost.analysis.headline import headline_facts
+from copycost.analysis.metrics import BASELINE
 from copycost.analysis.plain import Facts
+from copycost.analysis.quantities import ONE, ZERO, quantities
+from copycost.analysis.questions.cache_misses import cache_miss_facts
+from copycost.analysis.questions.contention import contention_facts
+from copycost.analysis.questions.fastest import fastest_facts
+from copycost.analysis.questions.unexpected import unexpected_facts
+from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.view import View
+from copycost.stats.ratios import Ratio
 
 
 def answer_questions(view: View) -> Facts:
-    """Return crossovers and answers of one testbed."""
+    """Return crossovers, evidence and the answers of one testbed.
+
+    Keys
+    ----
+    crossovers
+        Per pair, ``one_copy_vs_two_copy`` and ``zero_copy_vs_two_copy``: the answers to questions
+        4 and 5, and what the others refer to.
+    quantities, evidence
+        The measured quantities, and what each predicate over them says.
+    questions
+        ``q1`` (why zero-copy is not always fastest), ``q2`` (cache misses), ``q3`` (threads and
+        contention), ``q6`` (what was unexpected).
+    headline
+        What the summary says.
+    """
+    found = quantities(view)
+    crossovers = {
+        f"{name}_vs_{BASELINE}": crossover_facts(view, name, BASELINE) for name in (ONE, ZERO)
+    }
+    evidence = weigh(found)
+    unexpected = unexpected_facts(view)
     return {
-        "crossovers": {
-            f"{a}_vs_{b}": crossover_facts(view, a, b)
-            for a, b in (("one_copy", "two_copy"), ("zero_copy", "two_copy"))
+        "crossovers": crossovers,
+        "quantities": {
+            name: ratio_facts(value) if isinstance(value, Ratio) else value
+            for name, value in found.items()
         },
-        "questions": {},
+        "evidence": evidence,
+        "questions": {
+            "q1": fastest_facts(view),
+            "q2": cache_miss_facts(view),
+            "q3": contention_facts(view),
+            "q6": unexpected,
+        },
+        "headline": headline_facts(view),
     }

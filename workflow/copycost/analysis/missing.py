@@ -1,13 +1,11 @@
 """What was not measured, and why: skipped and failed repetitions by reason."""
 
-from typing import Any
-
 import pandas as pd
 
 from copycost.analysis.plain import Facts
 
 
-def missing_facts(rows: pd.DataFrame, status: str, remedy: str | None) -> list[Facts]:
+def missing_facts(rows: pd.DataFrame, status: str) -> list[Facts]:
     """Return the skipped or failed repetitions of a testbed, gathered by their reason.
 
     Parameters
@@ -16,8 +14,12 @@ def missing_facts(rows: pd.DataFrame, status: str, remedy: str | None) -> list[F
         Rows of the cells table, of one testbed.
     status
         ``skipped`` or ``failed``.
-    remedy
-        What the host facts say would help; None where they know nothing.
+
+    Returns
+    -------
+    list
+        Most frequent reason first: reason, remedy (None where none is known), n (repetitions),
+        implementations, msg_bytes, n_threads.
     """
     lost = rows[rows["status"] == status]
     facts: list[Facts] = []
@@ -25,7 +27,7 @@ def missing_facts(rows: pd.DataFrame, status: str, remedy: str | None) -> list[F
         facts.append(
             {
                 "reason": str(reason),
-                "remedy": remedy,
+                "remedy": _first(part["remedy"]),
                 "n": len(part),
                 "implementations": sorted(set(part["implementation"])),
                 "msg_bytes": sorted({int(value) for value in part["msg_bytes"]}),
@@ -35,7 +37,6 @@ def missing_facts(rows: pd.DataFrame, status: str, remedy: str | None) -> list[F
     return sorted(facts, key=lambda fact: (-fact["n"], fact["reason"]))
 
 
-def remedy_for(testbed: str, host: dict[str, Any]) -> str | None:
-    """Return the host facts' advice for a testbed that does not work here."""
-    remedy = host.get("testbeds", {}).get(testbed, {}).get("remedy")
-    return None if remedy is None else str(remedy)
+def _first(column: pd.Series) -> str | None:
+    known = [str(value) for value in column.dropna() if str(value)]
+    return known[0] if known else None

@@ -1,0 +1,141 @@
+"""The measured quantities of a testbed that evidence is judged by."""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.view import View
+from copycost.stats.ratios import Ratio
+
+Quantity = Ratio | float | None
+
+ONE = "one_copy"
+ZERO = "zero_copy"
+
+
+def quantities(view: View) -> dict[str, Quantity]:
+    """Return every quantity, None where this run did not measure it.
+
+    Shares are 0 to 1, counts per message or per 10^9 bytes; a `Ratio` says "times as much", taken
+    round by round and pooled over the cells that have every round.
+    """
+    cost = view.cost.column("both")
+    zero = view.of(ZERO)
+    return {
+        "copied_share": _quotient(zero, "zc_copied", "zc_completed"),
+        "notifications_per_send": _quotient(zero, "zc_notifications", "zc_completed"),
+        "errqueue_reads_per_message": _quotient(zero, "errqueue_calls", "messages"),
+        "enobufs_per_message": _quotient(zero, "enobufs_count", "messages"),
+        "retransmits_per_gigabyte": _scaled(
+            _quotient(view.measured, "tcp_retransmits", "received_bytes"), 1e9
+        ),
+        "zero_system_calls_ratio": _pair(view, "sender_syscalls_per_message", ZERO),
+        "zero_cost_ratio": _pair(view, cost, ZERO),
+        "one_cost_ratio": _pair(view, cost, ONE),
+        "zero_switches_ratio": _counted_pair(view, "context_switches_per_message", ZERO),
+        "zero_cost_ratio_where_faster": _where_faster(view, cost, ZERO),
+        "one_cost_ratio_where_faster": _where_faster(view, cost, ONE),
+        "threads_per_cpu": threads_per_cpu(view),
+        "switches_growth_threads": _growth_over_threads(view, "context_switches_per_message"),
+        "cost_growth_threads": _growth_over_threads(view, cost),
+        "service_growth_threads": _growth_over_threads(view, "service_mean_ns"),
+        "l1d_growth_threads": _growth_over_threads(view, "both_l1d_load_misses_per_byte"),
+        "llc_growth_threads": _growth_over_threads(view, "both_llc_load_misses_per_byte"),
+        "small_message_cost_ratio": _small_message_cost(view, cost),
+        "l1d_fall_beyond_cache": _fall_beyond_cache(view),
+    }
+
+
+def sender_cpus(view: View) -> int | None:
+    """Return how many CPUs the sending threads share; None where they are not pinned."""
+    numbers: set[int] = set()
+    for text in view.measured["sender_cpus"].dropna().unique():
+        numbers.update(int(digits) for digits in re.findall(r"\d+", str(text)))
+    return len(numbers) or None
+
+
+def threads_per_cpu(view: View) -> float | None:
+    """Return the largest number of sending threads per CPU that they may run on."""
+    cpus = sender_cpus(view)
+    if cpus is None or view.measured.empty:
+        return None
+    return float(view.measured["n_threads"].max()) / cpus
+
+
+def pooled_over_implementations(view: View, logs_of: Callable[[str], pd.DataFrame]) -> Ratio | None:
+    """Return one ratio over all cells of all implementations; None where no cell has one."""
+    tables = [logs_of(name) for name in view.implementations if view.has(name)]
+    tables = [table for table in tables if len(table)]
+    if not tables:
+        return None
+    found = view.pooled(pd.concat(tables, ignore_index=True))
+    return found if found.n_pairs else None
+
+
+def _quotient(rows: pd.DataFrame, over: str, under: str) -> float | None:
+    """Return a quotient of sums, so that long cells weigh as much as they carried."""
+    known = rows[rows[over].notna() & rows[under].notna()]
+    total = float(known[under].sum())
+    return float(known[over].sum()) / total if total > 0.0 else None
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+def _pair(view: View, metric: str, implementation: str) -> Ratio | None:
+    if not view.has(implementation, BASELINE):
+        return None
+    found = view.pooled(view.logs(metric, implementation, BASELINE))
+    return found if found.n_pairs else None
+
+
+def _counted_pair(view: View, metric: str, implementation: str) -> Ratio | None:
+    return _pair(view, metric, implementation) if view.counted(metric) else None
+
+
+def _where_faster(view: View, cost: str, implementation: str) -> Ratio | None:
+    if not view.has(implementation, BASELINE):
+        return None
+    verdicts = view.verdicts(THROUGHPUT, implementation, BASELINE)
+    faster = verdicts[verdicts["verdict"] == "faster"]
+    cells = pd.MultiIndex.from_frame(faster[["msg_bytes", "n_threads"]])
+    logs = view.logs(cost, implementation, BASELINE)
+    found = view.pooled(logs[logs.index.isin(cells)])
+    return found if found.n_pairs else None
+
+
+def _growth_over_threads(view: View, metric: str) -> Ratio | None:
+    """Return how many times as much the largest thread count has as the smallest."""
+    few, many = view.n_threads[0], view.n_threads[-1]
+    if few == many or not view.counted(metric):
+        return None
+    return pooled_over_implementations(view, lambda name: view.thread_logs(metric, name, many, few))
+
+
+def _small_message_cost(view: View, cost: str) -> Ratio | None:
+    """Return how many times as much a byte of the smallest message costs as of the largest."""
+    small, large = view.msg_bytes[0], view.msg_bytes[-1]
+    if small == large or not view.counted(cost):
+        return None
+    return pooled_over_implementations(view, lambda name: view.size_logs(cost, name, small, large))
+
+
+def _fall_beyond_cache(view: View) -> float | None:
+    """Return the misses ratio to two_copy where two messages exceed L1d, over that where not.
+
+    Below 1: misses fall by more where the message and its copy do not both fit.
+    """
+    l1d = view.caches.get("l1d_bytes")
+    column = "both_l1d_load_misses_per_byte"
+    if l1d is None or not view.counted(column) or not view.has(ONE, BASELINE):
+        return None
+    logs = view.logs(column, ONE, BASELINE).dropna()
+    beyond = logs.index.get_level_values("msg_bytes").to_numpy() * 2 > l1d
+    if beyond.all() or not beyond.any():
+        return None
+    means = logs.to_numpy(dtype=np.float64).mean(axis=1)
+    return float(np.exp(means[beyond].mean() - means[~beyond].mean()))

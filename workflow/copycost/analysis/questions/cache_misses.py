@@ -1,0 +1,84 @@
+"""Question 2: which cache level's misses fall most with fewer copies, and why it might."""
+
+from copycost.analysis.crossovers import records
+from copycost.analysis.metrics import BASELINE, MISS_LEVELS, counted_share
+from copycost.analysis.plain import Facts
+from copycost.analysis.quantities import ONE, ZERO
+from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
+from copycost.analysis.view import View
+
+# What a generic "cache miss" means differs between processors, so it is no level of its own.
+_LEVELS = MISS_LEVELS[:2]
+
+
+def cache_miss_facts(view: View) -> Facts:
+    """Return how the misses per byte of each level changed against two_copy.
+
+    Keys
+    ----
+    verdict
+        ``fall`` (some level's misses fell), ``no_fall``, ``not_counted``, ``not_compared`` (no
+        two implementations to compare), ``not_measured``.
+    levels
+        Per level: status ``counted``, ``zero`` (reads 0 in every repetition: not a measurement)
+        or ``not_counted``; and its falls.
+    falls
+        Per level and implementation the ratio over all cells, deepest first.
+    deepest
+        The first of them that is a fall; with the cell where it is deepest.
+    only_level
+        True where a single level was counted, so that "most" means little.
+    caches
+        Sizes of the host's caches [bytes].
+    """
+    levels = {level: _status(view, level) for level in _LEVELS}
+    counted = [level for level, status in levels.items() if status == "counted"]
+    names = [name for name in (ONE, ZERO) if view.has(name, BASELINE)]
+    falls = [fact for level in counted for name in names if (fact := _fall(view, level, name))]
+    falls.sort(key=lambda fact: (fact["sign"] >= 0, fact["value"]))
+    deepest = falls[0] if falls and falls[0]["sign"] < 0 else None
+    return {
+        "verdict": _verdict(view, counted, names, deepest),
+        "levels": levels,
+        "counted": counted,
+        "only_level": len(counted) == 1,
+        "falls": falls,
+        "deepest": deepest,
+        "caches": {name: view.caches.get(f"{name}_bytes") for name in ("l1d", "l2", "llc")},
+        "compared": names,
+    }
+
+
+def _status(view: View, level: str) -> str:
+    column = f"both_{level}_per_byte"
+    if counted_share(view.measured, column) > 0.0:
+        return "counted"
+    return "zero" if view.measured[column].notna().any() else "not_counted"
+
+
+def _fall(view: View, level: str, implementation: str) -> Facts | None:
+    column = f"both_{level}_per_byte"
+    found = view.pooled(view.logs(column, implementation, BASELINE))
+    if ratio_sign(found) is None:
+        return None
+    verdicts = view.verdicts(column, implementation, BASELINE)
+    cells = [row for row in records(verdicts) if row["n_pairs"]]
+    lowest = min(cells, key=lambda row: row["ratio"])
+    return (
+        {"level": level, "implementation": implementation}
+        | ratio_facts(found)
+        | {
+            "lowest": {name: lowest[name] for name in ("msg_bytes", "n_threads", "ratio")},
+            "n_cells": len(cells),
+        }
+    )
+
+
+def _verdict(view: View, counted: list[str], names: list[str], deepest: Facts | None) -> str:
+    if not view.is_measured:
+        return "not_measured"
+    if not counted:
+        return "not_counted"
+    if not names:
+        return "not_compared"
+    return "fall" if deepest else "no_fall"

@@ -1,0 +1,103 @@
+"""Question 3: how threads and contention for the caches interact."""
+
+from itertools import pairwise
+
+from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.plain import Facts
+from copycost.analysis.quantities import sender_cpus
+from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.view import View
+
+
+def contention_facts(view: View) -> Facts:
+    """Return how throughput changes from thread count to thread count.
+
+    Keys
+    ----
+    verdict
+        The shape that all implementations share, else ``differs``; ``one_thread_count`` or
+        ``not_measured`` where there is nothing to compare.
+    shapes
+        Shape and its implementations: ``gains`` (every step gains), ``gains_then_flat``,
+        ``gains_then_falls``, ``falls`` (no step gains, one at least loses), ``flat`` (no step
+        shows a difference), ``mixed``.
+    by_implementation
+        Per implementation its shape, its steps and the whole way from the fewest threads to the
+        most; each a ratio over all sizes.
+    n_sender_cpus
+        CPUs that the sending threads share; None where they were not pinned.
+    """
+    rows = [_scaling(view, name) for name in view.implementations if view.has(name)]
+    rows = [row for row in rows if row["steps"]]
+    shapes: dict[str, list[str]] = {}
+    for row in rows:
+        shapes.setdefault(row["shape"], []).append(row["implementation"])
+    return {
+        "verdict": _verdict(view, list(shapes)),
+        "shapes": [{"shape": shape, "implementations": names} for shape, names in shapes.items()],
+        "by_implementation": rows,
+        "observed_once": any(row["whole"]["once"] for row in rows),
+        "n_rounds": min((row["whole"]["n"] for row in rows), default=0),
+        "n_sender_cpus": sender_cpus(view),
+        "fewest": view.n_threads[0],
+        "most": view.n_threads[-1],
+        "service": _service_growth(view),
+    }
+
+
+def _scaling(view: View, implementation: str) -> Facts:
+    measured = sorted({int(value) for value in view.of(implementation)["n_threads"]})
+    steps = []
+    for fewer, more in pairwise(measured):
+        found = view.pooled(view.thread_logs(THROUGHPUT, implementation, more, fewer))
+        if found.n_pairs:
+            steps.append({"fewer": fewer, "more": more} | ratio_facts(found))
+    if not steps:
+        return {"implementation": implementation, "steps": []}
+    whole = view.pooled(view.thread_logs(THROUGHPUT, implementation, measured[-1], measured[0]))
+    signs = [step["sign"] for step in steps]
+    n_gaining = next((i for i, sign in enumerate(signs) if sign <= 0), len(signs))
+    return {
+        "implementation": implementation,
+        "shape": _shape(signs),
+        "steps": steps,
+        "gains_up_to": measured[n_gaining],
+        "fewest": measured[0],
+        "most": measured[-1],
+        "whole": ratio_facts(whole),
+    }
+
+
+def _shape(signs: list[int]) -> str:
+    if all(sign > 0 for sign in signs):
+        return "gains"
+    if all(sign == 0 for sign in signs):
+        return "flat"
+    if all(sign <= 0 for sign in signs):
+        return "falls"
+    rest = signs[next(i for i, sign in enumerate(signs) if sign <= 0) :]
+    if signs[0] > 0 and all(sign == 0 for sign in rest):
+        return "gains_then_flat"
+    if signs[0] > 0 and all(sign <= 0 for sign in rest):
+        return "gains_then_falls"
+    return "mixed"
+
+
+def _verdict(view: View, shapes: list[str]) -> str:
+    if not view.is_measured:
+        return "not_measured"
+    if not shapes:
+        return "one_thread_count"
+    return shapes[0] if len(shapes) == 1 else "differs"
+
+
+def _service_growth(view: View) -> list[Facts]:
+    """Return how the mean service time grows from the fewest threads to the most."""
+    facts = []
+    for name in view.implementations:
+        if view.has(name) and len(view.n_threads) > 1:
+            logs = view.thread_logs("service_mean_ns", name, view.n_threads[-1], view.n_threads[0])
+            found = view.pooled(logs)
+            if found.n_pairs:
+                facts.append({"implementation": name} | ratio_facts(found))
+    return facts

@@ -1,0 +1,70 @@
+"""Question 1: where zero-copy was the fastest, and where not."""
+
+from copycost.analysis.crossovers import records, sign_of
+from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.plain import Facts
+from copycost.analysis.quantities import ONE, ZERO
+from copycost.analysis.view import View
+
+_RIVALS = (BASELINE, ONE)
+
+
+def fastest_facts(view: View) -> Facts:
+    """Return in how many cells zero_copy beat, or lost to, the copying implementations.
+
+    Keys
+    ----
+    verdict
+        ``everywhere`` (beat every rival in every cell of the grid), ``somewhere``, ``nowhere``
+        (lost to a rival in every cell of the grid), ``not_shown`` (never seen ahead, but not
+        beaten everywhere either), ``not_measured``.
+    rivals
+        The copying implementations that were measured.
+    n_won, n_lost, n_open
+        Cells in which it beat all rivals, lost to at least one, or neither can be said.
+    n_compared, n_cells
+        Cells compared with every rival, of those in the grid.
+    won_cells
+        Where it won: msg_bytes and n_threads.
+    """
+    rivals = [name for name in _RIVALS if view.has(name)] if view.has(ZERO) else []
+    signs: dict[tuple[int, int], list[int]] = {}
+    once = False
+    for rival in rivals:
+        for row in records(view.verdicts(THROUGHPUT, ZERO, rival)):
+            if row["n_pairs"]:
+                once = once or row["n_pairs"] == 1
+                cell = (int(row["msg_bytes"]), int(row["n_threads"]))
+                signs.setdefault(cell, []).append(sign_of(row))
+    compared = {cell: found for cell, found in signs.items() if len(found) == len(rivals)}
+    won = sorted(cell for cell, found in compared.items() if min(found) > 0)
+    n_lost = sum(min(found) < 0 for found in compared.values())
+    n_cells = len(view.msg_bytes) * len(view.n_threads)
+    return {
+        "verdict": _verdict(len(compared), n_cells, len(won), n_lost),
+        "observed_once": once,
+        "rivals": rivals,
+        "n_cells": n_cells,
+        "n_compared": len(compared),
+        "n_won": len(won),
+        "n_lost": n_lost,
+        "n_open": len(compared) - len(won) - n_lost,
+        "won_sizes": sorted({size for size, _ in won}),
+        "won_threads": sorted({n_threads for _, n_threads in won}),
+        "won_is_block": _is_block(won),
+    }
+
+
+def _verdict(n_compared: int, n_cells: int, n_won: int, n_lost: int) -> str:
+    if n_compared == 0:
+        return "not_measured"
+    if n_won == n_cells:
+        return "everywhere"
+    if n_won:
+        return "somewhere"
+    return "nowhere" if n_lost == n_cells else "not_shown"
+
+
+def _is_block(cells: list[tuple[int, int]]) -> bool:
+    """Tell whether the cells are all combinations of their sizes and thread counts."""
+    return len(cells) == len({size for size, _ in cells}) * len({threads for _, threads in cells})
