@@ -15,6 +15,7 @@ rule collect_host:
             "hostinfo/testbed_probe.py",
             "hostinfo/testbeds.py",
             "hostinfo/virtualisation.py",
+            "measure/perf_output.py",
         ),
     output:
         host="results/host.json",

@@ -1,6 +1,5 @@
 """Which perf events this host can count, found by counting each of them once."""
 
-import json
 import os
 import re
 import subprocess
@@ -10,6 +9,7 @@ from typing import Literal
 from copycost.hostinfo.files import HostFiles, Unknowns
 from copycost.hostinfo.packages import install_command
 from copycost.hostinfo.tools import find_perf
+from copycost.measure.perf_output import PerfCount, parse_perf
 
 # Names in our records and tables, and what perf calls them.
 PERF_EVENTS = {
@@ -34,7 +34,6 @@ PerfStatus = Literal["available", "missing", "forbidden"]
 
 _PROBE_TIMEOUT_S = 20.0
 _UNKNOWN_EVENT_CODE = 129
-_USER_MODIFIER = re.compile(r"(:|/)[a-z]*u[a-z]*$")
 _NO_RIGHT = re.compile(
     r"perf_event_paranoid|Access to performance monitoring|Permission denied"
     r"|No permission|Operation not permitted",
@@ -136,14 +135,14 @@ class Probe:
     ----------
     exit_code
         perf's exit code; None if it did not end in time.
-    counters
-        Name and value as perf printed them; two entries on hybrid processors.
+    counts
+        What perf counted; two entries on hybrid processors.
     text
-        Everything perf wrote beside the counters.
+        Everything perf wrote beside the counts.
     """
 
     exit_code: int | None
-    counters: tuple[tuple[str, str], ...]
+    counts: tuple[PerfCount, ...]
     text: str
 
     @property
@@ -154,25 +153,13 @@ class Probe:
     @property
     def user_only(self) -> bool:
         """Whether perf fell back to counting user mode only, which it marks in the name."""
-        return any(_USER_MODIFIER.search(event) for event, _ in self.counters)
+        return any(count.user_only for count in self.counts)
 
 
 def parse_probe(exit_code: int | None, output: str) -> Probe:
     """Return what `output` of ``perf stat -j`` says; lines that are not JSON count as text."""
-    counters = []
-    text = []
-    for line in output.splitlines():
-        if not line.startswith("{"):
-            text.append(line)
-            continue
-        try:
-            counter = json.loads(line)
-        except ValueError:
-            text.append(line)
-            continue
-        if "event" in counter and "counter-value" in counter:
-            counters.append((str(counter["event"]), str(counter["counter-value"])))
-    return Probe(exit_code, tuple(counters), "\n".join(text).strip())
+    text = "\n".join(line for line in output.splitlines() if not line.startswith("{"))
+    return Probe(exit_code, parse_perf(output, "perf stat"), text.strip())
 
 
 def _probe(perf: str, perf_name: str) -> Probe:
@@ -198,15 +185,14 @@ def classify_event(name: str, probe: Probe, paranoid: int | None, user_only: boo
     decides, not the running percentage, which perf gives as 100 even for counters it lacks.
     """
     perf_name = PERF_EVENTS[name]
-    values = [value for _, value in probe.counters]
     limit = f"with perf_event_paranoid {paranoid} perf counts user mode only"
-    if any(value != "<not supported>" for value in values):
+    if any(count.status != "not_supported" for count in probe.counts):
         if user_only and name in KERNEL_ONLY_EVENTS:
             return EventFacts(perf_name, "forbidden", f"{limit}, where this event never happens")
         return EventFacts(perf_name, "supported", None)
-    if values and name == "ref_cycles" and probe.user_only:
+    if probe.counts and name == "ref_cycles" and probe.user_only:
         return EventFacts(perf_name, "forbidden", f"{limit}, and this counter cannot be so limited")
-    if values:
+    if probe.counts:
         return EventFacts(
             perf_name,
             "not_supported",
