@@ -20,6 +20,7 @@ from copycost import entry
 from copycost.grid import CELL_PATTERN, RAW_ROOT, Cell, Grid, cell_priority
 from copycost.hostinfo.identity import host_identity
 
+entry.leave_out_chatter()
 entry.require_yaml("config.yaml")
 
 

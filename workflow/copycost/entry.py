@@ -6,6 +6,7 @@ version of Snakemake has it no more.
 
 import atexit
 import json
+import logging
 import os
 import sys
 from collections.abc import Mapping
@@ -27,6 +28,16 @@ HOST_RULE = "collect_host"
 
 # Sends nothing: measures the harness itself, and is no answer to the question of a report.
 HARNESS_STRATEGY = "null"
+
+# What Snakemake says for every single job, even when told to be quiet about jobs.
+_CHATTER = ("Select jobs to execute", "Execute ", "Using shell", "Assuming unrestricted")
+
+
+def leave_out_chatter() -> None:
+    """Keep Snakemake's lines about its own work from burying the results of the repetitions."""
+    logging.getLogger("snakemake.logging").addFilter(
+        lambda record: not str(record.msg).startswith(_CHATTER)
+    )
 
 
 def strategies(root: str | Path) -> tuple[str, ...]:

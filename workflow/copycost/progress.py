@@ -64,7 +64,9 @@ class Progress:
 
     def after(self, status: str, took_s: float, now_s: float) -> "Progress":
         """Return the progress with one more repetition, which ended now and took `took_s` [s]."""
-        started_s = now_s - took_s if self.started_s is None else self.started_s
+        started_s = self.started_s
+        if started_s is None:
+            started_s = now_s - max(took_s, self.expected_s)
         counted = {status: getattr(self, status) + 1}
         return replace(self, started_s=started_s, **counted)
 

@@ -39,5 +39,5 @@ rule run_cell:
 
 rule measure:
     input:
-        config=rules.save_config.output.config,
+        config="results/config.yaml",
         records=GRID.paths(),
