@@ -1,0 +1,57 @@
+"""A whole results folder from a synthetic run, through the real tables, facts and figures."""
+
+from pathlib import Path
+
+import yaml
+from synthetic import Run, make_cells, make_config, make_host
+
+from copycost.analysis.compare import compare
+from copycost.analysis.facts import Inputs, compute_facts, write_facts
+from copycost.analysis.summary import summarise
+from copycost.analysis.tables import write_table
+from copycost.figures.names import FIGURES
+from copycost.figures.output import draw, save
+from copycost.figures.tables import tables_of
+from copycost.report.assets import gather_assets
+from copycost.report.context import Sources
+from copycost.report.write import write_report
+from copycost.stats.settings import StatisticsSettings
+
+REPORT = Path(__file__).parents[2] / "report"
+STYLE = REPORT / "embedded"
+
+
+def write_example(run: Run, folder: Path, title: str = "What each copy costs") -> Path:
+    """Write everything up to the report's Markdown and return the latter's path."""
+    config, host, cells = make_config(run), make_host(run), make_cells(run)
+    settings = StatisticsSettings(**config["statistics"])
+    summary, ratios = summarise(cells, settings), compare(cells, settings)
+    facts = compute_facts(Inputs(cells, summary, ratios, host, config))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_facts(facts, folder / "facts.json")
+    write_table(summary, folder / "summary.csv")
+    write_table(ratios, folder / "ratios.csv")
+    (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    figures = []
+    for testbed in run.testbeds:
+        tables = tables_of(testbed, cells, summary, ratios)
+        for name in FIGURES:
+            svg = folder / "figures" / testbed / f"{name}.svg"
+            svg.parent.mkdir(parents=True, exist_ok=True)
+            save(draw(name, tables), svg, svg.with_suffix(".png"), svg.with_suffix(".csv"))
+            figures.append(svg)
+    report = folder / "report"
+    report.mkdir(exist_ok=True)
+    sources = Sources(
+        facts=folder / "facts.json",
+        summary=folder / "summary.csv",
+        ratios=folder / "ratios.csv",
+        config=folder / "config.yaml",
+        figures=figures,
+    )
+    gather_assets(
+        figures, sorted((REPORT / "diagrams").glob("*.svg")), [REPORT / "quarto.css"],
+        report / "assets",
+    )  # fmt: skip
+    write_report(sources, REPORT, title, report / "report.qmd")
+    return report / "report.qmd"

@@ -1,0 +1,57 @@
+"""The files that the report shows, gathered in one folder beside it.
+
+Typst reads nothing outside the folder of its document, and a report folder that is complete can
+be moved, archived and typeset anywhere.
+"""
+
+import csv
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from copycost.report.outline import outline_text
+
+
+def gather_assets(
+    figures: Iterable[Path], diagrams: Iterable[Path], styles: Iterable[Path], assets: Path
+) -> None:
+    """Copy figures, diagrams and style sheets into `assets`, which is made anew.
+
+    Parameters
+    ----------
+    figures
+        ``.../{testbed}/{figure}.svg``; they keep their last two names.
+    diagrams
+        SVG files with plain text, which is drawn as outlines on the way.
+    styles
+        Copied as they are.
+    assets
+        The folder to make.
+    """
+    shutil.rmtree(assets, ignore_errors=True)
+    for figure in figures:
+        target = assets / figure.parent.name / figure.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(figure, target)
+    folder = assets / "diagrams"
+    folder.mkdir(parents=True, exist_ok=True)
+    for diagram in diagrams:
+        svg = outline_text(diagram.read_text(encoding="utf-8"))
+        (folder / diagram.name).write_text(svg, encoding="utf-8")
+    for style in styles:
+        shutil.copyfile(style, assets / style.name)
+
+
+def shown_figures(figures: Iterable[Path]) -> dict[str, list[str]]:
+    """Return the names of the figures of each testbed that show anything.
+
+    A figure of which nothing was measured is a sentence in the report, not an empty frame. The
+    CSV beside the figure tells: its column `state` has a ``measured``.
+    """
+    shown: dict[str, list[str]] = {}
+    for figure in figures:
+        names = shown.setdefault(figure.parent.name, [])
+        with figure.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
+            if any(row["state"] == "measured" for row in csv.DictReader(file)):
+                names.append(figure.stem)
+    return shown

@@ -1,0 +1,131 @@
+"""Everything that the templates of the report see."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from copycost.figures.names import FIGURES
+from copycost.report.assets import shown_figures
+from copycost.report.host_table import counter_rows, host_rows
+from copycost.report.markdown import code, escape
+from copycost.report.results_table import Wording, read_tables, results_tables
+from copycost.report.run_table import commit_only, run_rows
+
+BASELINE = "two_copy"
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The files that the report is written from.
+
+    Attributes
+    ----------
+    facts, summary, ratios, config
+        results/facts.json, tables/summary.csv, tables/ratios.csv, config.yaml.
+    figures
+        SVG files, ``.../{testbed}/{figure}.svg``, each with its CSV beside it.
+    """
+
+    facts: Path
+    summary: Path
+    ratios: Path
+    config: Path
+    figures: Sequence[Path]
+
+
+def build_context(sources: Sources, title: str) -> dict[str, Any]:
+    """Return the variables of the templates.
+
+    Keys
+    ----
+    title, subtitle, running
+        Plain text; the last stands at the head of every page.
+    facts, host
+        Content of facts.json, and the host's part of it.
+    figures, missing_figures
+        By testbed, the names of the figures that show something, and of those that do not.
+    results_tables
+        By testbed and thread count, the full tables in Markdown.
+    host_rows, counter_rows, run_rows
+        Rows of the tables of these names, in Markdown.
+    provenance
+        Function of testbed and figure: where its numbers are from, for the caption.
+    config_text
+        The configuration of the run.
+    """
+    facts = json.loads(sources.facts.read_text(encoding="utf-8"))
+    testbeds = facts["grid"]["testbeds"]
+    shown: dict[str, list[str]] = {name: [] for name in testbeds} | shown_figures(sources.figures)
+    wording = Wording(
+        cost_metric=facts["cost"]["column"],
+        cost_unit=facts["cost"]["unit"],
+        baseline=BASELINE,
+        implementations=tuple(facts["grid"]["implementations"]),
+        repetitions=facts["method"]["repetitions"],
+    )
+    tables = read_tables(sources.summary, sources.ratios, BASELINE)
+    origin = origin_of(facts)
+    source = f"Source: `results/tables/summary.csv`; {origin}."
+    return {
+        "title": title,
+        "subtitle": _subtitle(facts),
+        "running": facts["host"]["kernel"]["release"],
+        "facts": facts,
+        "host": facts["host"],
+        "figures": {testbed: _ordered(shown[testbed]) for testbed in testbeds},
+        "missing_figures": {
+            testbed: [name for name in FIGURES if name not in shown[testbed]]
+            for testbed in testbeds
+        },
+        "results_tables": {
+            testbed: results_tables(tables, testbed, wording, source) for testbed in testbeds
+        },
+        "host_rows": host_rows(facts["host"]),
+        "counter_rows": counter_rows(facts["counters"]),
+        "run_rows": run_rows(facts),
+        "provenance": _provenance(origin),
+        "config_text": _compact(sources.config.read_text(encoding="utf-8")),
+    }
+
+
+def origin_of(facts: Mapping[str, Any]) -> str:
+    """Return commit and host in a few words, in Markdown, for captions."""
+    commits = facts["run"]["commits"]
+    if len(commits) == 1:
+        commit = f"commit {code(commit_only(commits[0])[:12])}"
+        if commits[0] != commit_only(commits[0]):
+            commit += " with changes"
+    else:
+        commit = f"{len(commits)} commits" if commits else "no commit known"
+    host = facts["host"]
+    processor = host["cpu"]["model"] or "unknown processor"
+    return f"{commit}; {escape(processor)}, Linux {escape(host['kernel']['release'])}"
+
+
+def _compact(config: str) -> str:
+    """Return the configuration with each list on one line."""
+    content = yaml.safe_load(config)
+    return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=76).strip()
+
+
+def _provenance(origin: str) -> Callable[[str, str], str]:
+    def provenance(testbed: str, figure: str) -> str:
+        return f"Source: `results/figures/{testbed}/{figure}.csv`; {origin}."
+
+    return provenance
+
+
+def _subtitle(facts: Mapping[str, Any]) -> str:
+    host, run = facts["host"], facts["run"]
+    parts = [host["cpu"]["model"] or "unknown processor", f"Linux {host['kernel']['release']}"]
+    if run["started_at"]:
+        parts.append(run["started_at"][:10])
+    return ", ".join(parts)
+
+
+def _ordered(names: Sequence[str]) -> list[str]:
+    return [name for name in FIGURES if name in names]

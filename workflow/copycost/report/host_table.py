@@ -1,0 +1,113 @@
+"""The tables about the host and its counters, from the host's part of facts.json."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from copycost.report.filters import plural, size
+from copycost.report.markdown import code, escape
+
+_TRUE = {True: "yes", False: "no"}
+
+
+def host_rows(host: Mapping[str, Any]) -> list[list[str]]:
+    """Return what there is to know about the host, as (property, value) in Markdown.
+
+    A value that was not found says why, as the host facts have it.
+    """
+    cpu, kernel, memory, perf = (host[part] for part in ("cpu", "kernel", "memory", "perf"))
+    rows = [
+        ("Processor", _known(host, "cpu.model", escape)),
+        ("CPUs", _cpus(cpu)),
+        ("Caches", _caches(cpu["caches"])),
+        ("Virtualisation", escape(cpu["virtualisation"] or "none seen")),
+        ("Frequency governor", _known(host, "cpu.governor", escape)),
+        ("Turbo", _known(host, "cpu.turbo", lambda turbo: _TRUE.get(turbo, escape(turbo)))),
+        ("Memory", _known(host, "memory.total_bytes", _memory)),
+        ("Kernel", f"Linux {escape(kernel['release'])}, {escape(kernel['version'])}"),
+        ("Timer, preemption", _timer(kernel)),
+        ("CPU time of interrupts", _interrupts(kernel["irq_time_accounting"])),
+        ("Locked memory, limit", _memlock(memory)),
+        ("`net.core.optmem_max`", _known(host, "net.optmem_max", size)),
+        ("`net.ipv4.tcp_wmem`", _known(host, "net.tcp_wmem", _triple)),
+        ("`net.ipv4.tcp_rmem`", _known(host, "net.tcp_rmem", _triple)),
+        ("Congestion control, default", _known(host, "net.congestion_default", code)),
+        ("perf", _perf(perf)),
+    ]
+    return [[name, value] for name, value in rows]
+
+
+def counter_rows(counters: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
+    """Return for each event its name, perf's name and what became of it in this run."""
+    words = {
+        "counted": "counted",
+        "partly": "counted in a part of the repetitions",
+        "zero": "reads 0 everywhere, which is no measurement",
+        "not_counted": "not counted",
+    }
+    rows = []
+    for event, facts in counters.items():
+        said = words[facts["status"]]
+        if facts["status"] != "counted" and facts["reason"]:
+            said = f"{said}: {escape(facts['reason'])}"
+        name = event.removesuffix("_ns").replace("_", " ").replace("l1d", "L1d")
+        name = name.replace("llc", "LLC")
+        rows.append([name, code(facts["perf_name"]) if facts["perf_name"] else "", said])
+    return rows
+
+
+def _known(host: Mapping[str, Any], key: str, form: Any) -> str:  # noqa: ANN401
+    value: Any = host
+    for part in key.split("."):
+        value = value[part]
+    if value is None:
+        return f"not found: {escape(host['unknown'].get(key, 'no reason recorded'))}"
+    return str(form(value))
+
+
+def _cpus(cpu: Mapping[str, Any]) -> str:
+    parts = [f"{cpu['cpus_online']} online"]
+    if cpu["cores"] is not None:
+        parts.append(plural(cpu["cores"], "core"))
+    if cpu["threads_per_core"] is not None:
+        parts.append(f"{plural(cpu['threads_per_core'], 'thread')} per core")
+    if cpu["numa_nodes"] is not None:
+        parts.append(plural(cpu["numa_nodes"], "memory node"))
+    return ", ".join(parts)
+
+
+def _caches(caches: Mapping[str, int | None]) -> str:
+    names = (("L1d", "l1d_bytes"), ("L2", "l2_bytes"), ("last level", "llc_bytes"))
+    found = [f"{name} {size(value)}" for name, key in names if (value := caches.get(key))]
+    return ", ".join(found) if found else "not found"
+
+
+def _memory(total_bytes: int) -> str:
+    return f"{total_bytes / 2**30:.1f} GiB"
+
+
+def _memlock(memory: Mapping[str, Any]) -> str:
+    if memory.get("memlock_unlimited"):
+        return "none"
+    return size(memory["memlock_bytes"]) if memory["memlock_bytes"] is not None else "not found"
+
+
+def _timer(kernel: Mapping[str, Any]) -> str:
+    ticks = f"{kernel['hz']} Hz" if kernel["hz"] is not None else "rate not found"
+    return f"{ticks}, preemption {escape(kernel['preempt'] or 'not found')}"
+
+
+def _interrupts(accounted: bool | None) -> str:
+    if accounted is None:
+        return "not found"
+    return "accounted apart from tasks" if accounted else "charged to the task they interrupt"
+
+
+def _triple(values: list[int]) -> str:
+    return ", ".join(size(value) for value in values)
+
+
+def _perf(perf: Mapping[str, Any]) -> str:
+    if perf["status"] != "available":
+        return f"{escape(perf['status'])}: {escape(perf['reason'] or 'no reason recorded')}"
+    mode = ", user mode only" if perf["user_only"] else ""
+    return f"{escape(perf['version'])}, `perf_event_paranoid` {escape(perf['paranoid'])}{mode}"

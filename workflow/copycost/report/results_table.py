@@ -1,0 +1,196 @@
+"""The full tables of results: per testbed and thread count, one row per size and implementation."""
+
+import csv
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from copycost.report.filters import significant, size
+from copycost.report.markdown import Column, pipe_table, slug
+
+NONE = "---"
+"""A dash where there is no value; the last column of the row says why."""
+
+THROUGHPUT = "throughput_bits_per_s"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One row of summary.csv: SI units, NaN where nothing was measured."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+    n_failed: int
+    n_skipped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What the tables of results are made of.
+
+    Attributes
+    ----------
+    summary
+        Values by (testbed, n_threads, msg_bytes, implementation, metric), in the file's order.
+    ratios
+        Throughput relative to the baseline by (testbed, n_threads, msg_bytes, implementation).
+    """
+
+    summary: Mapping[tuple[str, int, int, str, str], Value]
+    ratios: Mapping[tuple[str, int, int, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What the tables say besides the numbers.
+
+    Attributes
+    ----------
+    cost_metric, cost_unit
+        Cost of both sides per byte, such as ``both_cpu_ns_per_byte`` and ``ns``.
+    baseline
+        The implementation that others are compared with.
+    implementations
+        In the order in which they are shown.
+    repetitions
+        Repetitions asked for per cell; a cell with fewer values says so.
+    """
+
+    cost_metric: str
+    cost_unit: str
+    baseline: str
+    implementations: tuple[str, ...]
+    repetitions: int
+
+
+def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
+    """Read summary.csv and, of ratios.csv, the throughput relative to `baseline`."""
+    values = {
+        (
+            row["testbed"],
+            int(row["n_threads"]),
+            int(row["msg_bytes"]),
+            row["implementation"],
+            row["metric"],
+        ): Value(
+            median=_float(row["median"]),
+            low=_float(row["low"]),
+            high=_float(row["high"]),
+            n=int(row["n"]),
+            n_failed=int(row["n_failed"]),
+            n_skipped=int(row["n_skipped"]),
+        )
+        for row in _rows_of(summary)
+    }
+    relative = {
+        (
+            row["testbed"],
+            int(row["n_threads"]),
+            int(row["msg_bytes"]),
+            row["implementation"],
+        ): _float(row["ratio"])
+        for row in _rows_of(ratios)
+        if row["metric"] == THROUGHPUT and row["baseline"] == baseline
+    }
+    return Tables(values, relative)
+
+
+def results_tables(tables: Tables, testbed: str, wording: Wording, source: str) -> dict[int, str]:
+    """Return the full results of one testbed in Markdown, by thread count.
+
+    Parameters
+    ----------
+    tables
+        From `read_tables`.
+    testbed
+        The testbed.
+    wording
+        Which cost and baseline.
+    source
+        Where the numbers come from, in Markdown, for the captions.
+    """
+    columns = [
+        Column("Message"),
+        Column("Implementation"),
+        Column("Gbit/s", "right"),
+        Column("interval", "right"),
+        Column("mean [µs]", "right"),
+        Column("p99 [µs]", "right"),
+        Column(f"{wording.cost_unit} per byte", "right"),
+        Column("ratio", "right"),
+        Column("n", "right"),
+    ]
+    markdown = {}
+    for n_threads in sorted({key[1] for key in tables.summary if key[0] == testbed}):
+        rows = list(_rows(tables, testbed, n_threads, wording))
+        noun = "thread" if n_threads == 1 else "threads"
+        caption = (
+            f"All cells on `{testbed}` with {n_threads} {noun}: throughput (median, interval), "
+            f"mean and 99th percentile of the service time, cost of both sides together, "
+            f"throughput as a ratio to `{wording.baseline}` and the number n of repetitions. "
+            f"{source}"
+        )
+        identifier = f"tbl-{slug(testbed)}-t{n_threads}"
+        markdown[n_threads] = pipe_table(columns, rows, caption, identifier, ["grouped"])
+    return markdown
+
+
+def _rows(tables: Tables, testbed: str, n_threads: int, wording: Wording) -> Iterator[list[str]]:
+    order = wording.implementations.index
+    cells = {
+        (msg_bytes, implementation)
+        for at, threads, msg_bytes, implementation, _ in tables.summary
+        if at == testbed and threads == n_threads
+    }
+    previous = None
+    for msg_bytes, implementation in sorted(cells, key=lambda cell: (cell[0], order(cell[1]))):
+        throughput, mean, p99, cost = (
+            tables.summary[(testbed, n_threads, msg_bytes, implementation, metric)]
+            for metric in (THROUGHPUT, "service_mean_ns", "service_p99_ns", wording.cost_metric)
+        )
+        relative = tables.ratios.get((testbed, n_threads, msg_bytes, implementation), math.nan)
+        yield [
+            "" if msg_bytes == previous else size(msg_bytes),
+            f"`{implementation}`",
+            _number(throughput.median, 1e-9),
+            _interval(throughput, 1e-9),
+            _number(mean.median, 1e-3),
+            _number(p99.median, 1e-3),
+            _number(cost.median),
+            NONE if math.isnan(relative) else f"{relative:.2f}",
+            _repetitions(throughput, wording.repetitions),
+        ]
+        previous = msg_bytes
+
+
+def _number(value: float, scale: float = 1.0) -> str:
+    return NONE if math.isnan(value) else significant(value * scale)
+
+
+def _interval(value: Value, scale: float) -> str:
+    if math.isnan(value.low) or math.isnan(value.high):
+        return NONE
+    return f"{significant(value.low * scale)} to {significant(value.high * scale)}"
+
+
+def _repetitions(value: Value, repetitions: int) -> str:
+    if value.n == repetitions:
+        return str(value.n)
+    why = [
+        f"{count} {word}"
+        for count, word in ((value.n_failed, "failed"), (value.n_skipped, "skipped"))
+        if count
+    ]
+    return f"{value.n} of {repetitions}" + (f", {', '.join(why)}" if why else "")
+
+
+def _float(text: str) -> float:
+    return float(text) if text else math.nan
+
+
+def _rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))

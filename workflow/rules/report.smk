@@ -1,0 +1,75 @@
+# From facts, tables and figures to the report. What it shows lies in its own folder, so that
+# results/report can be moved, archived and typeset again anywhere.
+from copycost.figures.names import FIGURES
+from copycost.report.files import report_files
+from copycost.report.typesetter import find_typesetter
+
+REPORT_FIGURES = expand(
+    "results/figures/{testbed}/{figure}",
+    testbed=CONFIG.streams.testbeds,
+    figure=FIGURES,
+)
+
+
+rule write_report:
+    input:
+        facts="results/facts.json",
+        summary="results/tables/summary.csv",
+        ratios="results/tables/ratios.csv",
+        config="results/config.yaml",
+        figures=[f"{figure}.svg" for figure in REPORT_FIGURES],
+        figure_tables=[f"{figure}.csv" for figure in REPORT_FIGURES],
+        templates=report_files(workflow.basedir, "**/*.j2"),
+        diagrams=report_files(workflow.basedir, "diagrams/*.svg"),
+        styles=report_files(workflow.basedir, "*.css"),
+        code=package_files(
+            "report/assets.py",
+            "report/context.py",
+            "report/filters.py",
+            "report/host_table.py",
+            "report/markdown.py",
+            "report/outline.py",
+            "report/results_table.py",
+            "report/run_table.py",
+            "report/write.py",
+        ),
+    output:
+        qmd="results/report/report.qmd",
+        assets=directory("results/report/assets"),
+    log:
+        "results/logs/report/write.log",
+    params:
+        title=CONFIG.report.title,
+    message:
+        "Write the report"
+    script:
+        "../scripts/write_report.py"
+
+
+rule render_report:
+    input:
+        qmd="results/report/report.qmd",
+        assets="results/report/assets",
+        style=report_files(workflow.basedir, "embedded/*"),
+        code=package_files(
+            "report/embedded.py",
+            "report/quarto.py",
+            "report/render.py",
+            "report/typesetter.py",
+        ),
+    output:
+        expand("results/report/report.{format}", format=CONFIG.report.formats),
+    log:
+        "results/logs/report/render.log",
+    params:
+        # Another typesetter, or another version of it, makes another report.
+        typesetter=find_typesetter().as_params(),
+    message:
+        "Typeset the report"
+    script:
+        "../scripts/render_report.py"
+
+
+rule report:
+    input:
+        rules.render_report.output,
