@@ -17,7 +17,7 @@ class ParseError(CopycostError):
 
 
 class HostError(CopycostError):
-    """This host lacks a tool, a right or a resource."""
+    """The host lacks a tool, a right or a resource."""
 
 
 class DataError(CopycostError):

@@ -109,12 +109,12 @@ def forecast(n_cells: int, n_others: int, window_s: float) -> str:
 def tell(cell: Cell, record: Mapping[str, Any]) -> str:
     """Count a finished repetition, if somebody counts, and return its line."""
     line = f"{describe_cell(cell)}: {describe_result(record)}"
-    name = os.environ.get(VARIABLE)
-    if name is None:
-        return line
-    path = Path(name)
+    path = Path(os.environ.get(VARIABLE, ""))
+    try:
+        progress = Progress(**json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return line  # run without Snakemake's hooks; the count is a courtesy, the record is safe
     now_s = time.monotonic()
-    progress = Progress(**json.loads(path.read_text(encoding="utf-8")))
     progress = progress.after(record["status"], record["wall_s"], now_s)
     path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
     left = f"{progress.left} left"
