@@ -25,7 +25,7 @@ echo "$*" >>"$TREE/calls"
 case $2 in
 snakemake) exit "${SNAKEMAKE_EXIT:-0}" ;;
 copycost.retry) if [[ ${3:-} == --count ]]; then echo "${FAILED:-0}"; fi ;;
-copycost.hostinfo.doctor | copycost.bench) ;;
+"import sys"* | copycost.hostinfo.doctor | copycost.bench) ;;
 *) echo "unexpected: $*" >&2; exit 99 ;;
 esac
 """
@@ -39,6 +39,9 @@ class Tree:
     tools: Path
 
     def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return self.call([str(self.path / "run"), *arguments], **environment)
+
+    def call(self, command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
         variables = {
             "PATH": str(self.tools),
             "TREE": str(self.path),
@@ -46,7 +49,7 @@ class Tree:
             "LC_ALL": "C",
         }
         return subprocess.run(
-            [self.path / "run", *arguments],
+            command,
             env=variables | environment,
             capture_output=True,
             text=True,
@@ -82,7 +85,7 @@ def tree(tmp_path: Path) -> Tree:
     for name in TOOLS:
         (tools / name).symlink_to(shutil.which(name) or pytest.skip(f"no {name} on this host"))
     tree = Tree(path, tools)
-    for name in ("gcc", "perf", "ip", "ethtool"):
+    for name in ("cc", "perf", "ip", "ethtool"):
         tree.add_tool(name, "exit 0")
     (path / ".venv/bin").mkdir(parents=True)
     python = path / ".venv/bin/python"
@@ -132,6 +135,16 @@ def test_retry_forgets_the_failed_records_and_then_measures(tree: Tree) -> None:
     assert tree.calls()[:2] == ["-m copycost.retry", "-m snakemake --cores 1 tables"]
 
 
+def test_doctor_needs_no_environment_and_installs_nothing(tree: Tree) -> None:
+    shutil.rmtree(tree.path / ".venv")
+    (tree.tools / "cc").unlink()
+    tree.add_tool("python3", PYTHON)
+    tree.add_tool("apt-get", 'echo "apt-get $*" >>"$TREE/calls"; exit 1')
+    assert tree.run("doctor", "--json").returncode == 0
+    assert tree.calls()[-1] == "-m copycost.hostinfo.doctor --json"
+    assert not [call for call in tree.calls() if "apt-get" in call]
+
+
 def test_help_names_every_subcommand(tree: Tree) -> None:
     shown = tree.run("help").stdout
     for subcommand in ("test", "doctor", "bench", "retry-failed", "lock", "help"):
@@ -147,12 +160,12 @@ def test_start_with_nothing_missing_installs_nothing(tree: Tree) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="not root: nothing may be installed here")
 def test_root_installs_only_what_is_missing_and_goes_on(tree: Tree) -> None:
-    (tree.tools / "gcc").unlink()
+    (tree.tools / "cc").unlink()
     tree.add_tool(
         "apt-get",
         """\
         echo "apt-get $*" >>"$TREE/calls"
-        if [[ "$*" == *" install "* ]]; then ln -s perf "$TOOLS/gcc"; fi
+        if [[ "$*" == *" install "* ]]; then ln -s perf "$TOOLS/cc"; fi
         """,
     )
     assert tree.run().returncode == 0
@@ -162,8 +175,38 @@ def test_root_installs_only_what_is_missing_and_goes_on(tree: Tree) -> None:
     assert measure.startswith("-m snakemake")
 
 
+@pytest.mark.parametrize(
+    ("system", "known_package", "installed"),
+    [
+        ("ID=debian", "", "linux-perf"),
+        ("ID=ubuntu\nID_LIKE=debian", "linux-tools-5.4.0-1-generic", "linux-tools-5.4.0-1-generic"),
+        ("ID=ubuntu\nID_LIKE=debian", "", "linux-tools-generic"),
+        ("ID=pop\nID_LIKE='ubuntu debian'", "", "linux-tools-generic"),
+    ],
+)
+def test_perf_is_installed_under_the_name_of_the_distribution(
+    tree: Tree, system: str, known_package: str, installed: str
+) -> None:
+    (tree.tools / "perf").unlink()
+    tree.add_tool("apt-get", 'echo "apt-get $*" >>"$TREE/calls"')
+    tree.add_tool("apt-cache", f'[[ $2 == "{known_package}" ]]')
+    (tree.tools / "uname").unlink()
+    tree.add_tool("uname", "echo 5.4.0-1-generic")
+    release = tree.path / "os-release"
+    release.write_text(system + "\n")
+    alone = [shutil.which("unshare"), "--map-root-user", "--mount"]
+    if None in alone or subprocess.run([*alone, "true"], check=False).returncode != 0:
+        pytest.skip("this host allows no user namespace")
+    # shown to this one process, in a mount namespace of its own
+    inside = 'mount --bind "$TREE/os-release" /etc/os-release && exec "$TREE/run"'
+    (tree.tools / "mount").symlink_to(shutil.which("mount"))
+    done = tree.call([*alone, "bash", "-c", inside])
+    assert done.returncode == 0, done.stderr
+    assert [call for call in tree.calls() if call.endswith(f" -y {installed}")]
+
+
 def test_what_cannot_be_installed_is_named_with_the_command_that_would(tree: Tree) -> None:
-    (tree.tools / "gcc").unlink()
+    (tree.tools / "cc").unlink()
     (tree.tools / "perf").unlink()
     done = tree.run()  # no apt-get on this PATH
     assert done.returncode == 1
@@ -202,12 +245,12 @@ def test_environment_that_is_not_whole_is_made_anew(tree: Tree, damage: str) -> 
     leftover = tree.path / ".venv/leftover"
     leftover.touch()
 
-    done = tree.run("doctor")
+    done = tree.run("bench")
 
     assert "making the Python environment" in done.stderr
     assert not leftover.exists()
     assert (tree.path / ".venv/requirements.stamp").exists()
-    assert "making" not in tree.run("doctor").stderr
+    assert "making" not in tree.run("bench").stderr
 
 
 @pytest.mark.slow
