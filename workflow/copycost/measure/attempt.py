@@ -11,22 +11,15 @@ from typing import Any
 from copycost.config import Settings
 from copycost.errors import CopycostError, ParseError
 from copycost.grid import Cell
-from copycost.measure.conversation import (
-    Limits,
-    SideEnded,
-    await_end,
-    await_ready,
-    open_window,
-    read_port,
-    watch_until,
-)
+from copycost.measure.conversation import Conversation, SideEnded
 from copycost.measure.counters import join_counts
 from copycost.measure.failure import Verdict, judge, judge_exits
 from copycost.measure.kernel import KernelCounters, KernelSnapshot
+from copycost.measure.parent import MeasurementStopped
 from copycost.measure.perf_command import PerfPlan
 from copycost.measure.perf_output import parse_perf
 from copycost.measure.placement import Placement
-from copycost.measure.side import PerfUnusable, Side, SideName, start_side
+from copycost.measure.side import PerfUnusable, Side, SideName, end_sides, start_side
 from copycost.records.record import PerfSide
 from copycost.testbed.testbed import Testbed
 
@@ -46,16 +39,20 @@ class Task:
         Path of the sender's and the receiver's program.
     host : mapping
         The host facts.
+    io_timeout_s : float
+        Longest wait of a program [s].
+    parent_fds : tuple of int
+        See `copycost.measure.parent`.
     lock_fd : int
         The host-wide lock, which the programs inherit.
     """
 
     cell: Cell
     settings: Settings
-    placement: Placement
     programs: dict[SideName, Path]
     host: Mapping[str, Any]
-    limits: Limits
+    io_timeout_s: float
+    parent_fds: tuple[int, ...]
     lock_fd: int
 
 
@@ -69,65 +66,76 @@ class Measurement:
     kernel: KernelSnapshot
 
 
-def run_attempt(task: Task, testbed: Testbed, plan: PerfPlan | None) -> Measurement | Verdict:
+def run_attempt(
+    task: Task, placement: Placement, testbed: Testbed, plan: PerfPlan | None
+) -> Measurement | Verdict:
     """Measure once, or say why it did not work; no process is left in either case.
 
     Raises
     ------
     PerfUnusable
         If perf gave up before its program began; without perf it may still work.
+    MeasurementStopped
+        If the workflow is gone.
     """
-    sides: list[Side] = []
+    conversation = Conversation(task.io_timeout_s, task.parent_fds)
+    sides = conversation.sides
     try:
         try:
-            kernel = _converse(task, testbed, plan, sides)
-        except PerfUnusable:
+            kernel = _converse(task, placement, testbed, plan, conversation)
+        except (PerfUnusable, MeasurementStopped):
             raise
         except CopycostError as error:
-            for side in sides:
-                side.end(_GRACE_S)
+            end_sides(sides, _GRACE_S)
             _log_stderr(sides)
             _raise_if_perf_failed(error, sides)
             return judge(error, sides)
-        for side in sides:
-            side.end(_GRACE_S)
+        end_sides(sides, _GRACE_S)
         _log_stderr(sides)
         return judge_exits(sides) or _collect(task, plan, sides, kernel)
     finally:
         # also after Ctrl-C: then at once
+        end_sides(sides, 0)
         for side in sides:
-            side.end(0)
             side.close()
 
 
 def _converse(
-    task: Task, testbed: Testbed, plan: PerfPlan | None, sides: list[Side]
+    task: Task,
+    placement: Placement,
+    testbed: Testbed,
+    plan: PerfPlan | None,
+    conversation: Conversation,
 ) -> KernelSnapshot:
     """Start both sides, lead them through the window, and return the kernel's differences."""
     token = secrets.token_hex(8)
-    sender = start_side(
-        "sender", _command(task, "sender", testbed, token), testbed, plan, task.lock_fd
-    )
-    sides.append(sender)
-    cpus = (*task.placement.sender_cpus, *task.placement.receiver_cpus)
+
+    def start(name: SideName, *more: str) -> None:
+        command = [*_command(task, placement, testbed, name, token), *more]
+        conversation.sides.append(start_side(name, command, testbed, plan, task.lock_fd))
+
+    start("sender")
+    cpus = (*placement.sender_cpus, *placement.receiver_cpus)
     with KernelCounters(testbed, cpus) as counters:
-        port = read_port(sender, task.limits)
-        command = [*_command(task, "receiver", testbed, token), "--port", str(port)]
-        sides.append(start_side("receiver", command, testbed, plan, task.lock_fd))
-        await_ready(sides, task.limits)
-        start_ns, end_ns = open_window(sides, task.settings.warmup_s, task.settings.duration_s)
-        watch_until(sides, start_ns, "warm-up")
+        start("receiver", "--port", str(conversation.read_port()))
+        conversation.await_ready()
+        start_ns, end_ns = conversation.open_window(
+            task.settings.warmup_s, task.settings.duration_s
+        )
+        conversation.watch_until(start_ns, "window")
         before = counters.snapshot()
-        watch_until(sides, end_ns, "window")
+        conversation.watch_until(end_ns, "drain")
         after = counters.snapshot()
-        await_end(sides, task.limits)
+    conversation.await_end()
     return after - before
 
 
-def _command(task: Task, name: SideName, testbed: Testbed, token: str) -> list[str]:
+def _command(
+    task: Task, placement: Placement, testbed: Testbed, name: SideName, token: str
+) -> list[str]:
     """Return a program with its options, apart from those that `start_side` adds."""
     settings = task.settings
-    cpus = task.placement.sender_cpus if name == "sender" else task.placement.receiver_cpus
+    cpus = placement.sender_cpus if name == "sender" else placement.receiver_cpus
     congestion = list(dict.fromkeys([settings.congestion_control, "reno"]))
     options = {
         # the receiver connects to the sender
@@ -139,7 +147,7 @@ def _command(task: Task, name: SideName, testbed: Testbed, token: str) -> list[s
         "--nodelay": settings.tcp_nodelay,
         "--sndbuf-bytes": settings.send_buffer_bytes or 0,
         "--rcvbuf-bytes": settings.receive_buffer_bytes or 0,
-        "--io-timeout-ms": round(task.limits.io_timeout_s * 1e3),
+        "--io-timeout-ms": round(task.io_timeout_s * 1e3),
         "--token": token,
     }
     words = [word for option, value in options.items() for word in (option, str(value))]

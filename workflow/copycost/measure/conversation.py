@@ -5,36 +5,24 @@ CLOCK_MONOTONIC. Every wait watches both processes and has a limit, so whatever 
 noticed, and named.
 """
 
+import logging
 import select
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from copycost.errors import HostError
+from copycost.measure.parent import MeasurementStopped
 from copycost.measure.side import Side, SideName
 
+Phase = Literal["handshake", "warm-up", "window", "drain"]
+
 # from the `window` line to the first traffic: room for both programs to read it
-WINDOW_LEAD_NS = 2_000_000
-# what the end may take beyond the programs' own limit on each wait
+_WINDOW_LEAD_NS = 2_000_000
+# how much longer we wait than the programs, so that a program tells its own story first
 _SLACK_S = 2.0
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long to wait.
-
-    Attributes
-    ----------
-    io_timeout_s : float
-        The programs' own limit on each wait.
-    """
-
-    io_timeout_s: float
-
-    @property
-    def step_s(self) -> float:
-        """How long the orchestrator waits: longer, so that the program tells its own story."""
-        return self.io_timeout_s + _SLACK_S
+_log = logging.getLogger(__name__)
 
 
 class SideEnded(HostError):
@@ -45,104 +33,130 @@ class SideEnded(HostError):
     name : str
         Which side.
     during : str
-        In which phase: handshake, warm-up, window or drain.
+        In which phase.
     """
 
-    def __init__(self, name: SideName, during: str) -> None:
+    def __init__(self, name: SideName, during: Phase) -> None:
         super().__init__(f"the {name} ended during the {during}")
         self.name = name
         self.during = during
 
 
 class SideSilent(HostError):
-    """A side did not do in time what the protocol asks.
+    """A side did not do in time what the protocol asks."""
+
+
+class Conversation:
+    """What the orchestrator says to both sides and hears from them, phase by phase.
+
+    Parameters
+    ----------
+    io_timeout_s : float
+        The programs' own limit on each wait [s]; ours is a little longer.
+    parent_fds : sequence of int
+        Descriptors that become readable when nobody waits for this measurement any more.
 
     Attributes
     ----------
-    name : str
-        Which side.
+    sides : list of Side
+        Those that were started, in order.
+    phase : str
+        The current phase.
     """
 
-    def __init__(self, name: SideName, expected: str, waited_s: float) -> None:
-        super().__init__(f"the {name} did not {expected} within {waited_s:g} s")
-        self.name = name
+    def __init__(self, io_timeout_s: float, parent_fds: Sequence[int]) -> None:
+        self.sides: list[Side] = []
+        self.phase: Phase = "handshake"
+        self._limit_s = io_timeout_s + _SLACK_S
+        self._parent_fds = parent_fds
 
+    def read_port(self) -> int:
+        """Wait for the sender's `listening PORT` and return the port."""
+        return int(self._await("listening")["sender"].split()[1])
 
-def read_port(sender: Side, limits: Limits) -> int:
-    """Wait for the sender's `listening PORT` and return the port."""
-    (line,) = _await_lines([sender], "listening", limits)
-    return int(line.split()[1])
+    def await_ready(self) -> None:
+        """Wait until all sides have said `ready`: every connection is made and greeted."""
+        self._await("ready")
 
+    def open_window(self, warmup_s: float, duration_s: float) -> tuple[int, int]:
+        """Tell both sides the window and return its start and end (CLOCK_MONOTONIC) [ns]."""
+        self._enter("warm-up")
+        start_ns = time.monotonic_ns() + _WINDOW_LEAD_NS + round(warmup_s * 1e9)
+        end_ns = start_ns + round(duration_s * 1e9)
+        for side in self.sides:
+            side.say(f"window {start_ns} {end_ns}")
+        return start_ns, end_ns
 
-def await_ready(sides: Iterable[Side], limits: Limits) -> None:
-    """Wait until all sides have said `ready`: every connection is made and greeted."""
-    _await_lines(list(sides), "ready", limits)
+    def watch_until(self, until_ns: int, next_phase: Phase) -> None:
+        """Wait for a moment (CLOCK_MONOTONIC) [ns] while both sides live, then go on.
 
+        Raises
+        ------
+        SideEnded
+            If one of them does not.
+        """
+        self._raise_if_ended(self._poll((), until_ns / 1e9))
+        self._enter(next_phase)
 
-def _await_lines(sides: list[Side], word: str, limits: Limits) -> list[str]:
-    deadline_s = time.monotonic() + limits.step_s
-    lines: dict[SideName, str] = {}
-    ended = {side.pidfd: side for side in sides}
-    while True:
-        for side in sides:
-            while (line := side.read_line()) is not None:
-                if line.split()[:1] == [word]:
-                    lines[side.name] = line
-        if len(lines) == len(sides):
-            break
-        silent = [side for side in sides if side.name not in lines]
-        ready = _poll([*(side.control.fileno() for side in silent), *ended], deadline_s)
-        if not ready:
-            raise SideSilent(silent[0].name, f"say {word!r}", limits.step_s)
-        _raise_if_ended(ready, ended, "handshake")
-    return [lines[side.name] for side in sides]
+    def await_end(self) -> None:
+        """Wait until both sides have ended by themselves, with whatever exit code."""
+        deadline_s = time.monotonic() + self._limit_s
+        running = list(self.sides)
+        while running:
+            ended = self._poll((), deadline_s, running)
+            if not ended:
+                raise SideSilent(
+                    f"the {running[0].name} did not end within {self._limit_s:g} s of the window"
+                )
+            running = [side for side in running if side.pidfd not in ended]
 
+    def _await(self, word: str) -> dict[SideName, str]:
+        """Return each side's next line that begins with `word`."""
+        deadline_s = time.monotonic() + self._limit_s
+        lines: dict[SideName, str] = {}
+        while True:
+            for side in self.sides:
+                while (line := side.read_line()) is not None:
+                    if line.split()[:1] == [word]:
+                        lines[side.name] = line
+            silent = [side for side in self.sides if side.name not in lines]
+            if not silent:
+                return lines
+            ready = self._poll([side.control.fileno() for side in silent], deadline_s)
+            if not ready:
+                raise SideSilent(
+                    f"the {silent[0].name} did not say {word!r} within {self._limit_s:g} s"
+                )
+            self._raise_if_ended(ready)
 
-def open_window(sides: Iterable[Side], warmup_s: float, duration_s: float) -> tuple[int, int]:
-    """Tell both sides the window and return its start and end (CLOCK_MONOTONIC, ns)."""
-    start_ns = time.monotonic_ns() + WINDOW_LEAD_NS + round(warmup_s * 1e9)
-    end_ns = start_ns + round(duration_s * 1e9)
-    for side in sides:
-        side.say(f"window {start_ns} {end_ns}")
-    return start_ns, end_ns
+    def _poll(
+        self, fds: Iterable[int], deadline_s: float, sides: Sequence[Side] | None = None
+    ) -> set[int]:
+        """Return which descriptors, or pidfds of `sides`, are readable, at the latest at a time.
 
+        Raises
+        ------
+        MeasurementStopped
+            If the workflow is gone.
+        """
+        poll = select.poll()
+        for side in self.sides if sides is None else sides:
+            poll.register(side.pidfd, select.POLLIN)
+        for fd in (*fds, *self._parent_fds):
+            poll.register(fd, select.POLLIN)
+        left_ms = max(0.0, deadline_s - time.monotonic()) * 1e3  # rounded up to whole ms
+        ready = {fd for fd, _ in poll.poll(left_ms)}
+        if ready.intersection(self._parent_fds):
+            raise MeasurementStopped(
+                f"the workflow ended during the {self.phase}; run it again to measure what is left"
+            )
+        return ready
 
-def watch_until(sides: list[Side], until_ns: int, during: str) -> None:
-    """Wait for a moment (CLOCK_MONOTONIC, ns) while both sides live.
+    def _raise_if_ended(self, ready: set[int]) -> None:
+        for side in self.sides:
+            if side.pidfd in ready:
+                raise SideEnded(side.name, self.phase)
 
-    Raises
-    ------
-    SideEnded
-        If one of them does not.
-    """
-    ended = {side.pidfd: side for side in sides}
-    ready = _poll(list(ended), until_ns / 1e9)
-    _raise_if_ended(ready, ended, during)
-
-
-def await_end(sides: list[Side], limits: Limits) -> None:
-    """Wait until both sides have ended by themselves, with whatever exit code."""
-    deadline_s = time.monotonic() + limits.step_s
-    running = {side.pidfd: side for side in sides}
-    while running:
-        ready = _poll(list(running), deadline_s)
-        if not ready:
-            raise SideSilent(next(iter(running.values())).name, "end", limits.step_s)
-        for fd in ready:
-            running.pop(fd)
-
-
-def _poll(fds: list[int], deadline_s: float) -> set[int]:
-    """Return which descriptors are readable or closed, at the latest at `deadline_s`."""
-    poll = select.poll()
-    for fd in fds:
-        poll.register(fd, select.POLLIN)
-    # the wait is in whole ms, rounded up
-    left_ms = max(0.0, deadline_s - time.monotonic()) * 1e3
-    return {fd for fd, _ in poll.poll(left_ms)}
-
-
-def _raise_if_ended(ready: set[int], ended: dict[int, Side], during: str) -> None:
-    gone = [side for fd, side in ended.items() if fd in ready]
-    if gone:
-        raise SideEnded(gone[0].name, during)
+    def _enter(self, phase: Phase) -> None:
+        self.phase = phase
+        _log.info("%s begins", phase)

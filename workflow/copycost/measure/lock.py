@@ -7,17 +7,21 @@ that holds the file is gone, however it ended.
 import fcntl
 import logging
 import os
+import select
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from copycost.errors import HostError
+from copycost.measure.parent import MeasurementStopped
 
 _FOLDERS = (Path("/run/lock"), Path("/tmp"))
 _NAME = "copycost.lock"
+# shorter than the pause between two repetitions of one workflow, so that two of them take turns
+_RETRY_S = 0.05
 
 _log = logging.getLogger(__name__)
 
@@ -39,30 +43,45 @@ def host_lock_path() -> Path:
 
 
 @contextmanager
-def measurement_lock(path: Path) -> Iterator[HeldLock]:
+def measurement_lock(path: Path, parent_fds: Sequence[int] = ()) -> Iterator[HeldLock]:
     """Hold the lock for the time of the block; wait for it, and say so, if another has it.
+
+    Parameters
+    ----------
+    parent_fds : sequence of int
+        Descriptors that become readable when nobody waits for us any more.
 
     Raises
     ------
     HostError
         If the lock file can neither be opened nor made.
+    MeasurementStopped
+        If the workflow ends while we wait.
     """
     fd = _open(path)
     try:
         began_ns = time.monotonic_ns()
-        waited = False
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            waited = True
+        waited = not _try(fd)
+        if waited:
             _say(f"another measurement runs on this host ({_holder(fd)} holds {path}): waiting")
-            fcntl.flock(fd, fcntl.LOCK_EX)
+            while not _try(fd):
+                if select.select(parent_fds, [], [], _RETRY_S)[0]:
+                    raise MeasurementStopped("the workflow ended while it waited for its turn")
         wait_s = (time.monotonic_ns() - began_ns) / 1e9 if waited else 0.0
         if waited:
             _say(f"the other measurement is over after {wait_s:.1f} s: going on")
         yield HeldLock(fd, wait_s)
     finally:
         os.close(fd)
+
+
+def _try(fd: int) -> bool:
+    """Take the lock if nobody has it; return whether we have it now."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _open(path: Path) -> int:
@@ -75,7 +94,9 @@ def _open(path: Path) -> int:
         try:
             return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
-            fd = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            fd = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o444)
+            with suppress(OSError):  # whatever our umask is
+                os.fchmod(fd, 0o444)
             return fd
     except OSError as error:
         raise HostError(

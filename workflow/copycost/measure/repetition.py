@@ -13,14 +13,14 @@ from copycost.config import Settings
 from copycost.errors import ConfigError
 from copycost.grid import Cell
 from copycost.measure.attempt import Measurement, Task, run_attempt
-from copycost.measure.conversation import Limits
 from copycost.measure.counters import no_perf
 from copycost.measure.disturbance import find_disturbances, lock_warning, user_mode_warning
 from copycost.measure.failure import Verdict
 from copycost.measure.lock import HeldLock, host_lock_path, measurement_lock
+from copycost.measure.parent import MeasurementStopped, watched_parents
 from copycost.measure.perf_command import plan_perf
-from copycost.measure.placement import place
-from copycost.measure.side import PerfUnusable
+from copycost.measure.placement import Placement, place
+from copycost.measure.side import PerfUnusable, SideName
 from copycost.records.record import (
     SCHEMA_VERSION,
     PerfSides,
@@ -68,34 +68,36 @@ def measure_repetition(
     -------
     Record
         With status measured, skipped (not available on this host) or failed.
+
+    Raises
+    ------
+    HostError
+        If the lock cannot be opened.
+    MeasurementStopped
+        After Ctrl-C, or if the process that waits for the record is gone.
     """
-    with measurement_lock(lock_path or host_lock_path()) as lock:
-        record = _start_record(cell, settings, host, lock)
-        try:
-            placement = place(settings.sender_cpus, settings.receiver_cpus)
-        except ConfigError as error:
-            _conclude(record, Verdict("failed", str(error), "change measure.cpus in config.yaml"))
-        else:
-            record["settings"]["sender_cpus"] = list(placement.sender_cpus)
-            record["settings"]["receiver_cpus"] = list(placement.receiver_cpus)
-            task = Task(
-                cell=cell,
-                settings=settings,
-                placement=placement,
-                programs={"sender": sender, "receiver": receiver},
-                host=host,
-                limits=Limits(io_timeout_s),
-                lock_fd=lock.fd,
-            )
+    path = lock_path or host_lock_path()
+    try:
+        with watched_parents() as parent_fds, measurement_lock(path, parent_fds) as lock:
+            record = _start_record(cell, settings, host, lock)
+            programs: dict[SideName, Path] = {"sender": sender, "receiver": receiver}
+            task = Task(cell, settings, programs, host, io_timeout_s, parent_fds, lock.fd)
             _measure(record, task)
-        record["end_ns"] = time.monotonic_ns()
-        record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
-        return record
+            record["end_ns"] = time.monotonic_ns()
+    except KeyboardInterrupt:
+        raise MeasurementStopped(
+            f"{cell.path}: interrupted, nothing of it is left; run again to go on"
+        ) from None
+    record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
+    return record
 
 
 def _measure(record: Record, task: Task) -> None:
-    """Build the testbed, measure on it, and fill in the record."""
+    """Place the threads, build the testbed, measure on it, and fill in the record."""
     try:
+        placement = place(task.settings.sender_cpus, task.settings.receiver_cpus)
+        record["settings"]["sender_cpus"] = list(placement.sender_cpus)
+        record["settings"]["receiver_cpus"] = list(placement.receiver_cpus)
         with open_testbed(cast("TestbedKind", task.cell.testbed)) as testbed:
             record["testbed"] = {
                 "kind": testbed.kind,
@@ -104,7 +106,10 @@ def _measure(record: Record, task: Task) -> None:
                 "offloads": testbed.offloads,
                 "addresses": list(testbed.addresses),
             }
-            outcome, perf_failure = _with_or_without_perf(task, testbed)
+            outcome, perf_failure = _with_or_without_perf(task, placement, testbed)
+    except ConfigError as error:
+        _conclude(record, Verdict("failed", str(error), "change measure.cpus in config.yaml"))
+        return
     except TestbedUnavailable as error:
         _conclude(record, Verdict("skipped", error.reason, error.remedy))
         return
@@ -114,14 +119,16 @@ def _measure(record: Record, task: Task) -> None:
         _fill(record, task, outcome, perf_failure)
 
 
-def _with_or_without_perf(task: Task, testbed: Testbed) -> tuple[Measurement | Verdict, str | None]:
+def _with_or_without_perf(
+    task: Task, placement: Placement, testbed: Testbed
+) -> tuple[Measurement | Verdict, str | None]:
     """Measure under perf where it works; return also why perf failed where it should have."""
     plan = plan_perf(task.host)
     try:
-        return run_attempt(task, testbed, plan), None
+        return run_attempt(task, placement, testbed, plan), None
     except PerfUnusable as error:
         _log.warning("%s: measuring without perf", error)
-        return run_attempt(task, testbed, None), str(error)
+        return run_attempt(task, placement, testbed, None), str(error)
 
 
 def _start_record(

@@ -114,6 +114,8 @@ class Side:
         The group is killed in any case, since perf may have ended while the program below it has
         not; and before its leader is waited for, as long as nobody else can have its number.
         """
+        if self.process.returncode is not None:
+            return  # its number may by now be another's
         self.control.close()
         ended, _, _ = select.select([self.pidfd], [], [], grace_s)
         self.killed = not ended
@@ -192,6 +194,14 @@ def start_side(
         perf_fd=memory[2],
         under_perf=plan is not None,
     )
+
+
+def end_sides(sides: Sequence[Side], grace_s: float) -> None:
+    """Make several sides end, at the same time."""
+    for side in sides:
+        side.control.close()
+    for side in sides:
+        side.end(grace_s)
 
 
 def _content(fd: int) -> str:

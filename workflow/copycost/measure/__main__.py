@@ -1,0 +1,97 @@
+"""Measure one repetition by hand: ``python -m copycost.measure one_copy --msg-bytes 64KiB``.
+
+For looking closely at one cell, outside of a workflow; the record goes to stdout, or to a file.
+"""
+
+import argparse
+import json
+import logging
+import sys
+from pathlib import Path
+
+from copycost.config import Settings
+from copycost.errors import CopycostError
+from copycost.grid import Cell
+from copycost.measure.lock import host_lock_path
+from copycost.measure.repetition import DEFAULT_IO_TIMEOUT_S, measure_repetition
+from copycost.records.record import write_record
+from copycost.sizes import parse_size
+from copycost.testbed.testbed import TESTBEDS
+
+_EXIT_CODES = {"measured": 0, "failed": 1, "skipped": 77}
+
+
+def _cpus(text: str) -> tuple[int, ...] | None:
+    return None if text == "auto" else tuple(int(cpu) for cpu in text.split(","))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m copycost.measure",
+        description="Measure one repetition and print its record.",
+        epilog="Exit status: 0 measured, 1 failed, 2 bad usage, 77 not available on this host.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    add("implementation", help="strategy; its program is BIN/sender_IMPLEMENTATION")
+    add("--testbed", choices=TESTBEDS, default="veth", help="where the bytes travel")
+    add("--msg-bytes", type=parse_size, default="64KiB", metavar="SIZE", help="message size")
+    add("--threads", type=int, default=1, metavar="N", help="connections")
+    add("--rep", type=int, default=1, metavar="N", help="number of the repetition")
+    add("--warmup", type=float, default=0.2, metavar="S", help="traffic before the window [s]")
+    add("--duration", type=float, default=1.0, metavar="S", help="window [s]")
+    add("--congestion", default="cubic", metavar="NAME", help="TCP congestion control")
+    add("--sender-cpus", type=_cpus, default="auto", metavar="LIST", help="CPU numbers or auto")
+    add("--receiver-cpus", type=_cpus, default="auto", metavar="LIST", help="CPU numbers or auto")
+    add("--host", type=Path, default="results/host.json", metavar="FILE", help="host facts")
+    add("--bin", type=Path, default="results/bin", metavar="DIR", help="folder of the programs")
+    add("--record", type=Path, metavar="FILE", help="write the record there, not to stdout")
+    add("--lock", type=Path, default=host_lock_path(), metavar="FILE", help="host-wide lock")
+    add("--io-timeout", type=float, default=DEFAULT_IO_TIMEOUT_S, metavar="S", help="longest wait")
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure what the command line says and return the exit status."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(relativeCreated)6d ms  %(message)s")
+    cell = Cell(
+        "streams",
+        options.testbed,
+        options.implementation,
+        options.msg_bytes,
+        options.threads,
+        options.rep,
+    )
+    settings = Settings(
+        warmup_s=options.warmup,
+        duration_s=options.duration,
+        congestion_control=options.congestion,
+        tcp_nodelay="kernel",
+        send_buffer_bytes=None,
+        receive_buffer_bytes=None,
+        sender_cpus=options.sender_cpus,
+        receiver_cpus=options.receiver_cpus,
+    )
+    try:
+        record = measure_repetition(
+            cell,
+            settings,
+            json.loads(options.host.read_text(encoding="utf-8")),
+            sender=options.bin / f"sender_{options.implementation}",
+            receiver=options.bin / "receiver",
+            lock_path=options.lock,
+            io_timeout_s=options.io_timeout,
+        )
+        if options.record is None:
+            print(json.dumps(record, indent=1))
+        else:
+            write_record(record, options.record)
+    except (CopycostError, OSError) as error:
+        print(f"copycost: {error}", file=sys.stderr)
+        return 1
+    return _EXIT_CODES[record["status"]]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""Notice that the workflow which started this measurement is gone.
+
+A job outlives a workflow that is killed with ``kill -9``: it would go on measuring for nobody, and
+hold the lock meanwhile. A signal on the parent's death (prctl(2), PR_SET_PDEATHSIG) does not help,
+since there may be a shell in between, which lives on.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from copycost.errors import CopycostError
+
+_SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh"})
+
+
+class MeasurementStopped(CopycostError):
+    """The measurement was called off from outside: it leaves no record, and nothing else."""
+
+
+@contextmanager
+def watched_parents() -> Iterator[tuple[int, ...]]:
+    """Yield file descriptors that become readable when the workflow is gone; see pidfd_open(2).
+
+    They are those of the parent and, if that is a shell that only runs us, of its parent too.
+    """
+    fds: list[int] = []
+    pid = os.getppid()
+    try:
+        with suppress(OSError, ValueError):  # its parent may be out of sight, in another container
+            while pid > 1:
+                fds.append(os.pidfd_open(pid))
+                if Path(f"/proc/{pid}/comm").read_text().strip() not in _SHELLS:
+                    break
+                pid = _parent_of(pid)
+        yield tuple(fds)
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+def _parent_of(pid: int) -> int:
+    """Return the parent's process id from /proc/PID/stat, see proc(5)."""
+    # the name is in brackets, and may itself hold spaces and brackets
+    text = Path(f"/proc/{pid}/stat").read_text()
+    return int(text.rpartition(")")[2].split()[1])
