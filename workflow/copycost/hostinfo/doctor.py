@@ -17,7 +17,7 @@ from copycost.hostinfo.findings import judge_host
 _MARKS: dict[State, str] = {"ok": "+", "limited": "~", "missing": "-", "fact": " "}
 _LEGEND = "+ as it should be   ~ works with less   - not here   > what would change it"
 _WIDEST = 120
-_NARROWEST = 60
+_NARROWEST = 80
 _WIDEST_VALUE = 26
 _DITTO = "(the same)"
 
@@ -43,7 +43,8 @@ def render(findings: Sequence[Finding], width: int) -> str:
             lines += _wrapped(head, note, indent, width)
             if finding.remedy is not None and finding.remedy not in told:
                 told.add(finding.remedy)
-                lines += _wrapped(f"{' ' * (names + 6)}> ", finding.remedy, indent, width)
+                below = " " * (names + 6)
+                lines += _wrapped(f"{below}> ", finding.remedy, f"{below}  ", width)
     return "\n".join(lines) + "\n"
 
 

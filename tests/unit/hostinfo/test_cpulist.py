@@ -1,0 +1,20 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from copycost.hostinfo.cpulist import format_cpu_list, parse_cpu_list
+
+
+@given(st.sets(st.integers(0, 300)))
+def test_parsing_undoes_formatting(cpus: set[int]) -> None:
+    assert parse_cpu_list(format_cpu_list(cpus)) == sorted(cpus)
+
+
+def test_neighbours_are_joined_to_ranges() -> None:
+    assert format_cpu_list([5, 0, 2, 1]) == "0-2,5"
+
+
+@pytest.mark.parametrize("text", ["a", "1-b", "1;2"])
+def test_a_text_that_is_no_list_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="invalid literal"):
+        parse_cpu_list(text)

@@ -1,0 +1,151 @@
+"""What the doctor says of this host and of others."""
+
+import json
+import re
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from copycost.hostinfo import doctor
+from copycost.hostinfo.collect import collect_host
+from copycost.hostinfo.cpu import read_cpu
+from copycost.hostinfo.files import HostFiles, Unknowns
+from copycost.hostinfo.finding import Finding
+from copycost.hostinfo.findings import judge_host
+from copycost.hostinfo.identity import host_identity
+from copycost.hostinfo.kernel import read_kernel
+from copycost.hostinfo.net import read_memory, read_net
+from copycost.hostinfo.perf_events import read_perf
+from copycost.hostinfo.testbeds import TestbedFacts
+
+from .conftest import FakePerf, HostTree
+
+NO_VETH = TestbedFacts(False, None, None, "this host allows no user namespace", "run as root")
+VETH = TestbedFacts(True, "root", 131072, None, None)
+LOOPBACK = TestbedFacts(True, "host", None, None, None)
+
+
+def describe(
+    files: HostFiles, machine: str, veth: TestbedFacts, *, root: bool, memlock: int | None
+) -> dict[str, Any]:
+    """Return what `collect_host` would say of a host that is not this one."""
+    unknown = Unknowns()
+    identity = {**host_identity(files), "machine": machine, "euid_is_root": root}
+    return {
+        "identity": identity,
+        "cpu": asdict(read_cpu(files, machine, unknown)),
+        "kernel": asdict(read_kernel(files, unknown)),
+        "memory": asdict(read_memory(files, memlock, unknown)),
+        "net": asdict(read_net(files, unknown)),
+        "perf": asdict(read_perf(files, unknown)),
+        "testbeds": {
+            name: asdict(bed)
+            for name, bed in {"veth": veth, "veth_no_offload": veth, "loopback": LOOPBACK}.items()
+        },
+        "tools": {name: {"path": None, "version": None} for name in ("ip", "ethtool", "gcc")},
+        "unknown": unknown.reasons,
+    }
+
+
+def by_name(findings: list[Finding]) -> dict[str, Finding]:
+    return {finding.name: finding for finding in findings}
+
+
+def test_a_restricted_laptop_gets_a_remedy_for_each_restriction(
+    host_tree: HostTree, fake_perf: FakePerf
+) -> None:
+    fake_perf("*) echo 'Access to performance monitoring is limited' >&2; exit 255;;")
+    files = host_tree("intel_hybrid_laptop")
+    host = describe(files, "x86_64", NO_VETH, root=False, memlock=65536)
+    found = by_name(judge_host(host, files))
+    assert (found["veth"].state, found["veth"].remedy) == ("missing", "run as root")
+    assert found["loopback"].state == "ok"
+    assert found["perf"].state == "missing"
+    assert "perf_event_paranoid=1" in str(found["perf"].remedy)
+    assert found["perf_event_paranoid"].value == "4"
+    assert found["cycles"].value == "forbidden"
+    assert found["cost per byte in"].value == "CPU time"
+    assert (found["memlock"].state, found["memlock"].value) == ("limited", "64 KiB")
+    assert "limits.conf" in str(found["memlock"].remedy)
+    assert found["kinds of core"].value == "core 0-7, atom 8-15"
+    assert "cpupower" in str(found["frequency governor"].remedy)
+    assert "no_turbo" in str(found["turbo"].remedy)
+    assert found["IRQ time accounting"].state == "limited"
+    assert found["gcc"].remedy == "sudo apt-get install gcc"
+
+
+def test_a_server_with_counters_costs_cycles_and_is_warned_of_bbr(
+    host_tree: HostTree, fake_perf: FakePerf
+) -> None:
+    fake_perf('*) counted "$event" 5.0;;')
+    files = host_tree("amd_server")
+    host = describe(files, "x86_64", VETH, root=True, memlock=65536)
+    host["testbeds"]["veth"]["optmem_max"] = None  # before 6.8 the host's value holds everywhere
+    host["testbeds"]["veth_no_offload"]["optmem_max"] = None
+    found = by_name(judge_host(host, files))
+    assert found["cost per byte in"].value == "cycles"
+    assert found["memlock"].value == "no limit"
+    assert (found["optmem_max"].state, found["optmem_max"].value) == ("limited", "20 KiB")
+    assert found["virtualisation"].value == "none"
+    assert found["turbo"].state == "fact"
+    assert found["congestion control"].remedy == "sudo modprobe tcp_cubic"
+    assert found["host's default"].value == "bbr"
+    assert "factor of five" in found["host's default"].note
+
+
+def test_a_guest_is_told_where_its_counters_are(host_tree: HostTree, fake_perf: FakePerf) -> None:
+    fake_perf('task-clock) counted task-clock 5.0;; *) counted "$event" "<not supported>";;')
+    files = host_tree("virtual_machine")
+    host = describe(files, "x86_64", VETH, root=False, memlock=8 << 20)
+    found = by_name(judge_host(host, files))
+    assert "pmu=on" in str(found["cycles"].remedy)
+    assert found["task-clock"].state == "ok"
+    assert found["cubic on loopback"].remedy is not None
+    assert found["memlock"].state == "ok"
+
+
+def test_a_single_cpu_is_a_limit(host_tree: HostTree, fake_perf: FakePerf) -> None:
+    fake_perf('*) counted "$event" 5.0;;')
+    files = host_tree("virtual_machine")
+    host = describe(files, "x86_64", VETH, root=True, memlock=None)
+    host["identity"]["cpus_allowed"] = "1"
+    assert by_name(judge_host(host, files))["CPUs"].state == "limited"
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_table_fits_its_width_and_says_no_remedy_twice(
+    host_tree: HostTree, fake_perf: FakePerf, width: int
+) -> None:
+    fake_perf("*) echo 'Access to performance monitoring is limited' >&2; exit 255;;")
+    files = host_tree("intel_hybrid_laptop")
+    host = describe(files, "x86_64", NO_VETH, root=False, memlock=65536)
+    text = doctor.render(judge_host(host, files), width)
+    assert max(len(line) for line in text.splitlines()) <= width
+    assert not re.search(r"\bNone\b|[{}]", text)
+    assert text.count("perf_event_paranoid=1") == 1
+    assert text.count("> run as root") == 1
+
+
+def test_the_doctor_of_this_host_ends_well_and_json_has_the_same_findings(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert doctor.main([]) == 0
+    table = capsys.readouterr().out
+    assert doctor.main(["--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert set(answer) == {"findings", "host"}
+    for finding in answer["findings"]:
+        assert finding["name"] in table
+
+
+def test_host_facts_are_plain_stable_json() -> None:
+    first, second = collect_host(), collect_host()
+    assert json.loads(json.dumps(first)) == first
+    assert first == second
+    for key, reason in first["unknown"].items():  # type: ignore[attr-defined]
+        value: Any = first
+        for part in key.split("."):
+            value = value[part]
+        assert value is None, key
+        assert reason

@@ -1,0 +1,175 @@
+"""Probing of perf, against scripts that answer as perfs on other hosts do.
+
+The answers are perf 6.1's on a host without counters (``perf stat -j -e EVENT -- true``, Linux
+6.18), and for refusals the texts of tools/perf/util/evsel.c and parse-events.c, Linux 6.8.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from copycost.hostinfo import tools
+from copycost.hostinfo.files import HostFiles, Unknowns
+from copycost.hostinfo.perf_events import PERF_EVENTS, PerfFacts, read_perf
+
+from .conftest import FakePerf, HostTree
+
+ALL_COUNTED = '*) counted "$event" 12345.000000;;'
+NO_COUNTERS = """\
+cycles|instructions|L1-*|LLC-*|cache-misses) counted "$event" "<not supported>";;
+*) counted "$event" 12345.000000;;"""
+USER_ONLY = """\
+cycles|instructions|L1-*|LLC-*|cache-misses) counted "$event:u" "<not supported>";;
+msr/tsc/) counted msr/tsc/u "<not supported>";;
+*) counted "$event:u" 0.000000;;"""
+REFUSED = """\
+*) echo "Error:
+Access to performance monitoring and observability operations is limited.
+Consider adjusting /proc/sys/kernel/perf_event_paranoid setting to open
+access to performance monitoring and observability operations for processes
+without CAP_PERFMON, CAP_SYS_PTRACE or CAP_SYS_ADMIN Linux capability.
+perf_event_paranoid setting is 4:" >&2; exit 255;;"""
+HYBRID = """\
+cycles|instructions|cache-misses|LLC-*|L1-*)
+  counted "cpu_atom/$event/" "<not counted>"; counted "cpu_core/$event/" 98765.000000;;
+*) counted "$event" 5.000000;;"""
+NO_TSC = """\
+msr/tsc/) echo "event syntax error: 'msr/tsc/'" >&2; exit 129;;
+*) counted "$event" 5.000000;;"""
+TOO_OLD = """*) echo "  Error: unknown switch \\`j'" >&2; exit 129;;"""
+
+
+def probe(files: HostFiles) -> tuple[PerfFacts, Unknowns]:
+    unknown = Unknowns()
+    return read_perf(files, unknown), unknown
+
+
+def statuses(perf: PerfFacts) -> dict[str, str]:
+    return {name: event.status for name, event in perf.events.items()}
+
+
+def test_where_all_is_counted_there_is_nothing_to_say(
+    fake_perf: FakePerf, host_tree: HostTree
+) -> None:
+    script = fake_perf(ALL_COUNTED)
+    perf, unknown = probe(host_tree("amd_server"))
+    assert (perf.status, perf.reason, perf.remedy, perf.user_only) == (
+        "available",
+        None,
+        None,
+        False,
+    )
+    assert (perf.path, perf.version, perf.paranoid) == (str(script), "6.8.12", 3)
+    assert set(statuses(perf).values()) == {"supported"}
+    assert unknown.reasons == {}
+
+
+def test_counters_that_a_virtual_machine_lacks_are_not_supported(
+    fake_perf: FakePerf, host_tree: HostTree
+) -> None:
+    fake_perf(NO_COUNTERS)
+    perf, _ = probe(host_tree("virtual_machine"))
+    assert perf.status == "available"
+    assert statuses(perf)["cycles"] == "not_supported"
+    assert statuses(perf)["ref_cycles"] == "supported"
+    assert "virtual machine" in str(perf.events["cycles"].reason)
+
+
+def test_user_mode_only_forbids_what_happens_in_the_kernel(
+    fake_perf: FakePerf, host_tree: HostTree
+) -> None:
+    fake_perf(USER_ONLY)
+    perf, _ = probe(host_tree("virtual_machine"))
+    assert perf.user_only
+    assert perf.status == "available"
+    assert "perf_event_paranoid=1" in str(perf.remedy)
+    found = statuses(perf)
+    assert {found["context_switches"], found["cpu_migrations"], found["ref_cycles"]} == {
+        "forbidden"
+    }
+    assert found["task_clock_ns"] == "supported"
+    assert found["cycles"] == "not_supported"
+
+
+def test_a_refusal_of_everything_is_forbidden_with_a_remedy(
+    fake_perf: FakePerf, host_tree: HostTree
+) -> None:
+    fake_perf(REFUSED)
+    perf, _ = probe(host_tree("intel_hybrid_laptop"))
+    assert perf.status == "forbidden"
+    assert "perf_event_paranoid is 4" in str(perf.reason)
+    assert "run as root" in str(perf.remedy)
+    assert set(statuses(perf).values()) == {"forbidden"}
+
+
+def test_one_kind_of_core_that_did_not_run_is_still_support(
+    fake_perf: FakePerf, host_tree: HostTree
+) -> None:
+    fake_perf(HYBRID)
+    perf, _ = probe(host_tree("intel_hybrid_laptop"))
+    assert set(statuses(perf).values()) == {"supported"}
+
+
+def test_an_event_name_that_perf_does_not_know_spoils_no_other(
+    fake_perf: FakePerf, host_tree: HostTree
+) -> None:
+    fake_perf(NO_TSC)
+    found = statuses(probe(host_tree("arm_board"))[0])
+    assert found.pop("ref_cycles") == "unknown_event"
+    assert set(found.values()) == {"supported"}
+
+
+def test_a_perf_without_json_counts_as_missing(fake_perf: FakePerf, host_tree: HostTree) -> None:
+    fake_perf(TOO_OLD)
+    perf, _ = probe(host_tree("amd_server"))
+    assert perf.status == "missing"
+    assert "JSON" in str(perf.reason)
+
+
+def test_an_unforeseen_answer_is_passed_on(fake_perf: FakePerf, host_tree: HostTree) -> None:
+    fake_perf('*) echo "the moon is full" >&2; exit 3;;')
+    event = probe(host_tree("amd_server"))[0].events["cycles"]
+    assert event.status == "not_supported"
+    assert "the moon is full" in str(event.reason)
+
+
+def test_without_perf_the_remedy_names_the_distributions_package(
+    host_tree: HostTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(tools, "_UBUNTU_TOOLS", tmp_path / "none")
+    perf, unknown = probe(host_tree("amd_server"))
+    assert (perf.status, perf.path, perf.remedy) == (
+        "missing",
+        None,
+        "sudo apt-get install linux-perf",
+    )
+    assert set(perf.events) == set(PERF_EVENTS)
+    assert unknown.reasons["perf.version"] == "perf is not installed"
+
+
+def test_a_neighbouring_perf_is_taken_where_ubuntus_wrapper_finds_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrapper = tmp_path / "bin" / "perf"
+    wrapper.parent.mkdir()
+    wrapper.write_text("#!/bin/sh\necho 'WARNING: perf not found for kernel 6.8.0-1' >&2\nexit 2\n")
+    wrapper.chmod(0o755)
+    neighbour = tmp_path / "linux-tools" / "6.8.0-45-generic" / "perf"
+    neighbour.parent.mkdir(parents=True)
+    neighbour.write_text("#!/bin/sh\necho 'perf version 6.8.12'\n")
+    neighbour.chmod(0o755)
+    monkeypatch.setenv("PATH", str(wrapper.parent))
+    monkeypatch.setattr(tools, "_UBUNTU_TOOLS", tmp_path / "linux-tools")
+    assert tools.find_perf() == (str(neighbour), "6.8.12")
+    monkeypatch.setattr(tools, "_UBUNTU_TOOLS", tmp_path / "none")
+    assert tools.find_perf() == (str(wrapper), None)
+
+
+@pytest.mark.needs_perf
+def test_this_hosts_perf_gives_an_answer_for_every_event() -> None:
+    perf, _ = probe(HostFiles())
+    assert set(perf.events) == set(PERF_EVENTS)
+    assert all(
+        (event.status == "supported") == (event.reason is None) for event in perf.events.values()
+    )
