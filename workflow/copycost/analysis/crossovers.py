@@ -52,6 +52,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "n_worse": signs.count(-1),
         "n_even": signs.count(0),
         "n_sure": sum(row["p_holm"] < 1.0 - view.settings.confidence for row in compared),
+        "expected_by_chance": len(compared) * (1.0 - view.settings.confidence),
         "n_rounds": min(rounds, default=0),
         "n_rounds_max": max(rounds, default=0),
         "observed_once": 1 in rounds,

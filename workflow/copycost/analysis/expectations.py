@@ -69,7 +69,7 @@ class Expectation:
 
 def _cells(logs: pd.DataFrame, **where: str | int) -> Checks:
     for index, row in zip(logs.index, logs.to_numpy(dtype=np.float64), strict=True):
-        yield Check(row, {"msg_bytes": int(index[0]), "n_threads": int(index[1])} | where)
+        yield Check(row, {"msg_bytes": int(index[0]), "n_threads": int(index[1]), **where})
 
 
 def _against_baseline(view: View, metric: str, implementation: str, from_bytes: int = 0) -> Checks:
@@ -97,7 +97,9 @@ def _along_sizes(view: View, metric: str) -> Checks:
 
 def _along_threads(view: View, metric: str, *, beyond_cpus: bool) -> Checks:
     cpus = sender_cpus(view)
-    for name in view.implementations if cpus is not None else ():
+    if cpus is None:
+        return
+    for name in view.implementations:
         for fewer, more in pairwise(view.n_threads):
             if (fewer >= cpus) if beyond_cpus else (more <= cpus):
                 logs = view.thread_logs(metric, name, more, fewer)

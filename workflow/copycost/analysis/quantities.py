@@ -8,7 +8,7 @@ import pandas as pd
 
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.view import View
-from copycost.stats.ratios import Ratio
+from copycost.stats.ratios import Ratio, paired_ratio
 
 Quantity = Ratio | float | None
 
@@ -124,7 +124,7 @@ def _small_message_cost(view: View, cost: str) -> Ratio | None:
     return pooled_over_implementations(view, lambda name: view.size_logs(cost, name, small, large))
 
 
-def _fall_beyond_cache(view: View) -> float | None:
+def _fall_beyond_cache(view: View) -> Ratio | None:
     """Return the misses ratio to two_copy where two messages exceed L1d, over that where not.
 
     Below 1: misses fall by more where the message and its copy do not both fit.
@@ -137,5 +137,6 @@ def _fall_beyond_cache(view: View) -> float | None:
     beyond = logs.index.get_level_values("msg_bytes").to_numpy() * 2 > l1d
     if beyond.all() or not beyond.any():
         return None
-    means = logs.to_numpy(dtype=np.float64).mean(axis=1)
-    return float(np.exp(means[beyond].mean() - means[~beyond].mean()))
+    values = logs.to_numpy(dtype=np.float64)
+    differences = values[beyond].mean(axis=0) - values[~beyond].mean(axis=0)
+    return paired_ratio(differences, view.settings.confidence)

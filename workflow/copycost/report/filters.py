@@ -6,6 +6,7 @@ would print "nan" stops the build instead.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from jinja2 import Environment
 
@@ -46,6 +47,12 @@ def significant(value: float, digits: int = 3) -> str:
     if decimals <= 0:
         return f"{rounded:.0f}"
     return f"{rounded:.{decimals}f}"
+
+
+def number(value: float) -> str:
+    """Return a plain number with two significant digits, without a needless ``.0``."""
+    text = significant(value, 2)
+    return text.removesuffix(".0")
 
 
 def gbps(bits_per_s: float, digits: int = 3) -> str:
@@ -137,16 +144,26 @@ def change(value: float, more: str = "more", less: str = "less") -> str:
     return f"{percent(abs(number - 1.0))} {more if number > 1.0 else less}"
 
 
-def span(low: float, high: float, form: Callable[[float], str] = ratio) -> str:
-    """Return two values as ``1.30 to 1.55``, or one where both read the same."""
+def span(low: float, high: float, form: Callable[[float], str] = ratio, word: str = "to") -> str:
+    """Return two values as ``1.30 to 1.55`` or ``5.2 to 14 KiB``; one where both read the same."""
     first, last = form(low), form(high)
-    return first if first == last else f"{first} to {last}"
+    if first == last:
+        return first
+    unit = last.partition(" ")[2]
+    if unit and first.endswith(f" {unit}"):
+        first = first.removesuffix(f" {unit}")
+    return f"{first} {word} {last}"
 
 
-def count(number: int) -> str:
+def count(value: int) -> str:
     """Return a whole number, as a word up to twelve: ``three``, ``28``, ``10,000``."""
-    whole = int(_finite(number))
+    whole = int(_finite(value))
     return _WORDS[whole] if 0 <= whole < len(_WORDS) else f"{whole:,}"
+
+
+def nearest(value: float) -> str:
+    """Return a number rounded to the nearest whole one, as a word up to twelve."""
+    return count(round(_finite(value)))
 
 
 def plural(number: int, noun: str, plural_form: str | None = None) -> str:
@@ -210,6 +227,7 @@ def escape_cell(text: object) -> str:
 
 FILTERS: dict[str, Callable[..., str]] = {
     "significant": significant,
+    "number": number,
     "gbps": gbps,
     "size": size,
     "sizes": sizes,
@@ -221,6 +239,7 @@ FILTERS: dict[str, Callable[..., str]] = {
     "ratio": ratio,
     "change": change,
     "count": count,
+    "nearest": nearest,
     "plural": plural,
     "counted": counted,
     "agree": agree,
@@ -237,9 +256,9 @@ def add_filters(environment: Environment) -> None:
     environment.filters.update(FILTERS)
     environment.globals.update(
         {
-            "ratio_span": lambda low, high: span(low, high, ratio),
-            "size_span": lambda low, high: span(low, high, size),
-            "gbps_span": lambda low, high: span(low, high, gbps),
-            "percent_span": lambda low, high: span(low, high, percent),
+            "ratio_span": partial(span, form=ratio),
+            "size_span": partial(span, form=size),
+            "gbps_span": partial(span, form=gbps),
+            "percent_span": partial(span, form=percent),
         }
     )
