@@ -1,21 +1,27 @@
 """The locked environments: complete, hashed, without addresses, and agreeing with one another."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-ENVS = Path(__file__).parents[2] / "envs"
+ROOT = Path(__file__).parents[2]
+ENVS = ROOT / "envs"
 LOCKS = ["requirements", "requirements-dev"]
 
 # conda-forge splits or renames some packages
 CONDA_NAMES = {
     "matplotlib-base": "matplotlib",
     "seaborn-base": "seaborn",
+    "python-fastjsonschema": "fastjsonschema",
     "pypandoc": "pypandoc-binary",
     "typst-py": "typst",
 }
+# packages whose import has another name than the package
+IMPORTED_AS = {"yaml": "pyyaml", "pypandoc": "pypandoc-binary"}
+NOT_IMPORTED = {"pyarrow"}  # pandas writes and reads Parquet with it
 CONDA_ONLY = {"python", "quarto", "pandoc", "typst", "compilers", "gcc"}
 
 
@@ -65,6 +71,20 @@ def test_lock_holds_everything_that_is_asked_for(name: str) -> None:
 
 def test_tests_run_with_the_versions_that_measure() -> None:
     assert pins("requirements") <= pins("requirements-dev")
+
+
+def test_everything_that_is_imported_is_asked_for_and_nothing_else() -> None:
+    files = [
+        *(ROOT / "workflow").rglob("*.py"),
+        *ROOT.glob("workflow/rules/*.smk"),
+        ROOT / "Snakefile",
+    ]
+    imported = set()
+    for path in files:
+        imported |= set(re.findall(r"^\s*(?:import|from) (\w+)", path.read_text(), re.MULTILINE))
+    third_party = imported - set(sys.stdlib_module_names) - {"copycost"}
+    used = {IMPORTED_AS.get(name, name) for name in third_party} | NOT_IMPORTED
+    assert used == wanted("requirements")
 
 
 def test_conda_environment_agrees_with_the_lock() -> None:

@@ -23,6 +23,7 @@ PYTHON = """\
 #!/bin/bash
 echo "$*" >>"$TREE/calls"
 case $2 in
+pip) ;;
 snakemake) exit "${SNAKEMAKE_EXIT:-0}" ;;
 copycost.retry) if [[ ${3:-} == --count ]]; then echo "${FAILED:-0}"; fi ;;
 "import sys"* | copycost.hostinfo.doctor | copycost.bench) ;;
@@ -228,29 +229,48 @@ def system_python(tree: Tree) -> None:
     tree.add_tool("python3", f'exec "{Path(sys.executable).resolve()}" "$@"')
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["no stamp", "lock changed", "tree moved", "no python"])
 def test_environment_that_is_not_whole_is_made_anew(tree: Tree, damage: str) -> None:
-    system_python(tree)
+    tree.add_tool(
+        "python3",
+        f"""\
+        if [[ $2 == venv ]]; then
+            {shutil.which("mkdir")} -p "$3/bin"
+            {shutil.which("cp")} "$TOOLS/note" "$3/bin/python"
+        fi
+        """,
+    )
+    shutil.copy(tree.path / ".venv/bin/python", tree.tools / "note")
     if damage == "no stamp":
         (tree.path / ".venv/requirements.stamp").unlink()
     elif damage == "lock changed":
         (tree.path / "envs/requirements.txt").write_text("# another\n")
     elif damage == "tree moved":
-        moved = tree.path.with_name("elsewhere")
-        tree.path.rename(moved)
-        tree.path = moved
+        tree.path = tree.path.rename(tree.path.with_name("elsewhere"))
     else:
         (tree.path / ".venv/bin/python").unlink()
     leftover = tree.path / ".venv/leftover"
     leftover.touch()
 
-    done = tree.run("bench")
+    done = tree.run()
 
+    assert done.returncode == 0
     assert "making the Python environment" in done.stderr
     assert not leftover.exists()
-    assert (tree.path / ".venv/requirements.stamp").exists()
-    assert "making" not in tree.run("bench").stderr
+    install, measure = tree.calls()[:2]
+    assert install.startswith("-m pip install")
+    assert "--no-deps --require-hashes --requirement envs/requirements.txt" in install
+    assert measure.startswith("-m snakemake")
+    assert "making" not in tree.run().stderr
+
+
+@pytest.mark.slow
+def test_real_environment_is_made_once(tree: Tree) -> None:
+    system_python(tree)
+    (tree.path / ".venv/requirements.stamp").unlink()
+    assert "making the Python environment" in tree.run("bench").stderr
+    assert (tree.path / ".venv/bin/pip").exists()
+    assert "making the Python environment" not in tree.run("bench").stderr
 
 
 @pytest.mark.slow

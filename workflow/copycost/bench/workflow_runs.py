@@ -1,22 +1,20 @@
 """What the workflow costs beyond measuring: per repetition, with nothing to do, and at size."""
 
-import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from copycost.bench.rows import Limit, Row, row_of_rounds
+from copycost.bench.table_run import table_rows
+from copycost.bench.timing import Timed, timed
 from copycost.errors import HostError
+from copycost.records.record import Record, read_record
 
 PROJECT = Path(__file__).parents[3]
 _LEFT_BEHIND = (".git", ".venv*", "results", ".snakemake", "tests", "__pycache__", ".*_cache")
@@ -40,14 +38,6 @@ _TEN_THOUSAND = {
 _N_DRY = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
-    """A command that has ended: wall time [s] and the largest memory of its processes [bytes]."""
-
-    wall_s: float
-    peak_bytes: int
-
-
 def workflow_rows(*, quick: bool) -> Iterator[Row]:
     """Yield the findings of real runs of the workflow in a copy of the project.
 
@@ -63,26 +53,27 @@ def workflow_rows(*, quick: bool) -> Iterator[Row]:
             tiny = yaml.safe_load((project / "config/tiny.yaml").read_text())
             short["streams"] = tiny["streams"]
         config = write_config(project, "short", short)
-        run = timed(project, ["--cores", "1", "--configfile", config])
-        yield _overhead_row(run, read_records(project))
+        run = run_snakemake(project, ["--configfile", config])
+        records = read_records(project)
+        yield overhead_row(run, records)
         idle = [
-            timed(project, ["--cores", "1", "--configfile", config]).wall_s
-            for _ in range(_IDLE_ROUNDS)
+            run_snakemake(project, ["--configfile", config]).wall_s for _ in range(_IDLE_ROUNDS)
         ]
         yield row_of_rounds("workflow", "a run with nothing to do", idle, "s", _IDLE_LIMIT_S)
         config = write_config(project, "large", _TEN_THOUSAND)
-        dry = timed(project, ["--cores", "1", "--configfile", config, "-n", "--quiet"])
+        dry = run_snakemake(project, ["--configfile", config, "-n", "--quiet"])
         yield Row(
             "workflow",
             f"dry run of {_N_DRY} repetitions",
             dry.wall_s,
             "s",
             limit=_DRY_RUN_LIMIT_S,
-            note=f"peak memory {dry.peak_bytes / 1e6:.0f} MB",
+            note=f"{dry.peak_bytes / 1e6:.0f} MB of memory",
         )
+        yield from table_rows(project.with_name("copies"), records)
 
 
-def _overhead_row(run: Timed, records: Sequence[Mapping[str, Any]]) -> Row:
+def overhead_row(run: Timed, records: Sequence[Record]) -> Row:
     """Return the wall time of a run less warm-up, window and waiting for others, per repetition."""
     n_windows = sum(record["status"] == "measured" for record in records)
     waited_s = sum(record["lock_wait_s"] or 0.0 for record in records)
@@ -119,7 +110,7 @@ def write_config(project: Path, name: str, values: Mapping[str, Any]) -> str:
     return str(path)
 
 
-def read_records(project: Path) -> list[dict[str, Any]]:
+def read_records(project: Path) -> list[Record]:
     """Return all raw records of a project.
 
     Raises
@@ -127,13 +118,13 @@ def read_records(project: Path) -> list[dict[str, Any]]:
     HostError
         If there is none.
     """
-    records = [json.loads(path.read_text()) for path in (project / "results/raw").rglob("*.json")]
+    records = [read_record(path) for path in (project / "results/raw").rglob("*.json")]
     if not records:
         raise HostError("bench: the run left no record in results/raw; see its output above")
     return records
 
 
-def timed(project: Path, arguments: Sequence[str]) -> Timed:
+def run_snakemake(project: Path, arguments: Sequence[str]) -> Timed:
     """Run Snakemake in a project and measure it from outside.
 
     Raises
@@ -141,28 +132,4 @@ def timed(project: Path, arguments: Sequence[str]) -> Timed:
     HostError
         If it fails; the message holds the end of its output.
     """
-    return timed_command(project, [sys.executable, "-m", "snakemake", *arguments])
-
-
-def timed_command(project: Path, command: Sequence[str]) -> Timed:
-    """Run a command in a project and measure it from outside.
-
-    Raises
-    ------
-    HostError
-        If it fails; the message holds the end of its output.
-    """
-    with tempfile.TemporaryFile("w+") as output:
-        start = time.monotonic()
-        process = subprocess.Popen(command, cwd=project, stdout=output, stderr=output)
-        # unlike getrusage(RUSAGE_CHILDREN), this is about that one process and its children
-        _, status, usage = os.wait4(process.pid, 0)
-        wall_s = time.monotonic() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            output.seek(0)
-            raise HostError(
-                f"bench: {' '.join(command[1:])} ended with {process.returncode}:\n"
-                + "".join(output.readlines()[-20:])
-            )
-    return Timed(wall_s, usage.ru_maxrss * 1024)  # Linux counts it in KiB: getrusage(2)
+    return timed(project, [sys.executable, "-m", "snakemake", "--cores", "1", *arguments])

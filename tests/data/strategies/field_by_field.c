@@ -1,0 +1,69 @@
+/*
+ * field_by_field: one send(2) per field; what an application does that has not heard of iovecs.
+ *
+ * Path of the bytes: as with one_copy, but with a system call for each field. MSG_MORE (send(2))
+ * keeps the kernel from making a segment of each.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "strategy.h"
+
+static int field_by_field_setup(struct stream *stream)
+{
+    struct message *message = calloc(1, sizeof(*message));
+    stream->state = message;
+    if (message == NULL || message_allocate(message, stream->msg_bytes) != 0) {
+        return fail(stream->failure, ENOMEM, "field_by_field: a message");
+    }
+    return 0;
+}
+
+static int send_field(struct stream *stream, const struct iovec *field, int flags)
+{
+    size_t sent_bytes = 0;
+    while (sent_bytes < field->iov_len) {
+        const char *rest = (const char *)field->iov_base + sent_bytes;
+        const ssize_t n = send(stream->fd, rest, field->iov_len - sent_bytes, flags);
+        count(stream->counters, COUNT_DATA_CALLS, 1);
+        if (n < 0 && errno != EINTR) {
+            return fail(stream->failure, errno, "field_by_field: send on fd %d", stream->fd);
+        }
+        if (n > 0) {
+            count(stream->counters, COUNT_BYTES, (uint64_t)n);
+            sent_bytes += (size_t)n;
+        }
+    }
+    return 0;
+}
+
+static int field_by_field_send_message(struct stream *stream)
+{
+    struct message *message = stream->state;
+    stream->refill(stream, message);
+    for (size_t i = 0; i < MESSAGE_FIELDS; i++) {
+        const int more = i + 1 < MESSAGE_FIELDS ? MSG_MORE : 0;
+        const int error = send_field(stream, &message->field[i], MSG_NOSIGNAL | more);
+        if (error != 0) {
+            return error;
+        }
+    }
+    return 0;
+}
+
+static void field_by_field_teardown(struct stream *stream)
+{
+    if (stream->state != NULL) {
+        message_free(stream->state);
+        free(stream->state);
+    }
+}
+
+const struct strategy the_strategy = {
+    .name = "field_by_field",
+    .summary = "one send per field",
+    .setup = field_by_field_setup,
+    .send_message = field_by_field_send_message,
+    .teardown = field_by_field_teardown,
+};

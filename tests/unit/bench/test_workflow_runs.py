@@ -1,0 +1,67 @@
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from sample_records import sample_record
+
+from copycost.bench.table_run import measured_one, table_rows
+from copycost.bench.timing import Timed, timed
+from copycost.bench.workflow_runs import overhead_row, project_copy, read_records, write_config
+from copycost.errors import HostError
+from copycost.records.record import Record
+
+
+def record(**changes: object) -> Record:
+    return sample_record("two_copy", **changes)
+
+
+def test_overhead_leaves_out_windows_and_waiting_for_others() -> None:
+    records = [record(lock_wait_s=0.0, wall_s=0.5), record(lock_wait_s=1.0, wall_s=0.3)]
+    row = overhead_row(Timed(wall_s=5.24, peak_bytes=0), records)
+    assert row.value == pytest.approx((5.24 - 2 * 0.12 - 1.0) / 2)
+    assert row.n == 2
+
+
+def test_copy_of_the_project_has_its_code_and_no_results() -> None:
+    with project_copy() as project:
+        assert (project / "Snakefile").exists()
+        assert (project / "workflow/copycost/bench/rows.py").exists()
+        assert not (project / ".venv").exists()
+        assert not (project / "results").exists()
+        path = write_config(project, "x", {"measure": {"repetitions": 2}})
+        assert yaml.safe_load((project / path).read_text()) == {"measure": {"repetitions": 2}}
+    assert not project.exists()
+
+
+def test_run_without_records_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(HostError, match="no record"):
+        read_records(tmp_path)
+
+
+def test_only_a_measured_record_is_copied() -> None:
+    skipped = record(status="skipped", reason="no namespaces")
+    assert measured_one([skipped, record()])["status"] == "measured"
+    with pytest.raises(HostError, match="no namespaces"):
+        measured_one([skipped])
+
+
+def test_command_is_timed_from_outside(tmp_path: Path) -> None:
+    run = timed(tmp_path, [sys.executable, "-c", "bytearray(50_000_000)"])
+    assert run.wall_s > 0
+    assert run.peak_bytes > 50_000_000
+
+
+def test_failing_command_shows_the_end_of_what_it_said(tmp_path: Path) -> None:
+    with pytest.raises(HostError, match="ended with 3:\nno luck"):
+        timed(tmp_path, [sys.executable, "-c", "print('no luck'); raise SystemExit(3)"])
+
+
+@pytest.mark.slow
+def test_tables_of_copies_are_made_and_timed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("copycost.bench.table_run._N_RECORDS", 50)
+    time_row, memory_row = table_rows(tmp_path, [record()])
+    assert (time_row.unit, memory_row.unit) == ("s", "MB")
+    assert (tmp_path / "cells.parquet").exists()

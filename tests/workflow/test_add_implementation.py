@@ -1,0 +1,52 @@
+"""A new way to send: one C file and one word in the configuration, as the README says."""
+
+import csv
+import shutil
+from pathlib import Path
+
+import pytest
+from workflow.support import ROOT, Checkout, new_checkout
+
+NEW = ROOT / "tests/data/strategies/field_by_field.c"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    checkout = new_checkout(tmp_path / "checkout")
+    checkout.configure("streams", msg_bytes=[1001], n_threads=[2])
+    checkout.configure("measure", repetitions=1)
+    return checkout
+
+
+def rows(checkout: Checkout) -> dict[str, dict[str, str]]:
+    with (checkout.path / "results/tables/cells.csv").open(newline="") as table:
+        return {row["implementation"]: row for row in csv.DictReader(table)}
+
+
+@pytest.mark.slow
+def test_new_file_and_config_value_are_all_it_takes(checkout: Checkout) -> None:
+    checkout.snakemake("--cores", "1", "tables")
+    known = rows(checkout)
+
+    shutil.copy(NEW, checkout.path / "src/strategies")
+    checkout.configure("streams", implementations=["two_copy", "one_copy", "field_by_field"])
+    checkout.snakemake("--cores", "1", "report")
+
+    table = rows(checkout)
+    new = table.pop("field_by_field")
+    assert table == known, "what was known is not measured again"
+    assert new["status"] == "measured", new["reason"]
+    assert float(new["throughput_bits_per_s"]) > 0
+    # eight calls per message: it is the new file that was measured
+    assert float(new["sender_syscalls_per_message"]) == pytest.approx(8, rel=0.1)
+    assert "field_by_field" in (checkout.path / "results/report/report.html").read_text()
+
+
+@pytest.mark.slow
+def test_name_without_a_file_is_refused_with_the_names_that_there_are(checkout: Checkout) -> None:
+    checkout.configure("streams", implementations=["two_copy", "field_by_field"])
+    refused = checkout.snakemake("--cores", "1", "tables", check=False)
+    assert refused.returncode != 0
+    said = refused.stdout + refused.stderr
+    assert "streams.implementations" in said
+    assert "one_copy" in said
