@@ -2,7 +2,6 @@
 #
 #   snakemake --cores 1            everything
 #   snakemake --cores 1 tables     only as far as the tables; also: measure, figures, report
-import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -14,12 +13,12 @@ min_version("9.17")  # `priority` may be a function of the wildcards
 # The package comes from beside this file, never from elsewhere: a clone runs its own code.
 PACKAGE_ROOT = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, PACKAGE_ROOT)
-os.environ["PYTHONPATH"] = PACKAGE_ROOT
 
 from copycost import entry
 from copycost.grid import CELL_PATTERN, RAW_ROOT, Cell, Grid, cell_priority
 from copycost.hostinfo.identity import host_identity
 
+entry.let_scripts_import_from(PACKAGE_ROOT)
 entry.leave_out_chatter()
 entry.require_yaml("config.yaml")
 
@@ -44,16 +43,38 @@ wildcard_constraints:
     rep=r"[1-9]\d*",
 
 
-for name in ("host", "build", "measure", "tables", "analysis", "figures", "report"):
-    if Path(workflow.basedir, f"workflow/rules/{name}.smk").exists():
-
-        include: f"workflow/rules/{name}.smk"
+include: "workflow/rules/host.smk"
+include: "workflow/rules/build.smk"
+include: "workflow/rules/measure.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/analysis.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
     default_target: True
     input:
-        GRID.paths(),
+        rules.report.input,
+
+
+rule measure:
+    input:
+        config="results/config.yaml",
+        records=GRID.paths(),
+
+
+rule tables:
+    input:
+        expand(
+            "results/tables/{table}",
+            table=["cells.csv", "cells.parquet", "summary.csv", "ratios.csv"],
+        ),
+
+
+rule figures:
+    input:
+        expand("{figure}.svg", figure=REPORT_FIGURES),
 
 
 onstart:

@@ -5,7 +5,10 @@ from copycost.errors import DataError
 from copycost.grid import Cell, Grid, cell_priority
 
 CELL = Cell("streams", "veth", "one_copy", 65536, 4, 1)
-PATH = "results/raw/streams/testbed=veth/implementation=one_copy/msg_bytes=65536/n_threads=4/rep=1.json"
+PATH = (
+    "results/raw/streams/testbed=veth/implementation=one_copy/msg_bytes=65536/n_threads=4"
+    "/rep=1.json"
+)
 
 
 def config(repetitions: int = 3, msg_bytes: tuple[int, ...] = (1024, 65536)) -> Config:

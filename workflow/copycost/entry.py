@@ -33,6 +33,12 @@ HARNESS_STRATEGY = "null"
 _CHATTER = ("Select jobs to execute", "Execute ", "Using shell", "Assuming unrestricted")
 
 
+def let_scripts_import_from(folder: str) -> None:
+    """Let the rules' scripts, which are processes of their own, import this package first of all."""
+    others = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{others}" if others else folder
+
+
 def leave_out_chatter() -> None:
     """Keep Snakemake's lines about its own work from burying the results of the repetitions."""
     logging.getLogger("snakemake.logging").addFilter(

@@ -35,9 +35,3 @@ rule run_cell:
         settings=CONFIG.measure.settings().as_params(),
     script:
         "../scripts/run_cell.py"
-
-
-rule measure:
-    input:
-        config="results/config.yaml",
-        records=GRID.paths(),

@@ -1,0 +1,117 @@
+"""The real workflow in a copy of this checkout, with a grid of seconds."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+
+# Bound on any run here, far above what it takes [s].
+TIMEOUT_S = 240
+
+_NOT_COPIED = shutil.ignore_patterns(
+    ".*", "__pycache__", "results", "build", "*.egg-info", "node_modules"
+)
+
+# Eight repetitions of a tenth of a second on the testbed that works everywhere.
+MICRO: Mapping[str, Mapping[str, Any]] = {
+    "streams": {
+        "implementations": ["two_copy", "one_copy"],
+        "testbeds": ["loopback"],
+        "msg_bytes": ["4KiB", "64KiB"],
+        "n_threads": [1],
+    },
+    "measure": {"repetitions": 2, "warmup_s": 0.02, "duration_s": 0.1},
+    "statistics": {"resamples": 200},
+}
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A copy of the checkout that tests may edit, and run the workflow in."""
+
+    path: Path
+
+    def configure(self, section: str, **values: object) -> None:
+        """Set values of config.yaml."""
+        path = self.path / "config.yaml"
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        config[section] |= values
+        path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+
+    def append(self, name: str, text: str) -> None:
+        """Add text at the end of a file."""
+        path = self.path / name
+        path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+    def copy(self, to: Path) -> "Checkout":
+        """Return a copy that remembers what was run here: results and Snakemake's notes."""
+        shutil.copytree(self.path, to, symlinks=True)
+        return Checkout(to)
+
+    def command(self, *arguments: str) -> list[str]:
+        """Return the command that runs Snakemake."""
+        return [sys.executable, "-m", "snakemake", *arguments]
+
+    def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run Snakemake to its end."""
+        done = subprocess.run(
+            self.command(*arguments),
+            cwd=self.path,
+            env=clean_environment(),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        if check and done.returncode != 0:
+            raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def planned(self, *arguments: str) -> dict[str, int]:
+        """Return how many jobs of each rule a run would do now; targets do not count."""
+        done = self.snakemake("-n", "--cores", "1", "--workflow-profile", "none", *arguments)
+        table = re.search(r"^job +count\n[- ]+\n(.*?)^total", done.stdout, re.DOTALL | re.MULTILINE)
+        if table is None:
+            assert "Nothing to be done" in done.stdout, done.stdout
+            return {}
+        counts = dict(line.split() for line in table[1].splitlines())
+        targets = {"all", "measure", "tables", "figures", "report"}
+        return {rule: int(count) for rule, count in counts.items() if rule not in targets}
+
+    def planned_cells(self) -> list[str]:
+        """Return the paths of the records that a run would measure now, sorted."""
+        done = self.snakemake("-n", "--cores", "1", "--workflow-profile", "none")
+        jobs = re.findall(r"^rule run_cell:.*?^    output: (\S+)$", done.stdout, re.S | re.M)
+        return sorted(jobs)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return all records, in the order of measuring."""
+        paths = (self.path / "results" / "raw").rglob("*.json")
+        return sorted((json.loads(path.read_text()) for path in paths), key=lambda r: r["start_ns"])
+
+
+def new_checkout(to: Path) -> Checkout:
+    """Copy this checkout without its results, and give it the micro grid."""
+    shutil.copytree(ROOT, to, symlinks=True, ignore=_NOT_COPIED)
+    checkout = Checkout(to)
+    for section, values in MICRO.items():
+        checkout.configure(section, **values)
+    return checkout
+
+
+def clean_environment() -> dict[str, str]:
+    """Return the environment without what pytest's own runs put there."""
+    kept = dict(os.environ)
+    for name in ("PYTHONPATH", "COPYCOST_PROGRESS", "SNAKEMAKE_PROFILE"):
+        kept.pop(name, None)
+    return kept

@@ -1,0 +1,194 @@
+"""The whole way from a fresh checkout to the report, and what happens on the way."""
+
+import itertools
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from workflow.support import TIMEOUT_S, Checkout, clean_environment, new_checkout
+
+RESULTS = [
+    "config.yaml",
+    "host.json",
+    "facts.json",
+    "tables/cells.csv",
+    "tables/cells.parquet",
+    "tables/summary.csv",
+    "tables/ratios.csv",
+    "report/report.qmd",
+    "report/report.html",
+    "report/report.pdf",
+]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return new_checkout(tmp_path / "checkout")
+
+
+@contextmanager
+def started(checkout: Checkout, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Start Snakemake in a session of its own; whatever is left of it at the end is killed."""
+    process = subprocess.Popen(
+        checkout.command(*arguments),
+        cwd=checkout.path,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def members_of(session: int) -> list[str]:
+    """Return the command lines of the processes of a session that are still alive."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, *_, sid = stat.read_text().rpartition(")")[2].split()[:4]
+            if int(sid) == session and state != "Z":
+                found.append((stat.parent / "cmdline").read_text().replace("\0", " "))
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def overlapping(checkouts: list[Checkout]) -> list[tuple[int, int]]:
+    """Return the starts and ends of measurements that began before another was over."""
+    spans = sorted(
+        (record["start_ns"], record["end_ns"])
+        for checkout in checkouts
+        for record in checkout.records()
+    )
+    return [(end, start) for (_, end), (start, _) in itertools.pairwise(spans) if start < end]
+
+
+def test_one_command_leads_to_the_report(checkout: Checkout) -> None:
+    done = checkout.snakemake("--cores", "2")
+    lines = done.stdout.splitlines()
+
+    assert lines[0] == "copycost: measuring 8 repetitions, which takes about 5 s."
+    results = lines[1:9]
+    for number, line in enumerate(results, start=1):
+        assert re.fullmatch(
+            rf"\[{number}/8\] loopback (one|two)_copy (4|64) KiB x 1 thread, repetition [12]: "
+            rf"\S+ Gbit/s(, \S+ (CPU ns|cycles)/B)?, {8 - number} left(, about \d+ s)?",
+            line,
+        ), line
+    assert lines[9:] == [
+        "copycost: 8 of 8 repetitions measured.",
+        "copycost: the report is results/report/report.html and results/report/report.pdf",
+    ]
+
+    for name in RESULTS:
+        assert (checkout.path / "results" / name).stat().st_size > 0, name
+    assert len(checkout.records()) == 8
+    assert overlapping([checkout]) == []
+    assert list(checkout.path.rglob("results/**/*.new")) == []
+
+
+def test_a_dry_run_says_what_a_run_would_do(checkout: Checkout) -> None:
+    done = checkout.snakemake("-n")
+    assert re.search(
+        r"^copycost: a run would measure 8 repetitions, which takes about 5 s, and do \d+ other "
+        r"jobs \(programs, tables, figures, report\)\.$",
+        done.stdout,
+        re.MULTILINE,
+    )
+    assert not (checkout.path / "results").exists()
+
+
+def test_a_single_target_goes_no_further(checkout: Checkout) -> None:
+    assert checkout.planned("tables").keys().isdisjoint({"plot_figure", "render_report"})
+    assert {"plot_figure", "run_cell"} <= checkout.planned("figures").keys()
+    assert checkout.planned("results/bin/sender_null") == {"build_sender": 1}
+
+
+def test_values_of_the_command_line_count(checkout: Checkout) -> None:
+    cells = "streams={implementations: [zero_copy]}", "measure={repetitions: 3, tcp_nodelay: on}"
+    assert checkout.planned("--config", *cells)["run_cell"] == 6
+
+
+def test_every_configuration_mistake_is_one_line(checkout: Checkout) -> None:
+    checkout.configure("measure", duration_s=-1, duraton_s=3)
+    checkout.configure("streams", n_threads=[1, 1000], implementations=["two_cpy"])
+    done = checkout.snakemake("--cores", "1", check=False)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.splitlines()[1:] == [  # the first line names the profile
+        "config.yaml: measure.duration_s: got -1, must be > 0",
+        "config.yaml: measure.duraton_s: unknown key; did you mean duration_s?",
+        "config.yaml: streams.implementations: got 'two_cpy', must be one of one_copy, two_copy, "
+        "zero_copy (the files of src/strategies); did you mean two_copy?",
+        "config.yaml: streams.n_threads: got 1000, must be <= 256",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("streams: [1", r"config\.yaml: line \d+: not YAML: "),
+        ("- a list", r"config\.yaml: must have the sections streams, measure, statistics and "),
+    ],
+)
+def test_a_configuration_that_cannot_be_read_is_one_line(
+    checkout: Checkout, text: str, said: str
+) -> None:
+    (checkout.path / "config.yaml").write_text(text)
+    done = checkout.snakemake("--cores", "1", check=False)
+    assert done.returncode == 1
+    assert re.fullmatch(said + r".*\n", done.stderr.split("\n", 1)[1])
+
+
+def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_later(checkout: Checkout) -> None:
+    checkout.configure("measure", duration_s=0.5)
+    with started(checkout, "--cores", "1", "measure") as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("[2/8]"):
+                break
+        wait_until(lambda: any("bin/receiver" in name for name in members_of(process.pid)))
+        os.killpg(process.pid, signal.SIGINT)  # what the terminal does on Ctrl-C
+        rest = process.stdout.read()
+        assert process.wait(TIMEOUT_S) != 0
+        wait_until(lambda: not members_of(process.pid))
+    assert "Traceback" not in rest
+    assert "the same command again goes on from here" in rest
+
+    kept = checkout.records()
+    assert len(kept) >= 2
+    done = checkout.snakemake("--cores", "1", "measure")
+    assert f"measuring {8 - len(kept)} repetitions" in done.stdout
+    records = checkout.records()
+    assert len(records) == 8
+    assert all(record in records for record in kept)
+
+
+def test_two_runs_on_one_host_take_turns(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.configure("measure", repetitions=1)
+    other = checkout.copy(tmp_path / "other")
+    with started(checkout, "--cores", "2", "measure") as first:
+        with started(other, "--cores", "2", "measure") as second:
+            said = [process.communicate(timeout=TIMEOUT_S)[0] for process in (first, second)]
+        assert (first.returncode, second.returncode) == (0, 0), said
+    assert len(checkout.records()) == len(other.records()) == 4
+    assert overlapping([checkout, other]) == []

@@ -1,0 +1,203 @@
+"""What is done again after a change, and what is not: on the real workflow, after a real run."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from workflow.support import ROOT, Checkout, new_checkout
+
+# Cells of the micro grid: 2 implementations x 2 sizes x 1 thread count x 2 repetitions.
+ALL = 8
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout in which everything was measured and reported."""
+    checkout = new_checkout(tmp_path_factory.mktemp("finished") / "checkout")
+    checkout.snakemake("--cores", "2")
+    return checkout
+
+
+@pytest.fixture
+def checkout(finished: Checkout, tmp_path: Path) -> Checkout:
+    """A moved copy of the finished checkout, for a test to edit."""
+    return finished.copy(tmp_path / "checkout")
+
+
+def test_nothing_is_done_again_when_nothing_changed(checkout: Checkout) -> None:
+    assert "Nothing to be done" in checkout.snakemake("--cores", "1").stderr
+    assert checkout.planned() == {}
+
+
+def test_touched_files_are_not_changed_files(checkout: Checkout) -> None:
+    for folder in ("src", "workflow", "report", "results/bin"):
+        for path in (checkout.path / folder).rglob("*"):
+            if path.is_file():
+                path.touch()
+    for name in ("config.yaml", "Snakefile", "results/host.json"):
+        (checkout.path / name).touch()
+    assert checkout.planned() == {}
+
+
+def test_an_edited_strategy_is_measured_again_alone(checkout: Checkout) -> None:
+    checkout.append("src/strategies/one_copy.c", "/* edited */\n")
+    planned = checkout.planned()
+    assert planned["build_sender"] == 1
+    assert planned["run_cell"] == ALL / 2
+    assert all("implementation=one_copy/" in path for path in checkout.planned_cells())
+    assert {"collect_results", "compute_facts", "plot_figure", "render_report"} <= planned.keys()
+    assert planned.keys().isdisjoint({"build_receiver", "collect_host", "save_config"})
+
+
+def test_an_edited_header_of_all_programs_measures_everything_again(checkout: Checkout) -> None:
+    checkout.append("src/clock.h", "/* edited */\n")
+    assert checkout.planned()["run_cell"] == ALL
+
+
+ADDED = [
+    ("msg_bytes", ["4KiB", "16KiB", "64KiB"], "msg_bytes=16384/"),
+    ("n_threads", [1, 2], "n_threads=2/"),
+    ("implementations", ["two_copy", "one_copy", "zero_copy"], "implementation=zero_copy/"),
+    ("testbeds", ["loopback", "veth"], "testbed=veth/"),
+]
+
+
+@pytest.mark.parametrize(("key", "values", "part"), ADDED, ids=[row[0] for row in ADDED])
+def test_only_added_cells_are_measured(
+    checkout: Checkout, key: str, values: list[object], part: str
+) -> None:
+    checkout.configure("streams", **{key: values})
+    cells = checkout.planned_cells()
+    assert len(cells) == (ALL if key in ("n_threads", "testbeds") else ALL / 2)
+    assert all(part in path for path in cells)
+
+
+def test_a_removed_size_measures_nothing_but_is_left_out_of_the_table(checkout: Checkout) -> None:
+    checkout.configure("streams", msg_bytes=["64KiB"])
+    planned = checkout.planned()
+    assert "run_cell" not in planned
+    assert {"collect_results", "render_report"} <= planned.keys()
+
+
+def test_more_repetitions_measure_only_the_new_round(checkout: Checkout) -> None:
+    checkout.configure("measure", repetitions=3)
+    cells = checkout.planned_cells()
+    assert len(cells) == ALL / 2
+    assert all(path.endswith("/rep=3.json") for path in cells)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"duration_s": 0.2},
+        {"warmup_s": 0.03},
+        {"congestion_control": "reno"},
+        {"tcp_nodelay": "on"},
+        {"send_buffer_bytes": "64KiB"},
+        {"cpus": {"sender": [0], "receiver": "auto"}},
+    ],
+    ids=lambda setting: next(iter(setting)),
+)
+def test_another_way_to_measure_measures_everything_again(
+    checkout: Checkout, setting: dict[str, object]
+) -> None:
+    checkout.configure("measure", **setting)
+    planned = checkout.planned()
+    assert planned["run_cell"] == ALL
+    assert planned.keys().isdisjoint({"build_sender", "build_receiver", "collect_host"})
+
+
+def test_the_order_of_cells_is_no_reason_to_measure_again(checkout: Checkout) -> None:
+    checkout.configure("measure", order_seed=2)
+    assert "run_cell" not in checkout.planned()
+
+
+def test_other_statistics_measure_nothing_again(checkout: Checkout) -> None:
+    checkout.configure("statistics", resamples=300)
+    planned = checkout.planned()
+    assert planned.keys().isdisjoint({"run_cell", "collect_results"})
+    assert {"summarise_cells", "compute_facts", "render_report"} <= planned.keys()
+
+
+EDITS = [
+    ("workflow/copycost/figures/service_time.py", {"plot_figure", "render_report"}),
+    ("workflow/copycost/stats/ratios.py", {"compare_cells", "compute_facts", "render_report"}),
+    ("workflow/copycost/records/derive.py", {"collect_results", "summarise_cells"}),
+    ("workflow/scripts/plot_figure.py", {"plot_figure", "render_report"}),
+]
+
+
+@pytest.mark.parametrize(("name", "rules"), EDITS, ids=[row[0] for row in EDITS])
+def test_edited_code_behind_the_records_measures_nothing_again(
+    checkout: Checkout, name: str, rules: set[str]
+) -> None:
+    checkout.append(name, "# edited\n")
+    planned = checkout.planned()
+    assert rules <= planned.keys()
+    assert planned.keys().isdisjoint({"run_cell", "build_sender", "collect_host"})
+
+
+def test_one_edited_figure_is_drawn_alone(checkout: Checkout) -> None:
+    checkout.append("workflow/copycost/figures/service_time.py", "# edited\n")
+    assert checkout.planned()["plot_figure"] == 1
+
+
+def test_an_edited_template_writes_the_report_again_and_no_more(checkout: Checkout) -> None:
+    template = next((ROOT / "report").glob("*.qmd.j2")).name
+    checkout.append(f"report/{template}", "\nOne more sentence.\n")
+    assert checkout.planned() == {"write_report": 1, "render_report": 1}
+
+
+def test_edited_measuring_code_measures_everything_again(checkout: Checkout) -> None:
+    checkout.append("workflow/copycost/measure/placement.py", "# edited\n")
+    assert checkout.planned()["run_cell"] == ALL
+
+
+def on_another_kernel(checkout: Checkout) -> None:
+    """Make the records those of a host that differs in one fact."""
+    path = checkout.path / "results" / "host.json"
+    host = json.loads(path.read_text())
+    host["identity"]["kernel_release"] = "5.10.0-test"
+    path.write_text(json.dumps(host, indent=2) + "\n")
+
+
+def without_notes(checkout: Checkout) -> None:
+    """The same, with results that were copied here without Snakemake's notes on them."""
+    on_another_kernel(checkout)
+    for path in (checkout.path / ".snakemake" / "metadata").iterdir():
+        path.unlink()
+
+
+@pytest.mark.parametrize("change", [on_another_kernel, without_notes])
+def test_another_host_measures_everything_again_and_says_why(
+    checkout: Checkout, change: Callable[[Checkout], None]
+) -> None:
+    change(checkout)
+    planned = checkout.planned()
+    assert planned["collect_host"] == 1
+    assert planned["run_cell"] == ALL
+    said = checkout.snakemake("-n").stderr
+    assert "copycost: this is not the host of the earlier results (kernel_release was" in said
+    assert "5.10.0-test, is " in said
+    assert "every cell is measured again" in said
+
+
+def test_the_same_host_is_no_matter_to_speak_of(checkout: Checkout) -> None:
+    assert "host" not in checkout.snakemake("-n").stderr
+
+
+def test_the_configuration_is_saved_as_it_was_resolved(checkout: Checkout) -> None:
+    saved = checkout.path / "results" / "config.yaml"
+    before = saved.stat().st_mtime_ns
+    assert "- 65536" in saved.read_text()
+    checkout.append("config.yaml", "# a comment changes nothing\n")
+    checkout.snakemake("--cores", "1")
+    assert saved.stat().st_mtime_ns == before
+
+
+def test_rounds_are_measured_one_after_the_other(finished: Checkout) -> None:
+    rounds = [record["cell"]["rep"] for record in finished.records()]
+    assert rounds == sorted(rounds)
+    assert Counter(rounds) == {1: ALL / 2, 2: ALL / 2}
