@@ -8,7 +8,6 @@ from typing import Any
 
 import yaml
 
-from copycost.figures.names import FIGURES
 from copycost.report.assets import shown_figures
 from copycost.report.host_table import counter_rows, host_rows
 from copycost.report.markdown import code, escape
@@ -46,8 +45,8 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         Plain text; the last stands at the head of every page.
     facts, host
         Content of facts.json, and the host's part of it.
-    figures, missing_figures
-        By testbed, the names of the figures that show something, and of those that do not.
+    figures
+        By testbed, the names of the figures that show something.
     results_tables
         By testbed and thread count, the full tables in Markdown.
     host_rows, counter_rows, run_rows
@@ -73,14 +72,10 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
     return {
         "title": title,
         "subtitle": _subtitle(facts),
-        "running": facts["host"]["kernel"]["release"],
+        "running": _host(facts),
         "facts": facts,
         "host": facts["host"],
-        "figures": {testbed: _ordered(shown[testbed]) for testbed in testbeds},
-        "missing_figures": {
-            testbed: [name for name in FIGURES if name not in shown[testbed]]
-            for testbed in testbeds
-        },
+        "figures": {testbed: shown[testbed] for testbed in testbeds},
         "results_tables": {
             testbed: results_tables(tables, testbed, wording, source) for testbed in testbeds
         },
@@ -101,9 +96,7 @@ def origin_of(facts: Mapping[str, Any]) -> str:
             commit += " with changes"
     else:
         commit = f"{len(commits)} commits" if commits else "no commit known"
-    host = facts["host"]
-    processor = host["cpu"]["model"] or "unknown processor"
-    return f"{commit}; {escape(processor)}, Linux {escape(host['kernel']['release'])}"
+    return f"{commit}; {escape(_host(facts))}"
 
 
 def _compact(config: str) -> str:
@@ -120,12 +113,10 @@ def _provenance(origin: str) -> Callable[[str, str], str]:
 
 
 def _subtitle(facts: Mapping[str, Any]) -> str:
-    host, run = facts["host"], facts["run"]
-    parts = [host["cpu"]["model"] or "unknown processor", f"Linux {host['kernel']['release']}"]
-    if run["started_at"]:
-        parts.append(run["started_at"][:10])
-    return ", ".join(parts)
+    started = facts["run"]["started_at"]
+    return f"{_host(facts)}, {started[:10]}" if started else _host(facts)
 
 
-def _ordered(names: Sequence[str]) -> list[str]:
-    return [name for name in FIGURES if name in names]
+def _host(facts: Mapping[str, Any]) -> str:
+    host = facts["host"]
+    return f"{host['cpu']['model'] or 'unknown processor'}, Linux {host['kernel']['release']}"

@@ -7,8 +7,11 @@ from typing import Literal
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|@$^~])")
 _CODE = re.compile(r"`([^`]*)`")
-_WIDEST_TEXT = 44
-"""Columns of running text wrap; beyond this many characters they get no further width."""
+_LINE = 100
+"""Characters of table type that fit side by side on a page."""
+
+_PADDING = 3
+"""Characters that the space beside a column takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +71,12 @@ def pipe_table(
     classes
         Classes of the table.
     """
+    widths = _widths(
+        [[column.title, *(row[index] for row in rows)] for index, column in enumerate(columns)]
+    )
     dashes = [
-        _separator(column, [row[index] for row in rows]) for index, column in enumerate(columns)
+        "-" * width + ":" if column.align == "right" else ":" + "-" * width
+        for column, width in zip(columns, widths, strict=True)
     ]
     lines = [_row([column.title for column in columns]), _row(dashes)]
     lines += [_row(row) for row in rows]
@@ -77,11 +84,29 @@ def pipe_table(
     return "\n".join([*lines, "", f": {caption} {{{attributes}}}"])
 
 
-def _separator(column: Column, cells: Sequence[str]) -> str:
-    title_words = [_visible_length(word) for word in column.title.split()]
-    longest = max([*title_words, *(_visible_length(cell) for cell in cells)])
-    dashes = "-" * (min(longest, _WIDEST_TEXT) + 2)
-    return f"{dashes}:" if column.align == "right" else f":{dashes}"
+def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
+    """Return the width of each column, title first, in characters.
+
+    No word is broken. Where not every cell fits on one line, columns of running text share what
+    the others leave, in proportion to their lack.
+    """
+    natural = [max(map(_visible_length, cells)) + _PADDING for cells in columns]
+    if sum(natural) <= _LINE:
+        return natural
+    least = [
+        max(_visible_length(word) for cell in cells for word in cell.split() or [""]) + _PADDING
+        for cells in columns
+    ]
+    # Titles may wrap, before any cell has to.
+    full = [
+        max(low, *(_visible_length(cell) + _PADDING for cell in cells[1:]))
+        for low, cells in zip(least, columns, strict=True)
+    ]
+    lack = sum(full) - sum(least)
+    if sum(full) <= _LINE or lack == 0:
+        return full
+    spare = max(_LINE - sum(least), 0)
+    return [low + round(spare * (high - low) / lack) for low, high in zip(least, full, strict=True)]
 
 
 def _visible_length(markdown: str) -> int:

@@ -10,7 +10,7 @@ from copycost.report.filters import significant, size
 from copycost.report.markdown import Column, pipe_table, slug
 
 NONE = "---"
-"""A dash where there is no value; the last column of the row says why."""
+"""A dash where there is no value; the table of what was not measured has the reason."""
 
 THROUGHPUT = "throughput_bits_per_s"
 
@@ -23,8 +23,6 @@ class Value:
     low: float
     high: float
     n: int
-    n_failed: int
-    n_skipped: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +78,6 @@ def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
             low=_float(row["low"]),
             high=_float(row["high"]),
             n=int(row["n"]),
-            n_failed=int(row["n_failed"]),
-            n_skipped=int(row["n_skipped"]),
         )
         for row in _rows_of(summary)
     }
@@ -130,8 +126,8 @@ def results_tables(tables: Tables, testbed: str, wording: Wording, source: str) 
         caption = (
             f"All cells on `{testbed}` with {n_threads} {noun}: throughput (median, interval), "
             f"mean and 99th percentile of the service time, cost of both sides together, "
-            f"throughput as a ratio to `{wording.baseline}` and the number n of repetitions. "
-            f"{source}"
+            f"throughput as a ratio to `{wording.baseline}` and the number n of repetitions with a "
+            f"value. {source}"
         )
         identifier = f"tbl-{slug(testbed)}-t{n_threads}"
         markdown[n_threads] = pipe_table(columns, rows, caption, identifier, ["grouped"])
@@ -177,14 +173,7 @@ def _interval(value: Value, scale: float) -> str:
 
 
 def _repetitions(value: Value, repetitions: int) -> str:
-    if value.n == repetitions:
-        return str(value.n)
-    why = [
-        f"{count} {word}"
-        for count, word in ((value.n_failed, "failed"), (value.n_skipped, "skipped"))
-        if count
-    ]
-    return f"{value.n} of {repetitions}" + (f", {', '.join(why)}" if why else "")
+    return str(value.n) if value.n == repetitions else f"{value.n} of {repetitions}"
 
 
 def _float(text: str) -> float:

@@ -36,7 +36,8 @@ def commit_only(commit: str) -> str:
 def _when(run: Mapping[str, Any]) -> str:
     if not run["started_at"]:
         return "nothing was measured"
-    return f"first start {escape(run['started_at'])}, last start {escape(run['finished_at'])} (UTC)"
+    first, last = (escape(run[key])[:19].replace("T", " ") for key in ("started_at", "finished_at"))
+    return f"first repetition {first}, last {last} (UTC)"
 
 
 def _repetitions(run: Mapping[str, Any]) -> str:

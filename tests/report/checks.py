@@ -1,0 +1,213 @@
+"""What must hold for every finished report, whoever typeset it: `check_html`, `check_pdf`."""
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pdfplumber
+from pdfminer.converter import PDFLayoutAnalyzer
+from pdfminer.pdfinterp import PDFPageInterpreter, PDFResourceManager
+from pdfminer.pdfpage import PDFPage
+from playwright.sync_api import Browser, Page, sync_playwright
+
+CHROMIUM_OPTIONS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+WIDTHS_PX = (390, 820, 1400)
+"""A phone, a tablet, a desktop."""
+
+MARGIN_PT = 2.5 / 2.54 * 72
+SLACK_PT = 3.0
+"""Full stops and hyphens hang into the margin a little, so that it looks straight."""
+
+_UNRESOLVED = re.compile(r"\?@|@(fig|tbl|sec)-|\{#|\{\{|\}\}|:::|\]\(|\bnan\b|Undefined")
+_REFERENCE = re.compile(r"\b(Figure|Table|Section)\s([0-9]+(?:\.[0-9]+)*)(?![.:]\s[A-Z`])")
+_CAPTION = re.compile(r"^(Figure|Table)\s([0-9]+)[.:]\s", re.MULTILINE)
+
+
+def chromium() -> str | None:
+    """Return the path of a Chromium, or None."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    return None
+
+
+def check_html(path: Path) -> None:
+    """Open the page in a headless Chromium and check what a reader would notice."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium(), args=list(CHROMIUM_OPTIONS)
+        )
+        try:
+            for width in WIDTHS_PX:
+                _check_at_width(browser, path, width)
+        finally:
+            browser.close()
+
+
+def _check_at_width(browser: Browser, path: Path, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    complaints: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: _note_console(message, complaints))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(path.resolve().as_uri())
+    _check_figures(page)
+    _check_references(page)
+    text = page.inner_text("body")
+    assert not (found := _UNRESOLVED.search(text)), _around(text, found)
+    widths = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert widths[0] <= widths[1], f"the page is {widths[0]} px wide in a window of {width} px"
+    assert float(page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)")) >= 15
+    outside = [url for url in requests if url != path.resolve().as_uri()]
+    outside = [url for url in outside if not url.startswith("data:")]
+    assert not outside, f"requests leave the file: {outside}"
+    assert not complaints, complaints
+    page.close()
+
+
+def _note_console(message: Any, complaints: list[str]) -> None:  # noqa: ANN401
+    if message.type in ("error", "warning"):
+        complaints.append(message.text)
+
+
+def _check_figures(page: Page) -> None:
+    images = page.evaluate(
+        """[...document.images].map(image => ({
+            name: (image.closest('[id]') || image).id, alt: image.alt, complete: image.complete,
+            natural: image.naturalWidth, shown: image.getBoundingClientRect().width}))"""
+    )
+    assert images, "no figure at all"
+    for image in images:
+        assert image["complete"], image
+        assert image["natural"] > 0, image
+        assert image["shown"] > 100, image
+        assert image["alt"], image
+
+
+def _check_references(page: Page) -> None:
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(element => element.id)")
+    twice = [name for name, count in Counter(ids).items() if count > 1]
+    assert not twice, f"ids used twice: {twice}"
+    links = page.evaluate("[...document.links].map(link => link.getAttribute('href'))")
+    targets = {link[1:] for link in links if link.startswith("#")}
+    assert targets, "no reference at all"
+    assert targets <= set(ids), f"references to nothing: {sorted(targets - set(ids))}"
+    for target in sorted(targets):
+        top, bottom = page.evaluate(
+            """target => {
+                location.hash = target;
+                const box = document.getElementById(target).getBoundingClientRect();
+                return [box.top, innerHeight];
+            }""",
+            target,
+        )
+        assert -1 <= top < bottom, f"the jump to #{target} ends {top} px off"
+
+
+def check_pdf(path: Path) -> None:
+    """Read every page of the PDF and check what a printer or a reader would notice."""
+    with pdfplumber.open(path) as pdf:
+        texts = []
+        for page in pdf.pages:
+            _check_margins(page)
+            _check_overlaps(page)
+            _check_page_end(page)
+            texts.append(page.extract_text())
+    _check_numbers("\n".join(texts))
+    text = " ".join(texts)
+    assert "\N{REPLACEMENT CHARACTER}" not in text
+    assert not (found := _UNRESOLVED.search(text)), _around(text, found)
+    assert "Typeset by" in texts[-1], "the last page does not say what typeset it"
+    missing = list(_missing_glyphs(path))
+    assert not missing, f"characters that the fonts lack: {missing}"
+
+
+def _check_margins(page: Any) -> None:  # noqa: ANN401
+    left, right = MARGIN_PT - SLACK_PT, float(page.width) - MARGIN_PT + SLACK_PT
+    for char in page.chars:
+        # Spaces at the end of a line hang into the margin, which nobody sees.
+        beside = char["text"].strip() and (char["x0"] < left or char["x1"] > right)
+        assert not beside, f"page {page.page_number}: {_line_of(page, char)!r} beyond the margin"
+        assert 20 < char["top"] < float(page.height) - 20
+    for drawn in (*page.lines, *page.rects, *page.curves):
+        beside = drawn["x0"] < left - 12 or drawn["x1"] > right + 12
+        assert not beside, f"page {page.page_number}: a drawing beyond the margin"
+        assert 0 < drawn["top"]
+        assert drawn["bottom"] < float(page.height)
+
+
+def _line_of(page: Any, char: dict[str, Any]) -> str:  # noqa: ANN401
+    row = [other for other in page.chars if abs(other["bottom"] - char["bottom"]) < 1]
+    return "".join(other["text"] for other in sorted(row, key=lambda other: other["x0"]))
+
+
+def _check_overlaps(page: Any) -> None:  # noqa: ANN401
+    """Fail where a text runs into its neighbour, as in a column that is too narrow."""
+    rows: dict[float, list[dict[str, Any]]] = {}
+    for char in page.chars:
+        rows.setdefault(round(char["bottom"]), []).append(char)
+    for row in rows.values():
+        row.sort(key=lambda char: char["x0"])
+        for one, next_one in zip(row, row[1:], strict=False):
+            common = one["x1"] - next_one["x0"]
+            narrow = min(one["width"], next_one["width"])
+            line = "".join(char["text"] for char in row)
+            assert common < max(0.6 * narrow, 1.5), f"page {page.page_number}: overlap in {line!r}"
+
+
+def _check_page_end(page: Any) -> None:  # noqa: ANN401
+    """Fail where a heading, or the caption of a table, is the last thing on a page."""
+    lines = page.extract_text_lines(return_chars=True)
+    body = [line for line in lines if line["bottom"] < float(page.height) - 55]
+    last = body[-1]
+    sizes = {round(char["size"], 1) for char in last["chars"]}
+    bold = all("Bold" in char["fontname"] for char in last["chars"] if char["text"].strip())
+    assert not (bold and min(sizes) > 10.4), f"page {page.page_number} ends with {last['text']!r}"
+    assert not re.match(r"Table\s\d+[.:]", last["text"]), f"page {page.page_number}: caption alone"
+
+
+def _check_numbers(text: str) -> None:
+    captions = _CAPTION.findall(text)
+    for noun in ("Figure", "Table"):
+        numbers = [int(number) for kind, number in captions if kind == noun]
+        assert numbers == list(range(1, len(numbers) + 1)), f"captions of {noun}: {numbers}"
+    known = {(noun, number) for noun, number in captions}
+    headings = set(re.findall(r"^(\d+(?:\.\d+)*)\s\S", text, re.MULTILINE))
+    for noun, number in _REFERENCE.findall(text):
+        exists = number in headings if noun == "Section" else (noun, number) in known
+        assert exists, f"{noun} {number} is referred to and does not exist"
+
+
+def _missing_glyphs(path: Path) -> Iterator[str]:
+    """Yield a description of every character that was set as the glyph "not defined"."""
+    found: list[str] = []
+
+    class Reader(PDFLayoutAnalyzer):
+        def render_char(self, *args: Any, **kwargs: Any) -> float:  # noqa: ANN401
+            font, cid = args[1], args[5]
+            if cid == 0 and font.is_multibyte():
+                found.append(f"page {self.pageno} in {font.fontname}")
+            return super().render_char(*args, **kwargs)
+
+    manager = PDFResourceManager()
+    interpreter = PDFPageInterpreter(manager, Reader(manager, laparams=None))
+    with path.open("rb") as file:
+        for page in PDFPage.get_pages(file):
+            interpreter.process_page(page)
+    yield from found
+
+
+def _around(text: str, found: re.Match[str]) -> str:
+    return f"unresolved: ...{text[max(0, found.start() - 60) : found.end() + 60]!r}..."
