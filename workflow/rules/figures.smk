@@ -8,7 +8,7 @@ rule plot_figure:
         cells="results/tables/cells.parquet",
         summary="results/tables/summary.csv",
         ratios="results/tables/ratios.csv",
-        code=lambda wildcards: figure_code(wildcards.figure),
+        code=lambda wildcards: package_files(*figure_code(wildcards.figure)),
     output:
         svg="results/figures/{testbed}/{figure}.svg",
         png="results/figures/{testbed}/{figure}.png",

@@ -6,42 +6,50 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+)
 
 from copycost.sizes import format_size
 
+_EDGE_CM = 0.33
+_DENSE_BELOW = 50.0
 _LOG_FROM = 20.0
 """Spread of the values (largest / smallest) above which a linear axis would flatten the small."""
 
 
 def size_axis(axes: Axes, sizes: Iterable[int], width_cm: float) -> None:
     """Make a log2 axis of message sizes: a tick at each size, labels where there is room."""
-    _log2_axis(axes, sorted(set(sizes)), format_size, max(1, int(width_cm / 1.45)))
+    _log2_axis(axes, sorted(set(sizes)), format_size, width_cm, label_cm=1.45)
 
 
 def thread_axis(axes: Axes, counts: Iterable[int], width_cm: float) -> None:
     """Make a log2 axis of thread counts."""
-    _log2_axis(axes, sorted(set(counts)), str, max(1, int(width_cm / 0.6)))
+    _log2_axis(axes, sorted(set(counts)), str, width_cm, label_cm=0.6)
 
 
-def _log2_axis(axes: Axes, values: Sequence[int], name: Callable[[int], str], room: int) -> None:
+def _log2_axis(
+    axes: Axes, values: Sequence[int], name: Callable[[int], str], width_cm: float, label_cm: float
+) -> None:
     axes.set_xscale("log", base=2)
     axes.xaxis.set_minor_locator(NullLocator())
-    shown = _spaced(values, room)
+    shown = _spaced(values, max(1, int(width_cm / label_cm)))
     axes.set_xticks(values, [name(v) if v in shown else "" for v in values])
-    margin = 1.25 if len(values) < 2 else (values[-1] / values[0]) ** 0.06
+    # Room for half a marker that stands a little beside its tick.
+    margin = 1.25 if len(values) < 2 else (values[-1] / values[0]) ** (_EDGE_CM / width_cm)
     axes.set_xlim(values[0] / margin, values[-1] * margin)
 
 
-def _spaced(values: Sequence[int], room: int) -> set[int]:
-    """Return the values to label so that at most `room` labels share the axis evenly.
-
-    Every k-th value where the steps are equal; where they are not, values that would crowd a
-    label already placed are passed over.
-    """
+def _spaced(values: Sequence[int], n_gaps: int) -> set[int]:
+    """Return the values to label so that labels are at least 1 / `n_gaps` of the axis apart."""
     if len(values) <= 1:
         return set(values)
-    least = math.log2(values[-1] / values[0]) / room
+    least = math.log2(values[-1] / values[0]) / n_gaps
     shown = [values[0]]
     for value in values[1:]:
         if math.log2(value / shown[-1]) >= least * 0.999:
@@ -78,25 +86,33 @@ def value_axis(axes: Axes, data: pd.DataFrame, scale: str, strip: float = 0.0) -
         return
     top = float(known.max())
     if scale == "linear":
-        axes.set_ylim(0, (top * 1.06 or 1.0) / (1 - strip))
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=5, min_n_ticks=3))
-        axes.yaxis.set_major_formatter(FuncFormatter(_plain))
-        return
-    least = float(known[known > 0].min())
-    if scale == "log":
-        axes.set_yscale("log")
-        low = least / 1.25
+        low, high = 0.0, top * 1.06 or 1.0
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
     else:
-        axes.set_yscale("symlog", linthresh=least, linscale=0.4)
-        low = 0.0
-    span = math.log(top * 1.25 / (least / 1.25))
-    axes.set_ylim(low, least / 1.25 * math.exp(span / (1 - strip)))
-    dense = (1.0, 2.0, 5.0) if span < math.log(60) else (1.0,)
-    if scale == "log":
-        axes.yaxis.set_major_locator(LogLocator(base=10, subs=dense, numticks=12))
-        axes.yaxis.set_minor_locator(LogLocator(base=10, subs=tuple(np.arange(2, 10)), numticks=30))
+        least = float(known[known > 0].min())
+        low, high = least / 1.25 if scale == "log" else 0.0, top * 1.25
+        _log_ticks(axes, least, high, scale)
+    transform = axes.yaxis.get_transform()
+    bottom, full = transform.transform(np.array([low, high]))
+    raised = bottom + (full - bottom) / (1 - strip)
+    axes.set_ylim(low, float(transform.inverted().transform(np.array([raised]))[0]))
     axes.yaxis.set_major_formatter(FuncFormatter(_plain))
     axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _log_ticks(axes: Axes, least: float, high: float, scale: str) -> None:
+    if scale == "log":
+        axes.set_yscale("log")
+        dense = (1.0, 2.0, 5.0) if high / least < _DENSE_BELOW else (1.0,)
+        axes.yaxis.set_major_locator(LogLocator(base=10, subs=dense, numticks=12))
+        axes.yaxis.set_minor_locator(LogLocator(base=10, subs=tuple(range(2, 10)), numticks=30))
+        return
+    axes.set_yscale("symlog", linthresh=least, linscale=0.5)
+    # A decade next to the linear part would touch the label of 0.
+    first = math.ceil(math.log10(least * 1.5))
+    decades = [10.0**power for power in range(first, math.floor(math.log10(high)) + 1)]
+    axes.yaxis.set_major_locator(FixedLocator([0.0, *decades]))
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def _plain(value: float, _position: object = None) -> str:

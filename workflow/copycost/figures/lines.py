@@ -1,6 +1,7 @@
 """Lines in a panel: one per implementation, with intervals, and marks where a cell is missing."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,8 @@ from matplotlib.transforms import Transform, blended_transform_factory, offset_c
 
 from copycost.figures.style import SHADE, looks
 
-_ROW = 0.08
-_ROWS_MOST = 0.6
+_ROW_CM = 0.32
+_STRIP_MOST = 0.6
 _DODGE_PT = 2.4
 _DODGE_MOST_PT = 9.0
 
@@ -53,43 +54,68 @@ def _dodge(place: int, n: int) -> float:
     return (place - (n - 1) / 2) * step
 
 
-def is_missing(data: pd.DataFrame) -> pd.Series:
-    """Return which points lack at least one repetition."""
-    return (data["n_failed"] > 0) | (data["n_skipped"] > 0)
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The grey strip at the top of every panel, where cells with missing repetitions are marked.
+
+    Attributes
+    ----------
+    names
+        The implementations that have a row in it, from the top.
+    share
+        Its share of the panel's height (0..1); 0 where nothing is missing.
+    note
+        The sentence that explains its marks; empty where nothing is missing.
+    """
+
+    names: tuple[str, ...]
+    share: float
+    note: str
 
 
-def missing_note(data: pd.DataFrame) -> str:
-    """Return the sentence that explains the marks of `mark_missing`, where there are any."""
-    if not is_missing(data).any():
-        return ""
-    return "Grey strip: cells with skipped (hollow mark) or failed (crossed) repetitions."
+def missing_strip(
+    data: pd.DataFrame, implementations: Sequence[str], panel_height_cm: float
+) -> Strip:
+    """Return the strip that the missing repetitions of a whole figure need."""
+    missing = data[_is_missing(data)]
+    names = tuple(name for name in implementations if (missing["implementation"] == name).any())
+    hollow = [
+        word
+        for word, present in (
+            ("skipped", (missing["n_skipped"] > 0).any()),
+            ("not counted", (missing["state"] == "not counted").any()),
+        )
+        if present
+    ]
+    words = [f"{' or '.join(hollow)} (hollow mark)"] if hollow else []
+    words += ["failed (crossed mark)"] if (missing["n_failed"] > 0).any() else []
+    note = f"Grey strip: cells with repetitions that were {', or '.join(words)}." if words else ""
+    return Strip(names, min(_STRIP_MOST, _ROW_CM / panel_height_cm * len(names)), note)
 
 
-def missing_strip(data: pd.DataFrame) -> float:
-    """Return the share of the panel's height that `mark_missing` needs at the top."""
-    n_rows = int(data.loc[is_missing(data), "implementation"].nunique())
-    return min(_ROWS_MOST, _ROW * n_rows)
+def _is_missing(data: pd.DataFrame) -> pd.Series:
+    return (data["state"] != "measured") | (data["n_failed"] > 0) | (data["n_skipped"] > 0)
 
 
 def mark_missing(
-    axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence[str], strip: float
+    axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence[str], strip: Strip
 ) -> None:
-    """Mark cells with failed or skipped repetitions in the top `strip` (0..1) of the panel.
+    """Mark cells that lack a repetition in the strip at the top of the panel.
 
     The mark is the implementation's own marker, hollow, in a row of its own, and crossed where a
     repetition failed: it can be told apart without colour.
     """
+    if not strip.names:
+        return
     styles = looks(implementations)
-    missing = data[is_missing(data)]
-    rows = [name for name in implementations if (missing["implementation"] == name).any()]
-    height = min(_ROW, strip / max(1, len(rows)))
-    if strip:
-        axes.add_patch(
-            Rectangle((0, 1 - strip), 1, strip, transform=axes.transAxes, color=SHADE, lw=0)
-        )
+    missing = data[_is_missing(data)]
+    bottom = 1 - strip.share
+    axes.add_patch(
+        Rectangle((0, bottom), 1, strip.share, transform=axes.transAxes, color=SHADE, lw=0)
+    )
     where = blended_transform_factory(axes.transData, axes.transAxes)
-    for place, name in enumerate(rows):
-        level = 1 - height * (place + 0.5)
+    for place, name in enumerate(strip.names):
+        level = 1 - strip.share * (place + 0.5) / len(strip.names)
         for cell in missing[missing["implementation"] == name].to_dict("records"):
             for shape in (styles[name].marker, *(["x"] if cell["n_failed"] > 0 else [])):
                 mark = Line2D([cell[x]], [level], marker=shape, **styles[name].as_hole())
@@ -98,7 +124,7 @@ def mark_missing(
 
 
 def line_panel(
-    axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence[str], strip: float
+    axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence[str], strip: Strip
 ) -> None:
     """Draw the lines of a panel and the marks of what is missing in it."""
     draw_lines(axes, data, x, implementations)

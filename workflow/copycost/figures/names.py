@@ -1,7 +1,5 @@
 """Which figures there are, and which files of this package each one depends on."""
 
-from pathlib import Path
-
 FIGURES = (
     "throughput",
     "service_time",
@@ -12,14 +10,26 @@ FIGURES = (
 )
 """Every figure; ``draw`` in the module of the same name draws it."""
 
-_SHARED = ("style", "tables", "axes", "sheet", "lines", "output")
+_SHARED = (
+    "figures/style.py",
+    "figures/tables.py",
+    "figures/axes.py",
+    "figures/sheet.py",
+    "figures/lines.py",
+    "figures/output.py",
+    "analysis/metrics.py",
+    "analysis/tables.py",
+    "records/columns.py",
+    "records/table.py",
+    "sizes.py",
+)
 
 
-def figure_code(figure: str) -> list[str]:
-    """Return the files that decide how one figure looks, as inputs of the rule that draws it.
+def figure_code(figure: str) -> tuple[str, ...]:
+    """Return the files below ``workflow/copycost`` that decide how one figure looks.
 
-    Snakemake does not see edits of imported modules. Naming the one module and the shared ones
-    makes an edit redraw that figure alone, or all of them.
+    They are inputs of the rule that draws it, since Snakemake does not see edits of imported
+    modules. Naming the one module and the shared ones makes an edit redraw that figure alone, or
+    all of them.
     """
-    folder = Path(__file__).parent
-    return [str(folder / f"{module}.py") for module in (figure, *_SHARED)]
+    return (f"figures/{figure}.py", *_SHARED)

@@ -3,6 +3,8 @@
 from importlib import import_module
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from copycost.figures.style import styled
 from copycost.figures.tables import Drawn, Tables
 
@@ -21,5 +23,18 @@ def save(drawn: Drawn, svg: Path, png: Path, csv: Path) -> None:
     drawing does.
     """
     drawn.data.to_csv(csv, index=False, lineterminator="\n")
-    drawn.figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+    _fix_layout(drawn.figure)
     drawn.figure.savefig(png, format="png", metadata={"Software": None})
+    drawn.figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+
+
+def _fix_layout(figure: Figure) -> None:
+    """Lay the figure out once, at positions without the solver's rounding noise.
+
+    The last bits of a solution differ from run to run, and the SVG's identifiers with them.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        left, bottom, width, height = (round(side, 6) for side in axes.get_position().bounds)
+        axes.set_position((left, bottom, width, height))

@@ -1,14 +1,17 @@
 """The tables that figures are drawn from, and the table behind a figure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
 
+from copycost.analysis.metrics import CostMetric, choose_cost_metric
+from copycost.analysis.tables import read_table
 from copycost.errors import DataError
 from copycost.figures.style import in_order
+from copycost.records.table import read_table as read_cells
 
 COLUMNS = (
     "testbed",
@@ -31,8 +34,6 @@ COLUMNS = (
 there is none). `state` is ``measured``, ``failed``, ``skipped`` or ``not counted``.
 """
 
-_TEXT = ("study", "testbed", "implementation", "baseline", "metric", "verdict")
-
 
 @dataclass(frozen=True, slots=True)
 class Tables:
@@ -45,12 +46,15 @@ class Tables:
     implementations
         All implementations of the run in legend order, so that one that is missing on this
         testbed takes no colour from another.
+    cost
+        What cost per byte means in the whole run.
     cells, summary, ratios
         The tables of the same names, rows of this testbed only.
     """
 
     testbed: str
     implementations: tuple[str, ...]
+    cost: CostMetric
     cells: pd.DataFrame
     summary: pd.DataFrame
     ratios: pd.DataFrame
@@ -71,6 +75,7 @@ def tables_of(
     return Tables(
         testbed=testbed,
         implementations=in_order(summary["implementation"]),
+        cost=choose_cost_metric(cells),
         cells=cells[cells["testbed"] == testbed],
         summary=summary[summary["testbed"] == testbed],
         ratios=ratios[ratios["testbed"] == testbed],
@@ -83,22 +88,12 @@ def read_tables(testbed: str, cells: Path, summary: Path, ratios: Path) -> Table
     Raises
     ------
     DataError
-        If no row of the summary belongs to `testbed`.
+        If the cells break a rule of their table, or no row of the summary belongs to `testbed`.
     """
-    found = tables_of(testbed, pd.read_parquet(cells), _read_csv(summary), _read_csv(ratios))
+    found = tables_of(testbed, read_cells(cells), read_table(summary), read_table(ratios))
     if found.summary.empty:
         raise DataError(f"{summary}: no row of testbed {testbed}; collect the tables again")
     return found
-
-
-def _read_csv(path: Path) -> pd.DataFrame:
-    """Read a table in which ``null`` may be the name of an implementation."""
-    head = pd.read_csv(path, nrows=0).columns
-    text = [name for name in _TEXT if name in head]
-    missing = {name: [""] for name in head if name not in text}
-    return pd.read_csv(
-        path, dtype=dict.fromkeys(text, "str"), keep_default_na=False, na_values=missing
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +152,8 @@ def points(tables: Tables, metrics: Mapping[str, Quantity]) -> pd.DataFrame:
         rows["order"] = [tables.implementations.index(name) for name in rows["implementation"]]
         rows = rows.sort_values(["order", "n_threads", "msg_bytes"], kind="stable")
         parts.append(rows)
+    if not parts:
+        return pd.DataFrame(columns=list(COLUMNS))
     return pd.concat(parts)[list(COLUMNS)].reset_index(drop=True)
 
 
@@ -177,3 +174,18 @@ def confidence(data: pd.DataFrame) -> float | None:
 def counted(n: int, noun: str) -> str:
     """Return ``1 thread`` or ``4 threads``."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def spread(values: Iterable[int], most: int) -> list[int]:
+    """Return at most `most` of the values, evenly spread, with the smallest and the largest."""
+    ordered = sorted(set(values))
+    if len(ordered) <= most:
+        return ordered
+    last = len(ordered) - 1
+    return [ordered[round(place * last / (most - 1))] for place in range(most)]
+
+
+def left_out(values: Iterable[int], shown: Sequence[int], noun: str) -> str:
+    """Return the sentence that says which values a figure had no room for."""
+    missing = [str(value) for value in sorted(set(values)) if value not in shown]
+    return f"Not drawn for want of room: {', '.join(missing)} {noun}." if missing else ""

@@ -1,0 +1,86 @@
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from copycost.figures.axes import scale_of, size_axis, thread_axis, value_axis
+
+
+def points(*values: float) -> pd.DataFrame:
+    return pd.DataFrame({"value": values, "low": np.nan, "high": np.nan})
+
+
+def labels(axes: Axes) -> list[str]:
+    return [label.get_text() for label in axes.get_xticklabels()]
+
+
+@pytest.fixture
+def axes() -> Axes:
+    return Figure().subplots()
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ((1, 5), "linear"),
+        ((0, 5), "linear"),
+        ((0.1, 90), "log"),
+        ((0, 0.1, 90), "symlog"),
+        ((), "linear"),
+        ((0, 0), "linear"),
+    ],
+)
+def test_scale_is_linear_for_small_and_logarithmic_for_wide_spreads(
+    values: tuple[float, ...], scale: str
+) -> None:
+    assert scale_of(points(*values)) == scale
+
+
+def test_interval_ends_count_for_the_scale() -> None:
+    data = pd.DataFrame({"value": [2.0], "low": [0.0], "high": [50.0]})
+    assert scale_of(data) == "symlog"
+
+
+def test_linear_axis_starts_at_zero_and_holds_the_interval(axes: Axes) -> None:
+    value_axis(axes, pd.DataFrame({"value": [3.0], "low": [2.0], "high": [7.0]}), "linear")
+    low, high = axes.get_ylim()
+    assert low == 0
+    assert high > 7
+
+
+def test_symlog_axis_labels_zero_and_decades_that_do_not_touch(axes: Axes) -> None:
+    value_axis(axes, points(0, 0.0003, 9), "symlog")
+    assert [tick for tick in axes.get_yticks() if tick <= 9] == [0, 0.001, 0.01, 0.1, 1]
+
+
+def test_strip_at_the_top_stays_free_of_values(axes: Axes) -> None:
+    for scale, values in (("linear", (1, 5)), ("log", (1, 500)), ("symlog", (0, 1, 500))):
+        axes.set_yscale("linear")
+        value_axis(axes, points(*values), scale, strip=0.3)
+        height = axes.transAxes.inverted().transform(axes.transData.transform((1, max(values))))[1]
+        assert height < 0.7
+
+
+def test_size_axis_has_a_tick_per_size_and_names_in_binary_units(axes: Axes) -> None:
+    size_axis(axes, [256, 4096, 65536, 1048576], width_cm=14)
+    assert list(axes.get_xticks()) == [256, 4096, 65536, 1048576]
+    assert labels(axes) == ["256 B", "4 KiB", "64 KiB", "1 MiB"]
+
+
+def test_narrow_size_axis_keeps_all_ticks_and_drops_labels(axes: Axes) -> None:
+    size_axis(axes, [256 << step for step in range(0, 14, 2)], width_cm=3)
+    assert len(axes.get_xticks()) == 7
+    assert [label for label in labels(axes) if label] == ["256 B", "16 KiB", "1 MiB"]
+
+
+def test_sizes_that_lie_close_share_one_label(axes: Axes) -> None:
+    size_axis(axes, [1000, 1024, 65000], width_cm=6)
+    assert labels(axes) == ["1000 B", "", "65000 B"]
+
+
+def test_single_size_and_single_thread_count_have_room_around_them(axes: Axes) -> None:
+    size_axis(axes, [4096], width_cm=6)
+    assert axes.get_xlim()[0] < 4096 < axes.get_xlim()[1]
+    thread_axis(axes, [1], width_cm=6)
+    assert labels(axes) == ["1"]

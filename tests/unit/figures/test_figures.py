@@ -1,0 +1,274 @@
+"""What every figure must hold, whatever the run looked like."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from unit.figures.tables_example import IMPLEMENTATIONS, example
+
+import copycost
+from copycost.figures.names import FIGURES, figure_code
+from copycost.figures.output import draw, save
+from copycost.figures.style import looks
+from copycost.figures.tables import COLUMNS, Drawn, Tables
+
+LINES = ("throughput", "service_time", "counters", "cost_per_byte", "copied_share")
+TWELVE = (*IMPLEMENTATIONS, *(f"further_{place}" for place in range(9)))
+
+
+def with_holes(implementation: str, msg_bytes: int, n_threads: int, rep: int) -> str:
+    if (implementation, n_threads) == ("zero_copy", 8):
+        return "failed" if msg_bytes == 65536 else "measured"
+    if (implementation, msg_bytes, n_threads) == ("one_copy", 256, 1):
+        return "skipped"
+    if (implementation, msg_bytes, n_threads, rep) == ("two_copy", 4096, 8, 2):
+        return "failed"
+    return "measured"
+
+
+PACKAGE = Path(copycost.__file__).parent
+
+RUNS: dict[str, dict[str, object]] = {
+    "default": {},
+    "with holes": {"status": with_holes},
+    "one cell once": {
+        "implementations": ["one_copy"], "sizes": [4096], "threads": [1], "repetitions": 1,
+    },
+    "one implementation": {"implementations": ["zero_copy"]},
+    "one size": {"sizes": [65536]},
+    "one thread count": {"threads": [1]},
+    "one repetition": {"repetitions": 1},
+    "no counter": {"counted": ()},
+    "everything failed": {"status": lambda *_: "failed"},
+    "everything skipped": {"status": lambda *_: "skipped"},
+    "twelve implementations": {"implementations": TWELVE, "sizes": [256, 65536]},
+    "many threads and sizes": {
+        "sizes": [2**power for power in range(3, 22)], "threads": [1, 2, 3, 4, 6, 8, 12, 16, 24],
+        "repetitions": 2,
+    },
+    "implementation called null": {"implementations": ["two_copy", "null"]},
+}  # fmt: skip
+
+
+# Runs that some figures draw like any other; the rest is drawn by every figure.
+_ONLY = {
+    "one implementation": ("throughput", "ratio_heatmap"),
+    "one size": ("throughput", "counters", "ratio_heatmap"),
+    "one thread count": ("service_time", "cost_per_byte"),
+    "one repetition": LINES,
+    "no counter": ("counters", "cost_per_byte"),
+    "everything skipped": ("throughput", "ratio_heatmap"),
+    "implementation called null": ("throughput", "ratio_heatmap"),
+    "twelve implementations": ("throughput", "service_time", "ratio_heatmap"),
+    "many threads and sizes": ("throughput", "service_time", "counters", "cost_per_byte"),
+}
+PAIRS = [(figure, run) for run in RUNS for figure in _ONLY.get(run, FIGURES)]
+
+
+@cache
+def drawing(figure: str, run: str = "default") -> Drawn:
+    """Draw each figure of each run once; tests only look at it."""
+    return draw(figure, example(**RUNS[run]))
+
+
+def drawn_lines(figure: Figure) -> Iterator[tuple[Axes, ErrorbarContainer]]:
+    for axes in figure.axes:
+        for container in axes.containers:
+            assert isinstance(container, ErrorbarContainer)
+            yield axes, container
+
+
+def texts(figure: Figure) -> str:
+    return "\n".join(text.get_text() for text in figure.findobj(Text))
+
+
+def labels(drawn: Drawn) -> set[str]:
+    visible = [axes for axes in drawn.figure.axes if axes.get_visible()]
+    found = {text for axes in visible for text in (axes.get_xlabel(), axes.get_ylabel())}
+    return {text.replace("\n", " ") for text in found if text}
+
+
+@pytest.mark.parametrize(("figure", "run"), PAIRS)
+def test_every_run_gives_every_figure_within_its_sheet(figure: str, run: str) -> None:
+    drawn = drawing(figure, run)
+    assert list(drawn.data.columns)[: len(COLUMNS)] == list(COLUMNS)
+    width, height = drawn.figure.get_size_inches() * 2.54
+    assert width == pytest.approx(16)
+    assert height < 25, "must fit a page"
+    drawn.figure.draw_without_rendering()
+    extent = drawn.figure.get_tightbbox()
+    assert extent.x0 >= 0
+    assert extent.y0 >= 0
+    assert extent.x1 * 2.54 <= width
+    assert extent.y1 * 2.54 <= height
+
+
+@pytest.mark.parametrize("run", ["everything failed", "everything skipped"])
+@pytest.mark.parametrize("figure", ["throughput", "service_time", "cost_per_byte", "counters"])
+def test_run_without_a_measured_cell_says_so_and_keeps_its_rows(figure: str, run: str) -> None:
+    drawn = drawing(figure, run)
+    assert "No measured cells on veth." in texts(drawn.figure)
+    assert set(drawn.data["state"]) <= {run.split()[1]}
+
+
+@pytest.mark.parametrize("figure", ["throughput", "service_time", "ratio_heatmap"])
+def test_same_data_gives_the_same_bytes(figure: str, tmp_path: Path) -> None:
+    for copy in ("a", "b"):
+        save(
+            draw(figure, example(status=with_holes)),
+            tmp_path / f"{copy}.svg",
+            tmp_path / f"{copy}.png",
+            tmp_path / f"{copy}.csv",
+        )
+    for kind in ("svg", "png", "csv"):
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+
+
+def test_svg_needs_no_font_no_script_and_nothing_remote(tmp_path: Path) -> None:
+    save(drawing("throughput"), tmp_path / "a.svg", tmp_path / "a.png", tmp_path / "a.csv")
+    svg = (tmp_path / "a.svg").read_text()
+    assert "<text" not in svg
+    assert "<script" not in svg
+    assert not re.search(r"(href|src)=\"(?!#)", svg)
+    assert "<dc:date>" not in svg
+
+
+@pytest.mark.parametrize(
+    ("figure", "expected"),
+    [
+        ("throughput", {"message size", "throughput [Gbit/s]"}),
+        ("service_time", {"threads", "service time [µs]"}),
+        ("cost_per_byte", {"message size", "CPU cycles [cycles/B]"}),
+        ("copied_share", {"message size", "completions copied [%]"}),
+        (
+            "counters",
+            {
+                "message size",
+                "L1d load misses [per byte]",
+                "LLC load misses [per byte]",
+                "cache misses [per byte]",
+                "context switches [per message]",
+            },
+        ),
+        (
+            "ratio_heatmap",
+            {"message size", "threads", "throughput ratio to two_copy, logarithmic colours"},
+        ),
+    ],
+)
+def test_axes_say_quantity_and_unit(figure: str, expected: set[str]) -> None:
+    assert labels(drawing(figure)) == expected
+
+
+@pytest.mark.parametrize("figure", LINES)
+def test_csv_holds_exactly_the_points_and_intervals_drawn(figure: str) -> None:
+    drawn = drawing(figure, "with holes")
+    x = "n_threads" if figure == "service_time" else "msg_bytes"
+    shown = []
+    for _, container in drawn_lines(drawn.figure):
+        line, _, bars = container.lines
+        ends = bars[0].get_segments()
+        for place, (at, value) in enumerate(zip(*line.get_data(), strict=True)):
+            low, high = (ends[place][0][1], ends[place][1][1]) if len(ends[place]) else (None, None)
+            shown.append((str(container.get_label()), at, value, low, high))
+    columns = ["implementation", x, "value", "low", "high"]
+    found = pd.DataFrame(shown, columns=columns).astype({"low": float, "high": float})
+    order = ["implementation", "value", x]
+    pd.testing.assert_frame_equal(
+        found.sort_values(order, ignore_index=True),
+        drawn.data[columns].sort_values(order, ignore_index=True),
+        check_dtype=False,
+    )
+
+
+@pytest.mark.parametrize("figure", LINES)
+def test_every_implementation_has_its_own_colour_and_marker(figure: str) -> None:
+    styles = looks(IMPLEMENTATIONS)
+    seen = set()
+    for _, container in drawn_lines(drawing(figure).figure):
+        name = str(container.get_label())
+        line, _, bars = container.lines
+        assert (line.get_color(), line.get_marker()) == (styles[name].colour, styles[name].marker)
+        assert to_hex(bars[0].get_color()[0]) == styles[name].colour.lower()
+        seen.add(name)
+    assert seen == ({"zero_copy"} if figure == "copied_share" else set(IMPLEMENTATIONS))
+
+
+def test_an_implementation_missing_on_one_testbed_lends_its_colour_to_nobody() -> None:
+    both = example(implementations=["two_copy", "aaa", "bbb"])
+    without = Tables(
+        both.testbed, both.implementations, both.cost, both.cells,
+        both.summary[both.summary["implementation"] != "aaa"], both.ratios,
+    )  # fmt: skip
+    colours = {
+        str(container.get_label()): container.lines[0].get_color()
+        for _, container in drawn_lines(draw("throughput", without).figure)
+    }
+    assert colours["bbb"] == looks(both.implementations)["bbb"].colour
+
+
+@pytest.mark.parametrize("figure", LINES)
+def test_one_repetition_has_no_interval_and_the_note_says_so(figure: str) -> None:
+    drawn = drawing(figure, "one repetition")
+    assert all(not container.has_yerr for _, container in drawn_lines(drawn.figure))
+    assert "one repetition each, so there is no interval" in drawn_note(drawn)
+
+
+def drawn_note(drawn: Drawn) -> str:
+    return " ".join(text.get_text().replace("\n", " ") for text in drawn.figure.texts)
+
+
+@pytest.mark.parametrize("figure", LINES)
+def test_note_says_what_bars_are(figure: str) -> None:
+    note = drawn_note(drawing(figure))
+    assert "median of 3 repetitions" in note
+    assert "95 % bootstrap interval" in note
+
+
+def test_cells_with_missing_repetitions_are_marked_with_the_implementations_marker() -> None:
+    drawn = drawing("throughput", "with holes")
+    marks: dict[str, list[object]] = {}
+    for axes in drawn.figure.axes:
+        for line in axes.lines:
+            if str(line.get_gid()).startswith("missing-"):
+                key = f"{axes.get_title(loc='left')} {line.get_gid()}"
+                marks.setdefault(key, []).append(line.get_marker())
+    assert marks == {
+        "1 thread missing-one_copy-256": ["s"],
+        "8 threads missing-two_copy-4096": ["o", "x"],
+        "8 threads missing-zero_copy-65536": ["^", "x"],
+    }
+    assert "skipped (hollow mark), or failed (crossed mark)" in drawn_note(drawn)
+
+
+def test_missing_cells_stay_in_the_csv_with_their_state() -> None:
+    data = drawing("throughput", "with holes").data
+    assert len(data) == 3 * 3 * 2
+    absent = data[data["value"].isna()]
+    assert sorted(absent["state"]) == ["failed", "skipped"]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_each_figure_depends_on_its_own_module_and_the_shared_ones_only(figure: str) -> None:
+    files = figure_code(figure)
+    assert all((PACKAGE / file).is_file() for file in files)
+    assert {Path(file).stem for file in files} & set(FIGURES) == {figure}
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_figure_code_names_every_module_that_drawing_imports(figure: str) -> None:
+    files = figure_code(figure)
+    for file in files:
+        if file.startswith("figures/"):
+            text = (PACKAGE / file).read_text()
+            for module in re.findall(r"^from copycost\.([\w.]+) import", text, re.MULTILINE):
+                used = module.replace(".", "/") + ".py"
+                assert used in files or module == "errors", f"{file} uses {module}"

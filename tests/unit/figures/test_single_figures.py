@@ -1,0 +1,223 @@
+"""What one figure alone has to show."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+from unit.figures.tables_example import (
+    EVENTS,
+    example,
+    example_cells,
+    example_ratios,
+    example_summary,
+)
+
+from copycost.figures.output import draw
+from copycost.figures.tables import Drawn, tables_of
+
+
+def titles(drawn: Drawn) -> list[str]:
+    return [axes.get_title(loc="left") for axes in drawn.figure.axes if axes.get_visible()]
+
+
+def note(drawn: Drawn) -> str:
+    return " ".join(text.get_text().replace("\n", " ") for text in drawn.figure.texts)
+
+
+def cell_texts(figure: Figure) -> list[str]:
+    return [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+def test_throughput_has_one_panel_per_thread_count_in_gbit_per_s() -> None:
+    tables = example(threads=[1, 2, 4, 8])
+    drawn = draw("throughput", tables)
+    assert titles(drawn) == ["1 thread", "2 threads", "4 threads", "8 threads"]
+    bits = tables.summary.query(
+        "metric == 'throughput_bits_per_s' and implementation == 'two_copy'"
+        " and msg_bytes == 4096 and n_threads == 2"
+    )["median"].item()
+    shown = drawn.data.query(
+        "implementation == 'two_copy' and msg_bytes == 4096 and n_threads == 2"
+    )["value"].item()
+    assert shown == pytest.approx(bits / 1e9)
+
+
+def test_throughput_panels_share_their_vertical_axis() -> None:
+    limits = {axes.get_ylim() for axes in draw("throughput", example()).figure.axes}
+    assert len(limits) == 1
+
+
+def test_service_time_has_one_panel_per_size_from_zero() -> None:
+    drawn = draw("service_time", example())
+    assert titles(drawn)[:3] == ["256 B", "4 KiB", "64 KiB"]
+    assert {axes.get_ylim()[0] for axes in drawn.figure.axes if axes.get_visible()} == {0.0}
+
+
+def test_service_time_of_many_sizes_names_those_without_a_panel() -> None:
+    drawn = draw("service_time", example(sizes=range(100, 2000, 100), threads=[1, 2]))
+    assert len(titles(drawn)) == 15
+    assert "Not drawn for want of room: 300, 700, 1300, 1700 B." in note(drawn) or re.search(
+        r"Not drawn for want of room: (\d+, ){3}\d+ B\.", note(drawn)
+    )
+
+
+def test_counters_not_counted_are_named_with_the_reason() -> None:
+    drawn = draw("counters", example(counted=("cache_misses",)))
+    assert set(drawn.data["quantity"]) == {"cache misses", "context switches"}
+    assert (
+        "Not counted on this host: L1d load misses (not supported), LLC load misses (not supported)"
+    ) in note(drawn)
+
+
+def test_counters_without_any_say_why_there_are_none() -> None:
+    cells = example_cells(counted=())
+    cells["context_switches_per_message"] = np.nan
+    cells[["sender_context_switches_status", "receiver_context_switches_status"]] = "forbidden"
+    summary = example_summary(cells)
+    drawn = draw("counters", tables_of("veth", cells, summary, example_ratios(summary)))
+    assert drawn.data.empty
+    assert "context switches (forbidden)" in note(drawn)
+
+
+def test_counter_that_reads_zero_everywhere_is_not_drawn_as_a_measurement() -> None:
+    cells = example_cells()
+    cells["both_llc_load_misses_per_byte"] = 0.0
+    summary = example_summary(cells)
+    drawn = draw("counters", tables_of("veth", cells, summary, example_ratios(summary)))
+    assert "LLC load misses" not in set(drawn.data["quantity"])
+    assert "LLC load misses (read 0)" in note(drawn)
+
+
+def test_zeros_of_context_switches_are_drawn_at_zero() -> None:
+    drawn = draw("counters", example(counted=()))
+    assert (drawn.data["value"] == 0).any()
+    assert drawn.figure.axes[0].get_ylim()[0] == 0
+    assert "linear next to 0" in note(drawn)
+
+
+def test_counters_of_user_mode_say_so() -> None:
+    cells = example_cells()
+    cells["user_mode_only"] = True
+    summary = example_summary(cells)
+    drawn = draw("counters", tables_of("veth", cells, summary, example_ratios(summary)))
+    assert "Counted in user mode only." in note(drawn)
+
+
+@pytest.mark.parametrize(
+    ("counted", "label", "said"),
+    [
+        (EVENTS, "CPU cycles [cycles/B]", ""),
+        (("ref_cycles",), "CPU time [ns/B]", "Cycles were not counted on this host."),
+        ((), "CPU time [ns/B]", "Cycles were not counted on this host."),
+    ],
+)
+def test_cost_per_byte_is_in_cycles_where_counted_and_says_what_it_is_elsewhere(
+    counted: tuple[str, ...], label: str, said: str
+) -> None:
+    drawn = draw("cost_per_byte", example(counted=counted))
+    assert {axes.get_ylabel().replace("\n", " ") for axes in drawn.figure.axes} - {""} == {label}
+    assert said in note(drawn)
+
+
+def test_cost_per_byte_has_a_panel_for_each_side_and_thread_count() -> None:
+    assert titles(draw("cost_per_byte", example(threads=[1, 8]))) == [
+        "sender, 1 thread", "receiver, 1 thread", "both, 1 thread",
+        "sender, 8 threads", "receiver, 8 threads", "both, 8 threads",
+    ]  # fmt: skip
+
+
+def test_copied_share_shows_only_implementations_that_ask_for_zero_copy() -> None:
+    drawn = draw("copied_share", example())
+    assert set(drawn.data["implementation"]) == {"zero_copy"}
+    assert set(drawn.data["value"]) == {100.0}
+    assert draw("copied_share", example(implementations=["two_copy"])).data.empty
+
+
+def heat_tables(changes: dict[str, object], threads: tuple[int, ...] = (1, 2)) -> Drawn:
+    tables = example(sizes=[256, 4096, 65536], threads=threads, implementations=["two_copy", "x"])
+    ratios = tables.ratios.reset_index(drop=True)
+    for column, values in changes.items():
+        ratios[column] = values
+    return draw("ratio_heatmap", tables_of("veth", tables.cells, tables.summary, ratios))
+
+
+VERDICTS = [
+    "faster", "slower", "no difference seen", "observed once", "not measured", "faster",
+]  # fmt: skip
+RATIOS = [1.25, 0.5, 1.01, 2.0, np.nan, 12.0]
+
+
+@pytest.fixture
+def heat() -> Drawn:
+    return heat_tables(
+        {"verdict": VERDICTS, "ratio": RATIOS, "n_pairs": [3, 3, 3, 1, 0, 3]},
+    )
+
+
+def test_heatmap_cells_hold_their_ratio_and_mark_their_verdict(heat: Drawn) -> None:
+    assert sorted(cell_texts(heat.figure)) == sorted(
+        ["1.25", "0.50", "(1.01)", "2.00*", "no baseline", "12"]
+    )
+    assert "(…): no difference seen" in note(heat)
+    assert "*: observed once" in note(heat)
+
+
+def test_heatmap_hatches_what_was_not_measured(heat: Drawn) -> None:
+    cells = [patch for patch in heat.figure.axes[0].patches if isinstance(patch, Rectangle)]
+    assert [bool(cell.get_hatch()) for cell in cells].count(True) == 1
+    assert "Hatched: not measured." in note(heat)
+
+
+def test_heatmap_colours_are_centred_on_one_and_logarithmic(heat: Drawn) -> None:
+    low, high = heat.figure.axes[-1].get_xlim()
+    assert low * high == pytest.approx(1)
+    assert high == pytest.approx(12)
+    assert heat.figure.axes[-1].get_xscale() == "log"
+
+
+def test_heatmap_csv_has_ratio_interval_pairs_and_verdict(heat: Drawn) -> None:
+    found = heat.data.set_index(["n_threads", "msg_bytes"])
+    assert list(found["verdict"]) == [VERDICTS[place] for place in (0, 2, 4, 1, 3, 5)]
+    np.testing.assert_array_equal(found["value"], [RATIOS[place] for place in (0, 2, 4, 1, 3, 5)])
+    assert {"low", "high", "n", "state"} <= set(found.columns)
+
+
+def test_heatmap_of_equal_implementations_is_not_stretched_to_full_colours() -> None:
+    drawn = heat_tables({"ratio": 1.01, "verdict": "no difference seen"})
+    assert drawn.figure.axes[-1].get_xlim()[1] == pytest.approx(1.25)
+
+
+def test_heatmap_names_failed_and_skipped_cells() -> None:
+    drawn = draw(
+        "ratio_heatmap",
+        example(
+            status=lambda name, size, n, rep: (
+                "failed" if (name, size, n) == ("one_copy", 256, 1)
+                else "skipped" if (name, size, n) == ("zero_copy", 4096, 8) else "measured"
+            )
+        ),
+    )  # fmt: skip
+    assert {"failed", "skipped"} <= set(cell_texts(drawn.figure))
+
+
+@pytest.mark.parametrize("names", [["two_copy"], ["one_copy", "zero_copy"]])
+def test_heatmap_without_a_pair_says_what_it_takes(names: list[str]) -> None:
+    drawn = draw("ratio_heatmap", example(implementations=names))
+    assert drawn.data.empty
+    assert "Nothing to compare on veth" in "".join(
+        text.get_text() for text in drawn.figure.findobj(Text)
+    )
+
+
+def test_other_testbeds_are_not_drawn() -> None:
+    cells = pd.concat(
+        [example_cells(sizes=[256]), example_cells(sizes=[1024], testbed="loopback")],
+        ignore_index=True,
+    )
+    summary = example_summary(cells)
+    tables = tables_of("loopback", cells, summary, example_ratios(summary))
+    assert set(draw("throughput", tables).data["msg_bytes"]) == {1024}

@@ -1,0 +1,121 @@
+"""Figure: cache misses per byte and context switches per message against message size."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from copycost.analysis.metrics import MISS_LEVELS, counted_share
+from copycost.figures.axes import SCALE_NOTE, scale_of, size_axis, value_axis
+from copycost.figures.lines import line_panel, missing_strip
+from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet, wrapped_shape
+from copycost.figures.style import styled
+from copycost.figures.tables import (
+    Drawn,
+    Quantity,
+    Tables,
+    confidence,
+    counted,
+    left_out,
+    points,
+    spread,
+)
+
+_SWITCHES = "context_switches"
+_QUANTITIES = {
+    "l1d_load_misses": Quantity("L1d load misses", "per byte"),
+    "llc_load_misses": Quantity("LLC load misses", "per byte"),
+    "cache_misses": Quantity("cache misses", "per byte"),
+    _SWITCHES: Quantity("context switches", "per message"),
+}
+_COLUMNS_MOST = 4
+
+
+@styled
+def draw(tables: Tables) -> Drawn:
+    """Draw every counter that was counted, both sides together; the note names the others.
+
+    One counter alone is drawn in wide panels; of several, each has a row, with one column per
+    thread count. The panels of one counter share their vertical axis.
+    """
+    measured = tables.cells[tables.cells["status"] == "measured"]
+    found = [event for event in _QUANTITIES if _is_counted(measured, event)]
+    data = points(tables, {_column(event): _QUANTITIES[event] for event in found})
+    if not found:
+        reason = _absence(measured, found) or f"No measured cells on {tables.testbed}."
+        return Drawn(empty_figure(reason), data)
+    every = data["n_threads"]
+    alone = len(found) == 1
+    counts = spread(every, 9 if alone else _COLUMNS_MOST)
+    data = data[every.isin(counts)].reset_index(drop=True)
+    shape = wrapped_shape(len(counts)) if alone else (len(found), len(counts))
+    sheet = new_sheet(shape, 4.8 if alone else 3.7, share_y="all" if alone else "row")
+    strip = missing_strip(data, tables.implementations, sheet.panel_height_cm)
+    scales: dict[str, str] = {}
+    for row, event in enumerate(found):
+        quantity = _QUANTITIES[event]
+        part = data[data["quantity"] == quantity.name]
+        scales[quantity.name] = scale_of(part)
+        for column, count in enumerate(counts):
+            place = row * len(counts) + column
+            axes = sheet.flat[place]
+            panel = part[part["n_threads"] == count]
+            line_panel(axes, panel, "msg_bytes", tables.implementations, strip)
+            size_axis(axes, data["msg_bytes"], sheet.panel_width_cm)
+            value_axis(axes, part, scales[quantity.name], strip.share)
+            if row == 0:
+                axes.set_title(counted(count, "thread"))
+            label = quantity.label if alone else quantity.label.replace(" [", "\n[")
+            sheet.label(place, len(found) * len(counts), "message size", label)
+    note = [
+        "Sender and receiver together.",
+        interval_note(data, confidence(tables.summary)),
+        _scale_note(scales),
+        _absence(measured, found),
+        "Counted in user mode only." if _user_mode(measured) else "",
+        strip.note,
+        left_out(every, counts, "threads"),
+    ]
+    return Drawn(finish(sheet, data, tables.implementations, note), data)
+
+
+def _column(event: str) -> str:
+    return f"{event}_per_message" if event == _SWITCHES else f"both_{event}_per_byte"
+
+
+def _scale_note(scales: Mapping[str, str]) -> str:
+    """Return one sentence per kind of scale, naming the counters where they differ."""
+    kinds = list(dict.fromkeys(scales.values()))
+    if len(kinds) == 1:
+        return f"{SCALE_NOTE[kinds[0]]}."
+    return " ".join(
+        f"{SCALE_NOTE[kind]}: {', '.join(name for name in scales if scales[name] == kind)}."
+        for kind in kinds
+    )
+
+
+def _is_counted(measured: pd.DataFrame, event: str) -> bool:
+    """Return whether an event was counted; a run may do without switches, not without misses."""
+    if event in MISS_LEVELS:
+        return counted_share(measured, _column(event)) > 0
+    return bool(measured[_column(event)].notna().any())
+
+
+def _absence(measured: pd.DataFrame, found: Sequence[str]) -> str:
+    """Return the sentence that says which counters were not counted, and perf's word for why."""
+    if measured.empty:
+        return ""
+    parts = []
+    for event, quantity in _QUANTITIES.items():
+        if event not in found:
+            status = pd.concat([measured[f"{side}_{event}_status"] for side in _SIDES])
+            said = status.dropna().mode()
+            why = "no status" if said.empty else str(said.iloc[0]).replace("_", " ")
+            parts.append(f"{quantity.name} ({'read 0' if why == 'counted' else why})")
+    return f"Not counted on this host: {', '.join(parts)}." if parts else ""
+
+
+_SIDES = ("sender", "receiver")
+
+
+def _user_mode(measured: pd.DataFrame) -> bool:
+    return bool(measured["user_mode_only"].fillna(False).astype(bool).any())
