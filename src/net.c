@@ -137,7 +137,7 @@ int net_listen(const struct options *options, uint16_t *port, struct failure *fa
         return close_after(
             fd, fail(failure, errno, "net: bind to %s port %zu", options->address, options->port));
     }
-    if (listen(fd, (int)options->n_threads) != 0) {
+    if (listen(fd, SOMAXCONN) != 0) {
         return close_after(fd, fail(failure, errno, "net: listen on %s port %zu", options->address,
                                     options->port));
     }

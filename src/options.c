@@ -9,6 +9,7 @@
 #define MAX_MSG_BYTES ((size_t)1 << 30)
 #define MAX_BUFFER_BYTES ((size_t)1 << 30)
 #define MAX_TIMEOUT_MS 600000
+#define MAX_SAMPLE_EVERY 1000000
 #define MAX_PORT 65535
 #define MAX_FD 1048576
 #define DEFAULT_TIMEOUT_MS 10000
@@ -182,6 +183,8 @@ static const struct option_spec SPECS[] = {
      ROLE_RECEIVER, set_size, FIELD(receive_lowat_bytes), 0, MAX_BUFFER_BYTES},
     {"--io-timeout-ms", "N", "longest wait without progress [ms]; 1..600000, default 10000",
      ROLE_BOTH, set_size, FIELD(io_timeout_ms), 1, MAX_TIMEOUT_MS},
+    {"--sample-every", "N", "one message in N is timed; 0 none, ..1000000, default by message size",
+     ROLE_SENDER, set_size, FIELD(sample_every), 0, MAX_SAMPLE_EVERY},
     {"--verify", NULL, "fill, or check, every byte of every message; for tests, slow", ROLE_BOTH,
      set_verify, 0, 0, 0},
     {"--probe", NULL, "exit 0 if this host can run it, else 77 with the reason", ROLE_BOTH,
@@ -232,6 +235,7 @@ int options_parse(enum program_role role, int argc, char **argv, struct options 
         .action = ACTION_RUN,
         .n_threads = 1,
         .io_timeout_ms = DEFAULT_TIMEOUT_MS,
+        .sample_every = SAMPLE_BY_SIZE,
         .control_fd = NO_FD,
         .perf_control_fd = NO_FD,
         .perf_ack_fd = NO_FD,

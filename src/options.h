@@ -12,6 +12,7 @@
 #define TOKEN_CHARS 16
 #define MAX_CPUS_LISTED 1024
 #define NO_FD (-1)
+#define SAMPLE_BY_SIZE SIZE_MAX
 
 enum program_role { ROLE_SENDER = 1, ROLE_RECEIVER = 2, ROLE_BOTH = 3 };
 
@@ -27,6 +28,7 @@ struct options {
     size_t sndbuf_bytes;        /* 0: the kernel's */
     size_t rcvbuf_bytes;        /* 0: the kernel's */
     size_t receive_lowat_bytes; /* 0: the kernel's, which is 1 */
+    size_t sample_every;        /* SAMPLE_BY_SIZE, or one message in how many is timed; 0: none */
     size_t port;
     const char *address;    /* to bind, or to connect to */
     const char *congestion; /* comma-separated, tried in order */

@@ -16,7 +16,9 @@
 
 #define PROGRAM "receiver"
 
+#ifndef BUFFER_BYTES
 #define BUFFER_BYTES ((size_t)128 * 1024)
+#endif
 
 /* The work of one receiving thread. */
 struct receiving {

@@ -34,12 +34,15 @@ struct service_times {
  * small message, nothing beside a large one. Odd numbers, so that the samples do not fall in step
  * with something that the kernel does every 2^n messages.
  */
-static size_t choose_sample_every(size_t msg_bytes)
+static size_t choose_sample_every(const struct options *options)
 {
-    if (msg_bytes <= 4096) {
+    if (options->sample_every != SAMPLE_BY_SIZE) {
+        return options->sample_every;
+    }
+    if (options->msg_bytes <= 4096) {
         return 31;
     }
-    return msg_bytes <= 65536 ? 7 : 1;
+    return options->msg_bytes <= 65536 ? 7 : 1;
 }
 
 static void keep_contents(struct stream *stream, struct message *message)
@@ -77,46 +80,50 @@ static int prepare(struct worker *worker)
     return the_strategy.setup(&sending->stream);
 }
 
-/* Sends n messages. The only loop that matters. */
-static int send_untimed(struct stream *stream, size_t n)
+/* Sends n messages, or fewer when told to stop. The only loop that matters. */
+static int send_messages(struct worker *worker, struct stream *stream, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        const int error = the_strategy.send_message(stream);
-        if (error != 0) {
-            return error;
+    int error = 0;
+    for (size_t i = 0; error == 0 && i < n && crew_phase(worker->crew) != PHASE_STOP; i++) {
+        error = the_strategy.send_message(stream);
+        if (error == 0) {
+            count(stream->counters, COUNT_MESSAGES, 1);
         }
-        count(stream->counters, COUNT_MESSAGES, 1);
     }
-    return 0;
+    return error;
 }
 
-static int send_until_told(struct worker *worker, struct sending *sending)
+/* With samples: every so many messages one is timed. */
+static int send_sampled(struct worker *worker, struct sending *sending, size_t sample_every)
 {
-    struct stream *stream = &sending->stream;
-    const size_t n_untimed = choose_sample_every(stream->msg_bytes) - 1;
-    enum phase phase = crew_phase(worker->crew);
-    while (phase != PHASE_STOP) {
-        int error = send_untimed(stream, n_untimed);
-        const uint64_t began_ns = clock_now_ns();
-        if (error == 0) {
-            error = send_untimed(stream, 1);
-        }
+    int error = 0;
+    while (error == 0 && crew_phase(worker->crew) != PHASE_STOP) {
+        error = send_messages(worker, &sending->stream, sample_every - 1);
         if (error != 0) {
             return error;
         }
+        const uint64_t began_ns = clock_now_ns();
+        error = send_messages(worker, &sending->stream, 1);
         const uint64_t ended_ns = clock_now_ns();
-        phase = crew_phase(worker->crew);
-        if (phase == PHASE_WINDOW) {
+        if (error == 0 && crew_phase(worker->crew) == PHASE_WINDOW) {
             histogram_record(&sending->service_time, ended_ns - began_ns);
         }
     }
-    return 0;
+    return error;
+}
+
+/* Without: what the samples cost is the difference. */
+static int send_unsampled(struct worker *worker, struct sending *sending)
+{
+    return send_messages(worker, &sending->stream, SIZE_MAX);
 }
 
 static int work(struct worker *worker)
 {
     struct sending *sending = worker->work;
-    int error = send_until_told(worker, sending);
+    const size_t sample_every = choose_sample_every(worker->crew->options);
+    int error = sample_every > 0 ? send_sampled(worker, sending, sample_every)
+                                 : send_unsampled(worker, sending);
     if (error == 0 && the_strategy.drain != NULL) {
         error = the_strategy.drain(&sending->stream);
     }
@@ -235,7 +242,7 @@ static int run(const struct options *options, struct failure *failure)
     struct session session;
     struct service_times times = {
         .histogram = calloc(1, sizeof(*times.histogram)),
-        .sample_every = choose_sample_every(options->msg_bytes),
+        .sample_every = choose_sample_every(options),
     };
     int error = session_open(&session, options, failure);
     if (error == 0 && times.histogram == NULL) {
@@ -283,7 +290,7 @@ int main(int argc, char **argv)
         return EXIT_MEASURED;
     }
     if (probe(&failure) != 0) {
-        report_failure(PROGRAM, &failure);
+        report_failure(PROGRAM ": not available here", &failure);
         return EXIT_NOT_AVAILABLE;
     }
     if (options.action == ACTION_PROBE) {

@@ -3,12 +3,13 @@
 import contextlib
 import json
 import socket
+import struct
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypedDict, Unpack
 
 TOKEN = "0123456789abcdef"
 LIMIT_S = 20.0  # the longest that a test waits for anything
@@ -83,21 +84,27 @@ class Setting:
         ]
 
 
+class How(TypedDict, total=False):
+    """What may differ from a plain start of a program."""
+
+    wrapper: Sequence[str]  # a command that runs it, such as perf stat
+    pass_fds: Sequence[int]
+    stdout: IO[str]
+    preexec_fn: Callable[[], None]
+
+
 @contextlib.contextmanager
-def start(
-    command: Sequence[str | Path], *, wrapper: Sequence[str] = (), **popen: Any
-) -> Iterator[Program]:
+def start(command: Sequence[str | Path], **how: Unpack[How]) -> Iterator[Program]:
     """Run a program with a control socket; it is killed if the caller leaves without finish()."""
     ours, theirs = socket.socketpair()
     ours.settimeout(LIMIT_S)
-    pass_fds = (theirs.fileno(), *popen.pop("pass_fds", ()))
     process = subprocess.Popen(
-        [*wrapper, *map(str, command), "--control-fd", str(theirs.fileno())],
-        pass_fds=pass_fds,
-        stdout=popen.pop("stdout", subprocess.PIPE),
+        [*how.get("wrapper", ()), *map(str, command), "--control-fd", str(theirs.fileno())],
+        pass_fds=(theirs.fileno(), *how.get("pass_fds", ())),
+        preexec_fn=how.get("preexec_fn"),
+        stdout=how.get("stdout", subprocess.PIPE),
         stderr=subprocess.PIPE,
         text=True,
-        **popen,
     )
     theirs.close()
     try:
@@ -109,16 +116,19 @@ def start(
         process.communicate()
 
 
-def start_sender(program: Path, setting: Setting, **options: Any) -> Any:
+Started = contextlib.AbstractContextManager[Program]
+
+
+def start_sender(program: Path, setting: Setting, **how: Unpack[How]) -> Started:
     """Run a sender; see start()."""
     command = [program, *setting.common(), "--bind", setting.address, *setting.sender_options]
-    return start(command, **options)
+    return start(command, **how)
 
 
-def start_receiver(program: Path, setting: Setting, port: int, **options: Any) -> Any:
+def start_receiver(program: Path, setting: Setting, port: int, **how: Unpack[How]) -> Started:
     """Run a receiver; see start()."""
     place = ["--connect", setting.address, "--port", str(port)]
-    return start([program, *setting.common(), *place, *setting.receiver_options], **options)
+    return start([program, *setting.common(), *place, *setting.receiver_options], **how)
 
 
 def listening_port(sender: Program) -> int:
@@ -135,10 +145,10 @@ def window_line(setting: Setting) -> str:
 
 
 def run_pair(
-    sender_program: Path, receiver_program: Path, setting: Setting, **sender_popen: Any
+    sender_program: Path, receiver_program: Path, setting: Setting, **how: Unpack[How]
 ) -> tuple[Outcome, Outcome]:
     """Run one measurement and return the outcomes of sender and receiver."""
-    with start_sender(sender_program, setting, **sender_popen) as sender:
+    with start_sender(sender_program, setting, **how) as sender:
         port = listening_port(sender)
         with start_receiver(receiver_program, setting, port) as receiver:
             assert sender.read_line() == "ready"
@@ -147,3 +157,25 @@ def run_pair(
             sender.say(line)
             receiver.say(line)
             return sender.finish(), receiver.finish()
+
+
+def greeting(token: str = TOKEN, index: int = 0, magic: bytes = b"COPYCOST") -> bytes:
+    """Return the first bytes of a receiver's connection."""
+    return magic + struct.pack("!II", 1, index) + token.encode()
+
+
+def connect(port: int, said: bytes) -> socket.socket:
+    """Connect to a sender and say something."""
+    peer = socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S)
+    peer.sendall(said)
+    return peer
+
+
+def assert_failed(outcome: Outcome, *words: str) -> None:
+    """Check that a program reported one failure, with these words in it, and no result."""
+    assert outcome.code == 1, outcome.stderr
+    assert outcome.stdout == ""
+    lines = outcome.stderr.splitlines()
+    assert lines[-1].startswith(("sender: ", "receiver: "))
+    for word in words:
+        assert word in lines[-1]

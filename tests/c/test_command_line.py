@@ -1,0 +1,154 @@
+"""Options, their errors, --help, --version, --probe, and where the result goes."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from c.conftest import Build
+from c.harness import (
+    LIMIT_S,
+    TOKEN,
+    Outcome,
+    Setting,
+    assert_failed,
+    connect,
+    greeting,
+    listening_port,
+    run_pair,
+    start_sender,
+)
+
+
+def run(command: Sequence[str | Path], **options: object) -> Outcome:
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=LIMIT_S, **options
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+GOOD = ("--bind", "127.0.0.1", "--msg-bytes", "1", "--control-fd", "0", "--token", TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--wrong"], "unknown option --wrong"),
+        (["--threads"], "--threads needs a value"),
+        ([*GOOD, "--threads", "0"], "--threads: got '0', must be"),
+        ([*GOOD, "--threads", "1025"], "1..1024"),
+        ([*GOOD, "--threads", "-1"], "got '-1'"),
+        ([*GOOD, "--msg-bytes", "4k"], "got '4k'"),
+        ([*GOOD, "--msg-bytes", "99999999999999999999"], "1..1073741824"),
+        ([*GOOD, "--cpus", "0,,1"], "--cpus: got '0,,1'"),
+        ([*GOOD, "--cpus", "0,"], "--cpus: got '0,'"),
+        ([*GOOD, "--token", "12"], "16 hexadecimal digits"),
+        ([*GOOD, "--nodelay", "maybe"], "kernel, on or off"),
+        ([*GOOD, "--perf-fds", "3"], "--perf-fds: got '3'"),
+        ([*GOOD, "--port", "65536"], "0..65535"),
+        ([*GOOD, "--connect", "127.0.0.1"], "unknown option --connect"),
+        (GOOD[2:], "--bind is required"),
+        (GOOD[:2], "--msg-bytes is required"),
+    ],
+)
+def test_bad_usage(address_build: Build, options: Sequence[str], words: str) -> None:
+    outcome = run([address_build.sender("two_copy"), *options])
+    assert outcome.code == 2
+    assert outcome.stdout == ""
+    assert outcome.stderr.startswith("sender: ")
+    assert words in outcome.stderr
+
+
+def test_option_order_has_no_meaning(address_build: Build) -> None:
+    pairs = [GOOD[i : i + 2] for i in range(0, len(GOOD), 2)]
+    options = [word for pair in reversed(pairs) for word in pair]
+    for words in (["--threads", "9999", *options], [*options, "--threads", "9999"]):
+        assert "--threads: got '9999'" in run([address_build.sender("two_copy"), *words]).stderr
+
+
+def test_an_address_that_is_none(address_build: Build) -> None:
+    with start_sender(address_build.sender("null"), Setting(address="localhost")) as sender:
+        assert_failed(sender.finish(), "'localhost' is no numeric address")
+
+
+def test_a_cpu_that_is_not_there(address_build: Build) -> None:
+    setting = Setting(sender_options=["--cpus", "1023"])
+    with (
+        start_sender(address_build.sender("null"), setting) as sender,
+        connect(listening_port(sender), greeting()),
+    ):
+        assert_failed(sender.finish(), "pthread_create on CPU 1023")
+
+
+def test_a_congestion_control_that_is_not_there(address_build: Build) -> None:
+    setting = Setting(sender_options=["--congestion", "nonesuch,neither"])
+    with start_sender(address_build.sender("null"), setting) as sender:
+        assert_failed(sender.finish(), "TCP_CONGESTION", "nonesuch,neither")
+
+
+def test_the_first_congestion_control_that_works_is_taken(address_build: Build) -> None:
+    options = ["--congestion", "nonesuch,reno"]
+    setting = Setting(sender_options=options, receiver_options=options)
+    sender, receiver = run_pair(address_build.sender("two_copy"), address_build.receiver, setting)
+    assert sender.result["effective"]["congestion_control"] == "reno"
+    assert receiver.result["effective"]["congestion_control"] == "reno"
+
+
+def test_help_and_version(address_build: Build, strategy: str) -> None:
+    usage = run([address_build.sender(strategy), "--help"])
+    assert usage.code == 0
+    assert f"{strategy}: " in usage.stdout
+    assert "--io-timeout-ms" in usage.stdout
+    version = run([address_build.sender(strategy), "--version"])
+    assert version.code == 0
+    assert version.stdout.startswith(f"sender {strategy}, source ")
+    assert version.stdout.count("\n") == 1
+    assert run([address_build.receiver, "--version"]).stdout.startswith("receiver, source ")
+
+
+def test_no_room_for_the_result(address_build: Build) -> None:
+    with Path("/dev/full").open("w") as full:
+        sender, _ = run_pair(
+            address_build.sender("two_copy"), address_build.receiver, Setting(), stdout=full
+        )
+    assert sender.code == 1
+    assert sender.stderr == "sender: write to stdout: No space left on device\n"
+
+
+REFUSE_ZERO_COPY = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/socket.h>
+
+/* As a kernel without zero-copy sends: SO_ZEROCOPY is option 60. */
+int setsockopt(int fd, int level, int name, const void *value, socklen_t n_bytes)
+{
+    if (level == SOL_SOCKET && name == 60) {
+        errno = ENOPROTOOPT;
+        return -1;
+    }
+    int (*real)(int, int, int, const void *, socklen_t) = dlsym(RTLD_NEXT, "setsockopt");
+    return real(fd, level, name, value, n_bytes);
+}
+"""
+
+
+def test_a_kernel_without_zero_copy_is_told_by_the_exit_code(
+    plain_build: Build, tmp_path: Path
+) -> None:
+    shim = tmp_path / "refuse.so"
+    (tmp_path / "refuse.c").write_text(REFUSE_ZERO_COPY)
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-o", shim, tmp_path / "refuse.c", "-ldl"], check=True
+    )
+    for options in (["--probe"], GOOD):
+        outcome = run([plain_build.sender("zero_copy"), *options], env={"LD_PRELOAD": str(shim)})
+        assert outcome.code == 77
+        assert "setsockopt(SO_ZEROCOPY)" in outcome.stderr
+        assert "not available" in outcome.stderr
+
+
+def test_probe_where_everything_is_there(plain_build: Build, strategy: str) -> None:
+    assert run([plain_build.sender(strategy), "--probe"]) == Outcome(0, "", "")
+    assert run([plain_build.receiver, "--probe"]) == Outcome(0, "", "")

@@ -1,0 +1,133 @@
+"""Zero-copy sends where memory is short, and whether the programs count their own calls rightly."""
+
+import ctypes
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from c.conftest import Build
+from c.harness import (
+    Setting,
+    assert_failed,
+    connect,
+    greeting,
+    listening_port,
+    run_pair,
+    start_receiver,
+    start_sender,
+    window_line,
+)
+
+PR_CAPBSET_DROP = 24  # linux/prctl.h
+CAP_IPC_LOCK = 14  # linux/capability.h: exempts root from RLIMIT_MEMLOCK
+
+
+def limit_locked_memory() -> None:
+    """Allow 64 KiB of locked memory, as many systems did for long; for preexec_fn."""
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536))
+    # Fails without root, who has no such capability to lose.
+    ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0)
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_little_locked_memory_delays_but_loses_nothing(
+    address_build: Build, n_threads: int
+) -> None:
+    setting = Setting(msg_bytes=20000, n_threads=n_threads, verify=True)
+    sender, receiver = run_pair(
+        address_build.sender("zero_copy"),
+        address_build.receiver,
+        setting,
+        preexec_fn=limit_locked_memory,
+    )
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr
+    sent = sender.result
+    assert sent["total"]["enobufs_count"] > 0
+    assert sent["zero_copy"]["sent"] == sent["zero_copy"]["completed"] > 0
+    assert receiver.result["verify"]["checked_bytes"] == sent["total"]["bytes"]
+
+
+def test_too_little_locked_memory_names_limit_and_remedy(address_build: Build) -> None:
+    setting = Setting(msg_bytes=1 << 20, duration_s=30)
+    program = address_build.sender("zero_copy")
+    with (
+        start_sender(program, setting, preexec_fn=limit_locked_memory) as sender,
+        connect(listening_port(sender), greeting()),
+    ):
+        assert sender.read_line() == "ready"
+        sender.say(window_line(setting))
+        outcome = sender.finish()
+    assert_failed(outcome, "RLIMIT_MEMLOCK is 65536", "ulimit -l", "No buffer space")
+
+
+@pytest.mark.needs_root
+@pytest.mark.parametrize("optmem_max", [100, 2048])
+def test_little_option_memory(address_build: Build, optmem_max: int) -> None:
+    """Below the size of one notification nothing can be sent; two of them suffice."""
+    script = f'echo {optmem_max} > /proc/sys/net/core/optmem_max && ip link set lo up && exec "$@"'
+    wrapper = ["unshare", "--net", "sh", "-c", script, "sh"]
+    probe = subprocess.run([*wrapper, "true"], capture_output=True, text=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip(f"optmem_max cannot be set in a namespace here: {probe.stderr.strip()}")
+    setting = Setting(msg_bytes=9000, io_timeout_ms=500, verify=True)
+    with start_sender(address_build.sender("zero_copy"), setting, wrapper=wrapper) as sender:
+        port = listening_port(sender)
+        namespace = f"--net=/proc/{sender.process.pid}/ns/net"
+        with start_receiver(
+            address_build.receiver, setting, port, wrapper=["nsenter", namespace]
+        ) as receiver:
+            assert sender.read_line() == receiver.read_line() == "ready"
+            line = window_line(setting)
+            sender.say(line)
+            receiver.say(line)
+            # While it stands still sends stay in flight, and each holds option memory.
+            receiver.process.send_signal(signal.SIGSTOP)
+            time.sleep(0.05)
+            receiver.process.send_signal(signal.SIGCONT)
+            outcomes = sender.finish(), receiver.finish()
+    if optmem_max == 100:
+        assert_failed(outcomes[0], "net.core.optmem_max is 100;", "sysctl -w")
+    else:
+        assert [outcome.code for outcome in outcomes] == [0, 0], outcomes[0].stderr
+        assert outcomes[0].result["total"]["enobufs_count"] > 0
+
+
+def count_system_calls(file: Path) -> int:
+    """Return the count of a `perf stat -x,` file with one event."""
+    lines = [line for line in file.read_text().splitlines() if line and line[0] != "#"]
+    return int(lines[0].split(",")[0])
+
+
+def perf_wrapper(file: Path) -> Sequence[str]:
+    return ["perf", "stat", "-x,", "-o", str(file), "-e", "raw_syscalls:sys_enter", "--"]
+
+
+@pytest.mark.needs_perf
+def test_own_counts_of_system_calls_agree_with_the_tracepoint(
+    plain_build: Build, strategy: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "perf"
+    probe = subprocess.run(
+        [*perf_wrapper(file), "true"], capture_output=True, text=True, check=False
+    )
+    if probe.returncode != 0:
+        pytest.skip(f"no raw_syscalls:sys_enter here: {probe.stderr.strip().splitlines()[-1]}")
+    setting = Setting(msg_bytes=4096, n_threads=2, duration_s=0.3)
+    sender, receiver = run_pair(
+        plain_build.sender(strategy),
+        plain_build.receiver,
+        setting,
+        wrapper=perf_wrapper(file),
+    )
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr
+    total = sender.result["total"]
+    keys = ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
+    own = sum(total[key] for key in keys)
+    # Start, connections, memory, threads, the main thread's waits and snapshots.
+    constant = count_system_calls(file) - own
+    assert own > 5000
+    assert 50 < constant < 1500

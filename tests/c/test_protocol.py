@@ -1,0 +1,260 @@
+"""What the programs do when the other side, the orchestrator or the user misbehaves."""
+
+import os
+import signal
+import socket
+import struct
+import time
+
+import pytest
+from c.conftest import Build
+from c.harness import (
+    LIMIT_S,
+    Program,
+    Setting,
+    assert_failed,
+    connect,
+    greeting,
+    listening_port,
+    run_pair,
+    start_receiver,
+    start_sender,
+    window_line,
+)
+
+QUICK = Setting(io_timeout_ms=300)
+LONG = Setting(duration_s=30)
+
+
+def reset(peer: socket.socket) -> None:
+    """Close with a reset instead of a goodbye."""
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    peer.close()
+
+
+def start_traffic(program: Program, setting: Setting) -> None:
+    assert program.read_line() == "ready"
+    program.say(window_line(setting))
+
+
+def test_strangers_are_dropped_and_the_right_receiver_is_served(address_build: Build) -> None:
+    with start_sender(address_build.sender("two_copy"), Setting()) as sender:
+        port = listening_port(sender)
+        strangers = [
+            connect(port, b""),
+            connect(port, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+            connect(port, greeting(token="f" * 16)),
+            connect(port, greeting(index=7)),
+            connect(port, greeting(magic=b"COPYCAST")),
+        ]
+        reset(connect(port, b"CO"))
+        with start_receiver(address_build.receiver, Setting(), port) as receiver:
+            assert sender.read_line() == receiver.read_line() == "ready"
+            line = window_line(Setting())
+            sender.say(line)
+            receiver.say(line)
+            outcomes = sender.finish(), receiver.finish()
+    for stranger in strangers:
+        stranger.close()
+    assert [outcome.code for outcome in outcomes] == [0, 0], outcomes[0].stderr
+    assert outcomes[0].stderr.count("greeting: dropped the connection") == 6
+
+
+def test_only_strangers_end_in_a_timeout(address_build: Build) -> None:
+    with (
+        start_sender(address_build.sender("two_copy"), QUICK) as sender,
+        connect(listening_port(sender), b"") as stranger,
+    ):
+        outcome = sender.finish()
+        assert stranger.recv(1) == b""
+    assert_failed(outcome, "0 of 1 connections have greeted", "timed out")
+
+
+def test_a_hundred_silent_connections_do_not_keep_the_receiver_out(address_build: Build) -> None:
+    with start_sender(address_build.sender("two_copy"), Setting()) as sender:
+        port = listening_port(sender)
+        crowd = [connect(port, b"") for _ in range(100)]
+        with start_receiver(address_build.receiver, Setting(), port) as receiver:
+            assert sender.read_line() == receiver.read_line() == "ready"
+        for one in crowd:
+            one.close()
+
+
+def test_peer_reset_in_the_window_fails_the_sender(address_build: Build, strategy: str) -> None:
+    with start_sender(address_build.sender(strategy), LONG) as sender:
+        peer = connect(listening_port(sender), greeting())
+        start_traffic(sender, LONG)
+        peer.recv(4096)
+        reset(peer)
+        outcome = sender.finish()
+    assert_failed(outcome, strategy)
+
+
+def test_peer_that_stops_reading_ends_in_a_timeout(address_build: Build, strategy: str) -> None:
+    setting = Setting(duration_s=30, io_timeout_ms=300)
+    with (
+        start_sender(address_build.sender(strategy), setting) as sender,
+        connect(listening_port(sender), greeting()),
+    ):
+        start_traffic(sender, setting)
+        outcome = sender.finish()
+    assert_failed(outcome, strategy, "timed out")
+
+
+@pytest.fixture
+def listener() -> socket.socket:
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(LIMIT_S)
+    return listener
+
+
+def accept_receiver(listener: socket.socket) -> socket.socket:
+    peer, _ = listener.accept()
+    peer.settimeout(LIMIT_S)
+    assert peer.recv(len(greeting()), socket.MSG_WAITALL) == greeting()
+    return peer
+
+
+@pytest.mark.parametrize("rude", [False, True])
+def test_sender_that_leaves_early_fails_the_receiver(
+    address_build: Build, listener: socket.socket, rude: bool
+) -> None:
+    port = listener.getsockname()[1]
+    with listener, start_receiver(address_build.receiver, LONG, port) as receiver:
+        peer = accept_receiver(listener)
+        start_traffic(receiver, LONG)
+        peer.sendall(bytes(100000))
+        if rude:
+            reset(peer)
+        else:
+            peer.close()
+        outcome = receiver.finish()
+    assert_failed(outcome, "reset by peer" if rude else "before the end of the window")
+
+
+def test_silent_sender_fails_the_receiver(address_build: Build, listener: socket.socket) -> None:
+    setting = Setting(duration_s=30, io_timeout_ms=300)
+    port = listener.getsockname()[1]
+    with (
+        listener,
+        start_receiver(address_build.receiver, setting, port) as receiver,
+        accept_receiver(listener),
+    ):
+        start_traffic(receiver, setting)
+        outcome = receiver.finish()
+    assert_failed(outcome, "recv", "timed out")
+
+
+def test_wrong_bytes_fail_the_receiver_with_their_place(
+    address_build: Build, listener: socket.socket
+) -> None:
+    setting = Setting(verify=True)
+    port = listener.getsockname()[1]
+    with listener, start_receiver(address_build.receiver, setting, port) as receiver:
+        peer = accept_receiver(listener)
+        start_traffic(receiver, setting)
+        peer.sendall(bytes(10))
+        time.sleep(setting.warmup_s + setting.duration_s)
+        peer.close()
+        outcome = receiver.finish()
+    assert_failed(outcome, "10 of 10 bytes differ from the pattern, the first at offset 0")
+
+
+def test_nobody_listens(address_build: Build, listener: socket.socket) -> None:
+    port = listener.getsockname()[1]
+    listener.close()
+    with start_receiver(address_build.receiver, Setting(), port) as receiver:
+        assert_failed(receiver.finish(), "connect to 127.0.0.1", "refused")
+
+
+def test_port_in_use(address_build: Build, listener: socket.socket) -> None:
+    port = str(listener.getsockname()[1])
+    setting = Setting(sender_options=["--port", port])
+    with listener, start_sender(address_build.sender("null"), setting) as sender:
+        assert_failed(sender.finish(), f"bind to 127.0.0.1 port {port}", "in use")
+
+
+@pytest.mark.parametrize("moment", ["listening", "ready", "traffic", "stopped peer"])
+def test_programs_end_when_the_orchestrator_is_gone(
+    address_build: Build, strategy: str, moment: str
+) -> None:
+    programs = address_build.sender(strategy), address_build.receiver
+    with start_sender(programs[0], LONG) as sender:
+        port = listening_port(sender)
+        if moment == "listening":
+            sender.control.close()
+            assert_failed(sender.finish(), "orchestrator is gone")
+            return
+        with start_receiver(programs[1], LONG, port) as receiver:
+            assert sender.read_line() == receiver.read_line() == "ready"
+            if moment != "ready":
+                line = window_line(LONG)
+                sender.say(line)
+                receiver.say(line)
+                time.sleep(0.05)  # not a wait for something: the moment in question
+            if moment == "stopped peer":
+                receiver.process.send_signal(signal.SIGSTOP)
+                time.sleep(0.05)
+            began = time.monotonic()
+            sender.control.close()
+            receiver.control.close()
+            outcome = sender.finish()
+            receiver.process.send_signal(signal.SIGCONT)
+            assert_failed(outcome, "orchestrator is gone")
+            assert receiver.finish().code == 1
+            assert time.monotonic() - began < 5
+
+
+def test_nonsense_from_the_orchestrator(address_build: Build) -> None:
+    with (
+        start_sender(address_build.sender("null"), Setting()) as sender,
+        connect(listening_port(sender), greeting()),
+    ):
+        assert sender.read_line() == "ready"
+        sender.say("window tomorrow")
+        assert_failed(sender.finish(), "got 'window tomorrow', expected 'window START_NS")
+
+
+@pytest.mark.parametrize("answer", [b"ack\n", b"ack\n\0"])
+def test_perf_is_switched_on_and_off_with_acknowledgement(
+    address_build: Build, answer: bytes
+) -> None:
+    control_read, control_write = os.pipe()
+    ack_read, ack_write = os.pipe()
+    # perf would answer command by command; a pipe holds both answers.
+    os.write(ack_write, answer * 2)
+    setting = Setting(sender_options=["--perf-fds", f"{control_write},{ack_read}"])
+    sender, receiver = run_pair(
+        address_build.sender("two_copy"),
+        address_build.receiver,
+        setting,
+        pass_fds=(control_write, ack_read),
+    )
+    said = os.read(control_read, 100)
+    for fd in (control_read, control_write, ack_read, ack_write):
+        os.close(fd)
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr
+    assert said == b"enable\ndisable\n"
+    assert sender.result["window"]["perf_enable_ns"] > 0
+    assert sender.result["window"]["perf_disable_ns"] > 0
+    assert receiver.result["window"]["perf_enable_ns"] is None
+
+
+@pytest.mark.parametrize(("answer", "words"), [(b"", "timed out"), (b"no\n", "answered 'no'")])
+def test_perf_that_does_not_acknowledge(address_build: Build, answer: bytes, words: str) -> None:
+    control_read, control_write = os.pipe()
+    ack_read, ack_write = os.pipe()
+    os.write(ack_write, answer)
+    setting = Setting(
+        io_timeout_ms=300, sender_options=["--perf-fds", f"{control_write},{ack_read}"]
+    )
+    fds = (control_write, ack_read)
+    with (
+        start_sender(address_build.sender("null"), setting, pass_fds=fds) as sender,
+        connect(listening_port(sender), greeting()),
+    ):
+        start_traffic(sender, setting)
+        outcome = sender.finish()
+    for fd in (control_read, control_write, ack_read, ack_write):
+        os.close(fd)
+    assert_failed(outcome, "perf: ", words)

@@ -1,0 +1,129 @@
+"""Every byte arrives, whatever the strategy, size and number of threads."""
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from c.conftest import ROOT, Build
+from c.harness import (
+    Outcome,
+    Setting,
+    listening_port,
+    run_pair,
+    start_receiver,
+    start_sender,
+    window_line,
+)
+
+from copycost.toolchain import compile_program
+
+SIZES = (1, 7, 8, 9, 1000, 4096, 65537, 1 << 20, 4 << 20)
+
+
+def assert_every_byte_arrived(sender: Outcome, receiver: Outcome, setting: Setting) -> None:
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+    sent, received = sender.result, receiver.result
+    assert sent["total"]["bytes"] == sent["total"]["messages"] * setting.msg_bytes
+    assert received["total"]["bytes"] == sent["total"]["bytes"] > 0
+    if setting.verify:
+        assert received["verify"]["checked_bytes"] == received["total"]["bytes"]
+        assert received["verify"]["wrong_bytes"] == 0
+    assert len(sent["threads"]) == len(received["threads"]) == setting.n_threads
+    if sent["strategy"] == "zero_copy":
+        assert sent["zero_copy"]["sent"] == sent["zero_copy"]["completed"] > 0
+        assert sent["zero_copy"]["copied"] <= sent["zero_copy"]["completed"]
+        assert sent["zero_copy"]["notifications"] <= sent["zero_copy"]["completed"]
+        assert sent["effective"]["zero_copy"] is True
+    else:
+        assert sent["zero_copy"] is None
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+@pytest.mark.parametrize("msg_bytes", SIZES)
+def test_every_byte_arrives(
+    address_build: Build, strategy: str, msg_bytes: int, n_threads: int
+) -> None:
+    setting = Setting(
+        msg_bytes=msg_bytes, n_threads=n_threads, warmup_s=0.005, duration_s=0.03, verify=True
+    )
+    sender, receiver = run_pair(address_build.sender(strategy), address_build.receiver, setting)
+    assert_every_byte_arrived(sender, receiver, setting)
+
+
+@pytest.mark.parametrize("verify", [False, True])
+@pytest.mark.parametrize("msg_bytes", [1000, 65537])
+def test_threads_do_not_race(
+    thread_build: Build, strategy: str, msg_bytes: int, verify: bool
+) -> None:
+    setting = Setting(msg_bytes=msg_bytes, n_threads=4, duration_s=0.05, verify=verify)
+    sender, receiver = run_pair(thread_build.sender(strategy), thread_build.receiver, setting)
+    assert_every_byte_arrived(sender, receiver, setting)
+
+
+def test_null_sends_nothing_and_counts_messages(address_build: Build) -> None:
+    setting = Setting(n_threads=2)
+    sender, receiver = run_pair(address_build.sender("null"), address_build.receiver, setting)
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+    assert sender.result["in_window"]["messages"] > 0
+    assert sender.result["total"]["bytes"] == receiver.result["total"]["bytes"] == 0
+    assert sender.result["in_window"]["send_calls"] == 0
+
+
+def test_works_over_ipv6(address_build: Build) -> None:
+    if not Path("/proc/net/if_inet6").exists():
+        pytest.skip("no IPv6 in this kernel")
+    setting = Setting(address="::1", verify=True)
+    sender, receiver = run_pair(address_build.sender("one_copy"), address_build.receiver, setting)
+    assert_every_byte_arrived(sender, receiver, setting)
+
+
+def test_short_writes_lose_no_byte(address_build: Build, strategy: str) -> None:
+    """A stop signal cuts a blocked send short; the rest must follow from the right byte."""
+    setting = Setting(
+        msg_bytes=4 << 20,
+        duration_s=0.6,
+        verify=True,
+        sender_options=["--sndbuf-bytes", "65536"],
+        receiver_options=["--rcvbuf-bytes", "65536"],
+    )
+    with start_sender(address_build.sender(strategy), setting) as sender:
+        port = listening_port(sender)
+        with start_receiver(address_build.receiver, setting, port) as receiver:
+            assert sender.read_line() == receiver.read_line() == "ready"
+            line = window_line(setting)
+            sender.say(line)
+            receiver.say(line)
+            stop_at = time.monotonic() + setting.duration_s / 2
+            while time.monotonic() < stop_at:
+                for process in (receiver.process, sender.process):
+                    process.send_signal(signal.SIGSTOP)
+                    time.sleep(0.01)  # time to fill the buffers, then to be stopped
+                for process in (sender.process, receiver.process):
+                    process.send_signal(signal.SIGCONT)
+                time.sleep(0.01)
+            outcomes = sender.finish(), receiver.finish()
+    assert_every_byte_arrived(*outcomes, setting)
+    assert outcomes[0].result["total"]["short_writes"] > 0
+
+
+def test_a_buffer_reused_while_pinned_is_seen(tmp_path: Path, plain_build: Build) -> None:
+    """Proves that --verify can fail: a zero-copy sender that ignores completions is caught."""
+    source = (ROOT / "src/strategies/zero_copy.c").read_text()
+    careless = source.replace("slots[slot].message", "slots[0].message")
+    assert careless != source
+    for path in (ROOT / "src").rglob("*.[ch]"):
+        copy = tmp_path / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(careless if path.name == "zero_copy.c" else path.read_text())
+    compile_program("sender", "zero_copy", tmp_path / "sender", root=tmp_path)
+    # A small window keeps the bytes waiting in the sender's queue, where they are only pinned.
+    setting = Setting(
+        msg_bytes=65536,
+        verify=True,
+        duration_s=0.2,
+        receiver_options=["--rcvbuf-bytes", "16384"],
+    )
+    _, receiver = run_pair(tmp_path / "sender", plain_build.receiver, setting)
+    assert receiver.code == 1
+    assert "bytes differ from the pattern" in receiver.stderr

@@ -1,0 +1,49 @@
+/* The bookkeeping of zero-copy completions, where a real connection seldom goes: the wrap, wrong ranges. */
+#include "../../src/strategies/zero_copy.c"
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("line %d: %s\n", __LINE__, #condition);                                         \
+            return EXIT_FAILURE;                                                                   \
+        }                                                                                          \
+    } while (0)
+
+int main(void)
+{
+    struct counters counters = {0};
+    struct failure failure = {0};
+    struct zero_copy_state *state = calloc(1, sizeof(*state));
+    struct stream stream = {.counters = &counters, .failure = &failure, .state = state};
+    CHECK(state != NULL);
+    for (uint32_t i = 0; i < N_SENDS; i++) {
+        state->slot_of[i] = NO_SLOT;
+    }
+    state->n_slots = MAX_SLOTS;
+    state->next_send = UINT32_MAX - 1;
+
+    /* Four sends across the wrap: slot 0 twice (a short write), slots 1 and 2 once. */
+    note_send(&stream, 0);
+    note_send(&stream, 0);
+    note_send(&stream, 1);
+    note_send(&stream, 2);
+    CHECK(state->next_send == 2);
+    CHECK(state->n_in_flight == 4);
+
+    /* The later ones complete first; slot 0 comes free with its second send only. */
+    CHECK(complete_range(&stream, 1, 1) == 0);
+    CHECK(state->n_free == 1 && state->free_slots[0] == 2);
+    CHECK(complete_range(&stream, UINT32_MAX - 1, UINT32_MAX - 1) == 0);
+    CHECK(state->n_free == 1);
+    CHECK(complete_range(&stream, UINT32_MAX, 0) == 0);
+    CHECK(state->n_free == 3 && state->n_in_flight == 0);
+    CHECK(counter_value(&counters, COUNT_ZC_SENT) == 4);
+    CHECK(counter_value(&counters, COUNT_ZC_COMPLETED) == 4);
+
+    /* Twice, or never sent: refused. */
+    CHECK(complete_range(&stream, 0, 0) != 0);
+    CHECK(complete_range(&stream, 2, 2) != 0);
+    CHECK(complete_range(&stream, 3, UINT32_MAX) != 0);
+    free(state);
+    return EXIT_SUCCESS;
+}
