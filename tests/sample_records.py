@@ -51,6 +51,7 @@ def _effective() -> dict[str, Any]:
         "receive_buffer_bytes": 131_072,
         "tcp_nodelay": False,
         "mss_bytes": 1448,
+        "receive_lowat_bytes": 1,
     }
 
 

@@ -16,8 +16,6 @@ rule collect_results:
         parquet="results/tables/cells.parquet",
     log:
         "results/logs/tables/cells.log",
-    params:
-        raw=RAW_ROOT,
     message:
         "Collect all records in one table"
     script:

@@ -3,11 +3,12 @@
 import sys
 from pathlib import Path
 
+from copycost.grid import RAW_ROOT
 from copycost.logs import log_to_file
 from copycost.records.collect import collect_tables, warn_about_foreign_files
 
 log_to_file(snakemake.log[0])
 records = [Path(path) for path in snakemake.input.records]
-for sentence in warn_about_foreign_files(Path(snakemake.params.raw), records):
+for sentence in warn_about_foreign_files(Path(RAW_ROOT), records):
     print(f"copycost: warning: {sentence}", file=sys.stderr)
 collect_tables(records, Path(snakemake.output.csv), Path(snakemake.output.parquet))

@@ -51,7 +51,7 @@ def fake_perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakePerf:
             '[ "$LC_ALL" = C ] || { echo "wrong locale" >&2; exit 98; }\n'
             '[ "$1 $2 $3 $5 $6" = "stat -j -e -- true" ] || { echo "call: $*" >&2; exit 98; }\n'
             "event=$4\n"
-            """counted() { printf '{"event" : "%s", "counter-value" : "%s"}\\n' "$1" "$2" >&2; }\n"""
+            """counted() { printf '{"event": "%s", "counter-value": "%s"}\\n' "$1" "$2" >&2; }\n"""
             f'case "$event" in\n{cases}\nesac\n',
             encoding="utf-8",
         )

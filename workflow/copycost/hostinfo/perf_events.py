@@ -27,7 +27,7 @@ PERF_EVENTS = {
     "ref_cycles": "msr/tsc/",
 }
 # These happen inside the kernel, so that counting user mode only always reads 0.
-KERNEL_ONLY_EVENTS = ("context_switches", "cpu_migrations")
+_KERNEL_ONLY = ("context_switches", "cpu_migrations")
 
 EventStatus = Literal["supported", "not_supported", "forbidden", "unknown_event"]
 PerfStatus = Literal["available", "missing", "forbidden"]
@@ -187,7 +187,7 @@ def classify_event(name: str, probe: Probe, paranoid: int | None, user_only: boo
     perf_name = PERF_EVENTS[name]
     limit = f"with perf_event_paranoid {paranoid} perf counts user mode only"
     if any(count.status != "not_supported" for count in probe.counts):
-        if user_only and name in KERNEL_ONLY_EVENTS:
+        if user_only and name in _KERNEL_ONLY:
             return EventFacts(perf_name, "forbidden", f"{limit}, where this event never happens")
         return EventFacts(perf_name, "supported", None)
     if probe.counts and name == "ref_cycles" and probe.user_only:

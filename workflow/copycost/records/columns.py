@@ -25,8 +25,7 @@ EVENT_STATUSES = {
     "counted": "counted during the whole window",
     "multiplexed": "counted during a part of the window and scaled up by perf",
     "not_supported": "this host has no such counter",
-    "not_counted": "perf never got to count it",
-    "user_mode_only": "perf may count user mode only, where this event never happens",
+    "not_counted": "perf did not count it, or may count user mode only, where it never happens",
     "implausible": "fewer than 10 million instructions or cycles per second of CPU time: "
     "the counter runs, but wrongly",
     "forbidden": "perf may not count here",
@@ -231,6 +230,8 @@ _PATH_COLUMNS = (
     Column("mss_bytes", "float64", "byte", "Largest TCP segment of the sender", _PATH),
     Column("send_buffer_bytes", "float64", "byte", "SO_SNDBUF of the sender", _PATH),
     Column("receive_buffer_bytes", "float64", "byte", "SO_RCVBUF of the receiver", _PATH),
+    Column("receive_lowat_bytes", "float64", "byte",
+           "SO_RCVLOWAT of the receiver, which sleeps until so much has come", _PATH),
     Column("offload_tso", "boolean", "", "TCP segmentation offload of the sender's device", _PATH),
     Column("offload_gso", "boolean", "",
            "Generic segmentation offload of the sender's device", _PATH),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from copycost.hostinfo.perf_events import KERNEL_ONLY_EVENTS, PERF_EVENTS
+from copycost.hostinfo.perf_events import PERF_EVENTS
 from copycost.records.columns import (
     COST_EVENTS,
     COUNTED_STATUSES,
@@ -141,11 +141,8 @@ def _side_counters(name: str, side: PerfSide) -> Row:
             continue
         value: float | None = entry["value"]
         status: str = entry["status"]
-        if status in COUNTED_STATUSES:
-            if entry["user_only"] and event in KERNEL_ONLY_EVENTS:
-                value, status = None, "user_mode_only"
-            elif entry["running_percent"] is not None:
-                running.append(entry["running_percent"])
+        if status in COUNTED_STATUSES and entry["running_percent"] is not None:
+            running.append(entry["running_percent"])
         row[f"{name}_{event}"], row[f"{name}_{event}_status"] = value, status
     row[f"{name}_min_running_percent"] = min(running, default=None)
     user_only = any(entry["user_only"] for entry in side["events"].values())
@@ -226,6 +223,7 @@ def _path(record: Record, sender: Mapping[str, Any], receiver: Mapping[str, Any]
         "mss_bytes": sender["effective"]["mss_bytes"],
         "send_buffer_bytes": sender["effective"]["send_buffer_bytes"],
         "receive_buffer_bytes": receiver["effective"]["receive_buffer_bytes"],
+        "receive_lowat_bytes": receiver["effective"]["receive_lowat_bytes"],
         "sender_build": _build(sender),
         "receiver_build": _build(receiver),
     }

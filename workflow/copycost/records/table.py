@@ -106,7 +106,6 @@ def _read_csv(path: Path) -> pd.DataFrame:
         dtype={column.name: column.dtype for column in COLUMNS},
         keep_default_na=False,
         na_values=[""],
-        float_precision="round_trip",
     )
 
 

@@ -1,0 +1,129 @@
+"""From files of records to the table."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_records import sample_record
+
+from copycost.errors import DataError
+from copycost.grid import Cell
+from copycost.records.collect import collect_tables, foreign_files, warn_about_foreign_files
+from copycost.records.record import read_record
+from copycost.records.synthetic import write_synthetic_records
+from copycost.records.table import read_table
+
+SECOND_NS = 1_000_000_000
+CAPTURED = Path(__file__).parents[2] / "data" / "records"
+
+
+def save(folder: Path, record: dict[str, Any]) -> Path:
+    path = folder / Cell(record["study"], **record["cell"]).path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> list[Path]:
+    return [
+        save(tmp_path, sample_record(name, rep=rep, start_ns=(10 * rep + i) * 2 * SECOND_NS))
+        for i, name in enumerate(("one_copy", "two_copy", "zero_copy"))
+        for rep in (1, 2)
+    ]
+
+
+def collect(paths: list[Path], folder: Path) -> None:
+    collect_tables(paths, folder / "cells.csv", folder / "cells.parquet")
+
+
+def test_every_record_of_the_grid_is_a_row_in_both_files(
+    tmp_path: Path, records: list[Path]
+) -> None:
+    collect(records, tmp_path)
+    for name in ("cells.csv", "cells.parquet"):
+        table = read_table(tmp_path / name)
+        assert len(table) == 6
+        assert table["rep"].tolist() == [1, 2] * 3
+
+
+def test_a_failed_repetition_stays_a_row(tmp_path: Path, records: list[Path]) -> None:
+    failed = sample_record("one_copy", rep=1, start_ns=500 * SECOND_NS, status="failed")
+    save(tmp_path, failed)
+    collect(records, tmp_path)
+    table = read_table(tmp_path / "cells.csv")
+    assert len(table) == 6
+    assert table["status"].tolist().count("failed") == 1
+
+
+def test_a_truncated_record_is_named_with_the_remedy(tmp_path: Path, records: list[Path]) -> None:
+    text = records[2].read_text()
+    records[2].write_text(text[: len(text) // 2])
+    with pytest.raises(DataError, match=r"implementation=two_copy.*rep=1\.json.*delete it"):
+        collect(records, tmp_path)
+    assert not (tmp_path / "cells.csv").exists()
+
+
+def test_all_bad_records_are_told_at_once(tmp_path: Path, records: list[Path]) -> None:
+    records[0].write_text("")
+    records[3].write_text("{}")
+    records[5].write_text('{"some": "json"}')
+    with pytest.raises(DataError) as raised:
+        collect(records, tmp_path)
+    for path in (records[0], records[3], records[5]):
+        assert str(path) in str(raised.value)
+
+
+def test_the_record_of_another_cell_is_refused(tmp_path: Path, records: list[Path]) -> None:
+    records[0].write_text(records[4].read_text())
+    with pytest.raises(DataError, match=r"another repetition \(implementation=zero_copy\)"):
+        collect(records, tmp_path)
+
+
+def test_a_record_that_is_gone_is_named(tmp_path: Path, records: list[Path]) -> None:
+    records[1].unlink()
+    with pytest.raises(DataError, match=r"rep=2\.json: cannot be read"):
+        collect(records, tmp_path)
+
+
+def test_records_of_two_hosts_are_not_compared(tmp_path: Path, records: list[Path]) -> None:
+    other = sample_record("one_copy", start_ns=900 * SECOND_NS, host_digest="c" * 64)
+    save(tmp_path, other)
+    with pytest.raises(DataError, match=r"2 different hosts.*implementation=one_copy.*rep=1\.json"):
+        collect(records, tmp_path)
+
+
+def test_records_that_overlap_in_time_are_refused(tmp_path: Path, records: list[Path]) -> None:
+    overlapping = sample_record("one_copy", rep=1, start_ns=20 * SECOND_NS + 5)
+    save(tmp_path, overlapping)
+    save(tmp_path, sample_record("two_copy", rep=1, start_ns=20 * SECOND_NS))
+    with pytest.raises(DataError, match="overlap others in time"):
+        collect(records, tmp_path)
+
+
+def test_foreign_files_are_warned_of_and_old_records_left_out(
+    tmp_path: Path, records: list[Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    raw = tmp_path / "results/raw"
+    (raw / "notes.txt").write_text("mine")
+    (records[0].parent / ".rep=1.json.partial").write_text("{")
+    save(tmp_path, sample_record(msg_bytes=512))  # a size that the grid no longer has
+    foreign, n_outside = foreign_files(raw, records)
+    assert [path.name for path in foreign] == ["notes.txt", ".rep=1.json.partial"]
+    assert n_outside == 1
+    with caplog.at_level(logging.INFO):
+        sentences = warn_about_foreign_files(raw, records)
+    assert len(sentences) == 2
+    assert "1 records outside of the present grid" in caplog.text
+    collect(records, tmp_path)
+    assert 512 not in read_table(tmp_path / "cells.csv")["msg_bytes"].tolist()
+
+
+def test_synthetic_records_pass_every_check(tmp_path: Path) -> None:
+    like = read_record(CAPTURED / "measured_veth_zero_copy.json")
+    paths = write_synthetic_records(tmp_path, 250, like)
+    assert len(set(paths)) == 250
+    collect(paths, tmp_path)
+    assert len(read_table(tmp_path / "cells.parquet")) == 250

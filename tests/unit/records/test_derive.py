@@ -1,0 +1,166 @@
+"""From one record to one row."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from sample_records import sample_record
+
+from copycost.hostinfo.perf_events import PERF_EVENTS
+from copycost.records.columns import COLUMNS, SIDES
+from copycost.records.derive import Row, derive_row
+from copycost.records.record import Record, read_record
+from copycost.records.table import make_table
+
+CAPTURED = sorted((Path(__file__).parents[2] / "data" / "records").glob("*.json"))
+
+
+def row_of(record: dict[str, Any]) -> Row:
+    return derive_row(cast("Record", record))
+
+
+@pytest.mark.parametrize("path", CAPTURED, ids=lambda path: path.stem)
+def test_every_captured_record_makes_a_table_that_passes_all_checks(path: Path) -> None:
+    table = make_table([derive_row(read_record(path))])
+    assert list(table.columns) == [column.name for column in COLUMNS]
+    assert len(table) == 1
+
+
+@pytest.mark.parametrize("name", ["failed_veth_one_copy", "skipped_veth_zero_copy"])
+def test_what_was_not_measured_is_a_row_with_a_reason_and_no_values(name: str) -> None:
+    path = next(path for path in CAPTURED if path.stem == name)
+    row = make_table([derive_row(read_record(path))]).iloc[0]
+    assert row["status"] == name.partition("_")[0]
+    assert row["reason"]
+    assert row["sender_cycles_status"] == "not_measured"
+    assert row[[column.name for column in COLUMNS if not column.always]].isna().all()
+
+
+def test_a_record_without_counters_has_statuses_and_costs_in_cpu_time() -> None:
+    path = next(path for path in CAPTURED if path.stem == "measured_veth_zero_copy")
+    row = derive_row(read_record(path))
+    assert row["sender_cycles"] is None
+    assert row["sender_cycles_status"] == "not_supported"
+    assert row["both_cycles_per_byte"] is None
+    assert cast("float", row["both_cpu_ns_per_byte"]) > 0
+    assert cast("float", row["both_ref_cycles_per_byte"]) > 0
+    assert row["cpu_source"] == "task_clock"
+    assert row["zc_sent"] == row["zc_completed"]
+    assert row["zc_copied_share"] == 1.0  # plain veth: the kernel copies after all
+
+
+def test_derived_columns_follow_their_formulas() -> None:
+    row = row_of(sample_record("zero_copy", n_threads=4))
+    assert row["window_s"] == 1.0
+    assert row["throughput_bits_per_s"] == 1_310_000_000 * 8
+    assert row["service_mean_ns"] == 1e9 * 4 / 20_000
+    assert row["first_half_share"] == 0.5
+    assert row["sender_cycles_per_byte"] == 3e9 / 1.31e9
+    assert row["both_cycles_per_byte"] == 6e9 / 1.31e9
+    assert row["context_switches_per_message"] == 2_000 / 20_000
+    assert row["sender_syscalls_per_message"] == 1.0
+    assert row["zc_copied_share"] == 18_000 / 24_000
+    assert row["sender_cpus"] == "0"
+
+
+def test_cost_of_both_needs_both_sides_counted() -> None:
+    record = sample_record()
+    record["perf"]["receiver"]["events"]["cycles"] |= {"value": None, "status": "not_counted"}
+    row = row_of(record)
+    assert row["sender_cycles_per_byte"] is not None
+    assert row["receiver_cycles_per_byte"] is None
+    assert row["both_cycles_per_byte"] is None
+
+
+def test_multiplexed_counts_are_kept_and_told() -> None:
+    record = sample_record()
+    record["perf"]["sender"]["events"]["cycles"] |= {
+        "status": "multiplexed",
+        "running_percent": 62.5,
+    }
+    row = row_of(record)
+    assert row["sender_cycles"] == 3e9
+    assert row["sender_cycles_status"] == "multiplexed"
+    assert row["sender_min_running_percent"] == 62.5
+    assert row["receiver_min_running_percent"] == 100.0
+
+
+@pytest.mark.parametrize("status", ["forbidden", "missing", "failed"])
+def test_without_perf_the_process_clocks_count_on_both_sides(status: str) -> None:
+    record = sample_record()
+    record["perf"]["receiver"] = {"status": status, "reason": "it is so", "events": {}}
+    row = row_of(record)
+    assert row["cpu_source"] == "process_clock"
+    assert row["sender_cpu_ns"] == row["receiver_cpu_ns"] == 900_000_000
+    assert {row[f"receiver_{event}_status"] for event in PERF_EVENTS} == {status}
+    make_table([row])
+
+
+def test_hardware_counters_that_nearly_stand_still_are_no_measurement() -> None:
+    record = sample_record()
+    record["perf"]["sender"]["events"]["instructions"]["value"] = 50_000.0
+    row = row_of(record)
+    assert row["sender_instructions_status"] == "implausible"
+    assert row["sender_cycles_status"] == "implausible"
+    assert row["sender_cycles"] is None
+    assert row["sender_task_clock_ns_status"] == "counted"
+    assert row["sender_ref_cycles_status"] == "counted"
+    assert row["receiver_cycles_status"] == "counted"
+    make_table([row])
+
+
+def test_few_instructions_in_user_mode_alone_are_plausible() -> None:
+    record = sample_record()
+    for event in record["perf"]["sender"]["events"].values():
+        event["user_only"] = True
+    record["perf"]["sender"]["events"]["instructions"]["value"] = 50_000.0
+    row = row_of(record)
+    assert row["sender_instructions"] == 50_000.0
+    assert row["user_mode_only"] is True
+
+
+def test_nothing_received_gives_no_infinite_cost() -> None:
+    record = sample_record()
+    record["receiver"]["in_window"] |= {"bytes": 0, "first_half_bytes": 0}
+    record["sender"]["in_window"]["messages"] = 0
+    row = row_of(record)
+    assert row["throughput_bits_per_s"] == 0
+    for name in ("both_cycles_per_byte", "service_mean_ns", "first_half_share"):
+        assert row[name] is None
+    make_table([row])
+
+
+def test_a_strategy_that_is_not_zero_copy_has_no_zero_copy_counts() -> None:
+    row = make_table([row_of(sample_record("one_copy"))]).iloc[0]
+    assert row[["zc_sent", "zc_copied", "zc_copied_share"]].isna().all()
+    assert row["short_writes"] == 0
+
+
+def test_threads_left_to_the_scheduler_say_so_and_warnings_are_joined() -> None:
+    record = sample_record(
+        warnings=[
+            {"code": "steal", "detail": "a"},
+            {"code": "foreign_load", "detail": "b"},
+            {"code": "steal", "detail": "c"},
+        ]
+    )
+    record["settings"] |= {"sender_cpus": [], "receiver_cpus": [3, 1]}
+    row = row_of(record)
+    assert (row["sender_cpus"], row["receiver_cpus"]) == ("any", "3,1")
+    assert row["warnings"] == "foreign_load;steal"
+
+
+def test_an_offload_that_could_not_be_read_is_a_gap_and_not_off() -> None:
+    record = sample_record()
+    record["testbed"]["offloads"] = {"tso": None, "gso": False, "gro": True}
+    row = make_table([row_of(record)]).iloc[0]
+    assert row["offload_tso"] is not False
+    assert not row["offload_gso"]
+
+
+def test_the_row_fills_every_column_there_is() -> None:
+    record = sample_record("zero_copy")
+    row = row_of(record)
+    empty = [column.name for column in COLUMNS if row.get(column.name) is None]
+    assert empty == ["reason", "remedy", "warnings"]
+    assert all(f"{side}_{event}" in row for side in SIDES for event in PERF_EVENTS)

@@ -1,0 +1,188 @@
+"""The checker of the table: one test per rule; and its files."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample_records import sample_record
+
+from copycost.errors import DataError
+from copycost.records.columns import COLUMNS, KEY
+from copycost.records.derive import Row, derive_row
+from copycost.records.documentation import table_page
+from copycost.records.record import Record
+from copycost.records.table import check_table, make_table, read_table, write_table
+
+ROOT = Path(__file__).parents[3]
+SECOND_NS = 1_000_000_000
+
+
+def rows(n: int = 3) -> list[Row]:
+    records = [
+        sample_record(rep=rep, start_ns=rep * 10 * SECOND_NS, status=status)
+        for rep, status in zip(
+            range(1, n + 1), ["measured", "failed", "skipped", *["measured"] * n], strict=False
+        )
+    ]
+    return [derive_row(cast("Record", record)) for record in records]
+
+
+@pytest.fixture
+def table() -> pd.DataFrame:
+    return make_table(rows())
+
+
+def test_a_table_survives_csv_and_parquet_unchanged(tmp_path: Path, table: pd.DataFrame) -> None:
+    csv, parquet = tmp_path / "cells.csv", tmp_path / "cells.parquet"
+    write_table(table, csv, parquet)
+    pd.testing.assert_frame_equal(read_table(csv), table)
+    pd.testing.assert_frame_equal(read_table(parquet), table)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["cells.csv", "cells.parquet"]
+
+
+def test_a_strategy_called_null_is_a_name_and_not_a_gap(tmp_path: Path) -> None:
+    row = derive_row(cast("Record", sample_record("null")))
+    write_table(make_table([row]), tmp_path / "a.csv", tmp_path / "a.parquet")
+    assert read_table(tmp_path / "a.csv")["implementation"].tolist() == ["null"]
+
+
+def test_the_same_rows_in_any_order_make_the_same_table(table: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(make_table(reversed(rows())), table)
+
+
+def test_sizes_are_sorted_as_numbers() -> None:
+    records = [
+        sample_record(msg_bytes=size, start_ns=size * SECOND_NS * 10) for size in (1024, 256, 65536)
+    ]
+    table = make_table(derive_row(cast("Record", record)) for record in records)
+    assert table["msg_bytes"].tolist() == [256, 1024, 65536]
+
+
+_TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1)
+_NUMBERS = st.floats(allow_nan=False, allow_infinity=False, min_value=0)
+
+
+@given(st.lists(st.tuples(_NUMBERS, _TEXTS), min_size=20, max_size=60))
+@settings(max_examples=8, deadline=None)
+def test_any_number_and_reason_survive_both_files(
+    tmp_path_factory: pytest.TempPathFactory, values: list[tuple[float, str]]
+) -> None:
+    row = derive_row(cast("Record", sample_record(status="failed", start_ns=2**62)))
+    table = make_table(
+        {**row, "rep": rep, "boot_id": str(rep), "wall_s": number, "reason": reason}
+        for rep, (number, reason) in enumerate(values, start=1)
+    )
+    folder = tmp_path_factory.mktemp("files")
+    write_table(table, folder / "t.csv", folder / "t.parquet")
+    pd.testing.assert_frame_equal(read_table(folder / "t.csv"), table, check_exact=True)
+    pd.testing.assert_frame_equal(read_table(folder / "t.parquet"), table, check_exact=True)
+
+
+def _set(name: str, at: int, value: object) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    def change(table: pd.DataFrame) -> pd.DataFrame:
+        table.loc[at, name] = value
+        return table
+
+    return change
+
+
+def _twice(table: pd.DataFrame) -> pd.DataFrame:
+    return pd.concat([table, table.head(1)], ignore_index=True)
+
+
+# Row 0 was measured, row 1 failed, row 2 was skipped.
+BREACHES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
+    "a column is missing": (lambda t: t.drop(columns="rep"), "columns missing: rep"),
+    "a column is unknown": (lambda t: t.assign(colour="red"), "columns unknown: colour"),
+    "columns are out of order": (lambda t: t[t.columns[::-1]], "not in the defined order"),
+    "a dtype is another": (lambda t: t.astype({"rep": "float64"}), "rep is float64, must be int64"),
+    "a key comes twice": (_twice, "more than one row for veth/two_copy/65536 B/1 threads/rep 1"),
+    "rows are not sorted": (
+        lambda t: t.iloc[::-1].reset_index(drop=True),
+        "the rows are not sorted by key",
+    ),
+    "a value is missing": (_set("started_at", 0, None), "started_at is missing for veth/two_copy"),
+    "a status is none of ours": (_set("status", 0, "fine"), "status is 'fine', must be one of"),
+    "a number is negative": (_set("window_s", 0, -1.0), "window_s is -1.0, must be finite"),
+    "a number is infinite": (_set("wall_s", 0, float("inf")), "wall_s is inf"),
+    "a share is above 1": (_set("first_half_share", 0, 1.5), "and not above 1"),
+    "a failure has no reason": (_set("reason", 1, None), "no reason for what was not measured"),
+    "a failure has values": (_set("messages", 1, 5.0), "messages has a value though nothing"),
+    "an uncounted event has a value": (
+        _set("sender_cycles_status", 0, "not_supported"),
+        "sender_cycles and sender_cycles_status contradict",
+    ),
+    "a counted event has none": (
+        _set("receiver_llc_loads", 0, None),
+        "receiver_llc_loads and receiver_llc_loads_status contradict",
+    ),
+    "two measurements overlap": (
+        _set("start_ns", 1, 11 * SECOND_NS),
+        "1 measurements overlap others in time, the first being "
+        "veth/two_copy/65536 B/1 threads/rep 1, veth/two_copy/65536 B/1 threads/rep 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", BREACHES)
+def test_each_broken_rule_is_named_with_its_rows(table: pd.DataFrame, rule: str) -> None:
+    change, sentence = BREACHES[rule]
+    with pytest.raises(DataError) as raised:
+        check_table(change(table), "cells.csv")
+    assert str(raised.value).startswith("cells.csv: ")
+    assert sentence in str(raised.value)
+
+
+def test_measurements_of_another_boot_do_not_overlap(table: pd.DataFrame) -> None:
+    table.loc[1, ["start_ns", "boot_id"]] = [11 * SECOND_NS, "after the reboot"]
+    check_table(table, "cells.csv")
+
+
+def test_one_long_measurement_overlaps_all_within_it(table: pd.DataFrame) -> None:
+    table.loc[0, "end_ns"] = 100 * SECOND_NS
+    with pytest.raises(DataError, match=r"2 measurements overlap others.*/rep 1, .*/rep 2:"):
+        check_table(table, "cells.csv")
+
+
+def test_all_broken_rules_are_told_at_once(table: pd.DataFrame) -> None:
+    table.loc[0, "window_s"] = -1.0
+    table.loc[1, "reason"] = None
+    with pytest.raises(DataError, match=r"window_s is -1\.0.*; no reason"):
+        check_table(table, "cells.csv")
+
+
+def test_a_file_that_is_no_table_is_named(tmp_path: Path) -> None:
+    for name, content in (("a.csv", "x,y\n1,2\n"), ("b.csv", ""), ("c.parquet", "PAR0")):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(DataError, match=name):
+            read_table(tmp_path / name)
+    with pytest.raises(DataError, match=r"none\.csv"):
+        read_table(tmp_path / "none.csv")
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_no_file(
+    tmp_path: Path, table: pd.DataFrame
+) -> None:
+    # /dev/full takes what is opened and fails every write with ENOSPC.
+    (tmp_path / ".cells.csv.partial").symlink_to("/dev/full")
+    with pytest.raises(DataError, match=r"cells\.csv: the table cannot be written .*No space left"):
+        write_table(table, tmp_path / "cells.csv", tmp_path / "cells.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_documentation_is_up_to_date_and_names_every_column() -> None:
+    page = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
+    assert page == table_page()
+    for column in COLUMNS:
+        assert f"| `{column.name}` |" in page
+        assert not column.description.endswith(".")
+
+
+def test_every_number_has_a_unit_or_is_a_key() -> None:
+    for column in COLUMNS:
+        if column.dtype in ("float64", "int64"):
+            assert column.unit or column.name in KEY
