@@ -26,8 +26,7 @@ EVENT_STATUSES = {
     "multiplexed": "counted during a part of the window and scaled up by perf",
     "not_supported": "this host has no such counter",
     "not_counted": "perf did not count it, or may count user mode only, where it never happens",
-    "implausible": "fewer than 10 million instructions or cycles per second of CPU time: "
-    "the counter runs, but wrongly",
+    "implausible": "the counter runs, but so slowly that it must be wrong (virtual machines)",
     "forbidden": "perf may not count here",
     "missing": "there is no perf",
     "failed": "perf ended without a result",

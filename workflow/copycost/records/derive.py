@@ -16,8 +16,8 @@ from copycost.records.record import PerfSide, Record
 Row = dict[str, object]
 """Column name to value; None, or no entry, where there is none."""
 
-# Slower than this no processor works; some virtual machines have counters that nearly stand still.
-_LEAST_PER_CPU_SECOND = 1e7
+# A side that was counted and yet has a reason is one whose hardware counters were seen to be live
+# but wrong, as in some virtual machines; the measuring job then left their values out.
 _HARDWARE_EVENTS = (
     "cycles",
     "instructions",
@@ -128,7 +128,7 @@ def _counters(record: Record) -> Row:
 
 
 def _side_counters(name: str, side: PerfSide) -> Row:
-    """Return value and status of every event, after what perf cannot know has been judged."""
+    """Return value and status of every event."""
     row: Row = {}
     running = []
     for event in PERF_EVENTS:
@@ -145,23 +145,11 @@ def _side_counters(name: str, side: PerfSide) -> Row:
             running.append(entry["running_percent"])
         row[f"{name}_{event}"], row[f"{name}_{event}_status"] = value, status
     row[f"{name}_min_running_percent"] = min(running, default=None)
-    user_only = any(entry["user_only"] for entry in side["events"].values())
-    if not user_only and _runs_wrongly(name, row):
+    if side["status"] == "counted" and side["reason"] is not None:
         for event in _HARDWARE_EVENTS:
-            if row[f"{name}_{event}"] is not None:
-                row[f"{name}_{event}"], row[f"{name}_{event}_status"] = None, "implausible"
+            if row[f"{name}_{event}_status"] == "not_counted":
+                row[f"{name}_{event}_status"] = "implausible"
     return row
-
-
-def _runs_wrongly(side: str, row: Row) -> bool:
-    """Return whether the hardware counters nearly stand still, as in some virtual machines.
-
-    One that does makes the others suspect too. The time-stamp counter is no such counter, and
-    user mode alone may well have few instructions.
-    """
-    task_clock = row[f"{side}_task_clock_ns"]
-    rates = (ratio(row[f"{side}_{event}"], task_clock) for event in ("instructions", "cycles"))
-    return any(rate is not None and rate * _NS_PER_S < _LEAST_PER_CPU_SECOND for rate in rates)
 
 
 def _cpu_time(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> Row:
