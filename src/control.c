@@ -1,10 +1,11 @@
 #include "control.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -76,6 +77,30 @@ int control_wait(struct control *control, struct pollfd *poll_fds, size_t n_fds,
     return n_ready;
 }
 
+/* Reads one number and the character that must follow it. */
+static bool parse_number(const char **text, char follower, uint64_t *value)
+{
+    char *end = NULL;
+    if (!isdigit((unsigned char)**text)) {
+        return false; /* strtoull would take signs and blanks */
+    }
+    errno = 0;
+    *value = strtoull(*text, &end, 10);
+    if (errno != 0 || *end != follower) {
+        return false;
+    }
+    *text = end + 1;
+    return true;
+}
+
+static bool parse_window(const char *line, uint64_t *start_ns, uint64_t *end_ns)
+{
+    static const char WORD[] = "window ";
+    const char *text = line + sizeof(WORD) - 1;
+    return strncmp(line, WORD, sizeof(WORD) - 1) == 0 && parse_number(&text, ' ', start_ns) &&
+           parse_number(&text, '\n', end_ns) && *start_ns < *end_ns;
+}
+
 int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t *start_ns,
                         uint64_t *end_ns, struct failure *failure)
 {
@@ -89,10 +114,7 @@ int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t 
             return n_ready;
         }
     }
-    char end_of_line = '\0';
-    if (sscanf(control->line, "window %" SCNu64 " %" SCNu64 "%c", start_ns, end_ns, &end_of_line) !=
-            3 ||
-        end_of_line != '\n' || *end_ns <= *start_ns) {
+    if (!parse_window(control->line, start_ns, end_ns)) {
         control->line[strcspn(control->line, "\n")] = '\0';
         return fail(failure, 0, "control: got '%s', expected 'window START_NS END_NS'",
                     control->line);

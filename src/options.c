@@ -56,7 +56,7 @@ static int set_text(const struct option_spec *spec, const char *text, struct opt
     if (text[0] == '\0') {
         return -EINVAL;
     }
-    memcpy((char *)options + spec->offset, &text, sizeof(text));
+    memcpy((char *)options + spec->offset, (const void *)&text, sizeof(text));
     return 0;
 }
 
@@ -86,8 +86,11 @@ static int parse_numbers(const char *text, size_t max, int *numbers, size_t n_ma
         }
         numbers[n++] = (int)value;
         text += length;
-        if (*text == ',' && *++text == '\0') {
-            return -EINVAL;
+        if (*text == ',') {
+            text++;
+            if (*text == '\0') {
+                return -EINVAL;
+            }
         }
     }
     return (int)n;

@@ -111,11 +111,8 @@ void json_null(struct json *json, const char *key)
 
 int json_finish(struct json *json)
 {
-    errno = 0;
-    const int put = fputc('\n', json->file);
-    const int flushed = fflush(json->file);
-    if (put == EOF || flushed == EOF || ferror(json->file) != 0) {
-        return errno != 0 ? -errno : -EIO;
+    if (fputc('\n', json->file) == EOF || fflush(json->file) == EOF) {
+        return errno > 0 ? -errno : -EIO;
     }
-    return 0;
+    return ferror(json->file) == 0 ? 0 : -EIO;
 }

@@ -25,7 +25,7 @@ struct sending {
 
 /* The summed service times, and how many messages there were to one sample. */
 struct service_times {
-    struct histogram *histogram;
+    struct histogram histogram;
     size_t sample_every;
 };
 
@@ -196,7 +196,7 @@ static void report_zero_copy(struct json *json, const struct window *window)
 
 static void report_service_time(struct json *json, const struct service_times *times)
 {
-    const struct histogram *histogram = times->histogram;
+    const struct histogram *histogram = &times->histogram;
     json_begin_object(json, "service_time");
     json_uint(json, "sample_every", times->sample_every);
     json_uint(json, "samples", histogram->n_samples);
@@ -240,14 +240,8 @@ static int run(const struct options *options, struct failure *failure)
 {
     static const struct crew_duty DUTY = {prepare, work, clean_up};
     struct session session;
-    struct service_times times = {
-        .histogram = calloc(1, sizeof(*times.histogram)),
-        .sample_every = choose_sample_every(options),
-    };
+    struct service_times times = {.sample_every = choose_sample_every(options)};
     int error = session_open(&session, options, failure);
-    if (error == 0 && times.histogram == NULL) {
-        error = fail(failure, ENOMEM, "memory for a histogram");
-    }
     if (error == 0) {
         error = gather_connections(&session, failure);
     }
@@ -257,12 +251,11 @@ static int run(const struct options *options, struct failure *failure)
     if (error == 0) {
         for (size_t i = 0; i < session.crew.n_workers; i++) {
             const struct sending *sending = session.crew.workers[i].work;
-            histogram_merge(times.histogram, &sending->service_time);
+            histogram_merge(&times.histogram, &sending->service_time);
         }
         error = report(&session, &times, failure);
     }
     session_close(&session);
-    free(times.histogram);
     return error;
 }
 

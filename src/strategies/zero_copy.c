@@ -266,8 +266,11 @@ static void read_optmem_max(char *text, size_t text_bytes)
     FILE *file = fopen("/proc/sys/net/core/optmem_max", "re");
     (void)snprintf(text, text_bytes, "unknown");
     if (file != NULL) {
-        if (fgets(text, (int)text_bytes, file) != NULL) {
-            text[strcspn(text, "\n")] = '\0';
+        unsigned long long optmem_max_bytes = 0;
+        char line[24] = "";
+        if (fgets(line, sizeof(line), file) != NULL) {
+            optmem_max_bytes = strtoull(line, NULL, 10);
+            (void)snprintf(text, text_bytes, "%llu", optmem_max_bytes);
         }
         (void)fclose(file); /* was only read */
     }
@@ -392,7 +395,8 @@ static int send_slot(struct stream *stream, uint32_t slot)
 static int zero_copy_send_message(struct stream *stream)
 {
     struct zero_copy_state *state = stream->state;
-    if (state->n_free == 0) {
+    /* A while: what completes first may be but a part of a message. */
+    while (state->n_free == 0) {
         const int error = await_completions(stream, state->n_slots / 2);
         if (error != 0) {
             return error;
