@@ -189,8 +189,7 @@ def _raise_if_perf_failed(error: CopycostError, sides: list[Side]) -> None:
     for side in sides:
         if not (isinstance(error, SideEnded) and error.name == side.name and side.under_perf):
             continue
-        silent = not any(line.startswith(f"{side.name}:") for line in side.errors())
-        if error.during == "handshake" and silent and side.ended_by_signal() is None:
+        if error.during == "handshake" and not side.last_words and side.ended_by_signal() is None:
             said = " ".join(side.errors()) or "nothing"
             code = side.process.returncode
             raise PerfUnusable(f"perf ended with exit status {code}, saying: {said}") from error

@@ -61,17 +61,17 @@ def join_counts(host: Mapping[str, Any], plan: PerfPlan, counts: Sequence[PerfCo
 
 def _event(name: str, perf_name: str, counts: Sequence[PerfCount]) -> PerfEvent:
     wanted, _ = split_modifiers(perf_name)
-    found = {count.event: count for count in counts if _means(count.event, wanted)}
+    found = [count for count in counts if _means(count.event, wanted)]
     if not found:
         return _empty("not_counted")
-    user_only = any(count.user_only for count in found.values())
-    values = [count.value for count in found.values() if count.value is not None]
-    running = [c.running_percent for c in found.values() if c.running_percent is not None]
-    parts = {event.split("/")[0]: count.value for event, count in found.items()}
+    # CPU time is the whole time, whatever the modifier says
+    user_only = name != "task_clock_ns" and any(count.user_only for count in found)
+    values = [count.value for count in found if count.value is not None]
+    running = [c.running_percent for c in found if c.running_percent is not None]
     event: PerfEvent
     if len(values) < len(found) or (user_only and name in _KERNEL_EVENTS):
         # the sum of some core types is not the event
-        marks = {count.status for count in found.values()}
+        marks = {count.status for count in found}
         event = _empty("not_supported" if marks == {"not_supported"} else "not_counted")
     else:
         least = min(running, default=None)
@@ -84,7 +84,7 @@ def _event(name: str, perf_name: str, counts: Sequence[PerfCount]) -> PerfEvent:
         }
     event["user_only"] = user_only
     if len(found) > 1:
-        event["parts"] = parts
+        event["parts"] = {count.event.split("/")[0]: count.value for count in found}
     return event
 
 
@@ -95,11 +95,13 @@ def _means(event: str, wanted: str) -> bool:
 
 def _wrong_counters(events: Mapping[str, PerfEvent]) -> str | None:
     """Return why the hardware counters are no measurement, if they are live but wrong."""
-    instructions = events["instructions"]["value"] if "instructions" in events else None
-    task_clock_ns = events["task_clock_ns"]["value"] if "task_clock_ns" in events else None
-    if instructions is None or not task_clock_ns:
+    if not {"instructions", "task_clock_ns"} <= events.keys():
         return None
-    per_s = instructions / (task_clock_ns / 1e9)
+    instructions, task_clock_ns = events["instructions"], events["task_clock_ns"]
+    # of a program that lives in the kernel, user mode alone may well be this little
+    if instructions["value"] is None or instructions["user_only"] or not task_clock_ns["value"]:
+        return None
+    per_s = instructions["value"] / (task_clock_ns["value"] / 1e9)
     if per_s >= _FEWEST_INSTRUCTIONS_PER_S:
         return None
     return (

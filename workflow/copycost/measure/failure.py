@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from copycost.errors import CopycostError
-from copycost.measure.conversation import SideEnded, SideSilent
-from copycost.measure.side import EXIT_UNAVAILABLE, Side
-from copycost.testbed.namespaces import TestbedUnavailable
+from copycost.measure.conversation import Phase, SideEnded, SideSilent
+from copycost.measure.side import EXIT_UNAVAILABLE, Side, SideName
 
-_AGAIN = "delete the record and run again to repeat it"
+AGAIN = "delete the record and run again to repeat it"
 # what a program's last words point to
 _REMEDIES = (
     ("Address already in use", "no port is free: stop what holds the ports, or widen"
@@ -23,6 +22,9 @@ _REMEDIES = (
     ("Resource temporarily unavailable", "raise the limit of processes (ulimit -u) or ask for"
      " fewer threads"),
 )  # fmt: skip
+
+# how a side words that it was the other one, or we, that ended
+_ECHOES = ("the sender closed it", "Connection reset", "Broken pipe", "orchestrator is gone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,48 +46,60 @@ def judge(error: CopycostError, sides: Sequence[Side]) -> Verdict:
     sides : sequence of Side
         The sides that had been started; both have ended by now.
     """
-    if isinstance(error, TestbedUnavailable):
-        return Verdict("skipped", error.reason, error.remedy)
     during = error.during if isinstance(error, SideEnded) else "drain"
-    for side in sides:
-        number = side.ended_by_signal()
-        if number is not None:
-            return _killed(side, number, during)
-    named = {side.name: side for side in sides}
+    death = _sudden_death(sides, during, hung=isinstance(error, SideSilent))
+    if death is not None:
+        return death
     if isinstance(error, SideEnded):
-        return _exited(named[error.name], during)
+        return _exited(_culprit(sides, error.name), during)
     if isinstance(error, SideSilent):
         said = next((f", saying {line!r}" for side in sides for line in side.errors()[-1:]), "")
-        return Verdict("failed", f"{error}{said}", f"look for an overloaded host, then {_AGAIN}")
-    return Verdict("failed", str(error), _AGAIN)
+        return Verdict("failed", f"{error}{said}", f"look for an overloaded host, then {AGAIN}")
+    return Verdict("failed", str(error), AGAIN)
 
 
 def judge_exits(sides: Sequence[Side]) -> Verdict | None:
     """Return why both sides' ends are no success, None if they are one."""
+    death = _sudden_death(sides, "drain", hung=False)
+    if death is not None or all(side.process.returncode == 0 for side in sides):
+        return death
+    return _exited(_culprit(sides, None), "drain")
+
+
+def _culprit(sides: Sequence[Side], first: SideName | None) -> Side:
+    """Return the side that failed by itself: one side's end soon ends the other."""
+
+    def innocence(side: Side) -> tuple[bool, bool, bool]:
+        echo = any(mark in side.last_words for mark in _ECHOES)
+        return side.process.returncode == 0, echo, side.name != first
+
+    return min(sides, key=innocence)
+
+
+def _sudden_death(sides: Sequence[Side], during: Phase, *, hung: bool) -> Verdict | None:
+    """Return that a side was killed, if one was; a side that hung is mute too."""
     for side in sides:
         number = side.ended_by_signal()
         if number is not None:
-            return _killed(side, number, "drain")
+            who = f"perf around the {side.name}" if side.perf_was_killed else f"the {side.name}"
+            name = signal.Signals(number).name
+            return _death(f"{who} was killed by {name} during the {during}", number)
     for side in sides:
-        if side.process.returncode != 0:
-            return _exited(side, "drain")
+        if side.mute and not hung and side.process.returncode <= 0:
+            reason = f"the {side.name} died without a word during the {during}"
+            return _death(reason, signal.SIGKILL)
     return None
 
 
-def _killed(side: Side, number: int, during: str) -> Verdict:
-    name = signal.Signals(number).name
+def _death(reason: str, number: int) -> Verdict:
     hint = "look for the out-of-memory killer in dmesg, then " if number == signal.SIGKILL else ""
-    return Verdict(
-        "failed", f"the {side.name} was killed by {name} during the {during}", f"{hint}{_AGAIN}"
-    )
+    return Verdict("failed", reason, f"{hint}{AGAIN}")
 
 
-def _exited(side: Side, during: str) -> Verdict:
+def _exited(side: Side, during: Phase) -> Verdict:
     code = side.process.returncode
-    lines = side.errors()
-    own = [line for line in lines if line.startswith(f"{side.name}:")]
-    said = (own or lines or ["nothing on stderr"])[-1]
+    said = side.last_words or f"the {side.name} said nothing"
     if code == EXIT_UNAVAILABLE:
         return Verdict("skipped", said, "take this implementation out of config.yaml")
-    remedy = next((remedy for mark, remedy in _REMEDIES if mark in said), _AGAIN)
+    remedy = next((remedy for mark, remedy in _REMEDIES if mark in said), AGAIN)
     return Verdict("failed", f"{said} (exit status {code}, during the {during})", remedy)

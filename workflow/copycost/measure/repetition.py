@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from copycost.config import Settings
-from copycost.errors import ConfigError
+from copycost.errors import ConfigError, HostError
 from copycost.grid import Cell
 from copycost.measure.attempt import Measurement, Task, run_attempt
 from copycost.measure.counters import no_perf
 from copycost.measure.disturbance import find_disturbances, lock_warning, user_mode_warning
-from copycost.measure.failure import Verdict
+from copycost.measure.failure import AGAIN, Verdict
 from copycost.measure.lock import HeldLock, host_lock_path, measurement_lock
 from copycost.measure.parent import MeasurementStopped, watched_parents
 from copycost.measure.perf_command import plan_perf
@@ -94,6 +94,8 @@ def measure_repetition(
 
 def _measure(record: Record, task: Task) -> None:
     """Place the threads, build the testbed, measure on it, and fill in the record."""
+    outcome: Measurement | Verdict
+    perf_failure: str | None = None
     try:
         placement = place(task.settings.sender_cpus, task.settings.receiver_cpus)
         record["settings"]["sender_cpus"] = list(placement.sender_cpus)
@@ -107,12 +109,14 @@ def _measure(record: Record, task: Task) -> None:
                 "addresses": list(testbed.addresses),
             }
             outcome, perf_failure = _with_or_without_perf(task, placement, testbed)
-    except ConfigError as error:
-        _conclude(record, Verdict("failed", str(error), "change measure.cpus in config.yaml"))
-        return
     except TestbedUnavailable as error:
-        _conclude(record, Verdict("skipped", error.reason, error.remedy))
-        return
+        outcome = Verdict("skipped", error.reason, error.remedy)
+    except ConfigError as error:
+        outcome = Verdict("failed", str(error), "change measure.cpus in config.yaml")
+    except MeasurementStopped:
+        raise
+    except HostError as error:
+        outcome = Verdict("failed", str(error), AGAIN)
     if isinstance(outcome, Verdict):
         _conclude(record, outcome)
     else:

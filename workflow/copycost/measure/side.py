@@ -33,6 +33,8 @@ class Side:
 
     Attributes
     ----------
+    program : str
+        Path of the program.
     under_perf : bool
         perf is between us and the program.
     killed : bool
@@ -50,6 +52,7 @@ class Side:
     """
 
     name: SideName
+    program: str
     process: subprocess.Popen[bytes]
     control: socket.socket
     pidfd: int
@@ -102,11 +105,31 @@ class Side:
         if code < 0:
             return -code
         if self.under_perf and not self.output():
-            for line in reversed(self.errors()):
-                number = _SIGNALS.get(line.rpartition(": ")[2])
-                if number is not None:
-                    return int(number)
+            for line in self.errors():
+                # the program's own lines begin otherwise, and "Broken pipe" may be an error too
+                words = line.removeprefix(f"{self.program}: ")
+                if words != line and words in _SIGNALS:
+                    return int(_SIGNALS[words])
         return None
+
+    @property
+    def perf_was_killed(self) -> bool:
+        """Whether it was perf itself that a signal ended."""
+        return self.under_perf and not self.killed and self.process.returncode < 0
+
+    @property
+    def last_words(self) -> str:
+        """The last line in which the program itself says what is wrong; '' if there is none."""
+        own = [line for line in self.errors() if line.startswith(f"{self.name}:")]
+        return own[-1] if own else ""
+
+    @property
+    def mute(self) -> bool:
+        """Whether the program left neither a result nor a reason, which only a sudden death does.
+
+        perf does not always tell that its program was killed.
+        """
+        return not self.output() and not self.last_words
 
     def end(self, grace_s: float) -> None:
         """Make the side end: ask by closing its control line, then kill its process group.
@@ -186,6 +209,7 @@ def start_side(
             os.close(fd)
     return Side(
         name=name,
+        program=program[0],
         process=process,
         control=ours,
         pidfd=os.pidfd_open(process.pid),

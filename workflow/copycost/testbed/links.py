@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from copycost.errors import HostError
 from copycost.testbed.namespaces import Namespace, TestbedUnavailable
 
 # linux/sockios.h and linux/if.h
@@ -170,6 +171,8 @@ def _spawn(command: list[str], text: str, pass_fds: tuple[int, ...]) -> str:
         check=False,
         timeout=10,
     )
+    if done.returncode < 0:
+        raise HostError(f"{' '.join(command)} was killed by signal {-done.returncode}; run again")
     if done.returncode != 0:
         said = done.stderr.strip().splitlines() or ["nothing"]
         raise TestbedUnavailable(

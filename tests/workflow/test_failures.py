@@ -1,0 +1,153 @@
+"""Whatever dies, at whatever moment: one clear sentence, and nothing left over."""
+
+import os
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from workflow.failures_support import Bench, Running, may_make_namespaces, new_bench
+
+LONG = ("--warmup", "0.05", "--duration", "20")
+# the phase in which to strike, and what makes it last
+MOMENTS = {
+    "handshake": (),
+    "warm-up": ("--warmup", "20"),
+    "window": LONG,
+}
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    with new_bench() as bench:
+        bench.write_host(shutil.which("perf"))
+        yield bench
+
+
+@pytest.fixture(scope="module")
+def testbed() -> str:
+    return "veth" if may_make_namespaces() else "loopback"
+
+
+@contextmanager
+def reached(bench: Bench, moment: str, testbed: str) -> Iterator[Running]:
+    """Start a measurement and wait until it is in the middle of a phase."""
+    options = ["--testbed", testbed, *MOMENTS[moment]]
+    if moment == "handshake":  # lasts as long as the receiver does not connect
+        options += ["--bin", str(bench.folder / "silent")]
+    with bench.started(*options) as running:
+        if moment == "handshake":
+            running.child("receiver")
+        else:
+            running.wait_for(f"{moment} begins")
+        yield running
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("side", ["sender", "receiver"])
+def test_a_killed_side_is_a_failed_record(
+    bench: Bench, testbed: str, side: str, moment: str
+) -> None:
+    with reached(bench, moment, testbed) as running:
+        program = {"sender": "sender_two_copy", "receiver": "receiver"}[side]
+        os.kill(running.child(program), signal.SIGKILL)
+        ended = running.end()
+        running.assert_nothing_left()
+    assert ended.code == 1
+    record = bench.record()
+    assert record["status"] == "failed"
+    # perf does not always tell when its program is killed before perf is ready
+    assert re.fullmatch(
+        f"the {side} (was killed by SIGKILL|died without a word) during the {moment}",
+        record["reason"],
+    )
+    assert "run again" in record["remedy"]
+    assert record["sender"] is record["receiver"] is record["perf"] is None
+    assert bench.left_over() == []
+
+
+@pytest.mark.parametrize("side", ["sender", "receiver"])
+def test_a_side_killed_while_it_drains_is_a_failed_record(bench: Bench, side: str) -> None:
+    # with the other one stopped, the drain lasts
+    with bench.started("--duration", "0.3", "--io-timeout", "0.5") as running:
+        running.wait_for("window begins")
+        victim, other = running.child("sender_two_copy"), running.child("receiver")
+        if side == "receiver":
+            victim, other = other, victim
+        os.kill(other, signal.SIGSTOP)
+        running.wait_for("drain begins")
+        os.kill(victim, signal.SIGKILL)
+        ended = running.end()
+        running.assert_nothing_left()
+    assert ended.code == 1
+    assert bench.record()["reason"] == f"the {side} was killed by SIGKILL during the drain"
+
+
+@pytest.mark.needs_perf
+def test_a_killed_perf_is_named(bench: Bench, testbed: str) -> None:
+    with reached(bench, "window", testbed) as running:
+        os.kill(running.child("perf"), signal.SIGKILL)
+        ended = running.end()
+        running.assert_nothing_left()
+    assert ended.code == 1
+    assert "perf around the sender was killed by SIGKILL" in bench.record()["reason"]
+
+
+def test_a_side_that_hangs_is_ended_and_named(bench: Bench, testbed: str) -> None:
+    with bench.started("--testbed", testbed, "--io-timeout", "0.5") as running:
+        running.wait_for("warm-up begins")
+        for name in ("sender_two_copy", "receiver"):
+            os.kill(running.child(name), signal.SIGSTOP)
+        ended = running.end()
+        running.assert_nothing_left()
+    assert ended.code == 1
+    assert "the sender did not end within 2.5 s" in bench.record()["reason"]
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_killed_measurement_leaves_nothing(bench: Bench, testbed: str, moment: str) -> None:
+    with reached(bench, moment, testbed) as running:
+        os.kill(running.process.pid, signal.SIGKILL)
+        running.end()
+        running.assert_nothing_left()
+    assert list(bench.records.iterdir()) == []
+    assert bench.measure().code == 0  # nor does the lock stay
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_ctrl_c_ends_everything_with_one_sentence(bench: Bench, testbed: str, moment: str) -> None:
+    earlier = bench.records / "rep=0.json"
+    earlier.write_text("measured before\n")
+    with reached(bench, moment, testbed) as running:
+        os.killpg(running.process.pid, signal.SIGINT)
+        ended = running.end()
+        running.assert_nothing_left()
+    assert ended.code == 1
+    assert "Traceback" not in ended.text
+    assert "interrupted, nothing of it is left; run again to go on" in ended.text
+    assert list(bench.records.iterdir()) == [earlier]
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_killed_workflow_takes_its_measurement_along(
+    bench: Bench, testbed: str, moment: str
+) -> None:
+    # a workflow that starts the measurement through a shell, as Snakemake does
+    workflow = (sys.executable, "-c", "import subprocess, sys; subprocess.call(sys.argv[1:])")
+    shell = ("sh", "-c", '"$@"; exit', "sh")
+    options = ["--testbed", testbed, *MOMENTS[moment]]
+    if moment == "handshake":
+        options += ["--bin", str(bench.folder / "silent")]
+    with bench.started(*options, before=(*workflow, *shell)) as running:
+        if moment == "handshake":
+            running.child("sender_two_copy")
+        else:
+            running.wait_for(f"{moment} begins")
+        os.kill(running.process.pid, signal.SIGKILL)
+        ended = running.end()
+        running.assert_nothing_left()
+    assert f"the workflow ended during the {moment}" in ended.text
+    assert list(bench.records.iterdir()) == []

@@ -1,0 +1,192 @@
+"""What the host forbids or lacks is said in one sentence, recorded, and measured around."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from workflow.failures_support import NOBODY, Bench, need_tools, new_bench
+
+# words before a command: a user namespace of its own, in which limits touch nobody else
+OWN_USER_NAMESPACE = ("unshare", "--user", "--map-root-user")
+OWN_NETWORK = (*OWN_USER_NAMESPACE, "--net")
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    with new_bench() as bench:
+        bench.write_host(None)
+        yield bench
+
+
+def wrapper(name: str) -> tuple[str, ...]:
+    """Return words that put something in the way of the command that follows."""
+    return (sys.executable, str(Path(__file__).with_name("failures_wrappers.py")), name)
+
+
+def limited(name: str, *before: str) -> tuple[str, ...]:
+    """Return words that make a namespace in which the limit `name` is 0 for what follows."""
+    script = f'echo 0 > /proc/sys/user/{name}; exec "$@"'
+    return (*OWN_USER_NAMESPACE, "sh", "-c", script, "sh", *before)
+
+
+@pytest.fixture(scope="module")
+def _user_namespaces() -> None:
+    need_tools("unshare")
+    if subprocess.run([*OWN_NETWORK, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this user may not make user namespaces")
+
+
+# --- perf
+
+
+def test_missing_perf_leaves_the_rest_of_the_measurement(bench: Bench) -> None:
+    assert bench.measure().code == 0
+    record = bench.record()
+    assert record["receiver"]["in_window"]["bytes"] > 0
+    assert record["perf"]["sender"]["status"] == "missing"
+    assert record["perf"]["sender"]["reason"] == "perf is not installed"
+    statuses = {event["status"] for event in record["perf"]["sender"]["events"].values()}
+    assert statuses == {"not_supported"}
+
+
+def test_perf_that_vanished_is_named_and_measured_without(bench: Bench) -> None:
+    bench.write_host("/nonexistent/perf")
+    ended = bench.measure()
+    assert ended.code == 0
+    assert "/nonexistent/perf: No such file or directory: measuring without perf" in ended.text
+    side = bench.record()["perf"]["receiver"]
+    assert side["status"] == "failed"
+    assert "/nonexistent/perf: No such file" in side["reason"]
+    assert side["events"]["task_clock_ns"] == {
+        "value": None,
+        "status": "not_counted",
+        "running_percent": None,
+        "user_only": False,
+    }
+
+
+@pytest.mark.needs_perf
+def test_perf_that_the_kernel_forbids_is_named_and_measured_without(bench: Bench) -> None:
+    # a seccomp filter, as containers have it, since a stricter perf_event_paranoid is host-wide
+    bench.write_host(shutil.which("perf"))
+    assert bench.measure(before=wrapper("forbid_perf")).code == 0
+    record = bench.record()
+    assert record["receiver"]["in_window"]["bytes"] > 0
+    assert record["perf"]["sender"]["status"] == "failed"
+    assert "perf ended with exit status" in record["perf"]["sender"]["reason"]
+
+
+@pytest.mark.needs_root
+@pytest.mark.needs_perf
+def test_counts_of_user_mode_alone_are_marked(bench: Bench) -> None:
+    need_tools("setpriv")
+    if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) != 2:
+        pytest.skip("perf_event_paranoid is not 2, at which users count user mode only")
+    bench.write_host(shutil.which("perf"))
+    assert bench.measure(before=NOBODY).code == 0
+    record = bench.record()
+    events = record["perf"]["sender"]["events"]
+    assert events["page_faults"]["user_only"]
+    assert not events["task_clock_ns"]["user_only"]
+    assert "user_mode_only" in [warning["code"] for warning in record["warnings"]]
+
+
+# --- namespaces
+
+
+@pytest.mark.usefixtures("_user_namespaces")
+def test_no_network_namespace_allowed_is_skipped_with_the_remedy(bench: Bench) -> None:
+    ended = bench.measure("--testbed", "veth", before=limited("max_net_namespaces"))
+    assert ended.code == 77
+    record = bench.record()
+    assert record["status"] == "skipped"
+    assert record["reason"].startswith("this host allows no network namespace")
+    assert record["remedy"] == "raise the limit: sudo sysctl user.max_net_namespaces=1000"
+
+
+@pytest.mark.usefixtures("_user_namespaces")
+def test_no_user_namespace_allowed_is_skipped_with_the_remedy(bench: Bench) -> None:
+    need_tools("setpriv")
+    no_rights = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    limit = limited("max_user_namespaces", *no_rights)
+    ended = bench.measure("--testbed", "veth", before=limit)
+    assert ended.code == 77
+    record = bench.record()
+    assert record["reason"].startswith("this host allows no user namespace")
+    assert record["remedy"] == "raise the limit: sudo sysctl user.max_user_namespaces=1000"
+    assert bench.measure("--testbed", "loopback", before=limit).code == 0
+
+
+# --- ports and peers
+
+
+@pytest.mark.usefixtures("_user_namespaces")
+def test_no_free_port_is_a_failed_record_with_the_remedy(bench: Bench) -> None:
+    ended = bench.measure(before=(*OWN_NETWORK, *wrapper("ports_in_use")))
+    assert ended.code == 1
+    record = bench.record()
+    assert "Address already in use" in record["reason"]
+    assert "ip_local_port_range" in record["remedy"]
+
+
+@pytest.mark.usefixtures("_user_namespaces")
+def test_strangers_do_not_disturb_a_measurement(bench: Bench) -> None:
+    ended = bench.measure(before=(*OWN_NETWORK, *wrapper("strangers")))
+    assert ended.code == 0, ended.text
+    record = bench.record()
+    assert record["receiver"]["total"]["bytes"] == record["sender"]["total"]["bytes"] > 0
+
+
+def test_a_peer_that_never_connects_is_a_failed_record(bench: Bench) -> None:
+    ended = bench.measure("--bin", str(bench.folder / "silent"), "--io-timeout", "0.3")
+    assert ended.code == 1
+    assert "0 of 1 connections have greeted" in bench.record()["reason"]
+
+
+# --- limits of memory
+
+
+@pytest.mark.needs_root
+@pytest.mark.usefixtures("_user_namespaces")
+def test_too_little_lockable_memory_is_a_failed_record_with_the_remedy(bench: Bench) -> None:
+    need_tools("setpriv", "prlimit")
+    before = ("prlimit", "--memlock=4096", *NOBODY)
+    ended = bench.measure("--io-timeout", "0.5", before=before, implementation="zero_copy")
+    assert ended.code == 1
+    record = bench.record()
+    assert record["reason"].startswith("sender: ")
+    assert "No buffer space" in record["reason"]
+    assert "ulimit -l" in record["remedy"]
+
+
+@pytest.mark.usefixtures("_user_namespaces")
+def test_too_little_optmem_is_a_failed_record_with_the_remedy(bench: Bench) -> None:
+    before = (*OWN_NETWORK, *wrapper("small_optmem"))
+    ended = bench.measure("--io-timeout", "0.5", before=before, implementation="zero_copy")
+    if "optmem_max" in ended.text and "Permission denied" in ended.text:
+        pytest.skip("this kernel has one optmem_max for all namespaces")
+    assert ended.code == 1
+    record = bench.record()
+    assert "No buffer space" in record["reason"]
+    assert "optmem_max" in record["remedy"]
+
+
+# --- the disk
+
+
+@pytest.mark.usefixtures("_user_namespaces")
+def test_a_full_disk_is_one_sentence_and_keeps_what_was_measured(bench: Bench) -> None:
+    need_tools("mount")
+    # a disk of one page, which the first file fills; the shell outlives the command to look at it
+    script = (
+        'mount -t tmpfs -o size=4k none "$0"; echo before > "$0/rep=0.json"; "$@";'
+        ' echo "exit status $?, left: $(ls -A "$0"), $(cat "$0/rep=0.json")" >&2'
+    )
+    shell = ("sh", "-c", script, str(bench.records))
+    ended = bench.measure(before=(*OWN_USER_NAMESPACE, "--mount", *shell))
+    assert "rep=1.json: the record cannot be written (No space left on device)" in ended.text
+    assert "Traceback" not in ended.text
+    assert "exit status 1, left: rep=0.json, before" in ended.text
