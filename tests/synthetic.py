@@ -165,7 +165,9 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
         "sender_syscalls": messages * calls,
         "receiver_syscalls": received / 131072,
         "sender_syscalls_per_message": noisy(calls, 0.05),
-        "context_switches_per_message": noisy(0.002 * threads * size / 4096),
+        "context_switches_per_message": 0.0
+        if "context_switches" in run.zero_events
+        else noisy(0.002 * threads * size / 4096),
         "zc_sent": sent,
         "zc_completed": sent,
         "zc_copied": sent * share if zero else np.nan,

@@ -23,7 +23,11 @@ rule compare_cells:
     input:
         cells="results/tables/cells.parquet",
         code=package_files(
-            "stats", "analysis/metrics.py", "analysis/compare.py", "analysis/tables.py"
+            "stats",
+            "analysis/metrics.py",
+            "analysis/cube.py",
+            "analysis/compare.py",
+            "analysis/tables.py",
         ),
     output:
         ratios="results/tables/ratios.csv",

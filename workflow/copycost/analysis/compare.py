@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.cube import LogCube
 from copycost.analysis.metrics import BASELINE, COMPARED, verdict
 from copycost.stats.ratios import holm, paired_ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings
@@ -23,35 +24,6 @@ def compared_pairs(implementations: Iterable[str]) -> list[tuple[str, str]]:
     if {"zero_copy", "one_copy"} <= set(names):
         pairs.append(("zero_copy", "one_copy"))
     return pairs
-
-
-def paired_logs(
-    measured: pd.DataFrame, metric: str, implementation: str, baseline: str
-) -> pd.DataFrame:
-    """Return the logarithm of the ratio of two implementations in each round.
-
-    Parameters
-    ----------
-    measured
-        Measured rows of the cells table, of one testbed.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Index (msg_bytes, n_threads), one column per rep; NaN where either side has no positive
-        value in that round.
-    """
-    better = _rounds(measured, metric, implementation)
-    base = _rounds(measured, metric, baseline)
-    return better.sub(base).dropna(how="all").sort_index()
-
-
-def _rounds(measured: pd.DataFrame, metric: str, implementation: str) -> pd.DataFrame:
-    rows = measured[measured["implementation"] == implementation]
-    table = rows.pivot(index=["msg_bytes", "n_threads"], columns="rep", values=metric)
-    values = table.to_numpy(dtype=np.float64)
-    logs = np.log(values, out=np.full(values.shape, np.nan), where=values > 0.0)
-    return pd.DataFrame(logs, index=table.index, columns=table.columns)
 
 
 def compare(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame:
@@ -73,10 +45,10 @@ def compare(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame:
     for (study, testbed), part in cells.groupby(["study", "testbed"], sort=True):
         points = part[["msg_bytes", "n_threads"]].drop_duplicates()
         index = pd.MultiIndex.from_frame(points).sort_values()
-        measured = part[part["status"] == "measured"]
+        cube = LogCube(part[part["status"] == "measured"])
         for implementation, baseline in compared_pairs(part["implementation"]):
             for metric in COMPARED:
-                logs = paired_logs(measured, metric, implementation, baseline).reindex(index)
+                logs = cube.pair(metric, implementation, baseline).reindex(index)
                 head = {"study": study, "testbed": testbed, "metric": metric}
                 pair = {"implementation": implementation, "baseline": baseline}
                 rows.extend(head | pair | row for row in _rows(logs, metric, settings))

@@ -107,6 +107,7 @@ def _testbed_facts(view: View) -> Facts:
     status = view.rows["status"]
     facts: Facts = {
         "name": view.testbed,
+        "measured": [name for name in view.implementations if view.has(name)],
         "n_repetitions": len(view.rows),
         "n_measured": int((status == "measured").sum()),
         "n_failed": int((status == "failed").sum()),

@@ -1,9 +1,5 @@
 """The numbers of the summary's five sentences."""
 
-import math
-
-import numpy as np
-
 from copycost.analysis.crossovers import records
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.plain import Facts
@@ -23,9 +19,6 @@ def headline_facts(view: View) -> Facts:
         What a byte cost in one cell that all of two_copy, one_copy and zero_copy have (the
         largest message with the fewest threads): per implementation the median, and the ratio to
         two_copy.
-    saved_copy
-        What the copy of two_copy cost per byte there: the median difference to one_copy, in the
-        unit of the cost; None where either is missing.
     """
     return {"fastest": _fastest(view), "cost": _cost(view)}
 
@@ -76,7 +69,6 @@ def _cost(view: View) -> Facts | None:
             }
             for name in names
         ],
-        "saved_copy": _saved(view, msg_bytes, n_threads),
     }
 
 
@@ -88,15 +80,3 @@ def _ratio(view: View, name: str, msg_bytes: int, n_threads: int) -> Facts | Non
         return None
     found = view.pooled(logs.loc[[(msg_bytes, n_threads)]])
     return ratio_facts(found) if found.n_pairs else None
-
-
-def _saved(view: View, msg_bytes: int, n_threads: int) -> float | None:
-    """Return the median over the rounds of what two_copy's extra copy cost per byte."""
-    column = view.cost.column("both")
-    rows = view.measured
-    rows = rows[(rows["msg_bytes"] == msg_bytes) & (rows["n_threads"] == n_threads)]
-    table = rows.pivot(index="rep", columns="implementation", values=column)
-    if not {ONE, BASELINE} <= set(table.columns):
-        return None
-    saved = float(np.nanmedian((table[BASELINE] - table[ONE]).to_numpy(dtype=np.float64)))
-    return saved if math.isfinite(saved) else None

@@ -20,10 +20,12 @@ def quantities(view: View) -> dict[str, Quantity]:
     """Return every quantity, None where this run did not measure it.
 
     Shares are 0 to 1, counts per message or per 10^9 bytes; a `Ratio` says "times as much", taken
-    round by round and pooled over the cells that have every round.
+    round by round and pooled over the cells that have every round. The ``zero_`` ratios are over
+    `first_rival`, all others over two_copy.
     """
     cost = view.cost.column("both")
     zero = view.of(ZERO)
+    rival = first_rival(view)
     return {
         "copied_share": _quotient(zero, "zc_copied", "zc_completed"),
         "notifications_per_send": _quotient(zero, "zc_notifications", "zc_completed"),
@@ -32,10 +34,10 @@ def quantities(view: View) -> dict[str, Quantity]:
         "retransmits_per_gigabyte": _scaled(
             _quotient(view.measured, "tcp_retransmits", "received_bytes"), 1e9
         ),
-        "zero_system_calls_ratio": _pair(view, "sender_syscalls_per_message", ZERO),
-        "zero_cost_ratio": _pair(view, cost, ZERO),
-        "one_cost_ratio": _pair(view, cost, ONE),
-        "zero_switches_ratio": _counted_pair(view, "context_switches_per_message", ZERO),
+        "zero_system_calls_ratio": _pair(view, "sender_syscalls_per_message", ZERO, rival),
+        "zero_cost_ratio": _pair(view, cost, ZERO, rival),
+        "one_cost_ratio": _pair(view, cost, ONE, BASELINE),
+        "zero_switches_ratio": _pair(view, "context_switches_per_message", ZERO, rival),
         "zero_cost_ratio_where_faster": _where_faster(view, cost, ZERO),
         "one_cost_ratio_where_faster": _where_faster(view, cost, ONE),
         "threads_per_cpu": threads_per_cpu(view),
@@ -47,6 +49,11 @@ def quantities(view: View) -> dict[str, Quantity]:
         "small_message_cost_ratio": _small_message_cost(view, cost),
         "l1d_fall_beyond_cache": _fall_beyond_cache(view),
     }
+
+
+def first_rival(view: View) -> str:
+    """Return what zero_copy is compared with: two_copy, or one_copy where that is missing."""
+    return BASELINE if view.has(BASELINE) else ONE
 
 
 def sender_cpus(view: View) -> int | None:
@@ -86,15 +93,11 @@ def _scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 
-def _pair(view: View, metric: str, implementation: str) -> Ratio | None:
-    if not view.has(implementation, BASELINE):
+def _pair(view: View, metric: str, implementation: str, baseline: str) -> Ratio | None:
+    if not view.has(implementation, baseline) or not view.counted(metric):
         return None
-    found = view.pooled(view.logs(metric, implementation, BASELINE))
+    found = view.pooled(view.logs(metric, implementation, baseline))
     return found if found.n_pairs else None
-
-
-def _counted_pair(view: View, metric: str, implementation: str) -> Ratio | None:
-    return _pair(view, metric, implementation) if view.counted(metric) else None
 
 
 def _where_faster(view: View, cost: str, implementation: str) -> Ratio | None:

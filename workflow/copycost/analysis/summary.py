@@ -1,11 +1,13 @@
 """Medians and intervals per cell: `results/tables/summary.csv`."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 from copycost.analysis.metrics import SUMMARISED
 from copycost.stats.medians import median_intervals
-from copycost.stats.settings import StatisticsSettings
+from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
 CELL = ["study", "testbed", "implementation", "msg_bytes", "n_threads"]
 """Columns that name a cell."""
@@ -26,46 +28,66 @@ def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame
         with a value), n_failed, n_skipped; median, low, high (unit of the metric; NaN where n is
         0, low and high also where n is 1); confidence (0 to 1).
     """
-    status = cells["status"]
-    counts = (
-        cells.assign(
-            n_failed=(status == "failed").astype("int64"),
-            n_skipped=(status == "skipped").astype("int64"),
+    keys, cell = np.unique(_cell_codes(cells), return_inverse=True)
+    first = np.zeros(len(keys), dtype=np.int64)
+    first[cell[::-1]] = np.arange(len(cells))[::-1]
+    status = cells["status"].to_numpy()
+    table = cells.iloc[np.repeat(first, len(SUMMARISED))][CELL].reset_index(drop=True)
+    table["metric"] = np.tile(np.array(SUMMARISED, dtype=object), len(keys))
+    by_metric = [
+        _summarise_metric(
+            cells[metric].to_numpy(dtype=np.float64, na_value=np.nan),
+            np.where(status == "measured", cell, -1),
+            len(keys),
+            settings,
         )
-        .groupby(CELL, sort=True)[["n_failed", "n_skipped"]]
-        .sum()
-    )
-    measured = cells[status == "measured"]
-    parts = [_summarise_metric(measured, metric, counts, settings) for metric in SUMMARISED]
-    table = pd.concat(parts, ignore_index=True)
-    table["metric"] = pd.Categorical(table["metric"], categories=list(SUMMARISED))
-    table = table.sort_values([*CELL, "metric"], kind="stable", ignore_index=True)
-    table["metric"] = table["metric"].astype(str)
+        for metric in SUMMARISED
+    ]
+    # Interleaved: all metrics of the first cell, then all of the second.
+    counts = np.stack([found.n for found in by_metric], axis=1).ravel()
+    table["n"] = counts
+    for name in ("failed", "skipped"):
+        lost = np.bincount(cell[status == name], minlength=len(keys))
+        table[f"n_{name}"] = np.repeat(lost, len(SUMMARISED))
+    for name in ("median", "low", "high"):
+        table[name] = np.stack([getattr(found, name) for found in by_metric], axis=1).ravel()
+    shares = table["metric"].str.endswith("_share")
+    table.loc[shares, ["low", "high"]] = table.loc[shares, ["low", "high"]].clip(0.0, 1.0)
+    table["confidence"] = settings.confidence
     return table
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One metric over all cells: arrays of shape (n_cells,)."""
+
+    n: IntArray
+    median: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def _cell_codes(cells: pd.DataFrame) -> IntArray:
+    """Return a number per row: the same for rows of a cell, ascending in the order of `CELL`."""
+    codes = cells.groupby(CELL, sort=True).ngroup()
+    return np.asarray(codes, dtype=np.int64)
+
+
 def _summarise_metric(
-    measured: pd.DataFrame, metric: str, counts: pd.DataFrame, settings: StatisticsSettings
-) -> pd.DataFrame:
-    known = measured.loc[measured[metric].notna(), [*CELL, metric]]
-    sizes = known.groupby(CELL, sort=True).size()
-    table = counts.copy()
-    table["n"] = sizes.reindex(table.index, fill_value=0).astype("int64")
-    for column in ("median", "low", "high"):
-        table[column] = np.nan
+    values: FloatArray, cell: IntArray, n_cells: int, settings: StatisticsSettings
+) -> _Column:
+    known = ~np.isnan(values) & (cell >= 0)
+    order = np.argsort(cell[known], kind="stable")
+    ordered = values[known][order]
+    n = np.bincount(cell[known], minlength=n_cells)
+    starts = np.cumsum(n) - n
+    result = _Column(n, *(np.full(n_cells, np.nan) for _ in range(3)))
     # Cells with the same number of repetitions share one draw of resamples.
-    per_row = known.groupby(CELL, sort=True)[metric].transform("size")
-    for n, rows in known.groupby(per_row, sort=True):
-        ordered = rows.sort_values(CELL, kind="stable")
-        matrix = ordered[metric].to_numpy(dtype=np.float64).reshape(-1, int(str(n)))
-        keys = pd.MultiIndex.from_frame(ordered[CELL].drop_duplicates())
+    for count in np.unique(n[n > 0]):
+        which = np.flatnonzero(n == count)
+        matrix = ordered[starts[which, None] + np.arange(count)]
         found = median_intervals(matrix, settings)
-        table.loc[keys, "median"] = found.median
-        table.loc[keys, "low"] = found.low
-        table.loc[keys, "high"] = found.high
-    if metric.endswith("_share"):
-        table[["low", "high"]] = table[["low", "high"]].clip(0.0, 1.0)
-    table["metric"] = metric
-    table["confidence"] = settings.confidence
-    order = [*CELL, "metric", "n", "n_failed", "n_skipped", "median", "low", "high", "confidence"]
-    return table.reset_index()[order]
+        result.median[which] = found.median
+        result.low[which] = found.low
+        result.high[which] = found.high
+    return result

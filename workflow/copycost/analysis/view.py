@@ -1,16 +1,15 @@
 """One testbed's cells, as the questions look at them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.compare import paired_logs
+from copycost.analysis.cube import LogCube
 from copycost.analysis.metrics import CostMetric, counted_share
 from copycost.stats.ratios import Ratio, paired_ratio
-from copycost.stats.settings import StatisticsSettings
+from copycost.stats.settings import FloatArray, StatisticsSettings
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,11 @@ class View:
 
     def has(self, *implementations: str) -> bool:
         """Tell whether each of these has at least one measured repetition."""
-        found = set(self.measured["implementation"])
-        return all(name in found for name in implementations)
+        return self._found.issuperset(implementations)
+
+    @cached_property
+    def _found(self) -> frozenset[str]:
+        return frozenset(self.measured["implementation"])
 
     def of(self, implementation: str) -> pd.DataFrame:
         """Return the measured rows of one implementation."""
@@ -79,7 +81,7 @@ class View:
 
     def logs(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
         """Return the log ratios round by round: index (msg_bytes, n_threads), columns rep."""
-        return paired_logs(self.measured, metric, implementation, baseline)
+        return self._cube.pair(metric, implementation, baseline)
 
     def verdicts(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
         """Return the rows of the ratios table for one pair and metric."""
@@ -94,40 +96,41 @@ class View:
         """Return one ratio over many cells: each round's mean over the cells is one replicate.
 
         Cells of the same round share the state of the machine, so they are not independent;
-        rounds are. Only cells that have every round count, or rounds would not be comparable.
+        rounds are. All rounds have to be of the same cells to be comparable, so where some are
+        missing, the rounds and cells are taken that leave most values.
         """
-        complete = logs.dropna()
-        if complete.empty:
+        complete = largest_block(logs.to_numpy(dtype=np.float64))
+        if not complete.size:
             return paired_ratio(np.empty(0), self.settings.confidence)
-        return paired_ratio(
-            complete.to_numpy(dtype=np.float64).mean(axis=0), self.settings.confidence
-        )
+        return paired_ratio(complete.mean(axis=0), self.settings.confidence)
 
-    def thread_logs(
-        self, metric: str, implementation: str, more: int, fewer: int, sizes: Sequence[int] = ()
-    ) -> pd.DataFrame:
+    def thread_logs(self, metric: str, implementation: str, more: int, fewer: int) -> pd.DataFrame:
         """Return log ratios of one implementation between two thread counts, per size and round."""
-        rows = self.of(implementation)
-        if sizes:
-            rows = rows[rows["msg_bytes"].isin(list(sizes))]
-        return _log_table(rows, "n_threads", "msg_bytes", metric, more, fewer)
+        return self._cube.threads(metric, implementation, more, fewer)
 
     def size_logs(
         self, metric: str, implementation: str, larger: int, smaller: int
     ) -> pd.DataFrame:
         """Return log ratios of one implementation between two sizes, per thread count and round."""
-        rows = self.of(implementation)
-        return _log_table(rows, "msg_bytes", "n_threads", metric, larger, smaller)
+        return self._cube.sizes(metric, implementation, larger, smaller)
+
+    @cached_property
+    def _cube(self) -> LogCube:
+        return LogCube(self.measured)
 
 
-def _log_table(
-    rows: pd.DataFrame, along: str, index: str, metric: str, upper: int, lower: int
-) -> pd.DataFrame:
-    tables = []
-    for value in (upper, lower):
-        table = rows[rows[along] == value].pivot(index=index, columns="rep", values=metric)
-        tables.append(table.where(table > 0.0))
-    ratios = tables[0] / tables[1]
-    logs = np.log(ratios.to_numpy(dtype=np.float64))
-    table = pd.DataFrame(logs, index=ratios.index, columns=ratios.columns)
-    return table.dropna(how="all").sort_index()
+def largest_block(values: FloatArray) -> FloatArray:
+    """Return the rows and columns without NaN that together hold most values.
+
+    Columns are left out in the order of how much they miss, which is the best choice where whole
+    rounds are missing, and close to it elsewhere.
+    """
+    known = ~np.isnan(values)
+    order = np.argsort(-known.sum(axis=0), kind="stable")
+    best = values[:0, :0]
+    for n_columns in range(len(order), 0, -1):
+        kept = np.sort(order[:n_columns])
+        complete = np.flatnonzero(known[:, kept].all(axis=1))
+        if complete.size * n_columns > best.size:
+            best = values[np.ix_(complete, kept)]
+    return best

@@ -220,6 +220,11 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def lower_first(text: str) -> str:
+    """Return a sentence as it goes on after a colon."""
+    return text[:1].lower() + text[1:]
+
+
 def escape_cell(text: object) -> str:
     """Return a text that cannot break out of a Markdown table cell."""
     return str(text).replace("|", "\\|").replace("\n", " ")
@@ -247,6 +252,7 @@ FILTERS: dict[str, Callable[..., str]] = {
     "n_threads": n_threads,
     "impl": impl,
     "sentence": sentence,
+    "lower_first": lower_first,
     "escape_cell": escape_cell,
 }
 

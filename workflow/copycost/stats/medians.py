@@ -1,6 +1,7 @@
 """Medians with bootstrap intervals, many cells at a time."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy import stats
@@ -20,6 +21,7 @@ class MedianIntervals:
     high: FloatArray
 
 
+@cache
 def resampled_middles(n: int, settings: StatisticsSettings) -> tuple[IntArray, FloatArray]:
     """Draw bootstrap resamples of `n` sorted values and tell which two of them are in the middle.
 

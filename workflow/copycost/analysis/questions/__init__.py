@@ -21,8 +21,8 @@ def answer_questions(view: View) -> Facts:
     Keys
     ----
     crossovers
-        Per pair, ``one_copy_vs_two_copy`` and ``zero_copy_vs_two_copy``: the answers to questions
-        4 and 5, and what the others refer to.
+        ``one_copy_vs_two_copy`` and ``zero_copy_vs_two_copy``, the answers to questions 4 and 5,
+        and ``zero_copy_vs_one_copy``.
     quantities, evidence
         The measured quantities, and what each predicate over them says.
     questions
@@ -32,9 +32,8 @@ def answer_questions(view: View) -> Facts:
         What the summary says.
     """
     found = quantities(view)
-    crossovers = {
-        f"{name}_vs_{BASELINE}": crossover_facts(view, name, BASELINE) for name in (ONE, ZERO)
-    }
+    pairs = ((ONE, BASELINE), (ZERO, BASELINE), (ZERO, ONE))
+    crossovers = {f"{a}_vs_{b}": crossover_facts(view, a, b) for a, b in pairs}
     evidence = weigh(found)
     unexpected = unexpected_facts(view)
     return {

@@ -38,7 +38,7 @@ def cache_miss_facts(view: View) -> Facts:
     falls.sort(key=lambda fact: (fact["sign"] >= 0, fact["value"]))
     deepest = falls[0] if falls and falls[0]["sign"] < 0 else None
     return {
-        "verdict": _verdict(view, counted, names, deepest),
+        "verdict": _verdict(view, counted, falls),
         "levels": levels,
         "counted": counted,
         "only_level": len(counted) == 1,
@@ -74,11 +74,11 @@ def _fall(view: View, level: str, implementation: str) -> Facts | None:
     )
 
 
-def _verdict(view: View, counted: list[str], names: list[str], deepest: Facts | None) -> str:
+def _verdict(view: View, counted: list[str], falls: list[Facts]) -> str:
     if not view.is_measured:
         return "not_measured"
     if not counted:
         return "not_counted"
-    if not names:
+    if not falls:
         return "not_compared"
-    return "fall" if deepest else "no_fall"
+    return "fall" if falls[0]["sign"] < 0 else "no_fall"

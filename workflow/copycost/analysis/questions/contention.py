@@ -22,8 +22,8 @@ def contention_facts(view: View) -> Facts:
         ``gains_then_falls``, ``falls`` (no step gains, one at least loses), ``flat`` (no step
         shows a difference), ``mixed``.
     by_implementation
-        Per implementation its shape, its steps and the whole way from the fewest threads to the
-        most; each a ratio over all sizes.
+        Per implementation its shape, its steps and the whole way from the fewest threads of the
+        grid to the most; each a ratio over the sizes that have both.
     n_sender_cpus
         CPUs that the sending threads share; None where they were not pinned.
     """
@@ -36,8 +36,8 @@ def contention_facts(view: View) -> Facts:
         "verdict": _verdict(view, list(shapes)),
         "shapes": [{"shape": shape, "implementations": names} for shape, names in shapes.items()],
         "by_implementation": rows,
-        "observed_once": any(row["whole"]["once"] for row in rows),
-        "n_rounds": min((row["whole"]["n"] for row in rows), default=0),
+        "observed_once": any(step["once"] for row in rows for step in row["steps"]),
+        "n_rounds": min((step["n"] for row in rows for step in row["steps"]), default=0),
         "n_sender_cpus": sender_cpus(view),
         "fewest": view.n_threads[0],
         "most": view.n_threads[-1],
@@ -54,7 +54,8 @@ def _scaling(view: View, implementation: str) -> Facts:
             steps.append({"fewer": fewer, "more": more} | ratio_facts(found))
     if not steps:
         return {"implementation": implementation, "steps": []}
-    whole = view.pooled(view.thread_logs(THROUGHPUT, implementation, measured[-1], measured[0]))
+    fewest, most = view.n_threads[0], view.n_threads[-1]
+    whole = view.pooled(view.thread_logs(THROUGHPUT, implementation, most, fewest))
     signs = [step["sign"] for step in steps]
     n_gaining = next((i for i, sign in enumerate(signs) if sign <= 0), len(signs))
     return {

@@ -1,0 +1,57 @@
+"""From a synthetic run to its facts and its text, as the workflow would make them."""
+
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+from jinja2 import Environment
+from synthetic import Run, make_cells, make_config, make_host
+
+from copycost.analysis.compare import compare
+from copycost.analysis.facts import Inputs, compute_facts
+from copycost.analysis.plain import Facts
+from copycost.analysis.summary import summarise
+from copycost.figures.names import FIGURES
+from copycost.report.write import make_environment
+from copycost.stats.settings import StatisticsSettings
+
+TEMPLATES = Path(__file__).parent.parent / "report"
+
+
+def inputs_of(run: Run, cells: pd.DataFrame | None = None) -> Inputs:
+    """Return what facts are computed from; `cells` replaces the run's own."""
+    table = make_cells(run) if cells is None else cells
+    config = make_config(run)
+    settings = StatisticsSettings(**config["statistics"])
+    return Inputs(
+        cells=table,
+        summary=summarise(table, settings),
+        ratios=compare(table, settings),
+        host=make_host(run),
+        config=config,
+    )
+
+
+def facts_of(run: Run, cells: pd.DataFrame | None = None) -> Facts:
+    """Return the facts of a synthetic run."""
+    return compute_facts(inputs_of(run, cells))
+
+
+def text_of(facts: Facts, *names: str) -> str:
+    """Return the rendered templates of these names: summary, analysis."""
+    environment = _environment()
+    figures = {
+        name: list(FIGURES) if facts["testbeds"][name]["n_measured"] else []
+        for name in facts["grid"]["testbeds"]
+    }
+    texts = [
+        environment.get_template(f"{name}.qmd.j2").render(facts=facts, figures=figures)
+        for name in names
+    ]
+    return "\n".join(texts)
+
+
+@cache
+def _environment() -> Environment:
+    """Return one environment for all texts: compiling takes longer than filling."""
+    return make_environment(TEMPLATES)

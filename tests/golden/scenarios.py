@@ -1,0 +1,98 @@
+"""Runs with a known truth, one per branch of the answers; each has a golden text."""
+
+import math
+from collections.abc import Callable
+
+from synthetic import IMPLEMENTATIONS, Run, Truth
+
+SMALL = {"msg_bytes": (1024, 4096, 16384, 65536), "n_threads": (1, 2)}
+
+
+Curve = Callable[[float, int], float]
+
+
+def _one_and_zero(one: Curve, zero: Curve) -> Truth:
+    def log_ratio(implementation: str, msg_bytes: int, n_threads: int) -> float:
+        if implementation == "one_copy":
+            return one(math.log2(msg_bytes), n_threads)
+        return zero(math.log2(msg_bytes), n_threads) if implementation == "zero_copy" else 0.0
+
+    return log_ratio
+
+
+def _even(log2_size: float, n_threads: int) -> float:
+    return 0.0
+
+
+def _loses(log2_size: float, n_threads: int) -> float:
+    return -0.4
+
+
+def _wins(log2_size: float, n_threads: int) -> float:
+    return 0.3
+
+
+def _zigzag(log2_size: float, n_threads: int) -> float:
+    return 0.3 if 12 <= log2_size < 16 else -0.3
+
+
+def _lone(log2_size: float, n_threads: int) -> float:
+    return 0.3 if log2_size == 14 else -0.3
+
+
+SCENARIOS: dict[str, Run] = {
+    "found": Run(),
+    "found_at_one_size_for_all_threads": Run(
+        **SMALL, log_ratio=_one_and_zero(lambda x, n: 0.2 * (x - 11), _loses), noise=0.01
+    ),
+    "up_to": Run(**SMALL, log_ratio=_one_and_zero(lambda x, n: 0.2 * (13.2 - x), _loses)),
+    "always_and_none_copied": Run(
+        **SMALL,
+        log_ratio=_one_and_zero(_wins, lambda x, n: 0.6),
+        copied_share=lambda msg_bytes: 0.0,
+    ),
+    "never": Run(**SMALL, log_ratio=_one_and_zero(_loses, _loses)),
+    "mixed": Run(
+        msg_bytes=(256, 1024, 4096, 16384, 65536, 262144),
+        n_threads=(2,),
+        log_ratio=_one_and_zero(_zigzag, _zigzag),
+    ),
+    "lone_reversal": Run(**SMALL, log_ratio=_one_and_zero(_lone, _loses)),
+    "undecided": Run(**SMALL, log_ratio=_one_and_zero(_even, _even), noise=0.15, seed=5),
+    "depends_on_threads": Run(
+        **SMALL,
+        log_ratio=_one_and_zero(lambda x, n: 0.3 if n == 1 else -0.3, _loses),
+    ),
+    "observed_once": Run(**SMALL, repetitions=1),
+    "counters": Run(**SMALL, counters=True),
+    "counters_zero": Run(
+        **SMALL, counters=True, zero_events=("llc_load_misses", "context_switches")
+    ),
+    "counters_all_zero": Run(
+        **SMALL, counters=True, zero_events=("l1d_load_misses", "llc_load_misses")
+    ),
+    "partly_copied": Run(**SMALL, copied_share=lambda msg_bytes: 0.25),
+    "zero_copy_missing": Run(**SMALL, implementations=IMPLEMENTATIONS[:2]),
+    "two_copy_missing": Run(**SMALL, implementations=IMPLEMENTATIONS[1:]),
+    "two_copy_alone": Run(
+        msg_bytes=SMALL["msg_bytes"], implementations=("two_copy",), n_threads=(1,)
+    ),
+    "failed_cells": Run(
+        **SMALL,
+        failed=lambda implementation, msg_bytes, n_threads, rep: (
+            (implementation == "one_copy" and msg_bytes == 4096) or (n_threads == 2 and rep == 3)
+        ),
+    ),
+    "one_testbed_skipped": Run(
+        **SMALL,
+        testbeds=("veth", "loopback"),
+        skipped={"veth": "no right to make network namespaces"},
+    ),
+    "all_failed": Run(**SMALL, failed=lambda *cell: True),
+    "one_cell": Run(msg_bytes=(65536,), n_threads=(1,)),
+    "gains_with_threads": Run(
+        **SMALL, counters=True, cpus=16, scaling=lambda n_threads: n_threads**0.9
+    ),
+    "falls_with_threads": Run(**SMALL, scaling=lambda n_threads: n_threads**-0.5),
+    "user_mode_only": Run(**SMALL, counters=True, user_mode_only=True),
+}

@@ -1,0 +1,141 @@
+"""What must hold of every text, whatever was measured: on many random runs."""
+
+import math
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+from analysed import facts_of, text_of
+from synthetic import IMPLEMENTATIONS, Run
+
+from copycost.analysis.plain import Facts
+
+N_RUNS = 120
+_GRIDS = ((1024, 16384, 65536), (256, 1024, 4096, 16384, 65536), (65536,), (4096, 1048576))
+
+
+def random_run(seed: int) -> Run:
+    """Return a run that differs from all others in everything that the answers look at."""
+    rng = np.random.default_rng(seed)
+    slopes = rng.normal(0, 0.15, size=3)
+    offsets = rng.normal(0, 0.3, size=3)
+    threads_effect = rng.normal(0, 0.2)
+    share = float(rng.choice([0.0, 0.3, 0.9999, 1.0]))
+    failure = float(rng.choice([0.0, 0.0, 0.1, 0.5]))
+    failing = np.random.default_rng(seed + 1)
+    names = [IMPLEMENTATIONS, IMPLEMENTATIONS, IMPLEMENTATIONS[:2], IMPLEMENTATIONS[1:]]
+    testbeds = [("veth",), ("loopback", "veth")][int(rng.integers(2))]
+
+    def log_ratio(implementation: str, msg_bytes: int, n_threads: int) -> float:
+        which = IMPLEMENTATIONS.index(implementation)
+        if which == 0:
+            return 0.0
+        bend = threads_effect * (n_threads > 1)
+        return float(offsets[which] + slopes[which] * (math.log2(msg_bytes) - 13) + bend)
+
+    return Run(
+        implementations=names[int(rng.integers(len(names)))],
+        testbeds=testbeds,
+        msg_bytes=_GRIDS[int(rng.integers(len(_GRIDS)))],
+        n_threads=((1,), (1, 2), (2, 4, 8))[int(rng.integers(3))],
+        repetitions=int(rng.choice([1, 2, 3, 5])),
+        noise=float(rng.choice([0.005, 0.03, 0.15])),
+        seed=seed,
+        log_ratio=log_ratio,
+        counters=bool(rng.integers(2)),
+        zero_events=(("llc_load_misses",), ())[int(rng.integers(2))],
+        copied_share=lambda msg_bytes: share,
+        failed=lambda *cell: bool(failing.random() < failure),
+        skipped={"veth": "not allowed"} if rng.random() < 0.15 else {},
+        cpus=int(rng.choice([2, 4, 16])),
+    )
+
+
+@cache
+def analysed(seed: int) -> tuple[Facts, str]:
+    facts = facts_of(random_run(seed))
+    return facts, text_of(facts, "summary", "analysis")
+
+
+@pytest.mark.parametrize("seed", range(N_RUNS))
+def test_text_reads_like_a_person_wrote_it(seed: int) -> None:
+    _, text = analysed(seed)
+    prose = "\n".join(line for line in text.splitlines() if not line.startswith("| :"))
+    for wrong in (
+        r"\bnan\b", r"\bNone\b(?! of|:)", r"\binf\b", r"[{}]{2}", r"{%", r"Undefined",
+        r"\S  +\S", r" [.,;:)]", r"\( ", r"\.\.", r",,", r";\.", r"[a-z][.?][A-Z]",
+        r"\b1 (?:threads|cells|sizes|comparisons|rounds|repetitions|others)\b",
+        r"\b(?:[02-9]|\d\d+) (?:thread|cell|size|comparison|round|repetition)\b",
+        r"\b(\w{3,}) \1\b", r"e[+-]\d\d", r"\d\.\d{4,}", r"_bytes|_ns\b|_per_byte",
+    ):  # fmt: skip
+        found = re.search(wrong, prose, flags=re.IGNORECASE if wrong == r"\bnan\b" else 0)
+        assert not found, f"{wrong}: {prose[max(0, found.start() - 80) : found.end() + 40]!r}"
+
+
+@pytest.mark.parametrize("seed", range(N_RUNS))
+def test_labels_start_paragraphs_and_sections_have_text(seed: int) -> None:
+    _, text = analysed(seed)
+    for match in re.finditer(r"\*\*[A-Z][a-z ]+\.\*\*", text):
+        assert text[: match.start()].endswith("\n\n"), match[0]
+        assert re.match(r" \S", text[match.end() :]), match[0]
+    for match in re.finditer(r"^#+ .*$", text, flags=re.MULTILINE):
+        assert re.match(r"\n\n\S", text[match.end() :]), match[0]
+
+
+@pytest.mark.parametrize("seed", range(N_RUNS))
+def test_answers_do_not_contradict_each_other(seed: int) -> None:
+    facts, _ = analysed(seed)
+    for name in facts["measured_testbeds"]:
+        bed = facts["testbeds"][name]
+        one, zero = (bed["crossovers"][f"{a}_vs_two_copy"] for a in ("one_copy", "zero_copy"))
+        fastest = bed["questions"]["q1"]
+        for pair in (one, zero):
+            _check_pair(pair)
+        if zero["n_compared"] and zero["overall"] == "never":
+            assert fastest["n_won"] == 0
+        if fastest["verdict"] == "everywhere" and "two_copy" in fastest["rivals"]:
+            assert zero["overall"] == "always"
+        if fastest["n_won"]:
+            assert bed["evidence"]["all_copied"]["weight"] != "not_measured"
+        broken = {row["id"] for row in bed["questions"]["q6"]["violations"]}
+        if zero["n_compared"] and zero["n_worse"] == 0:
+            assert "zero_copy_pays" not in broken
+        if bed["questions"]["q2"]["verdict"] == "not_counted":
+            assert not {"one_copy_misses_less", "zero_copy_misses_less"} & broken
+
+
+def _check_pair(pair: Facts) -> None:
+    assert pair["n_better"] + pair["n_worse"] + pair["n_even"] == pair["n_compared"]
+    if pair["overall"] == "always":
+        assert pair["n_better"] == pair["n_cells"]
+    if pair["overall"] == "never":
+        assert pair["n_worse"] == pair["n_cells"]
+    by_size = {"better": 0, "worse": 0, "even": 0}
+    for row in pair["by_threads"]:
+        for verdict, sizes in row["sizes"].items():
+            by_size[verdict] += len(sizes)
+        for change in row["changes"]:
+            assert change["below_bytes"] <= change["point_bytes"] <= change["above_bytes"]
+        if row["outcome"] == "from":
+            assert max(row["sizes"]["worse"]) < row["size_bytes"] == min(row["sizes"]["better"])
+        if row["outcome"] == "up_to":
+            assert max(row["sizes"]["better"]) == row["size_bytes"] < min(row["sizes"]["worse"])
+    assert list(by_size.values()) == [pair["n_better"], pair["n_worse"], pair["n_even"]]
+
+
+@pytest.mark.parametrize("seed", range(0, N_RUNS, 3))
+def test_always_is_said_only_of_all_cells(seed: int) -> None:
+    facts, text = analysed(seed)
+    assert not re.search(r"\b(?:always|never)\b", text.replace("not always", "").lower())
+    if "at every size with every number of threads" in text:
+        assert any(
+            pair["overall"] in ("always", "never")
+            for name in facts["measured_testbeds"]
+            for pair in facts["testbeds"][name]["crossovers"].values()
+        )
+
+
+@pytest.mark.parametrize("seed", range(0, N_RUNS, 10))
+def test_facts_are_the_same_every_time(seed: int) -> None:
+    assert facts_of(random_run(seed)) == analysed(seed)[0]
