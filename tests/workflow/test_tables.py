@@ -1,0 +1,66 @@
+"""The table of cells in the real workflow, when files among the records are not what they seem."""
+
+from pathlib import Path
+
+import pytest
+from workflow.support import Checkout, new_checkout
+
+from copycost.records.table import read_table
+
+pytestmark = pytest.mark.slow
+
+RUN = ("--cores", "1", "tables")
+TABLE = "results/tables/cells.csv"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A run as far as the tables, which the tests copy."""
+    checkout = new_checkout(tmp_path_factory.mktemp("tables") / "checkout")
+    checkout.snakemake(*RUN)
+    return checkout
+
+
+@pytest.fixture
+def checkout(finished: Checkout, tmp_path: Path) -> Checkout:
+    return finished.copy(tmp_path / "checkout")
+
+
+def test_every_repetition_of_the_grid_has_its_row(finished: Checkout) -> None:
+    table = read_table(finished.path / TABLE)
+    assert len(table) == len(finished.records()) == 8
+    assert set(table["testbed"]) == {"loopback"}
+
+
+def test_a_truncated_record_stops_the_table_and_nothing_else(checkout: Checkout) -> None:
+    path = sorted((checkout.path / "results/raw").rglob("*.json"))[0]
+    others = len(checkout.records()) - 1
+    path.write_text(path.read_text()[:100])
+    done = checkout.snakemake(*RUN, check=False)
+    assert done.returncode != 0
+    said = done.stdout + done.stderr
+    assert str(path.relative_to(checkout.path)) in said
+    assert "delete it to measure that repetition again" in said
+    assert not (checkout.path / TABLE).exists()
+
+    path.unlink()
+    assert len(checkout.records()) == others
+    assert checkout.planned("tables")["run_cell"] == 1
+    checkout.snakemake(*RUN)
+    assert len(read_table(checkout.path / TABLE)) == 8
+
+
+def test_a_record_in_the_wrong_place_is_named(checkout: Checkout) -> None:
+    first, second = sorted((checkout.path / "results/raw").rglob("rep=1.json"))[:2]
+    first.write_text(second.read_text())
+    done = checkout.snakemake(*RUN, check=False)
+    assert done.returncode != 0
+    assert "holds the record of another repetition" in done.stdout + done.stderr
+
+
+def test_a_foreign_file_among_the_records_is_told_and_ignored(checkout: Checkout) -> None:
+    (checkout.path / "results/raw/streams/notes.txt").write_text("mine")
+    (checkout.path / TABLE).unlink()
+    done = checkout.snakemake(*RUN)
+    assert "notes.txt: not a record of copycost; ignored" in done.stdout + done.stderr
+    assert len(read_table(checkout.path / TABLE)) == 8
