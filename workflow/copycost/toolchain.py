@@ -1,9 +1,17 @@
-"""Compile the C programs: the one place for their sources and flags."""
+"""Compile the C programs: the one place for their sources and flags.
 
+``python -m copycost.toolchain check --compiler clang`` compiles all of them with warnings as
+errors; ``python -m copycost.toolchain tidy`` runs clang-tidy over them.
+"""
+
+import argparse
 import hashlib
 import re
 import shlex
 import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -173,14 +181,14 @@ def compile_program(
         f'-DCOPYCOST_FLAGS="{shlex.join(flags)}"',
         # Debug data name no folder, so that the same sources give the same program anywhere.
         f"-ffile-prefix-map={root.resolve()}=.",
-        f"-I{root / 'src'}",
-        *(str(unit) for unit in units),
+        "-Isrc",
+        *(str(unit.relative_to(root)) for unit in units),
         "-o",
-        str(output),
+        str(output.resolve()),
         *LIBRARIES,
     ]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         raise HostError(
             f"compiler: {compiler} not found, expected gcc or clang; install gcc (./run does)"
@@ -191,3 +199,59 @@ def compile_program(
             f"{name}: {compiler} refused the sources (exit code {done.returncode}):\n"
             f"{done.stderr.strip()}\n{shlex.join(command)}"
         )
+
+
+def check_all(compiler: str, root: Path) -> None:
+    """Compile all programs with warnings as errors, and keep none; errors as `compile_program`."""
+    with tempfile.TemporaryDirectory() as folder:
+        for strategy in (None, *strategies(root)):
+            compile_program(
+                "sender" if strategy else "receiver",
+                strategy,
+                Path(folder, strategy or "receiver"),
+                root=root,
+                compiler=compiler,
+                werror=True,
+            )
+
+
+def tidy(root: Path) -> int:
+    """Run clang-tidy over all C files with the flags of a build and return its exit code.
+
+    Raises
+    ------
+    HostError
+        If there is no clang-tidy.
+    """
+    files = sorted(root.glob("src/*.c")) + sorted(root.glob("src/strategies/*.c"))
+    flags = [*compile_flags(), f"-I{root / 'src'}"]
+    command = ["clang-tidy", "--quiet", *map(str, files), "--", *flags]
+    try:
+        return subprocess.run(command, check=False).returncode
+    except FileNotFoundError:
+        raise HostError(
+            "clang-tidy: not found; it is in the environment of envs/requirements-dev.txt"
+        ) from None
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a check that ``./run test`` asks for and return the exit code."""
+    parser = argparse.ArgumentParser(prog="copycost.toolchain", description="Check the C sources.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser("check", help="compile everything with warnings as errors")
+    check.add_argument("--compiler", default="cc", help="a command that takes gcc's flags")
+    commands.add_parser("tidy", help="run clang-tidy")
+    chosen = parser.parse_args(arguments)
+    root = Path(__file__).parents[2]
+    try:
+        if chosen.command == "tidy":
+            return tidy(root)
+        check_all(chosen.compiler, root)
+    except (ConfigError, HostError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

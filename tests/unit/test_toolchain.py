@@ -1,0 +1,107 @@
+"""Which files decide a program, and what a user hears when one cannot be compiled."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from copycost import toolchain
+from copycost.errors import ConfigError, HostError
+
+ROOT = Path(__file__).parents[2]
+
+
+def names(program: toolchain.Program, strategy: str | None, root: Path = ROOT) -> set[str]:
+    paths = toolchain.sources(program, strategy, root)
+    assert len(paths) == len(set(paths))
+    return {str(path.relative_to(root)) for path in paths}
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of the C sources."""
+    for path in (ROOT / "src").rglob("*.[ch]"):
+        copy = tmp_path / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    return tmp_path
+
+
+def test_a_sender_depends_on_its_own_strategy_only() -> None:
+    every = {f"src/strategies/{name}.c" for name in toolchain.strategies(ROOT)}
+    for strategy in toolchain.strategies(ROOT):
+        assert names("sender", strategy) & every == {f"src/strategies/{strategy}.c"}
+    assert not names("receiver", None) & every
+
+
+def test_headers_are_found_through_headers_and_only_where_used() -> None:
+    assert "src/compat.h" in names("sender", "zero_copy")
+    assert "src/strategy.h" in names("sender", "null")
+    assert "src/strategy.h" not in names("receiver", None)
+    assert "src/counters.h" in names("receiver", None)
+
+
+def test_every_source_file_belongs_to_a_program() -> None:
+    used = names("receiver", None)
+    for strategy in toolchain.strategies(ROOT):
+        used |= names("sender", strategy)
+    assert used == {str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.[ch]")}
+
+
+def test_digest_changes_with_content_and_not_with_place(checkout: Path) -> None:
+    def digest(root: Path) -> str:
+        return toolchain.source_digest(toolchain.sources("sender", "null", root), root)
+
+    assert digest(checkout) == digest(ROOT)
+    with (checkout / "src/clock.c").open("a") as file:
+        file.write("\n")
+    assert digest(checkout) != digest(ROOT)
+
+
+def test_unknown_strategy_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match=r"three_copy\.c: not found; there are .*two_copy"):
+        toolchain.sources("sender", "three_copy", ROOT)
+
+
+@pytest.mark.parametrize(("program", "strategy"), [("sender", None), ("receiver", "two_copy")])
+def test_a_sender_has_a_strategy_and_a_receiver_none(
+    program: toolchain.Program, strategy: str | None
+) -> None:
+    with pytest.raises(ConfigError, match="a sender has one, a receiver none"):
+        toolchain.sources(program, strategy, ROOT)
+
+
+def test_compiler_messages_reach_the_user(checkout: Path) -> None:
+    with (checkout / "src/strategies/null.c").open("a") as file:
+        file.write("this is no C\n")
+    with pytest.raises(HostError) as caught:
+        toolchain.compile_program("sender", "null", checkout / "out", root=checkout)
+    assert "sender null: cc refused the sources" in str(caught.value)
+    assert "null.c" in str(caught.value)
+    assert "error: " in str(caught.value)
+
+
+def test_warnings_are_errors_where_asked(checkout: Path) -> None:
+    with (checkout / "src/strategies/null.c").open("a") as file:
+        file.write("static int unused;\n")
+    toolchain.compile_program("sender", "null", checkout / "out", root=checkout)
+    with pytest.raises(HostError, match="unused"):
+        toolchain.compile_program("sender", "null", checkout / "out", root=checkout, werror=True)
+
+
+def test_missing_compiler_is_named() -> None:
+    with pytest.raises(HostError, match="nonesuch-cc not found, expected gcc or clang"):
+        toolchain.compile_program(
+            "receiver", None, ROOT / "never", root=ROOT, compiler="nonesuch-cc"
+        )
+
+
+def test_a_program_tells_its_sources_and_is_the_same_anywhere(checkout: Path) -> None:
+    digest = toolchain.source_digest(toolchain.sources("sender", "null", checkout), checkout)
+    first, second = checkout / "bin" / "first", checkout / "bin" / "second"
+    toolchain.compile_program("sender", "null", first, root=checkout)
+    toolchain.compile_program("sender", "null", second, root=ROOT)
+    assert first.read_bytes() == second.read_bytes()
+    told = subprocess.run([first, "--version"], capture_output=True, text=True, check=True).stdout
+    assert told.startswith(f"sender null, source {digest[:16]}, gcc ")
+    assert "flags -std=c11" in told
