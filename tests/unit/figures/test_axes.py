@@ -37,16 +37,25 @@ def test_scale_is_linear_for_small_and_logarithmic_for_wide_spreads(
     assert scale_of(points(*values)) == scale
 
 
-def test_interval_ends_count_for_the_scale() -> None:
+def test_wide_interval_does_not_decide_the_scale_of_the_values() -> None:
     data = pd.DataFrame({"value": [2.0], "low": [0.0], "high": [50.0]})
-    assert scale_of(data) == "symlog"
+    assert scale_of(data) == "linear"
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_axis_says_whether_an_interval_reaches_beyond_it(axes: Axes, scale: str) -> None:
+    inside = pd.DataFrame({"value": [2.0, 3.0], "low": [1.5, 2.5], "high": [2.5, 3.5]})
+    assert not value_axis(axes, inside, scale)
+    assert axes.get_ylim()[1] > 3.5
+    assert value_axis(axes, inside.assign(high=[2.5, 900.0]), scale)
+    assert axes.get_ylim()[1] < 20
 
 
 def test_linear_axis_starts_at_zero_and_holds_the_interval(axes: Axes) -> None:
-    value_axis(axes, pd.DataFrame({"value": [3.0], "low": [2.0], "high": [7.0]}), "linear")
+    value_axis(axes, pd.DataFrame({"value": [3.0], "low": [2.0], "high": [5.0]}), "linear")
     low, high = axes.get_ylim()
     assert low == 0
-    assert high > 7
+    assert high > 5
 
 
 def test_symlog_axis_labels_zero_and_decades_that_do_not_touch(axes: Axes) -> None:

@@ -246,7 +246,7 @@ def test_cells_with_missing_repetitions_are_marked_with_the_implementations_mark
         "8 threads missing-two_copy-4096": ["o", "x"],
         "8 threads missing-zero_copy-65536": ["^", "x"],
     }
-    assert "skipped (hollow mark), or failed (crossed mark)" in drawn_note(drawn)
+    assert "skipped (hollow mark) and failed (crossed mark) repetitions" in drawn_note(drawn)
 
 
 def test_missing_cells_stay_in_the_csv_with_their_state() -> None:

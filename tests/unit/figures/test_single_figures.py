@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
@@ -162,13 +163,15 @@ def test_heatmap_cells_hold_their_ratio_and_mark_their_verdict(heat: Drawn) -> N
     assert sorted(cell_texts(heat.figure)) == sorted(
         ["1.25", "0.50", "(1.01)", "2.00*", "no baseline", "12"]
     )
-    assert "(…): no difference seen" in note(heat)
+    assert "Frame and (…): no difference seen" in note(heat)
     assert "*: observed once" in note(heat)
 
 
 def test_heatmap_hatches_what_was_not_measured(heat: Drawn) -> None:
     cells = [patch for patch in heat.figure.axes[0].patches if isinstance(patch, Rectangle)]
     assert [bool(cell.get_hatch()) for cell in cells].count(True) == 1
+    framed = [cell for cell in cells if cell.get_facecolor()[:3] == (1, 1, 1)]
+    assert len(framed) == 2, "the hatched cell, and the one that shows no difference"
     assert "Hatched: not measured." in note(heat)
 
 
@@ -221,3 +224,31 @@ def test_other_testbeds_are_not_drawn() -> None:
     summary = example_summary(cells)
     tables = tables_of("loopback", cells, summary, example_ratios(summary))
     assert set(draw("throughput", tables).data["msg_bytes"]) == {1024}
+
+
+def wide_interval(high: float) -> Drawn:
+    cells = example_cells(sizes=[256, 4096], threads=[1])
+    summary = example_summary(cells)
+    place = (summary["metric"] == "throughput_bits_per_s") & (summary["msg_bytes"] == 256)
+    summary.loc[place, "high"] = high
+    return draw("throughput", tables_of("veth", cells, summary, example_ratios(summary)))
+
+
+@pytest.mark.parametrize("high", [1e18, np.inf])
+def test_interval_over_decades_is_cut_and_the_note_says_so(high: float) -> None:
+    drawn = wide_interval(high)
+    most = drawn.data["value"].max()
+    assert drawn.figure.axes[0].get_ylim()[1] < 6 * most
+    assert "Bars without a cap reach beyond the panel." in note(drawn)
+    tops = [container.lines[2][0].get_segments()[0][1][1] for container in lines(drawn)]
+    assert min(tops) > drawn.figure.axes[0].get_ylim()[1]
+    assert (drawn.data["high"] == high * 1e-9).any(), "the CSV keeps the interval as it is"
+
+
+def test_interval_within_the_panel_needs_no_such_note() -> None:
+    assert "without a cap" not in note(draw("throughput", example()))
+
+
+def lines(drawn: Drawn) -> list[ErrorbarContainer]:
+    containers = [found for axes in drawn.figure.axes for found in axes.containers]
+    return [found for found in containers if isinstance(found, ErrorbarContainer)]

@@ -19,6 +19,7 @@ from copycost.sizes import format_size
 
 _EDGE_CM = 0.33
 _DENSE_BELOW = 50.0
+_REACH = 4.0
 _LOG_FROM = 20.0
 """Spread of the values (largest / smallest) above which a linear axis would flatten the small."""
 
@@ -57,47 +58,55 @@ def _spaced(values: Sequence[int], n_gaps: int) -> set[int]:
     return set(shown)
 
 
-def _extent(data: pd.DataFrame) -> pd.Series:
-    """Return everything that the vertical axis has to hold: values and interval ends."""
-    ends: pd.Series = pd.concat([data["value"], data["low"], data["high"]])
-    return ends.dropna()
-
-
 def scale_of(data: pd.DataFrame) -> str:
     """Return ``linear``, ``log`` or ``symlog``, whichever shows all values honestly.
 
     A linear axis starts at 0. A wide spread is drawn on a log axis; where it holds zeros, the axis
     is linear between 0 and the smallest value above 0.
     """
-    known = _extent(data)
+    known = data["value"].dropna()
     positive = known[known > 0]
     if positive.empty or positive.max() / positive.min() <= _LOG_FROM:
         return "linear"
     return "log" if (known > 0).all() else "symlog"
 
 
-def value_axis(axes: Axes, data: pd.DataFrame, scale: str, strip: float = 0.0) -> None:
-    """Scale the vertical axis to the values and keep the top `strip` (0..1) of the panel free."""
-    known = _extent(data)
+def value_axis(axes: Axes, data: pd.DataFrame, scale: str, strip: float = 0.0) -> bool:
+    """Scale the vertical axis to the values and keep the top `strip` (0..1) of the panel free.
+
+    Intervals widen the axis too, up to a point: two repetitions that differ give an interval over
+    several decades, beside which nothing else could be seen.
+
+    Returns
+    -------
+    bool
+        Whether an interval reaches beyond the axis.
+    """
+    known = data["value"].dropna()
     axes.grid(axis="y")
     if known.empty:
         axes.set_ylim(0, 1)
         axes.set_yticks([])
-        return
-    top = float(known.max())
+        return False
+    ends = data[["low", "high"]].dropna()
+    most = float(known.max())
     if scale == "linear":
+        top = min(float(max(most, ends["high"].max())) if len(ends) else most, most * 2)
         low, high = 0.0, top * 1.06 or 1.0
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
     else:
         least = float(known[known > 0].min())
-        low, high = least / 1.25 if scale == "log" else 0.0, top * 1.25
+        top = min(float(max(most, ends["high"].max())) if len(ends) else most, most * _REACH)
+        bottom = max(float(min(least, ends["low"].min())) if len(ends) else least, least / _REACH)
+        low, high = bottom / 1.25 if scale == "log" else 0.0, top * 1.25
         _log_ticks(axes, least, high, scale)
     transform = axes.yaxis.get_transform()
-    bottom, full = transform.transform(np.array([low, high]))
-    raised = bottom + (full - bottom) / (1 - strip)
+    base, full = transform.transform(np.array([low, high]))
+    raised = base + (full - base) / (1 - strip)
     axes.set_ylim(low, float(transform.inverted().transform(np.array([raised]))[0]))
     axes.yaxis.set_major_formatter(FuncFormatter(_plain))
     axes.yaxis.set_minor_formatter(NullFormatter())
+    return bool((ends["low"] < low).any() or (ends["high"] > high).any())
 
 
 def _log_ticks(axes: Axes, least: float, high: float, scale: str) -> None:
@@ -117,7 +126,7 @@ def _log_ticks(axes: Axes, least: float, high: float, scale: str) -> None:
 
 def _plain(value: float, _position: object = None) -> str:
     """Write 0.001, 0.5, 20 or 1000 without exponents where that is short."""
-    return f"{value:.4g}" if 1e-4 <= abs(value) < 1e6 or value == 0 else f"{value:.0e}"
+    return f"{value:.4g}" if 1e-4 <= abs(value) < 1e5 or value == 0 else f"{value:.0e}"
 
 
 SCALE_NOTE = {
@@ -126,3 +135,6 @@ SCALE_NOTE = {
     "symlog": "Vertical axis logarithmic, linear next to 0",
 }
 """How a note under the figure names the scale."""
+
+CUT_NOTE = "Bars without a cap reach beyond the panel."
+"""What a note says where `value_axis` left out the end of an interval."""

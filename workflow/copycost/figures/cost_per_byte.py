@@ -1,6 +1,6 @@
 """Figure: cost per byte against message size, for the sender, the receiver and both."""
 
-from copycost.figures.axes import SCALE_NOTE, scale_of, size_axis, value_axis
+from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis, value_axis
 from copycost.figures.lines import line_panel, missing_strip
 from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet
 from copycost.figures.style import styled
@@ -44,19 +44,21 @@ def draw(tables: Tables) -> Drawn:
     sheet = new_sheet((len(counts), len(_SIDES)), 4.0, share_y="all")
     scale = scale_of(data)
     strip = missing_strip(data, tables.implementations, sheet.panel_height_cm)
+    cut = False
     for place in range(len(counts) * len(_SIDES)):
         count, side = counts[place // len(_SIDES)], _SIDES[place % len(_SIDES)]
         axes = sheet.flat[place]
         panel = data[data["quantity"].str.endswith(f", {side}") & (data["n_threads"] == count)]
         line_panel(axes, panel, "msg_bytes", tables.implementations, strip)
         size_axis(axes, data["msg_bytes"], sheet.panel_width_cm)
-        value_axis(axes, data, scale, strip.share)
+        cut |= value_axis(axes, data, scale, strip.share)
         axes.set_title(f"{side}, {counted(count, 'thread')}")
         sheet.label(place, len(counts) * len(_SIDES), "message size", shown.label)
     note = [
         interval_note(data, confidence(tables.summary)),
         f"{SCALE_NOTE[scale]}, the same in all panels.",
         _WHY.get(cost.reason, ""),
+        CUT_NOTE if cut else "",
         strip.note,
         left_out(every, counts, "threads"),
     ]

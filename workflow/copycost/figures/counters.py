@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from copycost.analysis.metrics import MISS_LEVELS, counted_share
-from copycost.figures.axes import SCALE_NOTE, scale_of, size_axis, value_axis
+from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis, value_axis
 from copycost.figures.lines import line_panel, missing_strip
 from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet, wrapped_shape
 from copycost.figures.style import styled
@@ -50,6 +50,7 @@ def draw(tables: Tables) -> Drawn:
     shape = wrapped_shape(len(counts)) if alone else (len(found), len(counts))
     sheet = new_sheet(shape, 4.8 if alone else 3.7, share_y="all" if alone else "row")
     strip = missing_strip(data, tables.implementations, sheet.panel_height_cm)
+    cut = False
     scales: dict[str, str] = {}
     for row, event in enumerate(found):
         quantity = _QUANTITIES[event]
@@ -61,7 +62,7 @@ def draw(tables: Tables) -> Drawn:
             panel = part[part["n_threads"] == count]
             line_panel(axes, panel, "msg_bytes", tables.implementations, strip)
             size_axis(axes, data["msg_bytes"], sheet.panel_width_cm)
-            value_axis(axes, part, scales[quantity.name], strip.share)
+            cut |= value_axis(axes, part, scales[quantity.name], strip.share)
             if row == 0:
                 axes.set_title(counted(count, "thread"))
             label = quantity.label if alone else quantity.label.replace(" [", "\n[")
@@ -72,6 +73,7 @@ def draw(tables: Tables) -> Drawn:
         _scale_note(scales),
         _absence(measured, found),
         "Counted in user mode only." if _user_mode(measured) else "",
+        CUT_NOTE if cut else "",
         strip.note,
         left_out(every, counts, "threads"),
     ]

@@ -14,6 +14,7 @@ from copycost.figures.style import SHADE, looks
 
 _ROW_CM = 0.32
 _STRIP_MOST = 0.6
+_ENDLESS = 1e9
 _DODGE_PT = 2.4
 _DODGE_MOST_PT = 9.0
 
@@ -29,11 +30,13 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
     for place, name in enumerate(drawn):
         rows = data[data["implementation"] == name].sort_values(x)
         known = rows["low"].notna() & rows["high"].notna()
-        reach = np.array([rows["value"] - rows["low"], rows["high"] - rows["value"]])
+        # An interval without an end (its exponential overflowed) is drawn beyond any panel.
+        high = rows["high"].clip(upper=rows["value"].abs() * _ENDLESS)
+        reach = np.array([rows["value"] - rows["low"], high - rows["value"]])
         axes.errorbar(
             rows[x].to_numpy(),
             rows["value"].to_numpy(),
-            # A percentile interval may miss its median by a rounding error.
+            # A rounding error may put the end of a narrow interval past its median.
             yerr=np.clip(reach, 0, None) if known.any() else None,
             elinewidth=0.9,
             capthick=0.9,
@@ -79,17 +82,11 @@ def missing_strip(
     """Return the strip that the missing repetitions of a whole figure need."""
     missing = data[_is_missing(data)]
     names = tuple(name for name in implementations if (missing["implementation"] == name).any())
-    hollow = [
-        word
-        for word, present in (
-            ("skipped", (missing["n_skipped"] > 0).any()),
-            ("not counted", (missing["state"] == "not counted").any()),
-        )
-        if present
-    ]
-    words = [f"{' or '.join(hollow)} (hollow mark)"] if hollow else []
-    words += ["failed (crossed mark)"] if (missing["n_failed"] > 0).any() else []
-    note = f"Grey strip: cells with repetitions that were {', or '.join(words)}." if words else ""
+    hollow = ["skipped"] if (missing["n_skipped"] > 0).any() else []
+    hollow += ["uncounted"] if (missing["state"] == "not counted").any() else []
+    kinds = [f"{' or '.join(hollow)} (hollow mark)"] if hollow else []
+    kinds += ["failed (crossed mark)"] if (missing["n_failed"] > 0).any() else []
+    note = f"Grey strip: cells with {' and '.join(kinds)} repetitions." if kinds else ""
     return Strip(names, min(_STRIP_MOST, _ROW_CM / panel_height_cm * len(names)), note)
 
 
@@ -111,7 +108,10 @@ def mark_missing(
     missing = data[_is_missing(data)]
     bottom = 1 - strip.share
     axes.add_patch(
-        Rectangle((0, bottom), 1, strip.share, transform=axes.transAxes, color=SHADE, lw=0)
+        # Above the bars, below the marks.
+        Rectangle(
+            (0, bottom), 1, strip.share, transform=axes.transAxes, color=SHADE, lw=0, zorder=2.4
+        )
     )
     where = blended_transform_factory(axes.transData, axes.transAxes)
     for place, name in enumerate(strip.names):
@@ -119,7 +119,7 @@ def mark_missing(
         for cell in missing[missing["implementation"] == name].to_dict("records"):
             for shape in (styles[name].marker, *(["x"] if cell["n_failed"] > 0 else [])):
                 mark = Line2D([cell[x]], [level], marker=shape, **styles[name].as_hole())
-                mark.set(transform=where, clip_on=False, gid=f"missing-{name}-{cell[x]}")
+                mark.set(transform=where, clip_on=False, zorder=3, gid=f"missing-{name}-{cell[x]}")
                 axes.add_artist(mark)
 
 

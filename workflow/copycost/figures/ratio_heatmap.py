@@ -22,7 +22,8 @@ from copycost.sizes import format_size
 _TICKS = (1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _LEAST_REACH = 1.25
 _DARK = 0.5
-_TEXTS = {"no difference seen": "({})", "observed once": "{}*"}
+_SAME = "no difference seen"
+_TEXTS = {_SAME: "({})", "observed once": "{}*"}
 
 
 @styled
@@ -116,22 +117,28 @@ def _draw_map(
 def _draw_ratio(
     axes: Axes, place: tuple[int, int], ratio: float, verdict: str, colours: ScalarMappable
 ) -> None:
-    red, green, blue, _ = colours.to_rgba(np.array([ratio]))[0]
-    axes.add_patch(_cell(place, facecolor=(red, green, blue)))
-    dark = 0.299 * red + 0.587 * green + 0.114 * blue < _DARK
     text = _TEXTS.get(verdict, "{}").format(_short(ratio))
+    red, green, blue, _ = colours.to_rgba(np.array([ratio]))[0]
+    if verdict == _SAME:
+        # A frame instead of a full cell: the eye shall not take it for an established difference.
+        axes.add_patch(_cell(place, 0.04, facecolor="white", edgecolor=(red, green, blue), lw=2.2))
+        axes.text(*place, text, ha="center", va="center_baseline", color=INK)
+        return
+    axes.add_patch(_cell(place, facecolor=(red, green, blue), lw=0))
+    dark = 0.299 * red + 0.587 * green + 0.114 * blue < _DARK
     axes.text(*place, text, ha="center", va="center_baseline", color="white" if dark else INK)
 
 
 def _draw_hole(axes: Axes, place: tuple[int, int], state: str) -> None:
-    axes.add_patch(_cell(place, facecolor="white", edgecolor=QUIET, hatch="////"))
+    axes.add_patch(_cell(place, facecolor="white", edgecolor=QUIET, hatch="////", lw=0.3))
     if state:
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
         axes.text(*place, state, ha="center", va="center_baseline", fontsize=7, bbox=box)
 
 
-def _cell(place: tuple[int, int], **look: Any) -> Rectangle:  # noqa: ANN401
-    return Rectangle((place[0] - 0.48, place[1] - 0.46), 0.96, 0.92, lw=0.3, **look)
+def _cell(place: tuple[int, int], inset: float = 0.0, **look: Any) -> Rectangle:  # noqa: ANN401
+    corner = (place[0] - 0.48 + inset / 4, place[1] - 0.46 + inset)
+    return Rectangle(corner, 0.96 - inset / 2, 0.92 - 2 * inset, **look)
 
 
 def _short(ratio: float) -> str:
@@ -174,13 +181,10 @@ def _note(data: pd.DataFrame) -> list[str]:
     verdicts = set(data["verdict"])
     n_pairs = data.loc[data["n"] > 0, "n"]
     few = "" if n_pairs.min() == n_pairs.max() else "up to "
-    rounds = f"Ratios paired over {few}{n_pairs.max()} rounds." if n_pairs.max() > 1 else ""
     return [
-        rounds,
+        f"Ratios paired over {few}{n_pairs.max()} rounds." if n_pairs.max() > 1 else "",
         "Blue: more throughput, red: less.",
-        "(…): no difference seen, the interval holds 1."
-        if "no difference seen" in verdicts
-        else "",
+        "Frame and (…): no difference seen, the interval holds 1." if _SAME in verdicts else "",
         "*: observed once, no interval." if "observed once" in verdicts else "",
         "Hatched: not measured." if "not measured" in verdicts else "",
     ]

@@ -1,6 +1,6 @@
 """Figure: throughput against message size, one panel per thread count."""
 
-from copycost.figures.axes import SCALE_NOTE, scale_of, size_axis, value_axis
+from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis, value_axis
 from copycost.figures.lines import line_panel, missing_strip
 from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet, wrapped_shape
 from copycost.figures.style import styled
@@ -22,17 +22,19 @@ def draw(tables: Tables) -> Drawn:
     sheet = new_sheet(wrapped_shape(len(counts)), 5.2, share_y="all")
     scale = scale_of(data)
     strip = missing_strip(data, tables.implementations, sheet.panel_height_cm)
+    cut = False
     for place, count in enumerate(counts):
         axes = sheet.flat[place]
         panel = data[data["n_threads"] == count]
         line_panel(axes, panel, "msg_bytes", tables.implementations, strip)
         size_axis(axes, data["msg_bytes"], sheet.panel_width_cm)
-        value_axis(axes, data, scale, strip.share)
+        cut |= value_axis(axes, data, scale, strip.share)
         axes.set_title(counted(count, "thread"))
         sheet.label(place, len(counts), "message size", _QUANTITY.label)
     note = [
         interval_note(data, confidence(tables.summary)),
         f"{SCALE_NOTE[scale]}, the same in all panels.",
+        CUT_NOTE if cut else "",
         strip.note,
     ]
     return Drawn(finish(sheet, data, tables.implementations, note), data)
