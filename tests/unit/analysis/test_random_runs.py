@@ -10,6 +10,7 @@ from analysed import facts_of, text_of
 from synthetic import IMPLEMENTATIONS, Run
 
 from copycost.analysis.plain import Facts
+from copycost.report.filters import NBSP
 
 N_RUNS = 120
 _GRIDS = ((1024, 16384, 65536), (256, 1024, 4096, 16384, 65536), (65536,), (4096, 1048576))
@@ -62,6 +63,7 @@ def analysed(seed: int) -> tuple[Facts, str]:
 def test_text_reads_like_a_person_wrote_it(seed: int) -> None:
     _, text = analysed(seed)
     prose = "\n".join(line for line in text.splitlines() if not line.startswith("| :"))
+    prose = prose.replace(NBSP, " ")
     for wrong in (
         r"\bnan\b", r"\bNone\b(?! of|:)", r"\binf\b", r"[{}]{2}", r"{%", r"Undefined",
         r"\S  +\S", r" [.,;:)]", r"\( ", r"\.\.", r",,", r";\.", r"[a-z][.?][A-Z]",

@@ -9,6 +9,7 @@ import pandas as pd
 
 from copycost.analysis.metrics import CostMetric
 from copycost.analysis.plain import Facts
+from copycost.stats import crossover, medians, ratios
 
 EVENTS = (
     "cycles", "instructions", "l1d_loads", "l1d_load_misses", "llc_loads", "llc_load_misses",
@@ -63,6 +64,11 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
     measured = cells[cells["status"] == "measured"]
     return measure | {
         "statistics": dict(config["statistics"]),
+        "interval_methods": {
+            "median": medians.METHOD,
+            "ratio": ratios.METHOD,
+            "crossover": crossover.METHOD,
+        },
         "congestion_control_used": _texts(measured["congestion_control"]),
         "sender_cpus": _texts(measured["sender_cpus"]),
         "receiver_cpus": _texts(measured["receiver_cpus"]),

@@ -7,6 +7,9 @@ from copycost.analysis.quantities import ONE, ZERO
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.view import View
 
+# An interval whose ends are further apart than this leaves open which cell is the fastest.
+_VAGUE_FACTOR = 3.0
+
 
 def headline_facts(view: View) -> Facts:
     """Return the fastest cell, and what a byte cost with each implementation.
@@ -39,6 +42,7 @@ def _fastest(view: View) -> Facts | None:
         "low": best["low"],
         "high": best["high"],
         "n": best["n"],
+        "vague": best["n"] > 1 and best["high"] > _VAGUE_FACTOR * best["low"],
         "cost_per_byte": costs[0] if costs else None,
     }
 

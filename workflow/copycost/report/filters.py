@@ -13,6 +13,12 @@ from jinja2 import Environment
 from copycost.errors import DataError
 from copycost.sizes import format_size
 
+NBSP = "\u00a0"
+"""Stands between a number and its unit, where a line must not break."""
+
+# Beyond this factor between its ends, an interval says how little is known rather than where.
+_VAGUE_FACTOR = 20.0
+
 _WORDS = (
     "no", "one", "two", "three", "four", "five", "six",
     "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -59,23 +65,23 @@ def gbps(bits_per_s: float, digits: int = 3) -> str:
     """Return a rate given in bit/s: 38.2e9 is ``38.2 Gbit/s``, 45e6 is ``45.0 Mbit/s``."""
     rate = _finite(bits_per_s)
     if 0.0 < abs(rate) < 1e8:
-        return f"{significant(rate / 1e6, digits)} Mbit/s"
-    return f"{significant(rate / 1e9, digits)} Gbit/s"
+        return f"{significant(rate / 1e6, digits)}{NBSP}Mbit/s"
+    return f"{significant(rate / 1e9, digits)}{NBSP}Gbit/s"
 
 
 def size(n_bytes: float) -> str:
     """Return a size: 65536 is ``64 KiB``; one between grid points gets two digits, ``23 KiB``."""
     number = _finite(n_bytes)
     if number == int(number):
-        exact = format_size(int(number))
-        if number < 1024 or not exact.endswith(" B"):
+        exact = format_size(int(number)).replace(" ", NBSP)
+        if number < 1024 or not exact.endswith(f"{NBSP}B"):
             return exact
     for factor, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if number >= factor:
             scaled = number / factor
             digits = 2 if scaled < 100 else 3
-            return f"{significant(scaled, digits)} {unit}"
-    return f"{number:.0f} B"
+            return f"{significant(scaled, digits)}{NBSP}{unit}"
+    return f"{number:.0f}{NBSP}B"
 
 
 def duration(seconds: float) -> str:
@@ -83,16 +89,16 @@ def duration(seconds: float) -> str:
     time_s = _finite(seconds)
     if time_s >= 3600:
         minutes = round(time_s / 60)
-        return f"{minutes // 60} h {minutes % 60} min"
+        return f"{minutes // 60}{NBSP}h {minutes % 60}{NBSP}min"
     if time_s >= 100:
         whole = round(time_s)
-        return f"{whole // 60} min {whole % 60} s"
+        return f"{whole // 60}{NBSP}min {whole % 60}{NBSP}s"
     if time_s >= 0.1 or time_s == 0.0:
-        return f"{significant(time_s, 2 if time_s < 10 else 3)} s"
+        return f"{significant(time_s, 2 if time_s < 10 else 3)}{NBSP}s"
     for factor, unit in ((1e-3, "ms"), (1e-6, "µs")):
         if time_s >= factor:
-            return f"{significant(time_s / factor)} {unit}"
-    return f"{significant(time_s / 1e-9)} ns"
+            return f"{significant(time_s / factor)}{NBSP}{unit}"
+    return f"{significant(time_s / 1e-9)}{NBSP}ns"
 
 
 def ns(nanoseconds: float) -> str:
@@ -102,12 +108,12 @@ def ns(nanoseconds: float) -> str:
 
 def ns_per_byte(value: float) -> str:
     """Return a CPU time per byte given in ns: ``0.31 ns per byte``."""
-    return f"{significant(value, 2)} ns per byte"
+    return f"{significant(value, 2)}{NBSP}ns per byte"
 
 
 def cost(value: float, unit: str) -> str:
     """Return a cost per byte with the unit that was measured: ``0.31 ns per byte``."""
-    return f"{significant(value, 2)} {unit} per byte"
+    return f"{significant(value, 2)}{NBSP}{unit} per byte"
 
 
 def percent(share: float) -> str:
@@ -117,13 +123,13 @@ def percent(share: float) -> str:
     """
     value = _finite(share) * 100.0
     if value != 0.0 and abs(value) < 0.1:
-        return "under 0.1 %"
+        return f"under 0.1{NBSP}%"
     if 99.9 < value < 100.0:
-        return "over 99.9 %"
+        return f"over 99.9{NBSP}%"
     if abs(value) < 10.0 or 99.0 < value < 100.0:
         text = f"{value:.1f}"
-        return f"{text.removesuffix('.0')} %"
-    return f"{value:.0f} %"
+        return f"{text.removesuffix('.0')}{NBSP}%"
+    return f"{value:.0f}{NBSP}%"
 
 
 def ratio(value: float) -> str:
@@ -149,10 +155,26 @@ def span(low: float, high: float, form: Callable[[float], str] = ratio, word: st
     first, last = form(low), form(high)
     if first == last:
         return first
-    unit = last.partition(" ")[2]
-    if unit and first.endswith(f" {unit}"):
-        first = first.removesuffix(f" {unit}")
+    unit = last.partition(NBSP)[2]
+    if unit and first.endswith(f"{NBSP}{unit}"):
+        first = first.removesuffix(f"{NBSP}{unit}")
     return f"{first} {word} {last}"
+
+
+def interval(
+    low: float, high: float, confidence: float, form: Callable[[float], str] = ratio
+) -> str:
+    """Return an interval in words: ``95 % interval 1.30 to 1.55``.
+
+    One whose ends lie far apart, as two or three restless repetitions give, is not quoted, since
+    its many digits would read as knowledge: ``95 % interval over a factor of 600``.
+    """
+    lower, upper = _finite(low), _finite(high)
+    name = f"{percent(confidence)} interval"
+    if lower <= 0.0 or upper / lower <= _VAGUE_FACTOR:
+        return f"{name} {span(lower, upper, form)}"
+    factor = upper / lower
+    return f"{name} over a factor of {'more than 1,000' if factor > 1000 else f'{factor:.0f}'}"
 
 
 def count(value: int) -> str:
@@ -262,6 +284,9 @@ def add_filters(environment: Environment) -> None:
     environment.filters.update(FILTERS)
     environment.globals.update(
         {
+            "ratio_interval": interval,
+            "gbps_interval": partial(interval, form=gbps),
+            "size_interval": partial(interval, form=size),
             "ratio_span": partial(span, form=ratio),
             "size_span": partial(span, form=size),
             "gbps_span": partial(span, form=gbps),

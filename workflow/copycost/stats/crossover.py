@@ -11,6 +11,9 @@ from scipy import stats
 from copycost.stats.ratios import Direction, Ratio, paired_ratio
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
+METHOD = "percentiles of the roots of log ratios resampled from their t distribution"
+"""What the intervals of crossovers are called, wherever a text names them."""
+
 
 class Outcome(StrEnum):
     """The shape of a comparison along the sizes."""

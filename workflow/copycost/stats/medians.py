@@ -8,6 +8,9 @@ from scipy import stats
 
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
+METHOD = "t interval with the bootstrap's standard error of the median, on logarithms"
+"""What the intervals of medians are called, wherever a text or a figure names them."""
+
 
 @dataclass(frozen=True, slots=True)
 class MedianIntervals:

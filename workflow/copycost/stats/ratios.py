@@ -8,6 +8,9 @@ from scipy import stats
 
 from copycost.stats.settings import FloatArray
 
+METHOD = "t interval of the rounds' log ratios"
+"""What the intervals of ratios are called, wherever a text or a figure names them."""
+
 
 class Direction(StrEnum):
     """Where a ratio lies, as far as its interval tells."""
