@@ -161,9 +161,9 @@ def test_a_neighbouring_perf_is_taken_where_ubuntus_wrapper_finds_none(
     neighbour.chmod(0o755)
     monkeypatch.setenv("PATH", str(wrapper.parent))
     monkeypatch.setattr(tools, "_UBUNTU_TOOLS", tmp_path / "linux-tools")
-    assert tools.find_perf() == (str(neighbour), "6.8.12")
+    assert tools.find_perf() == tools.Tool(str(neighbour), "6.8.12")
     monkeypatch.setattr(tools, "_UBUNTU_TOOLS", tmp_path / "none")
-    assert tools.find_perf() == (str(wrapper), None)
+    assert tools.find_perf() == tools.Tool(str(wrapper), None)
 
 
 @pytest.mark.needs_perf

@@ -11,7 +11,7 @@ from copycost.hostinfo.kernel import read_kernel
 from copycost.hostinfo.net import memlock_limit, read_memory, read_net
 from copycost.hostinfo.perf_events import read_perf
 from copycost.hostinfo.testbeds import probe_testbeds
-from copycost.hostinfo.tools import TOOLS, find_tool, tool_version
+from copycost.hostinfo.tools import TOOLS, describe_tool
 
 SCHEMA_VERSION = 1
 
@@ -59,13 +59,13 @@ def write_host(path: Path, host: dict[str, object]) -> None:
 
 
 def _tools(unknown: Unknowns) -> dict[str, dict[str, str | None]]:
-    """Return path and version of each program that a measurement or a build calls."""
+    """Return path and version of each program that a measurement calls."""
     tools = {}
     for name in TOOLS:
-        path = unknown.checked(f"tools.{name}.path", find_tool(name), "not installed")
-        version = tool_version(name, path) if path else None
+        tool = describe_tool(name)
+        unknown.checked(f"tools.{name}.path", tool.path, "not installed")
         unknown.checked(
-            f"tools.{name}.version", version, "does not run" if path else "not installed"
+            f"tools.{name}.version", tool.version, "does not run" if tool.path else "not installed"
         )
-        tools[name] = {"path": path, "version": version}
+        tools[name] = asdict(tool)
     return tools

@@ -9,7 +9,7 @@ from copycost.hostinfo.findings_machine import judge_machine
 from copycost.hostinfo.perf_events import RIGHTS_REMEDY
 from copycost.sizes import format_size
 
-# net.core.optmem_max since Linux 6.7 (commit 4944566706b2); before it was a sixth of that.
+# net.core.optmem_max since Linux 6.8 (commit 4944566706b2); before it was a sixth of that.
 _USUAL_OPTMEM_MAX_BYTES = 131072
 # RLIMIT_MEMLOCK since Linux 5.16 (commit 9dcc38e2813e); before it was 64 KiB.
 _USUAL_MEMLOCK_BYTES = 8 << 20

@@ -7,6 +7,7 @@ from typing import Any
 from copycost.hostinfo.files import HostFiles
 from copycost.hostinfo.finding import Finding
 from copycost.hostinfo.packages import install_command
+from copycost.hostinfo.tools import describe_tool
 
 
 def judge_machine(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
@@ -163,17 +164,20 @@ def _network(host: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _tools(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
-    uses = {
-        "ip": "makes the veth testbeds",
-        "ethtool": "reads and switches offloads",
-        "gcc": "builds the C programs",
-    }
-    for name, use in uses.items():
-        tool = host["tools"][name]
-        if tool["path"] is None:
+    compiler = describe_tool("cc")
+    for name, use, path, version in (
+        ("ip", "makes the veth testbeds", *_described(host, "ip")),
+        ("ethtool", "reads and switches offloads", *_described(host, "ethtool")),
+        ("cc", "builds the C programs", compiler.path, compiler.version),
+    ):
+        if path is None:
             yield Finding("Tools", name, "missing", "missing", use, install_command(files, name))
         else:
-            yield Finding("Tools", name, "ok", _short_version(tool["version"]), use)
+            yield Finding("Tools", name, "ok", _short_version(version), use)
+
+
+def _described(host: Mapping[str, Any], name: str) -> tuple[str | None, str | None]:
+    return host["tools"][name]["path"], host["tools"][name]["version"]
 
 
 def _short_version(line: str | None) -> str:

@@ -6,14 +6,13 @@ the host is described afresh and every cell is measured again.
 
 import os
 import platform
-from pathlib import Path
 
 from copycost.hostinfo.cpu import online_cpus, read_governor, read_turbo
 from copycost.hostinfo.cpulist import format_cpu_list
 from copycost.hostinfo.files import HostFiles
 from copycost.hostinfo.net import memlock_limit
 from copycost.hostinfo.processor import processor_name
-from copycost.hostinfo.tools import TOOLS, find_perf, find_tool
+from copycost.hostinfo.tools import TOOLS, describe_tool
 
 # Switches that forbid ordinary users to make namespaces; a file that is missing is no switch.
 NAMESPACE_SWITCHES = (
@@ -29,7 +28,7 @@ def host_identity(files: HostFiles | None = None) -> dict[str, object]:
     """Return what must stay the same for measurements to be of the same host.
 
     Nothing in it moves by itself (no uptime, no free memory, no clock frequency). It takes a few
-    milliseconds; the slowest part is asking perf for its version.
+    milliseconds; the slowest part is asking tools for their versions.
 
     Returns
     -------
@@ -39,8 +38,6 @@ def host_identity(files: HostFiles | None = None) -> dict[str, object]:
     files = files or HostFiles()
     cpuinfo = files.text("proc/cpuinfo") or ""
     online = online_cpus(files)
-    perf_path, perf_version = find_perf()
-    tools = {name: find_tool(name) for name in TOOLS}
     net = "proc/sys/net"
     return {
         "kernel_release": files.text("proc/sys/kernel/osrelease"),
@@ -56,16 +53,14 @@ def host_identity(files: HostFiles | None = None) -> dict[str, object]:
         "euid_is_root": os.geteuid() == 0,
         "capabilities": _effective_capabilities(files),
         "namespace_switches": {
-            path.rpartition("/")[2]: value
+            # Limits follow the size of memory, which need not be the same after each boot.
+            path.rpartition("/")[2]: value != 0
             for path in NAMESPACE_SWITCHES
             if (value := files.number(path)) is not None
         },
         "memlock_bytes": memlock_limit(),
-        "tools": {
-            name: str(Path(path).resolve()) if path else None
-            for name, path in {**tools, "perf": perf_path}.items()
-        },
-        "perf_version": perf_version,
+        # Versions, not paths: which of several doors leads to a tool is no matter.
+        **{f"{name}_version": describe_tool(name).version for name in TOOLS},
         "perf_event_paranoid": files.number("proc/sys/kernel/perf_event_paranoid"),
         "optmem_max": files.number(f"{net}/core/optmem_max"),
         "rmem_max": files.number(f"{net}/core/rmem_max"),

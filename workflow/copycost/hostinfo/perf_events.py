@@ -88,7 +88,8 @@ def read_perf(files: HostFiles, unknown: Unknowns) -> PerfFacts:
         files.number("proc/sys/kernel/perf_event_paranoid"),
         "/proc/sys/kernel/perf_event_paranoid cannot be read: the kernel has no perf events",
     )
-    path, version = find_perf()
+    perf = find_perf()
+    path, version = perf.path, perf.version
     if path is None or version is None:
         reason = (
             "perf is not installed"

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 # Debian leaves these out of an ordinary user's PATH, though ethtool and nft there need no root.
@@ -15,12 +16,21 @@ _VERSION_ARGUMENTS = {
     "perf": ("--version",),
     "ip": ("-V",),
     "ethtool": ("--version",),
-    "nsenter": ("--version",),
-    "gcc": ("--version",),
+    "cc": ("--version",),
 }
 _VERSION_TIMEOUT_S = 10.0
 
-TOOLS = tuple(_VERSION_ARGUMENTS)
+# What a measurement calls. The compiler is none of these: each record names the one that built
+# its programs, whatever is installed by now.
+TOOLS = ("perf", "ip", "ethtool")
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A program; without a version it does not run, without a path it is not there."""
+
+    path: str | None
+    version: str | None
 
 
 def find_tool(name: str) -> str | None:
@@ -52,19 +62,27 @@ def tool_version(name: str, path: str) -> str | None:
     return re.sub(r"^perf version ", "", lines[0].strip())
 
 
-def find_perf() -> tuple[str | None, str | None]:
-    """Return the path and version of a perf that runs here; both None where there is none.
+def describe_tool(name: str) -> Tool:
+    """Return where a program is and what it says of its version; perf is found by `find_perf`."""
+    if name == "perf":
+        return find_perf()
+    path = find_tool(name)
+    return Tool(path, tool_version(name, path) if path else None)
 
-    A path without a version is a perf that does not run. Ubuntu's wrapper fails where it finds
-    no build for the very kernel release, though a neighbouring build counts just as well: so
-    the folder it looks in is searched too, newest release first.
+
+def find_perf() -> Tool:
+    """Return a perf that runs here, or one that does not, or none.
+
+    Ubuntu's wrapper fails where it finds no build for the very kernel release, though a
+    neighbouring build counts just as well: so the folder it looks in is searched too, newest
+    release first.
     """
     path = find_tool("perf")
     version = tool_version("perf", path) if path else None
     if version is not None:
-        return path, version
+        return Tool(path, version)
     for neighbour in sorted(_UBUNTU_TOOLS.glob("*/perf"), reverse=True):
         found = tool_version("perf", str(neighbour))
         if found is not None:
-            return str(neighbour), found
-    return path, None
+            return Tool(str(neighbour), found)
+    return Tool(path, None)
