@@ -4,6 +4,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,7 @@ def _check_margins(page: Any) -> None:  # noqa: ANN401
     for drawn in (*page.lines, *page.rects, *page.curves):
         beside = drawn["x0"] < left - 12 or drawn["x1"] > right + 12
         assert not beside, f"page {page.page_number}: a drawing beyond the margin"
-        assert 0 < drawn["top"]
+        assert drawn["top"] > 0
         assert drawn["bottom"] < float(page.height)
 
 
@@ -160,7 +161,7 @@ def _check_overlaps(page: Any) -> None:  # noqa: ANN401
         rows.setdefault(round(char["bottom"]), []).append(char)
     for row in rows.values():
         row.sort(key=lambda char: char["x0"])
-        for one, next_one in zip(row, row[1:], strict=False):
+        for one, next_one in pairwise(row):
             common = one["x1"] - next_one["x0"]
             narrow = min(one["width"], next_one["width"])
             line = "".join(char["text"] for char in row)

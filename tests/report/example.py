@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+import pandas as pd
 import yaml
 from synthetic import Run, make_cells, make_config, make_host
 
 from copycost.analysis.compare import compare
 from copycost.analysis.facts import Inputs, compute_facts, write_facts
 from copycost.analysis.summary import summarise
-from copycost.analysis.tables import write_table
+from copycost.analysis.tables import read_table, write_table
 from copycost.figures.names import FIGURES
 from copycost.figures.output import draw, save
 from copycost.figures.tables import tables_of
@@ -21,8 +22,8 @@ REPORT = Path(__file__).parents[2] / "report"
 STYLE = REPORT / "embedded"
 
 
-def write_example(run: Run, folder: Path, title: str = "What each copy costs") -> Path:
-    """Write everything up to the report's Markdown and return the latter's path."""
+def write_results(run: Run, folder: Path) -> None:
+    """Write tables, facts and configuration of a run."""
     config, host, cells = make_config(run), make_host(run), make_cells(run)
     settings = StatisticsSettings(**config["statistics"])
     summary, ratios = summarise(cells, settings), compare(cells, settings)
@@ -32,26 +33,43 @@ def write_example(run: Run, folder: Path, title: str = "What each copy costs") -
     write_table(summary, folder / "summary.csv")
     write_table(ratios, folder / "ratios.csv")
     (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    figures = []
+    cells.to_parquet(folder / "cells.parquet")
+
+
+def draw_figures(run: Run, folder: Path) -> None:
+    """Draw all figures of a run from its tables."""
     for testbed in run.testbeds:
-        tables = tables_of(testbed, cells, summary, ratios)
+        tables = tables_of(
+            testbed,
+            pd.read_parquet(folder / "cells.parquet"),
+            read_table(folder / "summary.csv"),
+            read_table(folder / "ratios.csv"),
+        )
         for name in FIGURES:
             svg = folder / "figures" / testbed / f"{name}.svg"
             svg.parent.mkdir(parents=True, exist_ok=True)
             save(draw(name, tables), svg, svg.with_suffix(".png"), svg.with_suffix(".csv"))
-            figures.append(svg)
-    report = folder / "report"
-    report.mkdir(exist_ok=True)
-    sources = Sources(
+
+
+def sources_of(folder: Path) -> Sources:
+    """Return the files that the report in `folder` is written from."""
+    return Sources(
         facts=folder / "facts.json",
         summary=folder / "summary.csv",
         ratios=folder / "ratios.csv",
         config=folder / "config.yaml",
-        figures=figures,
+        figures=sorted(folder.glob("figures/*/*.svg")),
     )
-    gather_assets(
-        figures, sorted((REPORT / "diagrams").glob("*.svg")), [REPORT / "quarto.css"],
-        report / "assets",
-    )  # fmt: skip
+
+
+def write_example(run: Run, folder: Path, title: str = "What does each copy cost?") -> Path:
+    """Write everything up to the report's Markdown and return the latter's path."""
+    write_results(run, folder)
+    draw_figures(run, folder)
+    report = folder / "report"
+    report.mkdir()
+    sources = sources_of(folder)
+    diagrams = sorted((REPORT / "diagrams").glob("*.svg"))
+    gather_assets(sources.figures, diagrams, [REPORT / "quarto.css"], report / "assets")
     write_report(sources, REPORT, title, report / "report.qmd")
     return report / "report.qmd"

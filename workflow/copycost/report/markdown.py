@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|@$^~])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|@$^~\"']|-(?=-)|\.(?=\.))")
+"""What Markdown reads as more than itself, including dashes and dots that it would join."""
 _CODE = re.compile(r"`([^`]*)`")
 _LINE = 100
 """Characters of table type that fit side by side on a page."""

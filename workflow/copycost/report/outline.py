@@ -56,12 +56,13 @@ def _outline(text: ET.Element) -> None:
     )
     size = float(attributes.pop("font-size", "16"))
     x, y = float(attributes.pop("x")), float(attributes.pop("y"))
-    path = TextPath((0, 0), text.text or "", size=size, prop=font)
-    width = path.get_extents().width if len(path.vertices) else 0.0
-    x -= _ANCHORS[attributes.pop("text-anchor", "start")] * width
-    text.tag = f"{{{_SVG}}}path"
-    text.text = None
-    attributes["d"] = " ".join(_commands(path, x, y))
+    anchor = _ANCHORS[attributes.pop("text-anchor", "start")]
+    words = (text.text or "").strip()
+    text.tag, text.text, attributes["d"] = f"{{{_SVG}}}path", None, ""
+    if words:  # matplotlib has no outline of nothing
+        path = TextPath((0, 0), words, size=size, prop=font)
+        x -= anchor * path.get_extents().width
+        attributes["d"] = " ".join(_commands(path, x, y))
 
 
 def _commands(path: TextPath, x: float, y: float) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from copycost.report.filters import counted, duration, join_and
+from copycost.report.filters import duration, join_and, plural
 from copycost.report.markdown import code, escape
 
 
@@ -42,7 +42,7 @@ def _when(run: Mapping[str, Any]) -> str:
 
 def _repetitions(run: Mapping[str, Any]) -> str:
     return (
-        f"{run['n_repetitions']} of {counted(run['n_cells'], 'cell')}: {run['n_measured']} "
+        f"{run['n_repetitions']} of {plural(run['n_cells'], 'cell')}: {run['n_measured']} "
         f"measured, {run['n_failed']} failed, {run['n_skipped']} skipped"
     )
 

@@ -84,6 +84,8 @@ def _table(
 
 
 def _cpu_list(text: str) -> str:
-    """Return CPU numbers as the table has them, ``0,2``, in words: ``CPU 0``, ``CPUs 0, 2``."""
+    """Return CPUs as the table has them in words: ``CPU 0``, ``CPUs 0, 2``, ``any CPU``."""
+    if text == "any":
+        return "any CPU"
     numbers = [part for part in text.replace(";", ",").split(",") if part.strip()]
     return f"{'CPU' if len(numbers) == 1 else 'CPUs'} {', '.join(numbers)}"

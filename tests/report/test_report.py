@@ -1,0 +1,120 @@
+"""Whole reports of different runs, rendered by the embedded default and looked at page by page."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+from report.checks import check_html, check_pdf
+from report.example import STYLE, write_example
+from synthetic import Run
+
+from copycost.report.render import render_report
+from copycost.report.typesetter import find_typesetter
+
+NASTY = 'unshare: not permitted | <EPERM> a_b*c* `x` $y$ [z] (q) @x "quoted" -- ~1^2 C:\\tmp ...'
+SIZES = (256, 4096, 65536, 1048576)
+
+
+def one_fails(implementation: str, msg_bytes: int, n_threads: int, rep: int) -> bool:
+    return (implementation, msg_bytes, rep) == ("zero_copy", 4096, 2)
+
+
+RUNS = {
+    "usual": Run(msg_bytes=SIZES, n_threads=(1, 2), failed=one_fails),
+    "once": Run(msg_bytes=(4096,), n_threads=(1,), repetitions=1),
+    "nothing": Run(msg_bytes=(256, 4096), n_threads=(1,), skipped={"veth": NASTY}),
+    "three": Run(
+        testbeds=("veth", "veth_no_offload", "loopback"),
+        msg_bytes=SIZES[1:3],
+        n_threads=(1, 4),
+        counters=True,
+        skipped={"veth_no_offload": NASTY},
+    ),
+    "many": Run(
+        implementations=("two_copy", "one_copy", "zero_copy", *(f"way_{n}" for n in range(9))),
+        msg_bytes=(*SIZES, 16384, 262144),
+        n_threads=(2,),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A rendered report."""
+
+    qmd: Path
+    html: Path
+    pdf: Path
+
+
+# The last two draw many figures and take most of the time.
+SLOW = ("three", "many")
+PARAMS = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in RUNS]
+
+
+@pytest.fixture(scope="module", params=PARAMS)
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp(request.param)
+    qmd = write_example(RUNS[request.param], folder)
+    made = Made(qmd, qmd.with_suffix(".html"), qmd.with_suffix(".pdf"))
+    without_quarto = find_typesetter(str(folder))
+    render_report(qmd, {"html": made.html, "pdf": made.pdf}, STYLE, without_quarto)
+    return made
+
+
+@pytest.mark.needs_chromium
+def test_page_is_whole_at_every_width(made: Made) -> None:
+    check_html(made.html)
+
+
+def test_pdf_has_no_overflow_missing_glyph_or_dead_reference(made: Made) -> None:
+    check_pdf(made.pdf)
+
+
+def front_matter(text: str) -> dict:
+    return yaml.safe_load(text.split("---\n")[1])
+
+
+def test_front_matter_asks_quarto_for_both_formats(made: Made) -> None:
+    head = front_matter(made.qmd.read_text())
+    assert head["engine"] == "markdown"
+    assert set(head["format"]) == {"html", "typst"}
+    html = head["format"]["html"]
+    assert html["embed-resources"] is True
+    assert html["html-math-method"] == "mathml"
+    assert html["theme"] == "default"
+    assert (made.qmd.parent / html["css"]).is_file()
+
+
+def test_markdown_keeps_to_what_quarto_and_pandoc_share(made: Made) -> None:
+    text = made.qmd.read_text()
+    assert not re.search(r"^```\{(?!=typst\})", text, re.MULTILINE), "code that would be run"
+    assert not re.search(r"https?://", text), "something remote"
+    prose = re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.M))
+    assert not re.search(r"(?<!\\)<[a-zA-Z/]", prose), "raw HTML"
+    for identifier in identifiers(prose):
+        assert re.fullmatch(r"(fig|tbl|sec)-[a-z0-9-]+", identifier), identifier
+
+
+def identifiers(prose: str) -> Iterator[str]:
+    yield from re.findall(r"(?<!\\)\{#([^ }\\]+)", prose)
+
+
+def test_pictures_lie_beside_the_report(made: Made) -> None:
+    pictures = re.findall(r"\]\((assets/[^)]+)\)", made.qmd.read_text())
+    assert len(pictures) >= 3
+    for picture in pictures:
+        assert (made.qmd.parent / picture).is_file(), picture
+
+
+def test_every_loss_is_shown_with_its_reason(made: Made) -> None:
+    text = made.qmd.read_text()
+    if "usual" in str(made.qmd):
+        assert "Connection reset by peer" in text
+        assert "2 of 3" in text
+    elif "three" in str(made.qmd) or "nothing" in str(made.qmd):
+        assert r"\<EPERM\> a\_b\*c\* \`x\`" in text
+        assert "run as root" in text

@@ -1,0 +1,140 @@
+"""What the templates get, and what they do with a fact that is missing."""
+
+import json
+from pathlib import Path
+
+import pytest
+from report.example import REPORT, sources_of, write_results
+from synthetic import Run, make_host
+
+from copycost.errors import DataError
+from copycost.report.assets import gather_assets, shown_figures
+from copycost.report.context import origin_of
+from copycost.report.host_table import counter_rows, host_rows
+from copycost.report.run_table import commit_only, run_rows
+from copycost.report.write import make_environment, write_report
+
+SMALL = Run(msg_bytes=(256, 65536), n_threads=(1, 2))
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results")
+    write_results(SMALL, folder)
+    return folder
+
+
+def facts_of(folder: Path) -> dict:
+    return json.loads((folder / "facts.json").read_text())
+
+
+def test_host_table_says_why_a_value_is_missing() -> None:
+    rows = dict(host_rows(make_host(SMALL)))
+    assert rows["Frequency governor"] == "not found: no cpufreq driver"
+    assert rows["Turbo"] == "not found: no reason recorded"
+    assert rows["Caches"] == "L1d 32 KiB, L2 1 MiB, last level 32 MiB"
+    assert rows["`net.ipv4.tcp_wmem`"] == "4 KiB, 16 KiB, 4 MiB"
+
+
+def test_host_table_of_a_host_without_perf_and_with_unlimited_memlock() -> None:
+    host = make_host(SMALL)
+    host["perf"] |= {"status": "missing", "reason": "no perf | on the PATH"}
+    host["memory"]["memlock_unlimited"] = True
+    host["kernel"] |= {"hz": None, "irq_time_accounting": None, "preempt": None}
+    rows = dict(host_rows(host))
+    assert rows["perf"] == r"missing: no perf \| on the PATH"
+    assert rows["Locked memory, limit"] == "none"
+    assert rows["CPU time of interrupts"] == "not found"
+
+
+def test_counter_table_gives_reasons() -> None:
+    base = {"perf_name": "LLC-loads", "reason": None}
+    counters = {
+        "llc_loads": base | {"status": "counted"},
+        "task_clock_ns": base | {"status": "zero", "perf_name": None},
+        "cycles": base | {"status": "not_counted", "reason": "no <PMU>"},
+    }
+    assert counter_rows(counters) == [
+        ["LLC loads", "`LLC-loads`", "counted"],
+        ["task clock", "", "reads 0 everywhere, which is no measurement"],
+        ["cycles", "`LLC-loads`", r"not counted: no \<PMU\>"],
+    ]
+
+
+@pytest.mark.parametrize("commit", ["abc123", "abc123-dirty", "abc123+changes", "abc123 (dirty)"])
+def test_commit_is_found_whatever_mark_follows_it(commit: str) -> None:
+    assert commit_only(commit) == "abc123"
+
+
+@pytest.mark.parametrize(
+    ("commits", "expected"),
+    [
+        (["0123456789abcdef"], "commit `0123456789ab`"),
+        (["0123456789abcdef-dirty"], "commit `0123456789ab` with changes"),
+        (["a", "b"], "2 commits"),
+        ([], "no commit known"),
+    ],
+)
+def test_captions_name_commit_and_host(results: Path, commits: list[str], expected: str) -> None:
+    facts = facts_of(results)
+    facts["run"]["commits"] = commits
+    assert origin_of(facts) == f"{expected}; Model CPU, Linux 6.18.0"
+
+
+def test_run_table_names_what_the_run_was_made_of(results: Path) -> None:
+    rows = run_rows(facts_of(results))
+    names = [name for name, _ in rows]
+    assert {"Measured", "Commit", "Sender `two_copy`", "Receiver", "Software"} <= set(names)
+    assert dict(rows)["Repetitions"] == "36 of 12 cells: 36 measured, 0 failed, 0 skipped"
+
+
+def test_run_table_of_a_run_without_measurements_or_history(results: Path) -> None:
+    facts = facts_of(results)
+    facts["run"] |= {"started_at": None, "commits": [], "sender_builds": {}, "host_digests": []}
+    rows = dict(run_rows(facts))
+    assert rows["Measured"] == "nothing was measured"
+    assert rows["Commit"].startswith("not known")
+
+
+def test_figure_without_measured_points_is_not_shown(tmp_path: Path) -> None:
+    figures = []
+    for name, states in (("full", ["measured", "failed"]), ("empty", ["skipped"]), ("bare", [])):
+        svg = tmp_path / "veth" / f"{name}.svg"
+        svg.parent.mkdir(exist_ok=True)
+        svg.with_suffix(".csv").write_text("\n".join(["state", *states, ""]))
+        figures.append(svg)
+    assert shown_figures(figures) == {"veth": ["full"]}
+
+
+def test_assets_are_gathered_anew(tmp_path: Path) -> None:
+    svg = tmp_path / "figures" / "veth" / "one.svg"
+    svg.parent.mkdir(parents=True)
+    svg.write_text("<svg/>")
+    assets = tmp_path / "assets"
+    assets.mkdir()
+    (assets / "old.svg").write_text("old")
+    gather_assets([svg], [], [REPORT / "quarto.css"], assets)
+    found = {str(path.relative_to(assets)) for path in assets.rglob("*") if path.is_file()}
+    assert found == {"veth/one.svg", "quarto.css"}
+
+
+def test_missing_fact_stops_the_report_and_is_named(results: Path, tmp_path: Path) -> None:
+    facts = facts_of(results)
+    del facts["method"]["order_seed"]
+    for name in ("summary.csv", "ratios.csv", "config.yaml"):
+        (tmp_path / name).write_bytes((results / name).read_bytes())
+    (tmp_path / "facts.json").write_text(json.dumps(facts))
+    with pytest.raises(DataError, match="order_seed"):
+        write_report(sources_of(tmp_path), REPORT, "T", tmp_path / "report.qmd")
+    assert not (tmp_path / "report.qmd").exists()
+
+
+def test_templates_know_ids_and_comments_apart() -> None:
+    environment = make_environment(REPORT)
+    text = environment.from_string("{# gone #}# A {#sec-a}\n").render()
+    assert text == "# A {#sec-a}\n"
+
+
+def test_cpu_numbers_are_put_in_words() -> None:
+    cpu_list = make_environment(REPORT).filters["cpu_list"]
+    assert [cpu_list(text) for text in ("0", "0,2", "any")] == ["CPU 0", "CPUs 0, 2", "any CPU"]

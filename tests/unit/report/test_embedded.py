@@ -1,0 +1,156 @@
+"""The filter, the templates and the refusals of the embedded default, on small documents."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from copycost.errors import CopycostError
+from copycost.report import embedded
+from copycost.report.render import render_report
+from copycost.report.typesetter import Typesetter
+
+STYLE = Path(__file__).parents[3] / "report" / "embedded"
+SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="40">'
+    '<rect width="90" height="40"/></svg>'
+)
+DOCUMENT = """---
+title: "A title"
+subtitle: "A host"
+---
+
+# First {#sec-first}
+
+See @fig-one, [@fig-two; @tbl-one] and @sec-inner.
+
+## Inner {#sec-inner}
+
+![A *first* figure.](one.svg){#fig-one fig-alt="One"}
+
+![A second figure.](one.svg){#fig-two fig-alt="Two" width=50%}
+
+| a | b |
+|:--|--:|
+| x | 1 |
+|   | 2 |
+| y | 3 |
+
+: A table. {#tbl-one .grouped}
+
+::: {.callout-note title="Mind"}
+Inside.
+:::
+
+::: {.panel-tabset}
+#### One tab
+
+First.
+
+#### Other tab
+
+Second.
+:::
+
+# Last
+
+Typeset by [{{< meta typesetter >}}]{.typesetter}.
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / "one.svg").write_text(SVG)
+    qmd = folder / "report.qmd"
+    qmd.write_text(text)
+    return qmd
+
+
+@pytest.fixture
+def html(tmp_path: Path) -> str:
+    page = embedded.render_html(write(tmp_path, DOCUMENT), STYLE, "a test").decode()
+    return re.sub(r"[ \n]+", " ", page)
+
+
+def test_references_carry_numbers_and_lead_to_their_target(html: str) -> None:
+    labels = {
+        "fig-one": "Figure\u00a01",
+        "fig-two": "Figure\u00a02",
+        "tbl-one": "Table\u00a01",
+        "sec-inner": "Section\u00a01.1",
+    }
+    for target, label in labels.items():
+        assert f'<a href="#{target}" class="ref">{label}</a>' in html
+        assert f'id="{target}"' in html
+
+
+def test_captions_begin_with_their_number(html: str) -> None:
+    assert "<strong>Figure\u00a01.</strong></span> A <em>first</em> figure." in html
+    assert "<strong>Table\u00a01.</strong></span> A table." in html
+
+
+def test_table_scrolls_in_a_box_under_its_caption(html: str) -> None:
+    assert re.search(r'id="tbl-one-caption".*class="scroll".*<table', html)
+    assert html.count('<tr class="group-start">') == 1
+
+
+def test_page_holds_its_pictures_and_asks_for_nothing(html: str) -> None:
+    assert html.count('src="data:image/svg+xml;base64,') == 2
+    assert 'alt="One"' in html
+    assert not re.search(r"(src|href)=.https?:|<script|@import|url\(", html)
+
+
+def test_callout_tabs_and_typesetter_are_written_out(html: str) -> None:
+    assert re.search(
+        r'class="callout-note callout" role="note"> <div class="callout-title"> ?Mind', html
+    )
+    assert html.index("One tab") < html.index("First.") < html.index("Other tab")
+    assert "Typeset by <span" in html or "Typeset by a test." in html
+    assert "{{" not in html
+
+
+def test_pdf_is_the_same_whenever_it_is_made(tmp_path: Path) -> None:
+    qmd = write(tmp_path, DOCUMENT)
+    first = embedded.render_pdf(qmd, STYLE, "a test")
+    assert first.startswith(b"%PDF")
+    assert first == embedded.render_pdf(qmd, STYLE, "a test")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.svg", "report.qmd"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("See @fig-nothing.", "the reference @fig-nothing points to nothing"),
+        ("![A](missing.svg){#fig-a fig-alt='x'}", "missing.svg"),
+        ("# A {#sec-a}\n\n# B {#sec-a}", "sec-a"),
+        ("![A](one.svg){#fig-a}", "fig-a has no fig-alt"),
+        ("| a |\n|---|\n| 1 |\n\n: No id.", "a table has no #tbl- id"),
+        ("![A](one.svg){#fig-a fig-alt='x'}\n\n![A](one.svg){#fig-a fig-alt='x'}", "fig-a"),
+    ],
+)
+def test_a_report_with_a_hole_is_not_made(tmp_path: Path, text: str, message: str) -> None:
+    qmd = write(tmp_path, f"---\ntitle: T\n---\n\n{text}\n")
+    with pytest.raises(CopycostError, match="Pandoc cannot typeset") as caught:
+        embedded.render_html(qmd, STYLE, "a test")
+    assert message in str(caught.value)
+
+
+def test_typst_errors_are_told_and_leave_nothing(tmp_path: Path) -> None:
+    qmd = write(tmp_path, "---\ntitle: T\n---\n\n```{=typst}\n#no-such-function()\n```\n")
+    with pytest.raises(CopycostError, match=r"Typst cannot typeset .*no-such-function"):
+        embedded.render_pdf(qmd, STYLE, "a test")
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_typst_warnings_are_errors(tmp_path: Path) -> None:
+    text = '---\ntitle: T\n---\n\n```{=typst}\n#set text(font: "No Such Font")\n```\n\nText.\n'
+    with pytest.raises(CopycostError, match=r"Typst warns .*no such font"):
+        embedded.render_pdf(write(tmp_path, text), STYLE, "a test")
+
+
+def test_other_format_of_an_earlier_run_goes_away(tmp_path: Path) -> None:
+    qmd = write(tmp_path, DOCUMENT)
+    old = qmd.with_suffix(".pdf")
+    old.write_text("old")
+    render_report(qmd, {"html": qmd.with_suffix(".html")}, STYLE, Typesetter(None, "a test"))
+    assert qmd.with_suffix(".html").stat().st_size > 1000
+    assert not old.exists()

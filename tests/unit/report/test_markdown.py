@@ -1,0 +1,84 @@
+import json
+import subprocess
+
+import pypandoc
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from copycost.report.markdown import Column, code, escape, pipe_table, quoted, slug
+
+
+def read(markdown: str) -> dict:
+    command = [pypandoc.get_pandoc_path(), "--from=markdown", "--to=json"]
+    done = subprocess.run(command, input=markdown, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def plain(markdown: str) -> str:
+    command = [pypandoc.get_pandoc_path(), "--from=markdown", "--to=plain", "--wrap=none"]
+    done = subprocess.run(command, input=markdown, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.text(alphabet=st.sampled_from("ab 1_*`[]{}<>#|@$^~\\&.:;!?'\"()-+=/"), max_size=30))
+def test_escaped_text_is_read_back_as_it_was(text: str) -> None:
+    words = " ".join(text.split())
+    assert plain(f"start {escape(text)} end") == " ".join(f"start {words} end".split())
+
+
+def test_line_ends_become_spaces() -> None:
+    assert escape("a\nb\r\n  c") == "a b c"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("veth_no_offload", "veth-no-offload"), ("Two Copy!", "two-copy"), ("a--b", "a-b")],
+)
+def test_slug_has_no_underscore(name: str, expected: str) -> None:
+    assert slug(name) == expected
+
+
+def test_code_and_attributes_cannot_be_broken_out_of() -> None:
+    assert code("a`b` c") == "`ab c`"
+    assert quoted('say "x" in `code`') == "\"say 'x' in code\""
+
+
+def table(columns: list[Column], rows: list[list[str]]) -> dict:
+    found = read(pipe_table(columns, rows, "A caption with `code`.", "tbl-x", ["grouped"]))
+    (block,) = found["blocks"]
+    assert block["t"] == "Table"
+    return block["c"]
+
+
+def test_table_has_its_id_class_and_alignment() -> None:
+    attributes, _, specs, *_ = table([Column("a"), Column("b", "right")], [["1", "2"]])
+    assert attributes == ["tbl-x", ["grouped"], []]
+    assert [spec[0]["t"] for spec in specs] == ["AlignLeft", "AlignRight"]
+
+
+def shares(columns: list[Column], rows: list[list[str]]) -> list[float]:
+    _, _, specs, *_ = table(columns, rows)
+    return [spec[1].get("c", 0.0) for spec in specs]
+
+
+def test_no_column_is_narrower_than_its_longest_word() -> None:
+    reason = "a very long reason " * 12
+    columns = [Column("What"), Column("Number", "right"), Column("Reason")]
+    what, number, text = shares(columns, [["skipped", "252", reason]])
+    assert what * 100 >= len("skipped")
+    assert number * 100 >= len("Number")
+    assert text > what + number
+
+
+def test_columns_of_numbers_keep_their_width_beside_text() -> None:
+    _, interval, _ = shares(
+        [Column("Name"), Column("interval"), Column("Text")],
+        [["x", "1.23 to 4.56", "words " * 40]],
+    )
+    assert interval * 100 >= 8
+
+
+def test_empty_table_is_still_a_table() -> None:
+    assert table([Column("a"), Column("b")], [])

@@ -1,0 +1,72 @@
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from copycost.errors import ParseError
+from copycost.report.outline import outline_text
+
+DIAGRAMS = sorted((Path(__file__).parents[3] / "report" / "diagrams").glob("*.svg"))
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 99 99">{}</svg>'
+
+
+def x_values(svg: str) -> list[float]:
+    path = ET.fromstring(svg)[0].attrib["d"]
+    return [float(x) for x in re.findall(r"[MLQC ](-?[\d.]+) -?[\d.]+", path)]
+
+
+def outlined(text: str) -> str:
+    return outline_text(SVG.format(text))
+
+
+def test_text_becomes_a_path_with_the_same_paint() -> None:
+    svg = outlined('<text x="10" y="20" font-size="12" fill="#123456">Hi</text>')
+    path = ET.fromstring(svg)[0]
+    assert path.tag.endswith("path")
+    assert path.attrib["fill"] == "#123456"
+    assert "Hi" not in svg
+
+
+def test_anchor_moves_the_text() -> None:
+    make = '<text x="50" y="20" font-size="10" text-anchor="{}">wide text</text>'
+    start, middle, end = (
+        x_values(outlined(make.format(anchor))) for anchor in ("start", "middle", "end")
+    )
+    assert min(start) >= 50
+    assert max(end) <= 52
+    assert abs((min(middle) + max(middle)) / 2 - 50) < 1
+
+
+def test_empty_text_draws_nothing() -> None:
+    assert ET.fromstring(outlined('<text x="1" y="2"></text>'))[0].attrib["d"] == ""
+
+
+def test_text_in_pieces_is_refused() -> None:
+    with pytest.raises(ParseError, match="one <text> per line"):
+        outlined('<text x="1" y="2">a<tspan>b</tspan></text>')
+
+
+def test_broken_file_is_refused() -> None:
+    with pytest.raises(ParseError, match="well-formed"):
+        outline_text("<svg>")
+
+
+@pytest.mark.parametrize("diagram", DIAGRAMS, ids=lambda path: path.stem)
+def test_diagrams_need_no_font_and_nothing_remote(diagram: Path) -> None:
+    svg = outline_text(diagram.read_text(encoding="utf-8"))
+    root = ET.fromstring(svg)
+    assert not [element for element in root.iter() if element.tag.endswith("}text")]
+    assert "font-" not in svg
+    assert not re.search(r"(href|url\()", svg)
+
+
+@pytest.mark.parametrize("diagram", DIAGRAMS, ids=lambda path: path.stem)
+def test_text_of_diagrams_stays_within_them(diagram: Path) -> None:
+    root = ET.fromstring(outline_text(diagram.read_text(encoding="utf-8")))
+    _, _, width, _ = map(float, root.attrib["viewBox"].split())
+    for path in root.iter("{http://www.w3.org/2000/svg}path"):
+        if "stroke" in path.attrib:
+            continue
+        numbers = [float(x) for x in re.findall(r"[MLQC ](-?[\d.]+) -?[\d.]+", path.attrib["d"])]
+        assert all(0 <= x <= width for x in numbers)

@@ -1,0 +1,112 @@
+import csv
+import math
+from pathlib import Path
+
+import pytest
+
+from copycost.report.results_table import (
+    NONE,
+    THROUGHPUT,
+    Tables,
+    Value,
+    Wording,
+    read_tables,
+    results_tables,
+)
+
+WORDING = Wording("both_cpu_ns_per_byte", "ns", "two_copy", ("two_copy", "one_copy"), 3)
+NOTHING = Value(math.nan, math.nan, math.nan, 0)
+
+
+def summary(**changed: Value) -> Tables:
+    values = {
+        THROUGHPUT: Value(12.34e9, 11.9e9, 12.8e9, 3),
+        "service_mean_ns": Value(1500.0, 1400.0, 1600.0, 3),
+        "service_p99_ns": Value(9876.0, 9000.0, 9999.0, 3),
+        "both_cpu_ns_per_byte": Value(0.4321, 0.4, 0.5, 3),
+    }
+    found = {
+        ("veth", threads, size, name, metric): value
+        for threads in (1, 2)
+        for size in (256, 4096)
+        for name in ("one_copy", "two_copy")
+        for metric, value in (values | changed).items()
+    }
+    ratios = {("veth", 1, 256, "one_copy"): 1.071, ("veth", 1, 4096, "one_copy"): math.nan}
+    return Tables(found, ratios)
+
+
+def rows(tables: Tables, threads: int = 1) -> list[list[str]]:
+    markdown = results_tables(tables, "veth", WORDING, "Source: x.")[threads]
+    body = [line for line in markdown.splitlines() if line.startswith("|")][2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in body]
+
+
+def test_one_table_per_thread_count() -> None:
+    assert list(results_tables(summary(), "veth", WORDING, "")) == [1, 2]
+    assert results_tables(summary(), "loopback", WORDING, "") == {}
+
+
+def test_values_are_shown_in_the_units_of_their_titles() -> None:
+    assert rows(summary())[0] == [
+        "256 B", "`two_copy`", "12.3", "11.9 to 12.8", "1.50", "9.88", "0.432", NONE, "3",
+    ]  # fmt: skip
+
+
+def test_size_is_named_once_and_implementations_keep_their_order() -> None:
+    assert [row[:2] for row in rows(summary())] == [
+        ["256 B", "`two_copy`"],
+        ["", "`one_copy`"],
+        ["4 KiB", "`two_copy`"],
+        ["", "`one_copy`"],
+    ]
+
+
+def test_ratio_is_shown_where_there_is_one() -> None:
+    assert [row[7] for row in rows(summary())] == [NONE, "1.07", NONE, NONE]
+
+
+def test_missing_values_are_dashes_and_never_lower_n_silently() -> None:
+    tables = summary(**{THROUGHPUT: NOTHING, "service_mean_ns": NOTHING})
+    assert rows(tables)[0][2:5] == [NONE, NONE, NONE]
+    assert rows(tables)[0][8] == "0 of 3"
+
+
+def test_one_repetition_has_a_value_and_no_interval() -> None:
+    once = Value(5e9, math.nan, math.nan, 1)
+    assert rows(summary(**{THROUGHPUT: once}))[0][2:4] == ["5.00", NONE]
+
+
+def test_caption_names_source_and_baseline() -> None:
+    markdown = results_tables(summary(), "veth", WORDING, "Source: `a.csv`.")[1]
+    assert "Source: `a.csv`. {#tbl-veth-t1 .grouped}" in markdown
+    assert "ratio to `two_copy`" in markdown
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    head = {"testbed": "veth", "n_threads": 1, "msg_bytes": 256}
+    content = {
+        "summary": head
+        | {"implementation": "null", "metric": THROUGHPUT, "median": 1e9, "low": "", "high": ""}
+        | {"n": 1},
+        "ratios": head
+        | {"implementation": "null", "baseline": "two_copy", "metric": THROUGHPUT, "ratio": ""},
+    }
+    paths = []
+    for name, row in content.items():
+        path = tmp_path / f"{name}.csv"
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(row))
+            writer.writeheader()
+            writer.writerow(row)
+        paths.append(path)
+    return paths[0], paths[1]
+
+
+def test_empty_fields_are_missing_and_null_is_a_name(files: tuple[Path, Path]) -> None:
+    tables = read_tables(*files, "two_copy")
+    value = tables.summary[("veth", 1, 256, "null", THROUGHPUT)]
+    assert value.median == 1e9
+    assert math.isnan(value.low)
+    assert math.isnan(tables.ratios[("veth", 1, 256, "null")])
