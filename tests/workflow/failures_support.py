@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -154,14 +154,23 @@ class Running:
 
     def child(self, name: str) -> int:
         """Wait for a descendant whose program has this name and return its process id."""
+        found: list[int] = []
+
+        def look_for_it() -> bool:
+            below = descendants(self.process.pid)
+            found.extend(pid for pid in below if name in programs_of(pid))
+            return bool(found)
+
+        self.wait_until(look_for_it, f"a process {name}")
+        self.look()
+        return found[0]
+
+    def wait_until(self, happened: Callable[[], bool], what: str) -> None:
+        """Wait until something has happened, looking again every few milliseconds."""
         deadline = time.monotonic() + LIMIT_S
-        while time.monotonic() < deadline:
-            for pid in descendants(self.process.pid):
-                if name in programs_of(pid):
-                    self.look()
-                    return pid
+        while not happened():
+            assert time.monotonic() < deadline, f"no {what} in {LIMIT_S:g} s: {self.text}"
             select.select([], [], [], 0.002)
-        raise AssertionError(f"no {name} was started: {self.text}")
 
     def end(self) -> Ended:
         """Wait for the end and return exit code and stderr."""
@@ -182,10 +191,8 @@ class Running:
     def assert_nothing_left(self, within_s: float = 5.0) -> None:
         """Fail if one of the processes or namespaces that were seen is still there in a while."""
         deadline = time.monotonic() + within_s
-        left = self._left()
-        while left and time.monotonic() < deadline:
+        while (left := self._left()) and time.monotonic() < deadline:
             select.select([], [], [], 0.01)
-            left = self._left()
         assert not left
 
     def _left(self) -> list[str]:
@@ -200,9 +207,11 @@ class Running:
 def descendants(pid: int) -> list[int]:
     """Return the children of a process, and theirs."""
     found: list[int] = []
-    with suppress(OSError):
-        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            found += [int(child), *descendants(int(child))]
+    # children belong to the thread that started them
+    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in thread.read_text().split():
+                found += [int(child), *descendants(int(child))]
     return found
 
 
