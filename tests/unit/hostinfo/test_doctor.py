@@ -70,6 +70,8 @@ def test_a_restricted_laptop_gets_a_remedy_for_each_restriction(
     assert "limits.conf" in str(found["memlock"].remedy)
     assert found["kinds of core"].value == "core 0-7, atom 8-15"
     assert "cpupower" in str(found["frequency governor"].remedy)
+    assert found["load of the last minute"].state == "limited"
+    assert "nmi_watchdog" not in found  # there is nothing to multiplex
     assert "no_turbo" in str(found["turbo"].remedy)
     assert found["IRQ time accounting"].state == "limited"
     assert found["cc"].remedy == "sudo apt-get install gcc libc6-dev"
@@ -85,6 +87,8 @@ def test_a_server_with_counters_costs_cycles_and_is_warned_of_bbr(
     host["testbeds"]["veth_no_offload"]["optmem_max"] = None
     found = by_name(judge_host(host, files))
     assert found["cost per byte in"].value == "cycles"
+    assert found["nmi_watchdog"].remedy == "sudo sysctl kernel.nmi_watchdog=0"
+    assert found["load of the last minute"].state == "ok"
     assert found["memlock"].value == "no limit"
     assert (found["optmem_max"].state, found["optmem_max"].value) == ("limited", "20 KiB")
     assert found["virtualisation"].value == "none"

@@ -80,6 +80,15 @@ def _perf(host: Mapping[str, Any]) -> Iterator[Finding]:
             "" if perf["status"] == "missing" else event["reason"] or "",
             _event_remedy(event["status"], host["cpu"]["virtualisation"]),
         )
+    if perf["nmi_watchdog"] and perf["events"]["cycles"]["status"] == "supported":
+        yield Finding(
+            section,
+            "nmi_watchdog",
+            "limited",
+            "on",
+            "holds one of the processor's counters, so that events must take turns (multiplexed)",
+            "sudo sysctl kernel.nmi_watchdog=0",
+        )
     yield Finding(section, "cost per byte in", "fact", *_cost_unit(perf["events"]))
 
 

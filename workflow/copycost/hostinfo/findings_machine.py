@@ -9,6 +9,8 @@ from copycost.hostinfo.finding import Finding
 from copycost.hostinfo.packages import install_command
 from copycost.hostinfo.tools import describe_tool
 
+_BUSY_LOAD_PER_CPU = 0.25
+
 
 def judge_machine(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
     """Yield the findings about the machine itself and what is installed on it.
@@ -16,6 +18,7 @@ def judge_machine(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding
     `files` only tells which distribution's words the remedies have to use.
     """
     yield from _processors(host)
+    yield from _load(host, files)
     yield from _kernel(host)
     yield from _network(host)
     yield from _tools(host, files)
@@ -89,6 +92,21 @@ def _processors(host: Mapping[str, Any]) -> Iterator[Finding]:
         if virtual not in (None, "none")
         else "",
     )
+
+
+def _load(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
+    """Say how busy the host is now; being no lasting fact, this is in no file of facts."""
+    load = (files.text("proc/loadavg") or "").partition(" ")[0]
+    if load:
+        busy = float(load) > _BUSY_LOAD_PER_CPU * (host["cpu"]["cpus_online"] or 1)
+        yield Finding(
+            "Processors",
+            "load of the last minute",
+            "limited" if busy else "ok",
+            load,
+            "other programs take the CPUs and caches that a measurement needs" if busy else "",
+            "measure when the host is idle" if busy else None,
+        )
 
 
 def _turbo_remedy(vendor: str | None) -> str:

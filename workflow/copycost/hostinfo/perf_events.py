@@ -62,6 +62,8 @@ class PerfFacts:
     ----------
     paranoid
         kernel.perf_event_paranoid.
+    nmi_watchdog
+        Whether the kernel keeps one of the processor's few counters for itself.
     user_only
         Whether counters see user mode only, so that they miss the kernel's part of a send.
     events
@@ -71,6 +73,7 @@ class PerfFacts:
     path: str | None
     version: str | None
     paranoid: int | None
+    nmi_watchdog: bool | None
     status: PerfStatus
     reason: str | None
     remedy: str | None
@@ -88,6 +91,9 @@ def read_perf(files: HostFiles, unknown: Unknowns) -> PerfFacts:
         files.number("proc/sys/kernel/perf_event_paranoid"),
         "/proc/sys/kernel/perf_event_paranoid cannot be read: the kernel has no perf events",
     )
+    watchdog = unknown.checked(
+        "perf.nmi_watchdog", read_nmi_watchdog(files), "this kernel has no such watchdog"
+    )
     perf = find_perf()
     path, version = perf.path, perf.version
     if path is None or version is None:
@@ -97,12 +103,12 @@ def read_perf(files: HostFiles, unknown: Unknowns) -> PerfFacts:
             else f"{path} does not run: no perf fits the running kernel"
         )
         unknown.checked("perf.version", None, reason)
-        return _no_perf(path, None, paranoid, reason, install_command(files, "perf"))
+        return _no_perf(path, None, paranoid, watchdog, reason, install_command(files, "perf"))
 
     probes = {name: _probe(path, perf_name) for name, perf_name in PERF_EVENTS.items()}
     if all(probe.lacks_json for probe in probes.values()):
         reason = f"perf {version} cannot write JSON (perf stat -j, perf 6.0 and later)"
-        return _no_perf(path, version, paranoid, reason, install_command(files, "perf"))
+        return _no_perf(path, version, paranoid, watchdog, reason, install_command(files, "perf"))
     user_only = any(probe.user_only for probe in probes.values())
     events = {
         name: classify_event(name, probe, paranoid, user_only) for name, probe in probes.items()
@@ -115,17 +121,28 @@ def read_perf(files: HostFiles, unknown: Unknowns) -> PerfFacts:
         problem = f"perf may count user mode only (perf_event_paranoid is {paranoid})"
     status: PerfStatus = "forbidden" if forbidden else "available"
     remedy = RIGHTS_REMEDY if problem else None
-    return PerfFacts(path, version, paranoid, status, problem, remedy, user_only, events)
+    return PerfFacts(path, version, paranoid, watchdog, status, problem, remedy, user_only, events)
+
+
+def read_nmi_watchdog(files: HostFiles) -> bool | None:
+    """Return whether the hard-lockup detector is on, which counts cycles all the time."""
+    state = files.number("proc/sys/kernel/nmi_watchdog")
+    return None if state is None else state != 0
 
 
 def _no_perf(
-    path: str | None, version: str | None, paranoid: int | None, reason: str, remedy: str
+    path: str | None,
+    version: str | None,
+    paranoid: int | None,
+    watchdog: bool | None,
+    reason: str,
+    remedy: str,
 ) -> PerfFacts:
     events = {
         name: EventFacts(perf_name, "not_supported", reason)
         for name, perf_name in PERF_EVENTS.items()
     }
-    return PerfFacts(path, version, paranoid, "missing", reason, remedy, False, events)
+    return PerfFacts(path, version, paranoid, watchdog, "missing", reason, remedy, False, events)
 
 
 @dataclass(frozen=True, slots=True)
