@@ -1,0 +1,128 @@
+"""What the result says: its shape, and that the parts agree with each other."""
+
+import os
+from typing import Any
+
+import pytest
+from c.conftest import Build
+from c.harness import Setting, run_pair
+
+COMMON = {
+    "schema_version",
+    "program",
+    "build",
+    "options",
+    "effective",
+    "window",
+    "in_window",
+    "total",
+    "process",
+    "tcp",
+    "threads",
+}
+SENDER_COUNTS = {
+    "bytes",
+    "messages",
+    "send_calls",
+    "poll_calls",
+    "errqueue_calls",
+    "other_calls",
+    "short_writes",
+    "enobufs_count",
+    "eintr_count",
+}
+RECEIVER_COUNTS = {"bytes", "recv_calls", "eintr_count"}
+
+
+def results(
+    build: Build, setting: Setting, strategy: str = "two_copy"
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    sender, receiver = run_pair(build.sender(strategy), build.receiver, setting)
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+    return sender.result, receiver.result
+
+
+def test_shape(plain_build: Build, strategy: str) -> None:
+    sent, received = results(plain_build, Setting(), strategy)
+    assert set(sent) == COMMON | {"strategy", "zero_copy", "service_time"}
+    assert set(received) == COMMON | {"verify"}
+    assert next(iter(sent)) == next(iter(received)) == "schema_version"
+    assert (sent["program"], received["program"]) == ("sender", "receiver")
+    assert sent["strategy"] == strategy
+    assert set(sent["total"]) == SENDER_COUNTS
+    assert set(sent["in_window"]) == SENDER_COUNTS | {"first_half_bytes"}
+    assert set(received["total"]) == RECEIVER_COUNTS
+    assert set(received["in_window"]) == RECEIVER_COUNTS | {"first_half_bytes"}
+    assert set(sent["build"]) == {"source_digest", "compiler", "flags"}
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_window_is_a_part_of_the_whole(plain_build: Build, n_threads: int) -> None:
+    setting = Setting(n_threads=n_threads)
+    for result in results(plain_build, setting):
+        window, inside, total = result["window"], result["in_window"], result["total"]
+        assert window["planned_start_ns"] <= window["start_ns"] < window["half_ns"]
+        assert window["half_ns"] < window["end_ns"]
+        assert window["planned_end_ns"] <= window["end_ns"]
+        assert window["planned_end_ns"] - window["planned_start_ns"] == 100_000_000
+        assert 0 <= inside["first_half_bytes"] <= inside["bytes"] <= total["bytes"]
+        assert sum(thread["bytes"] for thread in result["threads"]) == inside["bytes"]
+        assert result["process"]["cpu_ns"] > 0
+
+
+def test_pinned_threads_run_where_they_are_told(plain_build: Build) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    first, last = cpus[0], cpus[-1]
+    setting = Setting(
+        n_threads=3,
+        sender_options=["--cpus", f"{first},{last}"],
+        receiver_options=["--cpus", f"{last}"],
+    )
+    sent, received = results(plain_build, setting)
+    ran = [(thread["cpu_start"], thread["cpu_end"]) for thread in sent["threads"]]
+    assert ran == [(first, first), (last, last), (first, first)]
+    assert {thread["cpu_end"] for thread in received["threads"]} == {last}
+    assert sent["options"]["cpus"] == [first, last]
+
+
+@pytest.mark.parametrize("nodelay", ["on", "off"])
+def test_socket_options_are_set_and_read_back(plain_build: Build, nodelay: str) -> None:
+    options = ["--nodelay", nodelay, "--sndbuf-bytes", "100000", "--rcvbuf-bytes", "50000"]
+    setting = Setting(
+        sender_options=options, receiver_options=[*options, "--rcvlowat-bytes", "3000"]
+    )
+    sent, received = results(plain_build, setting)
+    for result in (sent, received):
+        effective = result["effective"]
+        assert effective["tcp_nodelay"] is (nodelay == "on")
+        # The kernel doubles what it is given, for its own bookkeeping (socket(7)).
+        assert effective["send_buffer_bytes"] == 200000
+        assert effective["receive_buffer_bytes"] == 100000
+        assert effective["mss_bytes"] > 0
+    assert received["effective"]["receive_lowat_bytes"] == 3000
+    assert sent["effective"]["receive_lowat_bytes"] == 1
+
+
+def test_service_times_are_in_order_and_as_many_as_sampled(plain_build: Build) -> None:
+    setting = Setting(msg_bytes=1000, n_threads=2)
+    sent, _ = results(plain_build, setting)
+    times = sent["service_time"]
+    assert 0 < times["median_ns"] <= times["p99_ns"] <= times["max_ns"]
+    assert times["mean_ns"] <= times["max_ns"]
+    assert times["sample_every"] == 31
+    expected = sent["in_window"]["messages"] / times["sample_every"]
+    # The window's edges are seen by the workers a little later than by the counting thread.
+    assert times["samples"] == pytest.approx(expected, rel=0.2, abs=100)
+
+
+def test_without_samples_there_are_no_service_times(plain_build: Build) -> None:
+    sent, _ = results(plain_build, Setting(sender_options=["--sample-every", "0"]))
+    assert sent["in_window"]["messages"] > 0
+    assert sent["service_time"] == {
+        "sample_every": 0,
+        "samples": 0,
+        "mean_ns": None,
+        "median_ns": None,
+        "p99_ns": None,
+        "max_ns": None,
+    }
