@@ -1,0 +1,96 @@
+"""Explanations appear only as their evidence allows."""
+
+import pytest
+from analysed import facts_of
+from synthetic import Run
+
+from copycost.analysis.evidence import PREDICATES, weigh
+from copycost.analysis.expectations import EXPECTATIONS
+from copycost.stats.ratios import Direction, Ratio
+
+SMALL = {"msg_bytes": (1024, 65536), "n_threads": (1, 2)}
+
+
+def test_what_was_not_measured_explains_nothing() -> None:
+    assert {fact["weight"] for fact in weigh({}).values()} == {"not_measured"}
+
+
+@pytest.mark.parametrize(
+    ("value", "weight"), [(1.0, "shown"), (0.999, "shown"), (0.5, "contradicted")]
+)
+def test_threshold_decides(value: float, weight: str) -> None:
+    fact = weigh({"copied_share": value})["all_copied"]
+    assert (fact["weight"], fact["value"]) == (weight, value)
+
+
+def test_an_open_interval_leaves_the_explanation_open() -> None:
+    ratio = Ratio(3, 1.4, 0.9, 2.2, 0.1, Direction.NO_DIFFERENCE)
+    assert weigh({"zero_cost_ratio": ratio})["zero_copy_dearer"]["weight"] == "undecided"
+
+
+def test_every_predicate_says_why_its_threshold() -> None:
+    assert len({predicate.id for predicate in PREDICATES}) == len(PREDICATES)
+    assert all(predicate.because for predicate in PREDICATES)
+
+
+@pytest.mark.parametrize(
+    ("share", "all_copied", "partly"),
+    [
+        (1.0, "shown", "shown"),
+        (0.4, "contradicted", "shown"),
+        (0.0, "contradicted", "contradicted"),
+    ],
+)
+def test_copied_share_of_a_run(share: float, all_copied: str, partly: str) -> None:
+    facts = facts_of(Run(**SMALL, copied_share=lambda msg_bytes: share))
+    evidence = facts["testbeds"]["veth"]["evidence"]
+    assert evidence["all_copied"]["weight"] == all_copied
+    assert evidence["partly_copied"]["weight"] == partly
+
+
+def test_threads_above_cpus_needs_pinned_threads() -> None:
+    crowded = facts_of(Run(**SMALL))["testbeds"]["veth"]["evidence"]["threads_above_cpus"]
+    roomy = facts_of(Run(**SMALL, cpus=16))["testbeds"]["veth"]["evidence"]["threads_above_cpus"]
+    assert (crowded["weight"], crowded["value"]) == ("shown", 2.0)
+    assert roomy["weight"] == "contradicted"
+
+
+def test_counter_that_reads_0_everywhere_is_not_counted() -> None:
+    facts = facts_of(Run(**SMALL, counters=True, zero_events=("llc_load_misses",)))
+    assert facts["counters"]["llc_load_misses"]["status"] == "zero"
+    question = facts["testbeds"]["veth"]["questions"]["q2"]
+    assert question["counted"] == ["l1d_load_misses"]
+    assert question["levels"]["llc_load_misses"] == "zero"
+
+
+def test_every_expectation_is_said_and_tested() -> None:
+    facts = facts_of(Run(msg_bytes=(1024, 65536), n_threads=(1, 2, 4), counters=True, cpus=4))
+    rows = facts["testbeds"]["veth"]["questions"]["q6"]["expectations"]
+    assert [row["id"] for row in rows] == [expectation.id for expectation in EXPECTATIONS]
+    assert all(row["n_tested"] for row in rows)
+    for row in rows:
+        assert row["n_held"] + row["n_open"] + row["n_violated"] == row["n_tested"]
+
+
+def test_no_violation_where_all_is_as_expected() -> None:
+    run = Run(
+        **SMALL,
+        implementations=("two_copy", "one_copy"),
+        log_ratio=lambda name, size, threads: 0.3 if name == "one_copy" else 0.0,
+        scaling=lambda n_threads: 1.0,
+    )
+    question = facts_of(run)["testbeds"]["veth"]["questions"]["q6"]
+    assert question["verdict"] == "none_violated"
+
+
+def test_surest_and_largest_violation_comes_first() -> None:
+    run = Run(
+        **SMALL,
+        log_ratio=lambda name, size, threads: {"one_copy": -0.1, "zero_copy": -1.5}.get(name, 0.0),
+        scaling=lambda n_threads: 1.0,
+        noise=0.005,
+    )
+    violations = facts_of(run)["testbeds"]["veth"]["questions"]["q6"]["violations"]
+    assert violations[0]["id"] in {"zero_copy_pays", "zero_copy_cheaper"}
+    effects = [row["strongest"]["least_effect"] for row in violations if row["strongest"]["sure"]]
+    assert effects == sorted(effects, reverse=True)

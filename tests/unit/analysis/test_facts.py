@@ -1,0 +1,63 @@
+"""The facts as a whole: plain, complete and true to a known run."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from analysed import facts_of
+from synthetic import Run
+
+from copycost.analysis.facts import write_facts
+from copycost.analysis.plain import plain
+
+
+def test_facts_are_plain_json(tmp_path: Path) -> None:
+    facts = facts_of(Run(msg_bytes=(1024, 65536), n_threads=(1,)))
+    write_facts(facts, tmp_path / "facts.json")
+    text = (tmp_path / "facts.json").read_text(encoding="utf-8")
+    assert json.loads(text) == facts
+    assert "NaN" not in text
+
+
+def test_plain_refuses_what_json_does_not_know() -> None:
+    assert plain({"a": (np.int64(1), np.float64("nan"), np.bool_(True))}) == {"a": [1, None, True]}
+    with pytest.raises(TypeError, match="no JSON value"):
+        plain(object())
+
+
+def test_known_crossover_is_found() -> None:
+    facts = facts_of(Run(repetitions=10))
+    for row in facts["testbeds"]["veth"]["crossovers"]["one_copy_vs_two_copy"]["by_threads"]:
+        assert row["outcome"] == "from"
+        # The truth: the log ratio is 0 at 8 KiB (see synthetic.default_log_ratio).
+        assert row["change"]["low_bytes"] < 8192 < row["change"]["high_bytes"]
+
+
+def test_run_counts_add_up() -> None:
+    run = Run(
+        msg_bytes=(1024,),
+        n_threads=(1,),
+        testbeds=("veth", "loopback"),
+        skipped={"veth": "not allowed"},
+        failed=lambda name, size, threads, rep: rep == 1,
+    )
+    facts = facts_of(run)
+    counts = facts["run"]
+    assert counts["n_repetitions"] == 18
+    assert (counts["n_measured"], counts["n_failed"], counts["n_skipped"]) == (6, 3, 9)
+    assert facts["measured_testbeds"] == ["loopback"]
+    assert facts["testbeds"]["veth"]["skipped"][0]["remedy"] == "run as root"
+    assert facts["testbeds"]["loopback"]["failed"][0]["n"] == 3
+
+
+def test_new_implementation_is_compared_and_breaks_nothing() -> None:
+    run = Run(
+        implementations=("two_copy", "send_file"),
+        msg_bytes=(1024, 65536),
+        n_threads=(1,),
+        log_ratio=lambda name, size, threads: 0.5 if name == "send_file" else 0.0,
+    )
+    bed = facts_of(run)["testbeds"]["veth"]
+    assert bed["headline"]["fastest"]["implementation"] == "send_file"
+    assert bed["questions"]["q1"]["verdict"] == "not_measured"

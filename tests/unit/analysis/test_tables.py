@@ -1,0 +1,134 @@
+"""The summary and the ratios: the tables between cells and facts."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic import Run, make_cells
+
+from copycost.analysis.compare import RATIO_COLUMNS, compare, compared_pairs
+from copycost.analysis.cube import LogCube
+from copycost.analysis.metrics import COMPARED, SUMMARISED, THROUGHPUT, choose_cost_metric
+from copycost.analysis.summary import summarise
+from copycost.analysis.tables import read_table, write_table
+from copycost.stats.settings import StatisticsSettings
+
+SETTINGS = StatisticsSettings()
+RUN = Run(msg_bytes=(1024, 65536), n_threads=(1, 2))
+
+
+def test_summary_has_a_row_per_cell_and_metric_with_the_median() -> None:
+    cells = make_cells(RUN)
+    summary = summarise(cells, SETTINGS)
+    assert len(summary) == 3 * 2 * 2 * len(SUMMARISED)
+    row = summary[
+        (summary["implementation"] == "one_copy")
+        & (summary["msg_bytes"] == 65536)
+        & (summary["n_threads"] == 2)
+        & (summary["metric"] == THROUGHPUT)
+    ].iloc[0]
+    values = cells.query("implementation == 'one_copy' and msg_bytes == 65536 and n_threads == 2")
+    assert row["median"] == values[THROUGHPUT].median()
+    assert row["low"] < row["median"] < row["high"]
+    assert row["n"] == 3
+
+
+def test_lost_repetitions_lower_n_visibly() -> None:
+    run = Run(
+        msg_bytes=(1024,),
+        n_threads=(1,),
+        failed=lambda name, size, threads, rep: name == "one_copy" and rep < 3,
+    )
+    summary = summarise(make_cells(run), SETTINGS)
+    row = summary.query("implementation == 'one_copy' and metric == @THROUGHPUT").iloc[0]
+    assert (row["n"], row["n_failed"], row["n_skipped"]) == (1, 2, 0)
+    assert np.isnan(row["low"])
+
+
+def test_cell_without_a_measurement_keeps_its_row() -> None:
+    run = Run(msg_bytes=(1024,), n_threads=(1,), skipped={"veth": "not allowed"})
+    summary = summarise(make_cells(run), SETTINGS)
+    row = summary.query("implementation == 'two_copy' and metric == @THROUGHPUT").iloc[0]
+    assert (row["n"], row["n_skipped"]) == (0, 3)
+    assert np.isnan(row["median"])
+
+
+def test_uncounted_metrics_have_n_0() -> None:
+    summary = summarise(make_cells(RUN), SETTINGS)
+    assert (summary.query("metric == 'both_cycles_per_byte'")["n"] == 0).all()
+
+
+def test_shares_stay_between_0_and_1() -> None:
+    run = Run(msg_bytes=(1024,), n_threads=(1,), copied_share=lambda msg_bytes: 0.999)
+    cells = make_cells(run)
+    cells.loc[cells["rep"] == 1, "zc_copied_share"] = 0.5
+    shares = summarise(cells, SETTINGS).query("metric == 'zc_copied_share' and n > 0")
+    assert shares["high"].max() <= 1.0
+
+
+def test_ratios_have_a_row_for_every_pair_cell_and_metric() -> None:
+    ratios = compare(make_cells(RUN), SETTINGS)
+    assert tuple(ratios.columns) == RATIO_COLUMNS
+    assert len(ratios) == 3 * 4 * len(COMPARED)
+    assert set(ratios.query("metric == @THROUGHPUT")["verdict"]) <= {
+        "faster", "slower", "no difference seen",
+    }  # fmt: skip
+
+
+def test_ratio_is_paired_by_round() -> None:
+    cells = make_cells(RUN)
+    # A drift of the machine that hits all cells of a round alike must cancel.
+    drift = {1: 1.0, 2: 3.0, 3: 0.2}
+    drifted = cells.assign(**{THROUGHPUT: cells[THROUGHPUT] * cells["rep"].map(drift)})
+    one = compare(cells, SETTINGS).query("metric == @THROUGHPUT")["ratio"]
+    other = compare(drifted, SETTINGS).query("metric == @THROUGHPUT")["ratio"]
+    np.testing.assert_allclose(one, other)
+
+
+def test_cost_and_miss_verdicts_have_their_own_words() -> None:
+    run = Run(msg_bytes=(65536,), n_threads=(1,), counters=True, noise=0.001)
+    ratios = compare(make_cells(run), SETTINGS).query(
+        "implementation == 'zero_copy' and baseline == 'two_copy'"
+    )
+    words = dict(zip(ratios["metric"], ratios["verdict"], strict=True))
+    assert words["both_cpu_ns_per_byte"] == "dearer"
+    assert words["both_l1d_load_misses_per_byte"] == "fewer"
+
+
+def test_pairs_follow_what_is_there() -> None:
+    assert compared_pairs(["two_copy"]) == []
+    assert compared_pairs(["one_copy", "zero_copy"]) == [("zero_copy", "one_copy")]
+    assert ("send_file", "two_copy") in compared_pairs(["two_copy", "send_file"])
+
+
+def test_cube_gives_one_row_per_cell_and_one_column_per_round() -> None:
+    cells = make_cells(RUN)
+    cells = cells[~((cells["implementation"] == "one_copy") & (cells["rep"] == 2))]
+    logs = LogCube(cells).pair(THROUGHPUT, "one_copy", "two_copy")
+    assert list(logs.columns) == [1, 2, 3]
+    assert logs[2].isna().all()
+    assert LogCube(cells).pair(THROUGHPUT, "missing", "two_copy").empty
+
+
+def test_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
+    summary = summarise(make_cells(RUN), SETTINGS)
+    summary.loc[0, "implementation"] = "null"  # a strategy of that name is no gap
+    write_table(summary, tmp_path / "summary.csv")
+    pd.testing.assert_frame_equal(
+        read_table(tmp_path / "summary.csv"), summary, check_dtype=False, check_exact=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "name", "reason"),
+    [
+        (Run(counters=True), "cycles", "cycles_counted"),
+        (Run(), "cpu_ns", "cycles_not_counted"),
+        (Run(counters=True, user_mode_only=True), "cpu_ns", "cycles_user_mode_only"),
+        (Run(counters=True, zero_events=("cycles",)), "cpu_ns", "cycles_not_counted"),
+    ],
+)
+def test_cost_metric_is_what_this_host_really_counts(run: Run, name: str, reason: str) -> None:
+    cost = choose_cost_metric(make_cells(run))
+    assert (cost.name, cost.reason) == (name, reason)

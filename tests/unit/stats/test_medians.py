@@ -1,0 +1,65 @@
+"""Medians and their bootstrap intervals."""
+
+import numpy as np
+import pytest
+
+from copycost.stats.medians import median_intervals, resampled_middles
+from copycost.stats.settings import StatisticsSettings
+
+SETTINGS = StatisticsSettings()
+
+
+def test_one_value_has_a_median_and_no_interval() -> None:
+    found = median_intervals(np.array([[3.0]]), SETTINGS)
+    assert found.median[0] == 3.0
+    assert np.isnan(found.low[0])
+    assert np.isnan(found.high[0])
+
+
+def test_equal_values_have_an_interval_without_width() -> None:
+    found = median_intervals(np.full((1, 5), 7.0), SETTINGS)
+    assert found.low[0] == pytest.approx(7.0)
+    assert found.high[0] == pytest.approx(7.0)
+
+
+def test_interval_holds_the_median_and_is_symmetric_in_logarithms() -> None:
+    values = np.random.default_rng(1).lognormal(3.0, 0.2, size=(50, 4))
+    found = median_intervals(values, SETTINGS)
+    assert (found.low < found.median).all()
+    assert found.low * found.high == pytest.approx(found.median**2)
+
+
+def test_zeros_are_summarised_without_logarithms() -> None:
+    found = median_intervals(np.array([[0.0, 0.0, 1.0]]), SETTINGS)
+    assert found.median[0] == 0.0
+    assert np.isfinite([found.low[0], found.high[0]]).all()
+
+
+def test_order_of_repetitions_does_not_matter() -> None:
+    values = np.random.default_rng(2).lognormal(size=(5, 7))
+    one = median_intervals(values, SETTINGS)
+    other = median_intervals(values[:, ::-1], SETTINGS)
+    np.testing.assert_array_equal(one.low, other.low)
+
+
+def test_cells_do_not_influence_each_other() -> None:
+    values = np.random.default_rng(3).lognormal(size=(5, 3))
+    together = median_intervals(values, SETTINGS)
+    alone = median_intervals(values[2:3], SETTINGS)
+    assert together.high[2] == alone.high[0]
+
+
+def test_seed_decides_the_resamples() -> None:
+    _, once = resampled_middles(6, SETTINGS)
+    _, again = resampled_middles(6, StatisticsSettings(seed=1))
+    _, other = resampled_middles(6, StatisticsSettings(seed=2))
+    np.testing.assert_array_equal(once, again)
+    assert not np.array_equal(once, other)
+
+
+@pytest.mark.parametrize("n", [3, 5, 10])
+def test_interval_holds_the_truth_as_often_as_it_says(n: int) -> None:
+    values = np.random.default_rng(4).lognormal(0.0, 0.05, size=(4000, n))
+    found = median_intervals(values, SETTINGS)
+    held = np.mean((found.low <= 1.0) & (found.high >= 1.0))
+    assert 0.94 <= held <= 0.985
