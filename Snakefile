@@ -31,7 +31,7 @@ STRATEGIES = entry.strategies(workflow.basedir)
 CONFIG = entry.checked_config(workflow, config)
 GRID = Grid.of(CONFIG)
 HOST_IDENTITY = host_identity()
-entry.force_if_host_changed(workflow, HOST_IDENTITY)
+entry.forget_another_host(workflow, HOST_IDENTITY)
 entry.say_what_would_follow(workflow, CONFIG)
 
 
@@ -50,6 +50,9 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
+
+
+entry.take_scripts_as_inputs(workflow)
 
 
 rule all:

@@ -79,7 +79,7 @@ class Checkout:
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """Return how many jobs of each rule a run would do now; targets do not count."""
-        done = self.snakemake("-n", "--cores", "1", "--workflow-profile", "none", *arguments)
+        done = self.snakemake("-n", "--quiet", "host", *arguments)
         table = re.search(r"^job +count\n[- ]+\n(.*?)^total", done.stdout, re.DOTALL | re.MULTILINE)
         if table is None:
             assert "Nothing to be done" in done.stdout, done.stdout
@@ -90,7 +90,7 @@ class Checkout:
 
     def planned_cells(self) -> list[str]:
         """Return the paths of the records that a run would measure now, sorted."""
-        done = self.snakemake("-n", "--cores", "1", "--workflow-profile", "none")
+        done = self.snakemake("-n", "--quiet", "host")
         jobs = re.findall(r"^rule run_cell:.*?^    output: (\S+)$", done.stdout, re.S | re.M)
         return sorted(jobs)
 

@@ -24,7 +24,6 @@ from copycost.grid import Grid
 HOST_PATH = Path("results/host.json")
 PROGRESS_PATH = Path("results/logs/progress.json")
 MEASURING_RULE = "run_cell"
-HOST_RULE = "collect_host"
 
 # Sends nothing: measures the harness itself, and is no answer to the question of a report.
 HARNESS_STRATEGY = "null"
@@ -34,7 +33,7 @@ _CHATTER = ("Select jobs to execute", "Execute ", "Using shell", "Assuming unres
 
 
 def let_scripts_import_from(folder: str) -> None:
-    """Let the rules' scripts, which are processes of their own, import this package first of all."""
+    """Let the rules' scripts, which are processes of their own, import this package first."""
     others = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{others}" if others else folder
 
@@ -70,6 +69,18 @@ def package_files(root: str | Path, *names: str) -> list[str]:
         path = package / name
         files.update(path.rglob("*.py") if path.is_dir() else [path])
     return sorted(str(path.relative_to(root)) for path in files)
+
+
+def take_scripts_as_inputs(workflow: Any) -> None:  # noqa: ANN401
+    """Let the content of the rules' scripts decide, as for all inputs, and not their time.
+
+    Snakemake only looks whether a script is newer than what it made. After a change of branch and
+    back, which leaves new times, everything would be measured again. The default profile switches
+    that trigger (code) off.
+    """
+    for rule in workflow.rules:
+        if rule.script:
+            rule.set_input(script=f"workflow/scripts/{Path(rule.script).name}")
 
 
 def require_yaml(path: str) -> None:
@@ -127,11 +138,12 @@ def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return tree
 
 
-def force_if_host_changed(workflow: Any, identity: Mapping[str, Any]) -> None:  # noqa: ANN401
+def forget_another_host(workflow: Any, identity: Mapping[str, Any]) -> None:  # noqa: ANN401
     """Where this is not the host of the last run, say so, and have it described afresh.
 
-    Every cell depends on the description, so all are measured again. The parameter of the rule
-    tells Snakemake the same, except where its own notes (.snakemake) did not come along.
+    Every cell depends on the description, so all are measured again. Snakemake sees the same by the
+    parameters of the rule, but not where results came from elsewhere without its notes on them;
+    a description that is gone is made again in any case.
     """
     try:
         known = json.loads(HOST_PATH.read_text(encoding="utf-8"))["identity"]
@@ -144,16 +156,20 @@ def force_if_host_changed(workflow: Any, identity: Mapping[str, Any]) -> None:  
             "every cell is measured again.",
             file=sys.stderr,
         )
-        workflow.dag_settings.forcerun = {*workflow.dag_settings.forcerun, HOST_RULE}
+        if not workflow.output_settings.dryrun:
+            HOST_PATH.unlink()
 
 
 def host_changes(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Return what tells two host identities apart: ``kernel_release was 6.1, is 6.12``."""
-    return [
-        f"{name} was {_short(known.get(name))}, is {_short(now.get(name))}"
-        for name in sorted(known.keys() | now.keys())
-        if known.get(name) != now.get(name)
-    ]
+    changes = []
+    for name in sorted(known.keys() | now.keys()):
+        before, after = known.get(name), now.get(name)
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            changes += [f"{name}.{change}" for change in host_changes(before, after)]
+        elif before != after:
+            changes.append(f"{name} was {_short(before)}, is {_short(after)}")
+    return changes
 
 
 def _short(value: object) -> str:

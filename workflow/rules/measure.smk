@@ -4,6 +4,8 @@ RAW_STREAMS = f"{RAW_ROOT}/streams/{CELL_PATTERN}.json"
 
 
 rule save_config:
+    input:
+        code=package_files("config.py"),
     output:
         config="results/config.yaml",
     log:
