@@ -17,10 +17,10 @@ check() {
     mypy) mypy ;;
     snakefmt) snakefmt --check --compact-diff Snakefile workflow/rules ;;
     clang_format) clang-format --dry-run -Werror src/*.[ch] src/strategies/*.[ch] ;;
-    clang_tidy) python tests/compile_check.py tidy ;;
+    clang_tidy) python -m copycost.toolchain tidy ;;
     shellcheck) shellcheck run .ci/run tests/checks.sh ;;
-    build_gcc) python tests/compile_check.py build gcc ;;
-    build_clang) python tests/compile_check.py build clang ;;
+    build_gcc) python -m copycost.toolchain check --compiler gcc ;;
+    build_clang) python -m copycost.toolchain check --compiler clang ;;
     pytest) python -m pytest ;; # one process: measured tests must not disturb each other
     *)
         echo "no such check; there are: ${ALL[*]}"
