@@ -86,8 +86,8 @@ def _check_one_host(table: pd.DataFrame) -> None:
         cell = Cell(**{name: of_rarest[name] for name in KEY})
         raise DataError(
             f"the records come from {len(digests)} different hosts or states of a host "
-            f"({digests.iloc[-1]} of {len(table)} unlike most, such as {cell.path}); delete those "
-            "and run again, so that all cells are measured alike"
+            f"({digests.iloc[-1]} of {len(table)} unlike most, such as {cell.path}); delete those, "
+            "or all of results/raw, and run again, so that all cells are measured alike"
         )
 
 
@@ -95,13 +95,13 @@ def foreign_files(raw: Path, paths: Iterable[Path]) -> tuple[list[Path], int]:
     """Return the files below `raw` that are no records, and the number of records not asked for.
 
     The latter are left from a larger grid: they are kept, since the grid may grow back, and do not
-    enter the table.
+    enter the table. `paths` begin as `raw` does, both relative or both absolute.
     """
-    expected = {path.resolve() for path in paths}
+    expected = set(paths)
     foreign: list[Path] = []
     n_outside = 0
     for path in raw.rglob("*"):
-        if path.is_dir() or path.resolve() in expected:
+        if path in expected or path.is_dir():
             continue
         try:
             Cell.from_path(str(path))
