@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -189,10 +190,16 @@ def _resampled_means(
     for column, size in enumerate(sizes):
         known = log_ratios[size][np.isfinite(log_ratios[size])]
         error = known.std(ddof=1) / np.sqrt(known.size)
-        # A stream per size: the draws of one size do not depend on which others were measured.
-        generator = np.random.default_rng([settings.seed, size])
-        spread = stats.t.rvs(known.size - 1, size=settings.resamples, random_state=generator)
+        spread = _standard_draws(known.size - 1, size, settings)
         draws[:, column] = means[column] + error * spread
+    return draws
+
+
+@lru_cache(maxsize=256)
+def _standard_draws(freedom: int, size: int, settings: StatisticsSettings) -> FloatArray:
+    """Draw from Student's t; of each size its own, whichever other sizes were measured."""
+    generator = np.random.default_rng([settings.seed, size])
+    draws: FloatArray = stats.t.rvs(freedom, size=settings.resamples, random_state=generator)
     return draws
 
 
