@@ -75,9 +75,12 @@ end
 -- In a table marked .grouped, a thin rule stands wherever the first column has a new value.
 local function mark_groups(tbl)
   for _, body in ipairs(tbl.bodies) do
-    for index, row in ipairs(body.body) do
+    local previous = nil
+    for _, row in ipairs(body.body) do
       local first = pandoc.utils.stringify(row.cells[1].contents)
-      if index > 1 and first ~= "" then
+      local starts = previous and first ~= "" and first ~= previous
+      previous = first ~= "" and first or previous
+      if starts then
         row.attr.classes:insert("group-start")
         if not is_html then
           for _, cell in ipairs(row.cells) do

@@ -39,7 +39,8 @@ def summary(**changed: Value) -> Tables:
 def rows(tables: Tables, threads: int = 1) -> list[list[str]]:
     markdown = results_tables(tables, "veth", WORDING, "Source: x.")[threads]
     body = [line for line in markdown.splitlines() if line.startswith("|")][2:]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in body]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in body]
+    return [[cell.replace("\u00a0", " ") for cell in row] for row in cells]
 
 
 def test_one_table_per_thread_count() -> None:
@@ -62,6 +63,18 @@ def test_size_is_named_once_and_implementations_keep_their_order() -> None:
     ]
 
 
+def test_table_longer_than_a_page_names_the_size_in_every_row() -> None:
+    names = tuple(f"way_{n}" for n in range(50))
+    many = {
+        ("veth", 1, 256, name, metric): NOTHING
+        for name in names
+        for metric in (THROUGHPUT, "service_mean_ns", "service_p99_ns", "both_cpu_ns_per_byte")
+    }
+    wording = Wording("both_cpu_ns_per_byte", "ns", "two_copy", names, 3)
+    markdown = results_tables(Tables(many, {}), "veth", wording, "")[1]
+    assert markdown.replace("\u00a0", " ").count("| 256 B |") == 50
+
+
 def test_ratio_is_shown_where_there_is_one() -> None:
     assert [row[7] for row in rows(summary())] == [NONE, "1.07", NONE, NONE]
 
@@ -75,6 +88,11 @@ def test_missing_values_are_dashes_and_never_lower_n_silently() -> None:
 def test_one_repetition_has_a_value_and_no_interval() -> None:
     once = Value(5e9, math.nan, math.nan, 1)
     assert rows(summary(**{THROUGHPUT: once}))[0][2:4] == ["5.00", NONE]
+
+
+def test_interval_that_tells_nothing_is_not_quoted() -> None:
+    wide = Value(5e9, 0.1e9, 90e9, 2)
+    assert rows(summary(**{THROUGHPUT: wide}))[0][3] == "too wide"
 
 
 def test_caption_names_source_and_baseline() -> None:

@@ -11,7 +11,7 @@ import yaml
 from copycost.report.assets import shown_figures
 from copycost.report.host_table import counter_rows, host_rows
 from copycost.report.markdown import code, escape
-from copycost.report.results_table import Wording, read_tables, results_tables
+from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
 from copycost.report.run_table import commit_only, run_rows
 
 BASELINE = "two_copy"
@@ -53,6 +53,8 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         Rows of the tables of these names, in Markdown.
     provenance
         Function of testbed and figure: where its numbers are from, for the caption.
+    vague_factor
+        From which width on an interval is not quoted.
     config_text
         The configuration of the run.
     """
@@ -82,6 +84,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "host_rows": host_rows(facts["host"]),
         "counter_rows": counter_rows(facts["counters"]),
         "run_rows": run_rows(facts),
+        "vague_factor": f"{VAGUE_FACTOR:.0f}",
         "provenance": _provenance(origin),
         "config_text": _compact(sources.config.read_text(encoding="utf-8")),
     }

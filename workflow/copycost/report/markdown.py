@@ -95,7 +95,7 @@ def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
     if sum(natural) <= _LINE:
         return natural
     least = [
-        max(_visible_length(word) for cell in cells for word in cell.split() or [""]) + _PADDING
+        max(_visible_length(word) for cell in cells for word in cell.split(" ")) + _PADDING
         for cells in columns
     ]
     # Titles may wrap, before any cell has to.

@@ -14,6 +14,13 @@ NONE = "---"
 
 THROUGHPUT = "throughput_bits_per_s"
 
+VAGUE_FACTOR = 20.0
+VAGUE = "too wide"
+"""Stands for an interval whose ends are further apart than this: its digits tell nothing."""
+
+_ROWS_OF_A_PAGE = 45
+"""A longer table goes on over the page, where every row has to tell its size."""
+
 
 @dataclass(frozen=True, slots=True)
 class Value:
@@ -141,6 +148,7 @@ def _rows(tables: Tables, testbed: str, n_threads: int, wording: Wording) -> Ite
         for at, threads, msg_bytes, implementation, _ in tables.summary
         if at == testbed and threads == n_threads
     }
+    is_long = len(cells) > _ROWS_OF_A_PAGE
     previous = None
     for msg_bytes, implementation in sorted(cells, key=lambda cell: (cell[0], order(cell[1]))):
         throughput, mean, p99, cost = (
@@ -149,7 +157,7 @@ def _rows(tables: Tables, testbed: str, n_threads: int, wording: Wording) -> Ite
         )
         relative = tables.ratios.get((testbed, n_threads, msg_bytes, implementation), math.nan)
         yield [
-            "" if msg_bytes == previous else size(msg_bytes),
+            "" if msg_bytes == previous and not is_long else size(msg_bytes),
             f"`{implementation}`",
             _number(throughput.median, 1e-9),
             _interval(throughput, 1e-9),
@@ -169,6 +177,8 @@ def _number(value: float, scale: float = 1.0) -> str:
 def _interval(value: Value, scale: float) -> str:
     if math.isnan(value.low) or math.isnan(value.high):
         return NONE
+    if value.high > VAGUE_FACTOR * value.low:
+        return VAGUE
     return f"{significant(value.low * scale)} to {significant(value.high * scale)}"
 
 
