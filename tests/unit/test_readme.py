@@ -1,0 +1,69 @@
+"""The README names only what there is."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from copycost.config_check import check_config
+from copycost.toolchain import strategies
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+
+# made by a run, or by the reader
+NOT_IN_THE_REPOSITORY = ("results/", "mine.yaml", "src/strategies/NAME.c")
+
+
+def layout_paths() -> list[str]:
+    """Return the paths in the first column of the table of the layout."""
+    section = README.split("## Layout")[1].split("\n## ")[0]
+    cells = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
+    return [path for cell in cells for path in re.findall(r"`([^`]+)`", cell)]
+
+
+@pytest.mark.parametrize("path", layout_paths())
+def test_layout_names_paths_that_exist(path: str) -> None:
+    assert (ROOT / path).exists()
+
+
+def test_links_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)]+)\)", README)
+    assert links
+    assert [link for link in links if "://" not in link and not (ROOT / link).exists()] == []
+
+
+def test_files_in_the_text_exist() -> None:
+    named = set(re.findall(r"\b(?:src|tests|config|envs|docs)/[\w./-]+\w", README))
+    missing = {name for name in named if not (ROOT / name).exists()}
+    assert missing <= set(NOT_IN_THE_REPOSITORY)
+
+
+def test_subcommands_are_those_of_the_front_door() -> None:
+    shown = subprocess.run(
+        [ROOT / "run", "help"], capture_output=True, text=True, check=True
+    ).stdout
+    known = set(re.findall(r"\./run ([a-z][a-z-]+)", shown))
+    targets = {"tables"}
+    assert set(re.findall(r"\./run\s+([a-z][a-z-]+)", README)) <= known | targets
+
+
+def test_every_implementation_is_in_the_table() -> None:
+    named = set(re.findall(r"^\| `(\w+)` \|", README.split("## Quick start")[0], re.MULTILINE))
+    assert named == set(strategies(ROOT)) - {"null"}
+
+
+def test_example_configuration_is_valid() -> None:
+    example = yaml.safe_load(re.search(r"```yaml\n(.*?)```", README, re.DOTALL)[1])
+    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    for section, values in example.items():
+        config[section] |= values
+    checked = check_config(
+        config,
+        sources=[("example", example)],
+        implementations=strategies(ROOT),
+        usable_cpus={0, 1},
+    )
+    assert checked.streams.msg_bytes == (1000, 65536, 1048576)
