@@ -1,14 +1,16 @@
 """Parse what ``perf stat -j`` prints, from perf 5.x to 6.x, and judge what is a measurement.
 
 Format (tools/perf/util/stat-display.c, perf-stat(1) "JSON FORMAT"): maybe a ``#`` line and an empty
-one, then one JSON object per line. ``counter-value`` is a string: a number, ``<not supported>`` or
-``<not counted>``; only it decides validity, since ``pcnt-running`` reads 100 for the last two
-as well. Keys come and go with perf's version; lines that carry only a derived metric have no
-``event`` or no ``counter-value``.
+one, then one JSON object per line (the first versions put several on some). ``counter-value`` is a
+string: a number, ``<not supported>`` or ``<not counted>``; only it decides validity, since
+``pcnt-running`` may read 100 for the last two as well. Keys come and go with perf's version;
+objects that carry only a derived metric have no ``event`` or no ``counter-value``.
 """
 
 import json
+import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -62,15 +64,23 @@ def parse_perf(text: str, file: str) -> tuple[PerfCount, ...]:
         if not line.startswith("{"):
             continue
         try:
-            item = json.loads(line)
-            if "event" in item and "counter-value" in item:
-                counts.append(_count(item))
-        except (ValueError, TypeError, KeyError) as error:
+            items = list(_objects(line))
+            counts += [_count(i) for i in items if "event" in i and "counter-value" in i]
+        except (ValueError, TypeError, AttributeError) as error:
             raise ParseError(
                 f"{file}, line {number}: {error}, found {line!r}; expected an object as"
                 " perf stat -j prints it, so look whether this perf is newer than 6.x"
             ) from error
     return tuple(counts)
+
+
+def _objects(line: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects on a line; early versions put several there."""
+    decoder = json.JSONDecoder()
+    while line:
+        item, end = decoder.raw_decode(line)
+        yield item
+        line = line[end:].lstrip()
 
 
 def _count(item: dict[str, Any]) -> PerfCount:
@@ -80,6 +90,8 @@ def _count(item: dict[str, Any]) -> PerfCount:
     value = None
     if status == "counted":
         value = float(printed) * _scale(str(item.get("unit") or ""))
+        if not math.isfinite(value):
+            raise ValueError(f"{printed} is no count")
     running = item.get("pcnt-running")
     return PerfCount(
         event,

@@ -1,0 +1,96 @@
+"""The lock against overlapping measurements."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from copycost.errors import HostError
+from copycost.measure.lock import host_lock_path, measurement_lock
+from copycost.measure.parent import MeasurementStopped
+
+ROOT = Path(__file__).parents[3]
+# holds the lock until its stdin ends
+HOLDER = """
+import sys
+import threading
+from pathlib import Path
+from copycost.measure.lock import measurement_lock
+with measurement_lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def hold(path: Path) -> Iterator[subprocess.Popen[str]]:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "workflow")},
+    )
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        yield holder
+        holder.kill()
+
+
+def test_a_free_lock_costs_no_wait(tmp_path: Path) -> None:
+    with measurement_lock(tmp_path / "lock") as lock:
+        assert lock.wait_s == 0
+
+
+def test_everybody_may_open_the_lock_file(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        with measurement_lock(tmp_path / "lock"):
+            assert (tmp_path / "lock").stat().st_mode & 0o777 == 0o444
+    finally:
+        os.umask(before)
+
+
+def test_the_second_says_that_it_waits_and_for_whom(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended, workflow = os.pipe()
+    os.close(workflow)  # the workflow is gone, so that the wait ends at once
+    try:
+        with (
+            hold(tmp_path / "lock") as holder,
+            pytest.raises(MeasurementStopped, match="while it waited for its turn"),
+            measurement_lock(tmp_path / "lock", [ended]),
+        ):
+            pytest.fail("the lock was held by another")
+    finally:
+        os.close(ended)
+    assert f"process {holder.pid} holds {tmp_path / 'lock'}): waiting" in capsys.readouterr().err
+
+
+def test_the_lock_of_a_killed_process_is_free_and_the_wait_recorded(tmp_path: Path) -> None:
+    with hold(tmp_path / "lock") as holder:
+        killer = threading.Timer(0.1, holder.kill)
+        killer.start()
+        with measurement_lock(tmp_path / "lock") as lock:
+            assert lock.wait_s > 0
+        killer.join()
+
+
+def test_a_lock_that_cannot_be_opened_is_one_sentence(tmp_path: Path) -> None:
+    with (
+        pytest.raises(HostError, match=r"cannot be opened .* allow reading it"),
+        measurement_lock(tmp_path / "no_folder" / "lock"),
+    ):
+        pass
+
+
+def test_the_host_s_lock_is_one_for_all() -> None:
+    assert host_lock_path().name == "copycost.lock"
+    assert host_lock_path().parent.is_dir()

@@ -1,0 +1,62 @@
+"""Which CPUs each side gets."""
+
+import os
+
+import pytest
+
+from copycost.errors import ConfigError
+from copycost.measure.placement import Placement, parse_cpu_list, place, split_by_core
+
+
+def alone(cpu: int) -> tuple[int, ...]:
+    return (cpu,)
+
+
+def pairs_of(n_cores: int) -> dict[int, tuple[int, ...]]:
+    """Return siblings as Intel numbers them: CPU c and c + n_cores share a core."""
+    return {cpu: (cpu % n_cores, cpu % n_cores + n_cores) for cpu in range(2 * n_cores)}
+
+
+def test_cores_are_halved_and_siblings_stay_together() -> None:
+    siblings = pairs_of(4)
+    assert split_by_core(range(8), siblings.__getitem__) == Placement((0, 1, 4, 5), (2, 3, 6, 7))
+
+
+def test_an_odd_core_goes_to_the_sender() -> None:
+    assert split_by_core([0, 1, 2], alone) == Placement((0, 1), (2,))
+
+
+def test_two_cpus_are_one_each() -> None:
+    assert split_by_core([4, 6], alone) == Placement((4,), (6,))
+
+
+def test_one_core_is_divided_by_its_hardware_threads() -> None:
+    assert split_by_core([0, 1], lambda _: (0, 1)) == Placement((0,), (1,))
+
+
+def test_one_cpu_serves_both() -> None:
+    assert split_by_core([3], alone) == Placement((3,), (3,))
+
+
+def test_only_allowed_cpus_are_used() -> None:
+    siblings = pairs_of(4)
+    assert split_by_core([1, 5, 7], siblings.__getitem__) == Placement((1, 5), (7,))
+
+
+def test_lists_of_the_config_are_taken_as_they_are() -> None:
+    cpu = min(os.sched_getaffinity(0))
+    assert place((cpu, cpu), (cpu,)) == Placement((cpu, cpu), (cpu,))
+
+
+def test_auto_beside_a_list_is_the_automatic_half() -> None:
+    cpu = min(os.sched_getaffinity(0))
+    assert place((cpu,), None).receiver_cpus == place(None, None).receiver_cpus
+
+
+def test_a_cpu_that_is_not_allowed_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"measure\.cpus\.receiver: got CPU 99999, must be one"):
+        place(None, (99999,))
+
+
+def test_kernel_cpu_lists_are_read() -> None:
+    assert parse_cpu_list("0-2,8\n") == (0, 1, 2, 8)
