@@ -144,15 +144,21 @@ def host_digest(host: Mapping[str, Any]) -> str:
 
 
 @cache
-def _validator() -> Callable[[Any], Any]:
+def _schema() -> dict[str, Any]:
+    import yaml
+
+    text = SCHEMA_PATH.read_text(encoding="utf-8")
+    return cast("dict[str, Any]", yaml.load(text, Loader=yaml.CSafeLoader))
+
+
+@cache
+def _quick_validator() -> Callable[[Any], Any]:
     # compiled to Python code once per process (about 40 ms): 10 000 records are then checked in a
     # second or two, where an interpreting validator takes a minute
     import fastjsonschema
-    import yaml
 
-    schema = yaml.load(SCHEMA_PATH.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     # the schema uses only keywords that mean the same in drafts 7 and 2020-12
-    schema.pop("$schema")
+    schema = {key: value for key, value in _schema().items() if key != "$schema"}
     validate = fastjsonschema.compile(schema, use_default=False, detailed_exceptions=False)
     return cast("Callable[[Any], Any]", validate)
 
@@ -163,19 +169,31 @@ def check_record(data: object, where: str | Path) -> Record:
     Raises
     ------
     DataError
-        If it does not; the message names the first offending key.
+        If it does not; the message names the offending key.
     """
     from fastjsonschema import JsonSchemaValueException
 
     try:
-        _validator()(data)
+        _quick_validator()(data)
     except JsonSchemaValueException as error:
         raise DataError(
-            f"{where}: {error.message.removeprefix('data.')}; expected a copycost record"
-            f" (schema {SCHEMA_PATH.name}), so move the file elsewhere, or delete it to measure"
-            " that repetition again"
+            f"{where}: {_what_is_wrong(data) or error.message}; expected a copycost record"
+            f" ({SCHEMA_PATH.name}), so move the file elsewhere, or delete it to measure that"
+            " repetition again"
         ) from error
     return cast("Record", data)
+
+
+def _what_is_wrong(data: object) -> str | None:
+    """Return what the full validator, which explains itself better, finds first."""
+    import jsonschema
+
+    validator = jsonschema.Draft202012Validator(_schema())
+    error = jsonschema.exceptions.best_match(validator.iter_errors(data))
+    if error is None:
+        return None
+    place = ".".join(str(key) for key in error.absolute_path)
+    return f"{place}: {error.message[:200]}" if place else error.message[:200]
 
 
 def read_record(path: Path) -> Record:
@@ -219,7 +237,10 @@ def write_record(record: Record, path: Path) -> None:
         If the record breaks its schema, or cannot be written (disk full, no right).
     """
     check_record(record, path)
-    text = json.dumps(record, indent=1, allow_nan=False) + "\n"
+    try:
+        text = json.dumps(record, indent=1, allow_nan=False) + "\n"
+    except ValueError as error:
+        raise DataError(f"{path}: a value is not a number: {error}") from error
     partial = path.with_name(f".{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,155 @@
+"""Records on disk: checked on write and read, whole or not there, and readable in bulk."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from sample_records import sample_record
+
+from copycost.errors import DataError, ParseError
+from copycost.records.record import (
+    SCHEMA_PATH,
+    check_record,
+    host_digest,
+    read_record,
+    write_record,
+)
+
+SCHEMA = yaml.safe_load(SCHEMA_PATH.read_text())
+RECORD = sample_record()
+
+# how a record can be wrong: where, and what is put there (None: the key is taken away)
+WRONG = {
+    "unknown key": (["colour"], "red"),
+    "unknown key below": (["sender", "in_window", "packets"], 1),
+    "missing key": (["boot_id"], None),
+    "missing key below": (["receiver", "window", "half_ns"], None),
+    "unknown status": (["status"], "good"),
+    "negative count": (["sender", "in_window", "bytes"], -1),
+    "text for a number": (["cell", "msg_bytes"], "64KiB"),
+    "zero for a status": (["perf", "sender", "events", "cycles", "status"], 0),
+    "fraction for a count": (["start_ns"], 1.5),
+    "true for a count": (["end_ns"], True),
+    "unknown event status": (["perf", "sender", "events", "cycles", "status"], "zero"),
+    "unknown warning": (["warnings"], [{"code": "odd", "detail": ""}]),
+    "another version": (["schema_version"], 2),
+    "no digest": (["host_digest"], "abc"),
+}
+
+
+def changed(path: list[str], value: object) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads(json.dumps(RECORD))
+    inner = record
+    for key in path[:-1]:
+        inner = inner[key]
+    if value is None:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = value
+    return record
+
+
+def test_the_schema_is_a_schema_and_closed_everywhere() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+    def check(part: object, where: str) -> None:
+        if isinstance(part, dict):
+            if "properties" in part:
+                assert part.get("additionalProperties") is False, where
+                assert set(part["required"]) <= set(part["properties"]), where
+            for key, inner in part.items():
+                check(inner, f"{where}/{key}")
+
+    check(SCHEMA, "")
+
+
+def test_a_whole_record_comes_back_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "testbed=veth" / "rep=1.json"
+    write_record(RECORD, path)
+    assert read_record(path) == RECORD
+    assert os.listdir(path.parent) == [path.name]  # noqa: PTH208 - hidden files too
+
+
+@pytest.mark.parametrize(("path", "value"), WRONG.values(), ids=WRONG)
+def test_both_validators_refuse_what_breaks_the_schema(path: list[str], value: object) -> None:
+    record = changed(path, value)
+    assert not jsonschema.Draft202012Validator(SCHEMA).is_valid(record)
+    with pytest.raises(DataError) as caught:
+        check_record(record, "results/raw/rep=1.json")
+    assert str(caught.value).startswith("results/raw/rep=1.json: ")
+    assert path[-1] in str(caught.value)
+
+
+def test_skipped_and_failed_records_need_no_measurement() -> None:
+    record = {**RECORD, "status": "skipped", "reason": "why", "remedy": "what to do"}
+    empty = dict.fromkeys(("sender", "receiver", "perf", "kernel", "testbed"))
+    assert check_record({**record, **empty}, "x")["status"] == "skipped"
+
+
+def test_a_record_cut_off_names_file_line_and_text(tmp_path: Path) -> None:
+    path = tmp_path / "rep=1.json"
+    text = json.dumps(RECORD, indent=1)
+    path.write_text(text[: len(text) // 2])
+    with pytest.raises(ParseError, match=r"rep=1\.json, line \d+: .* near .*cut off.*delete it"):
+        read_record(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "line 1: an empty file"),
+        (b"hello\n", "line 1: .* near 'hello'"),
+        (b"\xff\xfe\x00", "byte 0 is not UTF-8"),
+        (b"\x7fELF\x02\x01", "line 1: "),
+    ],
+)
+def test_what_is_no_json_is_a_clear_parse_error(tmp_path: Path, content: bytes, says: str) -> None:
+    path = tmp_path / "rep=1.json"
+    path.write_bytes(content)
+    with pytest.raises(ParseError, match=says):
+        read_record(path)
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", "3", '{"name": "package"}', "NaN"])
+def test_a_foreign_json_file_is_a_clear_data_error(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "rep=1.json"
+    path.write_text(content)
+    with pytest.raises(DataError, match=r"rep=1\.json: .*expected a copycost record"):
+        read_record(path)
+
+
+def test_a_record_that_breaks_the_schema_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(DataError):
+        write_record({**RECORD, "status": "good"}, tmp_path / "rep=1.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_number_that_json_lacks_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="not a number"):
+        write_record({**RECORD, "wall_s": float("nan")}, tmp_path / "rep=1.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "testbed=veth").write_text("a file where a folder must be")
+    with pytest.raises(DataError, match=r"the record cannot be written .*free or choose another"):
+        write_record(RECORD, tmp_path / "testbed=veth" / "rep=1.json")
+
+
+def test_a_new_record_takes_the_place_of_the_old_and_of_a_half_written_one(tmp_path: Path) -> None:
+    path = tmp_path / "rep=1.json"
+    (tmp_path / ".rep=1.json.partial").write_text('{"schema_v')
+    path.write_text("old")
+    write_record(RECORD, path)
+    assert read_record(path) == RECORD
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_the_host_digest_depends_on_values_alone() -> None:
+    assert host_digest({"a": 1, "b": 2}) == host_digest({"b": 2, "a": 1})
+    assert host_digest({"a": 1}) != host_digest({"a": 2})
+    assert len(host_digest({})) == 64
