@@ -1,0 +1,145 @@
+"""Real testbeds, built in a process of their own, and what is said where they cannot be."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from copycost.errors import HostError
+from copycost.testbed import links, namespaces
+from copycost.testbed.links import Device, read_mtu, read_offloads
+from copycost.testbed.namespaces import TestbedUnavailable, namespace_remedy
+from copycost.testbed.testbed import open_testbed
+
+ROOT = Path(__file__).parents[3]
+# builds a testbed, sends one packet through it, and prints what it found
+BUILD = """
+import json, os, socket, sys
+from pathlib import Path
+from copycost.testbed.testbed import open_testbed
+home = os.readlink("/proc/self/ns/net")
+fds = len(os.listdir("/proc/self/fd"))
+with open_testbed(sys.argv[1]) as testbed:
+    with testbed.inside("receiver"):
+        receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        receiver.bind((testbed.addresses[1], 0))
+        receiver.settimeout(5)
+    with testbed.inside("sender"):
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sender.sendto(b"hello", receiver.getsockname())
+        devices = Path("/proc/thread-self/net/dev").read_text().count(":")
+    found = {"isolation": testbed.isolation, "mtu_bytes": testbed.mtu_bytes,
+             "offloads": testbed.offloads, "got": receiver.recv(9).decode(), "devices": devices}
+    sender.close(), receiver.close()
+found["home"] = os.readlink("/proc/self/ns/net") == home
+found["left_fds"] = len(os.listdir("/proc/self/fd")) - fds
+print(json.dumps(found))
+"""
+
+
+def build(kind: str, *before: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [*before, sys.executable, "-c", BUILD, kind],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "workflow")},
+    )
+    if "TestbedUnavailable" in done.stderr:
+        pytest.skip(done.stderr.splitlines()[-1])
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_veth_joins_two_namespaces_and_leaves_nothing() -> None:
+    found = build("veth")
+    assert found["got"] == "hello"
+    assert found["devices"] == 2  # the sender's end and its own loopback
+    assert found["mtu_bytes"] == 1500
+    assert found["offloads"]["tso"] is True
+    assert found["left_fds"] == 0
+
+
+def test_without_offloads_all_of_them_are_off() -> None:
+    found = build("veth_no_offload")
+    assert found["got"] == "hello"
+    assert found["offloads"] == {"tso": False, "gso": False, "gro": False}
+
+
+def test_loopback_is_the_host_s_own() -> None:
+    found = build("loopback")
+    assert found["got"] == "hello"
+    assert found["isolation"] == "host"
+    assert found["home"] is True
+
+
+@pytest.mark.needs_root
+def test_root_comes_back_from_its_namespaces() -> None:
+    found = build("veth")
+    assert found["home"] is True
+
+
+@pytest.mark.needs_root
+def test_an_ordinary_user_gets_the_testbed_in_a_user_namespace() -> None:
+    found = build("veth", "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+    assert found["isolation"] == "user_namespace"
+    assert found["got"] == "hello"
+
+
+def test_a_missing_tool_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(links._ENVIRONMENT, "PATH", "/nonexistent")
+    with pytest.raises(TestbedUnavailable, match="ip was not found; install the package iproute2"):
+        links._run(["ip", "-batch", "-"], None)
+    with pytest.raises(TestbedUnavailable, match="ethtool was not found; install the package"):
+        read_offloads(Device("lo", None))
+
+
+def test_loopback_needs_no_ethtool_and_then_does_not_know_offloads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(links._ENVIRONMENT, "PATH", "/nonexistent")
+    with open_testbed("loopback") as testbed:
+        assert testbed.offloads == {"tso": None, "gso": None, "gro": None}
+        assert testbed.mtu_bytes > 0
+
+
+def test_a_tool_that_was_killed_is_a_failure_not_a_lack() -> None:
+    with pytest.raises(HostError, match="was killed by signal 9") as caught:
+        links._run(["sh", "-c", "kill -9 $$"], None)
+    assert not isinstance(caught.value, TestbedUnavailable)
+
+
+def test_a_tool_that_refuses_is_quoted() -> None:
+    with pytest.raises(TestbedUnavailable, match="exit status 3: no, never;"):
+        links._run(["sh", "-c", "echo no, never >&2; exit 3"], None)
+
+
+def test_the_mtu_is_read_from_the_kernel() -> None:
+    assert read_mtu(Device("lo", None)) == int(Path("/sys/class/net/lo/mtu").read_text())
+
+
+@pytest.mark.parametrize(
+    ("switch", "value", "remedy"),
+    [
+        ("kernel/apparmor_restrict_unprivileged_userns", "1", "apparmor_restrict_unprivileged"),
+        ("kernel/unprivileged_userns_clone", "0", "unprivileged_userns_clone=1"),
+        ("user/max_user_namespaces", "0", "user.max_user_namespaces=1000"),
+        ("user/max_net_namespaces", "0", "user.max_net_namespaces=1000"),
+        ("none", "", "run as root, or in a container that may"),
+    ],
+)
+def test_the_remedy_names_the_switch_that_forbids(
+    monkeypatch: pytest.MonkeyPatch, switch: str, value: str, remedy: str
+) -> None:
+    def reads(path: str, wanted: str) -> bool:
+        assert path.startswith("/proc/sys/")
+        return path == f"/proc/sys/{switch}" and wanted == value
+
+    monkeypatch.setattr(namespaces, "_reads", reads)
+    assert remedy in namespace_remedy(None)
