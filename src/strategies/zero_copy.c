@@ -8,6 +8,11 @@
  * is read from the socket's error queue. Needs Linux 4.14 for TCP. Kernel document
  * networking/msg_zerocopy.rst.
  *
+ * Small fields are dear: each is charged to the send buffer as whole pages
+ * (__zerocopy_sg_from_iter), so that 8 fields of 32 bytes take 32 KiB of it. With the send buffer
+ * that the kernel chooses, three such messages fill it, and sendmsg then sleeps until the peer
+ * acknowledges; a send buffer of 4 MiB carries three to four times as many messages of 1 KiB.
+ *
  * Each successful sendmsg gets the next number of a 32-bit counter; a completion names a range of
  * numbers. Messages live in slots. A slot whose sends have all completed goes on top of a stack and
  * is the next to be used, so that the memory in use is what is really in flight and stays in the
