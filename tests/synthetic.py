@@ -64,6 +64,7 @@ class Run:
     user_mode_only: bool = False
     cpus: int = 2
     size_bend: float = 0.0
+    warnings: Callable[[str, int, int, int], str] = lambda *cell: ""
 
 
 def make_cells(run: Run) -> pd.DataFrame:
@@ -189,7 +190,7 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
         "offload_gro": False,
         "mtu_bytes": 1500.0,
         "isolation": "root",
-        "warnings": "",
+        "warnings": run.warnings(impl, size, threads, key["rep"]),
     }
     misses = {"two_copy": 1.0, "one_copy": 0.75, "zero_copy": 0.6}.get(impl, 0.8)
     for side in ("sender", "receiver"):

@@ -94,5 +94,13 @@ SCENARIOS: dict[str, Run] = {
         **SMALL, counters=True, cpus=16, scaling=lambda n_threads: n_threads**0.9
     ),
     "falls_with_threads": Run(**SMALL, scaling=lambda n_threads: n_threads**-0.5),
+    "disturbed": Run(
+        **SMALL,
+        repetitions=4,
+        warnings=lambda implementation, msg_bytes, n_threads, rep: (
+            "foreign_load;lock_waited" if rep == 2 else ""
+        ),
+    ),
+    "disturbed_throughout": Run(**SMALL, warnings=lambda *cell: "steal"),
     "user_mode_only": Run(**SMALL, counters=True, user_mode_only=True),
 }

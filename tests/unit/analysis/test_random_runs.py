@@ -10,7 +10,9 @@ from analysed import facts_of, text_of
 from synthetic import IMPLEMENTATIONS, Run
 
 from copycost.analysis.plain import Facts
+from copycost.figures.names import FIGURES
 from copycost.report.filters import NBSP
+from copycost.report.markdown import slug
 
 N_RUNS = 120
 _GRIDS = ((1024, 16384, 65536), (256, 1024, 4096, 16384, 65536), (65536,), (4096, 1048576))
@@ -83,6 +85,25 @@ def test_labels_start_paragraphs_and_sections_have_text(seed: int) -> None:
         assert re.match(r" \S", text[match.end() :]), match[0]
     for match in re.finditer(r"^#+ .*$", text, flags=re.MULTILINE):
         assert re.match(r"\n\n\S", text[match.end() :]), match[0]
+
+
+@pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
+def test_references_lead_somewhere(seed: int) -> None:
+    facts, text = analysed(seed)
+    ids = set(re.findall(r"{#([a-z0-9-]+)}", text)) | {"sec-results"}
+    for testbed in facts["measured_testbeds"]:
+        ids |= {f"fig-{slug(testbed)}-{slug(figure)}" for figure in FIGURES}
+    assert set(re.findall(r"@([a-z0-9-]+)", text)) <= ids
+
+
+@pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
+def test_summary_is_five_sentences_for_each_testbed(seed: int) -> None:
+    facts, _ = analysed(seed)
+    paragraphs = re.split(r"\n\s*\n", text_of(facts, "summary").strip())
+    assert len(paragraphs) == len(facts["grid"]["testbeds"])
+    for testbed, paragraph in zip(facts["grid"]["testbeds"], paragraphs, strict=True):
+        sentences = re.findall(r"[.!?](?=\s|$)", paragraph)
+        assert len(sentences) == (5 if testbed in facts["measured_testbeds"] else 1), paragraph
 
 
 @pytest.mark.parametrize("seed", range(N_RUNS))

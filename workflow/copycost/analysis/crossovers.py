@@ -19,7 +19,8 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
     ----
     overall
         The outcome that all thread counts share, else ``depends`` (``undecided`` where the
-        others were not measured). `same_size` tells whether they also share its size.
+        others were not measured). `same_size` tells whether they also share its size; `sizes`
+        has the sizes of ``from`` and ``up_to``.
     by_threads, groups
         The outcome of each thread count, and the thread counts that share one.
     n_compared, n_better, n_worse, n_even
@@ -44,6 +45,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "baseline": baseline,
         "overall": _overall(groups),
         "same_size": len({group["size_bytes"] for group in groups}) == 1,
+        "sizes": sorted({group["size_bytes"] for group in groups if group["size_bytes"]}),
         "by_threads": by_threads,
         "groups": groups,
         "n_cells": len(view.msg_bytes) * len(view.n_threads),

@@ -5,6 +5,7 @@ from copycost.analysis.evidence import weigh
 from copycost.analysis.headline import headline_facts
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.plain import Facts
+from copycost.analysis.quality import quality_facts
 from copycost.analysis.quantities import ONE, ZERO, quantities
 from copycost.analysis.questions.cache_misses import cache_miss_facts
 from copycost.analysis.questions.contention import contention_facts
@@ -30,6 +31,8 @@ def answer_questions(view: View) -> Facts:
         contention), ``q6`` (what was unexpected).
     headline
         What the summary says.
+    quality
+        How clean the measurements were.
     """
     found = quantities(view)
     pairs = ((ONE, BASELINE), (ZERO, BASELINE), (ZERO, ONE))
@@ -50,4 +53,5 @@ def answer_questions(view: View) -> Facts:
             "q6": unexpected,
         },
         "headline": headline_facts(view),
+        "quality": quality_facts(view),
     }

@@ -1,0 +1,68 @@
+"""How clean the measurements were is told, and nothing is left out for it."""
+
+import numpy as np
+import pytest
+from analysed import facts_of
+from synthetic import Run, make_cells
+
+from copycost.analysis.plain import Facts
+from copycost.analysis.view import largest_block
+
+SMALL = {"msg_bytes": (1024, 65536), "n_threads": (1, 2)}
+
+
+def gates_of(facts: Facts) -> dict[str, int]:
+    return {gate["id"]: gate["n_cells"] for gate in facts["testbeds"]["veth"]["quality"]["gates"]}
+
+
+def test_quiet_run_passes_every_gate() -> None:
+    assert set(gates_of(facts_of(Run(**SMALL))).values()) == {0}
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "gate"),
+    [
+        ("first_half_share", 0.53, "halves"),
+        ("first_half_share", 0.47, "halves"),
+        ("tcp_retransmits", 1e6, "retransmits"),
+        ("sender_min_running_percent", 40.0, "multiplexed"),
+    ],
+)
+def test_cell_that_breaks_a_bound_is_counted(column: str, value: float, gate: str) -> None:
+    run = Run(**SMALL)
+    cells = make_cells(run)
+    chosen = (cells["implementation"] == "one_copy") & (cells["msg_bytes"] == 1024)
+    cells.loc[chosen & (cells["n_threads"] == 2), column] = value
+    found = gates_of(facts_of(run, cells))
+    assert found.pop(gate) == 1
+    assert set(found.values()) == {0}
+
+
+def test_spread_and_too_few_repetitions_are_told() -> None:
+    assert gates_of(facts_of(Run(**SMALL, noise=0.3)))["spread"] > 6
+    assert gates_of(facts_of(Run(**SMALL, repetitions=2)))["few_repetitions"] == 12
+
+
+def test_warned_repetitions_are_compared_with_and_without() -> None:
+    run = Run(
+        **SMALL,
+        repetitions=4,
+        noise=0.002,
+        warnings=lambda name, size, threads, rep: "foreign_load" if rep == 4 else "lock_waited",
+    )
+    quality = facts_of(run)["testbeds"]["veth"]["quality"]
+    assert quality["warnings"] == {"foreign_load": 12}
+    assert quality["without"]["status"] == "compared"
+    assert quality["without"]["n_compared"] == 12
+
+
+def test_largest_block_leaves_out_the_missing_round_rather_than_the_cells() -> None:
+    values = np.arange(12.0).reshape(4, 3)
+    values[:3, 1] = np.nan
+    np.testing.assert_array_equal(largest_block(values), values[:, [0, 2]])
+
+
+def test_largest_block_leaves_out_the_missing_cell_rather_than_the_rounds() -> None:
+    values = np.arange(12.0).reshape(4, 3)
+    values[2, :2] = np.nan
+    np.testing.assert_array_equal(largest_block(values), values[[0, 1, 3]])
