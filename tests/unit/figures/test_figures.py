@@ -7,18 +7,21 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from unit.figures.tables_example import IMPLEMENTATIONS, example
 
 import copycost
 from copycost.figures.names import FIGURES, figure_code
 from copycost.figures.output import draw, save
+from copycost.figures.sheet import NBSP
 from copycost.figures.style import looks
 from copycost.figures.tables import COLUMNS, Drawn, Tables
+from copycost.stats.medians import METHOD
 
 LINES = ("throughput", "service_time", "counters", "cost_per_byte", "copied_share")
 TWELVE = (*IMPLEMENTATIONS, *(f"further_{place}" for place in range(9)))
@@ -51,8 +54,12 @@ RUNS: dict[str, dict[str, object]] = {
     "everything skipped": {"status": lambda *_: "skipped"},
     "twelve implementations": {"implementations": TWELVE, "sizes": [256, 65536]},
     "many threads and sizes": {
-        "sizes": [2**power for power in range(3, 22)], "threads": [1, 2, 3, 4, 6, 8, 12, 16, 24],
-        "repetitions": 2,
+        "sizes": [2**power for power in range(3, 21)], "threads": [1, 2, 3, 4, 6, 8, 12],
+        "repetitions": 2, "implementations": ["two_copy", "zero_copy"],
+    },
+    "gap in the middle": {
+        "implementations": ["two_copy"], "threads": [1],
+        "status": lambda _name, size, *_: "failed" if size == 4096 else "measured",
     },
     "implementation called null": {"implementations": ["two_copy", "null"]},
 }  # fmt: skip
@@ -64,6 +71,7 @@ _ONLY = {
     "one size": ("throughput", "counters", "ratio_heatmap"),
     "one thread count": ("service_time", "cost_per_byte"),
     "one repetition": LINES,
+    "gap in the middle": ("throughput",),
     "no counter": ("counters", "cost_per_byte"),
     "everything skipped": ("throughput", "ratio_heatmap"),
     "implementation called null": ("throughput", "ratio_heatmap"),
@@ -79,11 +87,20 @@ def drawing(figure: str, run: str = "default") -> Drawn:
     return draw(figure, example(**RUNS[run]))
 
 
-def drawn_lines(figure: Figure) -> Iterator[tuple[Axes, ErrorbarContainer]]:
+def drawn_lines(figure: Figure) -> Iterator[tuple[str, Line2D]]:
+    """Yield implementation and line of every unbroken stretch of points."""
+    for axes in figure.axes:
+        for line in axes.lines:
+            if str(line.get_gid()).startswith("line-"):
+                yield str(line.get_gid()).removeprefix("line-"), line
+
+
+def drawn_bars(figure: Figure) -> Iterator[tuple[str, LineCollection]]:
+    """Yield implementation and intervals of every panel."""
     for axes in figure.axes:
         for container in axes.containers:
             assert isinstance(container, ErrorbarContainer)
-            yield axes, container
+            yield str(container.get_label()), container.lines[2][0]
 
 
 def texts(figure: Figure) -> str:
@@ -97,18 +114,35 @@ def labels(drawn: Drawn) -> set[str]:
 
 
 @pytest.mark.parametrize(("figure", "run"), PAIRS)
-def test_every_run_gives_every_figure_within_its_sheet(figure: str, run: str) -> None:
+def test_every_run_gives_every_figure_with_its_table(figure: str, run: str) -> None:
     drawn = drawing(figure, run)
     assert list(drawn.data.columns)[: len(COLUMNS)] == list(COLUMNS)
     width, height = drawn.figure.get_size_inches() * 2.54
     assert width == pytest.approx(16)
     assert height < 25, "must fit a page"
+
+
+@pytest.mark.parametrize(
+    ("figure", "run"),
+    [
+        *((figure, "with holes") for figure in FIGURES),
+        ("throughput", "one cell once"),
+        ("throughput", "twelve implementations"),
+        ("ratio_heatmap", "twelve implementations"),
+        ("service_time", "many threads and sizes"),
+        ("cost_per_byte", "many threads and sizes"),
+        ("counters", "everything failed"),
+    ],
+)
+def test_nothing_sticks_out_of_the_sheet(figure: str, run: str) -> None:
+    drawn = drawing(figure, run)
     drawn.figure.draw_without_rendering()
     extent = drawn.figure.get_tightbbox()
+    width, height = drawn.figure.get_size_inches()
     assert extent.x0 >= 0
     assert extent.y0 >= 0
-    assert extent.x1 * 2.54 <= width
-    assert extent.y1 * 2.54 <= height
+    assert extent.x1 <= width
+    assert extent.y1 <= height
 
 
 @pytest.mark.parametrize("run", ["everything failed", "everything skipped"])
@@ -172,34 +206,47 @@ def test_axes_say_quantity_and_unit(figure: str, expected: set[str]) -> None:
 def test_csv_holds_exactly_the_points_and_intervals_drawn(figure: str) -> None:
     drawn = drawing(figure, "with holes")
     x = "n_threads" if figure == "service_time" else "msg_bytes"
-    shown = []
-    for _, container in drawn_lines(drawn.figure):
-        line, _, bars = container.lines
-        ends = bars[0].get_segments()
-        for place, (at, value) in enumerate(zip(*line.get_data(), strict=True)):
-            low, high = (ends[place][0][1], ends[place][1][1]) if len(ends[place]) else (None, None)
-            shown.append((str(container.get_label()), at, value, low, high))
-    columns = ["implementation", x, "value", "low", "high"]
-    found = pd.DataFrame(shown, columns=columns).astype({"low": float, "high": float})
-    order = ["implementation", "value", x]
+    order = ["implementation", x, "value"]
+    shown = [
+        (name, at, value)
+        for name, line in drawn_lines(drawn.figure)
+        for at, value in zip(*line.get_data(), strict=True)
+    ]
+    assert_same_rows(pd.DataFrame(shown, columns=order), drawn.data.dropna(subset="value")[order])
+    order = ["implementation", x, "low", "high"]
+    shown = [
+        (name, low[0], low[1], high[1])
+        for name, bars in drawn_bars(drawn.figure)
+        for low, high in bars.get_segments()
+    ]
+    assert_same_rows(pd.DataFrame(shown, columns=order), drawn.data.dropna(subset="low")[order])
+
+
+def assert_same_rows(found: pd.DataFrame, expected: pd.DataFrame) -> None:
+    columns = list(expected.columns)
     pd.testing.assert_frame_equal(
-        found.sort_values(order, ignore_index=True),
-        drawn.data[columns].sort_values(order, ignore_index=True),
+        found.sort_values(columns, ignore_index=True),
+        expected.sort_values(columns, ignore_index=True),
         check_dtype=False,
     )
+
+
+def test_a_missing_cell_interrupts_the_line() -> None:
+    drawn = drawing("throughput", "gap in the middle")
+    stretches = [len(line.get_xdata()) for _, line in drawn_lines(drawn.figure)]
+    assert stretches == [1, 1]
 
 
 @pytest.mark.parametrize("figure", LINES)
 def test_every_implementation_has_its_own_colour_and_marker(figure: str) -> None:
     styles = looks(IMPLEMENTATIONS)
-    seen = set()
-    for _, container in drawn_lines(drawing(figure).figure):
-        name = str(container.get_label())
-        line, _, bars = container.lines
+    drawn = drawing(figure)
+    expected = {"zero_copy"} if figure == "copied_share" else set(IMPLEMENTATIONS)
+    assert {name for name, _ in drawn_lines(drawn.figure)} == expected
+    for name, line in drawn_lines(drawn.figure):
         assert (line.get_color(), line.get_marker()) == (styles[name].colour, styles[name].marker)
-        assert to_hex(bars[0].get_color()[0]) == styles[name].colour.lower()
-        seen.add(name)
-    assert seen == ({"zero_copy"} if figure == "copied_share" else set(IMPLEMENTATIONS))
+    for name, bars in drawn_bars(drawn.figure):
+        assert to_hex(bars.get_color()[0]) == styles[name].colour.lower()
 
 
 def test_an_implementation_missing_on_one_testbed_lends_its_colour_to_nobody() -> None:
@@ -209,8 +256,7 @@ def test_an_implementation_missing_on_one_testbed_lends_its_colour_to_nobody() -
         both.summary[both.summary["implementation"] != "aaa"], both.ratios,
     )  # fmt: skip
     colours = {
-        str(container.get_label()): container.lines[0].get_color()
-        for _, container in drawn_lines(draw("throughput", without).figure)
+        name: line.get_color() for name, line in drawn_lines(draw("throughput", without).figure)
     }
     assert colours["bbb"] == looks(both.implementations)["bbb"].colour
 
@@ -218,19 +264,20 @@ def test_an_implementation_missing_on_one_testbed_lends_its_colour_to_nobody() -
 @pytest.mark.parametrize("figure", LINES)
 def test_one_repetition_has_no_interval_and_the_note_says_so(figure: str) -> None:
     drawn = drawing(figure, "one repetition")
-    assert all(not container.has_yerr for _, container in drawn_lines(drawn.figure))
+    assert all(not bars.get_segments() for _, bars in drawn_bars(drawn.figure))
     assert "one repetition each, so there is no interval" in drawn_note(drawn)
 
 
 def drawn_note(drawn: Drawn) -> str:
-    return " ".join(text.get_text().replace("\n", " ") for text in drawn.figure.texts)
+    said = " ".join(text.get_text().replace("\n", " ") for text in drawn.figure.texts)
+    return said.replace(NBSP, " ")
 
 
 @pytest.mark.parametrize("figure", LINES)
 def test_note_says_what_bars_are(figure: str) -> None:
     note = drawn_note(drawing(figure))
     assert "median of 3 repetitions" in note
-    assert "95 % bootstrap interval" in note
+    assert f"bars: 95 % {METHOD}." in note
 
 
 def test_cells_with_missing_repetitions_are_marked_with_the_implementations_marker() -> None:

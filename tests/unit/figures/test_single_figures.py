@@ -5,12 +5,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from unit.figures.tables_example import (
     EVENTS,
+    IMPLEMENTATIONS,
     example,
     example_cells,
     example_ratios,
@@ -18,6 +17,7 @@ from unit.figures.tables_example import (
 )
 
 from copycost.figures.output import draw
+from copycost.figures.sheet import NBSP
 from copycost.figures.tables import Drawn, tables_of
 
 
@@ -26,7 +26,8 @@ def titles(drawn: Drawn) -> list[str]:
 
 
 def note(drawn: Drawn) -> str:
-    return " ".join(text.get_text().replace("\n", " ") for text in drawn.figure.texts)
+    said = " ".join(text.get_text().replace("\n", " ") for text in drawn.figure.texts)
+    return said.replace(NBSP, " ")
 
 
 def cell_texts(figure: Figure) -> list[str]:
@@ -168,11 +169,15 @@ def test_heatmap_cells_hold_their_ratio_and_mark_their_verdict(heat: Drawn) -> N
 
 
 def test_heatmap_hatches_what_was_not_measured(heat: Drawn) -> None:
-    cells = [patch for patch in heat.figure.axes[0].patches if isinstance(patch, Rectangle)]
-    assert [bool(cell.get_hatch()) for cell in cells].count(True) == 1
-    framed = [cell for cell in cells if cell.get_facecolor()[:3] == (1, 1, 1)]
-    assert len(framed) == 2, "the hatched cell, and the one that shows no difference"
+    patches = heat.figure.axes[0].patches
+    assert [bool(patch.get_hatch()) for patch in patches].count(True) == 1
     assert "Hatched: not measured." in note(heat)
+
+
+def test_heatmap_only_frames_what_shows_no_difference(heat: Drawn) -> None:
+    frames = [patch for patch in heat.figure.axes[0].patches if not patch.get_hatch()]
+    assert len(frames) == 1
+    assert frames[0].get_facecolor() == (1, 1, 1, 1)
 
 
 def test_heatmap_colours_are_centred_on_one_and_logarithmic(heat: Drawn) -> None:
@@ -239,16 +244,13 @@ def test_interval_over_decades_is_cut_and_the_note_says_so(high: float) -> None:
     drawn = wide_interval(high)
     most = drawn.data["value"].max()
     assert drawn.figure.axes[0].get_ylim()[1] < 6 * most
-    assert "Bars without a cap reach beyond the panel." in note(drawn)
-    tops = [container.lines[2][0].get_segments()[0][1][1] for container in lines(drawn)]
-    assert min(tops) > drawn.figure.axes[0].get_ylim()[1]
+    assert "Carets at the edge: the interval runs beyond the axis." in note(drawn)
+    axes = drawn.figure.axes[0]
+    marks = [line for line in axes.lines if str(line.get_gid()).startswith("cut-")]
+    assert [line.get_gid() for line in marks] == [f"cut-{name}-256" for name in IMPLEMENTATIONS]
+    assert {line.get_ydata()[0] for line in marks} == {axes.get_ylim()[1]}
     assert (drawn.data["high"] == high * 1e-9).any(), "the CSV keeps the interval as it is"
 
 
 def test_interval_within_the_panel_needs_no_such_note() -> None:
-    assert "without a cap" not in note(draw("throughput", example()))
-
-
-def lines(drawn: Drawn) -> list[ErrorbarContainer]:
-    containers = [found for axes in drawn.figure.axes for found in axes.containers]
-    return [found for found in containers if isinstance(found, ErrorbarContainer)]
+    assert "Carets" not in note(draw("throughput", example()))

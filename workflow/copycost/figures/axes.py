@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -18,8 +19,9 @@ from matplotlib.ticker import (
 from copycost.sizes import format_size
 
 _EDGE_CM = 0.33
-_DENSE_BELOW = 50.0
-_REACH = 4.0
+_DENSE_BELOW = 80.0
+_LINEAR_REACH = 2.0
+_LOG_REACH = 4.0
 _LOG_FROM = 20.0
 """Spread of the values (largest / smallest) above which a linear axis would flatten the small."""
 
@@ -58,75 +60,98 @@ def _spaced(values: Sequence[int], n_gaps: int) -> set[int]:
     return set(shown)
 
 
-def scale_of(data: pd.DataFrame) -> str:
-    """Return ``linear``, ``log`` or ``symlog``, whichever shows all values honestly.
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A vertical axis that shows all its values honestly.
 
-    A linear axis starts at 0. A wide spread is drawn on a log axis; where it holds zeros, the axis
-    is linear between 0 and the smallest value above 0.
+    Attributes
+    ----------
+    kind
+        ``linear`` (from 0), ``log``, or ``symlog`` (logarithmic, linear next to 0).
+    low, high
+        The ends of the axis, in the unit of the values.
+    least
+        The smallest value above 0.
+    """
+
+    kind: str
+    low: float
+    high: float
+    least: float
+
+
+def scale_of(data: pd.DataFrame, kind: str | None = None) -> Scale:
+    """Return the vertical axis for the values and intervals of `data`.
+
+    A wide spread is drawn on a log axis; where it holds zeros, the axis is linear between 0 and
+    the smallest value above 0. Intervals widen the axis, up to a point: two repetitions that
+    differ give an interval over several decades, beside which nothing else could be seen.
+
+    Parameters
+    ----------
+    data
+        Columns value, low and high.
+    kind
+        Taken instead of the kind that the spread asks for.
     """
     known = data["value"].dropna()
+    if known.empty:
+        return Scale("linear", 0.0, 1.0, 1.0)
     positive = known[known > 0]
-    if positive.empty or positive.max() / positive.min() <= _LOG_FROM:
-        return "linear"
-    return "log" if (known > 0).all() else "symlog"
+    least, most = (positive.min(), known.max()) if len(positive) else (1.0, 0.0)
+    if kind is None:
+        narrow = most / least <= _LOG_FROM
+        kind = "linear" if narrow else "log" if (known > 0).all() else "symlog"
+    reach = _LINEAR_REACH if kind == "linear" else _LOG_REACH
+    top = min(max(most, data["high"].max()), most * reach) if data["high"].notna().any() else most
+    if kind == "linear":
+        return Scale(kind, 0.0, float(top) * 1.06 or 1.0, float(least))
+    bottom = least
+    if data["low"].notna().any():
+        bottom = max(min(least, data["low"].min()), least / reach)
+    return Scale(kind, float(bottom) / 1.25 if kind == "log" else 0.0, float(top) * 1.25, least)
 
 
-def value_axis(axes: Axes, data: pd.DataFrame, scale: str, strip: float = 0.0) -> bool:
-    """Scale the vertical axis to the values and keep the top `strip` (0..1) of the panel free.
-
-    Intervals widen the axis too, up to a point: two repetitions that differ give an interval over
-    several decades, beside which nothing else could be seen.
+def value_axis(axes: Axes, scale: Scale, strip: float = 0.0) -> tuple[float, float]:
+    """Scale the vertical axis and keep the top `strip` (0..1) of the panel free.
 
     Returns
     -------
-    bool
-        Whether an interval reaches beyond the axis.
+    tuple of float
+        The ends of the axis without the strip.
     """
-    known = data["value"].dropna()
     axes.grid(axis="y")
-    if known.empty:
-        axes.set_ylim(0, 1)
-        axes.set_yticks([])
-        return False
-    ends = data[["low", "high"]].dropna()
-    most = float(known.max())
-    if scale == "linear":
-        top = min(float(max(most, ends["high"].max())) if len(ends) else most, most * 2)
-        low, high = 0.0, top * 1.06 or 1.0
+    if scale.kind == "linear":
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
     else:
-        least = float(known[known > 0].min())
-        top = min(float(max(most, ends["high"].max())) if len(ends) else most, most * _REACH)
-        bottom = max(float(min(least, ends["low"].min())) if len(ends) else least, least / _REACH)
-        low, high = bottom / 1.25 if scale == "log" else 0.0, top * 1.25
-        _log_ticks(axes, least, high, scale)
+        _log_ticks(axes, scale)
     transform = axes.yaxis.get_transform()
-    base, full = transform.transform(np.array([low, high]))
+    base, full = transform.transform(np.array([scale.low, scale.high]))
     raised = base + (full - base) / (1 - strip)
-    axes.set_ylim(low, float(transform.inverted().transform(np.array([raised]))[0]))
+    axes.set_ylim(scale.low, float(transform.inverted().transform(np.array([raised]))[0]))
     axes.yaxis.set_major_formatter(FuncFormatter(_plain))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    return bool((ends["low"] < low).any() or (ends["high"] > high).any())
+    return scale.low, scale.high
 
 
-def _log_ticks(axes: Axes, least: float, high: float, scale: str) -> None:
-    if scale == "log":
+def _log_ticks(axes: Axes, scale: Scale) -> None:
+    if scale.kind == "log":
         axes.set_yscale("log")
-        dense = (1.0, 2.0, 5.0) if high / least < _DENSE_BELOW else (1.0,)
+        dense = (1.0, 2.0, 5.0) if scale.high / scale.low < _DENSE_BELOW else (1.0,)
         axes.yaxis.set_major_locator(LogLocator(base=10, subs=dense, numticks=12))
         axes.yaxis.set_minor_locator(LogLocator(base=10, subs=tuple(range(2, 10)), numticks=30))
         return
-    axes.set_yscale("symlog", linthresh=least, linscale=0.5)
+    axes.set_yscale("symlog", linthresh=scale.least, linscale=0.5)
     # A decade next to the linear part would touch the label of 0.
-    first = math.ceil(math.log10(least * 1.5))
-    decades = [10.0**power for power in range(first, math.floor(math.log10(high)) + 1)]
+    first = math.ceil(math.log10(scale.least * 1.5))
+    decades = [10.0**power for power in range(first, math.floor(math.log10(scale.high)) + 1)]
     axes.yaxis.set_major_locator(FixedLocator([0.0, *decades]))
     axes.yaxis.set_minor_locator(NullLocator())
 
 
 def _plain(value: float, _position: object = None) -> str:
-    """Write 0.001, 0.5, 20 or 1000 without exponents where that is short."""
-    return f"{value:.4g}" if 1e-4 <= abs(value) < 1e5 or value == 0 else f"{value:.0e}"
+    """Write a tick without exponent: 0.00001, 0.5, 20 or 100000."""
+    return np.format_float_positional(value, precision=4, fractional=False, trim="-")
 
 
 SCALE_NOTE = {
@@ -136,5 +161,5 @@ SCALE_NOTE = {
 }
 """How a note under the figure names the scale."""
 
-CUT_NOTE = "Bars without a cap reach beyond the panel."
-"""What a note says where `value_axis` left out the end of an interval."""
+CUT_NOTE = "Carets at the edge: the interval runs beyond the axis."
+"""What a note says where an interval is longer than its axis."""

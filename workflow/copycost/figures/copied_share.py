@@ -1,12 +1,13 @@
 """Figure: share of zero-copy completions that the kernel copied, against message size."""
 
-from copycost.figures.axes import size_axis
+from copycost.figures.axes import CUT_NOTE, Scale, size_axis
 from copycost.figures.lines import line_panel, missing_strip
-from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet, wrapped_shape
+from copycost.figures.sheet import NBSP, empty_figure, finish, interval_note, new_sheet
 from copycost.figures.style import styled
 from copycost.figures.tables import Drawn, Quantity, Tables, confidence, counted, points
 
 _QUANTITY = Quantity("completions copied", "%", 100)
+_WHOLE = Scale("linear", -4.0, 106.0, 1.0)
 
 
 @styled
@@ -18,22 +19,19 @@ def draw(tables: Tables) -> Drawn:
     data = data[data["implementation"].isin(asking)].reset_index(drop=True)
     if data.empty:
         return Drawn(empty_figure(f"No zero-copy completions on {tables.testbed}."), data)
-    counts = sorted(data["n_threads"].unique())
-    sheet = new_sheet(wrapped_shape(len(counts)), 3.9, share_y="all")
+    sheet = new_sheet(data, 3.9, column="n_threads", share_y=True)
     strip = missing_strip(data, tables.implementations, sheet.panel_height_cm)
-    for place, count in enumerate(counts):
-        axes = sheet.flat[place]
-        panel = data[data["n_threads"] == count]
-        line_panel(axes, panel, "msg_bytes", tables.implementations, strip)
+    cut = False
+    for place, axes, part in sheet.panels():
+        cut |= line_panel(axes, part, "msg_bytes", tables.implementations, _WHOLE, strip)
         size_axis(axes, data["msg_bytes"], sheet.panel_width_cm)
-        axes.grid(axis="y")
-        axes.set_ylim(-4, 106 / (1 - strip.share))
         axes.set_yticks([0, 25, 50, 75, 100])
-        axes.set_title(counted(count, "thread"))
-        sheet.label(place, len(counts), "message size", _QUANTITY.label)
+        axes.set_title(counted(part["n_threads"].iloc[0], "thread"))
+        sheet.label(place, "message size", _QUANTITY.label)
     note = [
-        "100 %: the kernel copied every message that was sent with zero copy; 0 %: none.",
+        f"100{NBSP}%: the kernel copied every message sent with zero copy; 0{NBSP}%: none.",
         interval_note(data, confidence(tables.summary)),
+        CUT_NOTE if cut else "",
         strip.note,
     ]
     return Drawn(finish(sheet, data, tables.implementations, note), data)

@@ -1,6 +1,6 @@
 """Figure: cost per byte against message size, for the sender, the receiver and both."""
 
-from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis, value_axis
+from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis
 from copycost.figures.lines import line_panel, missing_strip
 from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet
 from copycost.figures.style import styled
@@ -41,22 +41,19 @@ def draw(tables: Tables) -> Drawn:
     every = data["n_threads"]
     counts = spread(every, _ROWS_MOST)
     data = data[every.isin(counts)].reset_index(drop=True)
-    sheet = new_sheet((len(counts), len(_SIDES)), 4.0, share_y="all")
+    sheet = new_sheet(data, 4.0, row="n_threads", column="quantity", share_y=True)
     scale = scale_of(data)
     strip = missing_strip(data, tables.implementations, sheet.panel_height_cm)
     cut = False
-    for place in range(len(counts) * len(_SIDES)):
-        count, side = counts[place // len(_SIDES)], _SIDES[place % len(_SIDES)]
-        axes = sheet.flat[place]
-        panel = data[data["quantity"].str.endswith(f", {side}") & (data["n_threads"] == count)]
-        line_panel(axes, panel, "msg_bytes", tables.implementations, strip)
+    for place, axes, part in sheet.panels():
+        cut |= line_panel(axes, part, "msg_bytes", tables.implementations, scale, strip)
         size_axis(axes, data["msg_bytes"], sheet.panel_width_cm)
-        cut |= value_axis(axes, data, scale, strip.share)
-        axes.set_title(f"{side}, {counted(count, 'thread')}")
-        sheet.label(place, len(counts) * len(_SIDES), "message size", shown.label)
+        side = _SIDES[place % len(_SIDES)]
+        axes.set_title(f"{side}, {counted(part['n_threads'].iloc[0], 'thread')}")
+        sheet.label(place, "message size", shown.label)
     note = [
         interval_note(data, confidence(tables.summary)),
-        f"{SCALE_NOTE[scale]}, the same in all panels.",
+        f"{SCALE_NOTE[scale.kind]}, the same in all panels.",
         _WHY.get(cost.reason, ""),
         CUT_NOTE if cut else "",
         strip.note,

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from copycost.analysis.metrics import MISS_LEVELS, counted_share
-from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis, value_axis
+from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, Scale, scale_of, size_axis
 from copycost.figures.lines import line_panel, missing_strip
-from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet, wrapped_shape
+from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,
@@ -28,6 +28,7 @@ _QUANTITIES = {
     _SWITCHES: Quantity("context switches", "per message"),
 }
 _COLUMNS_MOST = 4
+_PANELS_MOST = 9
 
 
 @styled
@@ -45,28 +46,24 @@ def draw(tables: Tables) -> Drawn:
         return Drawn(empty_figure(reason), data)
     every = data["n_threads"]
     alone = len(found) == 1
-    counts = spread(every, 9 if alone else _COLUMNS_MOST)
+    counts = spread(every, _PANELS_MOST if alone else _COLUMNS_MOST)
     data = data[every.isin(counts)].reset_index(drop=True)
-    shape = wrapped_shape(len(counts)) if alone else (len(found), len(counts))
-    sheet = new_sheet(shape, 4.8 if alone else 3.7, share_y="all" if alone else "row")
+    sheet = (
+        new_sheet(data, 4.8, column="n_threads", share_y=True)
+        if alone
+        else new_sheet(data, 3.7, row="quantity", column="n_threads", share_y="row")
+    )
     strip = missing_strip(data, tables.implementations, sheet.panel_height_cm)
+    scales = {str(name): scale_of(part) for name, part in data.groupby("quantity", sort=False)}
+    labels = {quantity.name: quantity.label for quantity in _QUANTITIES.values()}
     cut = False
-    scales: dict[str, str] = {}
-    for row, event in enumerate(found):
-        quantity = _QUANTITIES[event]
-        part = data[data["quantity"] == quantity.name]
-        scales[quantity.name] = scale_of(part)
-        for column, count in enumerate(counts):
-            place = row * len(counts) + column
-            axes = sheet.flat[place]
-            panel = part[part["n_threads"] == count]
-            line_panel(axes, panel, "msg_bytes", tables.implementations, strip)
-            size_axis(axes, data["msg_bytes"], sheet.panel_width_cm)
-            cut |= value_axis(axes, part, scales[quantity.name], strip.share)
-            if row == 0:
-                axes.set_title(counted(count, "thread"))
-            label = quantity.label if alone else quantity.label.replace(" [", "\n[")
-            sheet.label(place, len(found) * len(counts), "message size", label)
+    for place, axes, part in sheet.panels():
+        name = str(part["quantity"].iloc[0])
+        cut |= line_panel(axes, part, "msg_bytes", tables.implementations, scales[name], strip)
+        size_axis(axes, data["msg_bytes"], sheet.panel_width_cm)
+        if place < len(counts):
+            axes.set_title(counted(part["n_threads"].iloc[0], "thread"))
+        sheet.label(place, "message size", labels[name])
     note = [
         "Sender and receiver together.",
         interval_note(data, confidence(tables.summary)),
@@ -84,13 +81,13 @@ def _column(event: str) -> str:
     return f"{event}_per_message" if event == _SWITCHES else f"both_{event}_per_byte"
 
 
-def _scale_note(scales: Mapping[str, str]) -> str:
+def _scale_note(scales: Mapping[str, Scale]) -> str:
     """Return one sentence per kind of scale, naming the counters where they differ."""
-    kinds = list(dict.fromkeys(scales.values()))
+    kinds = list(dict.fromkeys(scale.kind for scale in scales.values()))
     if len(kinds) == 1:
         return f"{SCALE_NOTE[kinds[0]]}."
     return " ".join(
-        f"{SCALE_NOTE[kind]}: {', '.join(name for name in scales if scales[name] == kind)}."
+        f"{SCALE_NOTE[kind]}: {', '.join(name for name in scales if scales[name].kind == kind)}."
         for kind in kinds
     )
 

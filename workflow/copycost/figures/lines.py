@@ -5,11 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.markers import CARETDOWN, CARETUP, MarkerStyle
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import Transform, blended_transform_factory, offset_copy
 
+from copycost.figures.axes import Scale, value_axis
 from copycost.figures.style import SHADE, looks
 
 _ROW_CM = 0.32
@@ -26,35 +29,81 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
     side by a few printer's points, so that no bar hides another; their data stay exact.
     """
     styles = looks(implementations)
-    drawn = [name for name in implementations if (data["implementation"] == name).any()]
+    drawn = _in_panel(data, implementations)
     for place, name in enumerate(drawn):
         rows = data[data["implementation"] == name].sort_values(x)
-        known = rows["low"].notna() & rows["high"].notna()
+        rows["stretch"] = rows["value"].isna().cumsum()
+        shift = _shifted(axes, place, len(drawn))
+        sns.lineplot(
+            rows, x=x, y="value", units="stretch", estimator=None, legend=False, ax=axes,
+            gid=f"line-{name}", transform=shift, **styles[name].as_line(),
+        )  # fmt: skip
+        known = rows[rows["low"].notna() & rows["high"].notna()]
         # An interval without an end (its exponential overflowed) is drawn beyond any panel.
-        high = rows["high"].clip(upper=rows["value"].abs() * _ENDLESS)
-        reach = np.array([rows["value"] - rows["low"], high - rows["value"]])
+        high = known["high"].clip(upper=known["value"].abs() * _ENDLESS)
+        reach = np.array([known["value"] - known["low"], high - known["value"]])
         axes.errorbar(
-            rows[x].to_numpy(),
-            rows["value"].to_numpy(),
+            known[x].to_numpy(),
+            known["value"].to_numpy(),
             # A rounding error may put the end of a narrow interval past its median.
-            yerr=np.clip(reach, 0, None) if known.any() else None,
+            yerr=np.clip(reach, 0, None),
+            fmt="none",
+            ecolor=styles[name].colour,
             elinewidth=0.9,
             capthick=0.9,
             label=name,
-            transform=_shifted(axes, _dodge(place, len(drawn))),
-            **styles[name].as_line(),
+            transform=shift,
+            zorder=1.9,
         )
 
 
-def _shifted(axes: Axes, points: float) -> Transform:
-    figure = axes.get_figure(root=True)
-    return offset_copy(axes.transData, figure, x=points, units="points")
+def mark_cut(
+    axes: Axes,
+    data: pd.DataFrame,
+    x: str,
+    implementations: Sequence[str],
+    limits: tuple[float, float],
+) -> bool:
+    """Put a caret where an interval reaches beyond the `limits` of the vertical axis.
+
+    Returns
+    -------
+    bool
+        Whether there is any such interval.
+    """
+    styles = looks(implementations)
+    drawn = _in_panel(data, implementations)
+    cut = False
+    for place, name in enumerate(drawn):
+        rows = data[data["implementation"] == name]
+        for edge, beyond, caret in (
+            (limits[0], rows["low"] < limits[0], CARETDOWN),
+            (limits[1], rows["high"] > limits[1], CARETUP),
+        ):
+            for at in rows.loc[beyond, x]:
+                mark = Line2D(
+                    [at],
+                    [edge],
+                    marker=MarkerStyle(caret),
+                    markersize=4,
+                    color=styles[name].colour,
+                    zorder=2.6,
+                )
+                mark.set(transform=_shifted(axes, place, len(drawn)), gid=f"cut-{name}-{at}")
+                axes.add_artist(mark)
+                cut = True
+    return cut
 
 
-def _dodge(place: int, n: int) -> float:
-    """Return the sideways shift, in points, of line number `place` of `n`."""
+def _in_panel(data: pd.DataFrame, implementations: Sequence[str]) -> list[str]:
+    return [name for name in implementations if (data["implementation"] == name).any()]
+
+
+def _shifted(axes: Axes, place: int, n: int) -> Transform:
+    """Return the axes' transform, moved sideways for line number `place` of `n`."""
     step = min(_DODGE_PT, _DODGE_MOST_PT / max(1, n - 1))
-    return (place - (n - 1) / 2) * step
+    figure = axes.get_figure(root=True)
+    return offset_copy(axes.transData, figure, x=(place - (n - 1) / 2) * step, units="points")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +173,21 @@ def mark_missing(
 
 
 def line_panel(
-    axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence[str], strip: Strip
-) -> None:
-    """Draw the lines of a panel and the marks of what is missing in it."""
+    axes: Axes,
+    data: pd.DataFrame,
+    x: str,
+    implementations: Sequence[str],
+    scale: Scale,
+    strip: Strip,
+) -> bool:
+    """Draw a panel: its lines, its vertical axis, and the marks of what is missing or cut off.
+
+    Returns
+    -------
+    bool
+        Whether an interval is cut off at the edge.
+    """
     draw_lines(axes, data, x, implementations)
+    limits = value_axis(axes, scale, strip.share)
     mark_missing(axes, data, x, implementations, strip)
+    return mark_cut(axes, data, x, implementations, limits)

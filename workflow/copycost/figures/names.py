@@ -21,6 +21,7 @@ _SHARED = (
     "analysis/tables.py",
     "records/columns.py",
     "records/table.py",
+    "stats/medians.py",
     "sizes.py",
 )
 

@@ -2,28 +2,28 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LinearSegmentedColormap, LogNorm
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_hex
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.figures.sheet import Sheet, empty_figure, finish, new_sheet
+from copycost.figures.sheet import NBSP, Sheet, empty_figure, finish, new_sheet
 from copycost.figures.style import INK, QUIET, styled
 from copycost.figures.tables import COLUMNS, Drawn, Tables
 from copycost.sizes import format_size
 
 _TICKS = (1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _LEAST_REACH = 1.25
-_DARK = 0.5
+_NAMES_WIDE = 4
 _SAME = "no difference seen"
-_TEXTS = {_SAME: "({})", "observed once": "{}*"}
 
 
 @styled
@@ -40,20 +40,19 @@ def draw(tables: Tables) -> Drawn:
     if data["value"].isna().all():
         return Drawn(empty_figure(f"No measured cells on {tables.testbed}."), data)
     names = [name for name in tables.implementations if (data["implementation"] == name).any()]
-    n_columns = 1 if len(names) <= 4 else 2
-    shape = -(-len(names) // n_columns), n_columns
     counts = sorted(data["n_threads"].unique())
     sizes = sorted(data["msg_bytes"].unique())
-    sheet = new_sheet(shape, 0.62 * len(counts) + 1.0)
+    n_columns = 1 if len(names) <= _NAMES_WIDE else 2
+    row_cm = 0.62 * len(counts) + 1.0
+    sheet = new_sheet(data, row_cm, column="implementation", n_columns=n_columns)
     colours = _colours(data["value"])
     roomy = sheet.panel_width_cm / len(sizes) > 1.7
-    for place, name in enumerate(names):
-        axes = sheet.flat[place]
-        _draw_map(axes, data[data["implementation"] == name], sizes, counts, colours, roomy=roomy)
+    for place, axes, part in sheet.panels():
+        _draw_map(axes, part, colours, roomy=roomy)
         _label_every(axes, sizes, sheet.panel_width_cm)
-        axes.set_title(f"{name} / {BASELINE}")
-        sheet.label(place, len(names), "message size", "threads")
-    _draw_scale(sheet, len(names), colours)
+        axes.set_title(f"{part['implementation'].iloc[0]} / {BASELINE}")
+        sheet.label(place, "message size", "threads")
+    _draw_scale(sheet, colours)
     return Drawn(finish(sheet, data, (), _note(data), extra_cm=1.35), data)
 
 
@@ -76,69 +75,71 @@ def _ratios(tables: Tables) -> pd.DataFrame:
     return rows[[*COLUMNS, "verdict"]].reset_index(drop=True)
 
 
-def _colours(ratios: pd.Series) -> ScalarMappable:
-    """Return the colour scale: red below 1, blue above, as far on one side as on the other."""
+@dataclass(frozen=True, slots=True)
+class _Colours:
+    """Red below a ratio of 1, blue above, as far on one side as on the other."""
+
+    norm: LogNorm
+    table: LinearSegmentedColormap
+
+    def of(self, ratio: float) -> str:
+        return to_hex(self.table(float(self.norm(ratio))))
+
+
+def _colours(ratios: pd.Series) -> _Colours:
     known = ratios.dropna()
     reach = max(float(known.max()), 1 / float(known.min()), _LEAST_REACH)
     # Without the darkest ends, whose red and blue look alike in print without colour.
-    ends = [mpl.colormaps["RdBu"](0.1 + 0.8 * step / 255) for step in range(256)]
-    colours = LinearSegmentedColormap.from_list("ratio", ends)
-    return ScalarMappable(LogNorm(1 / reach, reach), colours)
+    shades = [mpl.colormaps["RdBu"](0.1 + 0.8 * step / 255) for step in range(256)]
+    return _Colours(LogNorm(1 / reach, reach), LinearSegmentedColormap.from_list("ratio", shades))
 
 
-def _draw_map(
-    axes: Axes,
-    data: pd.DataFrame,
-    sizes: Sequence[int],
-    counts: Sequence[int],
-    colours: ScalarMappable,
-    *,
-    roomy: bool,
-) -> None:
+def _draw_map(axes: Axes, data: pd.DataFrame, colours: _Colours, *, roomy: bool) -> None:
     """Draw all cells of one map; `roomy` cells have space for the word why they are empty."""
-    cells = data.set_index(["msg_bytes", "n_threads"])
-    for column, size in enumerate(sizes):
-        for row, count in enumerate(counts):
-            known = (size, count) in cells.index
-            ratio = float(cells["value"][size, count]) if known else math.nan
-            if not math.isnan(ratio):
-                verdict = str(cells.at[(size, count), "verdict"])
-                _draw_ratio(axes, (column, row), ratio, verdict, colours)
-            else:
-                state = str(cells.at[(size, count), "state"]) if known and roomy else ""
-                _draw_hole(axes, (column, row), state)
-    axes.set_xlim(-0.5, len(sizes) - 0.5)
-    axes.set_ylim(-0.5, len(counts) - 0.5)
-    axes.set_yticks(range(len(counts)), [str(count) for count in counts])
+    by_cell = data.pivot(index="n_threads", columns="msg_bytes")
+    ratios, verdicts, states = by_cell["value"], by_cell["verdict"], by_cell["state"]
+    plain = ratios.notna() & (verdicts != _SAME)
+    sns.heatmap(
+        ratios, annot=ratios.map(_short) + verdicts.map(_star), fmt="", mask=~plain.to_numpy(),
+        norm=colours.norm, vmin=colours.norm.vmin, vmax=colours.norm.vmax, cmap=colours.table,
+        cbar=False, linewidths=2, linecolor="white",
+        xticklabels=False, yticklabels=False, annot_kws={"va": "center_baseline"}, ax=axes,
+    )  # fmt: skip
+    values, words = ratios.to_numpy(dtype=np.float64), states.to_numpy(dtype=object)
+    for row, column in np.argwhere(~plain.to_numpy()):
+        ratio = float(values[row, column])
+        if np.isnan(ratio):
+            _draw_hole(axes, (column, row), str(words[row, column]) if roomy else "")
+        else:
+            _draw_frame(axes, (column, row), f"({_short(ratio)})", colours.of(ratio))
+    # Thread counts grow upwards, as on any axis.
+    axes.invert_yaxis()
+    axes.set_yticks([row + 0.5 for row in range(len(ratios))], [str(n) for n in ratios.index])
     axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
 
 
-def _draw_ratio(
-    axes: Axes, place: tuple[int, int], ratio: float, verdict: str, colours: ScalarMappable
-) -> None:
-    text = _TEXTS.get(verdict, "{}").format(_short(ratio))
-    red, green, blue, _ = colours.to_rgba(np.array([ratio]))[0]
-    if verdict == _SAME:
-        # A frame instead of a full cell: the eye shall not take it for an established difference.
-        axes.add_patch(_cell(place, 0.04, facecolor="white", edgecolor=(red, green, blue), lw=2.2))
-        axes.text(*place, text, ha="center", va="center_baseline", color=INK)
-        return
-    axes.add_patch(_cell(place, facecolor=(red, green, blue), lw=0))
-    dark = 0.299 * red + 0.587 * green + 0.114 * blue < _DARK
-    axes.text(*place, text, ha="center", va="center_baseline", color="white" if dark else INK)
+def _draw_frame(axes: Axes, place: tuple[int, int], text: str, colour: str) -> None:
+    """Draw a frame, not a full cell: the eye shall not take it for an established difference."""
+    column, row = place
+    frame = Rectangle((column + 0.03, row + 0.08), 0.94, 0.84, facecolor="white", lw=2.2)
+    frame.set_edgecolor(colour)
+    axes.add_patch(frame)
+    axes.text(column + 0.5, row + 0.5, text, ha="center", va="center_baseline", color=INK)
 
 
 def _draw_hole(axes: Axes, place: tuple[int, int], state: str) -> None:
-    axes.add_patch(_cell(place, facecolor="white", edgecolor=QUIET, hatch="////", lw=0.3))
+    column, row = place
+    hole = Rectangle((column + 0.02, row + 0.04), 0.96, 0.92, facecolor="white", lw=0.3)
+    hole.set(edgecolor=QUIET, hatch="////")
+    axes.add_patch(hole)
     if state:
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
-        axes.text(*place, state, ha="center", va="center_baseline", fontsize=7, bbox=box)
+        where = column + 0.5, row + 0.5
+        axes.text(*where, state, ha="center", va="center_baseline", fontsize=7, bbox=box)
 
 
-def _cell(place: tuple[int, int], inset: float = 0.0, **look: Any) -> Rectangle:  # noqa: ANN401
-    corner = (place[0] - 0.48 + inset / 4, place[1] - 0.46 + inset)
-    return Rectangle(corner, 0.96 - inset / 2, 0.92 - 2 * inset, **look)
+def _star(verdict: str) -> str:
+    return "*" if verdict == "observed once" else ""
 
 
 def _short(ratio: float) -> str:
@@ -149,13 +150,13 @@ def _label_every(axes: Axes, sizes: Sequence[int], width_cm: float) -> None:
     """Label the columns, every other one or fewer where they are narrow."""
     step = -(-len(sizes) * 1.45 // width_cm)
     axes.set_xticks(
-        range(len(sizes)),
+        [place + 0.5 for place in range(len(sizes))],
         ["" if place % step else format_size(size) for place, size in enumerate(sizes)],
     )
 
 
-def _draw_scale(sheet: Sheet, n_panels: int, colours: ScalarMappable) -> None:
-    reach = float(np.max(colours.get_clim()))
+def _draw_scale(sheet: Sheet, colours: _Colours) -> None:
+    reach = float(colours.norm.vmax or _LEAST_REACH)
     steps = [tick for tick in _TICKS if tick <= reach * 1.001]
     # Few enough for their labels: the outermost, and those not within 15 % of the scale of others.
     kept = [1.0]
@@ -164,8 +165,8 @@ def _draw_scale(sheet: Sheet, n_panels: int, colours: ScalarMappable) -> None:
             kept.append(tick)
     ticks = [*(1 / tick for tick in reversed(kept[1:])), *kept]
     bar = sheet.figure.colorbar(
-        colours,
-        ax=sheet.flat[:n_panels],
+        ScalarMappable(colours.norm, colours.table),
+        ax=list(sheet.grid.axes.flat),
         location="bottom",
         aspect=55,
         shrink=0.7,
@@ -184,7 +185,9 @@ def _note(data: pd.DataFrame) -> list[str]:
     return [
         f"Ratios paired over {few}{n_pairs.max()} rounds." if n_pairs.max() > 1 else "",
         "Blue: more throughput, red: less.",
-        "Frame and (…): no difference seen, the interval holds 1." if _SAME in verdicts else "",
+        f"Frame and (…): no difference seen, the interval holds{NBSP}1."
+        if _SAME in verdicts
+        else "",
         "*: observed once, no interval." if "observed once" in verdicts else "",
         "Hatched: not measured." if "not measured" in verdicts else "",
     ]

@@ -1,8 +1,8 @@
 """Figure: service time of a message against threads, one panel per message size."""
 
-from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, thread_axis, value_axis
+from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, thread_axis
 from copycost.figures.lines import line_panel, missing_strip
-from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet, wrapped_shape
+from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,
@@ -32,21 +32,20 @@ def draw(tables: Tables) -> Drawn:
     every = data["msg_bytes"]
     sizes = spread(every, _PANELS_MOST)
     data = data[every.isin(sizes)].reset_index(drop=True)
-    sheet = new_sheet(wrapped_shape(len(sizes)), 4.3)
+    sheet = new_sheet(data, 4.3, column="msg_bytes")
     strip = missing_strip(data, tables.implementations, sheet.panel_height_cm)
+    kinds = {scale_of(part).kind for _, part in data.groupby("msg_bytes")}
+    kind = "linear" if kinds == {"linear"} else "log"
     cut = False
-    parts = [data[data["msg_bytes"] == size] for size in sizes]
-    scale = "linear" if all(scale_of(part) == "linear" for part in parts) else "log"
-    for place, (size, panel) in enumerate(zip(sizes, parts, strict=True)):
-        axes = sheet.flat[place]
-        line_panel(axes, panel, "n_threads", tables.implementations, strip)
+    for place, axes, part in sheet.panels():
+        scale = scale_of(part, kind)
+        cut |= line_panel(axes, part, "n_threads", tables.implementations, scale, strip)
         thread_axis(axes, data["n_threads"], sheet.panel_width_cm)
-        cut |= value_axis(axes, panel, scale, strip.share)
-        axes.set_title(format_size(size))
-        sheet.label(place, len(sizes), "threads", _QUANTITY.label)
+        axes.set_title(format_size(part["msg_bytes"].iloc[0]))
+        sheet.label(place, "threads", _QUANTITY.label)
     note = [
         interval_note(data, confidence(tables.summary)),
-        f"{SCALE_NOTE[scale]}, one of its own for each message size.",
+        f"{SCALE_NOTE[kind]}, one of its own for each message size.",
         CUT_NOTE if cut else "",
         strip.note,
         left_out(every, sizes, "B"),

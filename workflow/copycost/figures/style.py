@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar
 
+import matplotlib as mpl
+import seaborn as sns
 from matplotlib import style
 
 Line = Literal["-"] | tuple[float, tuple[float, ...]]
@@ -21,9 +23,15 @@ QUIET = "#5f5f5f"
 GRID = "#dddddd"
 SHADE = "#f1f1f1"
 
+# Figures go to files: no window system is needed, whatever the host has.
+mpl.use("Agg")
+
 RC: dict[str, Any] = {
+    **sns.axes_style("ticks"),
+    **sns.plotting_context("paper"),
     # DejaVu Sans comes with matplotlib, so every host draws the same letters.
     "font.family": ["DejaVu Sans"],
+    "font.sans-serif": ["DejaVu Sans"],
     "font.size": 8.5,
     "axes.titlesize": 8.5,
     "axes.labelsize": 8.5,
