@@ -18,7 +18,7 @@ def record(**changes: object) -> Record:
 
 def test_overhead_leaves_out_windows_and_waiting_for_others() -> None:
     records = [record(lock_wait_s=0.0, wall_s=0.5), record(lock_wait_s=1.0, wall_s=0.3)]
-    row = overhead_row(Timed(wall_s=5.24, peak_bytes=0), records)
+    row = overhead_row(Timed(wall_s=5.24, cpu_s=3.0, peak_bytes=0), records)
     assert row.value == pytest.approx((5.24 - 2 * 0.12 - 1.0) / 2)
     assert row.n == 2
 
@@ -49,6 +49,7 @@ def test_only_a_measured_record_is_copied() -> None:
 def test_command_is_timed_from_outside(tmp_path: Path) -> None:
     run = timed(tmp_path, [sys.executable, "-c", "bytearray(50_000_000)"])
     assert run.wall_s > 0
+    assert run.cpu_s > 0
     assert run.peak_bytes > 50_000_000
 
 

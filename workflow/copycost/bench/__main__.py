@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for part in (part for part in _PARTS if part in options.only):
         try:
             for row in _PARTS[part](options):
-                print(f"bench: {row.name} ...done", file=sys.stderr, flush=True)
+                print(f"bench: measured {row.name}", file=sys.stderr, flush=True)
                 rows.append(row)
         except CopycostError as error:
             complete = False

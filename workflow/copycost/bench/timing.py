@@ -16,12 +16,22 @@ _PACKAGE_ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A command that has ended: its wall time [s], and the memory of its largest process [bytes].
+    """A command that has ended.
 
-    Source: ru_maxrss in getrusage(2), as wait4(2) gives it for one child and what that waited for.
+    Attributes
+    ----------
+    wall_s : float
+        From start to end [s].
+    cpu_s : float
+        CPU time of all its processes [s]; far less than the wall time where the host was busy.
+    peak_bytes : int
+        Memory of its largest process [bytes].
+
+    Source: getrusage(2), as wait4(2) gives it for one child and whatever that has waited for.
     """
 
     wall_s: float
+    cpu_s: float
     peak_bytes: int
 
 
@@ -50,4 +60,5 @@ def timed(folder: Path, command: Sequence[str]) -> Timed:
             output.seek(0)
             said = "".join(output.readlines()[-_N_LINES_SHOWN:])
             raise HostError(f"bench: {' '.join(command)} ended with {process.returncode}:\n{said}")
-    return Timed(wall_s, usage.ru_maxrss * 1024)  # Linux counts in KiB
+    cpu_s = usage.ru_utime + usage.ru_stime
+    return Timed(wall_s, cpu_s, usage.ru_maxrss * 1024)  # Linux counts in KiB
