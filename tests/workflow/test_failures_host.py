@@ -146,6 +146,33 @@ def test_a_peer_that_never_connects_is_a_failed_record(bench: Bench) -> None:
     assert "0 of 1 connections have greeted" in bench.record()["reason"]
 
 
+# --- programs
+
+
+def test_a_strategy_that_this_host_lacks_is_skipped_with_its_reason(bench: Bench) -> None:
+    # stands for a sender whose probe finds that the kernel lacks something
+    lacking = bench.folder / "bin" / "sender_lacking"
+    lacking.write_text("#!/bin/sh\necho 'sender: lacking: not in this kernel' >&2\nexit 77\n")
+    lacking.chmod(0o755)
+    assert bench.measure(implementation="lacking").code == 77
+    record = bench.record()
+    assert record["status"] == "skipped"
+    assert record["reason"] == "sender: lacking: not in this kernel"
+    assert "config.yaml" in record["remedy"]
+
+
+@pytest.mark.parametrize("perf", [None, shutil.which("perf")])
+def test_a_missing_program_is_a_failed_record(bench: Bench, perf: str | None) -> None:
+    bench.write_host(perf)
+    assert bench.measure(implementation="nonesuch").code == 1
+    assert "sender_nonesuch: cannot be started: No such file" in bench.record()["reason"]
+
+
+def test_a_cpu_that_is_not_there_is_a_failed_record(bench: Bench) -> None:
+    assert bench.measure("--sender-cpus", "99999").code == 1
+    assert "measure.cpus.sender: got CPU 99999" in bench.record()["reason"]
+
+
 # --- limits of memory
 
 
