@@ -81,6 +81,7 @@ rule figures:
 
 
 onstart:
+    entry.claim_folder()
     entry.say_what_follows(workflow, CONFIG)
 
 

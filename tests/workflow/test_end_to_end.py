@@ -183,6 +183,18 @@ def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_later(checkout: Ch
     assert all(record in records for record in kept)
 
 
+def test_a_second_run_in_the_same_folder_is_refused(checkout: Checkout) -> None:
+    with started(checkout, "--cores", "1", "measure") as first:
+        wait_until(lambda: bool(checkout.records()))
+        second = checkout.snakemake("--cores", "1", "measure", check=False)
+        assert second.returncode == 1
+        assert f"another run is at work in this folder (process {first.pid})" in second.stderr
+        assert "Traceback" not in second.stderr
+        first.kill()  # no lock is left behind, so the next run just goes on
+    checkout.snakemake("--cores", "1", "measure")
+    assert len(checkout.records()) == 8
+
+
 def test_two_runs_on_one_host_take_turns(checkout: Checkout, tmp_path: Path) -> None:
     checkout.configure("measure", repetitions=1)
     other = checkout.copy(tmp_path / "other")

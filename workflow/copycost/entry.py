@@ -5,6 +5,7 @@ version of Snakemake has it no more.
 """
 
 import atexit
+import fcntl
 import json
 import logging
 import os
@@ -23,6 +24,7 @@ from copycost.grid import Grid
 
 HOST_PATH = Path("results/host.json")
 PROGRESS_PATH = Path("results/logs/progress.json")
+LOCK_PATH = Path(".snakemake/copycost.lock")
 MEASURING_RULE = "run_cell"
 
 # Sends nothing: measures the harness itself, and is no answer to the question of a report.
@@ -89,6 +91,8 @@ def require_yaml(path: str) -> None:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         sys.exit(f"{path}: not found in {Path.cwd()}; run in the folder that holds it")
+    except UnicodeDecodeError:
+        sys.exit(f"{path}: not UTF-8 text; write it anew with a text editor")
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
         sys.exit(f"{path}: line {line}: not YAML: {error.problem}")
@@ -175,6 +179,26 @@ def host_changes(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 def _short(value: object) -> str:
     text = "unknown" if value is None else str(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def claim_folder() -> None:
+    """Keep other runs out of this folder until this process ends, however it ends.
+
+    Snakemake's own lock is a file that a killed run leaves behind, and that has to be removed by
+    hand; the kernel gives this one back. The default profile switches Snakemake's off.
+    """
+    LOCK_PATH.parent.mkdir(exist_ok=True)
+    fd = os.open(LOCK_PATH, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)  # stays open to the end
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.read(fd, 20).decode().strip()
+        sys.exit(
+            f"copycost: another run is at work in this folder (process {holder}); "
+            "let it end, or use another clone"
+        )
+    os.ftruncate(fd, 0)
+    os.write(fd, f"{os.getpid()}\n".encode())
 
 
 def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401

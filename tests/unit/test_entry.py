@@ -1,0 +1,72 @@
+from pathlib import Path
+
+import pytest
+
+from copycost import entry
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_strategies_are_the_files_that_implement_them() -> None:
+    names = entry.strategies(ROOT)
+    assert {"null", "one_copy", "two_copy", "zero_copy"} <= set(names)
+    assert names == tuple(sorted(names))
+
+
+def test_package_files_are_relative_to_the_checkout() -> None:
+    files = entry.package_files(ROOT, "measure", "sizes.py")
+    assert "workflow/copycost/sizes.py" in files
+    assert "workflow/copycost/measure/repetition.py" in files
+    assert all((ROOT / name).is_file() for name in files)
+
+
+def test_a_module_that_does_not_exist_is_named_by_snakemake_not_left_out() -> None:
+    assert entry.package_files(ROOT, "no_such_module.py") == ["workflow/copycost/no_such_module.py"]
+
+
+def test_the_same_host_has_no_changes() -> None:
+    host = {"n_cpus": 2, "mitigations": {"mds": "on"}}
+    assert entry.host_changes(host, {"n_cpus": 2, "mitigations": {"mds": "on"}}) == []
+
+
+def test_every_change_of_the_host_is_named() -> None:
+    known = {"kernel_release": "6.1", "n_cpus": 2, "mitigations": {"mds": "on", "l1tf": "on"}}
+    now = {"kernel_release": "6.12", "governor": None, "mitigations": {"mds": "off", "l1tf": "on"}}
+    assert entry.host_changes(known, now) == [
+        "kernel_release was 6.1, is 6.12",
+        "mitigations.mds was on, is off",
+        "n_cpus was 2, is unknown",
+    ]
+
+
+def test_a_long_value_is_cut_short() -> None:
+    (change,) = entry.host_changes({"kernel_version": "x" * 200}, {"kernel_version": "y"})
+    assert len(change) < 120
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a:\n  - 1\n b: 2\n", "config.yaml: line 3: not YAML: "),
+        ("\tmeasure: 1\n", "config.yaml: line 1: not YAML: "),
+        ("just a text", "config.yaml: must have the sections streams, measure, statistics and "),
+        ("", "config.yaml: must have the sections streams, measure, statistics and "),
+        (None, "config.yaml: not found in "),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_named(
+    text: str | None, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        Path("config.yaml").write_text(text)
+    with pytest.raises(SystemExit) as ended:
+        entry.require_yaml("config.yaml")
+    assert str(ended.value.code).startswith(said)
+
+
+def test_a_broken_encoding_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("config.yaml").write_bytes(b"title: \xff\xfe\n")
+    with pytest.raises(SystemExit, match=r"config\.yaml: not UTF-8 text"):
+        entry.require_yaml("config.yaml")
