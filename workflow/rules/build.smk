@@ -2,17 +2,15 @@
 # strategy builds, and measures again, only its own sender. The flags are in copycost.toolchain.
 from copycost import toolchain
 
-
-def program_sources(program, strategy=None):
-    """Relative to the checkout, so that a moved one still has the same inputs."""
-    root = Path(workflow.basedir)
-    paths = toolchain.sources(program, strategy, root)
-    return [str(path.relative_to(root)) for path in paths]
+# Relative to the checkout, so that a moved one still has the same inputs.
+CHECKOUT = Path()
 
 
 rule build_sender:
     input:
-        sources=lambda wildcards: program_sources("sender", wildcards.implementation),
+        sources=lambda wildcards: toolchain.sources(
+            "sender", wildcards.implementation, CHECKOUT
+        ),
         code=package_files("toolchain.py"),
     output:
         program="results/bin/sender_{implementation}",
@@ -26,7 +24,7 @@ rule build_sender:
 
 rule build_receiver:
     input:
-        sources=program_sources("receiver"),
+        sources=toolchain.sources("receiver", None, CHECKOUT),
         code=package_files("toolchain.py"),
     output:
         program="results/bin/receiver",
