@@ -7,6 +7,7 @@ import pandas as pd
 
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.plain import Facts
+from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.view import View
 from copycost.stats.crossover import Change, Crossover, Outcome, find_crossover
 from copycost.stats.settings import FloatArray
@@ -27,6 +28,8 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         Cells by the sign of their verdict; of `n_cells` in the grid.
     observed_once
         Whether some comparison rests on one round, so that signs carry no certainty.
+    pooled
+        The ratio over the cells together.
     best, worst
         The cells with the highest and the lowest ratio.
     """
@@ -58,6 +61,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "n_rounds": min(rounds, default=0),
         "n_rounds_max": max(rounds, default=0),
         "observed_once": 1 in rounds,
+        "pooled": ratio_facts(view.pooled(logs)),
         "best": _extreme(compared, highest=True),
         "worst": _extreme(compared, highest=False),
     }

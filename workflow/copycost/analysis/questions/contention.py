@@ -19,8 +19,8 @@ def contention_facts(view: View) -> Facts:
         ``not_measured`` where there is nothing to compare.
     shapes
         Shape and its implementations: ``gains`` (every step gains), ``gains_then_flat``,
-        ``gains_then_falls``, ``falls`` (no step gains, one at least loses), ``flat`` (no step
-        shows a difference), ``mixed``.
+        ``gains_then_falls``, ``gains_somewhere`` (no step loses), ``falls`` (no step gains, one at
+        least loses), ``flat`` (no step shows a difference), ``mixed``.
     by_implementation
         Per implementation its shape, its steps and the whole way from the fewest threads of the
         grid to the most; each a ratio over the sizes that have both.
@@ -70,18 +70,15 @@ def _scaling(view: View, implementation: str) -> Facts:
 
 
 def _shape(signs: list[int]) -> str:
-    if all(sign > 0 for sign in signs):
-        return "gains"
-    if all(sign == 0 for sign in signs):
-        return "flat"
-    if all(sign <= 0 for sign in signs):
+    if len(set(signs)) == 1:
+        return {1: "gains", 0: "flat", -1: "falls"}[signs[0]]
+    if 1 not in signs:
         return "falls"
-    rest = signs[next(i for i, sign in enumerate(signs) if sign <= 0) :]
-    if signs[0] > 0 and all(sign == 0 for sign in rest):
-        return "gains_then_flat"
-    if signs[0] > 0 and all(sign <= 0 for sign in rest):
-        return "gains_then_falls"
-    return "mixed"
+    first_other = next(i for i, sign in enumerate(signs) if sign <= 0)
+    gains_first = first_other > 0 and 1 not in signs[first_other:]
+    if -1 not in signs:
+        return "gains_then_flat" if gains_first else "gains_somewhere"
+    return "gains_then_falls" if gains_first else "mixed"
 
 
 def _verdict(view: View, shapes: list[str]) -> str:
