@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import matplotlib as mpl
 import numpy as np
@@ -10,19 +11,21 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_hex
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgb
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.figures.sheet import NBSP, Sheet, empty_figure, finish, new_sheet
-from copycost.figures.style import INK, QUIET, styled
+from copycost.figures.style import EDGE, INK, QUIET, styled
 from copycost.figures.tables import COLUMNS, Drawn, Tables
 from copycost.sizes import format_size
 
 _TICKS = (1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _LEAST_REACH = 1.25
 _NAMES_WIDE = 4
+_PALE = 0.88
+_Rgb: TypeAlias = tuple[float, float, float]
 _SAME = "no difference seen"
 
 
@@ -82,8 +85,10 @@ class _Colours:
     norm: LogNorm
     table: LinearSegmentedColormap
 
-    def of(self, ratio: float) -> str:
-        return to_hex(self.table(float(self.norm(ratio))))
+    def frame_of(self, ratio: float) -> _Rgb:
+        """Return a ratio's colour, or grey where that would vanish on white paper."""
+        red, green, blue, _ = self.table(float(self.norm(ratio)))
+        return (red, green, blue) if min(red, green, blue) < _PALE else to_rgb(EDGE)
 
 
 def _colours(ratios: pd.Series) -> _Colours:
@@ -111,14 +116,14 @@ def _draw_map(axes: Axes, data: pd.DataFrame, colours: _Colours, *, roomy: bool)
         if np.isnan(ratio):
             _draw_hole(axes, (column, row), str(words[row, column]) if roomy else "")
         else:
-            _draw_frame(axes, (column, row), f"({_short(ratio)})", colours.of(ratio))
+            _draw_frame(axes, (column, row), f"({_short(ratio)})", colours.frame_of(ratio))
     # Thread counts grow upwards, as on any axis.
     axes.invert_yaxis()
     axes.set_yticks([row + 0.5 for row in range(len(ratios))], [str(n) for n in ratios.index])
     axes.tick_params(length=0)
 
 
-def _draw_frame(axes: Axes, place: tuple[int, int], text: str, colour: str) -> None:
+def _draw_frame(axes: Axes, place: tuple[int, int], text: str, colour: _Rgb) -> None:
     """Draw a frame, not a full cell: the eye shall not take it for an established difference."""
     column, row = place
     frame = Rectangle((column + 0.03, row + 0.08), 0.94, 0.84, facecolor="white", lw=2.2)

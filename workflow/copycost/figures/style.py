@@ -20,6 +20,7 @@ WIDTH_CM = 16.0
 
 INK = "#222222"
 QUIET = "#5f5f5f"
+EDGE = "#c4c4c4"
 GRID = "#dddddd"
 SHADE = "#f1f1f1"
 
