@@ -161,10 +161,13 @@ def _collect(
     reports: list[dict[str, Any]] = []
     for side in sides:
         try:
-            reports.append(json.loads(side.output()))
-        except ValueError as error:
-            found = f"the {side.name} printed no JSON object but {side.output()[:80]!r} ({error})"
+            report = json.loads(side.output())
+        except ValueError:
+            report = None
+        if not isinstance(report, dict):
+            found = f"the {side.name} printed no JSON object but {side.output()[:80]!r}"
             return Verdict("failed", found, "build the programs again: delete results/bin")
+        reports.append(report)
     perf = None
     if plan is not None:
         sender, receiver = (_perf_counts(task.host, plan, side) for side in sides)

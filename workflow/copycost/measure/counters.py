@@ -5,7 +5,7 @@ from typing import Any
 
 from copycost.measure.perf_command import PerfPlan
 from copycost.measure.perf_output import PerfCount, split_modifiers
-from copycost.records.record import PerfEvent, PerfSide, PerfStatus
+from copycost.records.record import EventStatus, PerfEvent, PerfSide, PerfStatus
 
 # these happen in the kernel: a count of user mode alone always reads 0, and says nothing
 _KERNEL_EVENTS = frozenset({"context_switches", "cpu_migrations"})
@@ -28,8 +28,7 @@ _FEWEST_INSTRUCTIONS_PER_S = 1e7
 def no_perf(host: Mapping[str, Any], status: PerfStatus, reason: str | None) -> PerfSide:
     """Return the entry of a side that was measured without perf."""
     events = {
-        name: _empty("not_supported" if event["status"] == "not_supported" else "not_counted")
-        for name, event in host["perf"]["events"].items()
+        name: _not_asked_for(event["status"]) for name, event in host["perf"]["events"].items()
     }
     return {"status": status, "reason": reason, "events": events}
 
@@ -49,7 +48,7 @@ def join_counts(host: Mapping[str, Any], plan: PerfPlan, counts: Sequence[PerfCo
     events = {
         name: _event(name, plan.events[name], counts)
         if name in plan.events
-        else _empty("not_counted" if event["status"] == "forbidden" else "not_supported")
+        else _not_asked_for(event["status"])
         for name, event in host["perf"]["events"].items()
     }
     reason = _wrong_counters(events)
@@ -110,11 +109,11 @@ def _wrong_counters(events: Mapping[str, PerfEvent]) -> str | None:
     )
 
 
-def _empty(status: str) -> PerfEvent:
-    event: PerfEvent = {
-        "value": None,
-        "status": "not_supported" if status == "not_supported" else "not_counted",
-        "running_percent": None,
-        "user_only": False,
-    }
-    return event
+def _not_asked_for(host_status: str) -> PerfEvent:
+    """Return the entry of an event that perf was not asked for, by its status in the host facts."""
+    lacking = host_status in ("not_supported", "unknown_event")
+    return _empty("not_supported" if lacking else "not_counted")
+
+
+def _empty(status: EventStatus) -> PerfEvent:
+    return {"value": None, "status": status, "running_percent": None, "user_only": False}

@@ -7,7 +7,7 @@ from typing import Literal
 
 from copycost.errors import CopycostError
 from copycost.measure.conversation import Phase, SideEnded, SideSilent
-from copycost.measure.side import EXIT_UNAVAILABLE, Side, SideName
+from copycost.measure.side import EXIT_UNAVAILABLE, EXIT_USAGE, Side, SideName
 
 AGAIN = "delete the record and run again to repeat it"
 # what a program's last words point to
@@ -70,7 +70,7 @@ def _culprit(sides: Sequence[Side], first: SideName | None) -> Side:
     """Return the side that failed by itself: one side's end soon ends the other."""
 
     def innocence(side: Side) -> tuple[bool, bool, bool]:
-        echo = any(mark in side.last_words for mark in _ECHOES)
+        echo = not side.last_words or any(mark in side.last_words for mark in _ECHOES)
         return side.process.returncode == 0, echo, side.name != first
 
     return min(sides, key=innocence)
@@ -101,5 +101,8 @@ def _exited(side: Side, during: Phase) -> Verdict:
     said = side.last_words or f"the {side.name} said nothing"
     if code == EXIT_UNAVAILABLE:
         return Verdict("skipped", said, "take this implementation out of config.yaml")
-    remedy = next((remedy for mark, remedy in _REMEDIES if mark in said), AGAIN)
+    if code == EXIT_USAGE:
+        remedy = "change config.yaml to values that the program takes"
+    else:
+        remedy = next((remedy for mark, remedy in _REMEDIES if mark in said), AGAIN)
     return Verdict("failed", f"{said} (exit status {code}, during the {during})", remedy)

@@ -21,12 +21,7 @@ from copycost.measure.parent import MeasurementStopped, watched_parents
 from copycost.measure.perf_command import plan_perf
 from copycost.measure.placement import Placement, place
 from copycost.measure.side import PerfUnusable, SideName
-from copycost.records.record import (
-    SCHEMA_VERSION,
-    PerfSides,
-    Record,
-    host_digest,
-)
+from copycost.records.record import SCHEMA_VERSION, PerfSides, Record, host_digest
 from copycost.testbed.namespaces import TestbedUnavailable
 from copycost.testbed.testbed import Testbed, TestbedKind, open_testbed
 
@@ -217,15 +212,14 @@ def _perf_sides(host: Mapping[str, Any], found: Measurement, perf_failure: str |
 
 def _commit() -> str | None:
     """Return the git commit of this checkout, None outside of a clone."""
-    folder = Path(__file__).parent
+    command = ["git", "rev-parse", "HEAD", "--show-prefix"]
+    here = Path(__file__).parent
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder), "rev-parse", "HEAD"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=10,
+            command, cwd=here, capture_output=True, text=True, check=False, timeout=10
         )
-    except OSError:
+    except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip() or None
+    commit, _, prefix = done.stdout.strip().partition("\n")
+    # an unpacked archive may lie within somebody else's repository
+    return commit if done.returncode == 0 and prefix == "workflow/copycost/measure/" else None

@@ -17,6 +17,7 @@ from copycost.testbed.testbed import Testbed
 SideName = Literal["sender", "receiver"]
 
 # exit codes of the programs (`--help` states them)
+EXIT_USAGE = 2
 EXIT_UNAVAILABLE = 77
 _SIGNALS = {signal.strsignal(number): number for number in signal.valid_signals()}
 # what perf itself says on stderr each time it is switched
