@@ -14,7 +14,7 @@ from copycost.figures.names import FIGURES
 from copycost.report.filters import NBSP
 from copycost.report.markdown import slug
 
-N_RUNS = 120
+N_RUNS = 100
 _GRIDS = ((1024, 16384, 65536), (256, 1024, 4096, 16384, 65536), (65536,), (4096, 1048576))
 
 
@@ -28,7 +28,7 @@ def random_run(seed: int) -> Run:
     failure = float(rng.choice([0.0, 0.0, 0.1, 0.5]))
     failing = np.random.default_rng(seed + 1)
     names = [IMPLEMENTATIONS, IMPLEMENTATIONS, IMPLEMENTATIONS[:2], IMPLEMENTATIONS[1:]]
-    testbeds = [("veth",), ("loopback", "veth")][int(rng.integers(2))]
+    testbeds = [("veth",), ("loopback", "veth")][int(rng.random() < 0.25)]
 
     def log_ratio(implementation: str, msg_bytes: int, n_threads: int) -> float:
         which = IMPLEMENTATIONS.index(implementation)
@@ -71,7 +71,7 @@ def test_text_reads_like_a_person_wrote_it(seed: int) -> None:
         r"\S  +\S", r" [.,;:)]", r"\( ", r"\.\.", r",,", r";\.", r"[a-z][.?][A-Z]",
         r"\b1 (?:threads|cells|sizes|comparisons|rounds|repetitions|others)\b",
         r"\b(?:[02-9]|\d\d+) (?:thread|cell|size|comparison|round|repetition)\b",
-        r"\b(\w{3,}) \1\b", r"e[+-]\d\d", r"\d\.\d{4,}", r"_bytes|_ns\b|_per_byte",
+        r"\b(\w{3,}) \1\b", r"e[+-]\d\d", r"[1-9]\d*\.\d{4,}", r"_bytes|_ns\b|_per_byte",
     ):  # fmt: skip
         found = re.search(wrong, prose, flags=re.IGNORECASE if wrong == r"\bnan\b" else 0)
         assert not found, f"{wrong}: {prose[max(0, found.start() - 80) : found.end() + 40]!r}"
@@ -159,6 +159,6 @@ def test_always_is_said_only_of_all_cells(seed: int) -> None:
         )
 
 
-@pytest.mark.parametrize("seed", range(0, N_RUNS, 10))
+@pytest.mark.parametrize("seed", range(0, N_RUNS, 20))
 def test_facts_are_the_same_every_time(seed: int) -> None:
     assert facts_of(random_run(seed)) == analysed(seed)[0]

@@ -8,23 +8,23 @@ import pytest
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.simulate import TRUTHS, main, simulate
 
-SETTINGS = StatisticsSettings(resamples=1000)
+SETTINGS = StatisticsSettings(resamples=500)
 BY_NAME = {truth.name: truth for truth in TRUTHS}
 
 
 @pytest.mark.parametrize("name", ["from, steep", "up to"])
 def test_intervals_hold_the_truth_at_ten_rounds(name: str) -> None:
-    found = simulate(BY_NAME[name], 0.05, 10, 400, SETTINGS)
-    # 400 runs give the share to about 2 %.
+    found = simulate(BY_NAME[name], 0.05, 10, 300, SETTINGS)
+    # 300 runs give the share to about 2.5 %.
     assert 0.93 <= found.ratio_coverage <= 0.97
-    assert 0.91 <= found.crossover_coverage <= 0.99
+    assert 0.90 <= found.crossover_coverage <= 0.99
     assert found.claimed > 0.9
 
 
 @pytest.mark.parametrize("name", BY_NAME)
 @pytest.mark.parametrize("n_rounds", [3, 10])
 def test_wrong_shapes_are_hardly_ever_claimed(name: str, n_rounds: int) -> None:
-    assert simulate(BY_NAME[name], 0.15, n_rounds, 100, SETTINGS).wrongly_claimed < 0.025
+    assert simulate(BY_NAME[name], 0.15, n_rounds, 60, SETTINGS).wrongly_claimed < 0.025
 
 
 def test_command_writes_its_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,9 @@ def compare(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame:
         cube = LogCube(part[part["status"] == "measured"])
         for implementation, baseline in compared_pairs(part["implementation"]):
             for metric in COMPARED:
-                logs = cube.pair(metric, implementation, baseline).reindex(index)
+                logs = cube.pair(metric, implementation, baseline)
+                if not logs.index.equals(index):
+                    logs = logs.reindex(index)
                 head = {"study": study, "testbed": testbed, "metric": metric}
                 pair = {"implementation": implementation, "baseline": baseline}
                 rows.extend(head | pair | row for row in _rows(logs, metric, settings))

@@ -30,12 +30,21 @@ class LogCube:
     @cached_property
     def _positions(self) -> tuple[np.ndarray, ...]:
         return tuple(
-            np.array([self._index(axis)[value] for value in self._rows[axis].tolist()], dtype=int)
+            np.array([self._index[axis][value] for value in self._rows[axis].tolist()], dtype=int)
             for axis in _AXES
         )
 
-    def _index(self, axis: str) -> dict[object, int]:
-        return {label: position for position, label in enumerate(self._labels[axis])}
+    @cached_property
+    def _index(self) -> dict[str, dict[object, int]]:
+        return {
+            axis: {label: position for position, label in enumerate(labels)}
+            for axis, labels in self._labels.items()
+        }
+
+    @cached_property
+    def _cells(self) -> pd.MultiIndex:
+        axes = ["msg_bytes", "n_threads"]
+        return pd.MultiIndex.from_product([self._labels[axis] for axis in axes], names=axes)
 
     def _cube(self, metric: str) -> FloatArray:
         """Return the logarithms, shape (implementations, sizes, thread counts, reps)."""
@@ -49,11 +58,8 @@ class LogCube:
 
     def pair(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
         """Return one implementation over another: index (msg_bytes, n_threads)."""
-        index = pd.MultiIndex.from_product(
-            [self._labels["msg_bytes"], self._labels["n_threads"]],
-            names=["msg_bytes", "n_threads"],
-        )
-        where = self._index("implementation")
+        index = self._cells
+        where = self._index["implementation"]
         if implementation not in where or baseline not in where:
             return self._table(np.empty((0, len(self._labels["rep"]))), index[:0])
         cube = self._cube(metric)
@@ -72,7 +78,7 @@ class LogCube:
         self, axis: str, other: str, metric: str, implementation: str, upper: int, lower: int
     ) -> pd.DataFrame:
         index = pd.Index(self._labels[other], name=other)
-        where, along = self._index("implementation"), self._index(axis)
+        where, along = self._index["implementation"], self._index[axis]
         if implementation not in where or upper not in along or lower not in along:
             return self._table(np.empty((0, len(self._labels["rep"]))), index[:0])
         square = self._cube(metric)[where[implementation]]
@@ -81,6 +87,7 @@ class LogCube:
         return self._table(square[along[upper]] - square[along[lower]], index)
 
     def _table(self, differences: FloatArray, index: pd.Index) -> pd.DataFrame:
-        known = np.flatnonzero(~np.isnan(differences).all(axis=1))
         columns = pd.Index(self._labels["rep"], name="rep")
-        return pd.DataFrame(differences[known], index=index[known], columns=columns)
+        table = pd.DataFrame(differences, index=index, columns=columns)
+        known = np.flatnonzero(~np.isnan(differences).all(axis=1))
+        return table if len(known) == len(table) else table.iloc[known]
