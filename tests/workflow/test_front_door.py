@@ -3,10 +3,13 @@
 import hashlib
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import textwrap
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +27,7 @@ PYTHON = """\
 echo "$*" >>"$TREE/calls"
 case $2 in
 pip) ;;
+snakemake) if [[ -n ${HANG:-} ]]; then echo $$ >"$TREE/pid"; exec sleep 60; fi ;;&
 snakemake) exit "${SNAKEMAKE_EXIT:-0}" ;;
 copycost.retry) if [[ ${3:-} == --count ]]; then echo "${FAILED:-0}"; fi ;;
 "import sys"* | copycost.hostinfo.doctor | copycost.bench) ;;
@@ -43,20 +47,22 @@ class Tree:
         return self.call([str(self.path / "run"), *arguments], **environment)
 
     def call(self, command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
-        variables = {
-            "PATH": str(self.tools),
-            "TREE": str(self.path),
-            "TOOLS": str(self.tools),
-            "LC_ALL": "C",
-        }
         return subprocess.run(
             command,
-            env=variables | environment,
+            env=self.variables() | environment,
             capture_output=True,
             text=True,
             timeout=120,
             check=False,
         )
+
+    def variables(self) -> dict[str, str]:
+        return {
+            "PATH": str(self.tools),
+            "TREE": str(self.path),
+            "TOOLS": str(self.tools),
+            "LC_ALL": "C",
+        }
 
     def calls(self) -> list[str]:
         notes = self.path / "calls"
@@ -129,6 +135,44 @@ def test_failed_repetitions_are_said_in_one_sentence_and_by_the_exit_code(tree: 
 
 def test_a_dry_run_says_nothing_about_earlier_failures(tree: Tree) -> None:
     assert tree.run("-n", FAILED="2").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("sent", "to_group", "exit_code"),
+    [
+        pytest.param(signal.SIGINT, True, 130, id="Ctrl-C"),
+        pytest.param(signal.SIGTERM, False, -signal.SIGTERM, id="kill"),
+        pytest.param(signal.SIGKILL, False, -signal.SIGKILL, id="kill -9"),
+    ],
+)
+def test_run_that_is_ended_leaves_no_snakemake_behind(
+    tree: Tree, sent: signal.Signals, to_group: bool, exit_code: int
+) -> None:
+    (tree.tools / "sleep").symlink_to(shutil.which("sleep"))
+    running = subprocess.Popen(
+        [tree.path / "run"], env=tree.variables() | {"HANG": "yes"}, start_new_session=True
+    )
+    note = tree.path / "pid"
+    wait_until(lambda: note.exists() and note.read_text().endswith("\n"))
+    snakemake = int(note.read_text())
+    (os.killpg if to_group else os.kill)(running.pid, sent)
+    assert running.wait(timeout=10) == exit_code
+    wait_until(lambda: has_ended(snakemake))
+
+
+def has_ended(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return state == "Z"  # whoever inherited it has not taken note yet
+
+
+def wait_until(condition: Callable[[], bool], limit_s: float = 10.0) -> None:
+    deadline_s = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
 
 
 def test_retry_forgets_the_failed_records_and_then_measures(tree: Tree) -> None:
