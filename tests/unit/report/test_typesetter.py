@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,11 +46,22 @@ def test_old_quarto_is_left_aside_and_said_so(tmp_path: Path) -> None:
     assert "Quarto 1.3.450 is older than 1.4" in found.description
 
 
-@pytest.mark.parametrize("script", ["echo broken >&2; exit 3", "echo no version"])
-def test_quarto_without_a_version_is_an_error_with_a_remedy(tmp_path: Path, script: str) -> None:
+@pytest.mark.parametrize("script", ["echo broken >&2; exit 3", "echo no version", "exit 0"])
+def test_broken_quarto_keeps_nobody_from_measuring(tmp_path: Path, script: str) -> None:
     fake_quarto(tmp_path, script)
-    with pytest.raises(HostError, match=r"--version ended with .* take it off the PATH"):
-        find_typesetter(str(tmp_path))
+    found = find_typesetter(str(tmp_path))
+    assert found.quarto is None
+    assert found.description.endswith("(the Quarto on the PATH tells no version)")
+
+
+@pytest.mark.parametrize("package", ["pypandoc", "typst"])
+def test_neither_quarto_nor_the_embedded_default_is_said_clearly(
+    qmd: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    found = find_typesetter(str(qmd.parent))
+    with pytest.raises(HostError, match=f"neither Quarto .* nor the Python package {package}"):
+        render_report(qmd, {"pdf": qmd.with_suffix(".pdf")}, qmd.parent, found)
 
 
 def test_choice_survives_as_params(tmp_path: Path) -> None:

@@ -4,12 +4,16 @@ import logging
 import subprocess
 from pathlib import Path
 
-from copycost.errors import CopycostError
+from copycost.errors import CopycostError, HostError
 
 log = logging.getLogger(__name__)
 
 _TIMEOUT_S = 300
 _TOC_DEPTH = 2
+_MISSING = (
+    "report: there is neither Quarto 1.4 or newer on the PATH nor the Python package {}; "
+    "install one of them (`./run` does) and run again: nothing will be measured again"
+)
 
 
 def render_html(qmd: Path, style: Path, typesetter: str) -> bytes:
@@ -35,8 +39,10 @@ def render_pdf(qmd: Path, style: Path, typesetter: str) -> bytes:
     Only the fonts that come with Typst are used, and no date is written: the same report gives
     the same file on every machine.
     """
-    import typst
-
+    try:
+        import typst
+    except ImportError as error:
+        raise HostError(_MISSING.format("typst")) from error
     source = _pandoc(qmd, style, typesetter, ["--to=typst"], "template.typ")
     # Typst resolves paths from the place of its input, so that must lie beside the figures.
     typ = qmd.with_name(f".{qmd.stem}.typ")
@@ -58,8 +64,10 @@ def render_pdf(qmd: Path, style: Path, typesetter: str) -> bytes:
 
 def _pandoc(qmd: Path, style: Path, typesetter: str, options: list[str], template: str) -> bytes:
     """Run Pandoc; its warnings (a missing picture, an id used twice) are errors."""
-    import pypandoc  # type: ignore[import-untyped]
-
+    try:
+        import pypandoc  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise HostError(_MISSING.format("pypandoc")) from error
     style = style.resolve()
     command = [
         pypandoc.get_pandoc_path(),

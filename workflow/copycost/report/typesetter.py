@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Self
 
-from copycost.errors import HostError
+_TIMEOUT_S = 20
 
 OLDEST_QUARTO = (1, 4)
 """Typst output, and its cross-references to figures and tables, came with Quarto 1.4."""
@@ -43,53 +43,36 @@ class Typesetter:
 
 
 def find_typesetter(path: str | None = None) -> Typesetter:
-    """Return Quarto if a recent one is on the PATH, else the embedded default.
+    """Return Quarto if a recent one that works is on the PATH, else the embedded default.
+
+    Never fails: it is asked before anything is measured, and a broken Quarto must not keep
+    anybody from measuring.
 
     Parameters
     ----------
     path
         Folders to search, as in PATH; the environment's PATH if None.
-
-    Raises
-    ------
-    HostError
-        If there is a Quarto that does not even tell its version.
     """
     found = shutil.which("quarto", path=path)
     if found is None:
-        choice = Typesetter(None, f"{_embedded()} (no Quarto on the PATH)")
-    else:
-        release = quarto_version(Path(found))
-        if _numbers(release) >= OLDEST_QUARTO:
-            choice = Typesetter(Path(found), f"Quarto {release}")
-        else:
-            choice = Typesetter(None, f"{_embedded()} (Quarto {release} is older than 1.4)")
-    return choice
+        return Typesetter(None, f"{_embedded()} (no Quarto on the PATH)")
+    release = _quarto_version(Path(found))
+    if release is None:
+        return Typesetter(None, f"{_embedded()} (the Quarto on the PATH tells no version)")
+    if _numbers(release) < OLDEST_QUARTO:
+        return Typesetter(None, f"{_embedded()} (Quarto {release} is older than 1.4)")
+    return Typesetter(Path(found), f"Quarto {release}")
 
 
-def quarto_version(program: Path) -> str:
-    """Return what ``quarto --version`` prints, such as ``1.9.23``.
-
-    Raises
-    ------
-    HostError
-        If the program fails, hangs, or prints something else.
-    """
-    remedy = "repair it, or take it off the PATH to use the embedded Pandoc and Typst"
+def _quarto_version(program: Path) -> str | None:
     try:
         result = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, timeout=60, check=False
+            [program, "--version"], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise HostError(f"report: {program} --version: {error}; {remedy}") from error
+    except (OSError, subprocess.TimeoutExpired):
+        return None
     release = result.stdout.strip()
-    if result.returncode != 0 or not re.match(r"\d+\.\d+", release):
-        said = (result.stderr.strip() or release).splitlines()
-        raise HostError(
-            f"report: {program} --version ended with {result.returncode} and said "
-            f"{said[-1] if said else 'nothing'!r}; expected a version number; {remedy}"
-        )
-    return release
+    return release if result.returncode == 0 and re.match(r"\d+\.\d+", release) else None
 
 
 def _numbers(release: str) -> tuple[int, ...]:
@@ -97,7 +80,10 @@ def _numbers(release: str) -> tuple[int, ...]:
 
 
 def _embedded() -> str:
-    # Imported here: whoever has Quarto may do without them.
-    import pypandoc  # type: ignore[import-untyped]
+    # Imported here: whoever has Quarto may do without them. Rendering then says what is missing.
+    try:
+        import pypandoc  # type: ignore[import-untyped]
 
-    return f"the embedded Pandoc {pypandoc.get_pandoc_version()} and Typst {version('typst')}"
+        return f"the embedded Pandoc {pypandoc.get_pandoc_version()} and Typst {version('typst')}"
+    except (ImportError, OSError):
+        return "the embedded Pandoc and Typst"
