@@ -20,7 +20,7 @@ from copycost.measure.perf_command import PerfPlan
 from copycost.measure.perf_output import parse_perf
 from copycost.measure.placement import Placement
 from copycost.measure.side import PerfUnusable, Side, SideName, end_sides, start_side
-from copycost.records.record import PerfSide
+from copycost.records.record import PerfSide, prepare_check
 from copycost.testbed.testbed import Testbed
 
 # how long a side may take to end by itself once its control line is closed
@@ -115,6 +115,7 @@ def _converse(
         conversation.sides.append(start_side(name, command, testbed, plan, task.lock_fd))
 
     start("sender")
+    prepare_check()  # the sender takes about as long to start
     cpus = (*placement.sender_cpus, *placement.receiver_cpus)
     with KernelCounters(testbed, cpus) as counters:
         start("receiver", "--port", str(conversation.read_port()))

@@ -163,6 +163,11 @@ def _quick_validator() -> Callable[[Any], Any]:
     return cast("Callable[[Any], Any]", validate)
 
 
+def prepare_check() -> None:
+    """Compile the validator now, at a moment when the time it takes costs nothing."""
+    _quick_validator()
+
+
 def check_record(data: object, where: str | Path) -> Record:
     """Return `data` as a record if the schema allows it.
 

@@ -1,0 +1,31 @@
+"""The command line for measuring one repetition by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from copycost.measure.__main__ import main
+
+
+def test_help_gives_units_defaults_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "window [s] (default: 1.0)" in said
+    assert "0 measured, 1 failed, 2 bad usage, 77 not available on this host" in said
+
+
+@pytest.mark.parametrize("wrong", [["--msg-bytes", "64KB"], ["--testbed", "moon"], []])
+def test_bad_usage_is_exit_code_2(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["one_copy", *wrong] if wrong else [])
+    assert ended.value.code == 2
+    assert "usage: python -m copycost.measure" in capsys.readouterr().err
+
+
+def test_missing_host_facts_are_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["one_copy", "--host", str(tmp_path / "host.json")]) == 1
+    assert "host.json" in capsys.readouterr().err
