@@ -5,7 +5,12 @@ rule summarise_cells:
     input:
         cells="results/tables/cells.parquet",
         code=package_files(
-            "stats", "analysis/metrics.py", "analysis/summary.py", "analysis/tables.py"
+            "stats",
+            "records/columns.py",
+            "records/table.py",
+            "analysis/metrics.py",
+            "analysis/summary.py",
+            "analysis/tables.py",
         ),
     output:
         summary="results/tables/summary.csv",
@@ -24,6 +29,8 @@ rule compare_cells:
         cells="results/tables/cells.parquet",
         code=package_files(
             "stats",
+            "records/columns.py",
+            "records/table.py",
             "analysis/metrics.py",
             "analysis/cube.py",
             "analysis/compare.py",
@@ -47,7 +54,9 @@ rule compute_facts:
         summary=rules.summarise_cells.output.summary,
         ratios=rules.compare_cells.output.ratios,
         host="results/host.json",
-        code=package_files("stats", "analysis"),
+        code=package_files(
+            "stats", "records/columns.py", "records/table.py", "analysis"
+        ),
     output:
         facts="results/facts.json",
     log:

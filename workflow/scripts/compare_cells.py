@@ -1,13 +1,12 @@
 from pathlib import Path
 
-import pandas as pd
-
 from copycost.analysis.compare import compare
 from copycost.analysis.tables import write_table
 from copycost.logs import log_to_file
+from copycost.records.table import read_table
 from copycost.stats.settings import StatisticsSettings
 
 log_to_file(snakemake.log[0])
 settings = StatisticsSettings(**snakemake.params.statistics)
-cells = pd.read_parquet(snakemake.input.cells)
+cells = read_table(Path(snakemake.input.cells))
 write_table(compare(cells, settings), Path(snakemake.output.ratios))

@@ -1,16 +1,15 @@
 import json
 from pathlib import Path
 
-import pandas as pd
-
 from copycost.analysis.facts import Inputs, compute_facts, write_facts
 from copycost.analysis.tables import read_table
 from copycost.logs import log_to_file
+from copycost.records.table import read_table as read_cells
 
 log_to_file(snakemake.log[0])
 given = snakemake.input
 inputs = Inputs(
-    cells=pd.read_parquet(given.cells),
+    cells=read_cells(Path(given.cells)),
     summary=read_table(Path(given.summary)),
     ratios=read_table(Path(given.ratios)),
     host=json.loads(Path(given.host).read_text(encoding="utf-8")),
