@@ -3,17 +3,24 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "compat.h"
 
-int net_parse_endpoint(const struct options *options, struct endpoint *endpoint,
-                       struct failure *failure)
+/* A numeric address with its port. */
+struct endpoint {
+    struct sockaddr_storage address;
+    socklen_t address_bytes;
+};
+
+static int parse_endpoint(const struct options *options, struct endpoint *endpoint,
+                          struct failure *failure)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)options->port)};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)options->port)};
@@ -119,7 +126,7 @@ static int close_after(int fd, int error)
 int net_listen(const struct options *options, uint16_t *port, struct failure *failure)
 {
     struct endpoint endpoint;
-    int error = net_parse_endpoint(options, &endpoint, failure);
+    int error = parse_endpoint(options, &endpoint, failure);
     if (error != 0) {
         return error;
     }
@@ -180,7 +187,7 @@ static int await_connection(int fd, const struct options *options, struct contro
 int net_connect(const struct options *options, struct control *control, struct failure *failure)
 {
     struct endpoint endpoint;
-    int error = net_parse_endpoint(options, &endpoint, failure);
+    int error = parse_endpoint(options, &endpoint, failure);
     if (error != 0) {
         return error;
     }

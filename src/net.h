@@ -2,23 +2,15 @@
 #ifndef COPYCOST_NET_H
 #define COPYCOST_NET_H
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 
 #include "control.h"
 #include "die.h"
 #include "options.h"
 
 #define CONGESTION_NAME_BYTES 16 /* TCP_CA_NAME_MAX of the kernel */
-
-/* An address with its text form, for messages. */
-struct endpoint {
-    struct sockaddr_storage address;
-    socklen_t address_bytes;
-};
 
 /* The options of a socket as the kernel reports them. */
 struct socket_facts {
@@ -30,10 +22,6 @@ struct socket_facts {
     bool nodelay;
     bool zero_copy;
 };
-
-/* Reads a numeric IPv4 or IPv6 address. Returns 0 or -EINVAL. */
-int net_parse_endpoint(const struct options *options, struct endpoint *endpoint,
-                       struct failure *failure);
 
 /* Opens a listening, non-blocking socket and tells its port. Returns the descriptor or -errno. */
 int net_listen(const struct options *options, uint16_t *port, struct failure *failure);

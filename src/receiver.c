@@ -16,9 +16,17 @@
 
 #define PROGRAM "receiver"
 
-#ifndef BUFFER_BYTES
+/*
+ * How much one recv may take. Smaller buffers cost more calls and wake-ups per byte; larger ones
+ * push the message and the socket's pages out of the second-level cache. Measured with 64 KiB
+ * messages on four connections and 1 MiB of that cache per core, CPU time of both sides: 32 KiB 237
+ * ns/KiB, 64 KiB 232, 128 KiB 227, 256 KiB 347.
+ *
+ * SO_RCVLOWAT, which lets the kernel wake us less often, stays the kernel's unless asked for: 32
+ * KiB gives a third more with 4 KiB messages on four connections, but zero-copy senders of small
+ * messages, which the send buffer stops before they have filled it, come to a near halt.
+ */
 #define BUFFER_BYTES ((size_t)128 * 1024)
-#endif
 
 /* The work of one receiving thread. */
 struct receiving {

@@ -1,8 +1,8 @@
-/* Sends messages by one strategy over N connections and tells what it did in the measured window.
- */
+/* Sends messages by one strategy over N connections and tells what it did in the window. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "clock.h"
