@@ -31,8 +31,8 @@ SLACK_PT = 3.0
 """Full stops and hyphens hang into the margin a little, so that it looks straight."""
 
 _UNRESOLVED = re.compile(r"\?@|@(fig|tbl|sec)-|\{#|\{\{|\}\}|:::|\]\(|\bnan\b|Undefined")
-_REFERENCE = re.compile(r"\b(Figure|Table|Section)\s([0-9]+(?:\.[0-9]+)*)(?![.:]\s[A-Z`])")
-_CAPTION = re.compile(r"^(Figure|Table)\s([0-9]+)[.:]\s", re.MULTILINE)
+_REFERENCE = re.compile(r"\b(Figure|Table|Section)\s([0-9]+(?:\.[0-9]+)*)")
+_CAPTION = re.compile(r"(Figure|Table)\s([0-9]+)[.:]\s")
 
 
 def chromium() -> str | None:
@@ -120,13 +120,15 @@ def _check_references(page: Page) -> None:
 def check_pdf(path: Path) -> None:
     """Read every page of the PDF and check what a printer or a reader would notice."""
     with pdfplumber.open(path) as pdf:
-        texts = []
+        texts: list[str] = []
+        captions: list[tuple[str, int]] = []
         for page in pdf.pages:
             _check_margins(page)
             _check_overlaps(page)
             _check_page_end(page)
             texts.append(page.extract_text())
-    _check_numbers("\n".join(texts))
+            captions += _captions(page)
+    _check_numbers("\n".join(texts), captions)
     text = " ".join(texts)
     assert "\N{REPLACEMENT CHARACTER}" not in text
     assert not (found := _UNRESOLVED.search(text)), _around(text, found)
@@ -185,12 +187,22 @@ def _check_page_end(page: Any) -> None:  # noqa: ANN401
     assert not re.match(r"Table\s\d+[.:]", last["text"]), f"page {page.page_number}: caption alone"
 
 
-def _check_numbers(text: str) -> None:
-    captions = _CAPTION.findall(text)
+def _captions(page: Any) -> Iterator[tuple[str, int]]:  # noqa: ANN401
+    """Yield kind and number of the captions on a page; other lines may begin with the same words.
+
+    A caption is in smaller type than the text, or, by Quarto, has a colon behind its number.
+    """
+    for line in page.extract_text_lines(return_chars=True):
+        found = _CAPTION.match(line["text"])
+        if found and (line["chars"][0]["size"] < 10.0 or ":" in found[0]):
+            yield found[1], int(found[2])
+
+
+def _check_numbers(text: str, captions: list[tuple[str, int]]) -> None:
     for noun in ("Figure", "Table"):
-        numbers = [int(number) for kind, number in captions if kind == noun]
+        numbers = [number for kind, number in captions if kind == noun]
         assert numbers == list(range(1, len(numbers) + 1)), f"captions of {noun}: {numbers}"
-    known = {(noun, number) for noun, number in captions}
+    known = {(noun, str(number)) for noun, number in captions}
     headings = set(re.findall(r"^(\d+(?:\.\d+)*)\s\S", text, re.MULTILINE))
     for noun, number in _REFERENCE.findall(text):
         exists = number in headings if noun == "Section" else (noun, number) in known

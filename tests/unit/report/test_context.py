@@ -10,6 +10,7 @@ from synthetic import Run, make_host
 from copycost.errors import DataError
 from copycost.report.assets import gather_assets, shown_figures
 from copycost.report.context import origin_of
+from copycost.report.files import report_files
 from copycost.report.host_table import counter_rows, host_rows
 from copycost.report.run_table import commit_only, run_rows
 from copycost.report.write import make_environment, write_report
@@ -141,3 +142,10 @@ def test_templates_know_ids_and_comments_apart() -> None:
 def test_cpu_numbers_are_put_in_words() -> None:
     cpu_list = make_environment(REPORT).filters["cpu_list"]
     assert [cpu_list(text) for text in ("0", "0,2", "any")] == ["CPU 0", "CPUs 0, 2", "any CPU"]
+
+
+def test_files_of_the_report_are_named_relative_to_the_checkout() -> None:
+    found = report_files(REPORT.parent, "**/*.j2")
+    assert "report/report.qmd.j2" in found
+    assert found == sorted(found)
+    assert report_files(REPORT.parent, "nothing/*") == []

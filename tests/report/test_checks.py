@@ -1,0 +1,102 @@
+"""The checks of finished reports find what they are made to find."""
+
+from pathlib import Path
+
+import pytest
+from report.checks import check_html, check_pdf
+from report.example import STYLE
+
+from copycost.report import embedded
+
+SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="90">'
+    '<rect width="9" height="9"/></svg>'
+)
+GOOD = """# First {#sec-first}
+
+See @fig-one and @tbl-one in @sec-first.
+
+![A figure.](one.svg){#fig-one fig-alt="A square"}
+
+| a | b |
+|:--|--:|
+| x | 1 |
+
+: A table. {#tbl-one}
+
+EXTRA
+
+Typeset by a test.
+"""
+
+
+def write(folder: Path, extra: str) -> Path:
+    (folder / "one.svg").write_text(SVG)
+    qmd = folder / "report.qmd"
+    qmd.write_text(f"---\ntitle: T\n---\n\n{GOOD.replace('EXTRA', extra)}")
+    return qmd
+
+
+def pdf_with(folder: Path, extra: str) -> Path:
+    pdf = folder / "report.pdf"
+    pdf.write_bytes(embedded.render_pdf(write(folder, extra), STYLE, "a test"))
+    return pdf
+
+
+def html_with(folder: Path, old: str, new: str) -> Path:
+    page = embedded.render_html(write(folder, ""), STYLE, "a test").decode()
+    assert old in page
+    path = folder / "report.html"
+    path.write_text(page.replace(old, new, 1))
+    return path
+
+
+def typst(code: str) -> str:
+    return f"```{{=typst}}\n{code}\n```"
+
+
+def test_a_good_pdf_passes(tmp_path: Path) -> None:
+    check_pdf(pdf_with(tmp_path, ""))
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ("A glyph that no font has: \U00013000.", "characters that the fonts lack"),
+        (typst('#box(width: 1pt)[#"far"] #h(9cm) #("W" * 60)'), "margin|overlap"),
+        (typst('#box(width: 3pt)[#"Reason"]#box(width: 9pt)[#"Number"]'), "overlap"),
+        (typst("#place(left, dx: -2cm, rect(width: 5pt))"), "left margin"),
+        ("See Figure 7.", "Figure 7 is referred to"),
+        ("See Section 9.9 there.", "Section 9.9 is referred to"),
+        (r"\@fig-nothing", "unresolved"),
+    ],
+)
+def test_a_faulty_pdf_is_found_out(tmp_path: Path, extra: str, message: str) -> None:
+    pdf = pdf_with(tmp_path, extra)
+    with pytest.raises(AssertionError, match=message):
+        check_pdf(pdf)
+
+
+@pytest.mark.needs_chromium
+def test_a_good_page_passes(tmp_path: Path) -> None:
+    check_html(html_with(tmp_path, "</main>", "</main>"))
+
+
+@pytest.mark.needs_chromium
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('href="#tbl-one"', 'href="#tbl-two"', "references to nothing"),
+        ("</main>", '<div style="width: 900px">wide</div></main>', "900|px wide"),
+        ("</main>", '<link rel="stylesheet" href="other.css"></main>', "requests leave|other.css"),
+        ("</main>", "<script>console.error('broken')</script></main>", "broken"),
+        ("</main>", "<script>throw new Error('thrown')</script></main>", "thrown"),
+        ("</main>", '<img id="x" alt="x" src="data:image/png;base64,AA"></main>', "natural"),
+        ("</main>", "<p>See ?@fig-x</p></main>", "unresolved"),
+        ("</main>", '<p id="fig-one">again</p></main>', "ids used twice"),
+    ],
+)
+def test_a_faulty_page_is_found_out(tmp_path: Path, old: str, new: str, message: str) -> None:
+    page = html_with(tmp_path, old, new)
+    with pytest.raises(AssertionError, match=message):
+        check_html(page)
