@@ -79,7 +79,7 @@ class Checkout:
 
     def planned(self, *arguments: str) -> dict[str, int]:
         """Return how many jobs of each rule a run would do now; targets do not count."""
-        done = self.snakemake("-n", "--quiet", "host", *arguments)
+        done = self.snakemake(*arguments, "-n", "--quiet", "host")
         table = re.search(r"^job +count\n[- ]+\n(.*?)^total", done.stdout, re.DOTALL | re.MULTILINE)
         if table is None:
             assert "Nothing to be done" in done.stdout, done.stdout

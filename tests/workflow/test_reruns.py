@@ -5,24 +5,17 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from workflow.support import ROOT, Checkout, new_checkout
+from workflow.conftest import WholeRun
+from workflow.support import ROOT, Checkout
 
 # Cells of the micro grid: 2 implementations x 2 sizes x 1 thread count x 2 repetitions.
 ALL = 8
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout in which everything was measured and reported."""
-    checkout = new_checkout(tmp_path_factory.mktemp("finished") / "checkout")
-    checkout.snakemake("--cores", "2")
-    return checkout
-
-
 @pytest.fixture
-def checkout(finished: Checkout, tmp_path: Path) -> Checkout:
-    """A moved copy of the finished checkout, for a test to edit."""
-    return finished.copy(tmp_path / "checkout")
+def checkout(whole_run: WholeRun, tmp_path: Path) -> Checkout:
+    """A moved copy of the checkout in which everything was measured, for a test to edit."""
+    return whole_run.checkout.copy(tmp_path / "checkout")
 
 
 def test_nothing_is_done_again_when_nothing_changed(checkout: Checkout) -> None:
@@ -194,7 +187,7 @@ def test_the_configuration_is_saved_as_it_was_resolved(checkout: Checkout) -> No
     assert saved.stat().st_mtime_ns == before
 
 
-def test_rounds_are_measured_one_after_the_other(finished: Checkout) -> None:
-    rounds = [record["cell"]["rep"] for record in finished.records()]
+def test_rounds_are_measured_one_after_the_other(whole_run: WholeRun) -> None:
+    rounds = [record["cell"]["rep"] for record in whole_run.checkout.records()]
     assert rounds == sorted(rounds)
     assert Counter(rounds) == {1: ALL / 2, 2: ALL / 2}
