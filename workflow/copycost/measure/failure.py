@@ -51,6 +51,10 @@ def judge(error: CopycostError, sides: Sequence[Side]) -> Verdict:
     if death is not None:
         return death
     if isinstance(error, SideEnded):
+        first = next(side for side in sides if side.name == error.name)
+        if first.process.returncode == 0:  # perf gave up, and its program only then
+            what = f"what ran the {first.name} ended too early, with exit status 0"
+            return Verdict("failed", f"{what}, during the {during}: {first.errors()}", AGAIN)
         return _exited(_culprit(sides, error.name), during)
     if isinstance(error, SideSilent):
         said = next((f", saying {line!r}" for side in sides for line in side.errors()[-1:]), "")
