@@ -69,7 +69,8 @@ rule measure:
 
 rule tables:
     input:
-        expand(
+        config="results/config.yaml",
+        tables=expand(
             "results/tables/{table}",
             table=["cells.csv", "cells.parquet", "summary.csv", "ratios.csv"],
         ),
@@ -77,7 +78,8 @@ rule tables:
 
 rule figures:
     input:
-        expand("{figure}.svg", figure=REPORT_FIGURES),
+        config="results/config.yaml",
+        figures=expand("{figure}.svg", figure=REPORT_FIGURES),
 
 
 onstart:

@@ -1,12 +1,15 @@
 """What is done again after a change, and what is not: on the real workflow, after a real run."""
 
+import json
 import os
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from workflow.conftest import WholeRun
-from workflow.support import ROOT, Checkout
+from workflow.support import ROOT, Checkout, clean_environment
 
 # Cells of the micro grid: 2 implementations x 2 sizes x 1 thread count x 2 repetitions.
 ALL = 8
@@ -172,6 +175,20 @@ def test_a_description_of_another_host_is_replaced(checkout: Checkout) -> None:
     done = checkout.snakemake("--cores", "1", "results/host.json")
     assert "(kernel_release was 5.10.0-test-" in done.stderr
     assert path.read_text() == right
+
+
+def test_a_failed_repetition_is_measured_again_when_asked_for(checkout: Checkout) -> None:
+    path = sorted((checkout.path / "results" / "raw").rglob("rep=2.json"))[0]
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"status": "failed", "reason": "reset by peer"}))
+    assert "run_cell" not in checkout.planned()
+    subprocess.run(
+        [sys.executable, "-m", "copycost.retry"],
+        cwd=checkout.path,
+        env=clean_environment() | {"PYTHONPATH": "workflow"},
+        check=True,
+    )
+    assert checkout.planned_cells() == [str(path.relative_to(checkout.path))]
 
 
 def test_the_same_host_is_no_matter_to_speak_of(checkout: Checkout) -> None:

@@ -110,13 +110,13 @@ def tell(cell: Cell, record: Mapping[str, Any]) -> str:
     """Count a finished repetition, if somebody counts, and return its line."""
     line = f"{describe_cell(cell)}: {describe_result(record)}"
     path = Path(os.environ.get(VARIABLE, ""))
+    now_s = time.monotonic()
     try:
         progress = Progress(**json.loads(path.read_text(encoding="utf-8")))
+        progress = progress.after(record["status"], record["wall_s"], now_s)
+        path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
     except (OSError, ValueError, TypeError):
-        return line  # run without Snakemake's hooks; the count is a courtesy, the record is safe
-    now_s = time.monotonic()
-    progress = progress.after(record["status"], record["wall_s"], now_s)
-    path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+        return line  # nobody counts, or the disk is full; the count is a courtesy
     left = f"{progress.left} left"
     if progress.left:
         left += f", about {format_duration(progress.left_s(now_s))}"
