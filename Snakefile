@@ -55,10 +55,13 @@ include: "workflow/rules/report.smk"
 entry.take_scripts_as_inputs(workflow)
 
 
+# Each target names the records too: a missing one, say of a failed repetition that shall be measured
+# again, is no reason for Snakemake to act as long as only what follows from it is wanted.
 rule all:
     default_target: True
     input:
-        rules.report.input,
+        report=expand("results/report/report.{format}", format=CONFIG.report.formats),
+        records=GRID.paths(),
 
 
 rule measure:
@@ -70,6 +73,7 @@ rule measure:
 rule tables:
     input:
         config="results/config.yaml",
+        records=GRID.paths(),
         tables=expand(
             "results/tables/{table}",
             table=["cells.csv", "cells.parquet", "summary.csv", "ratios.csv"],
@@ -79,7 +83,14 @@ rule tables:
 rule figures:
     input:
         config="results/config.yaml",
+        records=GRID.paths(),
         figures=expand("{figure}.svg", figure=REPORT_FIGURES),
+
+
+rule report:
+    input:
+        report=expand("results/report/report.{format}", format=CONFIG.report.formats),
+        records=GRID.paths(),
 
 
 onstart:

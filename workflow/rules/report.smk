@@ -68,8 +68,3 @@ rule render_report:
         "Typeset the report"
     script:
         "../scripts/render_report.py"
-
-
-rule report:
-    input:
-        rules.render_report.output,
