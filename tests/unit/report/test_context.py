@@ -11,7 +11,7 @@ from copycost.errors import DataError
 from copycost.report.assets import gather_assets, shown_figures
 from copycost.report.context import origin_of
 from copycost.report.files import report_files
-from copycost.report.host_table import counter_rows, host_rows
+from copycost.report.host_table import counter_rows, host_rows, uncounted_events
 from copycost.report.run_table import commit_only, run_rows
 from copycost.report.write import make_environment, write_report
 
@@ -60,6 +60,16 @@ def test_counter_table_gives_reasons() -> None:
         ["task clock", "", "reads 0 everywhere, which is no measurement"],
         ["cycles", "`LLC-loads`", r"not counted: no \<PMU\>"],
     ]
+
+
+def test_a_window_without_page_faults_is_counted_and_one_without_cycles_is_not() -> None:
+    zero = {"status": "zero", "perf_name": "x", "host_status": "supported", "reason": None}
+    counters = {"page_faults": zero, "cycles": zero | {"perf_name": "cycles"}}
+    assert [row[2] for row in counter_rows(counters)] == [
+        "counted: none in any window",
+        "reads 0 everywhere, which is no measurement",
+    ]
+    assert uncounted_events(counters) == ["cycles"]
 
 
 @pytest.mark.parametrize("commit", ["abc123", "abc123-dirty", "abc123+changes", "abc123 (dirty)"])

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from copycost.report.assets import shown_figures
-from copycost.report.host_table import counter_rows, host_rows
+from copycost.report.host_table import counter_rows, host_rows, uncounted_events
 from copycost.report.markdown import code, escape
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
 from copycost.report.run_table import commit_only, run_rows
@@ -53,6 +53,8 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         Rows of the tables of these names, in Markdown.
     provenance
         Function of testbed and figure: where its numbers are from, for the caption.
+    uncounted
+        perf's names of the events without counts.
     vague_factor
         From which width on an interval is not quoted.
     config_text
@@ -84,6 +86,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "host_rows": host_rows(facts["host"]),
         "counter_rows": counter_rows(facts["counters"]),
         "run_rows": run_rows(facts),
+        "uncounted": uncounted_events(facts["counters"]),
         "vague_factor": f"{VAGUE_FACTOR:.0f}",
         "provenance": _provenance(origin),
         "config_text": _compact(sources.config.read_text(encoding="utf-8")),

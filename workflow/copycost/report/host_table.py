@@ -47,12 +47,29 @@ def counter_rows(counters: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     rows = []
     for event, facts in counters.items():
         said = words[facts["status"]]
-        if facts["status"] != "counted" and facts["reason"]:
+        if _never_happened(event, facts):
+            said = "counted: none in any window"
+        elif facts["status"] != "counted" and facts["reason"]:
             said = f"{said}: {escape(facts['reason'])}"
         name = event.removesuffix("_ns").replace("_", " ").replace("l1d", "L1d")
         name = name.replace("llc", "LLC")
         rows.append([name, code(facts["perf_name"]) if facts["perf_name"] else "", said])
     return rows
+
+
+def uncounted_events(counters: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return perf's names of the events that this run has no counts of."""
+    return [
+        facts["perf_name"] or event
+        for event, facts in counters.items()
+        if facts["status"] not in ("counted", "partly") and not _never_happened(event, facts)
+    ]
+
+
+def _never_happened(event: str, facts: Mapping[str, Any]) -> bool:
+    """Tell a 0 that is a count: a window without page faults, unlike one without cycles."""
+    rare = event in ("page_faults", "cpu_migrations", "context_switches")
+    return rare and facts["status"] == "zero" and facts.get("host_status") == "supported"
 
 
 def _known(host: Mapping[str, Any], key: str, form: Any) -> str:  # noqa: ANN401
