@@ -6,11 +6,12 @@ version of Snakemake has it no more.
 
 import atexit
 import fcntl
+import hashlib
 import json
 import logging
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,16 @@ def package_files(root: str | Path, *names: str) -> list[str]:
         path = package / name
         files.update(path.rglob("*.py") if path.is_dir() else [path])
     return sorted(str(path.relative_to(root)) for path in files)
+
+
+def digest_of(paths: Sequence[str]) -> str:
+    """Return the SHA-256 over the names and contents of files, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    for path in paths:
+        content = Path(path).read_bytes()
+        digest.update(f"{path}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
 
 
 def take_scripts_as_inputs(workflow: Any) -> None:  # noqa: ANN401

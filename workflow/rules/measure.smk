@@ -21,8 +21,6 @@ rule run_cell:
         sender="results/bin/sender_{implementation}",
         receiver="results/bin/receiver",
         host="results/host.json",
-        # What decides what is measured. An edit measures everything again, so no more than that.
-        code=package_files("measure", "testbed"),
     output:
         record=RAW_STREAMS,
     log:
@@ -34,6 +32,9 @@ rule run_cell:
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
+        # What decides what is measured: an edit measures everything again, so no more than that. A
+        # digest, since twenty more inputs of each of thousands of jobs take Snakemake long.
+        code=entry.digest_of(package_files("measure", "testbed")),
         settings=CONFIG.measure.settings().as_params(),
     script:
         "../scripts/run_cell.py"
