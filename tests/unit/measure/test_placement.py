@@ -5,7 +5,7 @@ import os
 import pytest
 
 from copycost.errors import ConfigError
-from copycost.measure.placement import Placement, parse_cpu_list, place, split_by_core
+from copycost.measure.placement import Placement, parse_cpu_list, place, spread_by_core
 
 
 def alone(cpu: int) -> tuple[int, ...]:
@@ -19,28 +19,41 @@ def pairs_of(n_cores: int) -> dict[int, tuple[int, ...]]:
 
 def test_cores_are_halved_and_siblings_stay_together() -> None:
     siblings = pairs_of(4)
-    assert split_by_core(range(8), siblings.__getitem__) == Placement((0, 1, 4, 5), (2, 3, 6, 7))
+    assert spread_by_core(range(8), siblings.__getitem__) == Placement(
+        (0, 1, 4, 5, 2, 3, 6, 7), (2, 3, 6, 7, 0, 1, 4, 5)
+    )
 
 
-def test_an_odd_core_goes_to_the_sender() -> None:
-    assert split_by_core([0, 1, 2], alone) == Placement((0, 1), (2,))
+@pytest.mark.parametrize("n_cores", range(2, 10))
+def test_both_ends_of_a_connection_are_on_different_cores(n_cores: int) -> None:
+    siblings = pairs_of(n_cores)
+    placement = spread_by_core(siblings, siblings.__getitem__)
+    for sender, receiver in zip(placement.sender_cpus, placement.receiver_cpus, strict=True):
+        assert siblings[sender] != siblings[receiver]
 
 
-def test_two_cpus_are_one_each() -> None:
-    assert split_by_core([4, 6], alone) == Placement((4,), (6,))
+@pytest.mark.parametrize("n_cpus", range(2, 10))
+def test_every_cpu_serves_both_sides_equally(n_cpus: int) -> None:
+    placement = spread_by_core(range(n_cpus), alone)
+    assert sorted(placement.sender_cpus) == list(range(n_cpus))
+    assert sorted(placement.receiver_cpus) == list(range(n_cpus))
+
+
+def test_two_cpus_change_places_from_connection_to_connection() -> None:
+    assert spread_by_core([4, 6], alone) == Placement((4, 6), (6, 4))
 
 
 def test_one_core_is_divided_by_its_hardware_threads() -> None:
-    assert split_by_core([0, 1], lambda _: (0, 1)) == Placement((0,), (1,))
+    assert spread_by_core([0, 1], lambda _: (0, 1)) == Placement((0, 1), (1, 0))
 
 
 def test_one_cpu_serves_both() -> None:
-    assert split_by_core([3], alone) == Placement((3,), (3,))
+    assert spread_by_core([3], alone) == Placement((3,), (3,))
 
 
 def test_only_allowed_cpus_are_used() -> None:
     siblings = pairs_of(4)
-    assert split_by_core([1, 5, 7], siblings.__getitem__) == Placement((1, 5), (7,))
+    assert spread_by_core([1, 5, 7], siblings.__getitem__) == Placement((1, 5, 7), (7, 1, 5))
 
 
 def test_lists_of_the_config_are_taken_as_they_are() -> None:
@@ -48,7 +61,7 @@ def test_lists_of_the_config_are_taken_as_they_are() -> None:
     assert place((cpu, cpu), (cpu,)) == Placement((cpu, cpu), (cpu,))
 
 
-def test_auto_beside_a_list_is_the_automatic_half() -> None:
+def test_auto_beside_a_list_stays_automatic() -> None:
     cpu = min(os.sched_getaffinity(0))
     assert place((cpu,), None).receiver_cpus == place(None, None).receiver_cpus
 
