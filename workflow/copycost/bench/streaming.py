@@ -1,6 +1,5 @@
 """Our sender beside iperf3, and beside itself: interleaved rounds on one testbed."""
 
-import os
 import random
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from copycost.bench.iperf import Stream, iperf_rate
 from copycost.bench.pair import BARE, Programs, message_ns, received_rate, run_pair
 from copycost.bench.rows import Limit, Row, row_of_rounds
 from copycost.measure.lock import host_lock_path, measurement_lock
-from copycost.measure.placement import spread_by_core
+from copycost.measure.placement import place
 from copycost.sizes import format_size
 from copycost.testbed.testbed import Testbed, open_testbed
 
@@ -82,7 +81,7 @@ def open_bench(
     """
     programs = Programs(folder)
     programs.build(["two_copy", "null"], root)
-    cpus = spread_by_core(os.sched_getaffinity(0))
+    cpus = place(None, None)
     stream = Stream(0, 0, 1, duration_s, cpus.sender_cpus, cpus.receiver_cpus)
     with measurement_lock(host_lock_path()) as lock, open_testbed("veth") as testbed:
         yield Bench(testbed, programs, lock.fd, rounds, stream, seed)
