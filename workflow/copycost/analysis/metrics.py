@@ -65,7 +65,7 @@ class CostMetric:
         As text and axes show them; the unit is that of one byte's cost.
     reason
         Why a better one was not taken: ``cycles_counted``, ``cycles_not_counted``,
-        ``cycles_user_mode_only``.
+        ``cycles_user_mode_only``; ``not_counted`` where there is no cost at all.
     """
 
     name: str
@@ -95,7 +95,12 @@ def choose_cost_metric(cells: pd.DataFrame) -> CostMetric:
     no_time = counted_share(measured, "both_cpu_ns_per_byte") < _MIN_COUNTED_SHARE
     if no_time and counted_share(measured, "both_ref_cycles_per_byte") >= _MIN_COUNTED_SHARE:
         return CostMetric("ref_cycles", "reference cycles", "reference cycles", reason)
-    return CostMetric("cpu_ns", "CPU time", "ns", reason)
+    if measured.empty or counted_share(measured, "both_cpu_ns_per_byte") > 0.0:
+        return CostMetric("cpu_ns", "CPU time", "ns", reason)
+    # Tables of others may lack CPU time altogether.
+    if counted_share(measured, "both_cycles_per_byte") > 0.0:
+        return CostMetric("cycles", "CPU cycles", "cycles", "cycles_counted")
+    return CostMetric("cpu_ns", "CPU time", "ns", "not_counted")
 
 
 def counted_share(measured: pd.DataFrame, column: str) -> float:

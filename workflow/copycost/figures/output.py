@@ -16,15 +16,16 @@ def draw(figure: str, tables: Tables) -> Drawn:
 
 
 @styled
-def save(drawn: Drawn, svg: Path, png: Path, csv: Path) -> None:
-    """Write a figure as SVG and PNG, and the table behind it as CSV.
+def save(drawn: Drawn, svg: Path, png: Path | None, csv: Path) -> None:
+    """Write a figure as SVG and, if asked for, PNG, and the table behind it as CSV.
 
     Dates and version strings stay out, so that a file changes only when its data or its
     drawing does.
     """
     drawn.data.to_csv(csv, index=False, lineterminator="\n")
     _fix_layout(drawn.figure)
-    drawn.figure.savefig(png, format="png", metadata={"Software": None})
+    if png is not None:
+        drawn.figure.savefig(png, format="png", metadata={"Software": None})
     drawn.figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
 
 
