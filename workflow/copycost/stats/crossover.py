@@ -186,7 +186,8 @@ def _resampled_means(
     settings: StatisticsSettings,
 ) -> FloatArray:
     """Draw the mean log ratio of each size from its t distribution: (resamples, n_sizes)."""
-    draws = np.empty((settings.resamples, len(sizes)))
+    # One size after the other in memory, as they are walked through.
+    draws = np.empty((settings.resamples, len(sizes)), order="F")
     for column, size in enumerate(sizes):
         known = log_ratios[size][np.isfinite(log_ratios[size])]
         error = known.std(ddof=1) / np.sqrt(known.size)
@@ -222,15 +223,31 @@ def best_splits(curves: FloatArray, rising: bool) -> tuple[IntArray, FloatArray]
     tuple of arrays
         The number of values before the cut (0 or n_sizes: no change of sign), and its cost.
     """
-    signed = curves if rising else -curves
-    n_curves = curves.shape[0]
-    zero = np.zeros((n_curves, 1))
-    before = np.hstack([zero, np.cumsum(np.maximum(signed, 0.0), axis=1)])
-    after_total = np.maximum(-signed, 0.0)
-    after = np.hstack([np.cumsum(after_total[:, ::-1], axis=1)[:, ::-1], zero])
-    cost = before + after
-    cut = cost.argmin(axis=1)
-    return cut, cost[np.arange(n_curves), cut]
+    least, at_least, most, at_most, total = _turning_points(curves)
+    # Moving the cut past a value adds it to the cost, so the cost of a cut is a running sum plus
+    # what no cut at all (in front of the first value) costs.
+    if rising:
+        return at_least, np.maximum(-curves, 0.0).sum(axis=1) + least
+    return at_most, np.maximum(curves, 0.0).sum(axis=1) - most
+
+
+def _turning_points(
+    curves: FloatArray,
+) -> tuple[FloatArray, IntArray, FloatArray, IntArray, FloatArray]:
+    """Return the running sum's least value and where it is first, its most and where, its end.
+
+    The sum runs over the values of each curve and starts with 0 before the first one.
+    """
+    total = np.zeros(curves.shape[0])
+    least, most = total.copy(), total.copy()
+    at_least = np.zeros(total.shape, dtype=np.int64)
+    at_most = at_least.copy()
+    for column in range(curves.shape[1]):
+        total = total + curves[:, column]
+        lower, higher = total < least, total > most
+        least[lower], at_least[lower] = total[lower], column + 1
+        most[higher], at_most[higher] = total[higher], column + 1
+    return least, at_least, most, at_most, total
 
 
 def split_roots(curves: FloatArray, positions: FloatArray, rising: bool) -> FloatArray:
@@ -278,8 +295,7 @@ def _locate(
 
 def _share_inside(draws: FloatArray) -> float:
     """Return the share of curves whose best description has a change of sign inside the grid."""
-    n = draws.shape[1]
-    up_cut, up_cost = best_splits(draws, rising=True)
-    down_cut, down_cost = best_splits(draws, rising=False)
-    cut = np.where(up_cost <= down_cost, up_cut, down_cut)
-    return float(np.mean((cut > 0) & (cut < n)))
+    least, at_least, most, at_most, total = _turning_points(draws)
+    # The rising description costs no more than the falling one; see `best_splits`.
+    cut = np.where(least + most <= total, at_least, at_most)
+    return float(np.mean((cut > 0) & (cut < draws.shape[1])))

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy import stats
 
+from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
 METHOD = "t interval with the bootstrap's standard error of the median, on logarithms"
@@ -75,7 +75,7 @@ def median_intervals(values: FloatArray, settings: StatisticsSettings) -> Median
     pairs, weights = resampled_middles(n, settings)
     resampled = 0.5 * (scaled[:, pairs[:, 0]] + scaled[:, pairs[:, 1]])
     centred = resampled - (resampled @ weights)[:, None]
-    half = float(stats.t.ppf(1.0 - settings.tail, n - 1)) * np.sqrt(centred**2 @ weights)
+    half = t_quantile(1.0 - settings.tail, n - 1) * np.sqrt(centred**2 @ weights)
     with np.errstate(over="ignore"):
         factor = np.exp(np.where(positive, half, 0.0))
         low = np.where(positive, median / factor, median - half)

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from copycost.stats.settings import FloatArray
 
@@ -48,6 +49,12 @@ class Ratio:
     direction: Direction
 
 
+@cache
+def t_quantile(probability: float, freedom: int) -> float:
+    """Return the quantile of Student's t with `freedom` degrees of freedom."""
+    return float(special.stdtrit(freedom, probability))
+
+
 def paired_ratio(log_ratios: FloatArray, confidence: float) -> Ratio:
     """Estimate a ratio from the logarithms of its rounds' ratios, with Student's t interval.
 
@@ -70,10 +77,10 @@ def paired_ratio(log_ratios: FloatArray, confidence: float) -> Ratio:
     if n == 1:
         return Ratio(1, float(np.exp(mean)), nan, nan, nan, Direction.OBSERVED_ONCE)
     error = float(known.std(ddof=1)) / np.sqrt(n)
-    half = float(stats.t.ppf((1.0 + confidence) / 2.0, n - 1)) * error
+    half = t_quantile((1.0 + confidence) / 2.0, n - 1) * error
     low, high = mean - half, mean + half
     if error > 0.0:
-        p_value = float(2.0 * stats.t.sf(abs(mean) / error, n - 1))
+        p_value = float(2.0 * special.stdtr(n - 1, -abs(mean) / error))
     else:
         p_value = 1.0 if mean == 0.0 else 0.0
     if low > 0.0:
