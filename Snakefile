@@ -19,6 +19,7 @@ from copycost.grid import CELL_PATTERN, RAW_ROOT, Cell, Grid, cell_priority
 from copycost.hostinfo.identity import host_identity
 
 entry.let_scripts_import_from(PACKAGE_ROOT)
+entry.end_with_the_reader()
 entry.leave_out_chatter()
 entry.require_yaml("config.yaml")
 

@@ -50,7 +50,9 @@ def started(checkout: Checkout, *arguments: str) -> Iterator[subprocess.Popen[st
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        if process.stdout is not None:
+            process.stdout.close()
+        process.wait()
 
 
 def members_of(session: int) -> list[str]:
@@ -182,6 +184,19 @@ def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_later(checkout: Ch
     records = checkout.records()
     assert len(records) == 8
     assert all(record in records for record in kept)
+
+
+def test_a_run_whose_reader_leaves_ends_and_keeps_its_records(checkout: Checkout) -> None:
+    with started(checkout, "--cores", "1", "measure") as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(TIMEOUT_S) != 0
+        wait_until(lambda: not members_of(process.pid))
+    kept = checkout.records()
+    done = checkout.snakemake("--cores", "1", "measure")
+    assert f"measuring {8 - len(kept)} repetitions" in done.stdout
+    assert len(checkout.records()) == 8
 
 
 def test_a_second_run_in_the_same_folder_is_refused(checkout: Checkout) -> None:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import logging
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -39,6 +40,15 @@ def let_scripts_import_from(folder: str) -> None:
     """Let the rules' scripts, which are processes of their own, import this package first."""
     others = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{others}" if others else folder
+
+
+def end_with_the_reader() -> None:
+    """End on the first line that nobody reads (``snakemake | head``), as other commands do.
+
+    Python turns that signal into an exception, which Snakemake's scheduler does not survive: it
+    would wait for ever for a job whose end it could not print.
+    """
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
 def leave_out_chatter() -> None:

@@ -6,8 +6,10 @@ processes in an environment variable. Cells never overlap, and so neither do its
 
 import json
 import os
+import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -122,6 +124,12 @@ def tell(cell: Cell, record: Mapping[str, Any]) -> str:
         left += f", about {format_duration(progress.left_s(now_s))}"
     width = len(str(progress.total))
     return f"[{progress.done:{width}}/{progress.total}] {line}, {left}"
+
+
+def say(line: str) -> None:
+    """Print a line; where nobody reads any more (``./run | head``) the record still counts."""
+    with suppress(BrokenPipeError):
+        os.write(sys.stdout.fileno(), f"{line}\n".encode())  # nothing is left for the exit to flush
 
 
 def describe_cell(cell: Cell) -> str:

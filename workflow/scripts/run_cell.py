@@ -3,12 +3,11 @@
 import json
 from pathlib import Path
 
-from copycost.measure.repetition import measure_repetition
-
 from copycost.config import Settings
 from copycost.grid import Cell
 from copycost.logs import log_to_file
-from copycost.progress import tell
+from copycost.measure.repetition import measure_repetition
+from copycost.progress import say, tell
 from copycost.records.record import write_record
 
 log_to_file(snakemake.log[0])
@@ -21,4 +20,4 @@ record = measure_repetition(
     receiver=Path(snakemake.input.receiver),
 )
 write_record(record, Path(snakemake.output.record))
-print(tell(cell, record), flush=True)
+say(tell(cell, record))
