@@ -34,6 +34,8 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
         rows = data[data["implementation"] == name].sort_values(x)
         rows["stretch"] = rows["value"].isna().cumsum()
         shift = _shifted(axes, place, len(drawn))
+        if rows["value"].isna().all():
+            continue  # seaborn cannot draw a line without points; its holes are marked elsewhere
         sns.lineplot(
             rows, x=x, y="value", units="stretch", estimator=None, legend=False, ax=axes,
             gid=f"line-{name}", transform=shift, **styles[name].as_line(),
