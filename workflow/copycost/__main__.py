@@ -1,0 +1,35 @@
+"""Commands that need no workflow: ``python -m copycost audit FILE.csv``."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from copycost.audit import command as audit
+from copycost.errors import CopycostError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="copycost", description="Judge measurements of what each copy costs."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    audit.add_arguments(
+        commands.add_parser(
+            "audit",
+            help="judge a table of measurements that somebody else made",
+            description="Read a table of measurements, whoever made it: run the analysis of our "
+            "own reports on it, check whether the numbers can be measurements, and test what is "
+            "claimed of them. See docs/audit.md.",
+        )
+    )
+    options = parser.parse_args(arguments)
+    try:
+        return audit.run(options)
+    except (CopycostError, OSError) as error:
+        print(f"copycost: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Audit: the same engine, on measurements that somebody else made."""

@@ -1,0 +1,216 @@
+"""Claims about one value beside another: implementations, sizes or thread counts compared."""
+
+import itertools
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from copycost.audit.claims.cells import (
+    Cube,
+    Key,
+    Outcome,
+    Ruling,
+    counted_nothing,
+    in_scope,
+    known_names,
+    place,
+)
+from copycost.audit.claims.vocabulary import Amount, Change, Claim, Is, Point
+from copycost.audit.dataset import Dataset
+from copycost.audit.engine import SETTINGS
+from copycost.report.filters import ratio as ratio_text
+from copycost.stats.ratios import Direction, Ratio, holm, paired_ratio
+
+COLLAPSED = 0.5
+"""What falls below this share of what it was has collapsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two cells to compare, and what is claimed of the second."""
+
+    before: Key
+    after: Key
+    is_: Is
+    amount: Amount | None
+    required: bool
+
+
+def judge_change(change: Change, claim: Claim, dataset: Dataset) -> list[Ruling]:
+    """Return what each pair of cells that a claim is about says of it."""
+    nothing = counted_nothing(dataset, change.metric)
+    if nothing is not None:
+        return [nothing]
+    cube = Cube(dataset, change.metric)
+    pairs = _pairs(change, claim, dataset, cube)
+    if not pairs:
+        return [
+            Ruling(Outcome.NOT_MEASURED, "",
+                   reason="The file has no cells of the kind that it compares.")
+        ]  # fmt: skip
+    found = [_ratio(cube, pair) for pair in pairs]
+    # Many cells are searched for one that contradicts; some would by chance alone.
+    corrected = holm(np.array([ratio.p_value for ratio in found]))
+    rulings = []
+    for pair, ratio, p_value in zip(pairs, found, corrected, strict=True):
+        outcome = _outcome(pair, ratio)
+        if outcome is Outcome.CONTRADICTS and p_value > 1.0 - SETTINGS.confidence:
+            outcome = Outcome.OPEN
+        rulings.append(
+            Ruling(
+                outcome,
+                _text(cube, pair, ratio),
+                ratio.direction is Direction.OBSERVED_ONCE,
+                required=pair.required,
+            )
+        )
+    return rulings
+
+
+def _pairs(change: Change, claim: Claim, dataset: Dataset, cube: Cube) -> list[_Pair]:
+    """Return the pairs: cells that have one side, and those that the claim names anyway."""
+    change = _with_known_names(change, dataset)
+    keys = _scope(change, claim, cube)
+    wanted = set(known_names(dataset, change.implementations))
+    pairs: dict[tuple[Key, Key], _Pair] = {}
+    for key in keys:
+        if wanted and key[1] not in wanted:
+            continue
+        before, after = _moved(key, change.from_), _moved(key, change.to)
+        if key not in (before, after):
+            continue
+        is_ = _claimed(change, key)
+        if is_ is None:
+            continue
+        named = bool(claim.sizes or change.from_.msg_bytes) and bool(
+            claim.threads or change.from_.n_threads
+        )
+        amount = change.amount if is_ is change.is_ else None
+        pairs[before, after] = _Pair(before, after, is_, amount, required=named)
+    # A cell that only one side has is a gap of the data; it was not claimed by name.
+    return [pair for _, pair in sorted(pairs.items()) if _is_judged(pair, cube)]
+
+
+def _is_judged(pair: _Pair, cube: Cube) -> bool:
+    return pair.required or (pair.before in cube and pair.after in cube)
+
+
+def _scope(change: Change, claim: Claim, cube: Cube) -> list[Key]:
+    """Return the measured cells in scope, and those that lists of a claim add to them."""
+    about = replace(
+        claim,
+        sizes=() if change.from_.msg_bytes else claim.sizes,
+        threads=() if change.from_.n_threads else claim.threads,
+    )
+    keys = in_scope(cube.keys, about)
+    if about.sizes and about.threads:
+        heads = {(key[0], key[1]) for key in cube.keys}
+        keys += [
+            (*head, size, n) for head, size, n in itertools.product(heads, about.sizes,
+                                                                    about.threads)
+        ]  # fmt: skip
+    return keys
+
+
+def _with_known_names(change: Change, dataset: Dataset) -> Change:
+    ends = []
+    for point in (change.from_, change.to):
+        name = point.implementation
+        ends.append(
+            point
+            if name is None
+            else replace(point, implementation=known_names(dataset, [name])[0])
+        )
+    return replace(change, from_=ends[0], to=ends[1])
+
+
+def _moved(key: Key, point: Point) -> Key:
+    return (
+        key[0],
+        point.implementation or key[1],
+        point.msg_bytes or key[2],
+        point.n_threads or key[3],
+    )
+
+
+def _claimed(change: Change, key: Key) -> Is | None:
+    """Return what is claimed of a cell; None where nothing is."""
+    if change.up_to_size is not None and key[2] > change.up_to_size:
+        return None
+    if change.from_size is not None and key[2] < change.from_size:
+        return change.below
+    return change.is_
+
+
+def _ratio(cube: Cube, pair: _Pair) -> Ratio:
+    if pair.before not in cube or pair.after not in cube:
+        return paired_ratio(np.empty(0), SETTINGS.confidence)
+    before, after = cube.rounds(pair.before), cube.rounds(pair.after)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(after) - np.log(before)
+    if not np.isfinite(logs).any():
+        # Measured in different rounds, or zero: what is left are the medians.
+        low, high = cube.median(pair.before), cube.median(pair.after)
+        logs = np.log([high / low]) if low > 0 and high > 0 else np.empty(0)
+    return paired_ratio(logs, SETTINGS.confidence)
+
+
+def _outcome(pair: _Pair, found: Ratio) -> Outcome:
+    if found.direction is Direction.NOT_MEASURED:
+        return Outcome.NOT_MEASURED
+    once = found.direction is Direction.OBSERVED_ONCE
+    low, high = (found.value, found.value) if once else (found.low, found.high)
+    if pair.amount is not None:
+        return _within(pair.amount.low, pair.amount.high, found.value, low, high)
+    if pair.is_ is Is.COLLAPSES:
+        return _within(0.0, COLLAPSED, found.value, low, high)
+    if pair.is_ is Is.SAME:
+        return _same(found, once)
+    above, below = low > 1.0, high < 1.0
+    supports, contradicts = {
+        Is.MORE: (above, below or (once and not above)),
+        Is.LESS: (below, above or (once and not below)),
+        Is.NOT_MORE: (below or (once and not above), above),
+        Is.NOT_LESS: (above or (once and not below), below),
+    }[pair.is_]
+    if supports:
+        return Outcome.SUPPORTS
+    return Outcome.CONTRADICTS if contradicts else Outcome.OPEN
+
+
+def _within(least: float, most: float, value: float, low: float, high: float) -> Outcome:
+    """Return whether a value with its interval is in a range."""
+    if low > most or high < least:
+        return Outcome.CONTRADICTS
+    return Outcome.SUPPORTS if least <= value <= most else Outcome.OPEN
+
+
+def _same(found: Ratio, once: bool) -> Outcome:
+    if once:
+        return Outcome.SUPPORTS if abs(found.value - 1.0) < 0.02 else Outcome.CONTRADICTS
+    if found.low > 1.0 or found.high < 1.0:
+        return Outcome.CONTRADICTS
+    # Only a narrow interval around 1 shows that two things are the same.
+    return Outcome.SUPPORTS if found.high / found.low < 1.1 else Outcome.OPEN
+
+
+def _text(cube: Cube, pair: _Pair, found: Ratio) -> str:
+    """Return the two cells with their values and the ratio."""
+    before, after = pair.before, pair.after
+    sides = []
+    for key, other in ((after, before), (before, after)):
+        names = [key[1]] if key[1] != other[1] or key is after else []
+        moved = place(
+            key[2] if key[2] != other[2] else None, key[3] if key[3] != other[3] else None
+        )
+        value = cube.text(key) if key in cube else "not measured"
+        sides.append(" ".join([*names, *([moved] if moved else []), value]))
+    shared = place(
+        before[2] if before[2] == after[2] else None, before[3] if before[3] == after[3] else None
+    )
+    number = "" if np.isnan(found.value) else f" (ratio {ratio_text(found.value)}"
+    if number and not np.isnan(found.low):
+        number += f", {ratio_text(found.low)} to {ratio_text(found.high)}"
+    return (
+        f"{shared + ': ' if shared else ''}{sides[0]}, {sides[1]}{number + ')' if number else ''}"
+    )

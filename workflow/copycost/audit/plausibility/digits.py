@@ -1,0 +1,117 @@
+"""Whether digits are those of measurements, or rounder and more regular."""
+
+import math
+from collections.abc import Collection
+
+import numpy as np
+from scipy import stats
+
+from copycost.audit.plausibility.finding import Finding, Kind, Sample, Sureness
+from copycost.audit.quantities import base_of, words_of
+from copycost.stats.settings import FloatArray
+
+_LEAST_VALUES = 8
+_LEAST_LAST_DIGITS = 30
+_CHANCE = 1e-6
+_LEFT_OUT = frozenset({"duration", "bytes", "messages", "copied_share"})
+
+
+def check_digits(sample: Sample, explained: Collection[str]) -> list[Finding]:
+    """Return columns whose values are all multiples of a number, too round, or too regular."""
+    findings = []
+    for name in sample.quantities:
+        if name in _LEFT_OUT or name in explained or base_of(name).kind == "share":
+            continue
+        values = sample.table[name].abs().to_numpy(dtype=np.float64)
+        steps = sample.steps[name].to_numpy(dtype=np.float64)
+        units = _in_units(values, steps, float(np.nanmax(sample.resolution(name))))
+        if units is None or len(np.unique(units)) < _LEAST_VALUES:
+            continue
+        for check in (_multiples, _rounded, _last_digits):
+            found = check(sample, name, units)
+            if found is not None:
+                findings.append(found)
+                break
+    return findings
+
+
+def _in_units(values: FloatArray, steps: FloatArray, step: float) -> FloatArray | None:
+    """Return the values as whole numbers of the column's finest step; None where it has none."""
+    known = (values > 0) & ~np.isnan(values)
+    finest = float(steps[known].min(initial=math.inf))
+    if not math.isfinite(finest) or finest <= 0.0:
+        return None
+    units = np.round(values[known] / finest)
+    if units.max() > 2.0**52:
+        return None
+    # Zeros that all values end in are rounding, which is honest.
+    whole = units.astype(np.int64)
+    while np.all(whole % 10 == 0):
+        whole = whole // 10
+    return np.asarray(whole, dtype=np.float64)
+
+
+def _multiples(sample: Sample, name: str, units: FloatArray) -> Finding | None:
+    divisor = math.gcd(*(int(unit) for unit in units))
+    distinct = len(np.unique(units))
+    if divisor < 2 or distinct * math.log10(divisor) < -math.log10(_CHANCE):
+        return None
+    if np.median(units) < 20 * divisor:
+        return None  # few steps: a coarse clock, such as one of 4 ms
+    return _finding(
+        sample, name, Sureness.VERY_LIKELY,
+        f"All {len(units)} values are multiples of {divisor} of their last digits.",
+        f"Measured numbers are as often as not no multiples of {divisor}; these were computed from "
+        "fewer numbers, or made up.",
+    )  # fmt: skip
+
+
+def _rounded(sample: Sample, name: str, units: FloatArray) -> Finding | None:
+    """Return a finding if values have two digits and then zeros, where others have more digits."""
+    digits = np.array([len(str(int(unit)).rstrip("0")) for unit in units])
+    lengths = np.array([len(str(int(unit))) for unit in units])
+    long = lengths >= 4
+    if long.sum() < _LEAST_VALUES:
+        return None
+    n_round = int((digits[long] <= 2).sum())
+    # One in ten of four-digit numbers ends in one zero, one in a hundred in two.
+    chance = float(stats.binom.sf(n_round - 1, int(long.sum()), 0.01))
+    if n_round < 4 or chance > _CHANCE:
+        return None
+    return _finding(
+        sample, name, Sureness.POSSIBLE,
+        f"{n_round} of {int(long.sum())} values of four digits or more have but two that are not "
+        "0.",
+        "One measured number in a hundred is as round; these are estimates, or rounded by hand.",
+    )  # fmt: skip
+
+
+def _last_digits(sample: Sample, name: str, units: FloatArray) -> Finding | None:
+    """Return a finding if the last digits of long numbers are far from equally frequent."""
+    last = units[units >= 1000].astype(np.int64) % 10
+    if len(last) < _LEAST_LAST_DIGITS:
+        return None
+    counts = np.bincount(last, minlength=10)
+    # Values written without the zeros behind the point end in no zero.
+    found = stats.chisquare(counts[1:])
+    if float(found.pvalue) > _CHANCE:
+        return None
+    common = int(np.argmax(counts))
+    return _finding(
+        sample, name, Sureness.POSSIBLE,
+        f"The last digit is {common} in {int(counts.max())} of {len(last)} values.",
+        "The last digit of a measured number is any of the ten about equally often.",
+    )  # fmt: skip
+
+
+def _finding(sample: Sample, name: str, sureness: Sureness, found: str, why: str) -> Finding:
+    words = words_of(name)
+    return Finding(
+        check="digits",
+        kind=Kind.DOUBTFUL,
+        sureness=sureness,
+        dataset=sample.name,
+        quantities=(name,),
+        found=f"{words[:1].upper()}{words[1:]}: {found[:1].lower()}{found[1:]}",
+        why=why,
+    )

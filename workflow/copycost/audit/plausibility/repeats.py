@@ -1,0 +1,131 @@
+"""Whether there are values that no two measurements would share."""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from copycost.audit.dataset import CELL
+from copycost.audit.plausibility.finding import (
+    Finding,
+    Kind,
+    Sample,
+    Sureness,
+    cell_names,
+    listed,
+)
+from copycost.audit.quantities import words_of
+from copycost.report.filters import join_and
+
+_SETTINGS = frozenset({"duration", "copied_share", "bytes", "messages"})
+_FINE = 5e-3
+_CHANCE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Cells whose repetitions are equal, of those with repetitions."""
+
+    n_same: int
+    n_cells: int
+    cells: tuple[str, ...]
+
+
+def check_repeats(sample: Sample, explained: Collection[str]) -> list[Finding]:
+    """Return columns with equal values in different cells, or in repetitions of one."""
+    copied: dict[str, Copies] = {}
+    findings: list[Finding] = []
+    for name in sample.quantities:
+        if name in _SETTINGS or name in explained:
+            continue
+        copies = _equal_repetitions(sample, name)
+        if copies is not None:
+            copied[name] = copies
+        elif (found := _equal_cells(sample, name)) is not None:
+            findings.append(found)
+    return [*([_copies_finding(sample, copied)] if copied else []), *findings]
+
+
+def _equal_repetitions(sample: Sample, name: str) -> Copies | None:
+    """Return the cells whose repetitions agree to the last of many digits, if those are many."""
+    rows = sample.table.assign(_step=sample.resolution(name)).dropna(subset=[name])
+    rows = rows[(rows[name] != 0) & (rows["_step"] < _FINE * rows[name].abs())]
+    cells = rows.groupby(list(CELL))[name]
+    several = cells.transform("size") > 1
+    same = several & (cells.transform("min") == cells.transform("max"))
+    n_cells = rows[several].groupby(list(CELL)).ngroups
+    n_same = rows[same].groupby(list(CELL)).ngroups
+    if n_same < 2 or 2 * n_same < n_cells:
+        return None
+    return Copies(n_same, n_cells, cell_names(rows[same]))
+
+
+def _copies_finding(sample: Sample, copied: dict[str, Copies]) -> Finding:
+    most = max(copied.values(), key=lambda copies: copies.n_same)
+    return Finding(
+        check="equal_repetitions",
+        kind=Kind.NO_MEASUREMENT,
+        sureness=Sureness.CERTAIN if most.n_same > 3 else Sureness.VERY_LIKELY,
+        dataset=sample.name,
+        quantities=tuple(copied),
+        found=(
+            f"In {most.n_same} of the {most.n_cells} cells with repetitions, all repetitions have "
+            f"the same {join_and(map(words_of, copied))} to the last digit."
+        ),
+        why="No two runs give the same digits; the repetitions are copies of one.",
+        cells=most.cells,
+    )
+
+
+def _equal_cells(sample: Sample, name: str) -> Finding | None:
+    """Return a finding if more cells share a value than chance would have it.
+
+    Chance: pairs of values that fall into the same step of the column's resolution, were they
+    spread evenly over their range on a log scale.
+    """
+    rows = sample.table.assign(_step=sample.resolution(name)).dropna(subset=[name])
+    rows = rows[rows[name] > 0].drop_duplicates(list(CELL))
+    values = rows[name].to_numpy(dtype=np.float64)
+    if len(values) < 4:
+        return None
+    relative = float(np.median(rows["_step"].to_numpy(dtype=np.float64) / values))
+    spread = float(np.log(values).std())
+    if not 0.0 < relative < _FINE and spread > 0.0:
+        return None
+    shared = pd.Series(values).duplicated(keep=False).to_numpy()
+    n_pairs = sum(n * (n - 1) // 2 for n in pd.Series(values).value_counts())
+    if not n_pairs:
+        return None
+    bins = max(2.0 * math.sqrt(3.0) * spread / max(relative, 1e-12), 1.0)
+    expected = len(values) * (len(values) - 1) / 2.0 / bins
+    constant = shared.all() and len(set(values)) == 1
+    if not constant and _poisson_tail(n_pairs, expected) > _CHANCE:
+        return None
+    same = cell_names(rows[shared])
+    return Finding(
+        check="equal_cells",
+        kind=Kind.NO_MEASUREMENT if constant else Kind.DOUBTFUL,
+        sureness=Sureness.VERY_LIKELY if constant or n_pairs > 3 else Sureness.POSSIBLE,
+        dataset=sample.name,
+        quantities=(name,),
+        found=(
+            f"All {len(values)} cells have the same {words_of(name)}."
+            if constant
+            else f"{int(shared.sum())} of {len(values)} cells share their {words_of(name)} with "
+            f"another, to the last digit ({listed(same)})."
+        ),
+        why=(
+            "What is measured in different cells differs; as many equal values as these come by "
+            f"chance in less than one table of {round(1.0 / _CHANCE):,}."
+        ),
+        cells=() if constant else same,
+    )
+
+
+def _poisson_tail(n: int, expected: float) -> float:
+    """Return the chance of at least `n` where `expected` is the mean."""
+    below = sum(math.exp(-expected + k * math.log(max(expected, 1e-300)) - math.lgamma(k + 1))
+                for k in range(n))  # fmt: skip
+    return max(1.0 - below, 0.0)

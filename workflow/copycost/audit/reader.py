@@ -1,0 +1,240 @@
+"""Reads a CSV file of foreign measurements, whatever its columns are called."""
+
+import hashlib
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from copycost.audit.dataset import CELL, KEYS, Dataset
+from copycost.audit.mapping import FileMapping, Meaning, find_meanings, implementation_name
+from copycost.audit.own import is_own_table, read_own_table
+from copycost.audit.quantities import (
+    DATASET,
+    IMPLEMENTATION,
+    REP,
+    SIZE,
+    THREADS,
+    base_of,
+    words_of,
+)
+from copycost.audit.text import TextTable, read_text, split_table
+from copycost.audit.values import Numbers, decimal_commas, is_gap, parse_column
+from copycost.errors import DataError
+
+_SMALLEST_SIZE, _MOST_THREADS = 1, 100_000
+MOST_ROWS = 50_000
+
+
+def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
+    """Read a file of measurements.
+
+    Parameters
+    ----------
+    path
+        A text file with a header and one row per cell or repetition.
+    mapping
+        What a mapping file says; what it does not say is guessed, and the notes tell how.
+
+    Raises
+    ------
+    DataError
+        If the file is not such a table; the message names the line and what to do.
+    ConfigError
+        If the mapping does not fit the file.
+    """
+    text = read_text(path)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if is_own_table(text):
+        return read_own_table(path, digest, mapping)
+    raw = split_table(text, str(path), mapping.delimiter, mapping.header)
+    if len(raw.rows) > MOST_ROWS:
+        raise DataError(
+            f"{path}: has {len(raw.rows):,} rows; an audit reads up to {MOST_ROWS:,}, one per cell "
+            "and repetition: summarise the samples first"
+        )
+    meanings = find_meanings(raw.header, raw.units, mapping, str(path))
+    columns, notes = _columns(raw, meanings, mapping, str(path))
+    table, steps = _tables(columns, len(raw.rows))
+    names = _name_implementations(table, mapping)
+    _set_keys(table, path, notes, raw.lines)
+    table, steps = _number_repetitions(table, steps, notes)
+    order = [name for name in table.columns if name not in KEYS]
+    for name in order:
+        if not table[name].notna().any():
+            notes.append(f"The column of {words_of(name)} is empty.")
+    renamed = {old: new for old, new in names.items() if old != new}
+    if renamed:
+        said = ", ".join(f"{old} for {new}" for old, new in renamed.items())
+        notes.append(f"Implementations are called otherwise in the file: {said}.")
+    return Dataset(
+        name=path.stem,
+        path=path,
+        digest=digest,
+        table=table[[*KEYS, *order]],
+        steps=steps[order],
+        meanings=tuple(meanings),
+        implementations=names,
+        notes=tuple(notes),
+        mapping=mapping,
+    )
+
+
+def _columns(
+    raw: TextTable, meanings: list[Meaning], mapping: FileMapping, where: str
+) -> tuple[dict[str, list[str] | Numbers], list[str]]:
+    """Return texts or numbers by quantity, and what had to be decided."""
+    notes = list(raw.notes)
+    texts = {
+        meaning.quantity: [row[index] for row in raw.rows]
+        for index, meaning in enumerate(meanings)
+        if meaning.quantity is not None
+    }
+    named = {meaning.quantity: meaning for meaning in meanings}
+    for quantity, value in mapping.constants.items():
+        texts.setdefault(quantity, [value] * len(raw.rows))
+    _require(texts, raw, where)
+    if THREADS not in texts:
+        texts[THREADS] = ["1"] * len(raw.rows)
+        notes.append("No column tells the threads: one thread is assumed throughout.")
+    numeric = {name: cells for name, cells in texts.items() if base_of(name).kind != "label"}
+    if mapping.decimal:
+        commas = frozenset(numeric if mapping.decimal == "," else ())
+    else:
+        commas = decimal_commas(numeric, raw.delimiter)
+    if commas:
+        said = ", ".join(words_of(name) for name in numeric if name in commas)
+        notes.append(f"Commas are read as decimal commas in {said}.")
+    found: dict[str, list[str] | Numbers] = {}
+    for name, cells in texts.items():
+        if name not in numeric:
+            found[name] = cells
+            continue
+        meaning = named.get(name)
+        column = meaning.column if meaning else f"constant {name}"
+        unit = meaning.unit if meaning else None
+        if base_of(name).kind == "size" and (unit or "").lower() in ("kb", "mb", "k", "m"):
+            notes.append(f"{column}: {unit} is read as a power of two.")
+        found[name] = parse_column(
+            cells,
+            base_of(name),
+            unit,
+            commas=name in commas,
+            where=f"{where}: column {column}",
+            lines=raw.lines,
+        )
+        if meaning and unit is None and base_of(name).kind in ("rate", "time"):
+            notes.append(f"{column}: no unit is given, {base_of(name).unit} is assumed.")
+    return found, notes
+
+
+def _require(texts: dict[str, list[str]], raw: TextTable, where: str) -> None:
+    missing = [name for name in (IMPLEMENTATION, SIZE) if name not in texts]
+    if missing:
+        said = " and ".join(words_of(name) for name in missing)
+        raise DataError(
+            f"{where}: no column tells the {said}; the columns are "
+            f"{', '.join(map(repr, raw.header))}; name them under `columns:` in a mapping, or give "
+            "what all rows share under `constants:`"
+        )
+    if not any(name for name in texts if name not in (*KEYS, "duration")):
+        raise DataError(
+            f"{where}: no column holds anything that was measured (throughput, latency, cycles, "
+            f"...); the columns are {', '.join(map(repr, raw.header))}; name them under `columns:` "
+            "in a mapping"
+        )
+
+
+def _tables(
+    columns: dict[str, list[str] | Numbers], n_rows: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    table = pd.DataFrame(index=range(n_rows))
+    steps = pd.DataFrame(index=range(n_rows))
+    for name, column in columns.items():
+        if isinstance(column, Numbers):
+            table[name] = column.values
+            if name not in KEYS:
+                steps[name] = column.steps
+        else:
+            table[name] = column
+    if "throughput" not in table and {"bytes", "duration"} <= set(table.columns):
+        table["throughput"] = table["bytes"] * 8.0 / table["duration"]
+        steps["throughput"] = steps["bytes"] * 8.0 / table["duration"]
+    return table, steps
+
+
+def _name_implementations(table: pd.DataFrame, mapping: FileMapping) -> dict[str, str]:
+    names = {
+        str(name): implementation_name(str(name), mapping)
+        for name in table[IMPLEMENTATION].unique()
+    }
+    clashes = [name for name in set(names.values()) if list(names.values()).count(name) > 1]
+    for old, new in names.items():
+        if new in clashes:
+            names[old] = implementation_name(old, replace(mapping, implementations={old: old}))
+    table[IMPLEMENTATION] = [names[str(name)] for name in table[IMPLEMENTATION]]
+    return names
+
+
+def _set_keys(table: pd.DataFrame, path: Path, notes: list[str], lines: list[int]) -> None:
+    """Make the keys whole numbers and names, and refuse what cannot be one."""
+    for name, low, high in ((SIZE, _SMALLEST_SIZE, 2**40), (THREADS, 1, _MOST_THREADS)):
+        values = table[name].to_numpy(dtype=np.float64)
+        wrong = ~((values >= low) & (values <= high) & (values == np.floor(values)))
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            found = "nothing" if np.isnan(values[at]) else f"{values[at]:g}"
+            raise DataError(
+                f"{path}, line {lines[at]}: {words_of(name)} is {found}; expected a whole number "
+                f"of at least {low}"
+            )
+        table[name] = values.astype(np.int64)
+    if IMPLEMENTATION in table and any(is_gap(str(name)) for name in table[IMPLEMENTATION]):
+        at = next(i for i, name in enumerate(table[IMPLEMENTATION]) if is_gap(str(name)))
+        raise DataError(f"{path}, line {lines[at]}: no implementation; expected its name")
+    if DATASET not in table:
+        table[DATASET] = path.stem
+    table[DATASET] = _safe_names(table[DATASET].astype(str))
+    if table[DATASET].nunique() > 1:
+        notes.append(
+            f"The file holds {table[DATASET].nunique()} datasets, which are judged one by one."
+        )
+
+
+def _safe_names(names: pd.Series) -> pd.Series:
+    """Return the names of datasets as names of folders, each still its own."""
+    safe: dict[str, str] = {}
+    for name in names.unique():
+        text = re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-.") or "unnamed"
+        while text.lower() in (other.lower() for other in safe.values()):
+            text += "-2"
+        safe[name] = text
+    return names.map(safe)
+
+
+def _number_repetitions(
+    table: pd.DataFrame, steps: pd.DataFrame, notes: list[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Give each row of a cell a number, and drop rows that only say the same again."""
+    measured = [name for name in table.columns if name not in KEYS]
+    identity = [*CELL, *measured, *([REP] if REP in table else [])]
+    again = table.duplicated(identity, keep="first")
+    if again.any():
+        notes.append(
+            f"{int(again.sum())} rows repeat another word for word and were left out: a second "
+            "measurement would not give the same digits."
+        )
+        table, steps = table[~again], steps[~again]
+    given = table.get(REP, None)
+    counted = table.groupby(list(CELL), sort=False).cumcount() + 1
+    if given is not None:
+        if given.notna().all() and not table.duplicated([*CELL, REP]).any():
+            whole = given.rank(method="dense").astype(np.int64)
+            return table.assign(**{REP: whole}).reset_index(drop=True), steps.reset_index(drop=True)
+        notes.append("Some cells have the same repetition twice; they are numbered afresh.")
+    elif counted.max() > 1:
+        notes.append("Cells that occur more than once are taken as repetitions, in file order.")
+    table = table.assign(**{REP: counted.astype(np.int64)})
+    return table.reset_index(drop=True), steps.reset_index(drop=True)

@@ -1,0 +1,117 @@
+"""Writes and typesets the report of an audit, with the figures and chapters of our own reports."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import TemplateError
+
+from copycost.analysis.facts import write_facts
+from copycost.analysis.plain import Facts
+from copycost.analysis.tables import write_table
+from copycost.audit.engine import Analysed
+from copycost.errors import DataError
+from copycost.figures.names import FIGURES
+from copycost.figures.output import draw, save
+from copycost.figures.tables import tables_of
+from copycost.report.assets import gather_assets, shown_figures
+from copycost.report.context import BASELINE
+from copycost.report.markdown import code
+from copycost.report.render import Format, render_report
+from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
+from copycost.report.typesetter import find_typesetter
+from copycost.report.write import make_environment
+
+TEMPLATES = Path(__file__).parents[3] / "report"
+STYLES = ("quarto.css",)
+
+
+def write_tables(analysed: Analysed, folder: Path) -> None:
+    """Write the tables that the engine made, as in the results of a run of our own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    analysed.cells.to_csv(folder / "cells.csv", index=False)
+    write_table(analysed.summary, folder / "summary.csv")
+    write_table(analysed.ratios, folder / "ratios.csv")
+
+
+def draw_figures(analysed: Analysed, folder: Path) -> list[Path]:
+    """Draw the figures of every dataset as SVG; return those that show anything."""
+    drawn: list[Path] = []
+    for testbed in analysed.facts["grid"]["testbeds"]:
+        tables = tables_of(testbed, analysed.cells, analysed.summary, analysed.ratios)
+        (folder / testbed).mkdir(parents=True, exist_ok=True)
+        for name in FIGURES:
+            svg = folder / testbed / f"{name}.svg"
+            save(draw(name, tables), svg, None, svg.with_suffix(".csv"))
+            drawn.append(svg)
+    return drawn
+
+
+def write_audit_report(
+    analysed: Analysed, audit: Facts, figures: list[Path], folder: Path, title: str
+) -> Path:
+    """Write ``report.qmd`` and what it shows; return its path.
+
+    Raises
+    ------
+    DataError
+        If a template asks for a fact that there is not.
+    """
+    gather_assets(figures, [], [TEMPLATES / style for style in STYLES], folder / "assets")
+    write_facts(analysed.facts, folder / "facts.json")
+    write_facts(audit, folder / "audit.json")
+    qmd = folder / "report.qmd"
+    try:
+        template = make_environment(TEMPLATES).get_template("audit.qmd.j2")
+        text = template.render(_context(analysed, audit, figures, folder, title))
+    except TemplateError as error:
+        where = getattr(error, "name", None) or "a template"
+        raise DataError(f"audit: {where}: {error}; please report this table") from error
+    qmd.write_text(text, encoding="utf-8")
+    return qmd
+
+
+def render(qmd: Path, formats: list[Format]) -> list[Path]:
+    """Typeset the report; return the files."""
+    outputs: dict[Format, Path] = {kind: qmd.with_suffix(f".{kind}") for kind in formats}
+    render_report(qmd, outputs, TEMPLATES / "embedded", find_typesetter())
+    return list(outputs.values())
+
+
+def _context(
+    analysed: Analysed, audit: Facts, figures: list[Path], folder: Path, title: str
+) -> Mapping[str, Any]:
+    facts = analysed.facts
+    origin = f"file {code(audit['file'])}"
+    wording = Wording(
+        cost_metric=facts["cost"]["column"],
+        cost_unit=facts["cost"]["unit"],
+        baseline=BASELINE,
+        implementations=tuple(facts["grid"]["implementations"]),
+        repetitions=facts["method"]["repetitions"],
+    )
+    tables = read_tables(folder / "tables/summary.csv", folder / "tables/ratios.csv", BASELINE)
+    testbeds = facts["grid"]["testbeds"]
+    shown = {name: list[str]() for name in testbeds} | shown_figures(figures)
+    source = f"Source: `tables/summary.csv`; {origin}."
+    return {
+        "title": title,
+        "subtitle": f"An audit of {audit['file']}",
+        "running": audit["file"],
+        "facts": facts,
+        "host": facts["host"],
+        "audit": audit,
+        "figures": shown,
+        "results_tables": {
+            testbed: results_tables(tables, testbed, wording, source) for testbed in testbeds
+        },
+        "vague_factor": f"{VAGUE_FACTOR:.0f}",
+        "provenance": _provenance(origin),
+    }
+
+
+def _provenance(origin: str) -> Callable[[str, str], str]:
+    def provenance(testbed: str, figure: str) -> str:
+        return f"Source: `figures/{testbed}/{figure}.csv`; {origin}."
+
+    return provenance
