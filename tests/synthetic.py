@@ -43,6 +43,11 @@ def default_scaling(n_threads: int) -> float:
     return {1: 1.0, 2: 1.6}.get(n_threads, 1.5)
 
 
+def default_misses(implementation: str, msg_bytes: int) -> float:
+    """Fewer copies miss less, whatever the size."""
+    return {"two_copy": 1.0, "one_copy": 0.75, "zero_copy": 0.6}.get(implementation, 0.8)
+
+
 @dataclass(frozen=True)
 class Run:
     """What the synthetic run is like; every field has a plausible default."""
@@ -65,6 +70,10 @@ class Run:
     cpus: int = 2
     size_bend: float = 0.0
     warnings: Callable[[str, int, int, int], str] = lambda *cell: ""
+    changes: Mapping[str, object] = field(default_factory=dict)
+    """Columns of measured rows that have another value (or a function of the row) than usual."""
+    misses: Callable[[str, int], float] = default_misses
+    known_caches: bool = True
 
 
 def make_cells(run: Run) -> pd.DataFrame:
@@ -89,6 +98,10 @@ def make_cells(run: Run) -> pd.DataFrame:
                         clock += 1_500_000_000
                         rows.append(key | _row(run, rng, key, drift, clock))
     table = pd.DataFrame(rows)
+    measured = table["status"] == "measured"
+    for column, value in run.changes.items():
+        changed = table[measured].apply(value, axis=1) if callable(value) else value
+        table[column] = table[column].where(~measured, changed)
     keys = ["study", "testbed", "implementation", "msg_bytes", "n_threads", "rep"]
     return table.sort_values(keys, ignore_index=True)
 
@@ -180,8 +193,8 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
         "tcp_retransmits": 0.0,
         "softnet_dropped": 0.0,
         "congestion_control": "cubic",
-        "sender_cpus": ",".join(str(cpu) for cpu in range(run.cpus // 2)) or "0",
-        "receiver_cpus": ",".join(str(cpu) for cpu in range(run.cpus // 2, run.cpus)),
+        "sender_cpus": ",".join(str(cpu) for cpu in range(run.cpus)),
+        "receiver_cpus": ",".join(str((cpu + run.cpus // 2) % run.cpus) for cpu in range(run.cpus)),
         "mss_bytes": 65483.0,
         "send_buffer_bytes": 2626560.0,
         "receive_buffer_bytes": 6291456.0,
@@ -192,7 +205,7 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
         "isolation": "root",
         "warnings": run.warnings(impl, size, threads, key["rep"]),
     }
-    misses = {"two_copy": 1.0, "one_copy": 0.75, "zero_copy": 0.6}.get(impl, 0.8)
+    misses = run.misses(impl, size)
     for side in ("sender", "receiver"):
         row[f"{side}_cpu_ns"] = cpu[side]
         events = {
@@ -265,7 +278,9 @@ def make_host(run: Run) -> dict:
             "cores": run.cpus,
             "threads_per_core": 1,
             "numa_nodes": 1,
-            "caches": {"l1d_bytes": 32768, "l2_bytes": 1048576, "llc_bytes": 33554432},
+            "caches": {"l1d_bytes": 32768, "l2_bytes": 1048576, "llc_bytes": 33554432}
+            if run.known_caches
+            else dict.fromkeys(("l1d_bytes", "l2_bytes", "llc_bytes")),
             "governor": None,
             "turbo": None,
             "virtualisation": None if run.counters else "kvm",

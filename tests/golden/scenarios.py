@@ -103,4 +103,97 @@ SCENARIOS: dict[str, Run] = {
     ),
     "disturbed_throughout": Run(**SMALL, warnings=lambda *cell: "steal"),
     "user_mode_only": Run(**SMALL, counters=True, user_mode_only=True),
+    "one_copy_missing": Run(**SMALL, implementations=("two_copy", "zero_copy")),
+    "none_copied_and_slower": Run(
+        **SMALL,
+        log_ratio=_one_and_zero(_even, _loses),
+        copied_share=lambda msg_bytes: 0.0,
+        changes={
+            "sender_page_faults": lambda row: row["messages"] * 0.5,
+            "enobufs_count": lambda row: row["messages"] * 0.02,
+        },
+    ),
+    "completions_not_counted": Run(
+        **SMALL, changes=dict.fromkeys(("zc_sent", "zc_completed", "zc_copied"), math.nan)
+    ),
+    "zero_copy_everywhere_fastest": Run(
+        **SMALL,
+        repetitions=5,
+        noise=0.01,
+        log_ratio=_one_and_zero(lambda x, n: 0.1 * (x - 13), lambda x, n: 0.5),
+        copied_share=lambda msg_bytes: 0.0,
+    ),
+    "zero_copy_from_a_size": Run(
+        **SMALL,
+        repetitions=5,
+        noise=0.01,
+        log_ratio=_one_and_zero(_even, lambda x, n: 0.2 * (x - 13)),
+        copied_share=lambda msg_bytes: 0.0,
+    ),
+    "from_depends_on_threads": Run(
+        **SMALL, noise=0.01, log_ratio=_one_and_zero(lambda x, n: 0.2 * (x - 10 - n), _loses)
+    ),
+    "up_to_depends_on_threads": Run(
+        **SMALL, noise=0.01, log_ratio=_one_and_zero(lambda x, n: 0.2 * (12 + n - x), _loses)
+    ),
+    "misses_fall_beyond_l1d": Run(
+        **SMALL,
+        counters=True,
+        misses=lambda name, size: 0.5 if name == "one_copy" and size > 16384 else 1.0,
+    ),
+    "misses_rise": Run(
+        **SMALL, counters=True, misses=lambda name, size: 1.0 if name == "two_copy" else 1.5
+    ),
+    "misses_even": Run(**SMALL, counters=True, noise=0.1, misses=lambda name, size: 1.0),
+    "two_copy_missing_with_counters": Run(
+        **SMALL, implementations=IMPLEMENTATIONS[1:], counters=True
+    ),
+    "misses_grow_with_threads": Run(
+        **SMALL,
+        counters=True,
+        changes={
+            f"both_{level}_load_misses_per_byte": lambda row: 0.01 * row["n_threads"]
+            for level in ("l1d", "llc")
+        },
+    ),
+    "flat_with_threads": Run(**SMALL, noise=0.1, scaling=lambda n_threads: 1.0),
+    "gains_then_falls_with_threads": Run(
+        msg_bytes=(1024, 65536),
+        noise=0.01,
+        scaling=lambda n_threads: {1: 1.0, 2: 1.6, 4: 1.2, 8: 0.9}[n_threads],
+    ),
+    "threads_scale_by_implementation": Run(
+        **SMALL,
+        noise=0.005,
+        log_ratio=_one_and_zero(lambda x, n: -0.8 * (n > 1), _loses),
+    ),
+    "not_pinned_and_cut_into_segments": Run(
+        **SMALL,
+        testbeds=("veth_no_offload",),
+        known_caches=False,
+        changes={
+            "sender_cpus": "any",
+            "receiver_cpus": "any",
+            "offload_tso": False,
+            "offload_gso": False,
+            "tcp_retransmits": 40000.0,
+        },
+    ),
+    "small_caches": Run(
+        msg_bytes=(1024, 33554432), n_threads=(1, 2), changes={"offload_tso": math.nan}
+    ),
+    "small_messages": Run(msg_bytes=(256, 1024), n_threads=(1,)),
+    "as_expected": Run(
+        msg_bytes=(1024, 4096, 16384, 65536),
+        n_threads=(1,),
+        log_ratio=_one_and_zero(_wins, _wins),
+        copied_share=lambda msg_bytes: 0.0,
+    ),
+    "nothing_tested": Run(
+        msg_bytes=(65536,), n_threads=(1,), implementations=("two_copy",), repetitions=1
+    ),
+    "larger_messages_slower": Run(
+        **SMALL, implementations=("two_copy", "one_copy"), size_bend=-1.5, noise=0.01
+    ),
+    "two_repetitions": Run(**SMALL, repetitions=2, noise=0.1),
 }

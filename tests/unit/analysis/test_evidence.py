@@ -1,5 +1,6 @@
 """Explanations appear only as their evidence allows."""
 
+import numpy as np
 import pytest
 from analysed import facts_of
 from synthetic import Run
@@ -94,3 +95,37 @@ def test_surest_and_largest_violation_comes_first() -> None:
     assert violations[0]["id"] in {"zero_copy_pays", "zero_copy_cheaper"}
     effects = [row["strongest"]["least_effect"] for row in violations if row["strongest"]["sure"]]
     assert effects == sorted(effects, reverse=True)
+
+
+CELL = {"msg_bytes": (65536,), "n_threads": (1, 2)}
+
+
+@pytest.mark.parametrize(
+    ("predicate", "changes", "weight", "value"),
+    [
+        ("pages_faulted_in", {}, "contradicted", 0.0),
+        ("pages_faulted_in", {"sender_page_faults": np.nan}, "not_measured", None),
+        ("segmented_by_cpu", {}, "contradicted", 1.0),
+        ("segmented_by_cpu", {"offload_gso": False}, "shown", 0.0),
+        ("segmented_by_cpu", {"offload_tso": np.nan}, "not_measured", None),
+        ("segments_lost", {}, "contradicted", 0.0),
+        ("segments_lost", {"tcp_retransmits": np.nan}, "not_measured", None),
+    ],
+)
+def test_path_and_pages(
+    predicate: str, changes: dict[str, object], weight: str, value: float | None
+) -> None:
+    fact = facts_of(Run(**CELL, changes=changes))["testbeds"]["veth"]["evidence"][predicate]
+    assert (fact["weight"], fact["value"]) == (weight, value)
+
+
+def test_message_and_copy_are_held_against_each_cache() -> None:
+    evidence = facts_of(Run(**CELL))["testbeds"]["veth"]["evidence"]
+    # 64 KiB twice: in 32 KiB, in 1 MiB, and of two threads in 32 MiB.
+    assert evidence["exceeds_l1d"]["value"] == 4.0
+    assert evidence["exceeds_l2"]["value"] == 0.125
+    assert evidence["exceeds_llc"]["value"] == 0.0078125
+    weights = [evidence[f"exceeds_{name}"]["weight"] for name in ("l1d", "l2", "llc")]
+    assert weights == ["shown", "contradicted", "contradicted"]
+    unknown = facts_of(Run(**CELL, known_caches=False))["testbeds"]["veth"]["evidence"]
+    assert unknown["exceeds_l1d"]["weight"] == "not_measured"

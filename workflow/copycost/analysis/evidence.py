@@ -72,8 +72,28 @@ PREDICATES = (
         "one send in ten thousand had to wait for completions",
     ),
     Predicate(
-        "threads_above_cpus", "threads_per_cpu", "at_least", 1.001,
-        "more sending threads than CPUs for them",
+        "pages_faulted_in", "page_faults_per_message", "at_least", 0.01,
+        "one fault in a hundred messages, at about a microsecond, shows in their time",
+    ),
+    Predicate(
+        "exceeds_l1d", "working_set_per_l1d", "at_least", 1.0,
+        "a message and its copy that are larger than the cache displace each other",
+    ),
+    Predicate(
+        "exceeds_l2", "working_set_per_l2", "at_least", 1.0,
+        "the same, one level on",
+    ),
+    Predicate(
+        "exceeds_llc", "working_set_per_llc", "at_least", 1.0,
+        "the same for all threads together, which share this level",
+    ),
+    Predicate(
+        "segmented_by_cpu", "offloaded_share", "at_most", 0.999,
+        "without TSO and GSO the CPU cuts every message into segments of the path's MTU",
+    ),
+    Predicate(
+        "threads_above_cpus", "threads_per_cpu", "at_least", 2.0,
+        "a second thread, sending or receiving, on some CPU",
     ),
     Predicate(
         "switches_grow_with_threads", "switches_growth_threads", "at_least", 1.1,
@@ -109,7 +129,7 @@ PREDICATES = (
     ),
     Predicate(
         "segments_lost", "retransmits_per_gigabyte", "at_least", 1.0,
-        "one segment per gigabyte sent twice",
+        "one segment sent again per gigabyte; these paths lose none",
     ),
 )  # fmt: skip
 

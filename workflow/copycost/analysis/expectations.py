@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.quantities import ONE, ZERO, sender_cpus
+from copycost.analysis.placement import placement_of
+from copycost.analysis.quantities import ONE, ZERO
 from copycost.analysis.view import View
 from copycost.stats.settings import FloatArray
 
@@ -96,12 +97,12 @@ def _along_sizes(view: View, metric: str) -> Checks:
 
 
 def _along_threads(view: View, metric: str, *, beyond_cpus: bool) -> Checks:
-    cpus = sender_cpus(view)
+    cpus = placement_of(view)
     if cpus is None:
         return
     for name in view.implementations:
         for fewer, more in pairwise(view.n_threads):
-            if (fewer >= cpus) if beyond_cpus else (more <= cpus):
+            if cpus.is_full(fewer) if beyond_cpus else cpus.threads_per_cpu(more) == 1:
                 logs = view.thread_logs(metric, name, more, fewer)
                 for size, row in zip(logs.index, logs.to_numpy(np.float64), strict=True):
                     yield Check(
@@ -186,7 +187,8 @@ EXPECTATIONS = (
     ),
     Expectation(
         "threads_up_to_cpus_gain",
-        "more threads have no less throughput while each has a CPU of its own",
+        "more threads have no less throughput while each, sending or receiving, has a CPU "
+        "of its own",
         "they work side by side",
         "throughput",
         "below",
@@ -194,7 +196,7 @@ EXPECTATIONS = (
     ),
     Expectation(
         "threads_beyond_cpus_gain_nothing",
-        "more sending threads than CPUs for them gain nothing",
+        "more threads gain nothing once every CPU has one, sending or receiving",
         "they take turns",
         "throughput",
         "above",
@@ -202,7 +204,7 @@ EXPECTATIONS = (
     ),
     Expectation(
         "service_time_rises",
-        "the time per message rises with threads beyond the CPUs",
+        "the time per message rises with the threads once every CPU has one",
         "a message waits while other threads have the CPU",
         "service time",
         "below",

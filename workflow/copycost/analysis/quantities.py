@@ -1,12 +1,12 @@
 """The measured quantities of a testbed that evidence is judged by."""
 
-import re
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.placement import placement_of
 from copycost.analysis.view import View
 from copycost.stats.ratios import Ratio, paired_ratio
 
@@ -40,7 +40,13 @@ def quantities(view: View) -> dict[str, Quantity]:
         "zero_switches_ratio": _pair(view, "context_switches_per_message", ZERO, rival),
         "zero_cost_ratio_where_faster": _where_faster(view, cost, ZERO),
         "one_cost_ratio_where_faster": _where_faster(view, cost, ONE),
-        "threads_per_cpu": threads_per_cpu(view),
+        "page_faults_per_message": _page_faults(zero),
+        "offloaded_share": _offloaded_share(view),
+        "working_set_bytes": _working_set(view),
+        "working_set_per_l1d": _working_set(view, "l1d_bytes"),
+        "working_set_per_l2": _working_set(view, "l2_bytes"),
+        "working_set_per_llc": _working_set(view, "llc_bytes"),
+        "threads_per_cpu": _threads_per_cpu(view),
         "switches_growth_threads": _growth_over_threads(view, "context_switches_per_message"),
         "cost_growth_threads": _growth_over_threads(view, cost),
         "service_growth_threads": _growth_over_threads(view, "service_mean_ns"),
@@ -56,20 +62,41 @@ def first_rival(view: View) -> str:
     return BASELINE if view.has(BASELINE) else ONE
 
 
-def sender_cpus(view: View) -> int | None:
-    """Return how many CPUs the sending threads share; None where they are not pinned."""
-    numbers: set[int] = set()
-    for text in view.measured["sender_cpus"].dropna().unique():
-        numbers.update(int(digits) for digits in re.findall(r"\d+", str(text)))
-    return len(numbers) or None
-
-
-def threads_per_cpu(view: View) -> float | None:
-    """Return the largest number of sending threads per CPU that they may run on."""
-    cpus = sender_cpus(view)
-    if cpus is None or view.measured.empty:
+def _threads_per_cpu(view: View) -> float | None:
+    """Return how many threads, of both sides, share the most crowded CPU at most."""
+    placement = placement_of(view)
+    if placement is None:
         return None
-    return float(view.measured["n_threads"].max()) / cpus
+    return float(placement.threads_per_cpu(int(view.measured["n_threads"].max())))
+
+
+def _page_faults(rows: pd.DataFrame) -> float | None:
+    """Return the page faults of both sides per message.
+
+    The kernel counts them in software, so that 0 is a measurement wherever they were counted.
+    """
+    both = rows.assign(page_faults=rows["sender_page_faults"] + rows["receiver_page_faults"])
+    return _quotient(both, "page_faults", "messages")
+
+
+def _offloaded_share(view: View) -> float | None:
+    """Return the share of repetitions in which the path took segments larger than its MTU."""
+    known = view.measured[["offload_tso", "offload_gso"]].dropna()
+    return float(known.astype(bool).all(axis=1).mean()) if len(known) else None
+
+
+def _working_set(view: View, cache: str | None = None) -> float | None:
+    """Return what the largest message and its copy take [bytes], or as a multiple of a cache.
+
+    A thread sends the same message again and again, so these two are what its caches have to hold.
+    The last-level cache holds those of all threads.
+    """
+    rows = view.of(BASELINE)
+    size = view.caches.get(cache) if cache else 1
+    if not size or rows.empty:
+        return None
+    sets = rows["n_threads"] if cache == "llc_bytes" else 1
+    return float((2 * rows["msg_bytes"] * sets).max()) / size
 
 
 def pooled_over_implementations(view: View, logs_of: Callable[[str], pd.DataFrame]) -> Ratio | None:

@@ -3,8 +3,8 @@
 from itertools import pairwise
 
 from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.placement import placement_of
 from copycost.analysis.plain import Facts
-from copycost.analysis.quantities import sender_cpus
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.view import View
 
@@ -24,11 +24,12 @@ def contention_facts(view: View) -> Facts:
     by_implementation
         Per implementation its shape, its steps and the whole way from the fewest threads of the
         grid to the most; each a ratio over the sizes that have both.
-    n_sender_cpus
-        CPUs that the sending threads share; None where they were not pinned.
+    n_cpus
+        CPUs that sending and receiving threads share; None where they were not pinned.
     """
     rows = [_scaling(view, name) for name in view.implementations if view.has(name)]
     rows = [row for row in rows if row["steps"]]
+    placement = placement_of(view)
     shapes: dict[str, list[str]] = {}
     for row in rows:
         shapes.setdefault(row["shape"], []).append(row["implementation"])
@@ -38,7 +39,7 @@ def contention_facts(view: View) -> Facts:
         "by_implementation": rows,
         "observed_once": any(step["once"] for row in rows for step in row["steps"]),
         "n_rounds": min((step["n"] for row in rows for step in row["steps"]), default=0),
-        "n_sender_cpus": sender_cpus(view),
+        "n_cpus": placement.n_cpus if placement else None,
         "fewest": view.n_threads[0],
         "most": view.n_threads[-1],
         "service": _service_growth(view),

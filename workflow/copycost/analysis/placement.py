@@ -1,0 +1,43 @@
+"""Which CPUs the threads of a run were pinned to, and how many threads share one."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from copycost.analysis.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """CPU numbers of each side; thread i runs on number i modulo their count."""
+
+    sender: tuple[int, ...]
+    receiver: tuple[int, ...]
+
+    @property
+    def n_cpus(self) -> int:
+        """Return how many CPUs both sides have together."""
+        return len({*self.sender, *self.receiver})
+
+    def threads_per_cpu(self, n_threads: int) -> int:
+        """Return how many threads, of both sides, share the most crowded CPU."""
+        return max(self._load(n_threads).values())
+
+    def is_full(self, n_threads: int) -> bool:
+        """Tell whether every CPU has a thread, so that one more must share."""
+        return len(self._load(n_threads)) == self.n_cpus
+
+    def _load(self, n_threads: int) -> Counter[int]:
+        sides = (self.sender, self.receiver)
+        return Counter(cpus[i % len(cpus)] for cpus in sides for i in range(n_threads))
+
+
+def placement_of(view: View) -> Placement | None:
+    """Return where a testbed's threads ran; None where it varied, or where they were not pinned."""
+    pinned = view.measured[["sender_cpus", "receiver_cpus"]].drop_duplicates()
+    if len(pinned) != 1:
+        return None
+    sender, receiver = (
+        tuple(int(digits) for digits in re.findall(r"\d+", str(text))) for text in pinned.iloc[0]
+    )
+    return Placement(sender, receiver) if sender and receiver else None
