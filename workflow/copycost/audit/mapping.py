@@ -208,7 +208,7 @@ def _guess(name: str, unit: str) -> Meaning:
         fits = bool(given) and unit_factor(kind, given) is not None
         return Meaning(name, quantity, given if fits else None, guessed=True)
     parts = [part for part in re.split(r"[\s_\-.]+", stem) if part]
-    for n_unit in (2, 1):
+    for n_unit in (3, 2, 1):
         if len(parts) > n_unit:
             quantity = find_quantity("".join(parts[:-n_unit]))
             tail = "".join(parts[-n_unit:])

@@ -177,7 +177,7 @@ def find_quantity(name: str) -> str | None:
 
     Counters may be per byte or per message: ``cycles_per_byte`` is a quantity of its own.
     """
-    text = bare(name)
+    text = bare(name.replace("/", " per "))
     for prefix in ("both", "total", "avg", "average", "mean", "measured"):
         if text.startswith(prefix) and text not in _BY_ALIAS:
             text = text.removeprefix(prefix)

@@ -58,6 +58,11 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
     meanings = find_meanings(raw.header, raw.units, mapping, str(path))
     columns, notes = _columns(raw, meanings, mapping, str(path))
     table, steps = _tables(columns, len(raw.rows))
+    gaps = [
+        line for line, name in zip(raw.lines, table[IMPLEMENTATION], strict=True) if is_gap(name)
+    ]
+    if gaps:
+        raise DataError(f"{path}, line {gaps[0]}: no implementation; expected its name")
     names = _name_implementations(table, mapping)
     _set_keys(table, path, notes, raw.lines)
     table, steps = _number_repetitions(table, steps, notes)
@@ -191,9 +196,6 @@ def _set_keys(table: pd.DataFrame, path: Path, notes: list[str], lines: list[int
                 f"of at least {low}"
             )
         table[name] = values.astype(np.int64)
-    if IMPLEMENTATION in table and any(is_gap(str(name)) for name in table[IMPLEMENTATION]):
-        at = next(i for i, name in enumerate(table[IMPLEMENTATION]) if is_gap(str(name)))
-        raise DataError(f"{path}, line {lines[at]}: no implementation; expected its name")
     if DATASET not in table:
         table[DATASET] = path.stem
     table[DATASET] = _safe_names(table[DATASET].astype(str))

@@ -1,6 +1,7 @@
 """Claims about one value beside another: implementations, sizes or thread counts compared."""
 
 import itertools
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -179,10 +180,18 @@ def _outcome(pair: _Pair, found: Ratio) -> Outcome:
 
 
 def _within(least: float, most: float, value: float, low: float, high: float) -> Outcome:
-    """Return whether a value with its interval is in a range."""
+    """Return whether a value with its interval is in a range.
+
+    An interval that reaches into the range supports the claim where it is short beside the effect
+    that is claimed, or else lies around a value in the range.
+    """
     if low > most or high < least:
         return Outcome.CONTRADICTS
-    return Outcome.SUPPORTS if least <= value <= most else Outcome.OPEN
+    if least <= value <= most:
+        return Outcome.SUPPORTS
+    bounded = least > 0.0 and most < math.inf
+    effect = abs(math.log(least * most)) / 2.0 if bounded else 0.0
+    return Outcome.SUPPORTS if math.log(high / low) <= effect / 2.0 else Outcome.OPEN
 
 
 def _same(found: Ratio, once: bool) -> Outcome:

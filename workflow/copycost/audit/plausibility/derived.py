@@ -131,7 +131,9 @@ def _multiples(sample: Sample, name: str) -> list[Finding]:
     }
     findings = []
     for first, second in itertools.combinations(tables, 2):
-        both = tables[first].join(tables[second], lsuffix="_1", rsuffix="_2", how="inner")
+        both = tables[first].merge(
+            tables[second], left_index=True, right_index=True, suffixes=("_1", "_2")
+        )
         if len(both) < _LEAST_CELLS:
             continue
         logs = np.log((both[f"{name}_2"] / both[f"{name}_1"]).to_numpy(dtype=np.float64))

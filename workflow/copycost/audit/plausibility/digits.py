@@ -22,10 +22,8 @@ def check_digits(sample: Sample, explained: Collection[str]) -> list[Finding]:
     for name in sample.quantities:
         if name in _LEFT_OUT or name in explained or base_of(name).kind == "share":
             continue
-        values = sample.table[name].abs().to_numpy(dtype=np.float64)
-        steps = sample.steps[name].to_numpy(dtype=np.float64)
-        units = _in_units(values, steps, float(np.nanmax(sample.resolution(name))))
-        if units is None or len(np.unique(units)) < _LEAST_VALUES:
+        units = _mantissas(sample, name)
+        if len(np.unique(units)) < _LEAST_VALUES:
             continue
         for check in (_multiples, _rounded, _last_digits):
             found = check(sample, name, units)
@@ -35,20 +33,16 @@ def check_digits(sample: Sample, explained: Collection[str]) -> list[Finding]:
     return findings
 
 
-def _in_units(values: FloatArray, steps: FloatArray, step: float) -> FloatArray | None:
-    """Return the values as whole numbers of the column's finest step; None where it has none."""
-    known = (values > 0) & ~np.isnan(values)
-    finest = float(steps[known].min(initial=math.inf))
-    if not math.isfinite(finest) or finest <= 0.0:
-        return None
-    units = np.round(values[known] / finest)
-    if units.max() > 2.0**52:
-        return None
-    # Zeros that all values end in are rounding, which is honest.
-    whole = units.astype(np.int64)
-    while np.all(whole % 10 == 0):
-        whole = whole // 10
-    return np.asarray(whole, dtype=np.float64)
+def _mantissas(sample: Sample, name: str) -> FloatArray:
+    """Return the values as whole numbers of the step that each was rounded to; none where unknown.
+
+    So the zeros of rounding, which is honest, do not count as digits.
+    """
+    values = sample.table[name].abs().to_numpy(dtype=np.float64)
+    steps = sample.resolution(name)
+    known = (values > 0.0) & (steps > 0.0)
+    units = np.round(values[known] / steps[known])
+    return np.asarray(units[units < 2.0**52], dtype=np.float64)
 
 
 def _multiples(sample: Sample, name: str, units: FloatArray) -> Finding | None:

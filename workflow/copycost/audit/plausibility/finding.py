@@ -120,13 +120,25 @@ class Sample:
     def resolution(self, name: str) -> FloatArray:
         """Return the step that each value of a quantity was rounded to, NaN where there is none.
 
-        Rows that all end in zeros were rounded to those: 880000000 beside 1780000000 has three
-        digits, not nine.
+        That is its last digit as written, unless all values end in zeros, or none has more than so
+        many digits that are not 0: 880000000 beside 1780000000 has three digits, not nine.
         """
-        values = self.table[name].to_numpy(dtype=np.float64)
+        values = np.abs(self.table[name].to_numpy(dtype=np.float64))
         steps = self.steps[name].to_numpy(dtype=np.float64)
         common = common_step(values, steps)
-        return np.where(np.isnan(values), np.nan, np.maximum(steps, common))
+        known = (values > 0.0) & (steps > 0.0)
+        if not known.any():
+            return np.where(np.isnan(values), np.nan, np.maximum(steps, common))
+        digits = max(map(_n_digits, np.round(values[known] / steps[known])))
+        exponents = np.floor(np.log10(np.where(known, values, 1.0)))
+        by_digits = np.where(known, 10.0 ** (exponents - digits + 1), 0.0)
+        rounded = np.maximum(np.maximum(steps, common), by_digits)
+        return np.where(np.isnan(values), np.nan, rounded)
+
+
+def _n_digits(units: float) -> int:
+    """Return how many digits of a whole number there are before its last zeros."""
+    return len(str(int(units)).rstrip("0"))
 
 
 def samples_of(dataset: Dataset) -> Iterator[Sample]:

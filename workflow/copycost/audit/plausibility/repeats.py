@@ -20,7 +20,9 @@ from copycost.audit.quantities import words_of
 from copycost.report.filters import join_and
 
 _SETTINGS = frozenset({"duration", "copied_share", "bytes", "messages"})
-_FINE = 5e-3
+_FINE = 5e-4
+"""Relative step below which equal values are no matter of coarse digits."""
+
 _CHANCE = 1e-3
 
 

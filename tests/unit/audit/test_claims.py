@@ -1,0 +1,239 @@
+"""Claims are judged by the cells: on published runs, and on tables made for each verdict."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from unit.audit.made import Model, make_table, read_frame
+
+from copycost.audit.claims.parse import parse_claim
+from copycost.audit.claims.prose import understand
+from copycost.audit.claims.read import read_claims
+from copycost.audit.claims.verdicts import Judged, judge
+from copycost.audit.claims.vocabulary import Unclear
+from copycost.audit.dataset import Dataset
+from copycost.audit.mapping import FileMapping
+from copycost.audit.plausibility import check_plausibility
+from copycost.audit.reader import read_dataset
+from copycost.errors import ConfigError
+
+PUBLISHED = Path(__file__).parents[3] / "data" / "published"
+CAREFUL_READER = {
+    "ryzen-7840hs": [
+        "supported", "supported", "not measured", "supported", "supported", "supported",
+        "supported",
+    ],
+    "i5-10500": [
+        "supported", "contradicted", "supported", "contradicted", "contradicted", "contradicted",
+        "supported",
+    ],
+}  # fmt: skip
+
+
+def verdicts(dataset: Dataset, path: Path) -> list[str]:
+    findings = check_plausibility(dataset)
+    return [judge(claim, dataset, findings).verdict for claim in read_claims(path, dataset)]
+
+
+def judged(table: pd.DataFrame, folder: Path, **said: Any) -> Judged:  # noqa: ANN401
+    dataset = read_frame(table, folder)
+    return judge(parse_claim(said), dataset, check_plausibility(dataset))
+
+
+@pytest.mark.parametrize("name", CAREFUL_READER)
+def test_published_claims_get_the_verdicts_of_a_careful_reader(name: str) -> None:
+    dataset = read_dataset(PUBLISHED / f"{name}.csv", FileMapping())
+    assert verdicts(dataset, PUBLISHED / f"{name}.claims.yaml") == CAREFUL_READER[name]
+
+
+@pytest.mark.parametrize("name", CAREFUL_READER)
+def test_the_same_claims_in_words_alone_get_the_same_verdicts(name: str, tmp_path: Path) -> None:
+    said = yaml.safe_load((PUBLISHED / f"{name}.claims.yaml").read_text(encoding="utf-8"))
+    words = [
+        {key: claim[key] for key in ("claim", "threads") if key in claim}
+        for claim in said["claims"]
+    ]
+    path = tmp_path / "claims.yaml"
+    path.write_text(yaml.safe_dump({"other": [], name: words}), encoding="utf-8")
+    dataset = read_dataset(PUBLISHED / f"{name}.csv", FileMapping())
+    assert verdicts(dataset, path) == CAREFUL_READER[name]
+
+
+def test_a_contradiction_names_its_cells() -> None:
+    dataset = read_dataset(PUBLISHED / "i5-10500.csv", FileMapping())
+    findings = check_plausibility(dataset)
+    claims = read_claims(PUBLISHED / "i5-10500.claims.yaml", dataset)
+    text = judge(claims[1], dataset, findings).evidence[0].replace("\u00a0", " ")
+    assert "256 KiB with 8 threads" in text
+    assert "34.89 Gbit/s" in text
+    assert "21.71 Gbit/s" in text
+
+
+def beats(first: str, second: str, is_: str = "more", **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    return {"metric": "throughput", "implementation": first, "with": second, "is": is_, **more}
+
+
+def flat(ratios: dict[str, float], noise: float = 0.0, repetitions: int = 1) -> pd.DataFrame:
+    """Return a table in which an implementation has the same multiple of throughput everywhere."""
+    table = make_table(Model(repetitions=repetitions, seed=5))
+    wobble = make_table(Model(repetitions=repetitions, seed=6, noise=max(noise, 1e-9)))
+    base = make_table(Model(repetitions=repetitions, seed=6, noise=1e-9))
+    factor = wobble["throughput_gbps"] / base["throughput_gbps"]
+    return table.assign(throughput_gbps=10 * table["impl"].map(ratios) * factor)
+
+
+def test_verdicts_of_one_repetition_are_by_value_and_say_so(tmp_path: Path) -> None:
+    table = flat({"two_copy": 1.0, "one_copy": 1.2, "zero_copy": 0.8})
+    found = judged(table, tmp_path, compare=beats("one_copy", "two_copy"))
+    assert (found.verdict, found.observed_once) == ("supported", True)
+    assert judged(table, tmp_path, compare=beats("two_copy", "one_copy")).verdict == "contradicted"
+    never = beats("zero_copy", "two_copy", "not more")
+    assert judged(table, tmp_path, compare=never).verdict == "supported"
+
+
+def test_repetitions_that_scatter_leave_a_claim_undecided(tmp_path: Path) -> None:
+    table = flat({"two_copy": 1.0, "one_copy": 1.01, "zero_copy": 0.8}, noise=0.1, repetitions=3)
+    assert judged(table, tmp_path, compare=beats("one_copy", "two_copy")).verdict == "undecided"
+    assert judged(table, tmp_path, compare=beats("two_copy", "one_copy")).verdict == "undecided"
+
+
+def test_repetitions_that_agree_decide(tmp_path: Path) -> None:
+    table = flat({"two_copy": 1.0, "one_copy": 1.3, "zero_copy": 0.8}, noise=0.01, repetitions=5)
+    found = judged(table, tmp_path, compare=beats("one_copy", "two_copy", percent=30))
+    assert (found.verdict, found.observed_once) == ("supported", False)
+    much = beats("one_copy", "two_copy", percent=80)
+    assert judged(table, tmp_path, compare=much).verdict == "contradicted"
+
+
+def test_chance_among_many_cells_contradicts_nothing(tmp_path: Path) -> None:
+    wrongly = 0
+    for seed in range(20):
+        table = make_table(Model(repetitions=3, seed=seed, noise=0.05))
+        two = table[table["impl"] == "two_copy"]
+        same = pd.concat([two, two.assign(
+            impl="one_copy",
+            throughput_gbps=make_table(Model(repetitions=3, seed=seed + 100, noise=0.05))
+            .query("impl == 'two_copy'")["throughput_gbps"].to_numpy(),
+        )])  # fmt: skip
+        found = judged(same, tmp_path, compare=beats("one_copy", "two_copy", "not more"))
+        wrongly += found.verdict == "contradicted"
+    assert wrongly <= 2
+
+
+def test_less_below_is_part_of_the_claim(tmp_path: Path) -> None:
+    table = flat({"two_copy": 1.0, "one_copy": 1.2, "zero_copy": 0.8})
+    said = beats("one_copy", "two_copy", from_size=16384)
+    assert judged(table, tmp_path, compare=said).verdict == "supported"
+    said["below"] = "less"
+    assert judged(table, tmp_path, compare=said).verdict == "contradicted"
+
+
+def test_cells_that_are_missing_leave_a_named_claim_undecided(tmp_path: Path) -> None:
+    table = flat({"two_copy": 1.0, "one_copy": 1.2, "zero_copy": 0.8})
+    table = table[~((table["impl"] == "one_copy") & (table["size"] == 65536))]
+    said = {"compare": beats("one_copy", "two_copy"), "sizes": [16384, 65536], "threads": [4]}
+    assert judged(table, tmp_path, **said).verdict == "undecided"
+    assert judged(table, tmp_path, **(said | {"sizes": [65536]})).verdict == "not measured"
+    everywhere = {"compare": beats("one_copy", "two_copy"), "threads": [4]}
+    assert judged(table, tmp_path, **everywhere).verdict == "supported"
+
+
+def test_implementations_go_by_the_names_of_the_file_too(tmp_path: Path) -> None:
+    table = flat({"two_copy": 1.0, "one_copy": 1.2, "zero_copy": 0.8})
+    table["impl"] = table["impl"].map({"two_copy": "A1", "one_copy": "A2", "zero_copy": "A3"})
+    for first, second in (("A2", "A1"), ("one_copy", "two_copy"), ("A2", "two_copy")):
+        assert judged(table, tmp_path, compare=beats(first, second)).verdict == "supported"
+
+
+def test_growth_from_thread_count_to_thread_count(tmp_path: Path) -> None:
+    table = flat({"two_copy": 1.0, "one_copy": 1.0, "zero_copy": 1.0})
+    table["throughput_gbps"] *= table["threads"] ** 1.5
+    grows = {"metric": "throughput", "from": {"threads": 1}, "to": {"threads": 4}, "is": "grows"}
+    assert judged(table, tmp_path, change=grows | {"factor": 8}).verdict == "supported"
+    assert judged(table, tmp_path, change=grows | {"factor": 6}).verdict == "contradicted"
+    assert judged(table, tmp_path, change=grows | {"at_least": 5}).verdict == "supported"
+    assert judged(table, tmp_path, change=grows | {"at_most": 5}).verdict == "contradicted"
+    beyond = grows | {"to": {"threads": 16}}
+    assert judged(table, tmp_path, change=beyond).verdict == "not measured"
+
+
+def test_a_fall_by_percent_along_sizes(tmp_path: Path) -> None:
+    table = flat({"two_copy": 1.0, "one_copy": 1.0, "zero_copy": 1.0})
+    table.loc[table["size"] == 65536, "throughput_gbps"] *= 0.7
+    falls = {"metric": "throughput", "from": {"size": "16KiB"}, "to": {"size": "64KiB"},
+             "is": "falls"}  # fmt: skip
+    assert judged(table, tmp_path, change=falls | {"percent": 30}).verdict == "supported"
+    assert judged(table, tmp_path, change=falls | {"percent": 40}).verdict == "contradicted"
+    assert judged(table, tmp_path, change=falls | {"is": "collapses"}).verdict == "contradicted"
+
+
+def test_ranks_and_values(tmp_path: Path) -> None:
+    table = flat({"two_copy": 1.0, "one_copy": 1.2, "zero_copy": 0.8})
+    best = {"metric": "throughput", "implementation": "one_copy", "is": "best"}
+    assert judged(table, tmp_path, rank=best).verdict == "supported"
+    assert judged(table, tmp_path, rank=best | {"is": "worst"}).verdict == "contradicted"
+    assert judged(table, tmp_path, rank=best | {"metric": "p99"}).verdict == "not measured"
+    above = {"metric": "throughput", "is": "above", "than": 7e9}
+    assert judged(table, tmp_path, value=above).verdict == "supported"
+    assert judged(table, tmp_path, value=above | {"than": 9e9}).verdict == "contradicted"
+
+
+def test_what_reads_zero_was_not_measured(tmp_path: Path) -> None:
+    table = make_table().assign(LLC=0)
+    zero = {"metric": "llc_misses", "is": "zero"}
+    assert judged(table, tmp_path, value=zero).verdict == "not measured"
+    measurements = {"metrics": ["llc_misses"]}
+    assert judged(table, tmp_path, measurements=measurements).verdict == "not measured"
+
+
+def test_nobody_can_prove_that_numbers_were_measured(tmp_path: Path) -> None:
+    said = {"metrics": ["cycles", "l1d_misses"]}
+    assert judged(make_table(), tmp_path, measurements=said).verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ({"compare": {"metric": "speed of light"}}, "implementation is missing"),
+        ({"compare": beats("a", "b", "greener")}, "must be one of"),
+        ({"compare": beats("a", "b") | {"metric": "beauty"}}, "'beauty' is no quantity"),
+        ({"rank": {"metric": "threads", "implementation": "a", "is": "best"}}, "neither good"),
+        ({"change": {"metric": "cycles", "from": {}, "to": {}, "is": "falls"}}, "must name"),
+        ({"change": {"metric": "cycles", "from": {"threads": 1}, "to": {"size": 1},
+                     "is": "falls"}}, "the same of"),
+        ({"value": {"metric": "cycles", "is": "above"}}, "than"),
+        ({"claim": "x", "verb": 1}, "verb: unknown key"),
+        ({"claim": "x"}, "says nothing"),
+        ({"compare": beats("a", "b"), "threads": 0}, "threads: got 0"),
+        ({"compare": beats("a", "b"), "sizes": "big"}, "must be a size"),
+    ],
+)  # fmt: skip
+def test_claims_outside_the_vocabulary_are_refused(said: dict[str, Any], problem: str) -> None:
+    with pytest.raises(Unclear, match=problem):
+        parse_claim(said)
+
+
+def test_all_problems_of_a_file_are_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "claims.yaml"
+    path.write_text("claims:\n- {compare: 3}\n- {value: {metric: a, is: zero}}\n- 7\n")
+    dataset = read_frame(make_table(), tmp_path)
+    with pytest.raises(ConfigError) as refused:
+        read_claims(path, dataset)
+    assert [f"claim {n}" in str(refused.value) for n in (1, 2, 3)] == [True] * 3
+
+
+def test_words_that_are_not_understood_are_undecided_and_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "claims.yaml"
+    path.write_text("- zero-copy is the future of networking\n", encoding="utf-8")
+    dataset = read_frame(make_table(), tmp_path)
+    (claim,) = read_claims(path, dataset)
+    found = judge(claim, dataset, [])
+    assert found.verdict == "undecided"
+    assert "not understood" in found.because
+
+
+def test_a_sentence_about_no_quantity_is_not_guessed_at() -> None:
+    assert understand("two_copy has more elegance than one_copy") is None
+    assert understand("the colour column is a measurement") is None

@@ -1,0 +1,237 @@
+"""Each check fires on what it is for, and on nothing that was measured."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from analysed import inputs_of
+from synthetic import Run
+from unit.audit.made import DURATION_S, Model, changed, findings_of, make_table
+
+from copycost.audit.mapping import FileMapping
+from copycost.audit.plausibility import Finding, check_plausibility
+from copycost.audit.plausibility.finding import Kind, Sureness
+from copycost.audit.reader import read_dataset
+from copycost.records.columns import COLUMNS
+from copycost.records.table import write_table
+
+PUBLISHED = Path(__file__).parents[3] / "data" / "published"
+
+
+def checks(findings: list[Finding]) -> set[tuple[str, str]]:
+    return {(finding.check, name) for finding in findings for name in finding.quantities}
+
+
+def one(findings: list[Finding], check: str) -> Finding:
+    found = [finding for finding in findings if finding.check == check]
+    assert len(found) == 1, findings
+    return found[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("digits", [2, 3, 6])
+@pytest.mark.parametrize("noise", [0.003, 0.05])
+def test_nothing_is_said_of_noisy_measurements(
+    seed: int, digits: int, noise: float, tmp_path: Path
+) -> None:
+    table = make_table(Model(seed=seed, digits=digits, noise=noise))
+    assert findings_of(table, tmp_path) == []
+
+
+@pytest.mark.parametrize("counters", [False, True])
+def test_nothing_is_said_of_a_table_of_our_own(counters: bool, tmp_path: Path) -> None:
+    cells = inputs_of(Run(counters=counters, noise=0.05)).cells
+    # The synthetic table computes these from one another; in a real one each is counted.
+    rng = np.random.default_rng(2)
+    counted = [name for name in cells if name.endswith(("_ns", "_cycles", "_misses"))]
+    for name in set(counted) - {"start_ns", "end_ns"}:
+        cells[name] *= rng.normal(1, 0.02, len(cells))
+    cells = cells.reindex(columns=[column.name for column in COLUMNS])
+    cells = cells.astype({column.name: column.dtype for column in COLUMNS})
+    write_table(cells, tmp_path / "cells.csv", tmp_path / "cells.parquet")
+    dataset = read_dataset(tmp_path / "cells.csv", FileMapping())
+    assert check_plausibility(dataset) == []
+
+
+def test_a_linear_counter_is_no_measurement(tmp_path: Path) -> None:
+    table = changed("cycles", lambda t: 7 * t["size"] + 900 * t["threads"] + 13, repetitions=1)
+    finding = one(findings_of(table, tmp_path), "formula")
+    assert (finding.kind, finding.sureness) == (Kind.NO_MEASUREMENT, Sureness.CERTAIN)
+    assert finding.quantities == ("cycles",)
+    assert "7 x size + 900 x threads" in finding.found
+    assert "60 cells" in finding.found
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        lambda t: (t["size"] * t["threads"] * 3.7 + 12).round(1),
+        lambda t: (2.5e6 * t["size"] ** 0.7 * t["threads"] ** 0.2).round(0),
+        lambda t: t["threads"] * 1234,
+        lambda t: (t["size"] / 64).round(0) + 40,
+    ],
+    ids=["product", "power", "threads alone", "size alone"],
+)
+def test_other_formulas_are_found_too(formula: object, tmp_path: Path) -> None:
+    table = changed("L1", formula, repetitions=1)  # type: ignore[arg-type]
+    assert ("formula", "l1d_misses") in checks(findings_of(table, tmp_path))
+
+
+def test_a_formula_with_the_least_noise_is_let_pass(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    table = changed(
+        "cycles",
+        lambda t: ((9e5 * t["size"] + 1e8 * t["threads"]) * rng.normal(1, 0.01, len(t))).round(),
+        repetitions=1,
+    )
+    assert ("formula", "cycles") not in checks(findings_of(table, tmp_path))
+
+
+def test_few_cells_do_not_make_a_formula(tmp_path: Path) -> None:
+    table = make_table(Model(repetitions=1, sizes=(4096, 65536), threads=(1, 2)))
+    assert checks(findings_of(table, tmp_path)) == set()
+
+
+def test_a_latency_that_follows_from_the_throughput_is_not_separate(tmp_path: Path) -> None:
+    for factor in (1, "threads"):
+        table = make_table(Model(repetitions=1))
+        times = table["size"] * 8 / table["throughput_gbps"] / 1e3
+        times = times * (1 if factor == 1 else table["threads"])
+        finding = one(findings_of(table.assign(latency_us=times.round(2)), tmp_path), "derived")
+        assert finding.kind is Kind.NOT_SEPARATE
+        assert finding.quantities == ("latency",)
+        assert ("x threads" in finding.found) == (factor == "threads")
+
+
+def test_one_counter_that_is_a_multiple_of_another_is_not_separate(tmp_path: Path) -> None:
+    table = changed("LLC", lambda t: t["L1"] * 0.25)
+    assert one(findings_of(table, tmp_path), "derived").quantities == ("llc_misses",)
+
+
+def test_an_implementation_that_is_a_multiple_of_another_was_computed(tmp_path: Path) -> None:
+    table = make_table(Model(repetitions=1))
+    first = table.loc[table["impl"] == "two_copy", "cycles"].to_numpy()
+    table.loc[table["impl"] == "zero_copy", "cycles"] = (first * 0.6).round()
+    finding = one(findings_of(table, tmp_path), "multiple")
+    assert "0.6 times that of two_copy" in finding.found
+
+
+def test_a_column_of_zeros_was_not_counting(tmp_path: Path) -> None:
+    finding = one(findings_of(make_table().assign(LLC=0), tmp_path), "zeros")
+    assert (finding.kind, finding.quantities) == (Kind.NOT_COUNTED, ("llc_misses",))
+
+
+def test_some_zeros_are_let_pass(tmp_path: Path) -> None:
+    table = make_table()
+    table.loc[::5, "LLC"] = 0
+    assert findings_of(table, tmp_path) == []
+
+
+def test_one_repetition_is_weak(tmp_path: Path) -> None:
+    findings = findings_of(make_table(Model(repetitions=1)), tmp_path)
+    assert [finding.check for finding in findings] == ["one_repetition"]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "quantity"),
+    [
+        ("cycles", 1e5, "cycles"),
+        ("cycles", 1e15, "cycles"),
+        ("instructions", lambda t: t["cycles"] * 11.3, "instructions"),
+        ("L1", lambda t: t["instructions"] * 2.0123, "l1d_misses"),
+        ("context_switches", lambda t: t["threads"] * 3e7 * DURATION_S, "context_switches"),
+        ("throughput_gbps", lambda t: t["throughput_gbps"] * 8000, "throughput"),
+        ("latency_us", lambda t: -t["latency_us"], "latency"),
+    ],
+)
+def test_the_physically_impossible_is_found(
+    column: str, values: object, quantity: str, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(7)
+    table = make_table()
+    made = values(table) if callable(values) else pd.Series(values, index=table.index)
+    noise = rng.normal(1, 0.05, len(table))
+    table = table.assign(**{column: made * noise})
+    found = [f for f in findings_of(table, tmp_path) if f.kind is Kind.IMPOSSIBLE]
+    assert quantity in {name for finding in found for name in finding.quantities}
+
+
+def test_a_fast_host_is_possible(tmp_path: Path) -> None:
+    table = changed("throughput_gbps", lambda t: (t["throughput_gbps"] * 2.5123).round(3))
+    table = table.drop(columns=["cycles", "instructions", "L1", "LLC"])
+    assert findings_of(table, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("factor", "cause"), [(8.0, "bits"), (1.073741824, "2^30"), (1.37, "at least one")]
+)
+def test_bytes_time_and_throughput_that_disagree_are_found(
+    factor: float, cause: str, tmp_path: Path
+) -> None:
+    table = make_table()
+    moved = table["throughput_gbps"] * 1e9 / 8 * DURATION_S
+    table = table.assign(bytes_received=(moved * factor).round())
+    finding = one(findings_of(table, tmp_path), "consistency")
+    assert finding.kind is Kind.CONTRADICTION
+    assert cause in finding.why
+
+
+def test_bytes_that_agree_are_let_pass(tmp_path: Path) -> None:
+    table = make_table()
+    moved = table["throughput_gbps"] * 1e9 / 8 * DURATION_S
+    messages = (moved / table["size"] * 1.001).round()
+    table = table.assign(bytes_received=(moved * 1.004).round(), messages=messages)
+    assert findings_of(table, tmp_path) == []
+
+
+def test_repetitions_that_are_copies_are_found(tmp_path: Path) -> None:
+    table = make_table()
+    first = table.groupby(["impl", "size", "threads"])["throughput_gbps"].transform("first")
+    finding = one(findings_of(table.assign(throughput_gbps=first), tmp_path), "equal_repetitions")
+    assert finding.quantities == ("throughput",)
+
+
+def test_equal_values_in_different_cells_are_found(tmp_path: Path) -> None:
+    table = changed("LLC", lambda t: np.where(t["threads"] > 2, 123457, t["LLC"]), repetitions=1)
+    assert one(findings_of(table, tmp_path), "equal_cells").quantities == ("llc_misses",)
+
+
+def test_a_constant_counter_is_found(tmp_path: Path) -> None:
+    findings = findings_of(make_table(Model(repetitions=1)).assign(LLC=48211), tmp_path)
+    finding = one(findings, "equal_cells")
+    assert finding.refutes
+
+
+def test_multiples_of_a_number_are_doubtful(tmp_path: Path) -> None:
+    table = changed("L1", lambda t: (t["L1"] / 37).round() * 37)
+    assert one(findings_of(table, tmp_path), "digits").kind is Kind.DOUBTFUL
+
+
+def test_round_numbers_among_long_ones_are_doubtful(tmp_path: Path) -> None:
+    table = make_table(Model(digits=6))
+    round_ones = np.where(
+        np.arange(len(table)) % 3 == 0, table["cycles"].map(lambda v: float(f"{v:.2g}")),
+        table["cycles"],
+    )  # fmt: skip
+    assert ("digits", "cycles") in checks(findings_of(table.assign(cycles=round_ones), tmp_path))
+
+
+def test_the_published_runs_are_judged_as_a_careful_reader_does() -> None:
+    ryzen = check_plausibility(read_dataset(PUBLISHED / "ryzen-7840hs.csv", FileMapping()))
+    assert checks(ryzen) == {("zeros", "llc_misses")}
+    i5 = check_plausibility(read_dataset(PUBLISHED / "i5-10500.csv", FileMapping()))
+    assert checks(i5) == {
+        *(("formula", name) for name in ("cycles", "l1d_misses", "llc_misses", "context_switches")),
+        ("derived", "latency"),
+        ("limits", "cycles"),
+    }
+
+
+def test_nothing_is_said_of_a_real_run() -> None:
+    path = Path(__file__).parents[2] / "data" / "audit" / "own-run.csv"
+    dataset = read_dataset(path, FileMapping())
+    assert set(dataset.quantities) == {
+        "throughput", "latency", "bytes", "messages", "duration", "cpu_time", "context_switches",
+    }  # fmt: skip
+    assert check_plausibility(dataset) == []

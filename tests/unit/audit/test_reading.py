@@ -1,0 +1,210 @@
+"""Foreign tables, read right or refused in one clear sentence."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from copycost.audit.dataset import Dataset
+from copycost.audit.mapping import FileMapping, read_mapping
+from copycost.audit.reader import read_dataset
+from copycost.errors import ConfigError, CopycostError, DataError
+
+HEADER = "impl,size,threads,throughput_gbps\n"
+
+
+def read(text: str | bytes, folder: Path, mapping: str | None = None) -> Dataset:
+    path = folder / "table.csv"
+    if isinstance(text, bytes):
+        path.write_bytes(text)
+    else:
+        path.write_text(text, encoding="utf-8")
+    said = FileMapping()
+    if mapping is not None:
+        (folder / "map.yaml").write_text(mapping, encoding="utf-8")
+        said = read_mapping(folder / "map.yaml")
+    return read_dataset(path, said)
+
+
+@pytest.mark.parametrize(
+    ("header", "quantity", "factor"),
+    [
+        ("throughput_gbps", "throughput", 1e9),
+        ("Throughput [Mbit/s]", "throughput", 1e6),
+        ("Bandwidth (GB/s)", "throughput", 8e9),
+        ("MB/s", "throughput", 8e6),
+        ("bitrate bps", "throughput", 1),
+        ("avg latency (ns)", "latency", 1e-9),
+        ("latency_ms", "latency", 1e-3),
+        ("Latency", "latency", 1e-6),
+        ("p99_us", "latency_p99", 1e-6),
+        ("CPU cycles", "cycles", 1),
+        ("cycles/byte", "cycles_per_byte", 1),
+        ("cycles_per_msg", "cycles_per_message", 1),
+        ("L1", "l1d_misses", 1),
+        ("L1-dcache-load-misses", "l1d_misses", 1),
+        ("LLC-load-misses", "llc_misses", 1),
+        ("L3 misses", "llc_misses", 1),
+        ("context-switches", "context_switches", 1),
+        ("ctx_switches", "context_switches", 1),
+        ("cache-misses", "cache_misses", 1),
+        ("task-clock (ms)", "cpu_time", 1e-3),
+        ("total_bytes", "bytes", 1),
+    ],
+)
+def test_column_names_are_guessed(
+    header: str, quantity: str, factor: float, tmp_path: Path
+) -> None:
+    found = read(f"Algorithm;Msg Size;Threads;{header}\nA1;64KiB;2;12.5\n", tmp_path)
+    assert found.quantities == [quantity]
+    assert found.table[quantity][0] == pytest.approx(12.5 * factor)
+    assert found.table["msg_bytes"][0] == 65536
+    assert found.table["implementation"][0] == "two_copy"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " "])
+def test_any_delimiter_does(delimiter: str, tmp_path: Path) -> None:
+    text = "impl,size,threads,gbps\nA2,4096,1,9.5\nA3,4096,1,8.5\n".replace(",", delimiter)
+    assert list(read(text, tmp_path).table["throughput"]) == [9.5e9, 8.5e9]
+
+
+def test_decimal_commas_are_read(tmp_path: Path) -> None:
+    text = "impl;size;threads;gbps;cycles\nA1;4096;1;10,25;1.234.567\nA2;4096;1;9,5;1.111.222\n"
+    found = read(text, tmp_path)
+    assert list(found.table["throughput"]) == [10.25e9, 9.5e9]
+    assert list(found.table["cycles"]) == [1234567, 1111222]
+
+
+def test_commas_between_thousands_are_no_decimal_commas(tmp_path: Path) -> None:
+    text = 'impl,size,threads,gbps,cycles\nA1,4096,1,10.25,"1,234,567"\nA2,4096,1,9.5,"2,345"\n'
+    assert list(read(text, tmp_path).table["cycles"]) == [1234567, 2345]
+
+
+def test_a_line_with_another_delimiter_is_read_as_it_is_meant(tmp_path: Path) -> None:
+    found = read(f"{HEADER}A1,4096,1,10.5\nA2;4096;1;9.5\nA3,4096,1,8.5\n", tmp_path)
+    assert list(found.table["throughput"]) == [10.5e9, 9.5e9, 8.5e9]
+    assert any("1 of 3 rows is parted by ';'" in note for note in found.notes)
+
+
+def test_units_may_stand_in_a_line_of_their_own(tmp_path: Path) -> None:
+    found = read("impl,size,threads,throughput\n-,KiB,-,Mbit/s\nA1,64,2,1500\n", tmp_path)
+    assert found.table["msg_bytes"][0] == 65536
+    assert found.table["throughput"][0] == 1.5e9
+
+
+@pytest.mark.parametrize("gap", ["", "<not supported>", "n/a", "NaN", "-", "null"])
+def test_words_for_a_gap_are_gaps(gap: str, tmp_path: Path) -> None:
+    found = read(f"impl,size,threads,gbps,LLC\nA1,4096,1,9.5,{gap}\n", tmp_path)
+    assert math.isnan(found.table["llc_misses"][0])
+    assert not found.has("llc_misses")
+
+
+def test_rows_of_one_cell_are_repetitions(tmp_path: Path) -> None:
+    found = read(f"{HEADER}A1,4096,1,10.5\nA1,4096,1,10.7\n", tmp_path)
+    assert list(found.table["rep"]) == [1, 2]
+
+
+def test_a_row_that_occurs_twice_counts_once(tmp_path: Path) -> None:
+    found = read(f"{HEADER}A1,4096,1,10.5\nA1,4096,1,10.5\n", tmp_path)
+    assert len(found.table) == 1
+    assert any("word for word" in note for note in found.notes)
+
+
+def test_a_byte_order_mark_and_comments_do_no_harm(tmp_path: Path) -> None:
+    found = read(f"\ufeff# measured on a Tuesday\n\n{HEADER}A1,4096,1,10.5\n", tmp_path)
+    assert len(found.table) == 1
+
+
+def test_utf_16_is_read(tmp_path: Path) -> None:
+    assert len(read(f"{HEADER}A1,4096,1,10.5\n".encode("utf-16"), tmp_path).table) == 1
+
+
+def test_a_lone_column_bytes_is_the_size_of_a_message(tmp_path: Path) -> None:
+    found = read("impl,bytes,threads,gbps\nA1,4096,1,10.5\n", tmp_path)
+    assert found.table["msg_bytes"][0] == 4096
+
+
+def test_several_datasets_stay_apart(tmp_path: Path) -> None:
+    found = read("host,impl,size,threads,gbps\nmy pc,A1,64,1,1\nServer/2,A1,64,1,2\n", tmp_path)
+    assert found.datasets == ["my-pc", "Server-2"]
+
+
+def test_throughput_follows_from_bytes_and_time(tmp_path: Path) -> None:
+    found = read("impl,size,threads,bytes_sent,seconds\nA1,64,1,1000000,2\n", tmp_path)
+    assert found.table["throughput"][0] == 4e6
+
+
+def test_a_mapping_decides(tmp_path: Path) -> None:
+    mapping = """
+        columns:
+          wie: implementation
+          gross: {is: size, unit: KiB}
+          schnell: {is: throughput, unit: MB/s}
+          threads: ignore
+        implementations: {alt: two_copy}
+        constants: {threads: 4, duration: 10}
+    """
+    found = read("wie,gross,schnell,threads\nalt,64,100,99\n", tmp_path, mapping)
+    row = found.table.iloc[0]
+    assert (row["implementation"], row["msg_bytes"], row["n_threads"]) == ("two_copy", 65536, 4)
+    assert (row["throughput"], row["duration"]) == (8e8, 10)
+
+
+def test_a_mapping_may_name_the_columns_of_a_file_without_header(tmp_path: Path) -> None:
+    found = read("A1,4096,1,10.5\n", tmp_path, "header: [impl, size, threads, gbps]")
+    assert found.table["throughput"][0] == 10.5e9
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("A1,4096,1,10.5\nA2,4096,1,9.5\n", "not the names of columns"),
+        (HEADER, "has a header but no rows"),
+        (f"{HEADER}A1,4096,1,10,5\n", "decimal commas"),
+        (f"{HEADER}A1,4096,1\n", "line 2: 3 fields, expected 4"),
+        (f"{HEADER}A1,4096,1,fast\n", "'fast' is no throughput"),
+        (f"{HEADER}A1,0,1,1.5\n", "message size is 0"),
+        (f"{HEADER}A1,4096,1.5,1.5\n", "threads is 1.5"),
+        (f"{HEADER}A1,,1,1.5\n", "message size is nothing"),
+        (f"{HEADER},4096,1,1.5\n", "no implementation"),
+        ("impl,size,size,gbps\nA1,1,1,1\n", "occurs twice"),
+        ("size,threads,gbps\n4096,1,2\n", "no column tells the implementation"),
+        ("impl,size,threads\nA1,4096,1\n", "no column holds anything that was measured"),
+        (b"PK\x03\x04rest", "a zip archive or spreadsheet"),
+        (b"\x7fELF\x02\x01\x01\x00\x00", "a program"),
+        (b"abc\x00\x01def,ghi\n", "is binary"),
+        ("x" * 20_000_001, "has 20 MB"),
+        ("just some prose\nwithout a table\n", "no column tells the implementation"),
+    ],
+)  # fmt: skip
+def test_what_is_no_table_is_refused_in_one_sentence(
+    text: str | bytes, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError) as refused:
+        read(text, tmp_path)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert "table.csv" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "said"),
+    [
+        ("columns: {throughput_gbps: speediness}", "'speediness' is no quantity"),
+        ("columns: {absent: cycles}", "the mapping names 'absent'"),
+        ("columns: {throughput_gbps: {is: throughput, unit: parsec}}", "'parsec' is no unit"),
+        ("colums: {}", "colums: unknown"),
+        ("[1, 2", "is not YAML"),
+        ("- a list", "must be a mapping"),
+    ],
+)
+def test_a_wrong_mapping_is_refused(mapping: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"map\.yaml|table\.csv") as refused:
+        read(f"{HEADER}A1,4096,1,10.5\n", tmp_path, mapping)
+    assert said in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CopycostError, match=r"absent\.csv"):
+        read_dataset(tmp_path / "absent.csv", FileMapping())
