@@ -1,12 +1,15 @@
 """The intervals and claims keep what they promise, on simulated runs of known truth."""
 
 import csv
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings
-from copycost.stats.simulate import TRUTHS, main, simulate
+from copycost.stats.simulate import SIZES, TRUTHS, _ratio_coverage, main, simulate
 
 SETTINGS = StatisticsSettings(resamples=500)
 BY_NAME = {truth.name: truth for truth in TRUTHS}
@@ -33,3 +36,27 @@ def test_command_writes_its_table(tmp_path: Path, capsys: pytest.CaptureFixture[
     rows = list(csv.DictReader(output.read_text(encoding="utf-8").splitlines()))
     assert {row["truth"] for row in rows} == set(BY_NAME)
     assert len(capsys.readouterr().out.splitlines()) == len(rows) + 1
+
+
+def test_page_states_the_command_and_every_row(tmp_path: Path) -> None:
+    path = tmp_path / "simulation.md"
+    assert main(["--runs", "2", "--resamples", "100", "--seed", "7", "--page", str(path)]) == 0
+    text = path.read_text(encoding="utf-8")
+    assert "--runs 2 --resamples 100 --seed 7" in text
+    rows = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")]
+    assert [name for name in rows if name in BY_NAME] == [
+        name for name in BY_NAME for _ in range(9)
+    ]
+
+
+def test_ratio_coverage_is_that_of_the_intervals_of_ratios() -> None:
+    truth = BY_NAME["from, steep"]
+    runs = np.random.default_rng(3).normal(0, 0.1, size=(20, len(SIZES), 4))
+    runs += np.array(truth.log_ratios)[:, None]
+    held = [
+        found.low <= math.exp(log_ratio) <= found.high
+        for rounds in runs
+        for log_ratio, values in zip(truth.log_ratios, rounds, strict=True)
+        if (found := paired_ratio(values, SETTINGS.confidence))
+    ]
+    assert _ratio_coverage(truth, runs, SETTINGS) == pytest.approx(np.mean(held))

@@ -223,7 +223,7 @@ def best_splits(curves: FloatArray, rising: bool) -> tuple[IntArray, FloatArray]
     tuple of arrays
         The number of values before the cut (0 or n_sizes: no change of sign), and its cost.
     """
-    least, at_least, most, at_most, total = _turning_points(curves)
+    least, at_least, most, at_most, _ = _turning_points(curves)
     # Moving the cut past a value adds it to the cost, so the cost of a cut is a running sum plus
     # what no cut at all (in front of the first value) costs.
     if rising:
