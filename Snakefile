@@ -2,6 +2,8 @@
 #
 #   snakemake --cores 1            everything
 #   snakemake --cores 1 tables     only as far as the tables; also: measure, figures, report
+#   snakemake --cores 1 audit      measurements of others, see workflow/rules/audit.smk
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -51,6 +53,7 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/audit.smk"
 
 
 entry.take_scripts_as_inputs(workflow)
@@ -77,7 +80,13 @@ rule tables:
         records=GRID.paths(),
         tables=expand(
             "results/tables/{table}",
-            table=["cells.csv", "cells.parquet", "summary.csv", "ratios.csv"],
+            table=[
+                "cells.csv",
+                "cells.parquet",
+                "summary.csv",
+                "quality.csv",
+                "ratios.csv",
+            ],
         ),
 
 
@@ -92,6 +101,11 @@ rule report:
     input:
         report=expand("results/report/report.{format}", format=CONFIG.report.formats),
         records=GRID.paths(),
+
+
+rule audit:
+    input:
+        expand("results/audit/{dataset}/report.html", dataset=AUDITED),
 
 
 onstart:

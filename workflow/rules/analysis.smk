@@ -9,17 +9,19 @@ rule summarise_cells:
             "records/columns.py",
             "records/table.py",
             "analysis/metrics.py",
+            "analysis/quality_table.py",
             "analysis/summary.py",
             "analysis/tables.py",
         ),
     output:
         summary="results/tables/summary.csv",
+        quality="results/tables/quality.csv",
     log:
         "results/logs/tables/summary.log",
     params:
         statistics=CONFIG.as_dict()["statistics"],
     message:
-        "Summarise the cells"
+        "Summarise the cells, and how clean they were measured"
     script:
         "../scripts/summarise_cells.py"
 

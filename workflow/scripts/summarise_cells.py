@@ -1,5 +1,6 @@
 from pathlib import Path
 
+from copycost.analysis.quality_table import quality_table
 from copycost.analysis.summary import summarise
 from copycost.analysis.tables import write_table
 from copycost.logs import log_to_file
@@ -10,3 +11,4 @@ log_to_file(snakemake.log[0])
 settings = StatisticsSettings(**snakemake.params.statistics)
 cells = read_table(Path(snakemake.input.cells))
 write_table(summarise(cells, settings), Path(snakemake.output.summary))
+write_table(quality_table(cells), Path(snakemake.output.quality))

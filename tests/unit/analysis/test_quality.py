@@ -6,6 +6,7 @@ from analysed import facts_of
 from synthetic import Run, make_cells
 
 from copycost.analysis.plain import Facts
+from copycost.analysis.quality_table import GATES, quality_table
 from copycost.analysis.view import largest_block
 
 SMALL = {"msg_bytes": (1024, 65536), "n_threads": (1, 2)}
@@ -54,6 +55,55 @@ def test_warned_repetitions_are_compared_with_and_without() -> None:
     assert quality["warnings"] == {"foreign_load": 12}
     assert quality["without"]["status"] == "compared"
     assert quality["without"]["n_compared"] == 12
+
+
+def test_table_has_a_row_per_cell_with_values_and_flags() -> None:
+    run = Run(
+        **SMALL,
+        repetitions=4,
+        noise=0.001,
+        failed=lambda name, size, threads, rep: name == "zero_copy" and size == 1024,
+        warnings=lambda name, size, threads, rep: (
+            "foreign_load;steal" if name == "one_copy" and rep in (2, 4) else "lock_waited"
+        ),
+    )
+    cells = make_cells(run)
+    table = quality_table(cells)
+    assert len(table) == len(cells) / 4
+    one = table[table["implementation"] == "one_copy"]
+    assert set(one["disturbed_reps"]) == {"2;4"}
+    assert set(one["n_foreign_load"]) == set(one["n_steal"]) == {2}
+    assert one["flag_steal"].all()
+    assert not one["flag_throttled"].any()
+    assert not table.loc[table["implementation"] == "two_copy", "flag_steal"].any()
+    lost = table[table["n"] == 0]
+    assert len(lost) == 2
+    assert lost["flag_few_repetitions"].all()
+    assert lost["spread"].isna().all()
+    assert not lost["flag_spread"].any()
+
+
+@pytest.mark.parametrize(("per_round", "flagged"), [(0.06, 8), (0.02, 0)])
+def test_drift_over_rounds_is_told_from_the_line_through_them(
+    per_round: float, flagged: int
+) -> None:
+    run = Run(**SMALL, implementations=("two_copy", "one_copy"), noise=0.0005)
+    cells = make_cells(run)
+    cells["throughput_bits_per_s"] *= np.exp(-per_round * cells["rep"])
+    table = quality_table(cells)
+    assert table["flag_drift"].sum() == flagged
+    assert table["drift"].to_numpy() == pytest.approx(1 - np.exp(-2 * per_round), abs=0.005)
+    assert not table["flag_spread"].any()
+
+
+def test_what_was_not_measured_is_no_flag() -> None:
+    cells = make_cells(
+        Run(**SMALL, changes={"first_half_share": np.nan, "tcp_retransmits": np.nan})
+    )
+    table = quality_table(cells)
+    assert table[["halves", "retransmits_per_gigabyte"]].isna().all(axis=None)
+    assert not table[["flag_halves", "flag_retransmits"]].any(axis=None)
+    assert [f"flag_{gate.id}" for gate in GATES] == [c for c in table if c.startswith("flag_")]
 
 
 def test_largest_block_leaves_out_the_missing_round_rather_than_the_cells() -> None:

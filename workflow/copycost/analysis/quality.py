@@ -1,6 +1,4 @@
-"""How clean the measurements were. Flags only: no repetition is left out of any answer."""
-
-from dataclasses import dataclass
+"""What the checks of the quality table come to on one testbed, and what disturbances change."""
 
 import numpy as np
 import pandas as pd
@@ -8,30 +6,18 @@ import pandas as pd
 from copycost.analysis.compare import compare
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.plain import Facts
+from copycost.analysis.quality_table import (
+    DISTURBANCES,
+    GATES,
+    Gate,
+    disturbed,
+    has_warning,
+    quality_table,
+)
 from copycost.analysis.view import View, largest_block
 from copycost.stats.settings import FloatArray
 
-DISTURBANCES = ("foreign_load", "steal", "throttled", "window_edge_late")
-"""Warnings that mean the machine, not the cell, may have made the figure."""
-
 _CELL = ["implementation", "msg_bytes", "n_threads"]
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """A bound that a cell's repetitions should keep; `because` says why there."""
-
-    id: str
-    threshold: float
-    because: str
-
-
-SPREAD = Gate("spread", 0.10, "relative standard deviation of the throughput over the rounds")
-HALVES = Gate("halves", 0.10, "difference of the window's halves, as a share of their mean")
-RETRANSMITS = Gate("retransmits", 1.0, "segments sent twice per gigabyte; the path loses none")
-MULTIPLEXED = Gate("multiplexed", 50.0, "percent of the window in which an event was counted")
-FEW = Gate("few_repetitions", 3.0, "measured repetitions that an interval should rest on")
-GATES = (SPREAD, HALVES, RETRANSMITS, MULTIPLEXED, FEW)
 
 
 def quality_facts(view: View) -> Facts:
@@ -39,14 +25,13 @@ def quality_facts(view: View) -> Facts:
 
     Keys
     ----
-    n_cells
-        Cells with a measurement.
+    n_cells, n_clean
+        Cells with a measurement, and those of them that break no bound.
     gates
-        Per bound: id, threshold, because, n_cells that break it.
-
-    Warnings
-    --------
-        Per disturbance: repetitions that came with it; `n_warned` of `n_measured` have any.
+        Per bound: id, threshold, because, n_cells that break it, and the worst value with its
+        cell; None where it was not measured.
+    n_warned, n_measured, warnings
+        Repetitions that the machine disturbed, of those measured; and per disturbance.
     round_drift
         Throughput of the last round over that of the first, over the cells that have all rounds;
         None with a single round.
@@ -55,49 +40,37 @@ def quality_facts(view: View) -> Facts:
         ``all_warned`` or ``compared``, n_compared and n_changed (another verdict).
     """
     measured = view.measured
-    cells = measured.groupby(_CELL, sort=True)
-    rates = cells[THROUGHPUT]
-    running = cells[["sender_min_running_percent", "receiver_min_running_percent"]].min()
-    broken = {
-        SPREAD: rates.std() / rates.mean() > SPREAD.threshold,
-        # A first half that has a share s of all bytes differs from the second by |2s - 1| x mean.
-        HALVES: (4.0 * (cells["first_half_share"].median() - 0.5)).abs() > HALVES.threshold,
-        RETRANSMITS: cells["tcp_retransmits"].sum() * 1e9 / cells["received_bytes"].sum()
-        >= RETRANSMITS.threshold,
-        MULTIPLEXED: running.min(axis=1) < MULTIPLEXED.threshold,
-        FEW: cells.size() < FEW.threshold,
-    }
-    warned = warned_rows(measured)
+    warned = disturbed(measured)
+    table = quality_table(measured)
+    flags = table[[f"flag_{gate.id}" for gate in GATES]]
     return {
-        "n_cells": cells.ngroups,
-        "gates": [
-            {
-                "id": gate.id,
-                "threshold": gate.threshold,
-                "because": gate.because,
-                "n_cells": int(broken[gate].sum()),
-            }
-            for gate in GATES
-        ],
+        "n_cells": len(table),
+        "n_clean": int((~flags.any(axis=1)).sum()),
+        "gates": [_gate_facts(gate, table) for gate in GATES],
         "n_measured": len(measured),
         "n_warned": int(warned.sum()),
-        "warnings": {code: n for code in DISTURBANCES if (n := int(_has(measured, code).sum()))},
+        "warnings": {
+            code: n for code in DISTURBANCES if (n := int(has_warning(measured, code).sum()))
+        },
         "round_drift": _round_drift(measured),
         "without": _without(view, warned),
     }
 
 
-def warned_rows(measured: pd.DataFrame) -> pd.Series:
-    """Return, per row of the cells table, whether the machine disturbed it."""
-    warned = pd.Series(False, index=measured.index)
-    for code in DISTURBANCES:
-        warned |= _has(measured, code)
-    return warned
-
-
-def _has(measured: pd.DataFrame, code: str) -> pd.Series:
-    found = [code in str(text).split(";") for text in measured["warnings"]]
-    return pd.Series(found, index=measured.index, dtype=bool)
+def _gate_facts(gate: Gate, table: pd.DataFrame) -> Facts:
+    values = table[gate.column].dropna()
+    worst = None
+    if len(values):
+        at = int((values.argmin if gate.breaks == "below" else values.argmax)())
+        row = table.loc[values.index[at]]
+        worst = {"value": row[gate.column]} | {name: row[name] for name in _CELL}
+    return {
+        "id": gate.id,
+        "threshold": gate.threshold,
+        "because": gate.because,
+        "n_cells": int(table[f"flag_{gate.id}"].sum()),
+        "worst": worst,
+    }
 
 
 def _round_drift(measured: pd.DataFrame) -> float | None:

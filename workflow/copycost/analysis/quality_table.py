@@ -1,0 +1,151 @@
+"""How clean each cell's measurements were: `results/tables/quality.csv`.
+
+Flags only: no repetition is left out of anything for them.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.metrics import THROUGHPUT
+
+CELL = ["study", "testbed", "implementation", "msg_bytes", "n_threads"]
+"""Columns that name a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A bound that a cell's repetitions should keep.
+
+    Attributes
+    ----------
+    id
+        Name; the flag's column is ``flag_`` and this.
+    column
+        Column of the quality table with the value that is held against the bound.
+    breaks
+        Side of the bound on which a value breaks it.
+    threshold
+        In the unit of the value.
+    because
+        What the value is, and why this bound.
+    """
+
+    id: str
+    column: str
+    breaks: Literal["above", "at least", "below"]
+    threshold: float
+    because: str
+
+    def broken(self, values: pd.Series) -> pd.Series:
+        """Tell which values break the bound; one that was not measured does not."""
+        if self.breaks == "above":
+            return values > self.threshold
+        return values >= self.threshold if self.breaks == "at least" else values < self.threshold
+
+
+GATES = (
+    Gate("spread", "spread", "above", 0.10,
+         "relative standard deviation of the throughput over the rounds"),
+    Gate("halves", "halves", "above", 0.10,
+         "difference of the window's halves, as a share of their mean; median of the rounds"),
+    Gate("drift", "drift", "above", 0.10,
+         "change of the throughput from the first round to the last, along a fitted line"),
+    Gate("retransmits", "retransmits_per_gigabyte", "at least", 1.0,
+         "segments sent again per gigabyte; these paths lose none"),
+    Gate("multiplexed", "min_running_percent", "below", 50.0,
+         "percent of the window in which the least counted event was counted"),
+    Gate("few_repetitions", "n", "below", 3.0,
+         "measured repetitions that an interval should rest on"),
+    Gate("foreign_load", "n_foreign_load", "at least", 1.0,
+         "repetitions during which other programs used CPUs"),
+    Gate("steal", "n_steal", "at least", 1.0,
+         "repetitions during which the hypervisor took CPU time away"),
+    Gate("throttled", "n_throttled", "at least", 1.0,
+         "repetitions during which the CPU lowered its clock"),
+    Gate("window_edge_late", "n_window_edge_late", "at least", 1.0,
+         "repetitions in which an edge of the window came late"),
+)  # fmt: skip
+"""The bounds, in the order of the table and the text."""
+
+DISTURBANCES = ("foreign_load", "steal", "throttled", "window_edge_late")
+"""Warnings that mean the machine, not the cell, may have made the figure."""
+
+
+def quality_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return, per cell, the values that its bounds look at, and which bounds they break.
+
+    Parameters
+    ----------
+    cells
+        The cells table: one row per repetition.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per cell, sorted: the columns of `CELL`; n (measured repetitions); spread, halves,
+        drift (shares, drift with its sign taken away; NaN where there are too few rounds);
+        retransmits_per_gigabyte; min_running_percent; per disturbance n_* (repetitions with that
+        warning); disturbed_reps (their numbers, joined by ``;``); per gate flag_* (bool).
+    """
+    measured = cells[cells["status"] == "measured"]
+    groups = measured.groupby(CELL, sort=True)
+    rates = groups[THROUGHPUT]
+    running = groups[["sender_min_running_percent", "receiver_min_running_percent"]].min()
+    sums = groups[["tcp_retransmits", "received_bytes"]].sum(min_count=1)
+    table = pd.DataFrame(
+        {
+            "spread": rates.std() / rates.mean(),
+            # A first half with a share s of all bytes differs from the second by |4s - 2| x mean.
+            "halves": (4.0 * (groups["first_half_share"].median() - 0.5)).abs(),
+            "drift": _drift(measured),
+            "retransmits_per_gigabyte": sums["tcp_retransmits"] * 1e9 / sums["received_bytes"],
+            "min_running_percent": running.min(axis=1),
+        }
+    )
+    every = pd.MultiIndex.from_frame(cells[CELL].drop_duplicates().sort_values(CELL))
+    table = table.reindex(every)
+    table.insert(0, "n", groups.size().reindex(every, fill_value=0))
+    for code in DISTURBANCES:
+        came = measured[has_warning(measured, code)].groupby(CELL).size()
+        table[f"n_{code}"] = came.reindex(every, fill_value=0)
+    reps = measured[disturbed(measured)].groupby(CELL)["rep"]
+    joined = {cell: ";".join(str(rep) for rep in sorted(found)) for cell, found in reps}
+    table["disturbed_reps"] = [joined.get(cell, "") for cell in table.index]
+    for gate in GATES:
+        table[f"flag_{gate.id}"] = gate.broken(table[gate.column]).astype(bool)
+    return table.reset_index()
+
+
+def disturbed(measured: pd.DataFrame) -> pd.Series:
+    """Return, per row of the cells table, whether the machine disturbed it."""
+    found = pd.Series(False, index=measured.index)
+    for code in DISTURBANCES:
+        found |= has_warning(measured, code)
+    return found
+
+
+def has_warning(measured: pd.DataFrame, code: str) -> pd.Series:
+    """Return, per row of the cells table, whether it came with a warning."""
+    found = [code in str(text).split(";") for text in measured["warnings"]]
+    return pd.Series(found, index=measured.index, dtype=bool)
+
+
+def _drift(measured: pd.DataFrame) -> pd.Series:
+    """Return how far throughput moved along the line through a cell's rounds, as a share."""
+    rows = measured[CELL].copy()
+    rates = measured[THROUGHPUT].to_numpy(dtype=np.float64)
+    rows["y"] = np.log(rates, out=np.full(rates.shape, np.nan), where=rates > 0.0)
+    rows["x"] = measured["rep"].astype(np.float64)
+    rows = rows.dropna(subset=["y"])
+    groups = rows.groupby(CELL, sort=True)
+    x = rows["x"] - groups["x"].transform("mean")
+    y = rows["y"] - groups["y"].transform("mean")
+    products = rows.assign(xy=x * y, xx=x * x).groupby(CELL, sort=True)
+    span = groups["x"].max() - groups["x"].min()
+    # Two rounds always lie on a line; their difference is spread, not drift.
+    slope = (products["xy"].sum() / products["xx"].sum()).where(groups.size() >= 3)
+    drift: pd.Series = np.expm1(slope * span).abs()
+    return drift
