@@ -2,11 +2,16 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from functools import cache
 
 import pytest
+
+# A shell starts its background jobs with Ctrl-C ignored, and children inherit that: without this
+# the tests that interrupt a run would find it going on, as it should.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _is_root() -> str | None:

@@ -199,7 +199,8 @@ def test_programs_end_when_the_orchestrator_is_gone(
             sender.control.close()
             receiver.control.close()
             outcome = sender.finish()
-            receiver.process.send_signal(signal.SIGCONT)
+            if moment == "stopped peer":  # a stray SIGCONT could stall LeakSanitizer at the exit
+                receiver.process.send_signal(signal.SIGCONT)
             assert_failed(outcome, "orchestrator is gone")
             assert receiver.finish().code == 1
             assert time.monotonic() - began < 5

@@ -1,1 +1,1 @@
-"""copycost: what does each copy cost when Linux sends a message, and when does avoiding one pay?"""
+"""What each copy costs when Linux sends a message, and from which size on avoiding one pays."""
