@@ -2,7 +2,7 @@
 #
 #   snakemake --cores 1            everything
 #   snakemake --cores 1 tables     only as far as the tables; also: measure, figures, report
-#   snakemake --cores 1 audit      measurements of others, see workflow/rules/audit.smk
+#   snakemake --cores 1 audit      not ours: tables that others measured, see docs/audit.md
 import re
 import sys
 from functools import partial

@@ -19,6 +19,7 @@ from typing import Any
 import yaml
 
 from copycost import progress, retry
+from copycost.audit.request import KEYS as AUDIT_KEYS
 from copycost.config import Config
 from copycost.config_check import Source, check_config
 from copycost.errors import ConfigError
@@ -124,7 +125,7 @@ def require_yaml(path: str) -> None:
 def checked_config(workflow: Any, config: Mapping[str, Any]) -> Config:  # noqa: ANN401
     """Return the configuration, or say everything that is wrong with it and end the process."""
     settings = workflow.config_settings
-    overrides = _with_types(getattr(settings, "config", {}))
+    overrides = _without_audit(_with_types(getattr(settings, "config", {})))
     sources: list[Source] = []
     for path in [*workflow.configfiles, *getattr(settings, "configfiles", ())]:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
@@ -132,7 +133,7 @@ def checked_config(workflow: Any, config: Mapping[str, Any]) -> Config:  # noqa:
         sources.append((str(path) if name.startswith("..") else name, content or {}))
     try:
         return check_config(
-            _merged(config, overrides),
+            _merged(_without_audit(config), overrides),
             sources=[*sources, ("--config", overrides)],
             implementations=[
                 name for name in strategies(workflow.basedir) if name != HARNESS_STRATEGY
@@ -142,6 +143,11 @@ def checked_config(workflow: Any, config: Mapping[str, Any]) -> Config:  # noqa:
     except ConfigError as error:
         # Snakemake would put its own words and a place in the Snakefile around an exception.
         sys.exit(str(error))
+
+
+def _without_audit(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration without what --config says of an audit: no part of an experiment."""
+    return {key: value for key, value in config.items() if key not in AUDIT_KEYS}
 
 
 def _with_types(node: Any) -> Any:  # noqa: ANN401 - any node of what --config said
@@ -255,7 +261,10 @@ def _waiting_jobs(workflow: Any) -> tuple[int, int]:  # noqa: ANN401
 
 def say_what_came_out(grid: Grid, config: Config) -> None:
     """After the last job: how many repetitions there are, and where the report is."""
-    print(f"copycost: {retry.summarise([Path(path) for path in grid.paths()])}.")
+    paths = [Path(path) for path in grid.paths()]
+    if not any(path.is_file() for path in paths):
+        return  # an audit, or tests, of a checkout that never measured
+    print(f"copycost: {retry.summarise(paths)}.")
     reports = [Path(f"results/report/report.{name}") for name in config.report.formats]
     existing = [str(path) for path in reports if path.is_file()]
     if existing:
