@@ -14,7 +14,9 @@ from copycost.figures.names import FIGURES
 from copycost.report.filters import NBSP
 from copycost.report.markdown import slug
 
-N_RUNS = 100
+N_RUNS = 60
+N_ALL_RUNS = 500
+BATCH = 44
 _GRIDS = ((1024, 16384, 65536), (256, 1024, 4096, 16384, 65536), (65536,), (4096, 1048576))
 
 
@@ -162,3 +164,15 @@ def test_always_is_said_only_of_all_cells(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(0, N_RUNS, 20))
 def test_facts_are_the_same_every_time(seed: int) -> None:
     assert facts_of(random_run(seed)) == analysed(seed)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(N_RUNS, N_ALL_RUNS, BATCH))
+def test_many_more_runs(first: int) -> None:
+    for seed in range(first, min(first + BATCH, N_ALL_RUNS)):
+        test_text_reads_like_a_person_wrote_it(seed)
+        test_labels_start_paragraphs_and_sections_have_text(seed)
+        test_references_lead_somewhere(seed)
+        test_answers_do_not_contradict_each_other(seed)
+        test_always_is_said_only_of_all_cells(seed)
+        analysed.cache_clear()
