@@ -14,9 +14,9 @@ from copycost.figures.names import FIGURES
 from copycost.report.filters import NBSP
 from copycost.report.markdown import slug
 
-N_RUNS = 60
+N_RUNS = 45
 N_ALL_RUNS = 500
-BATCH = 44
+BATCH = 46
 _GRIDS = ((1024, 16384, 65536), (256, 1024, 4096, 16384, 65536), (65536,), (4096, 1048576))
 
 

@@ -129,7 +129,7 @@ PREDICATES = (
     ),
     Predicate(
         "segments_lost", "retransmits_per_gigabyte", "at_least", 1.0,
-        "one segment sent again per gigabyte; these paths lose none",
+        "one segment sent again per gigabyte; virtual devices should lose none",
     ),
 )  # fmt: skip
 
