@@ -234,10 +234,7 @@ def best_splits(curves: FloatArray, rising: bool) -> tuple[IntArray, FloatArray]
 def _turning_points(
     curves: FloatArray,
 ) -> tuple[FloatArray, IntArray, FloatArray, IntArray, FloatArray]:
-    """Return the running sum's least value and where it is first, its most and where, its end.
-
-    The sum runs over the values of each curve and starts with 0 before the first one.
-    """
+    """Return each curve's running sum, from 0 on: least value and place, most and place, end."""
     total = np.zeros(curves.shape[0])
     least, most = total.copy(), total.copy()
     at_least = np.zeros(total.shape, dtype=np.int64)
