@@ -2,6 +2,7 @@
 #
 #   snakemake --cores 1            everything
 #   snakemake --cores 1 tables     only as far as the tables; also: measure, figures, report
+#   snakemake --cores 1 compare    this host beside published runs
 #   snakemake --cores 1 audit      not ours: tables that others measured, see docs/audit.md
 import re
 import sys
@@ -52,8 +53,8 @@ include: "workflow/rules/measure.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/figures.smk"
-include: "workflow/rules/report.smk"
 include: "workflow/rules/audit.smk"
+include: "workflow/rules/report.smk"
 
 
 entry.take_scripts_as_inputs(workflow)
@@ -100,6 +101,12 @@ rule figures:
 rule report:
     input:
         report=expand("results/report/report.{format}", format=CONFIG.report.formats),
+        records=GRID.paths(),
+
+
+rule compare:
+    input:
+        report="results/published/report.html",
         records=GRID.paths(),
 
 

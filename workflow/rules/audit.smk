@@ -8,6 +8,11 @@ from copycost.report.files import report_files
 AUDITED = audit_files(config, Path("data", "published"))
 
 
+PUBLISHED_FIGURES = [
+    f"results/published/{name}.svg" for name in ["throughput", "cost_per_byte"]
+]
+
+
 rule audit_dataset:
     input:
         unpack(lambda wildcards: AUDITED[wildcards.dataset].as_inputs()),
@@ -26,3 +31,51 @@ rule audit_dataset:
         "Audit {wildcards.dataset}"
     script:
         "../scripts/audit_dataset.py"
+
+
+rule compare_published:
+    input:
+        facts="results/facts.json",
+        summary="results/tables/summary.csv",
+        published=sorted(str(path) for path in Path("data", "published").iterdir()),
+        code=package_files(
+            "audit",
+            "analysis",
+            "figures/axes.py",
+            "figures/output.py",
+            "figures/sheet.py",
+            "figures/style.py",
+            "figures/tables.py",
+            "records/columns.py",
+            "records/table.py",
+            "report/filters.py",
+            "stats",
+        ),
+    output:
+        beside="results/published/beside.json",
+        figures=PUBLISHED_FIGURES,
+        tables=[f"{Path(figure).with_suffix('.csv')}" for figure in PUBLISHED_FIGURES],
+    log:
+        "results/logs/published/compare.log",
+    message:
+        "Lay this host beside published runs"
+    script:
+        "../scripts/compare_published.py"
+
+
+rule render_comparison:
+    input:
+        beside=rules.compare_published.output.beside,
+        figures=rules.compare_published.output.figures,
+        templates=report_files(workflow.basedir, "**/*.j2"),
+        style=report_files(workflow.basedir, "embedded/*"),
+        code=package_files("audit", "report"),
+    output:
+        html="results/published/report.html",
+        pdf="results/published/report.pdf",
+    log:
+        "results/logs/published/render.log",
+    message:
+        "Typeset the comparison with published runs"
+    script:
+        "../scripts/render_comparison.py"

@@ -17,6 +17,8 @@ rule write_report:
         summary="results/tables/summary.csv",
         ratios="results/tables/ratios.csv",
         config="results/config.yaml",
+        published="results/published/beside.json",
+        published_figures=PUBLISHED_FIGURES,
         figures=[f"{figure}.svg" for figure in REPORT_FIGURES],
         figure_tables=[f"{figure}.csv" for figure in REPORT_FIGURES],
         templates=report_files(workflow.basedir, "**/*.j2"),

@@ -9,7 +9,7 @@ log_to_file(snakemake.log[0])
 given = snakemake.input
 figures = [Path(figure) for figure in given.figures]
 gather_assets(
-    figures,
+    [*figures, *map(Path, given.published_figures)],
     [Path(diagram) for diagram in given.diagrams],
     [Path(style) for style in given.styles],
     Path(snakemake.output.assets),
@@ -20,6 +20,7 @@ sources = Sources(
     ratios=Path(given.ratios),
     config=Path(given.config),
     figures=figures,
+    published=Path(given.published),
 )
 qmd = Path(snakemake.output.qmd)
 write_report(sources, Path("report"), snakemake.params.title, qmd)

@@ -45,16 +45,16 @@ def audit_files(config: Mapping[str, object], published: Path) -> dict[str, Audi
         if not Path(path).is_file():
             sys.exit(f"--config {key}={path}: there is no such file; give the path of one")
     if "dataset" in said:
-        path = Path(said["dataset"])
-        name = re.sub(r"[^A-Za-z0-9.]+", "-", path.stem).strip("-.") or "dataset"
-        return {name: AuditFiles(said["dataset"], _of(said, path, "mapping"),
-                                 _of(said, path, "claims"))}  # fmt: skip
+        dataset = Path(said["dataset"])
+        name = re.sub(r"[^A-Za-z0-9.]+", "-", dataset.stem).strip("-.") or "dataset"
+        mapping, claims = (_of(said, dataset, what) for what in ("mapping", "claims"))
+        return {name: AuditFiles(said["dataset"], mapping, claims)}
     if said:
         sys.exit(f"--config {next(iter(said))}=...: needs dataset=FILE.csv as well")
     files = {}
     for name in PUBLISHED:
-        path = published / f"{name}.csv"
-        files[name] = AuditFiles(str(path), _of({}, path, "mapping"), _of({}, path, "claims"))
+        run = published / f"{name}.csv"
+        files[name] = AuditFiles(str(run), _of({}, run, "mapping"), _of({}, run, "claims"))
     return files
 
 

@@ -27,6 +27,8 @@ class Sources:
         results/facts.json, tables/summary.csv, tables/ratios.csv, config.yaml.
     figures
         SVG files, ``.../{testbed}/{figure}.svg``, each with its CSV beside it.
+    published
+        results/published/beside.json; None to leave the chapter out.
     """
 
     facts: Path
@@ -34,6 +36,7 @@ class Sources:
     ratios: Path
     config: Path
     figures: Sequence[Path]
+    published: Path | None = None
 
 
 def build_context(sources: Sources, title: str) -> dict[str, Any]:
@@ -55,12 +58,14 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         Function of testbed and figure: where its numbers are from, for the caption.
     uncounted
         perf's names of the events without counts.
+    published
+        What the chapter beside published runs says, None to leave it out.
     vague_factor
         From which width on an interval is not quoted.
     config_text
         The configuration of the run.
     """
-    facts = json.loads(sources.facts.read_text(encoding="utf-8"))
+    facts = _json(sources.facts)
     testbeds = facts["grid"]["testbeds"]
     shown: dict[str, list[str]] = {name: [] for name in testbeds} | shown_figures(sources.figures)
     wording = Wording(
@@ -89,8 +94,13 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "uncounted": uncounted_events(facts["counters"]),
         "vague_factor": f"{VAGUE_FACTOR:.0f}",
         "provenance": _provenance(origin),
+        "published": _json(sources.published) if sources.published else None,
         "config_text": _compact(sources.config.read_text(encoding="utf-8")),
     }
+
+
+def _json(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def origin_of(facts: Mapping[str, Any]) -> str:

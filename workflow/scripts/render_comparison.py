@@ -1,0 +1,12 @@
+from pathlib import Path
+
+from copycost.audit.compare import render_comparison
+from copycost.logs import log_to_file
+
+log_to_file(snakemake.log[0])
+render_comparison(
+    Path(snakemake.input.beside),
+    "Beside published runs",
+    "This host and published runs",
+    ["html", "pdf"],
+)
