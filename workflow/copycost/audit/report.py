@@ -1,6 +1,10 @@
 """Writes and typesets the report of an audit, with the figures and chapters of our own reports."""
 
+import os
+import warnings
 from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +17,7 @@ from copycost.audit.engine import Analysed
 from copycost.errors import DataError
 from copycost.figures.names import FIGURES
 from copycost.figures.output import draw, save
-from copycost.figures.tables import tables_of
+from copycost.figures.tables import Tables, tables_of
 from copycost.report.assets import gather_assets, shown_figures
 from copycost.report.context import BASELINE
 from copycost.report.markdown import code
@@ -25,6 +29,16 @@ from copycost.report.write import make_environment
 TEMPLATES = Path(__file__).parents[3] / "report"
 STYLES = ("quarto.css",)
 
+# By the number of panels, so that the last one to be drawn is not the longest.
+_SLOWEST = (
+    "cost_per_byte",
+    "counters",
+    "service_time",
+    "throughput",
+    "ratio_heatmap",
+    "copied_share",
+)
+
 
 def write_tables(analysed: Analysed, folder: Path) -> None:
     """Write the tables that the engine made, as in the results of a run of our own."""
@@ -35,16 +49,30 @@ def write_tables(analysed: Analysed, folder: Path) -> None:
 
 
 def draw_figures(analysed: Analysed, folder: Path) -> list[Path]:
-    """Draw the figures of every dataset as SVG; return those that show anything."""
-    drawn: list[Path] = []
+    """Draw the figures of every dataset as SVG, on all CPUs; return them."""
+    jobs: list[tuple[Tables, str, Path]] = []
     for testbed in analysed.facts["grid"]["testbeds"]:
         tables = tables_of(testbed, analysed.cells, analysed.summary, analysed.ratios)
         (folder / testbed).mkdir(parents=True, exist_ok=True)
-        for name in FIGURES:
-            svg = folder / testbed / f"{name}.svg"
-            save(draw(name, tables), svg, None, svg.with_suffix(".csv"))
-            drawn.append(svg)
-    return drawn
+        jobs += [(tables, name, folder / testbed / f"{name}.svg") for name in FIGURES]
+    n_workers = min(len(os.sched_getaffinity(0)), len(jobs))
+    if n_workers < 2:
+        for job in jobs:
+            _draw_one(*job)
+    else:
+        slowest_first = sorted(jobs, key=lambda job: _SLOWEST.index(job[1]))
+        # Forked, since a new interpreter takes longer to import what draws than to draw; nothing
+        # here has threads that hold locks.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            with ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
+                for done in [pool.submit(_draw_one, *job) for job in slowest_first]:
+                    done.result()
+    return [svg for _, _, svg in jobs]
+
+
+def _draw_one(tables: Tables, name: str, svg: Path) -> None:
+    save(draw(name, tables), svg, None, svg.with_suffix(".csv"))
 
 
 def write_audit_report(

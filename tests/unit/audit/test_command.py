@@ -1,0 +1,69 @@
+"""The whole command: a file in, a judged report out."""
+
+import json
+from pathlib import Path
+
+import pytest
+from report.checks import check_html, check_pdf
+from unit.audit.made import Model, make_table
+
+from copycost.__main__ import main
+
+PUBLISHED = Path(__file__).parents[3] / "data" / "published"
+
+
+def test_a_published_run_becomes_a_report_with_its_verdicts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["audit", str(PUBLISHED / "i5-10500.csv"), "--output", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "claim 2, contradicted: one_copy has more throughput" in said
+    audit = json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))
+    assert [claim["verdict"] for claim in audit["claims"]].count("contradicted") == 4
+    html = " ".join((tmp_path / "report.html").read_text(encoding="utf-8").split())
+    assert "Cycles are an exact function" in html
+    assert "Why is zero-copy not always the fastest?" in html
+    check_pdf(tmp_path / "report.pdf")
+
+
+def test_a_table_with_gaps_and_odd_names_becomes_a_whole_report(tmp_path: Path) -> None:
+    table = make_table(Model(repetitions=2)).sample(frac=0.4, random_state=1)
+    table["machine"] = "Grandma's PC (2)"
+    table.loc[table["threads"] == 4, "cycles"] = None
+    table["impl"] = table["impl"].map(
+        {"two_copy": "plain|old", "one_copy": "*new*", "zero_copy": "MSG_ZEROCOPY"}
+    )
+    table.to_csv(tmp_path / "odd.csv", index=False, sep=";", decimal=",")
+    arguments = ["audit", str(tmp_path / "odd.csv"), "--output", str(tmp_path / "out")]
+    assert main([*arguments, "--formats", "html"]) == 0
+    assert not (tmp_path / "out" / "report.pdf").exists()
+    assert "Grandma-s-PC-2" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.needs_chromium
+def test_the_report_stands_in_a_browser(tmp_path: Path) -> None:
+    arguments = ["audit", str(PUBLISHED / "ryzen-7840hs.csv"), "--output", str(tmp_path)]
+    assert main([*arguments, "--formats", "html"]) == 0
+    check_html(tmp_path / "report.html")
+
+
+def test_the_files_beside_a_table_are_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text("wer;size;threads;gbps\nA1;64;1;2\nA2;64;1;3\n")
+    (tmp_path / "t.mapping.yaml").write_text("columns: {wer: implementation}")
+    (tmp_path / "t.claims.yaml").write_text("- one_copy has 50 % more throughput than two_copy\n")
+    arguments = ["audit", str(tmp_path / "t.csv"), "--output", str(tmp_path / "out")]
+    assert main([*arguments, "--formats", "html"]) == 0
+    assert "claim 1, supported" in capsys.readouterr().out
+
+
+def test_what_cannot_be_read_is_one_sentence_and_no_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad.csv").write_bytes(b"\x00\x01\x02")
+    assert main(["audit", str(tmp_path / "bad.csv"), "--output", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("copycost: ")
+    assert said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
