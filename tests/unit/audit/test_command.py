@@ -40,6 +40,23 @@ def test_a_table_with_gaps_and_odd_names_becomes_a_whole_report(tmp_path: Path) 
     assert "Grandma-s-PC-2" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "impl,size,threads,L1,cycles\nA1,64,1,2000,100\nA2,64,1,3000,0\n",
+        "impl,size,threads,latency_us\nA1,64,1,2\nfoo,64,1,2.5\n",
+        "impl,size,threads,gbps\nA1,64,1,2\n",
+        "host,impl,size,threads,gbps\nx,A1,64,1,2\ny,A1,64,1,3\nx,A2,128,1,0\n",
+        "impl,size,threads,MB/s\nsendfile,1000,3,5e3\nsplice,3333,3,6e3\n",
+    ],
+    ids=["totals only", "latency only", "one cell", "two hosts and a zero", "others' ways to send"],
+)
+def test_the_smallest_tables_become_whole_reports(text: str, tmp_path: Path) -> None:
+    (tmp_path / "small.csv").write_text(text, encoding="utf-8")
+    arguments = ["audit", str(tmp_path / "small.csv"), "--output", str(tmp_path / "out")]
+    assert main([*arguments, "--formats", "html"]) == 0
+
+
 @pytest.mark.needs_chromium
 def test_the_report_stands_in_a_browser(tmp_path: Path) -> None:
     arguments = ["audit", str(PUBLISHED / "ryzen-7840hs.csv"), "--output", str(tmp_path)]

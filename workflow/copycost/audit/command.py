@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from copycost.analysis.plain import Facts
 from copycost.audit.claims.read import read_claims
 from copycost.audit.claims.verdicts import judge
 from copycost.audit.engine import analyse
@@ -11,6 +12,7 @@ from copycost.audit.mapping import read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
 from copycost.audit.verdict import Audit, audit_facts
+from copycost.report.filters import plural
 
 FORMATS = ("html", "pdf")
 
@@ -97,12 +99,11 @@ def _beside(file: Path, what: str) -> Path | None:
     return path if path.exists() else None
 
 
-def _say(facts: dict[str, object]) -> None:
+def _say(facts: Facts) -> None:
     """Print findings and verdicts, one line each."""
     findings, claims = facts["findings"], facts["claims"]
-    assert isinstance(findings, list)
-    assert isinstance(claims, list)
-    print(f"{facts['file']}: {facts['n_rows']} rows, {facts['n_cells']} cells")
+    n_rows, n_cells = facts["n_rows"], facts["n_cells"]
+    print(f"{facts['file']}: {plural(n_rows, 'row')}, {plural(n_cells, 'cell')}")
     for finding in findings:
         print(f"{finding['kind']} ({finding['sureness']}): {finding['found']}")
     if not findings:
