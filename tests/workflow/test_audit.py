@@ -1,0 +1,44 @@
+"""The targets that judge what others measured, on the real workflow."""
+
+import json
+from pathlib import Path
+
+from workflow.conftest import WholeRun
+from workflow.support import Checkout, new_checkout
+
+TABLE = "impl,size,threads,gbps\nA1,4096,1,10.5\nA2,4096,1,11.5\n"
+CLAIMS = "- one_copy has more throughput than two_copy\n"
+
+
+def audit(checkout: Checkout) -> str:
+    done = checkout.snakemake(
+        "--cores", "1", "audit", "--config", "dataset=my run.csv", "claims=c.yaml"
+    )
+    return done.stdout
+
+
+def test_a_dataset_is_audited_without_measuring_and_again_only_if_it_changed(
+    tmp_path: Path,
+) -> None:
+    checkout = new_checkout(tmp_path / "checkout")
+    (checkout.path / "my run.csv").write_text(TABLE, encoding="utf-8")
+    (checkout.path / "c.yaml").write_text(CLAIMS, encoding="utf-8")
+    assert "claim 1, supported" in audit(checkout)
+    folder = checkout.path / "results" / "audit" / "my-run"
+    verdicts = json.loads((folder / "audit.json").read_text(encoding="utf-8"))["claims"]
+    assert [claim["verdict"] for claim in verdicts] == ["supported"]
+    assert (folder / "report.html").is_file()
+    assert (folder / "report.pdf").is_file()
+    assert not (checkout.path / "results" / "raw").exists()
+    assert "claim" not in audit(checkout)
+    checkout.append("my run.csv", "A3,4096,1,9\n")
+    assert "3 rows" in audit(checkout)
+
+
+def test_a_run_stands_beside_published_ones(whole_run: WholeRun, tmp_path: Path) -> None:
+    report = whole_run.checkout.path / "results" / "report" / "report.html"
+    assert 'id="sec-published"' in report.read_text(encoding="utf-8")
+    checkout = whole_run.checkout.copy(tmp_path / "checkout")
+    checkout.snakemake("--cores", "1", "compare")
+    html = checkout.path / "results" / "published" / "report.html"
+    assert "Intel Core i5-10500" in html.read_text(encoding="utf-8")
