@@ -21,7 +21,10 @@ from copycost.stats.settings import FloatArray
 
 _LEAST_CELLS = 5
 _CHANCE = 1e-6
-_COARSE = 0.05
+_COARSE = 0.01
+_LEAST_NOISE = 0.0125
+"""Width over which two honest measurements scatter beside each other, at the very least."""
+
 _EXACT = 1e-9
 # What follows from these by definition is no finding.
 _BASES = frozenset({"bytes", "messages", "duration"})
@@ -88,7 +91,8 @@ def _constant(rest: FloatArray, steps: FloatArray, spread: float) -> float | Non
     high = float((rest + np.maximum(0.51 * steps, _EXACT)).min())
     if low > high:
         return None
-    chance = (len(rest) - 1) * math.log10(min(max(typical, _EXACT) / spread, 1.0))
+    width = min(spread, _LEAST_NOISE)
+    chance = (len(rest) - 1) * math.log10(min(max(typical, _EXACT) / width, 1.0))
     return math.exp(0.5 * (low + high)) if chance <= math.log10(_CHANCE) else None
 
 

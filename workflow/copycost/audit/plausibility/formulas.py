@@ -23,7 +23,9 @@ _SPARE_CELLS = 3
 """Cells beyond the formula's coefficients that it must meet as well."""
 
 _CHANCE = 1e-6
-_FINE = 0.005
+_FINE = 0.002
+"""Relative step of digits below which what noise there is would show in them."""
+
 _LEAST_SPREAD = 10.0
 _EXACT = 1e-9
 _LEFT_OUT = frozenset({"duration", "bytes", "messages", "copied_share"})
@@ -44,15 +46,12 @@ class Formula:
         Cells that it describes.
     exact
         Whether nothing is left, rather than less than the digits can tell.
-    fine
-        Whether the digits tell half a percent.
     """
 
     implementation: str
     text: str
     n_cells: int
     exact: bool
-    fine: bool
 
 
 def check_formulas(sample: Sample) -> list[Finding]:
@@ -81,11 +80,10 @@ def _finding(sample: Sample, name: str, formulas: Sequence[Formula], n_groups: i
     exact = all(formula.exact for formula in formulas)
     what = "" if whole else f", for {len(formulas)} of {n_groups} implementations,"
     left = "nothing is left over" if exact else "less is left over than the digits can tell"
-    sure = exact or all(formula.fine for formula in formulas)
     return Finding(
         check="formula",
         kind=Kind.NO_MEASUREMENT,
-        sureness=Sureness.CERTAIN if sure else Sureness.VERY_LIKELY,
+        sureness=Sureness.CERTAIN if exact else Sureness.VERY_LIKELY,
         dataset=sample.name,
         quantities=(name,),
         found=(
@@ -120,19 +118,20 @@ def find_formula(
         "threads": cells[THREADS].to_numpy(dtype=np.float64),
     }
     axes = {axis: column for axis, column in axes.items() if np.unique(column).size > 1}
-    fine = step <= _FINE * float(np.median(np.abs(values)))
+    # Coarse digits hide the noise of an honest, smooth column: they have to be met exactly.
+    fine = bool((cells["step"] <= _FINE * cells[name].abs()).all())
     for names, matrix in _linear_models(axes):
         found = _fit(matrix, values, step, spread, scale)
-        if found is not None:
+        if found is not None and (fine or found[1]):
             coefficients, exact = found
             text = _linear_text(names, coefficients, scale, matrix)
-            return Formula(implementation, text, len(values), exact, fine)
+            return Formula(implementation, text, len(values), exact)
     if (values > 0).all() and axes:
         logs = np.log(values)
         matrix = np.column_stack([np.ones(len(values)), *(np.log(c) for c in axes.values())])
         log_step = float((cells[step_column] / cells[name]).max())
         found = _fit(matrix, logs, log_step, float(logs.std()), 1.0)
-        if found is not None:
+        if found is not None and (fine or found[1]):
             coefficients, exact = found
             powers = " x ".join(
                 f"{axis}^{plain_number(power)}"
@@ -140,7 +139,7 @@ def find_formula(
                 if abs(power) > 1e-6
             )
             text = f"{plain_number(math.exp(coefficients[0]))} x {powers}"
-            return Formula(implementation, text, len(values), exact, fine)
+            return Formula(implementation, text, len(values), exact)
     return None
 
 
