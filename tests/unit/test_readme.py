@@ -46,7 +46,7 @@ def test_subcommands_are_those_of_the_front_door() -> None:
         [ROOT / "run", "help"], capture_output=True, text=True, check=True
     ).stdout
     known = set(re.findall(r"\./run ([a-z][a-z-]+)", shown))
-    targets = {"tables"}
+    targets = {"tables", "compare"}
     assert set(re.findall(r"\./run\s+([a-z][a-z-]+)", README)) <= known | targets
 
 
