@@ -14,7 +14,7 @@ from copycost.measure.kernel import (
 from copycost.testbed.testbed import open_testbed
 
 TICKS_PER_S = round(1 / ticks_to_s(1))
-QUIET = KernelSnapshot(0, 0, 0, 2 * TICKS_PER_S, 0, 0, 0)
+QUIET = KernelSnapshot(0, 0, 0, 2 * TICKS_PER_S, 0, 0, 0, 10**9)
 WINDOW = {
     "planned_start_ns": 10**9,
     "planned_end_ns": 2 * 10**9,
@@ -45,20 +45,25 @@ def test_a_quiet_window_has_no_warning() -> None:
 
 
 def test_cpu_time_that_is_not_ours_is_foreign_load() -> None:
-    busy = KernelSnapshot(0, 0, 0, round(2.5 * TICKS_PER_S), 0, 0, 0)
+    busy = KernelSnapshot(0, 0, 0, round(2.5 * TICKS_PER_S), 0, 0, 0, 10**9)
     assert codes(side(), busy) == ["foreign_load"]
+
+
+def test_a_late_look_at_the_host_is_no_foreign_load() -> None:
+    late = KernelSnapshot(0, 0, 0, round(2.5 * TICKS_PER_S), 0, 0, 0, round(1.25e9))
+    assert codes(side(), late) == []
 
 
 @pytest.mark.parametrize(("separate", "foreign_s"), [(False, 0.3), (True, 0.0), (None, 0.3)])
 def test_softirq_time_is_ours_if_our_clocks_leave_it_out(
     separate: bool | None, foreign_s: float
 ) -> None:
-    softirq = KernelSnapshot(0, 0, 0, 2 * TICKS_PER_S, round(0.3 * TICKS_PER_S), 0, 0)
+    softirq = KernelSnapshot(0, 0, 0, 2 * TICKS_PER_S, round(0.3 * TICKS_PER_S), 0, 0, 10**9)
     assert foreign_cpu_s(side(), side(), softirq, host(separate)) == pytest.approx(foreign_s)
 
 
 def test_steal_throttling_lateness_and_few_samples_are_named() -> None:
-    kernel = KernelSnapshot(0, 0, 0, 2 * TICKS_PER_S, 0, round(0.1 * TICKS_PER_S), 3)
+    kernel = KernelSnapshot(0, 0, 0, 2 * TICKS_PER_S, 0, round(0.1 * TICKS_PER_S), 3, 10**9)
     sender = side(samples=99, start_ns=10**9 + 20_000_000)
     assert codes(sender, kernel) == ["steal", "throttled", "window_edge_late", "few_messages"]
 

@@ -76,13 +76,16 @@ def foreign_cpu_s(
     /proc/stat keeps softirq time apart from that of tasks. Our own tasks' clocks hold the softirq
     work done in their context, unless the kernel accounts it separately (IRQ_TIME_ACCOUNTING). In
     the first case that share is taken off our own time again, at most what the host spent in
-    softirqs: the result is then an upper bound.
+    softirqs: the result is then an upper bound. Between loaded CPUs we read /proc/stat earlier or
+    later than the programs read their clocks, so the host's time is scaled to the window.
     """
     own_s: float = (sender["process"]["cpu_ns"] + receiver["process"]["cpu_ns"]) / 1e9
-    busy_s = ticks_to_s(kernel.busy_ticks)
+    busy_ticks = kernel.busy_ticks
     if not host["kernel"]["irq_time_accounting"]:
-        busy_s += ticks_to_s(kernel.softirq_ticks)
-    return max(0.0, busy_s - own_s)
+        busy_ticks += kernel.softirq_ticks
+    window = sender["window"]
+    scale = (window["end_ns"] - window["start_ns"]) / kernel.at_ns
+    return max(0.0, ticks_to_s(busy_ticks) * scale - own_s)
 
 
 def lock_warning(wait_s: float) -> list[Disturbance]:

@@ -5,6 +5,7 @@ softnet_seq_show in net/core/net-procfs.c).
 """
 
 import os
+import time
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
@@ -32,6 +33,8 @@ class KernelSnapshot:
         interrupts and softirqs, and taken away by the hypervisor.
     throttle_count : int
         How often the CPUs in use were slowed down for heat.
+    at_ns : int
+        When this was read [ns, CLOCK_MONOTONIC].
     """
 
     tcp_retransmitted_segments: int
@@ -41,6 +44,7 @@ class KernelSnapshot:
     softirq_ticks: int
     steal_ticks: int
     throttle_count: int
+    at_ns: int
 
     def __sub__(self, earlier: Self) -> Self:
         """Return the differences since an earlier snapshot."""
@@ -88,6 +92,7 @@ class KernelCounters:
 
     def snapshot(self) -> KernelSnapshot:
         """Read all counters now."""
+        at_ns = time.monotonic_ns()
         softnet = [line.split() for line in _read(self._softnet).splitlines()]
         cpu = [int(word) for word in _read(self._stat).split("\n", 1)[0].split()[1:]]
         user, nice, system, _idle, _iowait, irq, softirq, steal = cpu[:8]
@@ -99,6 +104,7 @@ class KernelCounters:
             softirq_ticks=irq + softirq,
             steal_ticks=steal,
             throttle_count=sum(int(_read(file)) for file in self._throttle),
+            at_ns=at_ns,
         )
 
 
