@@ -84,7 +84,7 @@ def foreign_cpu_s(
     if not host["kernel"]["irq_time_accounting"]:
         busy_ticks += kernel.softirq_ticks
     window = sender["window"]
-    scale = (window["end_ns"] - window["start_ns"]) / kernel.at_ns
+    scale: float = (window["end_ns"] - window["start_ns"]) / kernel.at_ns
     return max(0.0, ticks_to_s(busy_ticks) * scale - own_s)
 
 
