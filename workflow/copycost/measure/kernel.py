@@ -34,7 +34,7 @@ class KernelSnapshot:
     throttle_count : int
         How often the CPUs in use were slowed down for heat.
     at_ns : int
-        When this was read [ns, CLOCK_MONOTONIC].
+        When this was read [ns, CLOCK_MONOTONIC]; in a difference, the time between.
     """
 
     tcp_retransmitted_segments: int
