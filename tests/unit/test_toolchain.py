@@ -11,8 +11,12 @@ from copycost.errors import ConfigError, HostError
 ROOT = Path(__file__).parents[2]
 
 
-def names(program: toolchain.Program, strategy: str | None, root: Path = ROOT) -> set[str]:
-    paths = toolchain.sources(program, strategy, root)
+#: A program's parts, where it has any: the one that every checkout has, else none.
+RECEIVER = "recv" if toolchain.receivers(ROOT) else None
+
+
+def names(program: toolchain.Program, part: str | None, root: Path = ROOT) -> set[str]:
+    paths = toolchain.sources(program, part, root)
     assert len(paths) == len(set(paths))
     return {str(path.relative_to(root)) for path in paths}
 
@@ -31,20 +35,20 @@ def test_a_sender_depends_on_its_own_strategy_only() -> None:
     every = {f"src/strategies/{name}.c" for name in toolchain.strategies(ROOT)}
     for strategy in toolchain.strategies(ROOT):
         assert names("sender", strategy) & every == {f"src/strategies/{strategy}.c"}
-    assert not names("receiver", None) & every
+    assert not names("receiver", RECEIVER) & every
 
 
 def test_headers_are_found_through_headers_and_only_where_used() -> None:
     assert "src/compat.h" in names("sender", "zero_copy")
     assert "src/strategy.h" in names("sender", "null")
-    assert "src/strategy.h" not in names("receiver", None)
-    assert "src/counters.h" in names("receiver", None)
+    assert "src/strategy.h" not in names("receiver", RECEIVER)
+    assert "src/counters.h" in names("receiver", RECEIVER)
 
 
 def test_every_source_file_belongs_to_a_program() -> None:
-    used = names("receiver", None)
-    for strategy in toolchain.strategies(ROOT):
-        used |= names("sender", strategy)
+    used: set[str] = set()
+    for program, part in toolchain.all_programs(ROOT):
+        used |= names(program, part)
     assert used == {str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.[ch]")}
 
 
@@ -63,12 +67,12 @@ def test_unknown_strategy_is_refused_with_the_known_ones() -> None:
         toolchain.sources("sender", "three_copy", ROOT)
 
 
-@pytest.mark.parametrize(("program", "strategy"), [("sender", None), ("receiver", "two_copy")])
-def test_a_sender_has_a_strategy_and_a_receiver_none(
-    program: toolchain.Program, strategy: str | None
-) -> None:
-    with pytest.raises(ConfigError, match="a sender has one, a receiver none"):
-        toolchain.sources(program, strategy, ROOT)
+@pytest.mark.parametrize(
+    ("program", "part"), [("sender", None), ("receiver", "two_copy"), ("memory_floor", "recv")]
+)
+def test_a_program_has_one_of_its_own_parts(program: toolchain.Program, part: str | None) -> None:
+    with pytest.raises(ConfigError, match="a sender has a strategy"):
+        toolchain.sources(program, part, ROOT)
 
 
 def test_compiler_messages_reach_the_user(checkout: Path) -> None:
@@ -92,7 +96,7 @@ def test_warnings_are_errors_where_asked(checkout: Path) -> None:
 def test_missing_compiler_is_named() -> None:
     with pytest.raises(HostError, match="nonesuch-cc not found, expected gcc or clang"):
         toolchain.compile_program(
-            "receiver", None, ROOT / "never", root=ROOT, compiler="nonesuch-cc"
+            "receiver", RECEIVER, ROOT / "never", root=ROOT, compiler="nonesuch-cc"
         )
 
 
@@ -105,3 +109,21 @@ def test_a_program_tells_its_sources_and_is_the_same_anywhere(checkout: Path) ->
     told = subprocess.run([first, "--version"], capture_output=True, text=True, check=True).stdout
     assert told.startswith(f"sender null, source {digest[:16]}, gcc ")
     assert "flags -std=c11" in told
+
+
+def test_only_what_includes_a_library_is_linked_with_it(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strategy = checkout / "src/strategies/null.c"
+    plain = toolchain.libraries("sender", "null", checkout)
+    strategy.write_text("#include <liburing.h>\n" + strategy.read_text())
+    for there in (True, False):
+        monkeypatch.setattr(toolchain, "has_header", lambda compiler, header, there=there: there)
+        linked = toolchain.libraries("sender", "null", checkout)
+        assert linked == [*plain, *(["-luring"] if there else [])]
+
+
+def test_headers_of_the_host_are_looked_for_by_the_compiler() -> None:
+    assert toolchain.has_header("cc", "stdio.h")
+    assert not toolchain.has_header("cc", "nonesuch.h")
+    assert not toolchain.has_header("nonesuch-cc", "stdio.h")

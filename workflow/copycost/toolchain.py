@@ -5,6 +5,7 @@ errors; ``python -m copycost.toolchain tidy`` runs clang-tidy over them.
 """
 
 import argparse
+import functools
 import hashlib
 import re
 import shlex
@@ -13,31 +14,15 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from copycost.errors import ConfigError, HostError
 
-Program = Literal["sender", "receiver"]
+Program = Literal["sender", "receiver", "memory_floor"]
 Sanitizer = Literal["address", "thread"]
 
-#: What both programs are made of, besides their own main file and a sender's strategy.
-SHARED = (
-    "clock.c",
-    "control.c",
-    "die.c",
-    "greeting.c",
-    "message.c",
-    "net.c",
-    "options.c",
-    "output.c",
-    "pattern.c",
-    "perf_control.c",
-    "report.c",
-    "session.c",
-    "stats.c",
-    "threads.c",
-    "window.c",
-)
+#: The part of a program that there are several of, by the folder in src that holds them.
+PART_FOLDERS: dict[Program, str] = {"sender": "strategies", "receiver": "receivers"}
 
 LANGUAGE_FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-pthread")
 WARNING_FLAGS = (
@@ -52,6 +37,11 @@ WARNING_FLAGS = (
 OPTIMISE_FLAGS = ("-O2", "-g")
 LIBRARIES = ("-lm",)
 
+#: A library of the host that only the sources with this #include are linked with. Where its headers
+#: are missing those sources compile all the same, to a program that says so.
+URING_INCLUDE = "#include <liburing.h>"
+URING_LIBRARY = "-luring"
+
 #: Sanitizer builds are for tests; nothing is ever measured with them.
 SANITIZER_FLAGS: dict[Sanitizer, tuple[str, ...]] = {
     "address": (
@@ -65,56 +55,101 @@ SANITIZER_FLAGS: dict[Sanitizer, tuple[str, ...]] = {
 _OWN_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
+def parts(program: Program, root: Path) -> list[str]:
+    """Return the names of all parts of a program, which are the names of their files, sorted."""
+    folder = PART_FOLDERS.get(program)
+    return sorted(path.stem for path in (root / "src" / folder).glob("*.c")) if folder else []
+
+
 def strategies(root: Path) -> list[str]:
-    """Return the names of all strategies, which are the names of their files, sorted."""
-    return sorted(path.stem for path in (root / "src" / "strategies").glob("*.c"))
+    """Return the names of all strategies, which are the parts of a sender."""
+    return parts("sender", root)
 
 
-def translation_units(program: Program, strategy: str | None, root: Path) -> list[Path]:
-    """Return the C files that a program is compiled from, its own first.
+def receivers(root: Path) -> list[str]:
+    """Return the names of all ways to receive, which are the parts of a receiver."""
+    return parts("receiver", root)
+
+
+def all_programs(root: Path) -> list[tuple[Program, str | None]]:
+    """Return every program that there is, with each of its parts."""
+    found: list[tuple[Program, str | None]] = []
+    for program in get_args(Program):
+        if (root / "src" / f"{program}.c").is_file():
+            found += [(program, part) for part in parts(program, root)] or [(program, None)]
+    return found
+
+
+def sources(program: Program, part: str | None, root: Path) -> list[Path]:
+    """Return every file of the project that decides a program: its C files and their headers.
+
+    The rest follows from its own file and its part: the headers that ``#include "..."`` names, and
+    the C file of each header, so that a program depends on exactly what it uses.
 
     Parameters
     ----------
     program
-        ``sender`` or ``receiver``.
-    strategy
-        A sender's way to send; ``None`` for the receiver.
+        Which program; the name of a file in src.
+    part
+        A sender's strategy, a receiver's way to receive; ``None`` for a program without parts.
     root
         The project's folder.
 
     Raises
     ------
     ConfigError
-        If the strategy has no source file, or the wrong program is given one.
+        If the part has no source file, or the program has no parts, or none was given.
     """
     src = root / "src"
-    units = [src / f"{program}.c"]
-    if (program == "sender") != (strategy is not None):
-        raise ConfigError(f"{program}: got strategy {strategy}, a sender has one, a receiver none")
-    if strategy is not None:
-        units.append(src / "strategies" / f"{strategy}.c")
-        if not units[-1].is_file():
-            known = ", ".join(strategies(root))
-            raise ConfigError(f"{units[-1]}: not found; there are {known}: write it, or use those")
-    return units + [src / name for name in SHARED]
-
-
-def sources(program: Program, strategy: str | None, root: Path) -> list[Path]:
-    """Return every file of the project that decides a program: its C files and their headers.
-
-    Headers are found by following ``#include "..."``, so that a program depends on exactly those
-    that it includes. Parameters and errors are those of `translation_units`.
-    """
-    src = root / "src"
-    found = translation_units(program, strategy, root)
+    found = [src / f"{program}.c"]
+    if (len(parts(program, root)) > 0) != (part is not None):
+        raise ConfigError(
+            f"{program}: got part {part}, but a sender has a strategy, a receiver a way to receive,"
+            " other programs no part"
+        )
+    if part is not None:
+        found.append(src / PART_FOLDERS[program] / f"{part}.c")
+        if not found[-1].is_file():
+            known = ", ".join(parts(program, root))
+            raise ConfigError(f"{found[-1]}: not found; there are {known}: write it, or use those")
     for path in found:  # grows while it is walked: headers include headers
         for name in _OWN_INCLUDE.findall(path.read_text(encoding="utf-8")):
             # Beside the including file, as the compiler looks first, else from -Isrc.
             beside = path.parent / name
             header = beside if beside.is_file() else src / name
-            if header not in found:
-                found.append(header)
+            for file in (header, header.with_suffix(".c")):
+                if file not in found and (file == header or file.is_file()):
+                    found.append(file)
     return found
+
+
+def translation_units(program: Program, part: str | None, root: Path) -> list[Path]:
+    """Return the C files that a program is compiled from; parameters and errors as `sources`."""
+    return [path for path in sources(program, part, root) if path.suffix == ".c"]
+
+
+@functools.cache
+def has_header(compiler: str, header: str) -> bool:
+    """Tell whether a compiler finds a header of the host, such as ``liburing.h``."""
+    command = [compiler, "-E", "-x", "c", "-", "-o", "/dev/null"]
+    try:
+        done = subprocess.run(command, input=f"#include <{header}>\n".encode(), capture_output=True)
+    except FileNotFoundError:
+        return False
+    return done.returncode == 0
+
+
+def libraries(program: Program, part: str | None, root: Path, *, compiler: str = "cc") -> list[str]:
+    """Return the flags of the libraries that a program is linked with on this host.
+
+    They change when a library is installed later, and the program is then to be built again.
+    Parameters and errors are those of `compile_program`.
+    """
+    wants_uring = any(
+        URING_INCLUDE in path.read_text(encoding="utf-8") for path in sources(program, part, root)
+    )
+    with_uring = wants_uring and has_header(compiler, "liburing.h")
+    return [*LIBRARIES, *([URING_LIBRARY] if with_uring else [])]
 
 
 def source_digest(paths: list[Path], root: Path) -> str:
@@ -140,7 +175,7 @@ def compile_flags(*, sanitize: Sanitizer | None = None, werror: bool = False) ->
 
 def compile_program(
     program: Program,
-    strategy: str | None,
+    part: str | None,
     output: Path,
     *,
     root: Path,
@@ -152,8 +187,8 @@ def compile_program(
 
     Parameters
     ----------
-    program, strategy, root
-        See `translation_units`.
+    program, part, root
+        See `sources`.
     output
         The program's path; its folder is made where it is missing.
     compiler
@@ -166,13 +201,13 @@ def compile_program(
     Raises
     ------
     ConfigError
-        See `translation_units`.
+        See `sources`.
     HostError
         If there is no such compiler, or it refuses the sources; the message holds what it says.
     """
     flags = compile_flags(sanitize=sanitize, werror=werror)
-    digest = source_digest(sources(program, strategy, root), root)
-    units = translation_units(program, strategy, root)
+    digest = source_digest(sources(program, part, root), root)
+    units = translation_units(program, part, root)
     output.parent.mkdir(parents=True, exist_ok=True)
     command = [
         compiler,
@@ -185,7 +220,7 @@ def compile_program(
         *(str(unit.relative_to(root)) for unit in units),
         "-o",
         str(output.resolve()),
-        *LIBRARIES,
+        *libraries(program, part, root, compiler=compiler),
     ]
     try:
         done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
@@ -194,7 +229,7 @@ def compile_program(
             f"compiler: {compiler} not found, expected gcc or clang; install gcc (./run does)"
         ) from None
     if done.returncode != 0:
-        name = f"{program} {strategy}" if strategy else program
+        name = f"{program} {part}" if part else program
         raise HostError(
             f"{name}: {compiler} refused the sources (exit code {done.returncode}):\n"
             f"{done.stderr.strip()}\n{shlex.join(command)}"
@@ -204,15 +239,9 @@ def compile_program(
 def check_all(compiler: str, root: Path) -> None:
     """Compile all programs with warnings as errors, and keep none; errors as `compile_program`."""
     with tempfile.TemporaryDirectory() as folder:
-        for strategy in (None, *strategies(root)):
-            compile_program(
-                "sender" if strategy else "receiver",
-                strategy,
-                Path(folder, strategy or "receiver"),
-                root=root,
-                compiler=compiler,
-                werror=True,
-            )
+        output = Path(folder, "program")
+        for program, part in all_programs(root):
+            compile_program(program, part, output, root=root, compiler=compiler, werror=True)
 
 
 def tidy(root: Path) -> int:
@@ -223,7 +252,7 @@ def tidy(root: Path) -> int:
     HostError
         If there is no clang-tidy.
     """
-    files = sorted(root.glob("src/*.c")) + sorted(root.glob("src/strategies/*.c"))
+    files = sorted(root.glob("src/*.c")) + sorted(root.glob("src/*/*.c"))
     flags = [*compile_flags(), f"-I{root / 'src'}"]
     command = ["clang-tidy", "--quiet", *map(str, files), "--", *flags]
     try:
