@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from copycost.errors import HostError
-from copycost.testbed import links, namespaces
+from copycost.testbed import command, namespaces
+from copycost.testbed.command import run_tool
+from copycost.testbed.drop_hook import Dropped, parse_counter
 from copycost.testbed.links import Device, read_mtu, read_offloads
 from copycost.testbed.namespaces import TestbedUnavailable, namespace_remedy
 from copycost.testbed.testbed import open_testbed
 
 ROOT = Path(__file__).parents[3]
+NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 # builds a testbed, sends one packet through it, and prints what it found
 BUILD = """
 import json, os, socket, sys
@@ -41,9 +44,47 @@ print(json.dumps(found))
 """
 
 
-def build(kind: str, *before: str) -> dict[str, Any]:
+# sends datagrams to a sink, by MSG_ZEROCOPY too, and prints what became of them
+SINK = """
+import json, socket, struct, sys
+from copycost.testbed.testbed import open_testbed
+SO_ZEROCOPY, MSG_ZEROCOPY, UDP_SEGMENT = 60, 0x4000000, 103
+with open_testbed("sink") as testbed:
+    with testbed.inside("sender"):
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with testbed.inside("receiver"):
+        peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        peer.bind((testbed.addresses[1], 9))
+        peer.setblocking(False)
+    sender.connect((testbed.addresses[1], 9))
+    sender.setsockopt(socket.SOL_SOCKET, SO_ZEROCOPY, 1)
+    before = testbed.drop_hook.read()
+    sizes = [1, 1000, 65507]
+    copied = []
+    for size in sizes:
+        assert sender.send(bytes(size), MSG_ZEROCOPY) == size
+        data = sender.recvmsg(1, 128, socket.MSG_ERRQUEUE)[1][0][2]
+        copied.append(struct.unpack_from("IBBB", data)[3])
+    plain = testbed.drop_hook.read_settled(sum(sizes))
+    sender.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 1000)
+    sender.send(bytes(10000))
+    segmented = testbed.drop_hook.read_settled(sum(sizes) + 10000)
+    try:
+        peer.recv(1)
+        arrived = True
+    except BlockingIOError:
+        arrived = False
+    print(json.dumps({
+        "mtu_bytes": testbed.mtu_bytes, "transport": testbed.transport, "arrived": arrived,
+        "copied": copied, "counts": [(d.packets, d.payload_bytes)
+                                     for d in (before, plain, segmented)]}))
+    sender.close(), peer.close()
+"""
+
+
+def build(kind: str, *before: str, script: str = BUILD) -> dict[str, Any]:
     done = subprocess.run(
-        [*before, sys.executable, "-c", BUILD, kind],
+        [*before, sys.executable, "-c", script, kind],
         capture_output=True,
         text=True,
         check=False,
@@ -72,6 +113,32 @@ def test_without_offloads_all_of_them_are_off() -> None:
     assert found["offloads"] == {"tso": False, "gso": False, "gro": False}
 
 
+def test_datagrams_of_the_largest_size_pass_whole_and_without_waiting_for_arp() -> None:
+    found = build("veth_udp")
+    assert found["got"] == "hello"
+    assert found["mtu_bytes"] == 65535
+
+
+@pytest.mark.parametrize("before", [(), NOBODY], ids=["as we are", "as an ordinary user"])
+def test_the_sink_drops_and_counts_everything_and_copies_nothing(before: tuple[str, ...]) -> None:
+    if before and os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    found = build("sink", *before, script=SINK)
+    assert found["transport"] == "datagram"
+    assert found["mtu_bytes"] == 65535
+    assert not found["arrived"]
+    assert found["copied"] == [0, 0, 0]
+    # one packet that is still to be cut into ten datagrams is counted once, with all its bytes
+    assert found["counts"] == [[0, 0], [3, 66508], [4, 76508]]
+
+
+def test_a_counter_is_read_without_the_headers() -> None:
+    listing = "table netdev copycost {\n\tcounter dropped {\n\t\tpackets 3 bytes 384\n\t}\n}\n"
+    assert parse_counter(listing) == Dropped(packets=3, payload_bytes=300)
+    with pytest.raises(HostError, match="where a counter was expected"):
+        parse_counter("")
+
+
 def test_loopback_is_the_host_s_own() -> None:
     found = build("loopback")
     assert found["got"] == "hello"
@@ -87,15 +154,17 @@ def test_root_comes_back_from_its_namespaces() -> None:
 
 @pytest.mark.needs_root
 def test_an_ordinary_user_gets_the_testbed_in_a_user_namespace() -> None:
-    found = build("veth", "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+    found = build("veth", *NOBODY)
     assert found["isolation"] == "user_namespace"
     assert found["got"] == "hello"
 
 
 def test_a_missing_tool_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(links._ENVIRONMENT, "PATH", "/nonexistent")
+    monkeypatch.setitem(command._ENVIRONMENT, "PATH", "/nonexistent")
     with pytest.raises(TestbedUnavailable, match="ip was not found; install the package iproute2"):
-        links._run(["ip", "-batch", "-"], None)
+        run_tool(["ip", "-batch", "-"], None)
+    with pytest.raises(TestbedUnavailable, match="nft was not found; install the package nftables"):
+        run_tool(["nft", "-f", "-"], None)
     with pytest.raises(TestbedUnavailable, match="ethtool was not found; install the package"):
         read_offloads(Device("lo", None))
 
@@ -103,7 +172,7 @@ def test_a_missing_tool_is_named_with_its_package(monkeypatch: pytest.MonkeyPatc
 def test_loopback_needs_no_ethtool_and_then_does_not_know_offloads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(links._ENVIRONMENT, "PATH", "/nonexistent")
+    monkeypatch.setitem(command._ENVIRONMENT, "PATH", "/nonexistent")
     with open_testbed("loopback") as testbed:
         assert testbed.offloads == {"tso": None, "gso": None, "gro": None}
         assert testbed.mtu_bytes > 0
@@ -111,13 +180,13 @@ def test_loopback_needs_no_ethtool_and_then_does_not_know_offloads(
 
 def test_a_tool_that_was_killed_is_a_failure_not_a_lack() -> None:
     with pytest.raises(HostError, match="was killed by signal 9") as caught:
-        links._run(["sh", "-c", "kill -9 $$"], None)
+        run_tool(["sh", "-c", "kill -9 $$"], None)
     assert not isinstance(caught.value, TestbedUnavailable)
 
 
 def test_a_tool_that_refuses_is_quoted() -> None:
     with pytest.raises(TestbedUnavailable, match="exit status 3: no, never;"):
-        links._run(["sh", "-c", "echo no, never >&2; exit 3"], None)
+        run_tool(["sh", "-c", "echo no, never >&2; exit 3"], None)
 
 
 def test_the_mtu_is_read_from_the_kernel() -> None:

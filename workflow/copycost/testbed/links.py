@@ -4,16 +4,14 @@ Source: ip-link(8), ip(8) on -batch, ethtool(8), netdevice(7), veth(4).
 """
 
 import fcntl
-import os
 import re
 import socket
 import struct
-import subprocess
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from copycost.errors import HostError
+from copycost.testbed.command import run_tool
 from copycost.testbed.namespaces import Namespace, TestbedUnavailable
 
 # linux/sockios.h and linux/if.h
@@ -25,13 +23,16 @@ _LINK_UP_TIMEOUT_S = 3.0
 # the same index for a plain one, and lets it wait up to a second for its queue
 # (net/core/link_watch.c, linkwatch_urgent_event); with another index it comes up at once.
 _SENDER_INDEX = 10
+# ETH_MAX_MTU of linux/if_ether.h: a datagram of 65507 bytes and its headers
+_LARGEST_MTU_BYTES = 65535
+# locally administered (IEEE 802), the sender's and the receiver's
+_MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")
 
 OFFLOADS = {
     "tso": "tcp-segmentation-offload",
     "gso": "generic-segmentation-offload",
     "gro": "generic-receive-offload",
 }
-_ENVIRONMENT = {"LC_ALL": "C", "PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +43,22 @@ class Device:
     namespace: Namespace | None
 
 
-def make_veth_pair(sender: Namespace, receiver: Namespace, addresses: tuple[str, str]) -> None:
+def make_veth_pair(
+    sender: Namespace,
+    receiver: Namespace,
+    addresses: tuple[str, str],
+    *,
+    for_datagrams: bool = False,
+) -> None:
     """Connect two namespaces by a veth pair, devices named `sender` and `receiver`, both up.
 
     Parameters
     ----------
     addresses : tuple of str
         The sender's and the receiver's address; they form a /30 network.
+    for_datagrams : bool
+        Make packets as large as an IPv4 packet can be, so that no datagram is cut into fragments,
+        and let each end know the other, so that no datagram waits for, or is lost to, ARP.
 
     Raises
     ------
@@ -56,10 +66,19 @@ def make_veth_pair(sender: Namespace, receiver: Namespace, addresses: tuple[str,
         If `ip` is missing or refuses.
     """
     # the path is looked up by `ip` itself, which inherits the descriptor
-    peer = f"/proc/self/fd/{receiver.fd}"
-    add = f"link add name sender index {_SENDER_INDEX} type veth peer name receiver netns {peer}"
-    _ip(sender, [add, *_up("sender", addresses[0])], pass_fds=(receiver.fd,))
-    _ip(receiver, _up("receiver", addresses[1]))
+    netns = f"netns /proc/self/fd/{receiver.fd}"
+    add = f"link add name sender index {_SENDER_INDEX}"
+    if for_datagrams:
+        first, second = (f"address {mac} mtu {_LARGEST_MTU_BYTES}" for mac in _MACS)
+        add = f"{add} {first} type veth peer name receiver {second} {netns}"
+    else:
+        add = f"{add} type veth peer name receiver {netns}"
+    at_sender, at_receiver = _up("sender", addresses[0]), _up("receiver", addresses[1])
+    if for_datagrams:
+        at_sender.append(_knows("sender", addresses[1], _MACS[1]))
+        at_receiver.append(_knows("receiver", addresses[0], _MACS[0]))
+    _ip(sender, [add, *at_sender], pass_fds=(receiver.fd,))
+    _ip(receiver, at_receiver)
 
 
 def _up(device: str, address: str) -> list[str]:
@@ -68,6 +87,10 @@ def _up(device: str, address: str) -> list[str]:
         f"link set dev {device} up",
         "link set dev lo up",
     ]
+
+
+def _knows(device: str, address: str, mac: str) -> str:
+    return f"neighbour add {address} lladdr {mac} dev {device} nud permanent"
 
 
 def switch_offloads_off(devices: Iterable[Device]) -> None:
@@ -79,7 +102,7 @@ def switch_offloads_off(devices: Iterable[Device]) -> None:
         If `ethtool` is missing or refuses.
     """
     for device in devices:
-        _run(["ethtool", "-K", device.name, *_pairs("off")], device.namespace)
+        run_tool(["ethtool", "-K", device.name, *_pairs("off")], device.namespace)
 
 
 def _pairs(state: str) -> list[str]:
@@ -88,7 +111,7 @@ def _pairs(state: str) -> list[str]:
 
 def read_offloads(device: Device) -> dict[str, bool]:
     """Return for `tso`, `gso` and `gro` whether they are on."""
-    text = _run(["ethtool", "-k", device.name], device.namespace)
+    text = run_tool(["ethtool", "-k", device.name], device.namespace)
     states = dict(re.findall(r"^([a-z-]+): (on|off)", text, flags=re.MULTILINE))
     missing = [feature for feature in OFFLOADS.values() if feature not in states]
     if missing:
@@ -138,45 +161,4 @@ def _ask(device: Device, request: int) -> bytes:
 
 
 def _ip(namespace: Namespace, commands: list[str], pass_fds: tuple[int, ...] = ()) -> None:
-    _run(["ip", "-batch", "-"], namespace, "\n".join(commands) + "\n", pass_fds)
-
-
-def _run(
-    command: list[str],
-    namespace: Namespace | None,
-    text: str = "",
-    pass_fds: tuple[int, ...] = (),
-) -> str:
-    """Run a tool in a namespace and return what it prints."""
-    try:
-        if namespace is None:
-            return _spawn(command, text, pass_fds)
-        with namespace.entered():
-            return _spawn(command, text, pass_fds)
-    except FileNotFoundError as error:
-        package = {"ip": "iproute2"}.get(command[0], command[0])
-        raise TestbedUnavailable(
-            f"the command {command[0]} was not found", f"install the package {package}"
-        ) from error
-
-
-def _spawn(command: list[str], text: str, pass_fds: tuple[int, ...]) -> str:
-    done = subprocess.run(
-        command,
-        input=text,
-        capture_output=True,
-        text=True,
-        pass_fds=pass_fds,
-        env=_ENVIRONMENT,
-        check=False,
-        timeout=10,
-    )
-    if done.returncode < 0:
-        raise HostError(f"{' '.join(command)} was killed by signal {-done.returncode}; run again")
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines() or ["nothing"]
-        raise TestbedUnavailable(
-            f"{' '.join(command)} failed with exit status {done.returncode}: {said[0]}",
-            "run as root, and look whether the kernel has veth (modprobe veth)",
-        )
-    return done.stdout
+    run_tool(["ip", "-batch", "-"], namespace, "\n".join(commands) + "\n", pass_fds)

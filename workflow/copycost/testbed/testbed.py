@@ -1,4 +1,4 @@
-"""The testbeds: two ends between which a stream runs, and what was found out about the path.
+"""The testbeds: two ends between which messages run, and what was found out about the path.
 
 `veth`
     Two network namespaces joined by a veth pair, offloads as the kernel sets them.
@@ -6,6 +6,11 @@
     The same with segmentation and receive offloads (TSO, GSO, GRO) off.
 `loopback`
     The host's own loopback device; needs no right at all, and nothing of it is configured.
+`veth_udp`
+    UDP over a veth pair whose packets may be as large as a datagram.
+`sink`
+    The same, but what arrives is counted and dropped before local delivery, so that zero-copy sends
+    are not copied after all. There is no receiver: it measures the sender's cost alone.
 """
 
 from collections.abc import Iterator
@@ -13,6 +18,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from copycost.testbed.drop_hook import DropHook, install_drop_hook
 from copycost.testbed.links import (
     Device,
     make_veth_pair,
@@ -28,8 +34,11 @@ from copycost.testbed.namespaces import (
     two_namespaces,
 )
 
-TestbedKind = Literal["veth", "veth_no_offload", "loopback"]
+StreamTestbed = Literal["veth", "veth_no_offload", "loopback"]
+DatagramTestbed = Literal["veth_udp", "sink"]
+TestbedKind = Literal[StreamTestbed, DatagramTestbed]
 TESTBEDS: tuple[TestbedKind, ...] = get_args(TestbedKind)
+DATAGRAM_TESTBEDS: tuple[DatagramTestbed, ...] = get_args(DatagramTestbed)
 
 # 198.18.0.0/15 is set aside for benchmarks (RFC 2544, appendix C.2.2)
 _VETH_ADDRESSES = ("198.18.0.1", "198.18.0.2")
@@ -51,6 +60,8 @@ class Testbed:
     offloads : dict
         `tso` and `gso` as read back at the sender's device, `gro` at the receiver's; None where
         `ethtool` could not tell.
+    drop_hook : DropHook or None
+        What drops the messages of a sink; None where a receiver takes them.
     """
 
     kind: TestbedKind
@@ -60,6 +71,12 @@ class Testbed:
     addresses: tuple[str, str]
     mtu_bytes: int
     offloads: dict[str, bool | None]
+    drop_hook: DropHook | None = None
+
+    @property
+    def transport(self) -> Literal["stream", "datagram"]:
+        """Whether TCP or UDP runs here."""
+        return "datagram" if self.kind in DATAGRAM_TESTBEDS else "stream"
 
     def inside(self, side: Literal["sender", "receiver"]) -> AbstractContextManager[None]:
         """Return a block whose children start in that side's network namespace."""
@@ -80,15 +97,18 @@ def open_testbed(kind: TestbedKind) -> Iterator[Testbed]:
         yield _loopback()
         return
     with two_namespaces() as (sender, receiver, isolation):
-        make_veth_pair(sender, receiver, _VETH_ADDRESSES)
+        datagrams = kind in DATAGRAM_TESTBEDS
+        make_veth_pair(sender, receiver, _VETH_ADDRESSES, for_datagrams=datagrams)
         ends = (Device("sender", sender), Device("receiver", receiver))
         if kind == "veth_no_offload":
             switch_offloads_off(ends)
         offloads = _path_offloads(kind, *ends)
         wait_until_running(ends)
-        yield Testbed(
-            kind, isolation, sender, receiver, _VETH_ADDRESSES, read_mtu(ends[0]), offloads
-        )
+        mtu_bytes = read_mtu(ends[0])
+        hook = None
+        if kind == "sink":
+            hook = install_drop_hook(receiver, ends[1].name, _VETH_ADDRESSES[1])
+        yield Testbed(kind, isolation, sender, receiver, _VETH_ADDRESSES, mtu_bytes, offloads, hook)
 
 
 def probe_testbed(kind: TestbedKind) -> Isolation:
