@@ -18,7 +18,9 @@ PACKAGE_ROOT = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, PACKAGE_ROOT)
 
 from copycost import entry
-from copycost.grid import CELL_PATTERN, RAW_ROOT, Cell, Grid, cell_priority
+from copycost.conditions import TESTBEDS
+from copycost.config import STUDIES
+from copycost.grid import CELL_PATTERN, RAW_ROOT, WORDS, Cell, Grid, cell_priority
 from copycost.hostinfo.identity import host_identity
 
 entry.let_scripts_import_from(PACKAGE_ROOT)
@@ -32,6 +34,7 @@ configfile: "config.yaml"
 
 package_files = partial(entry.package_files, workflow.basedir)
 STRATEGIES = entry.strategies(workflow.basedir)
+RECEIVERS = entry.receivers(workflow.basedir)
 CONFIG = entry.checked_config(workflow, config)
 GRID = Grid.of(CONFIG)
 HOST_IDENTITY = host_identity()
@@ -40,11 +43,15 @@ entry.say_what_would_follow(workflow, CONFIG)
 
 
 wildcard_constraints:
-    testbed="veth|veth_no_offload|loopback",
-    implementation="|".join(STRATEGIES),
-    msg_bytes=r"[1-9]\d*",
-    n_threads=r"[1-9]\d*",
-    rep=r"[1-9]\d*",
+    study=WORDS["study"],
+    testbed="|".join(TESTBEDS),
+    strategy="|".join(STRATEGIES),
+    implementation=rf"(?:{'|'.join(STRATEGIES)})(?:_x[1-9]\d*)?",
+    msg_bytes=WORDS["msg_bytes"],
+    n_threads=WORDS["n_threads"],
+    working_set=WORDS["working_set"],
+    receiver="|".join(RECEIVERS),
+    rep=WORDS["rep"],
 
 
 include: "workflow/rules/host.smk"

@@ -10,9 +10,11 @@ import yaml
 
 from copycost.config import Config
 from copycost.config_check import check_config
+from copycost.config_rules import Surroundings
 from copycost.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
+STRATEGIES = ["two_copy", "one_copy", "zero_copy", "sendmmsg", "splice", "udp_gso", "uring_send"]
 DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 
 
@@ -32,8 +34,7 @@ def check(
     return check_config(
         raw,
         sources=[("config.yaml", DEFAULT), (name, over)],
-        implementations=["two_copy", "one_copy", "zero_copy"],
-        usable_cpus=range(cpus),
+        around=Surroundings(STRATEGIES, range(cpus), memory_bytes=8 << 30),
     )
 
 
@@ -101,10 +102,81 @@ def test_a_saved_configuration_reads_back_the_same() -> None:
             "got 'vet', must be one of veth, veth_no_offload, loopback; did you mean veth?",
         ),
         (
+            "streams.testbeds",
+            ["veth", "sink"],
+            "got 'sink', must be one of veth, veth_no_offload, loopback; sink belongs in udp",
+        ),
+        (
+            "udp.testbeds",
+            ["veth"],
+            "got 'veth', must be one of sink, veth_udp; veth belongs in streams",
+        ),
+        ("udp.msg_bytes", ["64KiB"], "got '64KiB', must be <= 65507 B"),
+        ("udp.receivers", ["mmap"], "got 'mmap', must be one of recv, trunc"),
+        (
+            "streams.working_sets",
+            ["warm"],
+            "got 'warm', must be hot, cold, or a size such as 16MiB",
+        ),
+        ("streams.working_sets", ["1KiB"], "got '1KiB', must be >= 4 KiB"),
+        (
+            "streams.working_sets",
+            ["4MiB"],
+            "got 4 MiB, must be >= 8 MiB, a message of the largest size for each of the most "
+            "threads",
+        ),
+        (
+            "udp.working_sets",
+            ["hot", "16GiB"],
+            "got 16 GiB, must be less than the host's memory, 8.0 GiB",
+        ),
+        ("udp.working_sets", ["hot", "hot"], "has hot more than once, must list each value once"),
+        (
+            "streams.receivers",
+            ["map"],
+            "got 'map', must be one of recv, trunc, mmap, uring; did you mean mmap?",
+        ),
+        (
+            "streams.implementations",
+            ["two_copy_x8"],
+            "got 'two_copy_x8', must be two_copy, which passes one message per system call",
+        ),
+        (
+            "streams.implementations",
+            ["sendmmsg_x1"],
+            "got 'sendmmsg_x1', must pass 2 to 256 messages per system call, or be sendmmsg",
+        ),
+        (
+            "round_trips.implementations",
+            ["uring_send_x8"],
+            "got 'uring_send_x8', must be uring_send, since a request waits for the reply to the "
+            "last",
+        ),
+        (
+            "udp.implementations",
+            ["splice"],
+            "got 'splice', must be able to send over UDP, as are one_copy, sendmmsg, two_copy, "
+            "udp_gso, uring_send, zero_copy",
+        ),
+        (
+            "udp.implementations",
+            ["udp_gso_x64"],
+            "got 'udp_gso_x64', must fit at least one of the sizes: the messages of a system call "
+            "make one datagram",
+        ),
+        ("refine.max_cells", 0, "got 0, must be >= 1"),
+        ("refine.enabled", "yes", "got 'yes', must be true or false"),
+        ("measure.fresh", 1, "got 1, must be true or false"),
+        (
+            "measure.interval_us",
+            500_000,
+            "got 500000, must let at least ten requests into measure.duration_s, which is 1.0 s",
+        ),
+        (
             "streams.implementations",
             ["two_cpy"],
-            "got 'two_cpy', must be one of one_copy, two_copy, zero_copy "
-            "(the files of src/strategies); did you mean two_copy?",
+            "got 'two_cpy', must be one of one_copy, sendmmsg, splice, two_copy, udp_gso, "
+            "uring_send, zero_copy (the files of src/strategies); did you mean two_copy?",
         ),
         ("statistics.confidence", 95, "got 95, must be < 1"),
         ("report.formats", ["html", "doc"], "got 'doc', must be one of html, pdf"),
@@ -145,13 +217,44 @@ def test_a_missing_key_is_named() -> None:
         check_config(
             raw,
             sources=[("config.yaml", raw)],
-            implementations=["two_copy", "one_copy", "zero_copy"],
-            usable_cpus=[0],
+            around=Surroundings(STRATEGIES, [0]),
         )
     assert str(error.value).splitlines() == [
         "config.yaml: measure.duration_s: missing, must be a number of seconds",
         "config.yaml: report: missing, must be a section that says how the report looks",
     ]
+
+
+def test_a_missing_key_that_sections_share_is_named() -> None:
+    raw = copy.deepcopy(DEFAULT)
+    del raw["udp"]["n_threads"]
+    with pytest.raises(ConfigError, match=r"udp\.n_threads: missing, must be a list of numbers of"):
+        check_config(raw, sources=[("config.yaml", raw)], around=Surroundings(STRATEGIES, range(2)))
+
+
+def test_a_grid_may_be_empty_but_not_both() -> None:
+    udp = ["zero_copy"]
+    check({"streams.implementations": [], "udp.implementations": udp})
+    assert problems({"streams.implementations": [], "udp.implementations": []}) == [
+        "config.yaml: streams.implementations: got [], must list one where udp lists none either"
+    ]
+
+
+def test_ways_to_send_and_sizes_of_rings_are_taken_as_written() -> None:
+    config = check(
+        {
+            "udp.implementations": ["sendmmsg_x16", "udp_gso_x8"],
+            "udp.working_sets": ["cold", "64MiB", 16777216],
+        }
+    )
+    assert config.udp.working_sets == ("cold", "67108864", "16777216")
+    assert config.udp.implementations == ("sendmmsg_x16", "udp_gso_x8")
+
+
+def test_only_round_trips_depend_on_their_interval() -> None:
+    measure = check({"measure.interval_us": 200}).measure
+    assert measure.settings("round_trips").interval_us == 200
+    assert measure.settings("streams").interval_us == 0
 
 
 def test_the_source_that_states_the_value_is_named() -> None:
@@ -181,6 +284,8 @@ def test_every_key_of_the_schema_is_described_with_its_unit() -> None:
     )
 
     def walk(node: Mapping[str, Any], path: str) -> None:
+        if "$ref" in node:
+            node = schema["$defs"][node["$ref"].removeprefix("#/$defs/")]
         if node.get("type") == "object":
             assert node["additionalProperties"] is False, path
             assert sorted(node["required"]) == sorted(node["properties"]), path

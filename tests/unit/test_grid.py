@@ -1,25 +1,49 @@
-import pytest
+from pathlib import Path
+from typing import Any
 
-from copycost.config import Config, Cpus, Measure, Report, Statistics, Streams
+import pytest
+import yaml
+
+from copycost.conditions import Condition
+from copycost.config import Config
 from copycost.errors import DataError
 from copycost.grid import Cell, Grid, cell_priority
 
-CELL = Cell("streams", "veth", "one_copy", 65536, 4, 1)
+ROOT = Path(__file__).parents[2]
+CELL = Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", 1)
 PATH = (
     "results/raw/streams/testbed=veth/implementation=one_copy/msg_bytes=65536/n_threads=4"
-    "/rep=1.json"
+    "/working_set=hot/receiver=recv/rep=1.json"
 )
 
+STREAMS = {
+    "implementations": ["two_copy", "one_copy"],
+    "testbeds": ["veth"],
+    "msg_bytes": [1024, 65536],
+    "n_threads": [1, 4],
+    "working_sets": ["hot"],
+    "receivers": ["recv"],
+}
+NOTHING: dict[str, Any] = {"implementations": []}
 
-def config(repetitions: int = 3, msg_bytes: tuple[int, ...] = (1024, 65536)) -> Config:
-    return Config(
-        streams=Streams(("two_copy", "one_copy"), ("veth",), msg_bytes, (1, 4)),
-        measure=Measure(
-            repetitions, 0.1, 1.0, "cubic", "kernel", None, None, Cpus(None, None), order_seed=1
-        ),
-        statistics=Statistics(0.95, 1000, 1),
-        report=Report("title", ("html",)),
-    )
+
+def config(
+    streams: dict[str, Any] = NOTHING,
+    udp: dict[str, Any] = NOTHING,
+    round_trips: dict[str, Any] = NOTHING,
+    repetitions: int = 3,
+) -> Config:
+    """Return the default configuration with these values of the grids, which are else empty."""
+    tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    tree["streams"] |= STREAMS | streams
+    tree["udp"] |= {"msg_bytes": [65507]} | udp
+    tree["round_trips"] |= {"msg_bytes": [64]} | round_trips
+    tree["measure"]["repetitions"] = repetitions
+    return Config.from_dict(tree)
+
+
+def streams(**values: object) -> Grid:
+    return Grid.of(config(STREAMS | values))
 
 
 def test_a_cell_and_its_path_say_the_same() -> None:
@@ -29,18 +53,95 @@ def test_a_cell_and_its_path_say_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["notes.json", PATH.replace("rep=1", "rep=0"), PATH.removesuffix("on"), f"{PATH}.new"]
+    "path",
+    [
+        "notes.json",
+        PATH.replace("rep=1", "rep=0"),
+        PATH.removesuffix("on"),
+        f"{PATH}.new",
+        PATH.replace("working_set=hot", "working_set=warm"),
+        PATH.replace("/receiver=recv", ""),
+        PATH.replace("streams", "profile"),
+    ],
 )
 def test_what_is_no_record_is_refused(path: str) -> None:
     with pytest.raises(DataError, match="not the path of a record"):
         Cell.from_path(path)
 
 
+def test_a_cell_knows_its_strategy_batch_and_condition() -> None:
+    cell = Cell("streams", "sink", "sendmmsg_x16", 1024, 1, "cold", "recv", 1)
+    assert (cell.strategy, cell.batch, cell.condition) == ("sendmmsg", 16, "sink_cold")
+    assert (CELL.strategy, CELL.batch, CELL.condition) == ("one_copy", 1, "veth")
+
+
 def test_the_grid_has_every_combination_once_in_order() -> None:
-    grid = Grid.of(config())
-    assert len(grid.cells) == 2 * 2 * 2 * 3
+    grid = streams(working_sets=["hot", "cold"], receivers=["recv", "mmap"])
+    assert len(grid.cells) == 2 * 2 * 2 * 2 * 2 * 3
     assert list(grid.cells) == sorted(set(grid.cells))
     assert len(set(grid.paths())) == len(grid.cells)
+
+
+def test_the_grid_joins_all_sections_and_tells_the_studies_apart() -> None:
+    udp = {"implementations": ["zero_copy"], "working_sets": ["hot", "cold"]}
+    round_trips = {"implementations": ["two_copy"], "n_threads": [1]}
+    grid = Grid.of(config(STREAMS, udp, round_trips))
+    assert len(grid.paths("streams")) == (2 * 2 * 2 + 2) * 3
+    assert len(grid.paths("round_trips")) == 3
+    assert sorted(grid.paths("streams") + grid.paths("round_trips")) == sorted(grid.paths())
+    assert grid.paths("round_trips")[0] == (
+        "results/raw/round_trips/testbed=veth/implementation=two_copy/msg_bytes=64/n_threads=1"
+        "/working_set=hot/receiver=recv/rep=1.json"
+    )
+
+
+def test_conditions_come_in_the_order_of_the_configuration() -> None:
+    udp = {"implementations": ["zero_copy"], "working_sets": ["cold", "hot"]}
+    tcp = {"testbeds": ["veth", "loopback"], "working_sets": ["hot", "16777216"]}
+    assert [condition.slug for condition in Grid.of(config(STREAMS | tcp, udp)).conditions] == [
+        "veth",
+        "veth_16777216",
+        "loopback",
+        "loopback_16777216",
+        "sink_cold",
+        "sink",
+    ]
+
+
+def test_cells_that_cannot_exist_are_left_out() -> None:
+    udp = {
+        "implementations": ["two_copy", "udp_gso_x16"],
+        "testbeds": ["sink", "veth_udp"],
+        "msg_bytes": [1024, 65507],
+        "working_sets": ["hot"],
+        "receivers": ["recv", "trunc"],
+    }
+    grid = Grid.of(config({"implementations": []}, udp, repetitions=1))
+    # nobody receives on sink, so that receivers make no difference there; 16 messages of 64 KiB
+    # are no datagram
+    assert {(cell.testbed, cell.receiver) for cell in grid.cells} == {
+        ("sink", "recv"),
+        ("veth_udp", "recv"),
+        ("veth_udp", "trunc"),
+    }
+    assert {cell.msg_bytes for cell in grid.cells if cell.strategy == "udp_gso"} == {1024}
+    assert len(grid.cells) == 3 * (2 + 1)
+
+
+@pytest.mark.parametrize("slug", ["veth", "sink_cold", "veth_16777216_mmap", "loopback_trunc"])
+def test_a_condition_and_its_name_say_the_same(slug: str) -> None:
+    assert Condition.from_slug(slug).slug == slug
+
+
+@pytest.mark.parametrize("slug", ["veth_hot", "sink_recv", "cold", "veth_mmap_cold", "veth_0"])
+def test_what_is_no_condition_is_refused(slug: str) -> None:
+    with pytest.raises(DataError, match=f"{slug}: not a condition, which is a testbed"):
+        Condition.from_slug(slug)
+
+
+def test_only_the_sink_has_no_receiver() -> None:
+    assert Condition("sink", "hot", "recv").sender_only
+    assert not Condition("veth_udp", "hot", "recv").sender_only
 
 
 def in_order(grid: Grid, seed: int = 1) -> list[Cell]:
@@ -48,12 +149,12 @@ def in_order(grid: Grid, seed: int = 1) -> list[Cell]:
 
 
 def test_every_round_comes_before_the_next() -> None:
-    rounds = [cell.rep for cell in in_order(Grid.of(config()))]
+    rounds = [cell.rep for cell in in_order(streams())]
     assert rounds == sorted(rounds)
 
 
 def test_rounds_are_shuffled_each_in_its_own_way() -> None:
-    cells = in_order(Grid.of(config(msg_bytes=(256, 1024, 65536))))
+    cells = in_order(streams(msg_bytes=[256, 1024, 65536]))
     names = [cell.path.removesuffix(f"/rep={cell.rep}.json") for cell in cells]
     first, second = names[: len(names) // 3], names[len(names) // 3 : 2 * len(names) // 3]
     assert sorted(first) == sorted(second)
@@ -62,16 +163,16 @@ def test_rounds_are_shuffled_each_in_its_own_way() -> None:
 
 
 def test_the_order_comes_from_the_seed() -> None:
-    grid = Grid.of(config())
+    grid = streams()
     assert in_order(grid) == in_order(grid)
     assert in_order(grid) != in_order(grid, seed=2)
 
 
 def test_adding_cells_leaves_the_order_of_the_others() -> None:
-    small, large = Grid.of(config()), Grid.of(config(msg_bytes=(256, 1024, 65536)))
+    small, large = streams(), streams(msg_bytes=[256, 1024, 65536])
     kept = [cell for cell in in_order(large) if cell in small.cells]
     assert kept == in_order(small)
 
 
 def test_whatever_does_not_measure_goes_first() -> None:
-    assert all(cell_priority(cell, 1) < 0 for cell in Grid.of(config()).cells)
+    assert all(cell_priority(cell, 1) < 0 for cell in streams().cells)

@@ -6,7 +6,7 @@ import pytest
 from copycost import progress
 from copycost.grid import Cell
 
-CELL = Cell("streams", "veth", "one_copy", 65536, 4, 1)
+CELL = Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", 1)
 
 
 def event(value: float | None, status: str = "counted", user_only: bool = False) -> dict[str, Any]:
@@ -17,6 +17,7 @@ def record(cycles: dict[str, Any] | None = None, **other: object) -> dict[str, A
     """Return the parts that progress reads of a record: 1 GB in a window of 0.5 s."""
     side = {"events": {"cycles": cycles or event(None, "not_supported")}}
     return {
+        "study": "streams",
         "status": "measured",
         "reason": None,
         "wall_s": 0.9,

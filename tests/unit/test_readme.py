@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from copycost.config_check import check_config
+from copycost.config_rules import Surroundings
 from copycost.toolchain import strategies
 
 ROOT = Path(__file__).parents[2]
@@ -63,7 +64,6 @@ def test_example_configuration_is_valid() -> None:
     checked = check_config(
         config,
         sources=[("example", example)],
-        implementations=strategies(ROOT),
-        usable_cpus={0, 1},
+        around=Surroundings(strategies(ROOT), {0, 1}),
     )
     assert checked.streams.msg_bytes == (1000, 65536, 1048576)

@@ -7,7 +7,7 @@ import yaml
 from copycost import retry
 from copycost.grid import Cell
 
-CELLS = [Cell("streams", "veth", "one_copy", 65536, 4, rep) for rep in (1, 2, 3, 4)]
+CELLS = [Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", rep) for rep in (1, 2, 3, 4)]
 STATUSES = ["measured", "failed", "skipped"]
 ROOT = Path(__file__).parents[2]
 
@@ -27,6 +27,8 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 def save_config(n_threads: int) -> None:
     tree = yaml.safe_load((ROOT / "config.yaml").read_text())
     tree["streams"] |= {"msg_bytes": [65536], "n_threads": [n_threads]}
+    tree["udp"] |= {"implementations": [], "msg_bytes": [1024]}
+    tree["round_trips"] |= {"implementations": [], "msg_bytes": [64]}
     tree["measure"]["repetitions"] = 4
     retry.CONFIG_PATH.write_text(yaml.safe_dump(tree))
 
@@ -67,7 +69,7 @@ def test_only_the_present_grid_counts(
 
 
 def test_the_summary_counts_every_status(records: list[Path]) -> None:
-    missing = Path(Cell("streams", "veth", "one_copy", 65536, 4, 5).path)
+    missing = Path(Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", 5).path)
     assert retry.summarise([*records, missing]) == (
         "1 of 5 repetitions measured, 1 failed, 1 skipped, 1 unreadable"
     )

@@ -6,10 +6,11 @@ and its start-up time is paid at every repetition.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self, cast, get_args
 
 NoDelay = Literal["kernel", "on", "off"]
-Testbed = Literal["veth", "veth_no_offload", "loopback"]
+Study = Literal["streams", "round_trips"]
+STUDIES: tuple[Study, ...] = get_args(Study)
 ReportFormat = Literal["html", "pdf"]
 
 # The word of the config for "leave it as the kernel has it", and for "copycost chooses".
@@ -19,22 +20,83 @@ AUTO = "auto"
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """The grid: every combination is a cell.
+    """A grid of the study `streams`, over TCP or over UDP: every combination is a cell.
 
     Attributes
     ----------
     implementations, testbeds
-        Names.
+        Names; without implementations there are no cells.
     msg_bytes
         Message sizes [bytes].
     n_threads
         Connections, each with one sending and one receiving thread [count].
+    working_sets
+        Where the bytes lie: ``hot``, ``cold``, or the size of a ring of messages in digits [bytes].
+    receivers
+        How the other side receives.
     """
 
     implementations: tuple[str, ...]
-    testbeds: tuple[Testbed, ...]
+    testbeds: tuple[str, ...]
     msg_bytes: tuple[int, ...]
     n_threads: tuple[int, ...]
+    working_sets: tuple[str, ...]
+    receivers: tuple[str, ...]
+
+    @classmethod
+    def from_dict(cls, section: Mapping[str, Any]) -> Self:
+        """Return the grid that a checked section states."""
+        return cls(
+            implementations=tuple(section["implementations"]),
+            testbeds=tuple(section["testbeds"]),
+            msg_bytes=tuple(int(size) for size in section["msg_bytes"]),
+            n_threads=tuple(int(count) for count in section["n_threads"]),
+            working_sets=tuple(str(size) for size in section["working_sets"]),
+            receivers=tuple(section["receivers"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrips:
+    """The grid of the study `round_trips`, always hot and received plainly.
+
+    Attributes
+    ----------
+    implementations, testbeds
+        Names; without implementations there are no cells.
+    msg_bytes
+        Sizes of a request and of its reply [bytes].
+    n_threads
+        Connections, each with one client and one server thread [count].
+    """
+
+    implementations: tuple[str, ...]
+    testbeds: tuple[str, ...]
+    msg_bytes: tuple[int, ...]
+    n_threads: tuple[int, ...]
+
+    @classmethod
+    def from_dict(cls, section: Mapping[str, Any]) -> Self:
+        """Return the grid that a checked section states."""
+        return cls(
+            implementations=tuple(section["implementations"]),
+            testbeds=tuple(section["testbeds"]),
+            msg_bytes=tuple(int(size) for size in section["msg_bytes"]),
+            n_threads=tuple(int(count) for count in section["n_threads"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Refine:
+    """Whether sizes are added around crossovers, and to how many cells at most [count]."""
+
+    enabled: bool
+    max_cells: int
+
+    @classmethod
+    def from_dict(cls, section: Mapping[str, Any]) -> Self:
+        """Return what a checked section states."""
+        return cls(enabled=bool(section["enabled"]), max_cells=int(section["max_cells"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +123,11 @@ class Settings:
         Socket buffers asked for [bytes]; None leaves them to the kernel.
     sender_cpus, receiver_cpus
         CPU numbers to pin to in turn; None lets copycost choose.
+    fresh
+        Whether each message is rewritten before it is sent.
+    interval_us
+        From one request to the next [us]; 0 sends each when the reply before it has come. Only
+        round trips have requests, so it is 0 for all else.
     """
 
     warmup_s: float
@@ -71,6 +138,8 @@ class Settings:
     receive_buffer_bytes: int | None
     sender_cpus: tuple[int, ...] | None
     receiver_cpus: tuple[int, ...] | None
+    fresh: bool = False
+    interval_us: int = 0
 
     def as_params(self) -> dict[str, Any]:
         """Return plain values, which Snakemake stores and compares from run to run."""
@@ -90,6 +159,8 @@ class Measure:
     ----------
     repetitions
         Repetitions of every cell [count].
+    memory_floor
+        Whether the cost of a plain memcpy is measured beside the cells.
     order_seed
         Seed of the order of cells within a round.
     """
@@ -102,10 +173,34 @@ class Measure:
     send_buffer_bytes: int | None
     receive_buffer_bytes: int | None
     cpus: Cpus
+    fresh: bool
+    interval_us: int
+    memory_floor: bool
     order_seed: int
 
-    def settings(self) -> Settings:
-        """Return the part that changes what a repetition measures."""
+    @classmethod
+    def from_dict(cls, section: Mapping[str, Any]) -> Self:
+        """Return what a checked section states."""
+        return cls(
+            repetitions=int(section["repetitions"]),
+            warmup_s=float(section["warmup_s"]),
+            duration_s=float(section["duration_s"]),
+            congestion_control=section["congestion_control"],
+            tcp_nodelay=section["tcp_nodelay"],
+            send_buffer_bytes=_unless_kernel(section["send_buffer_bytes"]),
+            receive_buffer_bytes=_unless_kernel(section["receive_buffer_bytes"]),
+            cpus=Cpus(
+                sender=_unless_auto(section["cpus"]["sender"]),
+                receiver=_unless_auto(section["cpus"]["receiver"]),
+            ),
+            fresh=bool(section["fresh"]),
+            interval_us=int(section["interval_us"]),
+            memory_floor=bool(section["memory_floor"]),
+            order_seed=int(section["order_seed"]),
+        )
+
+    def settings(self, study: Study = "streams") -> Settings:
+        """Return the part that changes what a repetition of a study measures."""
         return Settings(
             warmup_s=self.warmup_s,
             duration_s=self.duration_s,
@@ -115,6 +210,8 @@ class Measure:
             receive_buffer_bytes=self.receive_buffer_bytes,
             sender_cpus=self.cpus.sender,
             receiver_cpus=self.cpus.receiver,
+            fresh=self.fresh,
+            interval_us=self.interval_us if study == "round_trips" else 0,
         )
 
 
@@ -126,6 +223,15 @@ class Statistics:
     resamples: int
     seed: int
 
+    @classmethod
+    def from_dict(cls, section: Mapping[str, Any]) -> Self:
+        """Return what a checked section states."""
+        return cls(
+            confidence=float(section["confidence"]),
+            resamples=int(section["resamples"]),
+            seed=int(section["seed"]),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -134,12 +240,20 @@ class Report:
     title: str
     formats: tuple[ReportFormat, ...]
 
+    @classmethod
+    def from_dict(cls, section: Mapping[str, Any]) -> Self:
+        """Return what a checked section states."""
+        return cls(title=section["title"].strip(), formats=tuple(section["formats"]))
+
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """The whole configuration, checked."""
 
     streams: Streams
+    udp: Streams
+    round_trips: RoundTrips
+    refine: Refine
     measure: Measure
     statistics: Statistics
     report: Report
@@ -151,35 +265,14 @@ class Config:
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any]) -> Self:
         """Return the configuration from what `as_dict` gave, or from a checked config file."""
-        streams, measure = tree["streams"], tree["measure"]
-        statistics, report = tree["statistics"], tree["report"]
         return cls(
-            streams=Streams(
-                implementations=tuple(streams["implementations"]),
-                testbeds=tuple(streams["testbeds"]),
-                msg_bytes=tuple(int(size) for size in streams["msg_bytes"]),
-                n_threads=tuple(int(count) for count in streams["n_threads"]),
-            ),
-            measure=Measure(
-                repetitions=int(measure["repetitions"]),
-                warmup_s=float(measure["warmup_s"]),
-                duration_s=float(measure["duration_s"]),
-                congestion_control=measure["congestion_control"],
-                tcp_nodelay=measure["tcp_nodelay"],
-                send_buffer_bytes=_unless_kernel(measure["send_buffer_bytes"]),
-                receive_buffer_bytes=_unless_kernel(measure["receive_buffer_bytes"]),
-                cpus=Cpus(
-                    sender=_unless_auto(measure["cpus"]["sender"]),
-                    receiver=_unless_auto(measure["cpus"]["receiver"]),
-                ),
-                order_seed=int(measure["order_seed"]),
-            ),
-            statistics=Statistics(
-                confidence=float(statistics["confidence"]),
-                resamples=int(statistics["resamples"]),
-                seed=int(statistics["seed"]),
-            ),
-            report=Report(title=report["title"].strip(), formats=tuple(report["formats"])),
+            streams=Streams.from_dict(tree["streams"]),
+            udp=Streams.from_dict(tree["udp"]),
+            round_trips=RoundTrips.from_dict(tree["round_trips"]),
+            refine=Refine.from_dict(tree["refine"]),
+            measure=Measure.from_dict(tree["measure"]),
+            statistics=Statistics.from_dict(tree["statistics"]),
+            report=Report.from_dict(tree["report"]),
         )
 
 

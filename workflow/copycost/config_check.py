@@ -1,7 +1,5 @@
 """Checks of the configuration, which report every problem at once, one line each."""
 
-import difflib
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -10,30 +8,26 @@ import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
+from copycost.capabilities import transport_of
+from copycost.conditions import TESTBEDS
 from copycost.config import Config
+from copycost.config_rules import KeyPath, Problem, Surroundings, cross_problems
 from copycost.errors import ConfigError
 from copycost.sizes import format_size, parse_size
+from copycost.spelling import did_you_mean
 
 SCHEMA_PATH = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
 
-# The names, and indices in lists, on the way to a value.
-KeyPath = tuple[str | int, ...]
-Problem = tuple[KeyPath, str]
 Source = tuple[str, Mapping[str, Any]]
 
-_SIZES: tuple[tuple[str, str], ...] = (
+_SIZES = (
     ("streams", "msg_bytes"),
+    ("streams", "working_sets"),
+    ("udp", "msg_bytes"),
+    ("udp", "working_sets"),
+    ("round_trips", "msg_bytes"),
     ("measure", "send_buffer_bytes"),
     ("measure", "receive_buffer_bytes"),
-)
-_LISTS: tuple[tuple[str, ...], ...] = (
-    ("streams", "implementations"),
-    ("streams", "testbeds"),
-    ("streams", "msg_bytes"),
-    ("streams", "n_threads"),
-    ("measure", "cpus", "sender"),
-    ("measure", "cpus", "receiver"),
-    ("report", "formats"),
 )
 _BOUNDS = {
     "minimum": ">=",
@@ -47,8 +41,7 @@ def check_config(
     raw: Mapping[str, Any],
     *,
     sources: Sequence[Source],
-    implementations: Collection[str],
-    usable_cpus: Collection[int],
+    around: Surroundings,
 ) -> Config:
     """Return the configuration as typed values.
 
@@ -58,10 +51,8 @@ def check_config(
         The configuration as read, all sources merged.
     sources
         Name and content of each source in the order of merging, to name the one that is to blame.
-    implementations
-        Names that `streams.implementations` may have.
-    usable_cpus
-        CPU numbers that this process may run on.
+    around
+        What the configuration has to fit: ways to send, CPUs and memory.
 
     Raises
     ------
@@ -71,7 +62,7 @@ def check_config(
     tree = _normalised(raw)
     problems = [*_schema_problems(tree, raw)]
     sound = _Sound(tree, {path for path, _ in problems})
-    problems += _cross_problems(sound, implementations, usable_cpus)
+    problems += cross_problems(sound, around)
     if problems:
         lines = (
             f"{_source_of(path, sources)}: {_dotted(path)}: {text}"
@@ -120,15 +111,21 @@ def _schema_problems(tree: Mapping[str, Any], raw: Mapping[str, Any]) -> Iterato
             known = error.schema["properties"]
             for key in error.instance:
                 if key not in known:
-                    yield (*path, str(key)), f"unknown key{_did_you_mean(str(key), known)}"
+                    yield (*path, str(key)), f"unknown key{did_you_mean(str(key), known)}"
         elif error.validator == "required":
             for key in error.schema["required"]:
                 if key not in error.instance:
-                    title = error.schema["properties"][key]["title"]
+                    title = _resolved(error.schema["properties"][key], schema)["title"]
                     yield (*path, key), f"missing, must be {title}"
         else:
             got = _show(_value_at(raw, path))
             yield path, f"got {got}, must be {_expected(error)}"
+
+
+def _resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a node of the schema refers to, or the node."""
+    name = node.get("$ref", "").removeprefix("#/$defs/")
+    return cast("Mapping[str, Any]", schema["$defs"][name]) if name else node
 
 
 def _expected(error: ValidationError) -> str:
@@ -139,8 +136,16 @@ def _expected(error: ValidationError) -> str:
         return f"{_BOUNDS[validator]} {format_size(limit) if 'size' in title else limit}"
     if validator == "enum":
         choices = [str(choice) for choice in limit]
-        return f"one of {', '.join(choices)}{_did_you_mean(str(error.instance), choices)}"
+        other = _other_section(str(error.instance)) or did_you_mean(str(error.instance), choices)
+        return f"one of {', '.join(choices)}{other}"
     return str(title)
+
+
+def _other_section(word: str) -> str:
+    """Return where a testbed that stands in the wrong section belongs, nothing for another word."""
+    if word not in TESTBEDS:
+        return ""
+    return f"; {word} belongs in {'udp' if transport_of(word) == 'datagram' else 'streams'}"
 
 
 class _Sound:
@@ -162,42 +167,6 @@ class _Sound:
         if not isinstance(value, list):
             return []
         return [item for index, item in enumerate(value) if (*path, index) not in self._bad]
-
-
-def _cross_problems(
-    sound: _Sound, implementations: Collection[str], usable_cpus: Collection[int]
-) -> Iterator[Problem]:
-    """Yield what the schema cannot say: rules on several values, and on this host and tree."""
-    for path in _LISTS:
-        values = sound.list(*path)
-        twice = sorted({value for value in values if values.count(value) > 1})
-        if twice:
-            shown = (format_size(value) if path in _SIZES else str(value) for value in twice)
-            yield path, f"has {', '.join(shown)} more than once, must list each value once"
-    for name in sound.list("streams", "implementations"):
-        if name not in implementations:
-            yield (
-                ("streams", "implementations"),
-                f"got {name!r}, must be one of {', '.join(sorted(implementations))} "
-                f"(the files of src/strategies){_did_you_mean(name, implementations)}",
-            )
-    warmup_s, duration_s = sound.get("measure", "warmup_s"), sound.get("measure", "duration_s")
-    for key, value in (("warmup_s", warmup_s), ("duration_s", duration_s)):
-        if value is not None and not math.isfinite(value):
-            yield ("measure", key), f"got {value}, must be a number of seconds"
-    if warmup_s is not None and duration_s is not None and warmup_s >= duration_s:
-        yield (
-            ("measure", "warmup_s"),
-            f"got {warmup_s}, must be shorter than measure.duration_s, which is {duration_s}",
-        )
-    for side in ("sender", "receiver"):
-        for cpu in sound.list("measure", "cpus", side):
-            if cpu not in usable_cpus:
-                yield (
-                    ("measure", "cpus", side),
-                    f"got {cpu}, must be among the CPUs that this process may use, "
-                    f"{_ranges(usable_cpus)}",
-                )
 
 
 def _value_at(tree: Any, path: KeyPath) -> Any:  # noqa: ANN401 - any node of a YAML file
@@ -238,19 +207,3 @@ def _show(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value)
-
-
-def _did_you_mean(word: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(word, [str(name) for name in known], n=1)
-    return f"; did you mean {close[0]}?" if close else ""
-
-
-def _ranges(numbers: Collection[int]) -> str:
-    """Return numbers as people write CPU lists: ``0-3, 8``."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)

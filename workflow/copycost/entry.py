@@ -20,8 +20,11 @@ import yaml
 
 from copycost import progress, retry
 from copycost.audit.request import KEYS as AUDIT_KEYS
+from copycost.capabilities import SENDER_ONLY_TESTBED, split_implementation
+from copycost.conditions import RECV
 from copycost.config import Config
 from copycost.config_check import Source, check_config
+from copycost.config_rules import Surroundings
 from copycost.errors import ConfigError
 from copycost.grid import Grid
 
@@ -64,6 +67,13 @@ def strategies(root: str | Path) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in Path(root, "src", "strategies").glob("*.c")))
 
 
+def receivers(root: str | Path) -> tuple[str, ...]:
+    """Return the names of all ways to receive, which are the C files of src/receivers."""
+    return tuple(sorted(path.stem for path in Path(root, "src", "receivers").glob("*.c"))) or (
+        RECV,
+    )
+
+
 def package_files(root: str | Path, *names: str) -> list[str]:
     """Return the files of the package that a rule depends on, relative to the checkout.
 
@@ -83,6 +93,18 @@ def package_files(root: str | Path, *names: str) -> list[str]:
         path = package / name
         files.update(path.rglob("*.py") if path.is_dir() else [path])
     return sorted(str(path.relative_to(root)) for path in files)
+
+
+def sender_of(wildcards: Any) -> str:  # noqa: ANN401 - Snakemake's
+    """Return the program that sends in a cell; the batch is an option of it."""
+    return f"results/bin/sender_{split_implementation(wildcards.implementation)[0]}"
+
+
+def receiver_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
+    """Return the program that receives in a cell, none where nobody does."""
+    if wildcards.testbed == SENDER_ONLY_TESTBED:
+        return []
+    return f"results/bin/receiver_{wildcards.receiver}"
 
 
 def digest_of(paths: Sequence[str]) -> str:
@@ -135,10 +157,13 @@ def checked_config(workflow: Any, config: Mapping[str, Any]) -> Config:  # noqa:
         return check_config(
             _merged(_without_audit(config), overrides),
             sources=[*sources, ("--config", overrides)],
-            implementations=[
-                name for name in strategies(workflow.basedir) if name != HARNESS_STRATEGY
-            ],
-            usable_cpus=os.sched_getaffinity(0),
+            around=Surroundings(
+                strategies=[
+                    name for name in strategies(workflow.basedir) if name != HARNESS_STRATEGY
+                ],
+                usable_cpus=os.sched_getaffinity(0),
+                memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+            ),
         )
     except ConfigError as error:
         # Snakemake would put its own words and a place in the Snakefile around an exception.
@@ -232,6 +257,9 @@ def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """Before the first job: how many repetitions will be measured, and how long that takes."""
     n_cells, _ = _waiting_jobs(workflow)
     print(progress.begin(PROGRESS_PATH, n_cells, _window_s(config)), flush=True)
+    crowded = _more_threads_than_cpus(config)
+    if n_cells and crowded:
+        print(crowded, flush=True)
 
 
 def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN401
@@ -244,6 +272,20 @@ def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN40
 
     if workflow.output_settings.dryrun:
         atexit.register(say)
+
+
+def _more_threads_than_cpus(config: Config) -> str | None:
+    """Return a remark where a cell has more threads than CPUs, which is a valid experiment."""
+    grids = (config.streams, config.udp, config.round_trips)
+    counts = {n for grid in grids if grid.implementations for n in grid.n_threads}
+    n_cpus = len(os.sched_getaffinity(0))
+    above = sorted(n for n in counts if n > n_cpus)
+    if not above:
+        return None
+    return (
+        f"copycost: {progress.count(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
+        "each side: they take turns there, which is part of what is measured."
+    )
 
 
 def _window_s(config: Config) -> float:

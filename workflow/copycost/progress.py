@@ -8,12 +8,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from copycost.conditions import COLD, HOT, RECV
 from copycost.grid import Cell
 from copycost.sizes import format_size
 
@@ -133,33 +134,57 @@ def say(line: str) -> None:
 
 
 def describe_cell(cell: Cell) -> str:
-    """Return a cell in words: ``veth one_copy 64 KiB x 4 threads, repetition 1``."""
-    return (
+    """Return a cell in words: ``sink zero_copy 64 KiB x 4 threads, cold, repetition 1``."""
+    parts = [
         f"{cell.testbed} {cell.implementation} {format_size(cell.msg_bytes)} x "
-        f"{count(cell.n_threads, 'thread')}, repetition {cell.rep}"
-    )
+        f"{count(cell.n_threads, 'thread')}"
+    ]
+    if cell.study == "round_trips":
+        parts.append("round trips")
+    if cell.working_set == COLD:
+        parts.append(COLD)
+    elif cell.working_set != HOT:
+        parts.append(f"ring of {format_size(int(cell.working_set))}")
+    if cell.receiver != RECV:
+        parts.append(f"received by {cell.receiver}")
+    return ", ".join([*parts, f"repetition {cell.rep}"])
 
 
 def describe_result(record: Mapping[str, Any]) -> str:
-    """Return the result of a repetition in words: ``38.2 Gbit/s, 0.31 CPU ns/B``, or why not."""
+    """Return the result of a repetition in words: ``38.2 Gbit/s, 0.31 CPU ns/B``, or why not.
+
+    Where nobody receives it is what was sent, and what that cost the sender.
+    """
     if record["status"] != "measured":
         return f"{record['status'].upper()}, {record['reason']}"
-    window = record["receiver"]["window"]
-    received = record["receiver"]["in_window"]["bytes"]
-    gbit_per_s = received * 8 / (window["end_ns"] - window["start_ns"])
-    if not received:
-        return f"{gbit_per_s:.3g} Gbit/s"
-    cost, unit = _cost(record)
-    return f"{gbit_per_s:.3g} Gbit/s, {cost / received:.3g} {unit}/B"
+    if record["study"] == "round_trips":
+        return _describe_round_trips(record["sender"]["round_trip"])
+    sides = [side for side in _SIDES if record[side] is not None]
+    last = sides[-1]  # the sender, where nobody receives
+    window = record[last]["window"]
+    n_bytes = record[last]["in_window"]["bytes"]
+    gbit_per_s = n_bytes * 8 / (window["end_ns"] - window["start_ns"])
+    speed = f"{gbit_per_s:.3g} Gbit/s" + ("" if last == "receiver" else " sent")
+    if not n_bytes:
+        return speed
+    cost, unit = _cost(record, sides)
+    return f"{speed}, {cost / n_bytes:.3g} {unit}/B"
 
 
-def _cost(record: Mapping[str, Any]) -> tuple[float, str]:
-    """Return what both sides together spent in the window, and its unit: cycles where counted."""
-    cycles = [_event(record, side, "cycles") for side in _SIDES]
+def _describe_round_trips(found: Mapping[str, Any]) -> str:
+    if not found["samples"]:
+        return "no round trip within the window"
+    tail = "" if found["p99_ns"] is None else f", p99 {found['p99_ns'] / 1e3:.3g} us"
+    return f"median {found['p50_ns'] / 1e3:.3g} us{tail}"
+
+
+def _cost(record: Mapping[str, Any], sides: Sequence[str]) -> tuple[float, str]:
+    """Return what the sides together spent in the window, and its unit: cycles where counted."""
+    cycles = [_event(record, side, "cycles") for side in sides]
     if all(value is not None for value in cycles):
         return sum(value for value in cycles if value is not None), "cycles"
     spent_ns = 0.0
-    for side in _SIDES:
+    for side in sides:
         task_clock_ns = _event(record, side, "task_clock_ns")
         spent_ns += record[side]["process"]["cpu_ns"] if task_clock_ns is None else task_clock_ns
     return spent_ns, "CPU ns"

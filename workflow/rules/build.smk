@@ -1,36 +1,43 @@
 # The C programs. Each depends on exactly the files that it is compiled from, so that editing one
-# strategy builds, and measures again, only its own sender. The flags are in copycost.toolchain.
+# strategy builds, and measures again, only its own sender; likewise each way to receive. The flags
+# are in copycost.toolchain.
 from copycost import toolchain
 
 # Relative to the checkout, so that a moved one still has the same inputs.
 CHECKOUT = Path()
 
 
+def part_of(receiver):
+    return receiver if toolchain.receivers(CHECKOUT) else None
+
+
 rule build_sender:
     input:
         sources=lambda wildcards: toolchain.sources(
-            "sender", wildcards.implementation, CHECKOUT
+            "sender", wildcards.strategy, CHECKOUT
         ),
         code=package_files("toolchain.py"),
     output:
-        program="results/bin/sender_{implementation}",
+        program="results/bin/sender_{strategy}",
     log:
-        "results/logs/build_sender/{implementation}.log",
+        "results/logs/build_sender/{strategy}.log",
     message:
-        "Compiling the sender of {wildcards.implementation}"
+        "Compiling the sender of {wildcards.strategy}"
     script:
         "../scripts/build_sender.py"
 
 
 rule build_receiver:
     input:
-        sources=toolchain.sources("receiver", None, CHECKOUT),
+        sources=lambda wildcards: toolchain.sources(
+            "receiver", part_of(wildcards.receiver), CHECKOUT
+        ),
         code=package_files("toolchain.py"),
     output:
-        program="results/bin/receiver",
+        program="results/bin/receiver_{receiver}",
     log:
-        "results/logs/build_receiver.log",
+        "results/logs/build_receiver/{receiver}.log",
     message:
-        "Compiling the receiver"
+        "Compiling the receiver of {wildcards.receiver}"
     script:
         "../scripts/build_receiver.py"

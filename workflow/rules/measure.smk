@@ -1,6 +1,8 @@
 # Measuring: one job per repetition of a cell, one JSON record each.
 
-RAW_STREAMS = f"{RAW_ROOT}/streams/{CELL_PATTERN}.json"
+# What of the configuration a repetition depends on.
+SETTINGS = {study: CONFIG.measure.settings(study).as_params() for study in STUDIES}
+RAW_RECORD = f"{RAW_ROOT}/{CELL_PATTERN}.json"
 
 
 rule save_config:
@@ -18,16 +20,16 @@ rule save_config:
 
 rule run_cell:
     input:
-        sender="results/bin/sender_{implementation}",
-        receiver="results/bin/receiver",
+        sender=entry.sender_of,
+        receiver=entry.receiver_of,
         host="results/host.json",
     output:
-        record=RAW_STREAMS,
+        record=RAW_RECORD,
     log:
-        f"results/logs/run_cell/streams/{CELL_PATTERN}.log",
+        f"results/logs/run_cell/{CELL_PATTERN}.log",
     priority:
         lambda wildcards: cell_priority(
-            Cell.from_words("streams", **wildcards), CONFIG.measure.order_seed
+            Cell.from_words(**wildcards), CONFIG.measure.order_seed
         )
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
@@ -35,6 +37,6 @@ rule run_cell:
         # What decides what is measured: an edit measures everything again, so no more than that. A
         # digest, since twenty more inputs of each of thousands of jobs take Snakemake long.
         code=entry.digest_of(package_files("measure", "testbed")),
-        settings=CONFIG.measure.settings().as_params(),
+        settings=lambda wildcards: SETTINGS[wildcards.study],
     script:
         "../scripts/run_cell.py"

@@ -3,7 +3,7 @@
 
 rule collect_results:
     input:
-        records=GRID.paths(),
+        records=GRID.paths("streams"),
         code=package_files(
             "records/collect.py",
             "records/columns.py",

@@ -1,4 +1,4 @@
-"""Compile the sender of one implementation."""
+"""Compile the sender of one strategy."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from copycost.toolchain import compile_program
 log_to_file(snakemake.log[0])
 compile_program(
     "sender",
-    snakemake.wildcards.implementation,
+    snakemake.wildcards.strategy,
     Path(snakemake.output.program),
     root=Path(),
 )

@@ -17,7 +17,7 @@ record = measure_repetition(
     Settings.from_params(snakemake.params.settings),
     json.loads(Path(snakemake.input.host).read_text(encoding="utf-8")),
     sender=Path(snakemake.input.sender),
-    receiver=Path(snakemake.input.receiver),
+    receiver=Path(snakemake.input.receiver) if snakemake.input.receiver else None,
 )
 write_record(record, Path(snakemake.output.record))
 say(tell(cell, record))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from copycost.bench.iperf import Stream
+from copycost.conditions import HOT, RECV
 from copycost.config import Settings
 from copycost.errors import HostError
 from copycost.grid import Cell
@@ -65,7 +66,9 @@ def run_pair(
         If one of them fails; the message holds what it said.
     """
     task = Task(
-        cell=Cell("streams", testbed.kind, sender, stream.msg_bytes, stream.n_streams, 1),
+        cell=Cell(
+            "streams", testbed.kind, sender, stream.msg_bytes, stream.n_streams, HOT, RECV, 1
+        ),
         settings=Settings(
             warmup_s=stream.warmup_s,
             duration_s=stream.duration_s,

@@ -9,6 +9,7 @@ import logging
 import sys
 from pathlib import Path
 
+from copycost.conditions import HOT, RECV
 from copycost.config import Settings
 from copycost.errors import CopycostError
 from copycost.grid import Cell
@@ -61,6 +62,8 @@ def main(arguments: list[str] | None = None) -> int:
         options.implementation,
         options.msg_bytes,
         options.threads,
+        HOT,
+        RECV,
         options.rep,
     )
     settings = Settings(

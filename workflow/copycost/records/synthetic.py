@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+from copycost.conditions import HOT, RECV
 from copycost.grid import Cell
 from copycost.records.record import Record, check_record
 
@@ -29,7 +30,7 @@ def synthetic_cells(n: int, n_repetitions: int = 10) -> Iterator[Cell]:
                     if made == n:
                         return
                     made += 1
-                    yield Cell("streams", "veth", implementation, size, n_threads, rep)
+                    yield Cell("streams", "veth", implementation, size, n_threads, HOT, RECV, rep)
 
 
 def write_synthetic_records(folder: Path, n: int, like: Record, seed: int = 1) -> list[Path]:
