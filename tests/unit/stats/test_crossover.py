@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from copycost.stats.crossover import Crossover, Outcome, best_splits, find_crossover, split_roots
+from copycost.stats.crossover import Crossover, Outcome, find_crossover
+from copycost.stats.roots import best_splits, split_roots
 from copycost.stats.settings import StatisticsSettings
 
 SETTINGS = StatisticsSettings()
