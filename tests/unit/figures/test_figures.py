@@ -16,11 +16,11 @@ from matplotlib.text import Text
 from unit.figures.tables_example import IMPLEMENTATIONS, example
 
 import copycost
+from copycost.figures.looks import looks
 from copycost.figures.names import FIGURES, figure_code
 from copycost.figures.output import draw, save
-from copycost.figures.sheet import NBSP
-from copycost.figures.style import looks
 from copycost.figures.tables import COLUMNS, Drawn, Tables
+from copycost.percent import NBSP
 from copycost.stats.medians import METHOD
 
 LINES = ("throughput", "service_time", "counters", "cost_per_byte", "copied_share")
@@ -252,7 +252,7 @@ def test_every_implementation_has_its_own_colour_and_marker(figure: str) -> None
 def test_an_implementation_missing_on_one_testbed_lends_its_colour_to_nobody() -> None:
     both = example(implementations=["two_copy", "aaa", "bbb"])
     without = Tables(
-        both.testbed, both.implementations, both.cost, both.cells,
+        both.condition, both.implementations, both.cost, both.cells,
         both.summary[both.summary["implementation"] != "aaa"], both.ratios,
     )  # fmt: skip
     colours = {

@@ -1,4 +1,4 @@
-from copycost.figures.style import in_order, looks
+from copycost.figures.looks import in_order, looks
 
 TWELVE = ("two_copy", "one_copy", "zero_copy", *(f"further_{place}" for place in range(9)))
 

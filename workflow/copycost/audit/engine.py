@@ -19,7 +19,7 @@ from copycost.audit.quantities import (
     THREADS,
     words_of,
 )
-from copycost.figures.style import in_order
+from copycost.figures.looks import in_order
 from copycost.hostinfo.perf_events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, KEY, SIDES
 from copycost.records.table import make_table

@@ -12,9 +12,10 @@ from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.plain import Facts
 from copycost.audit.published import PUBLISHED_COST, Published, known_medians, testbed_beside
 from copycost.figures.axes import scale_of, size_axis, value_axis
-from copycost.figures.sheet import empty_figure
-from copycost.figures.style import CM, WIDTH_CM, Look, in_order, looks, styled
+from copycost.figures.looks import Look, in_order, looks
+from copycost.figures.style import CM, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted
+from copycost.figures.text import empty_figure
 
 _COLUMNS_MOST = 4
 _ROW_CM = 5.2

@@ -1,10 +1,12 @@
 """Figure: share of zero-copy completions that the kernel copied, against message size."""
 
 from copycost.figures.axes import CUT_NOTE, Scale, size_axis
-from copycost.figures.lines import line_panel, missing_strip
-from copycost.figures.sheet import NBSP, empty_figure, finish, interval_note, new_sheet
+from copycost.figures.lines import context_note, line_panel, missing_strip
+from copycost.figures.sheet import finish, groups_of, new_sheet
 from copycost.figures.style import styled
 from copycost.figures.tables import Drawn, Quantity, Tables, confidence, counted, points
+from copycost.figures.text import empty_figure, interval_note
+from copycost.percent import NBSP
 
 _QUANTITY = Quantity("completions copied", "%", 100)
 _WHOLE = Scale("linear", -4.0, 106.0, 1.0)
@@ -18,20 +20,21 @@ def draw(tables: Tables) -> Drawn:
     asking = data.loc[data["value"].notna(), "implementation"].unique()
     data = data[data["implementation"].isin(asking)].reset_index(drop=True)
     if data.empty:
-        return Drawn(empty_figure(f"No zero-copy completions on {tables.testbed}."), data)
-    sheet = new_sheet(data, 3.9, column="n_threads", share_y=True)
-    strip = missing_strip(data, tables.implementations, sheet.panel_height_cm)
+        return Drawn(empty_figure(f"No zero-copy completions on {tables.condition}."), data)
+    sheet = new_sheet(data, 3.9, column="n_threads", share_y=True, groups=groups_of(data))
+    strip = missing_strip(data, tables.implementations, sheet)
     cut = False
-    for place, axes, part in sheet.panels():
-        cut |= line_panel(axes, part, "msg_bytes", tables.implementations, _WHOLE, strip)
-        size_axis(axes, data["msg_bytes"], sheet.panel_width_cm)
-        axes.set_yticks([0, 25, 50, 75, 100])
-        axes.set_title(counted(part["n_threads"].iloc[0], "thread"))
-        sheet.label(place, "message size", _QUANTITY.label)
+    for panel in sheet.panels():
+        cut |= line_panel(panel, "msg_bytes", tables.implementations, _WHOLE, strip)
+        size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
+        panel.axes.set_yticks([0, 25, 50, 75, 100])
+        panel.axes.set_title(counted(panel.data["n_threads"].iloc[0], "thread"))
+        sheet.label(panel.place, "message size", _QUANTITY.label)
     note = [
         f"100{NBSP}%: the kernel copied every message sent with zero copy; 0{NBSP}%: none.",
         interval_note(data, confidence(tables.summary)),
+        context_note(sheet),
         CUT_NOTE if cut else "",
         strip.note,
     ]
-    return Drawn(finish(sheet, data, tables.implementations, note), data)
+    return Drawn(finish(sheet, data, tables, note), data)

@@ -1,8 +1,8 @@
 """Figure: cost per byte against message size, for the sender, the receiver and both."""
 
 from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis
-from copycost.figures.lines import line_panel, missing_strip
-from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet
+from copycost.figures.lines import context_note, line_panel, missing_strip
+from copycost.figures.sheet import finish, groups_of, new_sheet
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,
@@ -14,9 +14,10 @@ from copycost.figures.tables import (
     points,
     spread,
 )
+from copycost.figures.text import empty_figure, interval_note
 
-_SIDES = ("sender", "receiver", "both")
 _ROWS_MOST = 4
+_COLUMNS_MOST = 2
 _WHY = {
     "cycles_not_counted": "Cycles were not counted on this host.",
     "cycles_user_mode_only": "Cycles were counted in user mode only and are not shown.",
@@ -34,29 +35,40 @@ def draw(tables: Tables) -> Drawn:
     shown = Quantity(cost.label, f"{cost.unit}/B")
     data = points(
         tables,
-        {cost.column(side): Quantity(f"{shown.name}, {side}", shown.unit) for side in _SIDES},
+        {cost.column(side): Quantity(f"{shown.name}, {side}", shown.unit) for side in tables.sides},
     )
     if data["value"].isna().all():
-        return Drawn(empty_figure(f"No measured cells on {tables.testbed}."), data)
-    every = data["n_threads"]
-    counts = spread(every, _ROWS_MOST)
+        return Drawn(empty_figure(f"No measured cells on {tables.condition}."), data)
+    every, groups = data["n_threads"], groups_of(data)
+    alone, crowded = len(tables.sides) == 1, len(groups) > 1
+    # Where families are the rows, or sides no columns, thread counts take their place.
+    most = _ROWS_MOST if not crowded else _COLUMNS_MOST if alone else 1
+    counts = spread(every, most)
     data = data[every.isin(counts)].reset_index(drop=True)
-    sheet = new_sheet(data, 4.0, row="n_threads", column="quantity", share_y=True)
+    if alone:
+        sheet = new_sheet(data, 4.4, column="n_threads", share_y=True, groups=groups)
+    elif crowded:
+        sheet = new_sheet(data, 4.4, column="quantity", share_y=True, groups=groups)
+    else:
+        sheet = new_sheet(data, 4.0, row="n_threads", column="quantity", share_y=True)
     scale = scale_of(data)
-    strip = missing_strip(data, tables.implementations, sheet.panel_height_cm)
+    strip = missing_strip(data, tables.implementations, sheet)
     cut = False
-    for place, axes, part in sheet.panels():
-        cut |= line_panel(axes, part, "msg_bytes", tables.implementations, scale, strip)
-        size_axis(axes, data["msg_bytes"], sheet.panel_width_cm)
-        side = _SIDES[place % len(_SIDES)]
-        axes.set_title(f"{side}, {counted(part['n_threads'].iloc[0], 'thread')}")
-        sheet.label(place, "message size", shown.label)
+    for panel in sheet.panels():
+        cut |= line_panel(panel, "msg_bytes", tables.implementations, scale, strip)
+        size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
+        first = panel.data.iloc[0]
+        side = str(first["quantity"]).rpartition(", ")[2]
+        panel.axes.set_title(f"{side}, {counted(first['n_threads'], 'thread')}")
+        sheet.label(panel.place, "message size", shown.label)
     note = [
+        "Of the sender alone, since nobody receives." if alone else "",
         interval_note(data, confidence(tables.summary)),
         f"{SCALE_NOTE[scale.kind]}, the same in all panels.",
         _WHY.get(cost.reason, ""),
+        context_note(sheet),
         CUT_NOTE if cut else "",
         strip.note,
         left_out(every, counts, "threads"),
     ]
-    return Drawn(finish(sheet, data, tables.implementations, note), data)
+    return Drawn(finish(sheet, data, tables, note), data)

@@ -6,8 +6,9 @@ import pandas as pd
 
 from copycost.analysis.metrics import MISS_LEVELS, counted_share
 from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, Scale, scale_of, size_axis
-from copycost.figures.lines import line_panel, missing_strip
-from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet
+from copycost.figures.lines import context_note, line_panel, missing_strip
+from copycost.figures.looks import Family
+from copycost.figures.sheet import Sheet, finish, groups_of, new_sheet
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,
@@ -19,6 +20,7 @@ from copycost.figures.tables import (
     points,
     spread,
 )
+from copycost.figures.text import empty_figure, interval_note
 
 _SWITCHES = "context_switches"
 _QUANTITIES = {
@@ -28,6 +30,7 @@ _QUANTITIES = {
     _SWITCHES: Quantity("context switches", "per message"),
 }
 _COLUMNS_MOST = 4
+_COUNTERS_MOST = 3
 _PANELS_MOST = 9
 
 
@@ -39,46 +42,70 @@ def draw(tables: Tables) -> Drawn:
     thread count. The panels of one counter share their vertical axis.
     """
     measured = tables.cells[tables.cells["status"] == "measured"]
-    found = [event for event in _QUANTITIES if _is_counted(measured, event)]
-    data = points(tables, {_column(event): _QUANTITIES[event] for event in found})
+    side = tables.sides[-1]
+    found = [event for event in _QUANTITIES if _is_counted(measured, event, side)]
+    data = points(tables, {_column(event, side): _QUANTITIES[event] for event in found})
     if not found:
-        reason = _absence(measured, found) or f"No measured cells on {tables.testbed}."
-        return Drawn(empty_figure(reason), data)
+        reason = _absence(measured, found, tables.sides)
+        return Drawn(empty_figure(reason or f"No measured cells on {tables.condition}."), data)
+    groups = groups_of(data)
+    crowded = len(groups) > 1 and len(found) > 1
+    if crowded and len(found) > _COUNTERS_MOST:
+        # The cache misses of perf's generic event are those of the last level.
+        data = data[data["quantity"] != _QUANTITIES["cache_misses"].name]
     every = data["n_threads"]
-    alone = len(found) == 1
-    counts = spread(every, _PANELS_MOST if alone else _COLUMNS_MOST)
+    counts = spread(every, _columns_most(len(found), len(groups)))
     data = data[every.isin(counts)].reset_index(drop=True)
-    sheet = (
-        new_sheet(data, 4.8, column="n_threads", share_y=True)
-        if alone
-        else new_sheet(data, 3.7, row="quantity", column="n_threads", share_y="row")
-    )
-    strip = missing_strip(data, tables.implementations, sheet.panel_height_cm)
+    sheet = _sheet(data, groups)
+    strip = missing_strip(data, tables.implementations, sheet)
     scales = {str(name): scale_of(part) for name, part in data.groupby("quantity", sort=False)}
     labels = {quantity.name: quantity.label for quantity in _QUANTITIES.values()}
     cut = False
-    for place, axes, part in sheet.panels():
-        name = str(part["quantity"].iloc[0])
-        cut |= line_panel(axes, part, "msg_bytes", tables.implementations, scales[name], strip)
-        size_axis(axes, data["msg_bytes"], sheet.panel_width_cm)
-        if place < len(counts):
-            axes.set_title(counted(part["n_threads"].iloc[0], "thread"))
-        sheet.label(place, "message size", labels[name])
+    for panel in sheet.panels():
+        name, n_threads = panel.data[["quantity", "n_threads"]].iloc[0]
+        cut |= line_panel(panel, "msg_bytes", tables.implementations, scales[name], strip)
+        size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
+        if crowded:
+            panel.axes.set_title(labels[name])
+            sheet.label(panel.place, "message size", "")
+        else:
+            if panel.place < len(counts):
+                panel.axes.set_title(counted(n_threads, "thread"))
+            sheet.label(panel.place, "message size", labels[name])
     note = [
-        "Sender and receiver together.",
+        "The sender alone, since nobody receives." if len(tables.sides) == 1
+        else "Sender and receiver together.",
+        counted(counts[0], "thread") + "." if crowded else "",
         interval_note(data, confidence(tables.summary)),
         _scale_note(scales),
-        _absence(measured, found),
+        _absence(measured, found, tables.sides),
         "Counted in user mode only." if _user_mode(measured) else "",
+        context_note(sheet),
         CUT_NOTE if cut else "",
         strip.note,
         left_out(every, counts, "threads"),
-    ]
-    return Drawn(finish(sheet, data, tables.implementations, note), data)
+    ]  # fmt: skip
+    return Drawn(finish(sheet, data, tables, note), data)
 
 
-def _column(event: str) -> str:
-    return f"{event}_per_message" if event == _SWITCHES else f"both_{event}_per_byte"
+def _columns_most(n_counters: int, n_groups: int) -> int:
+    """Return the thread counts that have room: the more counters, the fewer."""
+    if n_groups > 1:
+        return _COLUMNS_MOST - 1 if n_counters == 1 else 1
+    return _PANELS_MOST if n_counters == 1 else _COLUMNS_MOST
+
+
+def _sheet(data: pd.DataFrame, groups: Sequence[Family]) -> Sheet:
+    """Return panels by counter and thread count, or by counter and family."""
+    if data["quantity"].nunique() == 1:
+        return new_sheet(data, 4.8, column="n_threads", share_y=True, groups=groups)
+    if len(groups) > 1:
+        return new_sheet(data, 4.2, column="quantity", groups=groups)
+    return new_sheet(data, 3.7, row="quantity", column="n_threads", share_y="row")
+
+
+def _column(event: str, side: str) -> str:
+    return f"{event}_per_message" if event == _SWITCHES else f"{side}_{event}_per_byte"
 
 
 def _scale_note(scales: Mapping[str, Scale]) -> str:
@@ -92,21 +119,23 @@ def _scale_note(scales: Mapping[str, Scale]) -> str:
     )
 
 
-def _is_counted(measured: pd.DataFrame, event: str) -> bool:
+def _is_counted(measured: pd.DataFrame, event: str, side: str) -> bool:
     """Return whether an event was counted; a run may do without switches, not without misses."""
     if event in MISS_LEVELS:
-        return counted_share(measured, _column(event)) > 0
-    return bool(measured[_column(event)].notna().any())
+        return counted_share(measured, _column(event, side)) > 0
+    return bool(measured[_column(event, side)].notna().any())
 
 
-def _absence(measured: pd.DataFrame, found: Sequence[str]) -> str:
+def _absence(measured: pd.DataFrame, found: Sequence[str], sides: Sequence[str]) -> str:
     """Return the sentence that says which counters were not counted, and perf's word for why."""
     if measured.empty:
         return ""
     parts = []
     for event, quantity in _QUANTITIES.items():
         if event not in found:
-            status = pd.concat([measured[f"{side}_{event}_status"] for side in _SIDES])
+            status = pd.concat(
+                [measured[f"{side}_{event}_status"] for side in sides if side in _SIDES]
+            )
             said = status.dropna().mode()
             why = "no status" if said.empty else str(said.iloc[0]).replace("_", " ")
             parts.append(f"{quantity.name} ({'read 0' if why == 'counted' else why})")

@@ -1,11 +1,10 @@
 """Lines in a panel: one per implementation, with intervals, and marks where a cell is missing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.markers import CARETDOWN, CARETUP, MarkerStyle
@@ -13,7 +12,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.transforms import Transform, blended_transform_factory, offset_copy
 
 from copycost.figures.axes import Scale, value_axis
-from copycost.figures.style import SHADE, looks
+from copycost.figures.looks import looks
+from copycost.figures.sheet import Panel, Sheet
+from copycost.figures.style import EDGE, SHADE
 
 _ROW_CM = 0.32
 _STRIP_MOST = 0.6
@@ -32,14 +33,12 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
     drawn = _in_panel(data, implementations)
     for place, name in enumerate(drawn):
         rows = data[data["implementation"] == name].sort_values(x)
-        rows["stretch"] = rows["value"].isna().cumsum()
         shift = _shifted(axes, place, len(drawn))
-        if rows["value"].isna().all():
-            continue  # seaborn cannot draw a line without points; its holes are marked elsewhere
-        sns.lineplot(
-            rows, x=x, y="value", units="stretch", estimator=None, legend=False, ax=axes,
-            gid=f"line-{name}", transform=shift, **styles[name].as_line(),
-        )  # fmt: skip
+        for stretch in _stretches(rows):
+            (line,) = axes.plot(
+                stretch[x], stretch["value"], transform=shift, **styles[name].as_line()
+            )
+            line.set_gid(f"line-{name}")
         known = rows[rows["low"].notna() & rows["high"].notna()]
         # An interval without an end (its exponential overflowed) is drawn beyond any panel.
         high = known["high"].clip(upper=known["value"].abs() * _ENDLESS)
@@ -57,6 +56,24 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
             transform=shift,
             zorder=1.9,
         )
+
+
+def draw_context(axes: Axes, data: pd.DataFrame, x: str) -> None:
+    """Draw lines that are only there to be compared with: thin, grey, without points."""
+    for _, rows in data.groupby("implementation", sort=False):
+        for stretch in _stretches(rows.sort_values(x)):
+            alone = "." if len(stretch) == 1 else ""
+            axes.plot(
+                stretch[x], stretch["value"], color=EDGE, lw=0.8, marker=alone, ms=3, zorder=1.5
+            )
+
+
+def _stretches(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield the rows between those without a value."""
+    for _, stretch in rows.groupby(rows["value"].isna().cumsum()):
+        known = stretch[stretch["value"].notna()]
+        if len(known):
+            yield known
 
 
 def mark_cut(
@@ -116,6 +133,8 @@ class Strip:
     ----------
     names
         The implementations that have a row in it, from the top.
+    n_rows
+        The most rows that it has in a panel.
     share
         Its share of the panel's height (0..1); 0 where nothing is missing.
     note
@@ -123,22 +142,22 @@ class Strip:
     """
 
     names: tuple[str, ...]
+    n_rows: int
     share: float
     note: str
 
 
-def missing_strip(
-    data: pd.DataFrame, implementations: Sequence[str], panel_height_cm: float
-) -> Strip:
+def missing_strip(data: pd.DataFrame, implementations: Sequence[str], sheet: Sheet) -> Strip:
     """Return the strip that the missing repetitions of a whole figure need."""
     missing = data[_is_missing(data)]
     names = tuple(name for name in implementations if (missing["implementation"] == name).any())
+    n_rows = max(len([name for name in names if name in group.members]) for group in sheet.families)
     hollow = ["skipped"] if (missing["n_skipped"] > 0).any() else []
     hollow += ["uncounted"] if (missing["state"] == "not counted").any() else []
     kinds = [f"{' or '.join(hollow)} (hollow mark)"] if hollow else []
     kinds += ["failed (crossed mark)"] if (missing["n_failed"] > 0).any() else []
     note = f"Grey strip: cells with {' and '.join(kinds)} repetitions." if kinds else ""
-    return Strip(names, min(_STRIP_MOST, _ROW_CM / panel_height_cm * len(names)), note)
+    return Strip(names, n_rows, min(_STRIP_MOST, _ROW_CM / sheet.panel_height_cm * n_rows), note)
 
 
 def _is_missing(data: pd.DataFrame) -> pd.Series:
@@ -157,6 +176,7 @@ def mark_missing(
         return
     styles = looks(implementations)
     missing = data[_is_missing(data)]
+    names = [name for name in strip.names if (data["implementation"] == name).any()]
     bottom = 1 - strip.share
     axes.add_patch(
         # Above the bars, below the marks.
@@ -165,8 +185,8 @@ def mark_missing(
         )
     )
     where = blended_transform_factory(axes.transData, axes.transAxes)
-    for place, name in enumerate(strip.names):
-        level = 1 - strip.share * (place + 0.5) / len(strip.names)
+    for place, name in enumerate(names):
+        level = 1 - strip.share * (place + 0.5) / strip.n_rows
         for cell in missing[missing["implementation"] == name].to_dict("records"):
             for shape in (styles[name].marker, *(["x"] if cell["n_failed"] > 0 else [])):
                 mark = Line2D([cell[x]], [level], marker=shape, **styles[name].as_hole())
@@ -175,12 +195,7 @@ def mark_missing(
 
 
 def line_panel(
-    axes: Axes,
-    data: pd.DataFrame,
-    x: str,
-    implementations: Sequence[str],
-    scale: Scale,
-    strip: Strip,
+    panel: Panel, x: str, implementations: Sequence[str], scale: Scale, strip: Strip
 ) -> bool:
     """Draw a panel: its lines, its vertical axis, and the marks of what is missing or cut off.
 
@@ -189,7 +204,16 @@ def line_panel(
     bool
         Whether an interval is cut off at the edge.
     """
+    axes = panel.axes
+    leads = panel.data["implementation"].isin(panel.family.members)
+    data = panel.data[leads]
+    draw_context(axes, panel.data[~leads], x)
     draw_lines(axes, data, x, implementations)
     limits = value_axis(axes, scale, strip.share)
     mark_missing(axes, data, x, implementations, strip)
     return mark_cut(axes, data, x, implementations, limits)
+
+
+def context_note(sheet: Sheet) -> str:
+    """Return the sentence that explains the grey lines, where there are any."""
+    return "Grey lines: the other implementations." if len(sheet.families) > 1 else ""

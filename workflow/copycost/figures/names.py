@@ -12,16 +12,21 @@ FIGURES = (
 
 _SHARED = (
     "figures/style.py",
+    "figures/looks.py",
+    "figures/text.py",
     "figures/tables.py",
     "figures/axes.py",
     "figures/sheet.py",
     "figures/lines.py",
     "figures/output.py",
+    "analysis/labels.py",
     "analysis/metrics.py",
     "analysis/tables.py",
     "records/columns.py",
     "records/table.py",
     "stats/medians.py",
+    "capabilities.py",
+    "percent.py",
     "sizes.py",
 )
 

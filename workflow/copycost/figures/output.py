@@ -3,10 +3,15 @@
 from importlib import import_module
 from pathlib import Path
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from copycost.figures.style import styled
+from copycost.figures.style import RC, styled
 from copycost.figures.tables import Drawn, Tables
+
+_SVG_DPI = 72
+"""Points: the unit that SVG files of matplotlib are in."""
 
 
 def draw(figure: str, tables: Tables) -> Drawn:
@@ -24,9 +29,17 @@ def save(drawn: Drawn, svg: Path, png: Path | None, csv: Path) -> None:
     """
     drawn.data.to_csv(csv, index=False, lineterminator="\n")
     _fix_layout(drawn.figure)
+    # Printed by the canvas itself: `savefig` would draw everything twice, for a layout that is
+    # fixed by now.
     if png is not None:
-        drawn.figure.savefig(png, format="png", metadata={"Software": None})
-    drawn.figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+        drawn.figure.set_dpi(RC["savefig.dpi"])
+        FigureCanvasAgg(drawn.figure).print_png(  # type: ignore[no-untyped-call]
+            png, metadata={"Software": None}
+        )
+    drawn.figure.set_dpi(_SVG_DPI)
+    FigureCanvasSVG(drawn.figure).print_svg(  # type: ignore[no-untyped-call]
+        svg, metadata={"Date": None, "Creator": None}
+    )
 
 
 def _fix_layout(figure: Figure) -> None:
@@ -34,6 +47,8 @@ def _fix_layout(figure: Figure) -> None:
 
     The last bits of a solution differ from run to run, and the SVG's identifiers with them.
     """
+    figure.set_dpi(_SVG_DPI)
+    FigureCanvasAgg(figure)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes in figure.axes:

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgb
@@ -16,15 +14,20 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.figures.sheet import NBSP, Sheet, empty_figure, finish, new_sheet
+from copycost.figures.sheet import Sheet, finish, new_sheet
 from copycost.figures.style import EDGE, INK, QUIET, styled
-from copycost.figures.tables import COLUMNS, Drawn, Tables
+from copycost.figures.tables import COLUMNS, Drawn, Tables, counted, left_out, spread
+from copycost.figures.text import LABEL_PT, NOTE_PT, empty_figure, text_width_cm, wrap
+from copycost.percent import NBSP
 from copycost.sizes import format_size
 
 _TICKS = (1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _LEAST_REACH = 1.25
 _NAMES_WIDE = 4
+_ROW_CM = 0.62
+_PANELS_CM = 19.0
 _PALE = 0.88
+_DARK = 0.21  # a colour darker than this has more contrast with white than with the ink
 _Rgb: TypeAlias = tuple[float, float, float]
 _SAME = "no difference seen"
 
@@ -35,28 +38,69 @@ def draw(tables: Tables) -> Drawn:
 
     The colours are centred on 1 and logarithmic, so that half and twice are equally strong. Every
     cell holds its number: brackets where the interval holds 1, hatching where nothing was measured.
+    With a single thread count, all implementations are the rows of one map.
     """
     data = _ratios(tables)
     if data.empty:
-        sentence = f"Nothing to compare on {tables.testbed}: this takes {BASELINE} and another."
+        sentence = f"Nothing to compare on {tables.condition}: this takes {BASELINE} and another."
         return Drawn(empty_figure(sentence), data)
     if data["value"].isna().all():
-        return Drawn(empty_figure(f"No measured cells on {tables.testbed}."), data)
-    names = [name for name in tables.implementations if (data["implementation"] == name).any()]
-    counts = sorted(data["n_threads"].unique())
+        return Drawn(empty_figure(f"No measured cells on {tables.condition}."), data)
+    every = data["n_threads"]
+    one_map = every.nunique() == 1
+    counts = spread(every, _rows_most(data["implementation"].nunique()))
+    data = data[every.isin(counts)].reset_index(drop=True)
     sizes = sorted(data["msg_bytes"].unique())
-    n_columns = 1 if len(names) <= _NAMES_WIDE else 2
-    row_cm = 0.62 * len(counts) + 1.0
-    sheet = new_sheet(data, row_cm, column="implementation", n_columns=n_columns)
+    sheet = _map_of_all(data) if one_map else _maps(data)
     colours = _colours(data["value"])
-    roomy = sheet.panel_width_cm / len(sizes) > 1.7
-    for place, axes, part in sheet.panels():
-        _draw_map(axes, part, colours, roomy=roomy)
-        _label_every(axes, sizes, sheet.panel_width_cm)
-        axes.set_title(f"{part['implementation'].iloc[0]} / {BASELINE}")
-        sheet.label(place, "message size", "threads")
+    inside_cm = sheet.panel_width_cm - (_names_cm(tables, data) if one_map else 0.0)
+    for panel in sheet.panels():
+        rows = "implementation" if one_map else "n_threads"
+        _draw_map(panel.axes, panel.data, rows, colours, roomy=inside_cm / len(sizes) > 1.7)
+        _label_every(panel.axes, sizes, inside_cm)
+        if one_map:
+            panel.axes.set_title(f"throughput / {BASELINE}, {counted(counts[0], 'thread')}")
+            panel.axes.set_yticklabels(_named(tables, panel.data))
+            sheet.label(panel.place, "message size", "")
+        else:
+            name = str(panel.data["implementation"].iloc[0])
+            said = f" ({tables.labels[name]})" if name in tables.labels else ""
+            title = wrap(f"{name}{said} / {BASELINE}", sheet.panel_width_cm, LABEL_PT)
+            panel.axes.set_title("\n".join(title))
+            sheet.label(panel.place, "message size", "threads")
     _draw_scale(sheet, colours)
-    return Drawn(finish(sheet, data, (), _note(data), extra_cm=1.35), data)
+    note = [*_note(data), left_out(every, counts, "threads")]
+    return Drawn(finish(sheet, data, None, note, extra_cm=1.35), data)
+
+
+def _rows_most(n_names: int) -> int:
+    """Return how many thread counts have room in the map of each implementation."""
+    n_rows = n_names if n_names <= _NAMES_WIDE else -(-n_names // 2)
+    return max(1, int((_PANELS_CM / n_rows - 1.4) / _ROW_CM))
+
+
+def _map_of_all(data: pd.DataFrame) -> Sheet:
+    names = data["implementation"].nunique()
+    return new_sheet(data, _ROW_CM * names + 1.0, column="n_threads")
+
+
+def _maps(data: pd.DataFrame) -> Sheet:
+    n_columns = 1 if data["implementation"].nunique() <= _NAMES_WIDE else 2
+    row_cm = _ROW_CM * data["n_threads"].nunique() + (1.0 if n_columns == 1 else 1.4)
+    return new_sheet(data, row_cm, column="implementation", n_columns=n_columns)
+
+
+def _named(tables: Tables, data: pd.DataFrame) -> list[str]:
+    """Return the names of the rows of the one map, with what the kernel made of them."""
+    return [
+        "\n".join([name, *([tables.labels[name]] if name in tables.labels else [])])
+        for name in data["implementation"].unique()
+    ]
+
+
+def _names_cm(tables: Tables, data: pd.DataFrame) -> float:
+    lines = [line for name in _named(tables, data) for line in name.split("\n")]
+    return max(text_width_cm(line, NOTE_PT) for line in lines)
 
 
 def _ratios(tables: Tables) -> pd.DataFrame:
@@ -66,6 +110,7 @@ def _ratios(tables: Tables) -> pd.DataFrame:
     summary = tables.summary[tables.summary["metric"] == THROUGHPUT]
     key = ["implementation", "msg_bytes", "n_threads"]
     rows = rows.merge(summary[[*key, "n", "n_failed", "n_skipped"]], on=key, how="left")
+    rows["condition"] = tables.condition
     rows["quantity"], rows["unit"] = f"throughput ratio to {BASELINE}", "1"
     rows["value"] = rows["ratio"]
     rows["state"] = [
@@ -85,10 +130,15 @@ class _Colours:
     norm: LogNorm
     table: LinearSegmentedColormap
 
+    def of(self, ratio: float) -> _Rgb:
+        """Return a ratio's colour."""
+        red, green, blue, _ = self.table(float(self.norm(ratio)))
+        return red, green, blue
+
     def frame_of(self, ratio: float) -> _Rgb:
         """Return a ratio's colour, or grey where that would vanish on white paper."""
-        red, green, blue, _ = self.table(float(self.norm(ratio)))
-        return (red, green, blue) if min(red, green, blue) < _PALE else to_rgb(EDGE)
+        colour = self.of(ratio)
+        return colour if min(colour) < _PALE else to_rgb(EDGE)
 
 
 def _colours(ratios: pd.Series) -> _Colours:
@@ -99,28 +149,45 @@ def _colours(ratios: pd.Series) -> _Colours:
     return _Colours(LogNorm(1 / reach, reach), LinearSegmentedColormap.from_list("ratio", shades))
 
 
-def _draw_map(axes: Axes, data: pd.DataFrame, colours: _Colours, *, roomy: bool) -> None:
+def _draw_map(axes: Axes, data: pd.DataFrame, rows: str, colours: _Colours, *, roomy: bool) -> None:
     """Draw all cells of one map; `roomy` cells have space for the word why they are empty."""
-    by_cell = data.pivot(index="n_threads", columns="msg_bytes")
-    ratios, verdicts, states = by_cell["value"], by_cell["verdict"], by_cell["state"]
-    plain = ratios.notna() & (verdicts != _SAME)
-    sns.heatmap(
-        ratios, annot=ratios.map(_short) + verdicts.map(_star), fmt="", mask=~plain.to_numpy(),
-        norm=colours.norm, vmin=colours.norm.vmin, vmax=colours.norm.vmax, cmap=colours.table,
-        cbar=False, linewidths=2, linecolor="white",
-        xticklabels=False, yticklabels=False, annot_kws={"va": "center_baseline"}, ax=axes,
-    )  # fmt: skip
-    values, words = ratios.to_numpy(dtype=np.float64), states.to_numpy(dtype=object)
-    for row, column in np.argwhere(~plain.to_numpy()):
-        ratio = float(values[row, column])
-        if np.isnan(ratio):
-            _draw_hole(axes, (column, row), str(words[row, column]) if roomy else "")
+    by_thread = rows == "n_threads"
+    names = sorted(data[rows].unique()) if by_thread else list(data[rows].unique())
+    sizes = sorted(data["msg_bytes"].unique())
+    for cell in data.to_dict("records"):
+        place = sizes.index(cell["msg_bytes"]), names.index(cell[rows])
+        ratio = float(cell["value"])
+        if math.isnan(ratio):
+            _draw_hole(axes, place, str(cell["state"]) if roomy else "")
+        elif cell["verdict"] == _SAME:
+            _draw_frame(axes, place, f"({_short(ratio)})", colours.frame_of(ratio))
         else:
-            _draw_frame(axes, (column, row), f"({_short(ratio)})", colours.frame_of(ratio))
-    # Thread counts grow upwards, as on any axis.
-    axes.invert_yaxis()
-    axes.set_yticks([row + 0.5 for row in range(len(ratios))], [str(n) for n in ratios.index])
+            text = _short(ratio) + _star(str(cell["verdict"]))
+            _draw_full(axes, place, text, colours.of(ratio))
+    axes.set_xlim(0, len(sizes))
+    # Thread counts grow upwards, as on any axis; names are read from the top.
+    axes.set_ylim((0, len(names)) if by_thread else (len(names), 0))
+    axes.set_yticks([row + 0.5 for row in range(len(names))], [str(name) for name in names])
     axes.tick_params(length=0)
+    if not by_thread:
+        axes.tick_params(axis="y", labelsize=NOTE_PT)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _draw_full(axes: Axes, place: tuple[int, int], text: str, colour: _Rgb) -> None:
+    column, row = place
+    axes.add_patch(
+        Rectangle((column + 0.02, row + 0.03), 0.96, 0.94, facecolor=colour, lw=0, gid="ratio")
+    )
+    ink = "white" if _luminance(colour) < _DARK else INK
+    axes.text(column + 0.5, row + 0.5, text, ha="center", va="center_baseline", color=ink)
+
+
+def _luminance(colour: _Rgb) -> float:
+    """Return the relative luminance (0 black, 1 white) as WCAG 2 has it."""
+    red, green, blue = (((part + 0.055) / 1.055) ** 2.4 for part in colour)
+    return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)
 
 
 def _draw_frame(axes: Axes, place: tuple[int, int], text: str, colour: _Rgb) -> None:
@@ -171,7 +238,7 @@ def _draw_scale(sheet: Sheet, colours: _Colours) -> None:
     ticks = [*(1 / tick for tick in reversed(kept[1:])), *kept]
     bar = sheet.figure.colorbar(
         ScalarMappable(colours.norm, colours.table),
-        ax=list(sheet.grid.axes.flat),
+        ax=[panel.axes for panel in sheet.contents],
         location="bottom",
         aspect=55,
         shrink=0.7,

@@ -1,53 +1,83 @@
 """Figure: service time of a message against threads, one panel per message size."""
 
-from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, thread_axis
-from copycost.figures.lines import line_panel, missing_strip
-from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet
+import pandas as pd
+
+from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis, thread_axis
+from copycost.figures.lines import context_note, line_panel, missing_strip
+from copycost.figures.sheet import finish, groups_of, new_sheet
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,
     Quantity,
     Tables,
     confidence,
+    counted,
     left_out,
     points,
     spread,
 )
+from copycost.figures.text import empty_figure, interval_note
 from copycost.sizes import format_size
 
 _QUANTITY = Quantity("service time", "µs", 1e-3)
 _PANELS_MOST = 15
+_COLUMNS_MOST = 3
 
 
 @styled
 def draw(tables: Tables) -> Drawn:
-    """Draw the mean time that one thread spends on one message against the number of threads.
+    """Draw the mean time that one thread spends on one message.
 
-    Each panel has its own vertical axis from 0: a large message takes a thousand times as long as
-    a small one, and the question is what threads add to either.
+    Against the number of threads, each panel with its own vertical axis from 0: a large message
+    takes a thousand times as long as a small one, and the question is what threads add to either.
+    With a single thread count, against message size instead.
     """
     data = points(tables, {"service_mean_ns": _QUANTITY})
     if data["value"].isna().all():
-        return Drawn(empty_figure(f"No measured cells on {tables.testbed}."), data)
-    every = data["msg_bytes"]
-    sizes = spread(every, _PANELS_MOST)
+        return Drawn(empty_figure(f"No measured cells on {tables.condition}."), data)
+    if data["n_threads"].nunique() == 1 and data["msg_bytes"].nunique() > 1:
+        return _against_size(tables, data)
+    every, groups = data["msg_bytes"], groups_of(data)
+    sizes = spread(every, _COLUMNS_MOST if len(groups) > 1 else _PANELS_MOST)
     data = data[every.isin(sizes)].reset_index(drop=True)
-    sheet = new_sheet(data, 4.3, column="msg_bytes")
-    strip = missing_strip(data, tables.implementations, sheet.panel_height_cm)
+    sheet = new_sheet(data, 4.3, column="msg_bytes", groups=groups)
+    strip = missing_strip(data, tables.implementations, sheet)
     kinds = {scale_of(part).kind for _, part in data.groupby("msg_bytes")}
     kind = "linear" if kinds == {"linear"} else "log"
     cut = False
-    for place, axes, part in sheet.panels():
-        scale = scale_of(part, kind)
-        cut |= line_panel(axes, part, "n_threads", tables.implementations, scale, strip)
-        thread_axis(axes, data["n_threads"], sheet.panel_width_cm)
-        axes.set_title(format_size(part["msg_bytes"].iloc[0]))
-        sheet.label(place, "threads", _QUANTITY.label)
+    for panel in sheet.panels():
+        scale = scale_of(panel.data, kind)
+        cut |= line_panel(panel, "n_threads", tables.implementations, scale, strip)
+        thread_axis(panel.axes, data["n_threads"], sheet.panel_width_cm)
+        panel.axes.set_title(format_size(panel.data["msg_bytes"].iloc[0]))
+        sheet.label(panel.place, "threads", _QUANTITY.label)
     note = [
         interval_note(data, confidence(tables.summary)),
         f"{SCALE_NOTE[kind]}, one of its own for each message size.",
+        context_note(sheet),
         CUT_NOTE if cut else "",
         strip.note,
         left_out(every, sizes, "B"),
     ]
-    return Drawn(finish(sheet, data, tables.implementations, note), data)
+    return Drawn(finish(sheet, data, tables, note), data)
+
+
+def _against_size(tables: Tables, data: pd.DataFrame) -> Drawn:
+    groups = groups_of(data)
+    sheet = new_sheet(data, 5.2, column="n_threads", groups=groups)
+    strip = missing_strip(data, tables.implementations, sheet)
+    scale = scale_of(data)
+    cut = False
+    for panel in sheet.panels():
+        cut |= line_panel(panel, "msg_bytes", tables.implementations, scale, strip)
+        size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
+        panel.axes.set_title(counted(panel.data["n_threads"].iloc[0], "thread"))
+        sheet.label(panel.place, "message size", _QUANTITY.label)
+    note = [
+        interval_note(data, confidence(tables.summary)),
+        f"{SCALE_NOTE[scale.kind]}.",
+        context_note(sheet),
+        CUT_NOTE if cut else "",
+        strip.note,
+    ]
+    return Drawn(finish(sheet, data, tables, note), data)

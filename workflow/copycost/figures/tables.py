@@ -1,20 +1,22 @@
 """The tables that figures are drawn from, and the table behind a figure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from copycost.analysis.metrics import CostMetric, choose_cost_metric
+from copycost.analysis.labels import copied_labels
+from copycost.analysis.metrics import SIDES, CostMetric, choose_cost_metric
 from copycost.analysis.tables import read_table
+from copycost.capabilities import SENDER_ONLY_TESTBED
 from copycost.errors import DataError
-from copycost.figures.style import in_order
+from copycost.figures.looks import in_order
 from copycost.records.table import read_table as read_cells
 
 COLUMNS = (
-    "testbed",
+    "condition",
     "implementation",
     "msg_bytes",
     "n_threads",
@@ -37,27 +39,33 @@ there is none). `state` is ``measured``, ``failed``, ``skipped`` or ``not counte
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What a figure of one testbed is drawn from.
+    """What a figure of one condition is drawn from.
 
     Attributes
     ----------
-    testbed
-        The testbed whose cells are drawn.
+    condition
+        The condition whose cells are drawn.
     implementations
-        All implementations of the run in legend order, so that one that is missing on this
-        testbed takes no colour from another.
+        All implementations of the run in legend order, so that one that is missing under this
+        condition takes no colour from another.
     cost
         What cost per byte means in the whole run.
     cells, summary, ratios
-        The tables of the same names, rows of this testbed only.
+        The tables of the same names, rows of this condition only.
+    sides
+        Whose costs there are: sender, receiver and both; the sender alone where nobody receives.
+    labels
+        What a legend says of an implementation besides its name; see `copied_labels`.
     """
 
-    testbed: str
+    condition: str
     implementations: tuple[str, ...]
     cost: CostMetric
     cells: pd.DataFrame
     summary: pd.DataFrame
     ratios: pd.DataFrame
+    sides: tuple[str, ...] = SIDES
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,30 +77,39 @@ class Drawn:
 
 
 def tables_of(
-    testbed: str, cells: pd.DataFrame, summary: pd.DataFrame, ratios: pd.DataFrame
+    condition: str, cells: pd.DataFrame, summary: pd.DataFrame, ratios: pd.DataFrame
 ) -> Tables:
-    """Return the rows of one testbed, with the implementations of all of them."""
+    """Return the rows of one condition, with the implementations of all of them."""
+    mine = _rows_of(summary, condition)
+    nobody_receives = set(mine["testbed"]) == {SENDER_ONLY_TESTBED}
     return Tables(
-        testbed=testbed,
+        condition=condition,
         implementations=in_order(summary["implementation"]),
         cost=choose_cost_metric(cells),
-        cells=cells[cells["testbed"] == testbed],
-        summary=summary[summary["testbed"] == testbed],
-        ratios=ratios[ratios["testbed"] == testbed],
+        cells=_rows_of(cells, condition),
+        summary=mine,
+        ratios=_rows_of(ratios, condition),
+        sides=SIDES[:1] if nobody_receives else SIDES,
+        labels=copied_labels(mine),
     )
 
 
-def read_tables(testbed: str, cells: Path, summary: Path, ratios: Path) -> Tables:
+def _rows_of(table: pd.DataFrame, condition: str) -> pd.DataFrame:
+    # Tables that others measured know testbeds only.
+    return table[table["condition" if "condition" in table else "testbed"] == condition]
+
+
+def read_tables(condition: str, cells: Path, summary: Path, ratios: Path) -> Tables:
     """Read the three tables.
 
     Raises
     ------
     DataError
-        If the cells break a rule of their table, or no row of the summary belongs to `testbed`.
+        If the cells break a rule of their table, or no row of the summary is of `condition`.
     """
-    found = tables_of(testbed, read_cells(cells), read_table(summary), read_table(ratios))
+    found = tables_of(condition, read_cells(cells), read_table(summary), read_table(ratios))
     if found.summary.empty:
-        raise DataError(f"{summary}: no row of testbed {testbed}; collect the tables again")
+        raise DataError(f"{summary}: no row of {condition}; collect the tables again")
     return found
 
 
@@ -126,7 +143,7 @@ def points(tables: Tables, metrics: Mapping[str, Quantity]) -> pd.DataFrame:
     Parameters
     ----------
     tables
-        The tables of one testbed.
+        The tables of one condition.
     metrics
         The summary's metrics to take, in order, and how to show each.
 
@@ -138,6 +155,7 @@ def points(tables: Tables, metrics: Mapping[str, Quantity]) -> pd.DataFrame:
     parts = []
     for metric, quantity in metrics.items():
         rows = tables.summary[tables.summary["metric"] == metric].copy()
+        rows["condition"] = tables.condition
         rows["quantity"] = quantity.name
         rows["unit"] = quantity.unit
         rows["value"] = rows["median"] * quantity.scale

@@ -1,12 +1,23 @@
 """Figure: throughput against message size, one panel per thread count."""
 
 from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis
-from copycost.figures.lines import line_panel, missing_strip
-from copycost.figures.sheet import empty_figure, finish, interval_note, new_sheet
+from copycost.figures.lines import context_note, line_panel, missing_strip
+from copycost.figures.sheet import finish, groups_of, new_sheet
 from copycost.figures.style import styled
-from copycost.figures.tables import Drawn, Quantity, Tables, confidence, counted, points
+from copycost.figures.tables import (
+    Drawn,
+    Quantity,
+    Tables,
+    confidence,
+    counted,
+    left_out,
+    points,
+    spread,
+)
+from copycost.figures.text import empty_figure, interval_note
 
 _QUANTITY = Quantity("throughput", "Gbit/s", 1e-9)
+_COLUMNS_MOST = 3
 
 
 @styled
@@ -17,20 +28,28 @@ def draw(tables: Tables) -> Drawn:
     """
     data = points(tables, {"throughput_bits_per_s": _QUANTITY})
     if data["value"].isna().all():
-        return Drawn(empty_figure(f"No measured cells on {tables.testbed}."), data)
-    sheet = new_sheet(data, 5.2, column="n_threads", share_y=True)
+        return Drawn(empty_figure(f"No measured cells on {tables.condition}."), data)
+    every, groups = data["n_threads"], groups_of(data)
+    counts = spread(every, _COLUMNS_MOST if len(groups) > 1 else len(every))
+    data = data[every.isin(counts)].reset_index(drop=True)
+    row_cm = 5.2 if len(groups) == 1 else 4.4
+    sheet = new_sheet(data, row_cm, column="n_threads", share_y=True, groups=groups)
     scale = scale_of(data)
-    strip = missing_strip(data, tables.implementations, sheet.panel_height_cm)
+    strip = missing_strip(data, tables.implementations, sheet)
     cut = False
-    for place, axes, part in sheet.panels():
-        cut |= line_panel(axes, part, "msg_bytes", tables.implementations, scale, strip)
-        size_axis(axes, data["msg_bytes"], sheet.panel_width_cm)
-        axes.set_title(counted(part["n_threads"].iloc[0], "thread"))
-        sheet.label(place, "message size", _QUANTITY.label)
+    for panel in sheet.panels():
+        cut |= line_panel(panel, "msg_bytes", tables.implementations, scale, strip)
+        size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
+        panel.axes.set_title(counted(panel.data["n_threads"].iloc[0], "thread"))
+        sheet.label(panel.place, "message size", _QUANTITY.label)
     note = [
+        "Bytes are those sent and not lost, since nobody receives." if len(tables.sides) == 1
+        else "",
         interval_note(data, confidence(tables.summary)),
         f"{SCALE_NOTE[scale.kind]}, the same in all panels.",
+        context_note(sheet),
         CUT_NOTE if cut else "",
         strip.note,
-    ]
-    return Drawn(finish(sheet, data, tables.implementations, note), data)
+        left_out(every, counts, "threads"),
+    ]  # fmt: skip
+    return Drawn(finish(sheet, data, tables, note), data)

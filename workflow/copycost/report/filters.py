@@ -11,10 +11,8 @@ from functools import partial
 from jinja2 import Environment
 
 from copycost.errors import DataError
+from copycost.percent import NBSP, format_percent
 from copycost.sizes import format_size
-
-NBSP = "\u00a0"
-"""Stands between a number and its unit, where a line must not break."""
 
 # Beyond this factor between its ends, an interval says how little is known rather than where.
 _VAGUE_FACTOR = 20.0
@@ -117,19 +115,8 @@ def cost(value: float, unit: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share (1 = all) in percent, without rounding a rest away.
-
-    0.9996 is ``over 99.9 %`` and 0.0002 ``under 0.1 %``: only all is 100 % and only nothing is 0 %.
-    """
-    value = _finite(share) * 100.0
-    if value != 0.0 and abs(value) < 0.1:
-        return f"under 0.1{NBSP}%"
-    if 99.9 < value < 100.0:
-        return f"over 99.9{NBSP}%"
-    if abs(value) < 10.0 or 99.0 < value < 100.0:
-        text = f"{value:.1f}"
-        return f"{text.removesuffix('.0')}{NBSP}%"
-    return f"{value:.0f}{NBSP}%"
+    """Return a share (1 = all) in percent, without rounding a rest away: see `format_percent`."""
+    return format_percent(_finite(share))
 
 
 def ratio(value: float) -> str:
