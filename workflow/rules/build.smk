@@ -41,3 +41,17 @@ rule build_receiver:
         "Compiling the receiver of {wildcards.receiver}"
     script:
         "../scripts/build_receiver.py"
+
+
+rule build_memory_floor:
+    input:
+        sources=lambda wildcards: toolchain.sources("memory_floor", None, CHECKOUT),
+        code=package_files("toolchain.py"),
+    output:
+        program="results/bin/memory_floor",
+    log:
+        "results/logs/build_memory_floor.log",
+    message:
+        "Compiling the program that copies memory"
+    script:
+        "../scripts/build_memory_floor.py"

@@ -1,8 +1,12 @@
-# Measuring: one job per repetition of a cell, one JSON record each.
+# Measuring: one job per repetition of a cell, one JSON record each; and once, what memory costs.
 
 # What of the configuration a repetition depends on.
 SETTINGS = {study: CONFIG.measure.settings(study).as_params() for study in STUDIES}
+ORDER_SEED = CONFIG.measure.order_seed
 RAW_RECORD = f"{RAW_ROOT}/{CELL_PATTERN}.json"
+
+# For rules that use what memory costs: nothing where the configuration does not ask for it.
+MEMORY = ["results/memory.json"] if CONFIG.measure.memory_floor else []
 
 
 rule save_config:
@@ -27,10 +31,7 @@ rule run_cell:
         record=RAW_RECORD,
     log:
         f"results/logs/run_cell/{CELL_PATTERN}.log",
-    priority:
-        lambda wildcards: cell_priority(
-            Cell.from_words(**wildcards), CONFIG.measure.order_seed
-        )
+    priority: lambda wildcards: cell_priority(Cell.from_words(**wildcards), ORDER_SEED)
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
@@ -40,3 +41,21 @@ rule run_cell:
         settings=lambda wildcards: SETTINGS[wildcards.study],
     script:
         "../scripts/run_cell.py"
+
+
+rule measure_memory:
+    input:
+        program="results/bin/memory_floor",
+        host="results/host.json",
+        code=package_files("memory"),
+    output:
+        memory="results/memory.json",
+    log:
+        "results/logs/measure_memory.log",
+    threads: workflow.cores
+    params:
+        cpus=CONFIG.as_dict()["measure"]["cpus"]["sender"],
+    message:
+        "Measure what a plain copy of memory costs"
+    script:
+        "../scripts/measure_memory.py"

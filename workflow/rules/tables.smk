@@ -1,4 +1,9 @@
-# From the records to the tidy table of cells. Nothing here measures.
+# From the records to the tidy tables of cells and of round trips. Nothing here measures.
+
+# For rules that use round trips: nothing where the configuration asks for none.
+HAS_ROUND_TRIPS = bool(GRID.paths("round_trips"))
+ROUND_TRIPS = ["results/tables/round_trips.csv"] if HAS_ROUND_TRIPS else []
+ROUND_TRIP_CURVES = ["results/tables/round_trip_curves.csv"] if HAS_ROUND_TRIPS else []
 
 
 rule collect_results:
@@ -20,3 +25,18 @@ rule collect_results:
         "Collect all records in one table"
     script:
         "../scripts/collect_results.py"
+
+
+rule collect_round_trips:
+    input:
+        records=GRID.paths("round_trips"),
+        code=package_files("records"),
+    output:
+        table="results/tables/round_trips.csv",
+        curves="results/tables/round_trip_curves.csv",
+    log:
+        "results/logs/tables/round_trips.log",
+    message:
+        "Collect all round trips in one table, and their distributions in another"
+    script:
+        "../scripts/collect_round_trips.py"

@@ -1,0 +1,9 @@
+"""Compile the program that measures what a plain copy of memory costs."""
+
+from pathlib import Path
+
+from copycost.logs import log_to_file
+from copycost.toolchain import compile_program
+
+log_to_file(snakemake.log[0])
+compile_program("memory_floor", None, Path(snakemake.output.program), root=Path())
