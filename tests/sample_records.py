@@ -81,6 +81,8 @@ def _sender(implementation: str) -> dict[str, Any]:
         "short_writes": 0,
         "enobufs_count": 0,
         "eintr_count": 0,
+        "slot_waits": 0,
+        "datagrams": 0,
     }
     in_window = {"bytes": 1_310_720_000, "first_half_bytes": 655_360_000, **calls}
     zero_copy = None
@@ -148,6 +150,8 @@ def sample_record(
     testbed: str = "veth",
     msg_bytes: int = 65536,
     n_threads: int = 1,
+    working_set: str = "hot",
+    receiver: str = "recv",
     rep: int = 1,
     start_ns: int = 1_000_000_000,
     status: str = "measured",
@@ -156,13 +160,15 @@ def sample_record(
     """Return a record; `changes` replaces whole top-level entries."""
     measured = status == "measured"
     record = {
-        "schema_version": 1,
+        "schema_version": 2,
         "study": "streams",
         "cell": {
             "testbed": testbed,
             "implementation": implementation,
             "msg_bytes": msg_bytes,
             "n_threads": n_threads,
+            "working_set": working_set,
+            "receiver": receiver,
             "rep": rep,
         },
         "status": status,
@@ -177,6 +183,9 @@ def sample_record(
             "receive_buffer_bytes": None,
             "sender_cpus": [0],
             "receiver_cpus": [1],
+            "fresh": False,
+            "ring_bytes": 0 if working_set == "hot" else 1 << 28,
+            "interval_ns": 0,
         },
         "host_digest": "a" * 64,
         "commit": "b" * 40,
@@ -193,6 +202,8 @@ def sample_record(
             "softnet_dropped": 0,
             "softnet_squeezed": 3,
             "tcp_retransmitted_segments": 0,
+            "udp_in_errors": 0,
+            "udp_receive_buffer_errors": 0,
         }
         if measured
         else None,
@@ -205,6 +216,7 @@ def sample_record(
         }
         if measured
         else None,
+        "sink": None,
         "warnings": [],
     }
     return copy.deepcopy({**record, **changes})

@@ -1,20 +1,38 @@
 """Kernel counters and what may have disturbed a window."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from copycost.measure.disturbance import find_disturbances, foreign_cpu_s, lock_warning
+from copycost.measure.disturbance import (
+    find_disturbances,
+    foreign_cpu_s,
+    lock_warning,
+    sink_warning,
+)
 from copycost.measure.kernel import (
     KernelCounters,
     KernelSnapshot,
-    retransmitted_segments,
+    snmp_count,
     ticks_to_s,
 )
+from copycost.records.record import SinkFacts
 from copycost.testbed.testbed import open_testbed
 
 TICKS_PER_S = round(1 / ticks_to_s(1))
-QUIET = KernelSnapshot(0, 0, 0, 2 * TICKS_PER_S, 0, 0, 0, 10**9)
+QUIET = KernelSnapshot(
+    tcp_retransmitted_segments=0,
+    udp_in_errors=0,
+    udp_receive_buffer_errors=0,
+    softnet_dropped=0,
+    softnet_squeezed=0,
+    busy_ticks=2 * TICKS_PER_S,
+    softirq_ticks=0,
+    steal_ticks=0,
+    throttle_count=0,
+    at_ns=10**9,
+)
 WINDOW = {
     "planned_start_ns": 10**9,
     "planned_end_ns": 2 * 10**9,
@@ -45,12 +63,12 @@ def test_a_quiet_window_has_no_warning() -> None:
 
 
 def test_cpu_time_that_is_not_ours_is_foreign_load() -> None:
-    busy = KernelSnapshot(0, 0, 0, round(2.5 * TICKS_PER_S), 0, 0, 0, 10**9)
+    busy = replace(QUIET, busy_ticks=round(2.5 * TICKS_PER_S))
     assert codes(side(), busy) == ["foreign_load"]
 
 
 def test_a_late_look_at_the_host_is_no_foreign_load() -> None:
-    late = KernelSnapshot(0, 0, 0, round(2.5 * TICKS_PER_S), 0, 0, 0, round(1.25e9))
+    late = replace(QUIET, busy_ticks=round(2.5 * TICKS_PER_S), at_ns=round(1.25e9))
     assert codes(side(), late) == []
 
 
@@ -58,12 +76,12 @@ def test_a_late_look_at_the_host_is_no_foreign_load() -> None:
 def test_softirq_time_is_ours_if_our_clocks_leave_it_out(
     separate: bool | None, foreign_s: float
 ) -> None:
-    softirq = KernelSnapshot(0, 0, 0, 2 * TICKS_PER_S, round(0.3 * TICKS_PER_S), 0, 0, 10**9)
+    softirq = replace(QUIET, softirq_ticks=round(0.3 * TICKS_PER_S))
     assert foreign_cpu_s(side(), side(), softirq, host(separate)) == pytest.approx(foreign_s)
 
 
 def test_steal_throttling_lateness_and_few_samples_are_named() -> None:
-    kernel = KernelSnapshot(0, 0, 0, 2 * TICKS_PER_S, 0, round(0.1 * TICKS_PER_S), 3, 10**9)
+    kernel = replace(QUIET, steal_ticks=round(0.1 * TICKS_PER_S), throttle_count=3)
     sender = side(samples=99, start_ns=10**9 + 20_000_000)
     assert codes(sender, kernel) == ["steal", "throttled", "window_edge_late", "few_messages"]
 
@@ -73,9 +91,39 @@ def test_only_a_wait_worth_mentioning_is_a_warning() -> None:
     assert lock_warning(2.0)[0]["detail"] == "waited 2.0 s for another measurement"
 
 
-def test_retransmissions_are_found_by_name() -> None:
-    text = "Ip: A B\nIp: 1 2\nTcp: InSegs RetransSegs OutRsts\nTcp: 5 7 9\n"
-    assert retransmitted_segments(text) == 7
+def test_nobody_receiving_is_no_disturbance_and_its_sender_is_still_ours() -> None:
+    assert find_disturbances(side(), None, QUIET, host(), n_cpus=2)[0]["code"] == "foreign_load"
+    alone = replace(QUIET, busy_ticks=TICKS_PER_S)
+    assert find_disturbances(side(), None, alone, host(), n_cpus=2) == []
+
+
+def test_of_round_trips_their_own_samples_must_be_enough() -> None:
+    client = side(samples=0) | {"round_trip": {"samples": 5000}}
+    assert codes(client, QUIET) == []
+    client["round_trip"]["samples"] = 7
+    (warning,) = find_disturbances(client, side(), QUIET, host(), n_cpus=2)
+    assert warning["detail"].startswith("7 round trips were sampled")
+
+
+def test_datagrams_that_never_reached_the_sink_are_a_warning() -> None:
+    sink: SinkFacts = {
+        "sent_datagrams": 1000,
+        "dropped_datagrams": 997,
+        "lost_before_hook": 3,
+        "dropped_packets": 997,
+        "dropped_bytes": 997_000,
+    }
+    assert sink_warning(sink)[0]["detail"].startswith("3 of 1000 datagrams were lost before")
+    assert sink_warning({**sink, "lost_before_hook": 0}) == sink_warning(None) == []
+
+
+def test_counters_of_the_kernel_are_found_by_name() -> None:
+    text = (
+        "Tcp: InSegs RetransSegs OutRsts\nTcp: 5 7 9\n"
+        "Udp: InDatagrams InErrors RcvbufErrors\nUdp: 1 2 3\nUdpLite: InErrors\nUdpLite: 4\n"
+    )
+    assert snmp_count(text, "Tcp", "RetransSegs") == 7
+    assert snmp_count(text, "Udp", "InErrors") == 2
 
 
 def test_the_counters_of_this_host_can_be_read_and_only_grow() -> None:

@@ -36,7 +36,9 @@ WRONG = {
     "true for a count": (["end_ns"], True),
     "unknown event status": (["perf", "sender", "events", "cycles", "status"], "zero"),
     "unknown warning": (["warnings"], [{"code": "odd", "detail": ""}]),
-    "another version": (["schema_version"], 2),
+    "another version": (["schema_version"], 1),
+    "unknown working set": (["cell", "working_set"], "64KiB"),
+    "unknown receiver": (["cell", "receiver"], "nobody"),
     "no digest": (["host_digest"], "abc"),
 }
 

@@ -19,6 +19,7 @@ from copycost.audit.quantities import (
     THREADS,
     words_of,
 )
+from copycost.conditions import HOT, RECV
 from copycost.figures.looks import in_order
 from copycost.hostinfo.perf_events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, KEY, SIDES
@@ -122,7 +123,10 @@ def make_cells(dataset: Dataset) -> pd.DataFrame:
 
 def _key(row: Any) -> dict[str, object]:  # noqa: ANN401 - a named tuple of the table's columns
     return {
+        "condition": getattr(row, DATASET),
         "testbed": getattr(row, DATASET),
+        "working_set": HOT,
+        "receiver": RECV,
         "implementation": getattr(row, IMPLEMENTATION),
         "msg_bytes": int(getattr(row, SIZE)),
         "n_threads": int(getattr(row, THREADS)),
@@ -149,7 +153,8 @@ def _frame() -> dict[str, object]:
     }
     return (
         texts | numbers | statuses
-        | {"study": "streams", "status": "measured", "sender_cpus": "any", "receiver_cpus": "any"}
+        | {"study": "streams", "status": "measured", "transport": "stream"}
+        | {"sender_cpus": "any", "receiver_cpus": "any"}
     )  # fmt: skip
 
 

@@ -8,9 +8,11 @@ import json
 import logging
 import sys
 from pathlib import Path
+from typing import get_args
 
-from copycost.conditions import HOT, RECV
-from copycost.config import Settings
+from copycost.capabilities import RECEIVERS, SENDER_ONLY_TESTBED
+from copycost.conditions import COLD, HOT, RECV
+from copycost.config import Settings, Study
 from copycost.errors import CopycostError
 from copycost.grid import Cell
 from copycost.measure.lock import host_lock_path
@@ -19,11 +21,16 @@ from copycost.records.record import write_record
 from copycost.sizes import parse_size
 from copycost.testbed.testbed import TESTBEDS
 
+STUDIES: tuple[Study, ...] = get_args(Study)
 _EXIT_CODES = {"measured": 0, "failed": 1, "skipped": 77}
 
 
 def _cpus(text: str) -> tuple[int, ...] | None:
     return None if text == "auto" else tuple(int(cpu) for cpu in text.split(","))
+
+
+def _working_set(text: str) -> str:
+    return text if text in (HOT, COLD) else str(parse_size(text))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -34,10 +41,15 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     add = parser.add_argument
-    add("implementation", help="strategy; its program is BIN/sender_IMPLEMENTATION")
+    add("implementation", help="strategy, with _xN for N messages per call: BIN/sender_STRATEGY")
+    add("--study", choices=STUDIES, default="streams", help="what is measured")
     add("--testbed", choices=TESTBEDS, default="veth", help="where the bytes travel")
     add("--msg-bytes", type=parse_size, default="64KiB", metavar="SIZE", help="message size")
     add("--threads", type=int, default=1, metavar="N", help="connections")
+    add("--working-set", type=_working_set, default=HOT, metavar="SIZE", help="hot, cold or size")
+    add("--receiver", choices=RECEIVERS, default=RECV, help="how the other side receives")
+    add("--fresh", action="store_true", help="rewrite each message before it is sent")
+    add("--interval", type=int, default=0, metavar="US", help="from request to request [us]")
     add("--rep", type=int, default=1, metavar="N", help="number of the repetition")
     add("--warmup", type=float, default=0.2, metavar="S", help="traffic before the window [s]")
     add("--duration", type=float, default=1.0, metavar="S", help="window [s]")
@@ -57,15 +69,16 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(relativeCreated)6d ms  %(message)s")
     cell = Cell(
-        "streams",
+        options.study,
         options.testbed,
         options.implementation,
         options.msg_bytes,
         options.threads,
-        HOT,
-        RECV,
+        options.working_set,
+        options.receiver,
         options.rep,
     )
+    receiver = options.bin / f"receiver_{cell.receiver}"
     settings = Settings(
         warmup_s=options.warmup,
         duration_s=options.duration,
@@ -75,14 +88,16 @@ def main(arguments: list[str] | None = None) -> int:
         receive_buffer_bytes=None,
         sender_cpus=options.sender_cpus,
         receiver_cpus=options.receiver_cpus,
+        fresh=options.fresh,
+        interval_us=options.interval if cell.study == "round_trips" else 0,
     )
     try:
         record = measure_repetition(
             cell,
             settings,
             json.loads(options.host.read_text(encoding="utf-8")),
-            sender=options.bin / f"sender_{options.implementation}",
-            receiver=options.bin / "receiver",
+            sender=options.bin / f"sender_{cell.strategy}",
+            receiver=None if cell.testbed == SENDER_ONLY_TESTBED else receiver,
             lock_path=options.lock,
             io_timeout_s=options.io_timeout,
         )

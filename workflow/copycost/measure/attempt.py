@@ -5,12 +5,10 @@ import logging
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from copycost.config import Settings
 from copycost.errors import CopycostError, ParseError
-from copycost.grid import Cell
+from copycost.measure.command import side_command
 from copycost.measure.conversation import Conversation, SideEnded
 from copycost.measure.counters import join_counts
 from copycost.measure.failure import Verdict, judge, judge_exits
@@ -20,7 +18,9 @@ from copycost.measure.perf_command import PerfPlan
 from copycost.measure.perf_output import parse_perf
 from copycost.measure.placement import Placement
 from copycost.measure.side import PerfUnusable, Side, SideName, end_sides, start_side
-from copycost.records.record import PerfSide, prepare_check
+from copycost.measure.sink import settle_sink
+from copycost.measure.task import Task
+from copycost.records.record import PerfSide, PerfSides, SinkFacts, prepare_check
 from copycost.testbed.testbed import Testbed
 
 # how long a side may take to end by itself once its control line is closed
@@ -30,40 +30,17 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """Everything that is to be measured, and with what.
+class Measurement:
+    """What both sides, perf (None: it was not used), kernel and sink said about one window.
 
-    Attributes
-    ----------
-    programs : dict
-        Path of the sender's and the receiver's program.
-    host : mapping
-        The host facts.
-    io_timeout_s : float
-        Longest wait of a program [s].
-    parent_fds : tuple of int
-        See `copycost.measure.parent`.
-    lock_fd : int
-        The host-wide lock, which the programs inherit.
+    `receiver` and its counts are None where nobody receives, `sink` everywhere else.
     """
 
-    cell: Cell
-    settings: Settings
-    programs: dict[SideName, Path]
-    host: Mapping[str, Any]
-    io_timeout_s: float
-    parent_fds: tuple[int, ...]
-    lock_fd: int
-
-
-@dataclass(frozen=True, slots=True)
-class Measurement:
-    """What both sides, perf (None: it was not used) and the kernel said about one window."""
-
     sender: dict[str, Any]
-    receiver: dict[str, Any]
-    perf: tuple[PerfSide, PerfSide] | None
+    receiver: dict[str, Any] | None
+    perf: PerfSides | None
     kernel: KernelSnapshot
+    sink: SinkFacts | None
 
 
 def run_attempt(
@@ -92,7 +69,7 @@ def run_attempt(
             return judge(error, sides)
         end_sides(sides, _GRACE_S)
         _log_stderr(sides)
-        return judge_exits(sides) or _collect(task, plan, sides, kernel)
+        return judge_exits(sides) or _collect(task, testbed, plan, sides, kernel)
     finally:
         # also after Ctrl-C: then at once
         end_sides(sides, 0)
@@ -111,55 +88,39 @@ def _converse(
     token = secrets.token_hex(8)
 
     def start(name: SideName, *more: str) -> None:
-        command = [*_command(task, placement, testbed, name, token), *more]
+        command = [*side_command(task, placement, testbed, name, token), *more]
         conversation.sides.append(start_side(name, command, testbed, plan, task.lock_fd))
 
     start("sender")
     prepare_check()  # the sender takes about as long to start
     cpus = (*placement.sender_cpus, *placement.receiver_cpus)
     with KernelCounters(testbed, cpus) as counters:
-        start("receiver", "--port", str(conversation.read_port()))
+        port = conversation.read_port()
+        if task.receiver is not None:
+            start("receiver", "--port", str(port))
         conversation.await_ready()
+        if task.onlooker is not None:
+            task.onlooker.attach(conversation.sides)
         start_ns, end_ns = conversation.open_window(
             task.settings.warmup_s, task.settings.duration_s
         )
         conversation.watch_until(start_ns, "window")
         before = counters.snapshot()
+        if task.onlooker is not None:
+            task.onlooker.window_begins()
         conversation.watch_until(end_ns, "drain")
         after = counters.snapshot()
+        if task.onlooker is not None:
+            task.onlooker.window_ends()
     conversation.await_end()
     return after - before
 
 
-def _command(
-    task: Task, placement: Placement, testbed: Testbed, name: SideName, token: str
-) -> list[str]:
-    """Return a program with its options, apart from those that `start_side` adds."""
-    settings = task.settings
-    cpus = placement.sender_cpus if name == "sender" else placement.receiver_cpus
-    congestion = list(dict.fromkeys([settings.congestion_control, "reno"]))
-    options = {
-        # the receiver connects to the sender
-        "--bind" if name == "sender" else "--connect": testbed.addresses[0],
-        "--threads": task.cell.n_threads,
-        "--msg-bytes": task.cell.msg_bytes,
-        "--cpus": ",".join(map(str, cpus)),
-        "--congestion": ",".join(congestion),
-        "--nodelay": settings.tcp_nodelay,
-        "--sndbuf-bytes": settings.send_buffer_bytes or 0,
-        "--rcvbuf-bytes": settings.receive_buffer_bytes or 0,
-        "--io-timeout-ms": round(task.io_timeout_s * 1e3),
-        "--token": token,
-    }
-    words = [word for option, value in options.items() for word in (option, str(value))]
-    return [str(task.programs[name].absolute()), *words]
-
-
 def _collect(
-    task: Task, plan: PerfPlan | None, sides: list[Side], kernel: KernelSnapshot
+    task: Task, testbed: Testbed, plan: PerfPlan | None, sides: list[Side], kernel: KernelSnapshot
 ) -> Measurement | Verdict:
-    """Read what the sides and perf have printed."""
-    reports: list[dict[str, Any]] = []
+    """Read what the sides, perf and the sink have to say."""
+    reports: dict[SideName, dict[str, Any]] = {}
     for side in sides:
         try:
             report = json.loads(side.output())
@@ -168,12 +129,16 @@ def _collect(
         if not isinstance(report, dict):
             found = f"the {side.name} printed no JSON object but {side.output()[:80]!r}"
             return Verdict("failed", found, "build the programs again: delete results/bin")
-        reports.append(report)
-    perf = None
+        reports[side.name] = report
+    perf: PerfSides | None = None
     if plan is not None:
-        sender, receiver = (_perf_counts(task.host, plan, side) for side in sides)
-        perf = (sender, receiver)
-    return Measurement(reports[0], reports[1], perf, kernel)
+        counts = {side.name: _perf_counts(task.host, plan, side) for side in sides}
+        perf = {"sender": counts["sender"], "receiver": counts.get("receiver")}
+    sender = reports["sender"]
+    sink = None
+    if testbed.drop_hook is not None:
+        sink = settle_sink(testbed.drop_hook, sender["total"], task.cell.msg_bytes)
+    return Measurement(sender, reports.get("receiver"), perf, kernel, sink)
 
 
 def _perf_counts(host: Mapping[str, Any], plan: PerfPlan, side: Side) -> PerfSide:

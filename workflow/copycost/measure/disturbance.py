@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from copycost.measure.kernel import KernelSnapshot, ticks_to_s
-from copycost.records.record import Disturbance, PerfSides, WarningCode
+from copycost.records.record import Disturbance, PerfSides, SinkFacts, WarningCode
 
 _FOREIGN_CPUS = 0.10
 _STEAL_SHARE = 0.01
@@ -15,7 +15,7 @@ _LONG_LOCK_WAIT_S = 0.1
 
 def find_disturbances(
     sender: Mapping[str, Any],
-    receiver: Mapping[str, Any],
+    receiver: Mapping[str, Any] | None,
     kernel: KernelSnapshot,
     host: Mapping[str, Any],
     n_cpus: int,
@@ -25,7 +25,7 @@ def find_disturbances(
     Parameters
     ----------
     sender, receiver : mapping
-        What the programs printed.
+        What the programs printed; no receiver where nobody receives.
     kernel : KernelSnapshot
         Differences over the window.
     host : mapping
@@ -48,26 +48,25 @@ def find_disturbances(
         found.append(
             _warning("throttled", f"CPUs slowed down for heat {kernel.throttle_count} times")
         )
-    late_s = max(_latest_edge_s(sender), _latest_edge_s(receiver))
+    late_s = max(_latest_edge_s(side) for side in (sender, receiver) if side is not None)
     if late_s > _LATE_SHARE * window_s:
         found.append(
             _warning("window_edge_late", f"an edge of the window came {late_s * 1e3:.1f} ms late")
         )
-    samples = sender["service_time"]["samples"]
+    round_trip = sender.get("round_trip")
+    what = "service times" if round_trip is None else "round trips"
+    samples = (round_trip or sender["service_time"])["samples"]
     if samples < _FEWEST_SAMPLES:
-        found.append(
-            _warning(
-                "few_messages",
-                f"{samples} service times were sampled in the window, so that p99 rests on the"
-                " slowest one",
-            )
+        detail = (
+            f"{samples} {what} were sampled in the window, so that p99 rests on the slowest one"
         )
+        found.append(_warning("few_messages", detail))
     return found
 
 
 def foreign_cpu_s(
     sender: Mapping[str, Any],
-    receiver: Mapping[str, Any],
+    receiver: Mapping[str, Any] | None,
     kernel: KernelSnapshot,
     host: Mapping[str, Any],
 ) -> float:
@@ -79,7 +78,8 @@ def foreign_cpu_s(
     softirqs: the result is then an upper bound. Between loaded CPUs we read /proc/stat earlier or
     later than the programs read their clocks, so the host's time is scaled to the window.
     """
-    own_s: float = (sender["process"]["cpu_ns"] + receiver["process"]["cpu_ns"]) / 1e9
+    sides = (side for side in (sender, receiver) if side is not None)
+    own_s = sum(float(side["process"]["cpu_ns"]) for side in sides) / 1e9
     busy_ticks = kernel.busy_ticks
     if not host["kernel"]["irq_time_accounting"]:
         busy_ticks += kernel.softirq_ticks
@@ -95,10 +95,19 @@ def lock_warning(wait_s: float) -> list[Disturbance]:
     return [_warning("lock_waited", f"waited {wait_s:.1f} s for another measurement")]
 
 
+def sink_warning(sink: SinkFacts | None) -> list[Disturbance]:
+    """Return the warning that datagrams were lost on the way to the hook, if some were."""
+    if sink is None or sink["lost_before_hook"] == 0:
+        return []
+    lost, sent = sink["lost_before_hook"], sink["sent_datagrams"]
+    detail = f"{lost} of {sent} datagrams were lost before the hook that drops them"
+    return [_warning("sink_loss", detail)]
+
+
 def user_mode_warning(perf: PerfSides) -> list[Disturbance]:
     """Return the warning that perf saw user mode only, if it was so."""
     sides = (perf["sender"], perf["receiver"])
-    if any(event["user_only"] for side in sides for event in side["events"].values()):
+    if any(event["user_only"] for side in sides if side for event in side["events"].values()):
         detail = "perf counted user mode only; the kernel, which does the copying, is left out"
         return [_warning("user_mode_only", detail)]
     return []

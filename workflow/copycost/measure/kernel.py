@@ -26,6 +26,9 @@ class KernelSnapshot:
     ----------
     tcp_retransmitted_segments : int
         Both sides' namespaces together.
+    udp_in_errors, udp_receive_buffer_errors : int
+        Datagrams that were not delivered, and those of them for which the receive buffer had no
+        room; both sides' namespaces together.
     softnet_dropped, softnet_squeezed : int
         Host-wide, all CPUs.
     busy_ticks, softirq_ticks, steal_ticks : int
@@ -38,6 +41,8 @@ class KernelSnapshot:
     """
 
     tcp_retransmitted_segments: int
+    udp_in_errors: int
+    udp_receive_buffer_errors: int
     softnet_dropped: int
     softnet_squeezed: int
     busy_ticks: int
@@ -96,8 +101,11 @@ class KernelCounters:
         softnet = [line.split() for line in _read(self._softnet).splitlines()]
         cpu = [int(word) for word in _read(self._stat).split("\n", 1)[0].split()[1:]]
         user, nice, system, _idle, _iowait, irq, softirq, steal = cpu[:8]
+        snmp = [_read(file) for file in self._snmp]
         return KernelSnapshot(
-            tcp_retransmitted_segments=sum(map(retransmitted_segments, map(_read, self._snmp))),
+            tcp_retransmitted_segments=sum(snmp_count(text, "Tcp", "RetransSegs") for text in snmp),
+            udp_in_errors=sum(snmp_count(text, "Udp", "InErrors") for text in snmp),
+            udp_receive_buffer_errors=sum(snmp_count(text, "Udp", "RcvbufErrors") for text in snmp),
             softnet_dropped=sum(int(row[1], 16) for row in softnet),
             softnet_squeezed=sum(int(row[2], 16) for row in softnet),
             busy_ticks=user + nice + system,
@@ -108,10 +116,11 @@ class KernelCounters:
         )
 
 
-def retransmitted_segments(snmp: str) -> int:
-    """Return RetransSegs from the text of /proc/net/snmp: a line of names, a line of values."""
-    names, values = (line.split() for line in snmp.splitlines() if line.startswith("Tcp:"))
-    return int(values[names.index("RetransSegs")])
+def snmp_count(snmp: str, protocol: str, name: str) -> int:
+    """Return a counter from the text of /proc/net/snmp: a line of names, a line of values."""
+    rows = [line.split() for line in snmp.splitlines() if line.startswith(f"{protocol}:")]
+    names, values = rows
+    return int(values[names.index(name)])
 
 
 def ticks_to_s(ticks: int) -> float:

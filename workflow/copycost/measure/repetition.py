@@ -12,15 +12,23 @@ from typing import Any, cast
 from copycost.config import Settings
 from copycost.errors import ConfigError, HostError
 from copycost.grid import Cell
-from copycost.measure.attempt import Measurement, Task, run_attempt
+from copycost.measure.attempt import Measurement, run_attempt
 from copycost.measure.counters import no_perf
-from copycost.measure.disturbance import find_disturbances, lock_warning, user_mode_warning
+from copycost.measure.disturbance import (
+    find_disturbances,
+    lock_warning,
+    sink_warning,
+    user_mode_warning,
+)
 from copycost.measure.failure import AGAIN, Verdict
 from copycost.measure.lock import HeldLock, host_lock_path, measurement_lock
+from copycost.measure.onlooker import Onlooker
 from copycost.measure.parent import MeasurementStopped, watched_parents
 from copycost.measure.perf_command import plan_perf
 from copycost.measure.placement import Placement, place
-from copycost.measure.side import PerfUnusable, SideName
+from copycost.measure.side import PerfUnusable
+from copycost.measure.task import Task
+from copycost.measure.working_set import NotEnoughMemory, check_memory, ring_bytes
 from copycost.records.record import SCHEMA_VERSION, PerfSides, Record, host_digest
 from copycost.testbed.namespaces import TestbedUnavailable
 from copycost.testbed.testbed import Testbed, TestbedKind, open_testbed
@@ -35,9 +43,10 @@ def measure_repetition(
     settings: Settings,
     host: Mapping[str, Any],
     sender: Path,
-    receiver: Path,
+    receiver: Path | None,
     lock_path: Path | None = None,
     io_timeout_s: float = DEFAULT_IO_TIMEOUT_S,
+    onlooker: Onlooker | None = None,
 ) -> Record:
     """Measure one repetition; a failure is a record too, with its reason and a remedy.
 
@@ -53,11 +62,13 @@ def measure_repetition(
     host : mapping
         The host facts (`results/host.json`), which say how perf is to be called.
     sender, receiver : Path
-        The programs.
+        The programs; no receiver on a testbed where nobody receives.
     lock_path : Path, optional
         Lock against overlapping measurements; by default the one that all runs on a host share.
     io_timeout_s : float
         Longest wait of a program for the other, or of us for a program [s].
+    onlooker : Onlooker, optional
+        Who is told when the window begins and ends. It disturbs: not for timed repetitions.
 
     Returns
     -------
@@ -74,9 +85,20 @@ def measure_repetition(
     path = lock_path or host_lock_path()
     try:
         with watched_parents() as parent_fds, measurement_lock(path, parent_fds) as lock:
-            record = _start_record(cell, settings, host, lock)
-            programs: dict[SideName, Path] = {"sender": sender, "receiver": receiver}
-            task = Task(cell, settings, programs, host, io_timeout_s, parent_fds, lock.fd)
+            ring = ring_bytes(cell.working_set, host)
+            record = _start_record(cell, settings, host, ring, lock)
+            task = Task(
+                cell=cell,
+                settings=settings,
+                sender=sender,
+                receiver=receiver,
+                ring_bytes=ring,
+                host=host,
+                io_timeout_s=io_timeout_s,
+                parent_fds=parent_fds,
+                lock_fd=lock.fd,
+                onlooker=onlooker,
+            )
             _measure(record, task)
             record["end_ns"] = time.monotonic_ns()
     except KeyboardInterrupt:
@@ -92,9 +114,11 @@ def _measure(record: Record, task: Task) -> None:
     outcome: Measurement | Verdict
     perf_failure: str | None = None
     try:
+        check_memory(task.ring_bytes, task.cell.msg_bytes, task.cell.n_threads)
         placement = place(task.settings.sender_cpus, task.settings.receiver_cpus)
         record["settings"]["sender_cpus"] = list(placement.sender_cpus)
-        record["settings"]["receiver_cpus"] = list(placement.receiver_cpus)
+        if task.receiver is not None:
+            record["settings"]["receiver_cpus"] = list(placement.receiver_cpus)
         with open_testbed(cast("TestbedKind", task.cell.testbed)) as testbed:
             record["testbed"] = {
                 "kind": testbed.kind,
@@ -106,6 +130,8 @@ def _measure(record: Record, task: Task) -> None:
             outcome, perf_failure = _with_or_without_perf(task, placement, testbed)
     except TestbedUnavailable as error:
         outcome = Verdict("skipped", error.reason, error.remedy)
+    except NotEnoughMemory as error:
+        outcome = Verdict("failed", error.reason, error.remedy)
     except ConfigError as error:
         outcome = Verdict("failed", str(error), "change measure.cpus in config.yaml")
     except MeasurementStopped:
@@ -131,7 +157,7 @@ def _with_or_without_perf(
 
 
 def _start_record(
-    cell: Cell, settings: Settings, host: Mapping[str, Any], lock: HeldLock
+    cell: Cell, settings: Settings, host: Mapping[str, Any], ring: int, lock: HeldLock
 ) -> Record:
     """Return the record of a repetition that has just begun."""
     return {
@@ -142,6 +168,8 @@ def _start_record(
             "implementation": cell.implementation,
             "msg_bytes": cell.msg_bytes,
             "n_threads": cell.n_threads,
+            "working_set": cell.working_set,
+            "receiver": cell.receiver,
             "rep": cell.rep,
         },
         "status": "failed",
@@ -156,6 +184,9 @@ def _start_record(
             "receive_buffer_bytes": settings.receive_buffer_bytes,
             "sender_cpus": list(settings.sender_cpus or ()),
             "receiver_cpus": list(settings.receiver_cpus or ()),
+            "fresh": settings.fresh,
+            "ring_bytes": ring,
+            "interval_ns": settings.interval_us * 1000,
         },
         "host_digest": host_digest(host),
         "commit": _commit(),
@@ -170,6 +201,7 @@ def _start_record(
         "perf": None,
         "kernel": None,
         "testbed": None,
+        "sink": None,
         "warnings": lock_warning(lock.wait_s),
     }
 
@@ -192,22 +224,26 @@ def _fill(record: Record, task: Task, found: Measurement, perf_failure: str | No
         "softnet_dropped": found.kernel.softnet_dropped,
         "softnet_squeezed": found.kernel.softnet_squeezed,
         "tcp_retransmitted_segments": found.kernel.tcp_retransmitted_segments,
+        "udp_in_errors": found.kernel.udp_in_errors,
+        "udp_receive_buffer_errors": found.kernel.udp_receive_buffer_errors,
     }
+    record["sink"] = found.sink
     record["warnings"] += find_disturbances(
         found.sender, found.receiver, found.kernel, task.host, os.cpu_count() or 1
     )
     record["warnings"] += user_mode_warning(perf)
+    record["warnings"] += sink_warning(found.sink)
 
 
 def _perf_sides(host: Mapping[str, Any], found: Measurement, perf_failure: str | None) -> PerfSides:
     if found.perf is not None:
-        return {"sender": found.perf[0], "receiver": found.perf[1]}
+        return found.perf
     if perf_failure is not None:
         side = no_perf(host, "failed", perf_failure)
     else:
         missing = host["perf"]["status"] == "missing"
         side = no_perf(host, "missing" if missing else "forbidden", host["perf"]["reason"])
-    return {"sender": side, "receiver": side}
+    return {"sender": side, "receiver": None if found.receiver is None else side}
 
 
 def _commit() -> str | None:

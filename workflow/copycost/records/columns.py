@@ -1,14 +1,21 @@
-"""The columns of the tidy table: one definition for writing, reading, checking and documenting."""
-
-from dataclasses import dataclass
-from typing import Literal
+"""The columns of the tidy table of cells."""
 
 from copycost.hostinfo.perf_events import PERF_EVENTS
+from copycost.records.column import KEY, Column, Definition, fact
 
-# int64 and bool columns have a value in every row; boolean, float64 and str may lack it.
-DType = Literal["str", "int64", "float64", "boolean"]
+__all__ = [
+    "CELLS",
+    "COLUMNS",
+    "COST_EVENTS",
+    "COUNTED_STATUSES",
+    "EVENT_STATUSES",
+    "KEY",
+    "SIDES",
+    "STATUSES",
+    "WARNINGS_SEPARATOR",
+    "Column",
+]
 
-KEY = ("study", "testbed", "implementation", "msg_bytes", "n_threads", "rep")
 SIDES = ("sender", "receiver")
 # Costs per byte are given for these, and for CPU time.
 COST_EVENTS = (
@@ -30,6 +37,7 @@ EVENT_STATUSES = {
     "forbidden": "perf may not count here",
     "missing": "there is no perf",
     "failed": "perf ended without a result",
+    "no_receiver": "nobody receives on this testbed",
     "not_measured": "the repetition was skipped or failed",
 }
 WARNINGS_SEPARATOR = ";"
@@ -50,58 +58,37 @@ _EVENT_WORDS = {
 }
 _SIDE_WORDS = {"sender": "the sender", "receiver": "the receiver", "both": "both sides together"}
 
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of the cells table.
-
-    Attributes
-    ----------
-    name, dtype
-        As in the table; dtype is pandas'.
-    unit
-        Empty for names and texts.
-    description
-        One sentence without a full stop.
-    group
-        Under which heading the documentation shows it.
-    nullable
-        Whether a value may be missing; in rows that were not measured every nullable one is.
-    always
-        Whether a value may be there although the repetition was not measured.
-    allowed
-        The only texts that may occur, or None for any.
-    lowest, highest
-        Bounds of a number, None for no bound.
-    """
-
-    name: str
-    dtype: DType
-    unit: str
-    description: str
-    group: str
-    nullable: bool = True
-    always: bool = False
-    allowed: tuple[str, ...] | None = None
-    lowest: float | None = 0
-    highest: float | None = None
-
-
-def _fact(name: str, dtype: DType, unit: str, description: str, group: str) -> Column:
-    """Return a column that has a value in every row, measured or not."""
-    return Column(name, dtype, unit, description, group, nullable=False, always=True)
-
-
 _KEY_COLUMNS = (
-    _fact("study", "str", "", "Section of the configuration that asked for the cell", "Key"),
-    _fact("testbed", "str", "", "Path of the bytes: veth, veth_no_offload or loopback", "Key"),
-    _fact(
-        "implementation", "str", "", "Strategy of the sender, as its source file is named", "Key"
-    ),
-    _fact("msg_bytes", "int64", "byte", "Size of a message", "Key"),
-    _fact("n_threads", "int64", "count", "Connections, each with one thread on either side", "Key"),
-    _fact("rep", "int64", "", "Number of the repetition, from 1", "Key"),
-)
+    fact("study", "str", "", "What was measured: streams or round_trips", "Key"),
+    fact("testbed", "str", "",
+         "Path of the bytes: veth, veth_no_offload, loopback (TCP), veth_udp or sink (UDP)", "Key"),
+    fact("implementation", "str", "",
+         "Strategy of the sender, as its source file is named; with _xN, N messages per system "
+         "call", "Key"),
+    fact("msg_bytes", "int64", "byte", "Size of a message", "Key"),
+    fact("n_threads", "int64", "count", "Connections, each with one thread on either side", "Key"),
+    fact("working_set", "str", "",
+         "Where the bytes lie: hot (one message again and again), cold (a ring of messages larger "
+         "than the last-level cache) or the size of the ring in digits [byte]", "Key"),
+    fact("receiver", "str", "",
+         "Program that receives: recv, trunc, mmap or uring; recv, which then says nothing, on "
+         "sink", "Key"),
+    fact("rep", "int64", "", "Number of the repetition, from 1", "Key"),
+)  # fmt: skip
+
+_DERIVED = "From the key and the settings"
+_DERIVED_COLUMNS = (
+    fact("condition", "str", "",
+         "Testbed, working set unless hot, receiver unless recv, joined by _", _DERIVED),
+    fact("strategy", "str", "", "The implementation without its batch", _DERIVED),
+    fact("batch", "int64", "count", "Messages per system call", _DERIVED),
+    Column("transport", "str", "", "TCP (stream) or UDP (datagram: one message each)", _DERIVED,
+           nullable=False, always=True, allowed=("stream", "datagram")),
+    fact("ring_bytes", "int64", "byte",
+         "Size of the ring of messages, all threads together; 0 where it is hot", _DERIVED),
+    Column("fresh", "boolean", "", "Whether each message was rewritten before it was sent",
+           _DERIVED, always=True),
+)  # fmt: skip
 
 _OUTCOME = (
     Column("status", "str", "", "Whether there is a measurement", "Outcome",
@@ -112,8 +99,11 @@ _OUTCOME = (
 
 _RATE = "Throughput and service time"
 _STREAM = (
-    Column("window_s", "float64", "s", "Length of the window at the receiver", _RATE),
-    Column("received_bytes", "float64", "byte", "Bytes received in the window", _RATE),
+    Column("window_s", "float64", "s",
+           "Length of the window at the receiver; on sink, at the sender", _RATE),
+    Column("received_bytes", "float64", "byte",
+           "Bytes received in the window; on sink, sent_bytes less the share lost before the hook",
+           _RATE),
     Column("sent_bytes", "float64", "byte",
            "Bytes that the sender's kernel accepted in the window", _RATE),
     Column("messages", "float64", "count", "Messages sent in the window", _RATE),
@@ -126,8 +116,13 @@ _STREAM = (
     Column("service_max_ns", "float64", "ns", "Maximum of the same", _RATE),
     Column("service_samples", "float64", "count", "Messages whose duration was taken", _RATE),
     Column("first_half_share", "float64", "1",
-           "Share of received_bytes that came in the first half of the window; "
+           "Share of received_bytes (on sink, of sent_bytes) in the first half of the window; "
            "0.5 for a steady stream", _RATE, highest=1),
+    Column("slot_waits", "float64", "count",
+           "Messages in the window that had to wait until the kernel gave back a message of the "
+           "ring", _RATE),
+    Column("mapped_share", "float64", "1",
+           "Share of received_bytes that the receiver mapped instead of copying", _RATE, highest=1),
 )  # fmt: skip
 
 _CPU = "CPU time"
@@ -138,7 +133,7 @@ _CPU_COLUMNS = (
         for side in SIDES
     ),
     Column("cpu_source", "str", "",
-           "Where that comes from: perf's task-clock where it was counted on both sides, "
+           "Where that comes from: perf's task-clock where it was counted on every side, "
            "else the programs' own process clocks", _CPU, allowed=("task_clock", "process_clock")),
 )  # fmt: skip
 
@@ -176,7 +171,7 @@ def _cost_columns() -> tuple[Column, ...]:
             f"{side}_{cost} / received_bytes"
             if side != "both"
             else f"(sender_{cost} + receiver_{cost}) / received_bytes, "
-            "where both sides were counted",
+            "where both sides were counted; none on sink",
             "Cost per received byte",
         )
         for side in (*SIDES, "both")
@@ -198,13 +193,14 @@ _CALL_COLUMNS = (
 _ZERO_COPY = "Zero-copy sends"
 _ZERO_COPY_COLUMNS = (
     Column("zc_sent", "float64", "count",
-           "Sends with MSG_ZEROCOPY, from the first byte to the last", _ZERO_COPY),
+           "Sends for which zero-copy was requested, from the first byte to the last", _ZERO_COPY),
     Column("zc_completed", "float64", "count",
            "Sends that the kernel reported as completed (equals zc_sent)", _ZERO_COPY),
     Column("zc_copied", "float64", "count",
-           "Completed sends whose bytes the kernel copied after all", _ZERO_COPY),
+           "Completed sends whose bytes the kernel copied after all; none where this kernel cannot "
+           "tell", _ZERO_COPY),
     Column("zc_notifications", "float64", "count",
-           "Messages from the error queue; one may complete many sends", _ZERO_COPY),
+           "Notifications of the kernel; one may complete many sends", _ZERO_COPY),
     Column("zc_copied_share", "float64", "1", "zc_copied / zc_completed", _ZERO_COPY, highest=1),
     Column("short_writes", "float64", "count",
            "Sends in the window of which the kernel took but a part", _ZERO_COPY),
@@ -214,19 +210,33 @@ _ZERO_COPY_COLUMNS = (
            "Reads of the error queue in the window", _ZERO_COPY),
 )  # fmt: skip
 
+_DATAGRAMS = "Datagrams"
+_DATAGRAM_COLUMNS = (
+    Column("datagrams_sent", "float64", "count",
+           "That the sender's kernel took, from the first to the last", _DATAGRAMS),
+    Column("datagrams_received", "float64", "count",
+           "That the receiver got, from the first to the last; none on sink", _DATAGRAMS),
+    Column("datagrams_lost", "float64", "count",
+           "Sent and not received; on sink, sent and never at the hook that drops them",
+           _DATAGRAMS),
+    Column("udp_receive_buffer_errors", "float64", "count",
+           "That the kernel threw away in the window because the receive buffer was full",
+           _DATAGRAMS),
+)  # fmt: skip
+
 _PATH = "Path and settings in effect"
 _PATH_COLUMNS = (
     Column("tcp_retransmits", "float64", "count",
-           "Segments that the sender sent again in the window", _PATH),
+           "Segments that the sender sent again in the window (TCP)", _PATH),
     Column("softnet_dropped", "float64", "count",
            "Packets that the host's receive queues dropped in the window", _PATH, lowest=None),
-    Column("congestion_control", "str", "", "TCP congestion control of the sender", _PATH),
+    Column("congestion_control", "str", "", "Congestion control of the sender (TCP)", _PATH),
     Column("sender_cpus", "str", "",
            "CPUs of the sending threads, thread i on entry i modulo their number; "
            "any: left to the scheduler", _PATH, nullable=False, always=True),
-    Column("receiver_cpus", "str", "", "The same for the receiving threads", _PATH,
-           nullable=False, always=True),
-    Column("mss_bytes", "float64", "byte", "Largest TCP segment of the sender", _PATH),
+    Column("receiver_cpus", "str", "", "The same for the receiving threads; none on sink", _PATH,
+           always=True),
+    Column("mss_bytes", "float64", "byte", "Largest segment of the sender (TCP)", _PATH),
     Column("send_buffer_bytes", "float64", "byte", "SO_SNDBUF of the sender", _PATH),
     Column("receive_buffer_bytes", "float64", "byte", "SO_RCVBUF of the receiver", _PATH),
     Column("receive_lowat_bytes", "float64", "byte",
@@ -245,13 +255,13 @@ _WHEN_COLUMNS = (
     Column("warnings", "str", "",
            f"Codes of what may have disturbed it, joined by {WARNINGS_SEPARATOR}", _WHEN,
            always=True),
-    _fact("started_at", "str", "", "Start by the wall clock, ISO 8601, UTC", _WHEN),
-    _fact("boot_id", "str", "", "The kernel's identifier of this boot", _WHEN),
-    _fact("start_ns", "int64", "ns", "Start by CLOCK_MONOTONIC, once the lock was held", _WHEN),
-    _fact("end_ns", "int64", "ns", "End by the same clock, all taken down", _WHEN),
-    _fact("lock_wait_s", "float64", "s", "Wait for other measurements on this host", _WHEN),
-    _fact("wall_s", "float64", "s", "end_ns - start_ns", _WHEN),
-    _fact("host_digest", "str", "", "SHA-256 of the host's description", _WHEN),
+    fact("started_at", "str", "", "Start by the wall clock, ISO 8601, UTC", _WHEN),
+    fact("boot_id", "str", "", "The kernel's identifier of this boot", _WHEN),
+    fact("start_ns", "int64", "ns", "Start by CLOCK_MONOTONIC, once the lock was held", _WHEN),
+    fact("end_ns", "int64", "ns", "End by the same clock, all taken down", _WHEN),
+    fact("lock_wait_s", "float64", "s", "Wait for other measurements on this host", _WHEN),
+    fact("wall_s", "float64", "s", "end_ns - start_ns", _WHEN),
+    fact("host_digest", "str", "", "SHA-256 of the host's description", _WHEN),
     Column("commit", "str", "", "Git commit of copycost", _WHEN, always=True),
     Column("sender_build", "str", "", "Source digest, compiler and flags of the sender", _WHEN),
     Column("receiver_build", "str", "", "The same of the receiver", _WHEN),
@@ -259,6 +269,7 @@ _WHEN_COLUMNS = (
 
 COLUMNS: tuple[Column, ...] = (
     *_KEY_COLUMNS,
+    *_DERIVED_COLUMNS,
     *_OUTCOME,
     *_STREAM,
     *_CPU_COLUMNS,
@@ -266,6 +277,9 @@ COLUMNS: tuple[Column, ...] = (
     *_cost_columns(),
     *_CALL_COLUMNS,
     *_ZERO_COPY_COLUMNS,
+    *_DATAGRAM_COLUMNS,
     *_PATH_COLUMNS,
     *_WHEN_COLUMNS,
 )
+
+CELLS = Definition("table of cells", COLUMNS)

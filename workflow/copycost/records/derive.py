@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from copycost.capabilities import SENDER_ONLY_TESTBED, transport_of
+from copycost.grid import Cell
 from copycost.hostinfo.perf_events import PERF_EVENTS
 from copycost.records.columns import (
     COST_EVENTS,
@@ -11,7 +13,7 @@ from copycost.records.columns import (
     SIDES,
     WARNINGS_SEPARATOR,
 )
-from copycost.records.record import PerfSide, Record
+from copycost.records.record import PerfSide, Record, SinkFacts
 
 Row = dict[str, object]
 """Column name to value; None, or no entry, where there is none."""
@@ -36,14 +38,22 @@ def derive_row(record: Record) -> Row:
     A repetition that was skipped or failed has its key, status and reason, and no values.
     """
     settings = record["settings"]
+    cell = cell_of(record)
     row: Row = {
-        "study": record["study"],
-        **{name: record["cell"][name] for name in KEY[1:]},  # type: ignore[literal-required]
+        **{name: getattr(cell, name) for name in KEY},
+        "condition": cell.condition,
+        "strategy": cell.strategy,
+        "batch": cell.batch,
+        "transport": transport_of(cell.testbed),
+        "ring_bytes": settings["ring_bytes"],
+        "fresh": settings["fresh"],
         "status": record["status"],
         "reason": record["reason"],
         "remedy": record["remedy"],
         "sender_cpus": _cpus(settings["sender_cpus"]),
-        "receiver_cpus": _cpus(settings["receiver_cpus"]),
+        "receiver_cpus": _cpus(settings["receiver_cpus"])
+        if cell.testbed != SENDER_ONLY_TESTBED
+        else None,
         "warnings": WARNINGS_SEPARATOR.join(sorted({w["code"] for w in record["warnings"]}))
         or None,
         "started_at": record["started_at"],
@@ -56,11 +66,12 @@ def derive_row(record: Record) -> Row:
         "commit": record["commit"],
     }
     sender, receiver = record["sender"], record["receiver"]
-    if record["status"] != "measured" or sender is None or receiver is None:
+    if record["status"] != "measured" or sender is None:
         for side in SIDES:
             row |= {f"{side}_{event}_status": "not_measured" for event in PERF_EVENTS}
         return row
-    row |= _stream(sender, receiver, record["cell"]["n_threads"])
+    row |= _stream(sender, receiver, record["sink"], cell.n_threads)
+    row |= _datagrams(record, sender, receiver)
     row |= _counters(record)
     row |= _cpu_time(row, sender, receiver)
     row |= _costs(row)
@@ -68,6 +79,11 @@ def derive_row(record: Record) -> Row:
     row |= _zero_copy(sender)
     row |= _path(record, sender, receiver)
     return row
+
+
+def cell_of(record: Record) -> Cell:
+    """Return the repetition that a record is of."""
+    return Cell(study=record["study"], **record["cell"])
 
 
 def ratio(numerator: object, denominator: object) -> float | None:
@@ -88,9 +104,18 @@ def _cpus(cpus: list[int]) -> str:
     return ",".join(str(cpu) for cpu in cpus) or "any"
 
 
-def _stream(sender: Mapping[str, Any], receiver: Mapping[str, Any], n_threads: int) -> Row:
-    window_s = _window_ns(receiver) / _NS_PER_S
-    received = receiver["in_window"]["bytes"]
+def _stream(
+    sender: Mapping[str, Any],
+    receiver: Mapping[str, Any] | None,
+    sink: SinkFacts | None,
+    n_threads: int,
+) -> Row:
+    far_end = receiver or sender
+    window_s = _window_ns(far_end) / _NS_PER_S
+    received = far_end["in_window"]["bytes"]
+    first_half_share = ratio(far_end["in_window"]["first_half_bytes"], received)
+    if sink is not None:
+        received *= 1 - (ratio(sink["lost_before_hook"], sink["sent_datagrams"]) or 0)
     messages = sender["in_window"]["messages"]
     service = sender["service_time"]
     return {
@@ -104,8 +129,31 @@ def _stream(sender: Mapping[str, Any], receiver: Mapping[str, Any], n_threads: i
         "service_p99_ns": service["p99_ns"],
         "service_max_ns": service["max_ns"],
         "service_samples": service["samples"],
-        "first_half_share": ratio(receiver["in_window"]["first_half_bytes"], received),
+        "first_half_share": first_half_share,
+        "slot_waits": sender["in_window"].get("slot_waits"),
+        "mapped_share": None
+        if receiver is None
+        else ratio(receiver["in_window"].get("mapped_bytes"), received),
     }
+
+
+def _datagrams(
+    record: Record, sender: Mapping[str, Any], receiver: Mapping[str, Any] | None
+) -> Row:
+    if transport_of(record["cell"]["testbed"]) != "datagram":
+        return {}
+    kernel, sink = record["kernel"], record["sink"]
+    sent = sender["total"]["datagrams"]
+    row: Row = {
+        "datagrams_sent": sent,
+        "udp_receive_buffer_errors": kernel and kernel["udp_receive_buffer_errors"],
+    }
+    if sink is not None:
+        row["datagrams_lost"] = sink["lost_before_hook"]
+    if receiver is not None:
+        row["datagrams_received"] = receiver["total"]["datagrams"]
+        row["datagrams_lost"] = sent - receiver["total"]["datagrams"]
+    return row
 
 
 def _window_ns(side: Mapping[str, Any]) -> int:
@@ -118,10 +166,14 @@ def _counters(record: Record) -> Row:
         return {f"{side}_{event}_status": "missing" for side in SIDES for event in PERF_EVENTS}
     row: Row = {}
     row |= _side_counters("sender", perf["sender"])
-    row |= _side_counters("receiver", perf["receiver"])
+    if perf["receiver"] is None:
+        row |= {f"receiver_{event}_status": "no_receiver" for event in PERF_EVENTS}
+    else:
+        row |= _side_counters("receiver", perf["receiver"])
     row["user_mode_only"] = any(
         event["user_only"]
         for side in (perf["sender"], perf["receiver"])
+        if side is not None
         for event in side["events"].values()
     )
     return row
@@ -152,19 +204,14 @@ def _side_counters(name: str, side: PerfSide) -> Row:
     return row
 
 
-def _cpu_time(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> Row:
-    clocks = (row.get("sender_task_clock_ns"), row.get("receiver_task_clock_ns"))
-    if None not in clocks:
-        return {
-            "sender_cpu_ns": clocks[0],
-            "receiver_cpu_ns": clocks[1],
-            "cpu_source": "task_clock",
-        }
-    return {
-        "sender_cpu_ns": sender["process"]["cpu_ns"],
-        "receiver_cpu_ns": receiver["process"]["cpu_ns"],
-        "cpu_source": "process_clock",
-    }
+def _cpu_time(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any] | None) -> Row:
+    sides = {"sender": sender, "receiver": receiver}
+    there = {name: side for name, side in sides.items() if side is not None}
+    clocks = {f"{name}_cpu_ns": row.get(f"{name}_task_clock_ns") for name in there}
+    if None not in clocks.values():
+        return {**clocks, "cpu_source": "task_clock"}
+    processes = {f"{name}_cpu_ns": side["process"]["cpu_ns"] for name, side in there.items()}
+    return {**processes, "cpu_source": "process_clock"}
 
 
 def _costs(row: Row) -> Row:
@@ -178,7 +225,7 @@ def _costs(row: Row) -> Row:
     return costs
 
 
-def _calls(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> Row:
+def _calls(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any] | None) -> Row:
     counts = sender["in_window"]
     calls = sum(
         counts[name] for name in ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
@@ -186,7 +233,7 @@ def _calls(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> 
     switches = _total(row.get("sender_context_switches"), row.get("receiver_context_switches"))
     return {
         "sender_syscalls": calls,
-        "receiver_syscalls": receiver["in_window"]["recv_calls"],
+        "receiver_syscalls": None if receiver is None else receiver["in_window"]["recv_calls"],
         "sender_syscalls_per_message": ratio(calls, row["messages"]),
         "context_switches_per_message": ratio(switches, row["messages"]),
     }
@@ -204,17 +251,19 @@ def _zero_copy(sender: Mapping[str, Any]) -> Row:
     return row
 
 
-def _path(record: Record, sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> Row:
+def _path(record: Record, sender: Mapping[str, Any], receiver: Mapping[str, Any] | None) -> Row:
     row: Row = {
-        "tcp_retransmits": sender["tcp"]["retransmits"],
         "congestion_control": sender["effective"]["congestion_control"],
         "mss_bytes": sender["effective"]["mss_bytes"],
         "send_buffer_bytes": sender["effective"]["send_buffer_bytes"],
-        "receive_buffer_bytes": receiver["effective"]["receive_buffer_bytes"],
-        "receive_lowat_bytes": receiver["effective"]["receive_lowat_bytes"],
         "sender_build": _build(sender),
-        "receiver_build": _build(receiver),
     }
+    if sender["tcp"] is not None:
+        row["tcp_retransmits"] = sender["tcp"]["retransmits"]
+    if receiver is not None:
+        row["receive_buffer_bytes"] = receiver["effective"]["receive_buffer_bytes"]
+        row["receive_lowat_bytes"] = receiver["effective"]["receive_lowat_bytes"]
+        row["receiver_build"] = _build(receiver)
     if record["kernel"] is not None:
         row["softnet_dropped"] = record["kernel"]["softnet_dropped"]
     testbed = record["testbed"]

@@ -15,7 +15,7 @@ from typing import Any, Literal, NotRequired, TypedDict, cast
 from copycost.errors import DataError, ParseError
 
 SCHEMA_PATH = Path(__file__).parents[2] / "schemas" / "record.schema.yaml"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 Status = Literal["measured", "skipped", "failed"]
 EventStatus = Literal["counted", "not_supported", "not_counted", "multiplexed"]
@@ -28,6 +28,7 @@ WarningCode = Literal[
     "few_messages",
     "lock_waited",
     "user_mode_only",
+    "sink_loss",
 ]
 
 
@@ -38,11 +39,17 @@ class CellKey(TypedDict):
     implementation: str
     msg_bytes: int
     n_threads: int
+    working_set: str
+    receiver: str
     rep: int
 
 
 class SettingsUsed(TypedDict):
-    """How it was measured; None means the kernel's own buffer size."""
+    """How it was measured; None means the kernel's own buffer size.
+
+    `ring_bytes` is 0 where one message is sent again and again, `interval_ns` is 0 where each
+    request follows the reply before it.
+    """
 
     warmup_s: float
     duration_s: float
@@ -52,6 +59,9 @@ class SettingsUsed(TypedDict):
     receive_buffer_bytes: int | None
     sender_cpus: list[int]
     receiver_cpus: list[int]
+    fresh: bool
+    ring_bytes: int
+    interval_ns: int
 
 
 class PerfEvent(TypedDict):
@@ -77,10 +87,10 @@ class PerfSide(TypedDict):
 
 
 class PerfSides(TypedDict):
-    """perf's counts for both sides."""
+    """perf's counts for both sides; `receiver` is None where nobody receives."""
 
     sender: PerfSide
-    receiver: PerfSide
+    receiver: PerfSide | None
 
 
 class KernelCounters(TypedDict):
@@ -89,6 +99,8 @@ class KernelCounters(TypedDict):
     softnet_dropped: int
     softnet_squeezed: int
     tcp_retransmitted_segments: int
+    udp_in_errors: int
+    udp_receive_buffer_errors: int
 
 
 class TestbedFacts(TypedDict):
@@ -101,6 +113,19 @@ class TestbedFacts(TypedDict):
     addresses: list[str]
 
 
+class SinkFacts(TypedDict):
+    """What became of the datagrams of a whole run, warm-up included, on the testbed `sink`.
+
+    Datagrams are counted by their bytes, since one packet may hold many of them.
+    """
+
+    sent_datagrams: int
+    dropped_datagrams: int
+    lost_before_hook: int
+    dropped_packets: int
+    dropped_bytes: int
+
+
 class Disturbance(TypedDict):
     """Something that may have disturbed the measurement."""
 
@@ -111,7 +136,8 @@ class Disturbance(TypedDict):
 class Record(TypedDict):
     """One repetition; keys as in `record.schema.yaml`, which describes each with its unit.
 
-    `sender` and `receiver` are what the programs printed; None unless `status` is measured.
+    `sender` and `receiver` are what the programs printed; None unless `status` is measured, and
+    `receiver` also where nobody receives. `sink` is None on every other testbed.
     """
 
     schema_version: int
@@ -134,6 +160,7 @@ class Record(TypedDict):
     perf: PerfSides | None
     kernel: KernelCounters | None
     testbed: TestbedFacts | None
+    sink: SinkFacts | None
     warnings: list[Disturbance]
 
 

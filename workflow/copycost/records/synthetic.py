@@ -72,6 +72,8 @@ def _vary(like: Record, cell: Cell, rng: random.Random) -> Record:
         "implementation": cell.implementation,
         "msg_bytes": cell.msg_bytes,
         "n_threads": cell.n_threads,
+        "working_set": cell.working_set,
+        "receiver": cell.receiver,
         "rep": cell.rep,
     }
     factor = 1 + rng.uniform(-_SPREAD, _SPREAD)

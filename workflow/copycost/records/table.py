@@ -1,32 +1,27 @@
-"""The tidy table of all repetitions: its checker, its files, its documentation.
+"""Tidy tables of repetitions: their checker and their files.
 
-One row is one repetition. `COLUMNS` is the only definition; what is written, what is read and what
-the documentation says all follow it.
+A table's `Definition` is the only one; what is written, what is read, what is checked and what the
+documentation says all follow it. Where none is named, it is that of the table of cells.
 """
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from copycost.conditions import Condition
 from copycost.errors import DataError
 from copycost.hostinfo.perf_events import PERF_EVENTS
-from copycost.records.columns import (
-    COLUMNS,
-    COUNTED_STATUSES,
-    KEY,
-    SIDES,
-    Column,
-)
+from copycost.records.column import KEY, Column, Definition
+from copycost.records.columns import CELLS, COUNTED_STATUSES, SIDES
 from copycost.records.derive import Row
-
-__all__ = ["COLUMNS", "Column", "check_table", "make_table", "read_table", "write_table"]
 
 _N_SHOWN = 3
 
 
-def make_table(rows: Iterable[Row]) -> pd.DataFrame:
+def make_table(rows: Iterable[Row], definition: Definition = CELLS) -> pd.DataFrame:
     """Return the rows as a table with the defined columns and dtypes, sorted by key.
 
     Raises
@@ -37,10 +32,12 @@ def make_table(rows: Iterable[Row]) -> pd.DataFrame:
     gathered = list(rows)
     columns = {
         column.name: _series(column, [row.get(column.name) for row in gathered])
-        for column in COLUMNS
+        for column in definition.columns
     }
-    table = pd.DataFrame(columns).sort_values(list(KEY), kind="stable", ignore_index=True)
-    check_table(table, "the table of the records")
+    table = pd.DataFrame(columns).sort_values(
+        list(definition.key), kind="stable", ignore_index=True
+    )
+    check_table(table, f"the {definition.what}", definition)
     return table
 
 
@@ -52,16 +49,20 @@ def _series(column: Column, values: list[object]) -> pd.Series:
     return pd.Series(values, dtype=column.dtype)
 
 
-def write_table(table: pd.DataFrame, csv: Path, parquet: Path) -> None:
-    """Check a table and write it twice, each file whole or not at all.
+def write_table(
+    table: pd.DataFrame, csv: Path, parquet: Path | None, definition: Definition = CELLS
+) -> None:
+    """Check a table and write it, as CSV and maybe as Parquet, each file whole or not at all.
 
     Raises
     ------
     DataError
         If the table breaks a rule, or a file cannot be written.
     """
-    check_table(table, "the table to be written")
+    check_table(table, f"the {definition.what} to be written", definition)
     for path, write in ((csv, table.to_csv), (parquet, table.to_parquet)):
+        if path is None:
+            continue
         partial = path.with_name(f".{path.name}.partial")
         try:
             try:
@@ -76,7 +77,7 @@ def write_table(table: pd.DataFrame, csv: Path, parquet: Path) -> None:
             ) from error
 
 
-def read_table(path: Path) -> pd.DataFrame:
+def read_table(path: Path, definition: Definition = CELLS) -> pd.DataFrame:
     """Read a table from ``.csv`` or ``.parquet`` and check it.
 
     Raises
@@ -85,32 +86,32 @@ def read_table(path: Path) -> pd.DataFrame:
         If the file is no such table or breaks a rule.
     """
     try:
-        table = _read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+        is_csv = path.suffix == ".csv"
+        table = _read_csv(path, definition) if is_csv else pd.read_parquet(path)
     except (OSError, ValueError, KeyError) as error:
         raise DataError(
-            f"{path}: not readable as a table of cells ({error}); delete it, and the next run "
+            f"{path}: not readable as a {definition.what} ({error}); delete it, and the next run "
             "makes it again from the records"
         ) from error
-    if path.suffix != ".csv":
-        table = table.astype(
-            {c.name: c.dtype for c in COLUMNS if c.name in table.columns and c.dtype == "str"}
-        )
-    check_table(table, str(path))
+    if not is_csv:
+        texts = [column.name for column in definition.columns if column.dtype == "str"]
+        table = table.astype({name: "str" for name in texts if name in table.columns})
+    check_table(table, str(path), definition)
     return table
 
 
-def _read_csv(path: Path) -> pd.DataFrame:
+def _read_csv(path: Path, definition: Definition) -> pd.DataFrame:
     # An implementation may be called "null"; only the empty field means that there is no value.
     return pd.read_csv(
         path,
-        dtype={column.name: column.dtype for column in COLUMNS},
+        dtype={column.name: column.dtype for column in definition.columns},
         keep_default_na=False,
         na_values=[""],
     )
 
 
-def check_table(table: pd.DataFrame, where: str) -> None:
-    """Check a table against the definition.
+def check_table(table: pd.DataFrame, where: str, definition: Definition = CELLS) -> None:
+    """Check a table against its definition.
 
     The rules, in the order in which they are tested: the columns are those defined, in that
     order, with their dtypes; keys are unique and rows sorted by them; values are there where they
@@ -128,12 +129,12 @@ def check_table(table: pd.DataFrame, where: str) -> None:
     DataError
         Naming every broken rule, with the first rows that break it.
     """
-    problems = _column_problems(table)
+    problems = _column_problems(table, definition)
     if not problems:
         problems = [
-            *_key_problems(table),
-            *(problem for column in COLUMNS for problem in _value_problems(table, column)),
-            *_status_problems(table),
+            *_key_problems(table, definition),
+            *(p for column in definition.columns for p in _value_problems(table, column)),
+            *_status_problems(table, definition),
             *_counter_problems(table),
             *_overlap_problems(table),
         ]
@@ -141,8 +142,8 @@ def check_table(table: pd.DataFrame, where: str) -> None:
         raise DataError(f"{where}: " + "; ".join(problems))
 
 
-def _column_problems(table: pd.DataFrame) -> list[str]:
-    expected = [column.name for column in COLUMNS]
+def _column_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
+    expected = list(definition.names)
     found = list(table.columns)
     if found != expected:
         missing = [name for name in expected if name not in found]
@@ -155,17 +156,17 @@ def _column_problems(table: pd.DataFrame) -> list[str]:
         return ["the columns are not in the defined order"]
     return [
         f"column {column.name} is {table[column.name].dtype}, must be {column.dtype}"
-        for column in COLUMNS
+        for column in definition.columns
         if str(table[column.name].dtype) != column.dtype
     ]
 
 
-def _key_problems(table: pd.DataFrame) -> list[str]:
-    keys = table[list(KEY)]
+def _key_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
+    keys = table[list(definition.key)]
     twice = keys.duplicated(keep=False)
     if twice.any():
         return [f"more than one row for {_rows(table, twice)}"]
-    order = keys.sort_values(list(KEY), kind="stable").index
+    order = keys.sort_values(list(definition.key), kind="stable").index
     return [] if order.equals(table.index) else ["the rows are not sorted by key"]
 
 
@@ -202,13 +203,15 @@ def _number_problems(table: pd.DataFrame, column: Column, values: pd.Series) -> 
     ]
 
 
-def _status_problems(table: pd.DataFrame) -> list[str]:
+def _status_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
+    if "status" not in definition.names:
+        return []  # only what was measured has such rows
     problems = []
     measured = table["status"] == "measured"
     silent = ~measured & table["reason"].isna()
     if silent.any():
         problems.append(f"no reason for what was not measured: {_rows(table, silent)}")
-    for column in COLUMNS:
+    for column in definition.columns:
         if not column.always:
             present = ~measured & table[column.name].notna()
             if present.any():
@@ -222,6 +225,8 @@ def _status_problems(table: pd.DataFrame) -> list[str]:
 def _counter_problems(table: pd.DataFrame) -> list[str]:
     problems = []
     for name in (f"{side}_{event}" for side in SIDES for event in PERF_EVENTS):
+        if f"{name}_status" not in table:
+            continue
         counted = table[f"{name}_status"].isin(COUNTED_STATUSES)
         wrong = counted != table[name].notna()
         if wrong.any():
@@ -233,6 +238,8 @@ def _counter_problems(table: pd.DataFrame) -> list[str]:
 
 def _overlap_problems(table: pd.DataFrame) -> list[str]:
     """Return the pairs of measurements of one boot that ran at the same time."""
+    if "boot_id" not in table:
+        return []
     problems = []
     for _, boot in table.sort_values(["boot_id", "start_ns"]).groupby("boot_id"):
         end = boot["end_ns"].cummax().shift(fill_value=-1)
@@ -251,10 +258,12 @@ def _overlap_problems(table: pd.DataFrame) -> list[str]:
 def _rows(table: pd.DataFrame, which: pd.Series) -> str:
     """Return the keys of the first few rows that are marked, and how many more there are."""
     marked = table.loc[which, list(KEY)]
-    shown = ", ".join(
-        f"{row.testbed}/{row.implementation}/{row.msg_bytes} B/{row.n_threads} threads/"
-        f"rep {row.rep}"
-        for row in marked.head(_N_SHOWN).itertuples()
-    )
+    shown = ", ".join(map(_name, marked.head(_N_SHOWN).to_dict("records")))
     more = len(marked) - _N_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _name(key: Mapping[Hashable, Any]) -> str:
+    slug = Condition(key["testbed"], key["working_set"], key["receiver"]).slug
+    cell = f"{slug}/{key['implementation']}/{key['msg_bytes']} B"
+    return f"{cell}/{key['n_threads']} threads/rep {key['rep']}"

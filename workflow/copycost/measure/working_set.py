@@ -1,0 +1,137 @@
+"""Where the bytes of a message lie: the size of the ring of messages, and whether it has room.
+
+A sender that sends one message again and again (hot) finds its bytes in the caches, which is the
+best case of copying. One that walks a ring of messages larger than the last-level cache (cold)
+reads them from memory, as an application does that sends what it has not just touched.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from copycost.conditions import COLD, HOT
+from copycost.errors import HostError
+from copycost.sizes import format_size
+
+# how many times the last-level cache a cold ring is: after one round, nothing of it is left there
+_TIMES_LLC = 4
+# a cold ring where the host does not tell its caches [bytes]
+_UNKNOWN_LLC_RING_BYTES = 256 << 20
+# messages that a sender holds in flight per thread, at least, however large they are
+_MESSAGES_IN_FLIGHT = 4
+# what is left to everybody else, and to the kernel's own buffers
+_SPARE_SHARE = 0.1
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+_CGROUPS = Path("/sys/fs/cgroup")
+
+
+class NotEnoughMemory(HostError):
+    """The messages of a cell have no room in memory.
+
+    Attributes
+    ----------
+    reason, remedy : str
+        One sentence each.
+    """
+
+    def __init__(self, need_bytes: int, have_bytes: int, what: str, remedy: str) -> None:
+        self.reason = (
+            f"{what} need {_approximately(need_bytes)} of memory, where"
+            f" {_approximately(have_bytes)} are available, of which a tenth is to stay free"
+        )
+        self.remedy = remedy
+        super().__init__(f"{self.reason}; {remedy}")
+
+
+def ring_bytes(working_set: str, host: Mapping[str, Any]) -> int:
+    """Return the size of the ring of messages, all threads together [bytes]; 0 if it is hot.
+
+    Parameters
+    ----------
+    working_set : str
+        ``hot``, ``cold``, or digits [bytes].
+    host : mapping
+        The host facts, which say how large the last-level cache is.
+    """
+    if working_set == HOT:
+        return 0
+    if working_set == COLD:
+        llc_bytes = host["cpu"]["caches"]["llc_bytes"]
+        return _TIMES_LLC * int(llc_bytes) if llc_bytes else _UNKNOWN_LLC_RING_BYTES
+    return int(working_set)
+
+
+def check_memory(ring: int, msg_bytes: int, n_threads: int) -> None:
+    """Refuse messages that have no room in memory, before the kernel has to kill somebody.
+
+    Parameters
+    ----------
+    ring : int
+        Size of the ring, all threads together [bytes].
+    msg_bytes, n_threads : int
+        Of the cell; each thread holds a few messages, however small the ring is.
+
+    Raises
+    ------
+    NotEnoughMemory
+        With what is needed, what there is, and a remedy.
+    """
+    need_bytes = max(ring, n_threads * _MESSAGES_IN_FLIGHT * msg_bytes)
+    have_bytes = available_memory_bytes()
+    if need_bytes <= have_bytes * (1 - _SPARE_SHARE):
+        return
+    if ring == need_bytes:
+        what = "the messages of the ring"
+        remedy = "ask for a smaller working set in config.yaml, or stop what holds the memory"
+    else:
+        what = f"the messages of {format_size(msg_bytes)} that {n_threads} threads hold"
+        remedy = "ask for fewer threads or smaller messages, or stop what holds the memory"
+    raise NotEnoughMemory(need_bytes, have_bytes, what, remedy)
+
+
+def available_memory_bytes() -> int:
+    """Return how much memory can be had without swapping, in this container too [bytes].
+
+    Source: proc(5), MemAvailable; kernel document admin-guide/cgroup-v2.rst, "Memory".
+    """
+    meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
+    rows = dict(line.split(":", 1) for line in meminfo.splitlines())
+    available = int(rows["MemAvailable"].split()[0]) << 10
+    return min([available, *_cgroup_rooms(Path("/proc/self/cgroup").read_text(encoding="utf-8"))])
+
+
+def _cgroup_rooms(own_cgroups: str, root: Path = _CGROUPS) -> list[int]:
+    """Return what each limited control group above this process has left [bytes]."""
+    paths = [line[3:] for line in own_cgroups.splitlines() if line.startswith("0::")]
+    rooms = []
+    for path in paths:
+        folder = Path(os.path.normpath(root / path.lstrip("/")))
+        for group in [folder, *folder.parents]:
+            if not group.is_relative_to(root):
+                break
+            room = _room_of(group)
+            if room is not None:
+                rooms.append(room)
+    return rooms
+
+
+def _room_of(group: Path) -> int | None:
+    """Return what is left below a group's limit [bytes], None where there is no limit."""
+    try:
+        limit = (group / "memory.max").read_text(encoding="ascii").strip()
+        used = int((group / "memory.current").read_text(encoding="ascii"))
+        stat = (group / "memory.stat").read_text(encoding="ascii")
+    except OSError:
+        return None
+    if limit == "max":
+        return None
+    # the kernel gives up cached files before anybody goes without
+    cached = dict(line.split() for line in stat.splitlines()).get("inactive_file", "0")
+    return max(0, int(limit) - used + int(cached))
+
+
+def _approximately(n_bytes: int) -> str:
+    """Return a size with one decimal, in the largest unit of which there is at least one."""
+    power = min(max(n_bytes.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
+    return f"{n_bytes / (1 << 10 * power):.1f} {_UNITS[power]}"

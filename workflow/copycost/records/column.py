@@ -1,0 +1,84 @@
+"""What is stated of a table and its columns, for writing, reading, checking and documenting it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+# int64 and bool columns have a value in every row; boolean, float64 and str may lack it.
+DType = Literal["str", "int64", "float64", "boolean"]
+
+# What names a repetition, in every table of repetitions.
+KEY = (
+    "study",
+    "testbed",
+    "implementation",
+    "msg_bytes",
+    "n_threads",
+    "working_set",
+    "receiver",
+    "rep",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    name, dtype
+        As in the table; dtype is pandas'.
+    unit
+        Empty for names and texts.
+    description
+        One sentence without a full stop.
+    group
+        Under which heading the documentation shows it.
+    nullable
+        Whether a value may be missing; in rows that were not measured every nullable one is.
+    always
+        Whether a value may be there although the repetition was not measured.
+    allowed
+        The only texts that may occur, or None for any.
+    lowest, highest
+        Bounds of a number, None for no bound.
+    """
+
+    name: str
+    dtype: DType
+    unit: str
+    description: str
+    group: str
+    nullable: bool = True
+    always: bool = False
+    allowed: tuple[str, ...] | None = None
+    lowest: float | None = 0
+    highest: float | None = None
+
+
+def fact(name: str, dtype: DType, unit: str, description: str, group: str) -> Column:
+    """Return a column that has a value in every row, measured or not."""
+    return Column(name, dtype, unit, description, group, nullable=False, always=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a table of ours holds.
+
+    Attributes
+    ----------
+    what
+        What the table is called in sentences.
+    columns
+        All of them, in their order.
+    key
+        Names of the columns that tell one row from another; rows are sorted by them.
+    """
+
+    what: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...] = KEY
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all columns."""
+        return tuple(column.name for column in self.columns)
