@@ -7,7 +7,7 @@ cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." || exit
 export PATH="$PWD/.venv/bin:$PATH:/usr/sbin:/sbin" PYTHONPATH=workflow
 
 readonly ALL=(ruff ruff_format mypy snakefmt clang_format clang_tidy shellcheck build_gcc
-    build_clang pytest)
+    build_clang unit measured)
 
 # check NAME: what the check consists of; 2 where there is none of that name
 check() {
@@ -16,12 +16,13 @@ check() {
     ruff_format) ruff format --check --diff . ;;
     mypy) mypy ;;
     snakefmt) snakefmt --check --compact-diff Snakefile workflow/rules ;;
-    clang_format) clang-format --dry-run -Werror src/*.[ch] src/strategies/*.[ch] ;;
+    clang_format) clang-format --dry-run -Werror src/*.[ch] src/*/*.[ch] ;;
     clang_tidy) python -m copycost.toolchain tidy ;;
     shellcheck) shellcheck run .ci/run tests/checks.sh ;;
     build_gcc) python -m copycost.toolchain check --compiler gcc ;;
     build_clang) python -m copycost.toolchain check --compiler clang ;;
-    pytest) python -m pytest ;; # one process: measured tests must not disturb each other
+    unit) python -m pytest -n auto tests/unit tests/golden tests/report ;;
+    measured) python -m pytest tests/c tests/workflow ;; # one process: they would disturb each other
     *)
         echo "no such check; there are: ${ALL[*]}"
         return 2
