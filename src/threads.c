@@ -18,7 +18,8 @@ static void note_failure(struct worker *worker)
     (void)pthread_mutex_unlock(&crew->mutex);
 }
 
-static void wait_at_gate(struct crew *crew)
+/* Returns whether there is work to do behind the gate. */
+static bool wait_at_gate(struct crew *crew)
 {
     (void)pthread_mutex_lock(&crew->mutex);
     crew->n_prepared++;
@@ -26,7 +27,9 @@ static void wait_at_gate(struct crew *crew)
     while (!crew->gate_open) {
         (void)pthread_cond_wait(&crew->changed, &crew->mutex);
     }
+    const bool aborted = crew->aborted;
     (void)pthread_mutex_unlock(&crew->mutex);
+    return !aborted;
 }
 
 static void *worker_main(void *argument)
@@ -36,8 +39,9 @@ static void *worker_main(void *argument)
     const uint64_t one = 1;
     worker->error = crew->duty->prepare(worker);
     note_failure(worker);
-    wait_at_gate(crew);
-    if (worker->error == 0 && crew_phase(crew) != PHASE_STOP) {
+    /* Not a question of the phase: a worker woken so late that all is over must still say goodbye,
+     * or wait for the peer's. */
+    if (wait_at_gate(crew) && worker->error == 0) {
         worker->cpu_start = sched_getcpu();
         worker->error = crew->duty->work(worker);
         worker->cpu_end = sched_getcpu();
@@ -168,6 +172,9 @@ int crew_take_news(struct crew *crew, size_t *n_finished, struct failure *failur
 void crew_abort(struct crew *crew)
 {
     crew_set_phase(crew, PHASE_STOP);
+    (void)pthread_mutex_lock(&crew->mutex);
+    crew->aborted = true;
+    (void)pthread_mutex_unlock(&crew->mutex);
     for (size_t i = 0; i < crew->n_started; i++) {
         /* Fails when the peer was quicker (ENOTCONN); the thread then is not waiting for it either.
          */

@@ -55,9 +55,10 @@ struct crew {
     int news_fd;             /* eventfd; its value is how many workers have finished */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    size_t n_prepared; /* these three under the mutex */
+    size_t n_prepared; /* these four under the mutex */
     struct worker *first_failed;
     bool gate_open;
+    bool aborted;
 };
 
 /*
