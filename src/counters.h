@@ -20,6 +20,8 @@ enum counter {
     COUNT_SHORT_WRITES,   /* sends that took only part of what they were given */
     COUNT_ENOBUFS,        /* sends refused for want of option memory or locked memory */
     COUNT_EINTR,          /* calls cut short by a signal */
+    COUNT_SLOT_WAITS,     /* messages that had to wait until the kernel let go of another */
+    COUNT_MAPPED_BYTES,   /* received bytes that were mapped instead of copied */
     COUNT_ZC_SENT,        /* successful sends with MSG_ZEROCOPY, each of which gets an id */
     COUNT_ZC_COMPLETED,   /* ids reported complete: the sum of the ranges */
     COUNT_ZC_COPIED,      /* those of them that the kernel had copied after all */

@@ -15,11 +15,24 @@ struct message {
 /*
  * Allocates the fields, size / 8 bytes each, the last one takes the rest, and writes to every page:
  * memory never written to is one shared page of zeros, and sending that measures something else.
+ *
+ * A field of a page or more begins where a page begins. A packet refers to at most 17 pieces of
+ * pages (MAX_SKB_FRAGS, linux/skbuff.h), and the largest datagram has 8 fields of two pages: were
+ * they to begin anywhere, they would lie on three pages each, and MSG_ZEROCOPY over UDP would be
+ * refused (EMSGSIZE) from some 50 KiB on.
+ *
  * Returns 0 or -ENOMEM; message_free is right in both cases.
  */
 int message_allocate(struct message *message, size_t msg_bytes);
 
 void message_free(struct message *message);
+
+/*
+ * The memory that a message takes to the caches [bytes]: itself, and for fields smaller than a page
+ * what malloc puts around them. Memory that is reserved may be up to twice that, since what lies
+ * between two fields that begin at pages is lost.
+ */
+size_t message_memory_bytes(size_t msg_bytes);
 
 /*
  * Skips the first n bytes of an array of iovecs, after a short write, and returns how many iovecs

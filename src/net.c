@@ -19,23 +19,23 @@ struct endpoint {
     socklen_t address_bytes;
 };
 
-static int parse_endpoint(const struct options *options, struct endpoint *endpoint,
+static int parse_endpoint(const char *address, size_t port, struct endpoint *endpoint,
                           struct failure *failure)
 {
-    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)options->port)};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)options->port)};
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
     *endpoint = (struct endpoint){0};
-    if (inet_pton(AF_INET, options->address, &v4.sin_addr) == 1) {
+    if (inet_pton(AF_INET, address, &v4.sin_addr) == 1) {
         memcpy(&endpoint->address, &v4, sizeof(v4));
         endpoint->address_bytes = sizeof(v4);
         return 0;
     }
-    if (inet_pton(AF_INET6, options->address, &v6.sin6_addr) == 1) {
+    if (inet_pton(AF_INET6, address, &v6.sin6_addr) == 1) {
         memcpy(&endpoint->address, &v6, sizeof(v6));
         endpoint->address_bytes = sizeof(v6);
         return 0;
     }
-    return fail(failure, EINVAL, "net: '%s' is no numeric address", options->address);
+    return fail(failure, EINVAL, "net: '%s' is no numeric address", address);
 }
 
 static int set_int(int fd, int level, int name, int value)
@@ -126,7 +126,7 @@ static int close_after(int fd, int error)
 int net_listen(const struct options *options, uint16_t *port, struct failure *failure)
 {
     struct endpoint endpoint;
-    int error = parse_endpoint(options, &endpoint, failure);
+    int error = parse_endpoint(options->bind_address, options->port, &endpoint, failure);
     if (error != 0) {
         return error;
     }
@@ -141,12 +141,12 @@ int net_listen(const struct options *options, uint16_t *port, struct failure *fa
         return close_after(fd, error);
     }
     if (bind(fd, (const struct sockaddr *)&endpoint.address, endpoint.address_bytes) != 0) {
-        return close_after(
-            fd, fail(failure, errno, "net: bind to %s port %zu", options->address, options->port));
+        return close_after(fd, fail(failure, errno, "net: bind to %s port %zu",
+                                    options->bind_address, options->port));
     }
     if (listen(fd, SOMAXCONN) != 0) {
-        return close_after(fd, fail(failure, errno, "net: listen on %s port %zu", options->address,
-                                    options->port));
+        return close_after(fd, fail(failure, errno, "net: listen on %s port %zu",
+                                    options->bind_address, options->port));
     }
     if (getsockname(fd, (struct sockaddr *)&endpoint.address, &endpoint.address_bytes) != 0) {
         return close_after(fd, fail(failure, errno, "net: getsockname on fd %d", fd));
@@ -165,7 +165,7 @@ static int await_connection(int fd, const struct options *options, struct contro
     struct pollfd poll_fds[2] = {{0}, {.fd = fd, .events = POLLOUT}};
     while (poll_fds[1].revents == 0) {
         if (clock_now_ns() >= deadline_ns) {
-            return fail(failure, ETIMEDOUT, "net: connect to %s port %zu", options->address,
+            return fail(failure, ETIMEDOUT, "net: connect to %s port %zu", options->connect_address,
                         options->port);
         }
         const int n_ready = control_wait(control, poll_fds, 2, deadline_ns, failure);
@@ -179,7 +179,8 @@ static int await_connection(int fd, const struct options *options, struct contro
         return fail(failure, errno, "net: getsockopt(SO_ERROR) on fd %d", fd);
     }
     if (error != 0) {
-        return fail(failure, error, "net: connect to %s port %zu", options->address, options->port);
+        return fail(failure, error, "net: connect to %s port %zu", options->connect_address,
+                    options->port);
     }
     return 0;
 }
@@ -187,7 +188,7 @@ static int await_connection(int fd, const struct options *options, struct contro
 int net_connect(const struct options *options, struct control *control, struct failure *failure)
 {
     struct endpoint endpoint;
-    int error = parse_endpoint(options, &endpoint, failure);
+    int error = parse_endpoint(options->connect_address, options->port, &endpoint, failure);
     if (error != 0) {
         return error;
     }
@@ -203,7 +204,7 @@ int net_connect(const struct options *options, struct control *control, struct f
     if (connect(fd, (const struct sockaddr *)&endpoint.address, endpoint.address_bytes) != 0) {
         if (errno != EINPROGRESS) {
             return close_after(fd, fail(failure, errno, "net: connect to %s port %zu",
-                                        options->address, options->port));
+                                        options->connect_address, options->port));
         }
         error = await_connection(fd, options, control, failure);
     }

@@ -33,6 +33,8 @@ static const struct count_name COUNT_NAMES[] = {
     {COUNT_OTHER_CALLS, ROLE_SENDER, "other_calls"},
     {COUNT_SHORT_WRITES, ROLE_SENDER, "short_writes"},
     {COUNT_ENOBUFS, ROLE_SENDER, "enobufs_count"},
+    {COUNT_SLOT_WAITS, ROLE_SENDER, "slot_waits"},
+    {COUNT_MAPPED_BYTES, ROLE_RECEIVER, "mapped_bytes"},
     {COUNT_EINTR, ROLE_BOTH, "eintr_count"},
 };
 
@@ -56,7 +58,17 @@ void report_options(struct json *json, enum program_role role, const struct opti
     json_begin_object(json, "options");
     json_uint(json, "n_threads", options->n_threads);
     json_uint(json, "msg_bytes", options->msg_bytes);
-    json_string(json, role == ROLE_SENDER ? "bind_address" : "connect_address", options->address);
+    json_string(json, "transport", transport_name(options->transport));
+    json_string(json, "mode", mode_name(options->mode));
+    if (role == ROLE_SENDER) {
+        json_bool(json, "sink", options->sink);
+        json_string(json, "bind_address", options->bind_address);
+        json_uint(json, "ring_bytes", options->ring_bytes);
+        json_bool(json, "fresh", options->fresh);
+        json_uint(json, "batch", options->batch);
+        json_uint(json, "interval_ns", options->interval_ns);
+    }
+    json_string(json, "connect_address", options->connect_address);
     json_uint(json, "port", options->port);
     json_begin_array(json, "cpus");
     for (size_t i = 0; i < options->n_cpus; i++) {

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "contents.h"
 #include "greeting.h"
 #include "net.h"
 #include "options.h"
-#include "pattern.h"
 #include "report.h"
 #include "session.h"
 #include "stats.h"
@@ -20,6 +20,8 @@
 /* The work of one sending thread. */
 struct sending {
     struct stream stream;
+    uint64_t ring_messages; /* how many there are, and the memory they take */
+    uint64_t ring_bytes;
     struct histogram service_time;
 };
 
@@ -45,21 +47,6 @@ static size_t choose_sample_every(const struct options *options)
     return options->msg_bytes <= 65536 ? 7 : 1;
 }
 
-static void keep_contents(struct stream *stream, struct message *message)
-{
-    (void)stream;
-    (void)message;
-}
-
-static void write_pattern(struct stream *stream, struct message *message)
-{
-    for (size_t i = 0; i < MESSAGE_FIELDS; i++) {
-        pattern_write(message->field[i].iov_base, message->field[i].iov_len, stream->connection,
-                      stream->offset);
-        stream->offset += message->field[i].iov_len;
-    }
-}
-
 static int prepare(struct worker *worker)
 {
     const struct options *options = worker->crew->options;
@@ -68,45 +55,61 @@ static int prepare(struct worker *worker)
     if (sending == NULL) {
         return fail(&worker->failure, ENOMEM, "memory for a histogram");
     }
-    sending->stream = (struct stream){
+    struct stream *stream = &sending->stream;
+    *stream = (struct stream){
         .fd = worker->fd,
+        .transport = options->transport,
         .msg_bytes = options->msg_bytes,
+        .batch = options->batch,
         .timeout_ns = options->io_timeout_ms * NS_PER_MS,
         .counters = &worker->counters,
         .failure = &worker->failure,
-        .refill = options->verify ? write_pattern : keep_contents,
         .connection = worker->index,
     };
-    return the_strategy.setup(&sending->stream);
+    contents_choose(stream, options);
+    const uint32_t n_in_flight = the_strategy.slots_in_flight != NULL
+                                     ? the_strategy.slots_in_flight(stream)
+                                     : (uint32_t)options->batch;
+    /* Here, on the thread that sends: Linux gives memory from the node of the CPU that first
+     * touches it. */
+    if (ring_allocate(&stream->ring, options->msg_bytes, options->ring_bytes / options->n_threads,
+                      n_in_flight) != 0) {
+        return fail(&worker->failure, ENOMEM,
+                    "ring of %zu bytes, at least %u messages of %zu bytes",
+                    options->ring_bytes / options->n_threads, n_in_flight, options->msg_bytes);
+    }
+    sending->ring_messages = stream->ring.n_slots;
+    sending->ring_bytes = ring_memory_bytes(&stream->ring, options->msg_bytes);
+    return the_strategy.setup(stream);
 }
 
-/* Sends n messages, or fewer when told to stop. The only loop that matters. */
-static int send_messages(struct worker *worker, struct stream *stream, size_t n)
+/* Sends n batches, or fewer when told to stop. The only loop that matters. */
+static int send_batches(struct worker *worker, struct stream *stream, size_t n)
 {
     int error = 0;
     for (size_t i = 0; error == 0 && i < n && crew_phase(worker->crew) != PHASE_STOP; i++) {
-        error = the_strategy.send_message(stream);
+        error = the_strategy.send_messages(stream);
         if (error == 0) {
-            count(stream->counters, COUNT_MESSAGES, 1);
+            count(stream->counters, COUNT_MESSAGES, stream->batch);
         }
     }
     return error;
 }
 
-/* With samples: every so many messages one is timed. */
+/* With samples: every so many calls one is timed. A batch counts as that many equal messages. */
 static int send_sampled(struct worker *worker, struct sending *sending, size_t sample_every)
 {
     int error = 0;
     while (error == 0 && crew_phase(worker->crew) != PHASE_STOP) {
-        error = send_messages(worker, &sending->stream, sample_every - 1);
+        error = send_batches(worker, &sending->stream, sample_every - 1);
         if (error != 0) {
             return error;
         }
         const uint64_t began_ns = clock_now_ns();
-        error = send_messages(worker, &sending->stream, 1);
+        error = send_batches(worker, &sending->stream, 1);
         const uint64_t ended_ns = clock_now_ns();
         if (error == 0 && crew_phase(worker->crew) == PHASE_WINDOW) {
-            histogram_record(&sending->service_time, ended_ns - began_ns);
+            histogram_record(&sending->service_time, (ended_ns - began_ns) / sending->stream.batch);
         }
     }
     return error;
@@ -115,7 +118,7 @@ static int send_sampled(struct worker *worker, struct sending *sending, size_t s
 /* Without: what the samples cost is the difference. */
 static int send_unsampled(struct worker *worker, struct sending *sending)
 {
-    return send_messages(worker, &sending->stream, SIZE_MAX);
+    return send_batches(worker, &sending->stream, SIZE_MAX);
 }
 
 static int work(struct worker *worker)
@@ -143,6 +146,7 @@ static void clean_up(struct worker *worker)
     struct sending *sending = worker->work;
     if (sending != NULL) {
         the_strategy.teardown(&sending->stream);
+        ring_free(&sending->stream.ring);
     }
 }
 
@@ -194,6 +198,22 @@ static void report_zero_copy(struct json *json, const struct window *window)
     json_end_object(json);
 }
 
+static void report_ring(struct json *json, const struct session *session)
+{
+    uint64_t n_messages = 0;
+    uint64_t n_bytes = 0;
+    for (size_t i = 0; i < session->crew.n_workers; i++) {
+        const struct sending *sending = session->crew.workers[i].work;
+        n_messages += sending->ring_messages;
+        n_bytes += sending->ring_bytes;
+    }
+    json_begin_object(json, "ring");
+    json_uint(json, "bytes", n_bytes);
+    json_uint(json, "messages", n_messages);
+    json_bool(json, "fresh", session->options->fresh);
+    json_end_object(json);
+}
+
 static void report_service_time(struct json *json, const struct service_times *times)
 {
     const struct histogram *histogram = &times->histogram;
@@ -227,6 +247,7 @@ static int report(const struct session *session, const struct service_times *tim
     report_effective(&json, ROLE_SENDER, &session->window.facts);
     report_window(&json, &session->window);
     report_counts(&json, ROLE_SENDER, &session->window);
+    report_ring(&json, session);
     report_zero_copy(&json, &session->window);
     report_service_time(&json, times);
     report_process(&json, &session->window);
@@ -259,6 +280,21 @@ static int run(const struct options *options, struct failure *failure)
     return error;
 }
 
+/* Whether the strategy can do what the options ask for: 0, or -EINVAL. */
+static int check_strategy(const struct options *options, struct failure *failure)
+{
+    if ((the_strategy.transports & options->transport) == 0) {
+        (void)fail(failure, 0, "--transport: %s sends no %ss", the_strategy.name,
+                   transport_name(options->transport));
+        return -EINVAL;
+    }
+    if (options->batch > 1 && !the_strategy.batching) {
+        (void)fail(failure, 0, "--batch: %s sends one message per call", the_strategy.name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
 static int probe(struct failure *failure)
 {
     return the_strategy.probe == NULL ? 0 : the_strategy.probe(failure);
@@ -281,6 +317,10 @@ int main(int argc, char **argv)
         (void)printf(PROGRAM " %s, ", the_strategy.name);
         report_version(stdout);
         return EXIT_MEASURED;
+    }
+    if (options.action == ACTION_RUN && check_strategy(&options, &failure) != 0) {
+        report_failure(PROGRAM, &failure);
+        return EXIT_BAD_USAGE;
     }
     if (probe(&failure) != 0) {
         report_failure(PROGRAM ": not available here", &failure);

@@ -13,25 +13,33 @@
 #include "counters.h"
 #include "die.h"
 #include "message.h"
+#include "options.h"
+#include "ring.h"
 
 /* One connection, as its sending thread sees it. */
 struct stream {
-    int fd; /* connected, blocking, with SO_SNDTIMEO */
+    int fd;                   /* connected, blocking, with SO_SNDTIMEO */
+    enum transport transport; /* a message over TRANSPORT_DATAGRAM is one datagram */
     size_t msg_bytes;
+    size_t batch; /* messages to one call of send_messages; 1 unless --batch says otherwise */
     uint64_t timeout_ns; /* longest wait without progress */
     struct counters *counters;
     struct failure *failure;
-    void *state; /* the strategy's own, from setup to teardown */
+    struct ring ring; /* this thread's messages: see next_message, slot_take */
+    void *state;      /* the strategy's own, from setup to teardown */
 
     /*
-     * A strategy calls this for each message, once, right before it sends the first byte, when
-     * nothing else reads the fields any more. Under --verify it writes the pattern of this place in
-     * the stream; otherwise it does nothing: an application's fields are hot from whatever produced
-     * them.
+     * Whether next_message and slot_take write a message before they return it (--fresh, --verify);
+     * otherwise a message once allocated never changes, and neither may anything made of it that
+     * the kernel may still read.
      */
-    void (*refill)(struct stream *stream, struct message *message);
-    size_t connection; /* for refill */
-    uint64_t offset;   /* for refill */
+    bool contents_change;
+    void (*write_contents)(struct stream *stream, struct message *message); /* for the core */
+    size_t connection;
+    uint64_t n_written;
+
+    /* Set by setup where the kernel cannot tell which zero-copy sends it copied: why not. */
+    const char *copied_unknown;
 };
 
 /*
@@ -41,8 +49,16 @@ struct stream {
  */
 struct strategy {
     const char *name;
-    const char *summary; /* one line for --help */
-    bool zero_copy;      /* whether the zero-copy counters mean anything */
+    const char *summary;     /* one line for --help */
+    unsigned int transports; /* TRANSPORT_STREAM | TRANSPORT_DATAGRAM */
+    bool batching;           /* whether it takes --batch */
+    bool zero_copy;          /* whether the zero-copy counters mean anything */
+
+    /*
+     * How many messages must exist, and may be in flight, at once; optional, stream->batch without.
+     * The stream's thread, before setup, when state, ring and copied_unknown are not there yet.
+     */
+    uint32_t (*slots_in_flight)(const struct stream *stream);
 
     /* Main thread, before anything else; optional. Non-zero: this host cannot do it (exit code 77).
      */
@@ -51,8 +67,8 @@ struct strategy {
     /* The stream's thread, before the traffic; required. teardown is called even after an error. */
     int (*setup)(struct stream *stream);
 
-    /* The stream's thread, again and again; required. Sends one whole message. */
-    int (*send_message)(struct stream *stream);
+    /* The stream's thread, again and again; required. Sends stream->batch whole messages. */
+    int (*send_messages)(struct stream *stream);
 
     /* The stream's thread, after the last message; optional. Waits until the kernel holds no
      * buffer. */
@@ -63,5 +79,57 @@ struct strategy {
 };
 
 extern const struct strategy the_strategy;
+
+static inline struct message *write_if_changing(struct stream *stream, struct message *message)
+{
+    if (stream->contents_change) {
+        stream->write_contents(stream, message);
+    }
+    return message;
+}
+
+/*
+ * The next message to send, for strategies that are done with it when their call returns: hot,
+ * always the same (with a batch, one of `batch` of them); cold, the next of the ring.
+ */
+static inline struct message *next_message(struct stream *stream)
+{
+    return write_if_changing(stream, ring_next(&stream->ring));
+}
+
+/*
+ * The same for strategies whose messages the kernel reads later. The slot has one holder, the
+ * caller; slot_hold adds one for each send in flight, slot_release takes one away, and the last one
+ * frees it. NO_SLOT: wait for a completion, release what it frees, and try again; a wait is counted
+ * once, however many attempts it takes.
+ */
+static inline uint32_t slot_take(struct stream *stream)
+{
+    struct ring *ring = &stream->ring;
+    const uint32_t slot = ring_take(ring);
+    if (slot == NO_SLOT) {
+        count(stream->counters, COUNT_SLOT_WAITS, ring->waiting ? 0 : 1);
+        ring->waiting = true;
+        return NO_SLOT;
+    }
+    ring->waiting = false;
+    (void)write_if_changing(stream, &ring->slots[slot].message);
+    return slot;
+}
+
+static inline void slot_hold(struct stream *stream, uint32_t slot)
+{
+    ring_hold(&stream->ring, slot);
+}
+
+static inline void slot_release(struct stream *stream, uint32_t slot)
+{
+    ring_release(&stream->ring, slot);
+}
+
+static inline struct message *slot_message(struct stream *stream, uint32_t slot)
+{
+    return &stream->ring.slots[slot].message;
+}
 
 #endif

@@ -12,7 +12,7 @@ static int null_setup(struct stream *stream)
     return 0;
 }
 
-static int null_send_message(struct stream *stream)
+static int null_send_messages(struct stream *stream)
 {
     (void)stream;
     return 0;
@@ -26,7 +26,8 @@ static void null_teardown(struct stream *stream)
 const struct strategy the_strategy = {
     .name = "null",
     .summary = "sends nothing: the harness's own time per message",
+    .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
     .setup = null_setup,
-    .send_message = null_send_message,
+    .send_messages = null_send_messages,
     .teardown = null_teardown,
 };

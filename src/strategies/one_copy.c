@@ -6,23 +6,14 @@
  * application owns its fields again. Works on every Linux.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "strategy.h"
 
-struct one_copy_state {
-    struct message message;
-};
-
 static int one_copy_setup(struct stream *stream)
 {
-    struct one_copy_state *state = calloc(1, sizeof(*state));
-    stream->state = state;
-    if (state == NULL || message_allocate(&state->message, stream->msg_bytes) != 0) {
-        return fail(stream->failure, ENOMEM, "one_copy: a message of %zu bytes", stream->msg_bytes);
-    }
+    (void)stream; /* it keeps nothing */
     return 0;
 }
 
@@ -67,11 +58,10 @@ static int send_rest(struct stream *stream, const struct message *message, size_
     return 0;
 }
 
-static int one_copy_send_message(struct stream *stream)
+static int one_copy_send_messages(struct stream *stream)
 {
-    struct one_copy_state *state = stream->state;
-    stream->refill(stream, &state->message);
-    const ssize_t n = send_once(stream, state->message.field, MESSAGE_FIELDS);
+    struct message *message = next_message(stream);
+    const ssize_t n = send_once(stream, message->field, MESSAGE_FIELDS);
     if (n < 0) {
         return (int)n;
     }
@@ -79,22 +69,19 @@ static int one_copy_send_message(struct stream *stream)
         return 0;
     }
     count(stream->counters, COUNT_SHORT_WRITES, n > 0 ? 1 : 0);
-    return send_rest(stream, &state->message, (size_t)n);
+    return send_rest(stream, message, (size_t)n);
 }
 
 static void one_copy_teardown(struct stream *stream)
 {
-    struct one_copy_state *state = stream->state;
-    if (state != NULL) {
-        message_free(&state->message);
-        free(state);
-    }
+    (void)stream;
 }
 
 const struct strategy the_strategy = {
     .name = "one_copy",
     .summary = "sendmsg with one iovec per field",
+    .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
     .setup = one_copy_setup,
-    .send_message = one_copy_send_message,
+    .send_messages = one_copy_send_messages,
     .teardown = one_copy_teardown,
 };

@@ -5,7 +5,7 @@
  * no copy on the way to the device. Where the way does not end in a device that reads memory itself
  * (loopback, veth), the kernel copies before local delivery after all and says so in the completion
  * (SO_EE_CODE_ZEROCOPY_COPIED). The fields belong to the kernel from sendmsg until their completion
- * is read from the socket's error queue. Needs Linux 4.14 for TCP. Kernel document
+ * is read from the socket's error queue. Needs Linux 4.14 for TCP, 5.0 for UDP. Kernel document
  * networking/msg_zerocopy.rst.
  *
  * Small fields are dear: each is charged to the send buffer as whole pages
@@ -14,9 +14,8 @@
  * acknowledges; a send buffer of 4 MiB carries three to four times as many messages of 1 KiB.
  *
  * Each successful sendmsg gets the next number of a 32-bit counter; a completion names a range of
- * numbers. Messages live in slots. A slot whose sends have all completed goes on top of a stack and
- * is the next to be used, so that the memory in use is what is really in flight and stays in the
- * caches.
+ * numbers. Messages live in slots (ring.h), which are free again when all their sends have
+ * completed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -41,15 +40,13 @@
  * Small ones are limited by option memory (net.core.optmem_max): the kernel charges each send some
  * 800 bytes until its completion is read.
  */
-#define RING_BYTES ((size_t)8 << 20)
+#define IN_FLIGHT_BYTES ((size_t)8 << 20)
 #define MIN_SLOTS 4U
 #define MAX_SLOTS 256U
 
 /* Sends in flight, a power of two: more than slots, since a short write makes several sends of one
  * message. */
 #define N_SENDS (4 * MAX_SLOTS)
-
-#define NO_SLOT UINT32_MAX
 
 /* When nothing of ours is in flight and memory is short all the same, other sockets of this user
  * hold it: the time between two attempts. */
@@ -58,17 +55,7 @@
 /* The kernel counts locked pages as (size >> PAGE_SHIFT) + 2 (mm_account_pinned_pages). */
 #define EXTRA_PAGES 2
 
-/* A message, and how many of its sends the kernel has not completed yet. */
-struct slot {
-    struct message message;
-    uint32_t n_holders; /* sends in flight, and the sending function itself */
-};
-
 struct zero_copy_state {
-    uint32_t n_slots;
-    struct slot slots[MAX_SLOTS];
-    uint32_t free_slots[MAX_SLOTS]; /* a stack */
-    uint32_t n_free;
     uint32_t next_send;        /* number of the next send; wraps as the kernel's does */
     uint32_t n_in_flight;      /* sends not yet completed */
     uint32_t slot_of[N_SENDS]; /* by send number modulo N_SENDS; NO_SLOT where none is in flight */
@@ -91,9 +78,9 @@ static int zero_copy_probe(struct failure *failure)
     return error;
 }
 
-static uint32_t choose_n_slots(size_t msg_bytes)
+static uint32_t zero_copy_slots_in_flight(const struct stream *stream)
 {
-    const size_t n = RING_BYTES / msg_bytes;
+    const size_t n = IN_FLIGHT_BYTES / stream->msg_bytes;
     if (n < MIN_SLOTS) {
         return MIN_SLOTS;
     }
@@ -108,7 +95,6 @@ static int zero_copy_setup(struct stream *stream)
     if (state == NULL) {
         return fail(stream->failure, ENOMEM, "zero_copy: state");
     }
-    state->n_slots = choose_n_slots(stream->msg_bytes);
     for (uint32_t i = 0; i < N_SENDS; i++) {
         state->slot_of[i] = NO_SLOT;
     }
@@ -116,21 +102,7 @@ static int zero_copy_setup(struct stream *stream)
         return fail(stream->failure, errno, "zero_copy: setsockopt(SO_ZEROCOPY) on fd %d",
                     stream->fd);
     }
-    for (uint32_t i = 0; i < state->n_slots; i++) {
-        if (message_allocate(&state->slots[i].message, stream->msg_bytes) != 0) {
-            return fail(stream->failure, ENOMEM, "zero_copy: %u messages of %zu bytes",
-                        state->n_slots, stream->msg_bytes);
-        }
-        state->free_slots[state->n_free++] = i;
-    }
     return 0;
-}
-
-static void release_slot(struct zero_copy_state *state, uint32_t slot)
-{
-    if (--state->slots[slot].n_holders == 0) {
-        state->free_slots[state->n_free++] = slot;
-    }
 }
 
 /* Takes the completion of sends first .. last, which must be in flight. */
@@ -145,7 +117,7 @@ static int complete_range(struct stream *stream, uint32_t first, uint32_t last)
                         "zero_copy: completion of sends %u to %u, of which %u is not in flight",
                         first, last, first + i);
         }
-        release_slot(state, *slot);
+        slot_release(stream, *slot);
         *slot = NO_SLOT;
     }
     state->n_in_flight -= n;
@@ -200,13 +172,13 @@ static int read_notification(struct stream *stream)
     return error != 0 ? error : 1;
 }
 
-/* Reads notifications until `enough` slots are free or none is left. Returns how many, or -errno.
- */
-static int harvest(struct stream *stream, uint32_t enough)
+/* Reads notifications until no more than `few` slots are taken or none is left. Returns how many,
+ * or -errno. */
+static int harvest(struct stream *stream, uint32_t few)
 {
     const struct zero_copy_state *state = stream->state;
     int n_read = 0;
-    while (state->n_in_flight > 0 && state->n_free < enough) {
+    while (state->n_in_flight > 0 && stream->ring.n_taken > few) {
         const int n = read_notification(stream);
         if (n < 0) {
             return n;
@@ -235,16 +207,16 @@ static int wait_for_notification(struct stream *stream, uint64_t deadline_ns)
 }
 
 /*
- * Reads notifications, waiting for the first one, until `enough` slots are free or none is left.
- * Needs a send in flight and fewer than `enough` free slots. Returns 0 or -errno.
+ * Reads notifications, waiting for the first one, until no more than `few` slots are taken or none
+ * is left. Needs a send in flight and more than `few` slots taken. Returns 0 or -errno.
  */
-static int await_completions(struct stream *stream, uint32_t enough)
+static int await_completions(struct stream *stream, uint32_t few)
 {
     const struct zero_copy_state *state = stream->state;
     const uint64_t deadline_ns = clock_now_ns() + stream->timeout_ns;
     int events = 0;
     for (;;) {
-        const int n_read = harvest(stream, enough);
+        const int n_read = harvest(stream, few);
         if (n_read != 0) {
             return n_read < 0 ? n_read : 0;
         }
@@ -305,7 +277,7 @@ static int make_room(struct stream *stream, size_t n_bytes, uint64_t deadline_ns
     const struct zero_copy_state *state = stream->state;
     count(stream->counters, COUNT_ENOBUFS, 1);
     if (state->n_in_flight > 0) {
-        return await_completions(stream, state->n_slots);
+        return await_completions(stream, 0);
     }
     struct rlimit memlock;
     if (getrlimit(RLIMIT_MEMLOCK, &memlock) != 0) {
@@ -328,7 +300,7 @@ static void note_send(struct stream *stream, uint32_t slot)
     state->slot_of[state->next_send % N_SENDS] = slot;
     state->next_send++;
     state->n_in_flight++;
-    state->slots[slot].n_holders++;
+    slot_hold(stream, slot);
     count(stream->counters, COUNT_ZC_SENT, 1);
 }
 
@@ -339,7 +311,7 @@ static ssize_t send_once(struct stream *stream, uint32_t slot, struct iovec *iov
     const struct zero_copy_state *state = stream->state;
     const struct msghdr header = {.msg_iov = iov, .msg_iovlen = n_iov};
     while (state->slot_of[state->next_send % N_SENDS] != NO_SLOT) {
-        const int error = await_completions(stream, state->n_slots);
+        const int error = await_completions(stream, 0);
         if (error != 0) {
             return error;
         }
@@ -366,12 +338,11 @@ static ssize_t send_once(struct stream *stream, uint32_t slot, struct iovec *iov
 /* Sends the message of a slot whole. */
 static int send_slot(struct stream *stream, uint32_t slot)
 {
-    const struct zero_copy_state *state = stream->state;
     struct iovec rest[MESSAGE_FIELDS];
     size_t left_bytes = stream->msg_bytes;
     size_t used = 0;
     uint64_t deadline_ns = 0; /* of the time without memory; 0: there was memory */
-    memcpy(rest, state->slots[slot].message.field, sizeof(rest));
+    memcpy(rest, slot_message(stream, slot)->field, sizeof(rest));
     while (left_bytes > 0) {
         const ssize_t n = send_once(stream, slot, rest + used, MESSAGE_FIELDS - used);
         if (n == -ENOBUFS) {
@@ -397,21 +368,23 @@ static int send_slot(struct stream *stream, uint32_t slot)
     return 0;
 }
 
-static int zero_copy_send_message(struct stream *stream)
+static int zero_copy_send_messages(struct stream *stream)
 {
-    struct zero_copy_state *state = stream->state;
-    /* A while: what completes first may be but a part of a message. */
-    while (state->n_free == 0) {
-        const int error = await_completions(stream, state->n_slots / 2);
+    const struct ring *ring = &stream->ring;
+    uint32_t slot = slot_take(stream);
+    /* A loop: what completes first may be but a part of a message, or not the one whose turn it is.
+     */
+    while (slot == NO_SLOT) {
+        const uint32_t half = ring->max_taken / 2;
+        const int error =
+            await_completions(stream, half < ring->n_taken ? half : ring->n_taken - 1);
         if (error != 0) {
             return error;
         }
+        slot = slot_take(stream);
     }
-    const uint32_t slot = state->free_slots[--state->n_free];
-    state->slots[slot].n_holders = 1; /* we, so that no completion frees it half sent */
-    stream->refill(stream, &state->slots[slot].message);
     const int error = send_slot(stream, slot);
-    release_slot(state, slot);
+    slot_release(stream, slot); /* we held it, so that no completion freed it half sent */
     return error;
 }
 
@@ -420,7 +393,7 @@ static int zero_copy_drain(struct stream *stream)
     const struct zero_copy_state *state = stream->state;
     const struct counters *counters = stream->counters;
     while (state->n_in_flight > 0) {
-        const int error = await_completions(stream, state->n_slots);
+        const int error = await_completions(stream, 0);
         if (error != 0) {
             return error;
         }
@@ -436,20 +409,18 @@ static int zero_copy_drain(struct stream *stream)
 
 static void zero_copy_teardown(struct stream *stream)
 {
-    struct zero_copy_state *state = stream->state;
-    for (uint32_t i = 0; state != NULL && i < MAX_SLOTS; i++) {
-        message_free(&state->slots[i].message);
-    }
-    free(state);
+    free(stream->state);
 }
 
 const struct strategy the_strategy = {
     .name = "zero_copy",
     .summary = "sendmsg with MSG_ZEROCOPY, completions read from the error queue",
+    .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
     .zero_copy = true,
+    .slots_in_flight = zero_copy_slots_in_flight,
     .probe = zero_copy_probe,
     .setup = zero_copy_setup,
-    .send_message = zero_copy_send_message,
+    .send_messages = zero_copy_send_messages,
     .drain = zero_copy_drain,
     .teardown = zero_copy_teardown,
 };

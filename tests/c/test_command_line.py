@@ -28,6 +28,7 @@ def run(command: Sequence[str | Path], **options: object) -> Outcome:
 
 
 GOOD = ("--bind", "127.0.0.1", "--msg-bytes", "1", "--control-fd", "0", "--token", TOKEN)
+SINK = ("--transport", "datagram", "--sink", "--connect", "127.0.0.1", "--port", "9")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,18 @@ GOOD = ("--bind", "127.0.0.1", "--msg-bytes", "1", "--control-fd", "0", "--token
         ([*GOOD, "--nodelay", "maybe"], "kernel, on or off"),
         ([*GOOD, "--perf-fds", "3"], "--perf-fds: got '3'"),
         ([*GOOD, "--port", "65536"], "0..65535"),
-        ([*GOOD, "--connect", "127.0.0.1"], "unknown option --connect"),
+        ([*GOOD, "--connect", "127.0.0.1"], "--connect needs --sink"),
+        ([*GOOD, "--rcvlowat-bytes", "1"], "unknown option --rcvlowat-bytes"),
+        ([*GOOD, "--sink"], "--connect is required"),
+        ([*GOOD, "--transport", "carrier pigeon"], "stream (TCP) or datagram (UDP)"),
+        ([*GOOD, "--mode", "monologue"], "stream, or request_response"),
+        ([*GOOD, *SINK], "--bind and --sink exclude each other"),
+        ([*GOOD[2:], "--connect", "127.0.0.1", "--port", "9", "--sink"], "--transport datagram"),
+        ([*GOOD, "--transport", "datagram", "--msg-bytes", "65508"], "65507 bytes at most"),
+        ([*GOOD, "--mode", "request_response", "--batch", "2"], "needs --batch 1"),
+        ([*GOOD, "--interval-ns", "1000"], "needs --mode request_response"),
+        ([*GOOD, "--batch", "0"], "1..256"),
+        ([*GOOD, "--batch", "2"], "two_copy sends one message per call"),
         (GOOD[2:], "--bind is required"),
         (GOOD[:2], "--msg-bytes is required"),
     ],

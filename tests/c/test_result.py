@@ -30,8 +30,9 @@ SENDER_COUNTS = {
     "short_writes",
     "enobufs_count",
     "eintr_count",
+    "slot_waits",
 }
-RECEIVER_COUNTS = {"bytes", "recv_calls", "eintr_count"}
+RECEIVER_COUNTS = {"bytes", "recv_calls", "eintr_count", "mapped_bytes"}
 
 
 def results(
@@ -44,7 +45,7 @@ def results(
 
 def test_shape(plain_build: Build, strategy: str) -> None:
     sent, received = results(plain_build, Setting(), strategy)
-    assert set(sent) == COMMON | {"strategy", "zero_copy", "service_time"}
+    assert set(sent) == COMMON | {"strategy", "ring", "zero_copy", "service_time"}
     assert set(received) == COMMON | {"verify"}
     assert next(iter(sent)) == next(iter(received)) == "schema_version"
     assert (sent["program"], received["program"]) == ("sender", "receiver")

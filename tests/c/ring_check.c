@@ -1,0 +1,102 @@
+/* Hot rings give back the slot last freed, cold ones go round; neither gives a slot that is held. */
+#include "ring.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("line %d: %s\n", __LINE__, #condition);                                         \
+            return EXIT_FAILURE;                                                                   \
+        }                                                                                          \
+    } while (0)
+
+#define MSG_BYTES 4096
+
+static int check_hot(void)
+{
+    struct ring ring;
+    CHECK(ring_allocate(&ring, MSG_BYTES, 0, 3) == 0);
+    CHECK(ring.n_slots == 3);
+    const uint32_t first = ring_take(&ring);
+    const uint32_t second = ring_take(&ring);
+    const uint32_t third = ring_take(&ring);
+    CHECK(first != second && second != third && first != third);
+    CHECK(ring_take(&ring) == NO_SLOT);
+    ring_hold(&ring, second);
+    ring_release(&ring, second);
+    CHECK(ring_take(&ring) == NO_SLOT); /* a holder is left */
+    ring_release(&ring, second);
+    CHECK(ring_take(&ring) == second);
+    ring_release(&ring, third);
+    ring_release(&ring, first);
+    CHECK(ring_take(&ring) == first && ring_take(&ring) == third);
+    ring_free(&ring);
+
+    /* A sender that is done when its call returns always gets the same message. */
+    CHECK(ring_allocate(&ring, MSG_BYTES, 0, 1) == 0);
+    const struct message *message = ring_next(&ring);
+    CHECK(ring_next(&ring) == message);
+    ring_free(&ring);
+    return EXIT_SUCCESS;
+}
+
+static int check_cold(void)
+{
+    struct ring ring;
+    CHECK(ring_allocate(&ring, MSG_BYTES, (size_t)1 << 20, 4) == 0);
+    CHECK(ring.n_slots > 200 && ring.n_slots < 256);
+    CHECK(ring_memory_bytes(&ring, MSG_BYTES) <= (size_t)1 << 20);
+    CHECK(ring_memory_bytes(&ring, MSG_BYTES) > ((size_t)1 << 20) - 2 * MSG_BYTES);
+    for (uint32_t i = 0; i < 2 * ring.n_slots; i++) {
+        const uint32_t slot = ring_take(&ring);
+        CHECK(slot == i % ring.n_slots);
+        ring_release(&ring, slot);
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        CHECK(ring_take(&ring) == i);
+    }
+    CHECK(ring_take(&ring) == NO_SLOT); /* as many as may be taken */
+    ring_free(&ring);
+
+    /* In copying order. */
+    CHECK(ring_allocate(&ring, MSG_BYTES, (size_t)1 << 20, 1) == 0);
+    for (uint32_t i = 0; i < 2 * ring.n_slots; i++) {
+        CHECK(ring_next(&ring) == &ring.slots[i % ring.n_slots].message);
+    }
+    ring_free(&ring);
+
+    /* Smaller than what must be in flight: it holds that, in order, and waits for whose turn it is.
+     */
+    CHECK(ring_allocate(&ring, MSG_BYTES, 1, 2) == 0);
+    CHECK(ring.n_slots == 2);
+    CHECK(ring_take(&ring) == 0 && ring_take(&ring) == 1);
+    ring_release(&ring, 1);
+    CHECK(ring_take(&ring) == NO_SLOT);
+    ring_release(&ring, 0);
+    CHECK(ring_take(&ring) == 0);
+    ring_free(&ring);
+    return EXIT_SUCCESS;
+}
+
+/* Fields of a page begin at pages; the memory named is what malloc takes for smaller ones. */
+static int check_memory(void)
+{
+    struct message message;
+    CHECK(message_allocate(&message, 65507) == 0);
+    for (size_t i = 0; i < MESSAGE_FIELDS; i++) {
+        CHECK((uintptr_t)message.field[i].iov_base % 4096 == 0);
+    }
+    message_free(&message);
+    CHECK(message_memory_bytes(65536) == 65536);
+    CHECK(message_memory_bytes(1) == MESSAGE_FIELDS * 32U);
+    CHECK(message_memory_bytes(MESSAGE_FIELDS * 100U) == MESSAGE_FIELDS * 112U);
+    return EXIT_SUCCESS;
+}
+
+int main(void)
+{
+    const int codes[] = {check_hot(), check_cold(), check_memory()};
+    return codes[0] | codes[1] | codes[2];
+}
