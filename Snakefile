@@ -18,15 +18,17 @@ PACKAGE_ROOT = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, PACKAGE_ROOT)
 
 from copycost import entry
+from copycost.added import ADDED_PATH
 from copycost.conditions import TESTBEDS
 from copycost.config import STUDIES
+from copycost.config_sources import require_yaml
 from copycost.grid import CELL_PATTERN, RAW_ROOT, WORDS, Cell, Grid, cell_priority
 from copycost.hostinfo.identity import host_identity
 
 entry.let_scripts_import_from(PACKAGE_ROOT)
 entry.end_with_the_reader()
 entry.leave_out_chatter()
-entry.require_yaml("config.yaml")
+require_yaml("config.yaml")
 
 
 configfile: "config.yaml"
@@ -57,6 +59,7 @@ wildcard_constraints:
 include: "workflow/rules/host.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
+include: "workflow/rules/refine.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/figures.smk"
@@ -73,19 +76,19 @@ rule all:
     default_target: True
     input:
         report=expand("results/report/report.{format}", format=CONFIG.report.formats),
-        records=GRID.paths(),
+        records=RECORDS,
 
 
 rule measure:
     input:
         config="results/config.yaml",
-        records=GRID.paths(),
+        records=RECORDS,
 
 
 rule tables:
     input:
         config="results/config.yaml",
-        records=GRID.paths(),
+        records=RECORDS,
         tables=expand(
             "results/tables/{table}",
             table=[
@@ -101,20 +104,20 @@ rule tables:
 rule figures:
     input:
         config="results/config.yaml",
-        records=GRID.paths(),
+        records=RECORDS,
         figures=expand("{figure}.svg", figure=REPORT_FIGURES),
 
 
 rule report:
     input:
         report=expand("results/report/report.{format}", format=CONFIG.report.formats),
-        records=GRID.paths(),
+        records=RECORDS,
 
 
 rule compare:
     input:
         report="results/published/report.html",
-        records=GRID.paths(),
+        records=RECORDS,
 
 
 rule audit:
@@ -128,7 +131,7 @@ onstart:
 
 
 onsuccess:
-    entry.say_what_came_out(GRID, CONFIG)
+    entry.say_what_came_out(CONFIG)
 
 
 onerror:

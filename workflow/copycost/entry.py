@@ -16,22 +16,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from copycost import progress, retry
-from copycost.audit.request import KEYS as AUDIT_KEYS
+from copycost.added import added_paths, all_paths, read_added
 from copycost.capabilities import SENDER_ONLY_TESTBED, split_implementation
 from copycost.conditions import RECV
 from copycost.config import Config
-from copycost.config_check import Source, check_config
 from copycost.config_rules import Surroundings
+from copycost.config_sources import resolve
 from copycost.errors import ConfigError
-from copycost.grid import Grid
 
 HOST_PATH = Path("results/host.json")
 PROGRESS_PATH = Path("results/logs/progress.json")
 LOCK_PATH = Path(".snakemake/copycost.lock")
 MEASURING_RULE = "run_cell"
+CHOOSING_RULE = "choose_sizes"
 
 # Sends nothing: measures the harness itself, and is no answer to the question of a report.
 HARNESS_STRATEGY = "null"
@@ -107,6 +105,27 @@ def receiver_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake'
     return f"results/bin/receiver_{wildcards.receiver}"
 
 
+def with_added_records(paths: list[str], checkpoints: Any, config: Config) -> Any:  # noqa: ANN401
+    """Return records as a rule's input: `paths`, and those of added cells once they are known.
+
+    Parameters
+    ----------
+    paths
+        The records of the grid.
+    checkpoints
+        Snakemake's; asking it for the added cells has Snakemake wait until they are chosen.
+    """
+    if not config.refine.enabled:
+        return paths
+
+    def with_added(_wildcards: object) -> list[str]:
+        chosen = Path(checkpoints.choose_sizes.get().output.added)
+        added = added_paths(read_added(chosen), config.measure.repetitions)
+        return list(dict.fromkeys([*paths, *added]))
+
+    return with_added
+
+
 def digest_of(paths: Sequence[str]) -> str:
     """Return the SHA-256 over the names and contents of files, in hexadecimal digits."""
     digest = hashlib.sha256()
@@ -129,69 +148,20 @@ def take_scripts_as_inputs(workflow: Any) -> None:  # noqa: ANN401
             rule.set_input(script=f"workflow/scripts/{Path(rule.script).name}")
 
 
-def require_yaml(path: str) -> None:
-    """Where `path` is no YAML file, end the process naming the line, which Snakemake does not."""
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        sys.exit(f"{path}: not found in {Path.cwd()}; run in the folder that holds it")
-    except UnicodeDecodeError:
-        sys.exit(f"{path}: not UTF-8 text; write it anew with a text editor")
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else "?"
-        sys.exit(f"{path}: line {line}: not YAML: {error.problem}")
-    if not isinstance(content, dict):
-        sys.exit(f"{path}: must have the sections streams, measure, statistics and report")
-
-
 def checked_config(workflow: Any, config: Mapping[str, Any]) -> Config:  # noqa: ANN401
     """Return the configuration, or say everything that is wrong with it and end the process."""
     settings = workflow.config_settings
-    overrides = _without_audit(_with_types(getattr(settings, "config", {})))
-    sources: list[Source] = []
-    for path in [*workflow.configfiles, *getattr(settings, "configfiles", ())]:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        name = os.path.relpath(path)
-        sources.append((str(path) if name.startswith("..") else name, content or {}))
+    files = [*workflow.configfiles, *getattr(settings, "configfiles", ())]
+    around = Surroundings(
+        strategies=[name for name in strategies(workflow.basedir) if name != HARNESS_STRATEGY],
+        usable_cpus=os.sched_getaffinity(0),
+        memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    )
     try:
-        return check_config(
-            _merged(_without_audit(config), overrides),
-            sources=[*sources, ("--config", overrides)],
-            around=Surroundings(
-                strategies=[
-                    name for name in strategies(workflow.basedir) if name != HARNESS_STRATEGY
-                ],
-                usable_cpus=os.sched_getaffinity(0),
-                memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-            ),
-        )
+        return resolve(config, files, getattr(settings, "config", {}), around)
     except ConfigError as error:
         # Snakemake would put its own words and a place in the Snakefile around an exception.
         sys.exit(str(error))
-
-
-def _without_audit(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration without what --config says of an audit: no part of an experiment."""
-    return {key: value for key, value in config.items() if key not in AUDIT_KEYS}
-
-
-def _with_types(node: Any) -> Any:  # noqa: ANN401 - any node of what --config said
-    """Return what --config said with numbers as numbers: Snakemake leaves nested ones as text."""
-    if isinstance(node, Mapping):
-        return {key: _with_types(value) for key, value in node.items()}
-    if isinstance(node, list):
-        return [_with_types(value) for value in node]
-    return yaml.safe_load(node) if isinstance(node, str) else node
-
-
-def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `base` with what `over` says put in its place, section by section."""
-    tree = dict(base)
-    for key, value in over.items():
-        below = tree.get(key)
-        both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        tree[key] = _merged(below, value) if both else value  # type: ignore[arg-type]
-    return tree
 
 
 def forget_another_host(workflow: Any, identity: Mapping[str, Any]) -> None:  # noqa: ANN401
@@ -205,13 +175,10 @@ def forget_another_host(workflow: Any, identity: Mapping[str, Any]) -> None:  # 
         known = json.loads(HOST_PATH.read_text(encoding="utf-8"))["identity"]
     except (OSError, ValueError, KeyError, TypeError):
         return  # no earlier run, or a file that the rule has to write again anyway
-    changes = host_changes(known, identity)
+    changes = "; ".join(host_changes(known, identity))
     if changes:
-        print(
-            f"copycost: this is not the host of the earlier results ({'; '.join(changes)}), so "
-            "every cell is measured again.",
-            file=sys.stderr,
-        )
+        text = f"this is not the host of the earlier results ({changes}), so every cell is measured"
+        print(f"copycost: {text} again.", file=sys.stderr)
         if not workflow.output_settings.dryrun:
             HOST_PATH.unlink()
 
@@ -255,23 +222,35 @@ def claim_folder() -> None:
 
 def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """Before the first job: how many repetitions will be measured, and how long that takes."""
-    n_cells, _ = _waiting_jobs(workflow)
-    print(progress.begin(PROGRESS_PATH, n_cells, _window_s(config)), flush=True)
-    crowded = _more_threads_than_cpus(config)
-    if n_cells and crowded:
-        print(crowded, flush=True)
+    rules = _waiting_rules(workflow)
+    n_cells = rules.count(MEASURING_RULE)
+    print(progress.begin(PROGRESS_PATH, n_cells, _window_s(config)))
+    _say_more(rules, config)
 
 
 def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """At the end of a dry run, for which Snakemake has no hook, say the same."""
 
     def say() -> None:
-        n_cells, n_others = _waiting_jobs(workflow)
-        if n_cells or n_others:
-            print(progress.forecast(n_cells, n_others, _window_s(config)))
+        rules = _waiting_rules(workflow)
+        n_cells = rules.count(MEASURING_RULE)
+        if rules:
+            print(progress.forecast(n_cells, len(rules) - n_cells, _window_s(config)))
+            _say_more(rules, config)
 
     if workflow.output_settings.dryrun:
         atexit.register(say)
+
+
+def _say_more(rules: list[str], config: Config) -> None:
+    """Say what cannot be told from the number of repetitions, where there is something."""
+    if CHOOSING_RULE in rules:
+        n_more = config.refine.max_cells * config.measure.repetitions
+        print(f"copycost: at most {n_more} more may follow, around open crossovers.")
+    crowded = _more_threads_than_cpus(config)
+    if MEASURING_RULE in rules and crowded:
+        print(crowded)
+    sys.stdout.flush()
 
 
 def _more_threads_than_cpus(config: Config) -> str | None:
@@ -292,18 +271,16 @@ def _window_s(config: Config) -> float:
     return config.measure.warmup_s + config.measure.duration_s
 
 
-def _waiting_jobs(workflow: Any) -> tuple[int, int]:  # noqa: ANN401
-    """Return how many jobs will measure, and how many do other things (targets do nothing)."""
+def _waiting_rules(workflow: Any) -> list[str]:  # noqa: ANN401
+    """Return the rule of each job that will be done (targets do nothing)."""
     # A dry run counts its jobs as finished once it has shown them.
     waiting = workflow.dag.needrun_jobs(exclude_finished=False)
-    jobs = [job.rule for job in waiting if not job.is_norun]
-    n_cells = sum(rule.name == MEASURING_RULE for rule in jobs)
-    return n_cells, len(jobs) - n_cells
+    return [job.rule.name for job in waiting if not job.is_norun]
 
 
-def say_what_came_out(grid: Grid, config: Config) -> None:
+def say_what_came_out(config: Config) -> None:
     """After the last job: how many repetitions there are, and where the report is."""
-    paths = [Path(path) for path in grid.paths()]
+    paths = [Path(path) for path in all_paths(config)]
     if not any(path.is_file() for path in paths):
         return  # an audit, or tests, of a checkout that never measured
     print(f"copycost: {retry.summarise(paths)}.")

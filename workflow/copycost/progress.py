@@ -71,7 +71,8 @@ class Progress:
         if started_s is None:
             started_s = now_s - max(took_s, self.expected_s)
         counted = {status: getattr(self, status) + 1}
-        return replace(self, started_s=started_s, **counted)
+        total = max(self.total, self.done + 1)
+        return replace(self, started_s=started_s, total=total, **counted)
 
 
 def begin(path: Path, n_cells: int, window_s: float) -> str:
@@ -107,6 +108,15 @@ def forecast(n_cells: int, n_others: int, window_s: float) -> str:
         f"copycost: a run would measure {count(n_cells, 'repetition')}, which takes about "
         f"{format_duration(n_cells * (window_s + OVERHEAD_S))}, and do {others}."
     )
+
+
+def extend(n_cells: int) -> None:
+    """Count in repetitions that nobody knew of at the start: those of added sizes."""
+    path = Path(os.environ.get(VARIABLE, ""))
+    with suppress(OSError, ValueError, TypeError):  # as in `tell`: the count is a courtesy
+        progress = Progress(**json.loads(path.read_text(encoding="utf-8")))
+        progress = replace(progress, total=progress.total + n_cells)
+        path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
 
 
 def tell(cell: Cell, record: Mapping[str, Any]) -> str:

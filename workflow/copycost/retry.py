@@ -14,8 +14,9 @@ from pathlib import Path
 
 import yaml
 
+from copycost.added import all_paths
 from copycost.config import Config
-from copycost.grid import RAW_ROOT, Cell, Grid
+from copycost.grid import RAW_ROOT, Cell
 from copycost.progress import count, describe_cell
 
 # Saved by the run before it measures anything.
@@ -50,13 +51,13 @@ def present_paths(raw: Path) -> list[Path]:
     """Return the paths of the records that the last run's configuration asks for.
 
     Records of other grids may lie beside them, and are of no concern until they are asked for
-    again. Where no configuration was saved, all records below `raw`.
+    again. Where no configuration was saved, or one of an older copycost, all records below `raw`.
     """
     try:
-        tree = yaml.safe_load(CONFIG_PATH.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        config = Config.from_dict(yaml.safe_load(CONFIG_PATH.read_text(encoding="utf-8")))
+    except (FileNotFoundError, KeyError):
         return sorted(raw.rglob("*.json"))
-    return [Path(path) for path in Grid.of(Config.from_dict(tree)).paths()]
+    return [Path(path) for path in all_paths(config)]
 
 
 def summarise(paths: Sequence[Path]) -> str:

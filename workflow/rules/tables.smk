@@ -8,14 +8,8 @@ ROUND_TRIP_CURVES = ["results/tables/round_trip_curves.csv"] if HAS_ROUND_TRIPS 
 
 rule collect_results:
     input:
-        records=GRID.paths("streams"),
-        code=package_files(
-            "records/collect.py",
-            "records/columns.py",
-            "records/derive.py",
-            "records/record.py",
-            "records/table.py",
-        ),
+        records=STREAM_RECORDS,
+        code=package_files(*CODE_OF_TABLES),
     output:
         csv="results/tables/cells.csv",
         parquet="results/tables/cells.parquet",
@@ -30,7 +24,7 @@ rule collect_results:
 rule collect_round_trips:
     input:
         records=GRID.paths("round_trips"),
-        code=package_files("records"),
+        code=package_files(*CODE_OF_TABLES),
     output:
         table="results/tables/round_trips.csv",
         curves="results/tables/round_trip_curves.csv",

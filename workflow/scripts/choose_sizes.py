@@ -1,0 +1,18 @@
+"""Choose the sizes that are added to the grid, and say which."""
+
+from pathlib import Path
+
+from copycost.added import added_paths, describe_added, write_added
+from copycost.config import Config
+from copycost.logs import log_to_file
+from copycost.progress import extend, say
+from copycost.records.table import read_table
+from copycost.refine import choose_sizes
+
+log_to_file(snakemake.log[0])
+config = Config.from_dict(snakemake.params.config)
+added = choose_sizes(read_table(Path(snakemake.input.cells)), config)
+write_added(added, Path(snakemake.output.added))
+records = added_paths(added, config.measure.repetitions)
+extend(sum(not Path(record).is_file() for record in records))
+say(describe_added(added, len(records)))
