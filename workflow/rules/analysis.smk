@@ -6,8 +6,11 @@ rule summarise_cells:
         cells="results/tables/cells.parquet",
         code=package_files(
             "stats",
+            "capabilities.py",
+            "conditions.py",
             "records/columns.py",
             "records/table.py",
+            "analysis/conditions.py",
             "analysis/metrics.py",
             "analysis/quality_table.py",
             "analysis/summary.py",
@@ -31,8 +34,11 @@ rule compare_cells:
         cells="results/tables/cells.parquet",
         code=package_files(
             "stats",
+            "capabilities.py",
+            "conditions.py",
             "records/columns.py",
             "records/table.py",
+            "analysis/conditions.py",
             "analysis/metrics.py",
             "analysis/cube.py",
             "analysis/compare.py",
@@ -57,7 +63,13 @@ rule compute_facts:
         ratios=rules.compare_cells.output.ratios,
         host="results/host.json",
         code=package_files(
-            "stats", "records/columns.py", "records/table.py", "analysis"
+            "stats",
+            "capabilities.py",
+            "conditions.py",
+            "percent.py",
+            "records/columns.py",
+            "records/table.py",
+            "analysis",
         ),
     output:
         facts="results/facts.json",

@@ -4,7 +4,7 @@ import pytest
 from analysed import inputs_of
 from synthetic import Run, make_cells
 
-from copycost.analysis.facts import view_of
+from copycost.analysis.facts import views_of
 from copycost.analysis.placement import Placement, placement_of
 
 
@@ -33,4 +33,4 @@ def test_threads_that_were_not_pinned_alike_have_no_placement(text: str) -> None
     run = Run(msg_bytes=(1024,), n_threads=(1, 2))
     cells = make_cells(run)
     cells.loc[cells["n_threads"] == 2, ["sender_cpus", "receiver_cpus"]] = text
-    assert placement_of(view_of(inputs_of(run, cells), "veth")) is None
+    assert placement_of(views_of(inputs_of(run, cells))["veth"]) is None

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from copycost.analysis.conditions import with_condition
 from copycost.analysis.metrics import CostMetric
 from copycost.analysis.plain import Facts
 from copycost.stats import crossover, medians, ratios
@@ -17,11 +18,12 @@ EVENTS = (
     "ref_cycles",
 )  # fmt: skip
 
-_CELL = ["testbed", "implementation", "msg_bytes", "n_threads"]
+_CELL = ["condition", "implementation", "msg_bytes", "n_threads"]
 
 
 def run_facts(cells: pd.DataFrame) -> Facts:
     """Return how much was measured, when, and from which state of the sources."""
+    cells = with_condition(cells)
     status = cells["status"]
     measured = cells[status == "measured"]
     started = sorted(str(stamp) for stamp in cells["started_at"].dropna())
@@ -84,14 +86,20 @@ def cpus_used(measured: pd.DataFrame) -> list[int]:
     return sorted({int(digits) for text in texts for digits in re.findall(r"\d+", text)})
 
 
-def grid_facts(config: dict[str, Any]) -> Facts:
-    """Return the grid that the config asks for, sizes and thread counts ascending."""
-    streams = config["streams"]
+def grid_facts(config: dict[str, Any], conditions: list[str]) -> Facts:
+    """Return the grids of all conditions together, sizes and thread counts ascending.
+
+    Each condition has its own; these are what figures and tables share their colours and order by.
+    """
+    sections = [config[name] for name in ("streams", "udp") if name in config]
+    implementations = [name for section in sections for name in section["implementations"]]
+    asked_for = [section for section in sections if section["implementations"]]
     return {
-        "implementations": list(streams["implementations"]),
-        "testbeds": list(streams["testbeds"]),
-        "msg_bytes": sorted(streams["msg_bytes"]),
-        "n_threads": sorted(streams["n_threads"]),
+        "implementations": list(dict.fromkeys(implementations)),
+        "conditions": conditions,
+        "testbeds": conditions,
+        "msg_bytes": sorted({size for section in asked_for for size in section["msg_bytes"]}),
+        "n_threads": sorted({count for section in asked_for for count in section["n_threads"]}),
     }
 
 

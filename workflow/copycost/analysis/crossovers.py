@@ -34,9 +34,10 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         The cells with the highest and the lowest ratio.
     """
     logs = view.logs(THROUGHPUT, implementation, baseline)
+    sizes = {n: view.sizes_at(n, implementation, baseline) for n in view.n_threads}
     by_threads = [
-        {"n_threads": n_threads} | _plain_crossover(_along_sizes(view, logs, n_threads))
-        for n_threads in view.n_threads
+        {"n_threads": n} | _plain_crossover(_along_sizes(view, logs, n, sizes[n]))
+        for n in view.n_threads
     ]
     verdicts = view.verdicts(THROUGHPUT, implementation, baseline)
     compared = records(verdicts[verdicts["n_pairs"] > 0])
@@ -51,7 +52,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "sizes": sorted({group["size_bytes"] for group in groups if group["size_bytes"]}),
         "by_threads": by_threads,
         "groups": groups,
-        "n_cells": len(view.msg_bytes) * len(view.n_threads),
+        "n_cells": sum(len(some) for some in sizes.values()),
         "n_compared": len(compared),
         "n_better": signs.count(1),
         "n_worse": signs.count(-1),
@@ -67,7 +68,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
     }
 
 
-def _along_sizes(view: View, logs: pd.DataFrame, n_threads: int) -> Crossover:
+def _along_sizes(view: View, logs: pd.DataFrame, n_threads: int, sizes: Sequence[int]) -> Crossover:
     per_size: dict[int, FloatArray] = {}
     if len(logs):
         rows = logs[logs.index.get_level_values("n_threads") == n_threads]
@@ -75,7 +76,7 @@ def _along_sizes(view: View, logs: pd.DataFrame, n_threads: int) -> Crossover:
             rows.index.get_level_values("msg_bytes"), rows.to_numpy(np.float64), strict=True
         ):
             per_size[int(size)] = values
-    return find_crossover(per_size, view.msg_bytes, view.settings)
+    return find_crossover(per_size, sizes, view.settings)
 
 
 def _plain_crossover(found: Crossover) -> Facts:

@@ -1,4 +1,4 @@
-"""Log values of one testbed by implementation, size, thread count and round."""
+"""Log values under one condition by implementation, size, thread count and round."""
 
 from functools import cached_property
 
@@ -11,7 +11,7 @@ _AXES = ("implementation", "msg_bytes", "n_threads", "rep")
 
 
 class LogCube:
-    """The measured rows of one testbed, one array per metric, made when first asked for.
+    """The measured rows under one condition, one array per metric, made when first asked for.
 
     Comparisons are differences of logarithms in the same round; with the rounds along an axis of
     their own, each is one subtraction. All methods return a table with one column per rep, NaN
@@ -19,7 +19,7 @@ class LogCube:
     """
 
     def __init__(self, measured: pd.DataFrame) -> None:
-        """Look at the measured rows of the cells table, of one testbed."""
+        """Look at the measured rows of the cells table, under one condition."""
         self._rows = measured
         self._cubes: dict[str, FloatArray] = {}
 

@@ -30,7 +30,7 @@ class Predicate:
     id
         Name, as `facts.json` and the templates use it.
     quantity
-        Key in the quantities of a testbed; see `copycost.analysis.quantities`.
+        Key in the quantities of a condition; see `copycost.analysis.quantities`.
     holds
         ``at_least`` or ``at_most`` the threshold.
     threshold

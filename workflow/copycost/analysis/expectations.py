@@ -57,7 +57,7 @@ class Expectation:
     violated_by
         Side of 1 on which the ratio should not lie.
     checks
-        The ratios, from a testbed's cells; none where they were not measured.
+        The ratios, from a condition's cells; none where they were not measured.
     """
 
     id: str
@@ -142,7 +142,7 @@ EXPECTATIONS = (
         "a copy that is not made costs nothing",
         "cost",
         "above",
-        lambda view: _against_baseline(view, view.cost.column("both"), ONE),
+        lambda view: _against_baseline(view, view.cost_column, ONE),
     ),
     Expectation(
         "zero_copy_cheaper",
@@ -151,7 +151,7 @@ EXPECTATIONS = (
         "than copying them",
         "cost",
         "above",
-        lambda view: _against_baseline(view, view.cost.column("both"), ZERO, PAYS_FROM_BYTES),
+        lambda view: _against_baseline(view, view.cost_column, ZERO, PAYS_FROM_BYTES),
     ),
     Expectation(
         "zero_copy_pays",
@@ -183,7 +183,7 @@ EXPECTATIONS = (
         "the price of a system call is shared by more bytes",
         "cost",
         "above",
-        lambda view: _along_sizes(view, view.cost.column("both")),
+        lambda view: _along_sizes(view, view.cost_column),
     ),
     Expectation(
         "threads_up_to_cpus_gain",
@@ -216,7 +216,7 @@ EXPECTATIONS = (
         "the second copy reads and writes every byte once more",
         "L1 data cache misses",
         "above",
-        lambda view: _against_baseline(view, "both_l1d_load_misses_per_byte", ONE),
+        lambda view: _against_baseline(view, view.per_byte("l1d_load_misses"), ONE),
     ),
     Expectation(
         "zero_copy_misses_less",
@@ -224,6 +224,6 @@ EXPECTATIONS = (
         "bytes that are not copied are not read",
         "L1 data cache misses",
         "above",
-        lambda view: _against_baseline(view, "both_l1d_load_misses_per_byte", ZERO),
+        lambda view: _against_baseline(view, view.per_byte("l1d_load_misses"), ZERO),
     ),
 )

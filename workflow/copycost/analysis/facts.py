@@ -1,12 +1,13 @@
 """Everything that the text says, as data: `results/facts.json`."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from copycost.analysis.conditions import Studied, studied_conditions, with_condition
 from copycost.analysis.context import (
     cost_facts,
     counter_facts,
@@ -14,11 +15,13 @@ from copycost.analysis.context import (
     method_facts,
     run_facts,
 )
+from copycost.analysis.labels import copied_labels
 from copycost.analysis.metrics import choose_cost_metric
 from copycost.analysis.missing import missing_facts
 from copycost.analysis.plain import Facts, plain
 from copycost.analysis.questions import answer_questions
 from copycost.analysis.view import View
+from copycost.conditions import HOT
 from copycost.stats.settings import StatisticsSettings
 
 SCHEMA_VERSION = 1
@@ -52,14 +55,13 @@ def compute_facts(inputs: Inputs) -> Facts:
     ----
     run, host, method, grid, counters, cost
         What was measured, where and how; see `copycost.analysis.context`.
-    testbeds
-        Per testbed, in the order of the config: status, skipped, failed, best, crossovers,
-        questions (q1 to q6), summary.
+    conditions
+        Per condition, in the order of the config: what it is, status, skipped, failed, crossovers,
+        questions (q1 to q6), headline, quality.
     """
+    views = views_of(inputs)
+    conditions = {name: _condition_facts(view) for name, view in views.items()}
     cost = choose_cost_metric(inputs.cells)
-    testbeds = {
-        name: _testbed_facts(view_of(inputs, name)) for name in inputs.config["streams"]["testbeds"]
-    }
     facts = {
         "schema_version": SCHEMA_VERSION,
         "study": "streams",
@@ -67,34 +69,46 @@ def compute_facts(inputs: Inputs) -> Facts:
         "run": run_facts(inputs.cells),
         "host": {key: value for key, value in inputs.host.items() if key != "schema_version"},
         "method": method_facts(inputs.cells, inputs.config),
-        "grid": grid_facts(inputs.config),
+        "grid": grid_facts(inputs.config, list(views)),
         "counters": counter_facts(inputs.cells, inputs.host),
         "cost": cost_facts(cost),
-        "testbeds": testbeds,
-        "measured_testbeds": [name for name, facts in testbeds.items() if facts["n_measured"]],
+        "conditions": conditions,
+        "measured_conditions": [name for name, found in conditions.items() if found["n_measured"]],
     }
+    # The names that templates of before conditions ask for.
+    facts |= {"testbeds": facts["conditions"], "measured_testbeds": facts["measured_conditions"]}
     result: Facts = plain(facts)
     return result
 
 
-def view_of(inputs: Inputs, testbed: str) -> View:
-    """Return one testbed's part of the inputs."""
-    grid = grid_facts(inputs.config)
-    statistics = inputs.config["statistics"]
-    cells, summary, ratios = inputs.cells, inputs.summary, inputs.ratios
-    return View(
-        testbed=testbed,
-        rows=cells[cells["testbed"] == testbed],
-        summary=summary[summary["testbed"] == testbed],
-        ratios=ratios[ratios["testbed"] == testbed],
-        implementations=tuple(grid["implementations"]),
-        msg_bytes=tuple(grid["msg_bytes"]),
-        n_threads=tuple(grid["n_threads"]),
-        repetitions=int(inputs.config["measure"]["repetitions"]),
-        settings=StatisticsSettings(**statistics),
-        cost=choose_cost_metric(cells),
-        caches=dict(inputs.host.get("cpu", {}).get("caches", {})),
+def views_of(inputs: Inputs) -> dict[str, View]:
+    """Return each condition's part of the inputs, by its slug, in the order of the config."""
+    cells, summary, ratios = (
+        with_condition(table) for table in (inputs.cells, inputs.summary, inputs.ratios)
     )
+    cost = choose_cost_metric(cells)
+    views: dict[str, View] = {}
+    for studied in studied_conditions(inputs.config, cells):
+        views[studied.name] = View(
+            studied=studied,
+            rows=cells[cells["condition"] == studied.name],
+            summary=summary[summary["condition"] == studied.name],
+            ratios=ratios[ratios["condition"] == studied.name],
+            repetitions=int(inputs.config["measure"]["repetitions"]),
+            settings=StatisticsSettings(**inputs.config["statistics"]),
+            cost=cost,
+            caches=dict(inputs.host.get("cpu", {}).get("caches", {})),
+        )
+    return {name: _beside_hot(view, views) for name, view in views.items()}
+
+
+def _beside_hot(view: View, views: dict[str, View]) -> View:
+    """Return a view that knows the one it differs from in nothing but where the bytes lie."""
+    condition = view.studied.condition
+    hot = views.get(replace(condition, working_set=HOT).slug)
+    if condition.working_set == HOT or hot is None or not hot.is_measured:
+        return view
+    return replace(view, hot=hot)
 
 
 def write_facts(facts: Facts, path: Path) -> None:
@@ -103,10 +117,12 @@ def write_facts(facts: Facts, path: Path) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def _testbed_facts(view: View) -> Facts:
+def _condition_facts(view: View) -> Facts:
     status = view.rows["status"]
-    facts: Facts = {
-        "name": view.testbed,
+    facts: Facts = _what_it_is(view.studied) | {
+        "cost_column": view.cost_column,
+        "cost_label": view.cost_label,
+        "labels": {name: None for name in view.implementations} | copied_labels(view.summary),
         "measured": [name for name in view.implementations if view.has(name)],
         "n_repetitions": len(view.rows),
         "n_measured": int((status == "measured").sum()),
@@ -123,7 +139,26 @@ def _testbed_facts(view: View) -> Facts:
     return facts | answer_questions(view)
 
 
+def _what_it_is(studied: Studied) -> Facts:
+    condition = studied.condition
+    return {
+        "name": studied.name,
+        "slug": studied.name,
+        "label": studied.label,
+        "testbed": condition.testbed,
+        "working_set": condition.working_set,
+        "receiver": condition.receiver,
+        "transport": condition.transport,
+        "sender_only": studied.sender_only,
+        "grid": {
+            "implementations": list(studied.implementations),
+            "msg_bytes": list(studied.msg_bytes),
+            "n_threads": list(studied.n_threads),
+        },
+    }
+
+
 def _only(column: pd.Series) -> object:
-    """Return the one value of a column that should not vary within a testbed, else None."""
+    """Return the one value of a column that should not vary within a condition, else None."""
     values = [value for value in column.dropna().unique() if value != ""]
     return values[0] if len(values) == 1 else None

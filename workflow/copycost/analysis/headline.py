@@ -34,7 +34,7 @@ def _fastest(view: View) -> Facts | None:
     cell = {name: best[name] for name in ("implementation", "msg_bytes", "n_threads")}
     costs = [
         row["median"]
-        for row in records(view.medians(view.cost.column("both")))
+        for row in records(view.medians(view.cost_column))
         if all(row[name] == value for name, value in cell.items())
     ]
     return cell | {
@@ -50,7 +50,7 @@ def _fastest(view: View) -> Facts | None:
 def _cost(view: View) -> Facts | None:
     """Choose the largest message: there a byte's cost is that of copying, not of the call."""
     names = [name for name in (BASELINE, ONE, ZERO) if view.has(name)]
-    rows = records(view.medians(view.cost.column("both")))
+    rows = records(view.medians(view.cost_column))
     by_cell: dict[tuple[int, int], dict[str, float]] = {}
     for row in rows:
         if row["implementation"] in names:
@@ -79,7 +79,7 @@ def _cost(view: View) -> Facts | None:
 def _ratio(view: View, name: str, msg_bytes: int, n_threads: int) -> Facts | None:
     if name == BASELINE or not view.has(BASELINE):
         return None
-    logs = view.logs(view.cost.column("both"), name, BASELINE)
+    logs = view.logs(view.cost_column, name, BASELINE)
     if (msg_bytes, n_threads) not in logs.index:
         return None
     found = view.pooled(logs.loc[[(msg_bytes, n_threads)]])

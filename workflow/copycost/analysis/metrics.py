@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from copycost.capabilities import SENDER_ONLY_TESTBED
 from copycost.stats.ratios import Direction
 
 BASELINE = "two_copy"
@@ -36,6 +37,9 @@ SUMMARISED = (
 
 COMPARED = (THROUGHPUT, *(f"both_{quantity}_per_byte" for quantity in COST_QUANTITIES))
 """Columns of the cells table that `ratios.csv` compares."""
+
+COMPARED_SENDER_ONLY = tuple(name.replace("both_", "sender_") for name in COMPARED)
+"""The same under conditions where nobody receives, so that there is no cost of both sides."""
 
 # Below this share of repetitions with a count, a counter is not what a figure or a text rests on.
 _MIN_COUNTED_SHARE = 0.9
@@ -81,12 +85,14 @@ class CostMetric:
 def choose_cost_metric(cells: pd.DataFrame) -> CostMetric:
     """Choose the cost per byte that this run can show for all its cells.
 
+    Where nobody receives, it is the sender's.
+
     Cycles where they were counted, kernel included; without a PMU the CPU time, which every host
     gives. Reference cycles (the time stamp counter) say the same as CPU time in another unit, so
     they are taken only where no CPU time was recorded. One choice for the whole run: costs in
     different units cannot stand in one figure.
     """
-    measured = cells[cells["status"] == "measured"]
+    measured = _with_costs(cells[cells["status"] == "measured"])
     user_only = bool(measured["user_mode_only"].fillna(False).astype(bool).any())
     counted = counted_share(measured, "both_cycles_per_byte") >= _MIN_COUNTED_SHARE
     if counted and not user_only:
@@ -101,6 +107,21 @@ def choose_cost_metric(cells: pd.DataFrame) -> CostMetric:
     if counted_share(measured, "both_cycles_per_byte") > 0.0:
         return CostMetric("cycles", "CPU cycles", "cycles", "cycles_counted")
     return CostMetric("cpu_ns", "CPU time", "ns", "not_counted")
+
+
+def _with_costs(measured: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the sender's cost in place of both sides' where nobody receives."""
+    alone = measured["testbed"] == SENDER_ONLY_TESTBED
+    if not alone.any():
+        return measured
+    return measured.assign(
+        **{
+            f"both_{name}_per_byte": measured[f"both_{name}_per_byte"].fillna(
+                measured[f"sender_{name}_per_byte"].where(alone)
+            )
+            for name in COST_QUANTITIES
+        }
+    )
 
 
 def counted_share(measured: pd.DataFrame, column: str) -> float:

@@ -6,12 +6,12 @@ from copycost.analysis.plain import Facts
 
 
 def missing_facts(rows: pd.DataFrame, status: str) -> list[Facts]:
-    """Return the skipped or failed repetitions of a testbed, gathered by their reason.
+    """Return the skipped or failed repetitions of a condition, gathered by their reason.
 
     Parameters
     ----------
     rows
-        Rows of the cells table, of one testbed.
+        Rows of the cells table, of one condition.
     status
         ``skipped`` or ``failed``.
 

@@ -9,7 +9,10 @@ from copycost.analysis.view import View
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """CPU numbers of each side; thread i runs on number i modulo their count."""
+    """CPU numbers of each side; thread i runs on number i modulo their count.
+
+    Where nobody receives, the receiver has none.
+    """
 
     sender: tuple[int, ...]
     receiver: tuple[int, ...]
@@ -29,15 +32,16 @@ class Placement:
 
     def _load(self, n_threads: int) -> Counter[int]:
         sides = (self.sender, self.receiver)
-        return Counter(cpus[i % len(cpus)] for cpus in sides for i in range(n_threads))
+        return Counter(cpus[i % len(cpus)] for cpus in sides if cpus for i in range(n_threads))
 
 
 def placement_of(view: View) -> Placement | None:
-    """Return where a testbed's threads ran; None where it varied, or where they were not pinned."""
-    pinned = view.measured[["sender_cpus", "receiver_cpus"]].drop_duplicates()
+    """Return where the threads ran; None where it varied, or where they were not pinned."""
+    sides = ["sender_cpus", "receiver_cpus"][: 1 if view.sender_only else 2]
+    pinned = view.measured[sides].drop_duplicates()
     if len(pinned) != 1:
         return None
-    sender, receiver = (
+    cpus = [
         tuple(int(digits) for digits in re.findall(r"\d+", str(text))) for text in pinned.iloc[0]
-    )
-    return Placement(sender, receiver) if sender and receiver else None
+    ]
+    return Placement(cpus[0], cpus[1] if len(cpus) > 1 else ()) if all(cpus) else None

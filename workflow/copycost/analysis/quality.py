@@ -1,4 +1,4 @@
-"""What the checks of the quality table come to on one testbed, and what disturbances change."""
+"""What the checks of the quality table come to under a condition, and what disturbances change."""
 
 import numpy as np
 import pandas as pd

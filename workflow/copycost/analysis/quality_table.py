@@ -9,9 +9,10 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.conditions import KEYS, with_condition
 from copycost.analysis.metrics import THROUGHPUT
 
-CELL = ["study", "testbed", "implementation", "msg_bytes", "n_threads"]
+CELL = ["study", *KEYS, "implementation", "msg_bytes", "n_threads"]
 """Columns that name a cell."""
 
 
@@ -95,6 +96,7 @@ def quality_table(cells: pd.DataFrame) -> pd.DataFrame:
         retransmits_per_gigabyte; min_running_percent; per disturbance n_* (repetitions with that
         warning); disturbed_reps (their numbers, joined by ``;``); per gate flag_* (bool).
     """
+    cells = with_condition(cells)
     # One number per cell: grouping by it is cheaper than by names.
     codes = cells.groupby(CELL, sort=True).ngroup()
     keys = cells[CELL].assign(cell=codes).drop_duplicates().sort_values("cell")

@@ -1,4 +1,4 @@
-"""The measured quantities of a testbed that evidence is judged by."""
+"""The measured quantities of a condition that evidence is judged by."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ def quantities(view: View) -> dict[str, Quantity]:
     round by round and pooled over the cells that have every round. The ``zero_`` ratios are over
     `first_rival`, all others over two_copy.
     """
-    cost = view.cost.column("both")
+    cost = view.cost_column
     zero = view.of(ZERO)
     rival = first_rival(view)
     return {
@@ -40,7 +40,7 @@ def quantities(view: View) -> dict[str, Quantity]:
         "zero_switches_ratio": _pair(view, "context_switches_per_message", ZERO, rival),
         "zero_cost_ratio_where_faster": _where_faster(view, cost, ZERO),
         "one_cost_ratio_where_faster": _where_faster(view, cost, ONE),
-        "page_faults_per_message": _page_faults(zero),
+        "page_faults_per_message": _page_faults(view, zero),
         "offloaded_share": _offloaded_share(view),
         "working_set_bytes": _working_set(view),
         "working_set_per_l1d": _working_set(view, "l1d_bytes"),
@@ -50,8 +50,8 @@ def quantities(view: View) -> dict[str, Quantity]:
         "switches_growth_threads": _growth_over_threads(view, "context_switches_per_message"),
         "cost_growth_threads": _growth_over_threads(view, cost),
         "service_growth_threads": _growth_over_threads(view, "service_mean_ns"),
-        "l1d_growth_threads": _growth_over_threads(view, "both_l1d_load_misses_per_byte"),
-        "llc_growth_threads": _growth_over_threads(view, "both_llc_load_misses_per_byte"),
+        "l1d_growth_threads": _growth_over_threads(view, view.per_byte("l1d_load_misses")),
+        "llc_growth_threads": _growth_over_threads(view, view.per_byte("llc_load_misses")),
         "small_message_cost_ratio": _small_message_cost(view, cost),
         "l1d_fall_beyond_cache": _fall_beyond_cache(view),
     }
@@ -70,13 +70,15 @@ def _threads_per_cpu(view: View) -> float | None:
     return float(placement.threads_per_cpu(int(view.measured["n_threads"].max())))
 
 
-def _page_faults(rows: pd.DataFrame) -> float | None:
-    """Return the page faults of both sides per message.
+def _page_faults(view: View, rows: pd.DataFrame) -> float | None:
+    """Return the page faults per message: of both sides, or of the only one.
 
     The kernel counts them in software, so that 0 is a measurement wherever they were counted.
     """
-    both = rows.assign(page_faults=rows["sender_page_faults"] + rows["receiver_page_faults"])
-    return _quotient(both, "page_faults", "messages")
+    faults = rows["sender_page_faults"]
+    if not view.sender_only:
+        faults = faults + rows["receiver_page_faults"]
+    return _quotient(rows.assign(page_faults=faults), "page_faults", "messages")
 
 
 def _offloaded_share(view: View) -> float | None:
@@ -160,7 +162,7 @@ def _fall_beyond_cache(view: View) -> Ratio | None:
     Below 1: misses fall by more where the message and its copy do not both fit.
     """
     l1d = view.caches.get("l1d_bytes")
-    column = "both_l1d_load_misses_per_byte"
+    column = view.per_byte("l1d_load_misses")
     if l1d is None or not view.counted(column) or not view.has(ONE, BASELINE):
         return None
     logs = view.logs(column, ONE, BASELINE).dropna()

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.conditions import KEYS, with_condition
 from copycost.analysis.metrics import SUMMARISED
 from copycost.stats.medians import median_intervals
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
-CELL = ["study", "testbed", "implementation", "msg_bytes", "n_threads"]
+CELL = ["study", *KEYS, "implementation", "msg_bytes", "n_threads"]
 """Columns that name a cell."""
 
 
@@ -28,6 +29,7 @@ def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame
         with a value), n_failed, n_skipped; median, low, high (unit of the metric; NaN where n is
         0, low and high also where n is 1); confidence (0 to 1).
     """
+    cells = with_condition(cells)
     keys, cell = np.unique(_cell_codes(cells), return_inverse=True)
     first = np.zeros(len(keys), dtype=np.int64)
     first[cell[::-1]] = np.arange(len(cells))[::-1]

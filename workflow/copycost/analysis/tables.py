@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-_TEXT = ("study", "testbed", "implementation", "baseline", "metric", "verdict")
+_TEXT = (
+    "study", "condition", "testbed", "working_set", "receiver", "implementation", "baseline",
+    "metric", "verdict",
+)  # fmt: skip
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""One testbed's cells, as the questions look at them."""
+"""The cells of one condition, as the questions look at them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.conditions import Studied
 from copycost.analysis.cube import LogCube
 from copycost.analysis.metrics import CostMetric, counted_share
 from copycost.stats.ratios import Ratio, paired_ratio
@@ -14,18 +15,16 @@ from copycost.stats.settings import FloatArray, StatisticsSettings
 
 @dataclass(frozen=True)
 class View:
-    """The rows of one testbed and what was meant to be measured there.
+    """The rows of one condition and what was meant to be measured under it.
 
     Attributes
     ----------
-    testbed
-        Its name.
+    studied
+        The condition and its grid.
     rows
         Its rows of the cells table, whatever their status.
     summary, ratios
         Its rows of the derived tables.
-    implementations, msg_bytes, n_threads
-        The grid, as the config has it; sizes [bytes] and thread counts ascending.
     repetitions
         Rounds that the config asks for.
     settings
@@ -34,19 +33,71 @@ class View:
         What a byte's cost is in this run.
     caches
         Cache sizes of the host [bytes], by l1d_bytes, l2_bytes, llc_bytes; None where unknown.
+    hot
+        The same testbed and receiver with one message sent again and again; None where this is it,
+        or where it was not measured.
     """
 
-    testbed: str
+    studied: Studied
     rows: pd.DataFrame
     summary: pd.DataFrame
     ratios: pd.DataFrame
-    implementations: tuple[str, ...]
-    msg_bytes: tuple[int, ...]
-    n_threads: tuple[int, ...]
     repetitions: int
     settings: StatisticsSettings
     cost: CostMetric
     caches: dict[str, int | None]
+    hot: "View | None" = None
+
+    @property
+    def name(self) -> str:
+        """Return the slug of the condition."""
+        return self.studied.name
+
+    @property
+    def sender_only(self) -> bool:
+        """Tell whether a byte's cost is the sender's alone."""
+        return self.studied.sender_only
+
+    @property
+    def implementations(self) -> tuple[str, ...]:
+        """Return the implementations, in the order of the config."""
+        return self.studied.implementations
+
+    @property
+    def msg_bytes(self) -> tuple[int, ...]:
+        """Return the sizes of the config [bytes], ascending."""
+        return self.studied.msg_bytes
+
+    @property
+    def n_threads(self) -> tuple[int, ...]:
+        """Return the thread counts of the config, ascending."""
+        return self.studied.n_threads
+
+    def per_byte(self, quantity: str) -> str:
+        """Return the column with a quantity per byte: of both sides, or of the only one."""
+        return f"{'sender' if self.sender_only else 'both'}_{quantity}_per_byte"
+
+    @property
+    def cost_column(self) -> str:
+        """Return the column with the cost of a byte."""
+        return self.per_byte(self.cost.name)
+
+    @property
+    def cost_label(self) -> str:
+        """Return what a byte's cost is, naming the side where it is only one."""
+        return f"sender {self.cost.label}" if self.sender_only else self.cost.label
+
+    def sizes_at(self, n_threads: int, *implementations: str) -> tuple[int, ...]:
+        """Return the sizes [bytes] that all of these were to be measured at, ascending.
+
+        Those of the config, and those that were added to it for this number of threads.
+        """
+        rows = self.rows[self.rows["n_threads"] == n_threads]
+        found = [
+            set(rows.loc[rows["implementation"] == name, "msg_bytes"]) for name in implementations
+        ]
+        added = set.intersection(*found) if found else set()
+        return tuple(sorted({*self.msg_bytes, *(int(size) for size in added)}))
 
     @cached_property
     def measured(self) -> pd.DataFrame:
@@ -55,7 +106,7 @@ class View:
 
     @property
     def is_measured(self) -> bool:
-        """Tell whether anything was measured on this testbed."""
+        """Tell whether anything was measured under this condition."""
         return not self.measured.empty
 
     def has(self, *implementations: str) -> bool:

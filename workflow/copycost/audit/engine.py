@@ -128,6 +128,8 @@ def _key(row: Any) -> dict[str, object]:  # noqa: ANN401 - a named tuple of the 
         "working_set": HOT,
         "receiver": RECV,
         "implementation": getattr(row, IMPLEMENTATION),
+        "strategy": getattr(row, IMPLEMENTATION),
+        "batch": 1,
         "msg_bytes": int(getattr(row, SIZE)),
         "n_threads": int(getattr(row, THREADS)),
         "rep": int(getattr(row, REP)),

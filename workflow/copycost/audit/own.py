@@ -5,9 +5,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.conditions import with_condition
 from copycost.audit.dataset import KEYS, Dataset
 from copycost.audit.mapping import FileMapping, Meaning
 from copycost.audit.quantities import DATASET
+from copycost.capabilities import SENDER_ONLY_TESTBED
 from copycost.errors import DataError
 from copycost.records.table import read_table
 
@@ -51,13 +53,16 @@ def read_own_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
     if measured.empty:
         raise DataError(f"{path}: no repetition was measured; there is nothing to audit")
     table = measured[list(KEYS[1:])].copy()
-    table.insert(0, DATASET, measured["testbed"].astype(str))
+    table.insert(0, DATASET, with_condition(measured)["condition"].astype(str))
     found: dict[str, str] = {}
     for column, (name, factor) in _MEANT.items():
         table[name] = measured[column] * factor
         found[column] = name
+    # Where nobody does, the sender's counts are all there are.
+    somebody_receives = measured["testbed"] != SENDER_ONLY_TESTBED
     for event, (name, factor) in _SUMS.items():
-        table[name] = (measured[f"sender_{event}"] + measured[f"receiver_{event}"]) * factor
+        received = measured[f"receiver_{event}"].where(somebody_receives, 0.0)
+        table[name] = (measured[f"sender_{event}"] + received) * factor
         found[f"sender_{event}, receiver_{event}"] = name
     steps = pd.DataFrame({name: np.zeros(len(table)) for name in table.columns if name not in KEYS})
     names = sorted(set(table["implementation"]))
@@ -71,7 +76,7 @@ def read_own_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
             Meaning(column, name, None, guessed=False) for column, name in found.items()
         ),
         implementations={name: name for name in names},
-        notes=("This is a table of cells of copycost; its testbeds are judged one by one.",),
+        notes=("This is a table of cells of copycost; its conditions are judged one by one.",),
         mapping=mapping,
         own_cells=cells,
     )

@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -51,10 +52,10 @@ def write_tables(analysed: Analysed, folder: Path) -> None:
 def draw_figures(analysed: Analysed, folder: Path) -> list[Path]:
     """Draw the figures of every dataset as SVG, on all CPUs; return them."""
     jobs: list[tuple[Tables, str, Path]] = []
-    for testbed in analysed.facts["grid"]["testbeds"]:
-        tables = tables_of(testbed, analysed.cells, analysed.summary, analysed.ratios)
-        (folder / testbed).mkdir(parents=True, exist_ok=True)
-        jobs += [(tables, name, folder / testbed / f"{name}.svg") for name in FIGURES]
+    for slug in analysed.facts["grid"]["conditions"]:
+        tables = tables_of(slug, analysed.cells, analysed.summary, analysed.ratios)
+        (folder / slug).mkdir(parents=True, exist_ok=True)
+        jobs += [(tables, name, folder / slug / f"{name}.svg") for name in FIGURES]
     n_workers = min(len(os.sched_getaffinity(0)), len(jobs))
     if n_workers < 2:
         for job in jobs:
@@ -119,8 +120,9 @@ def _context(
         repetitions=facts["method"]["repetitions"],
     )
     tables = read_tables(folder / "tables/summary.csv", folder / "tables/ratios.csv", BASELINE)
-    testbeds = facts["grid"]["testbeds"]
-    shown = {name: list[str]() for name in testbeds} | shown_figures(figures)
+    slugs = facts["grid"]["conditions"]
+    conditions = [facts["conditions"][slug] for slug in slugs]
+    shown = {name: list[str]() for name in slugs} | shown_figures(figures)
     source = f"Source: `tables/summary.csv`; {origin}."
     return {
         "title": title,
@@ -129,9 +131,16 @@ def _context(
         "facts": facts,
         "host": facts["host"],
         "audit": audit,
+        "conditions": conditions,
         "figures": shown,
         "results_tables": {
-            testbed: results_tables(tables, testbed, wording, source) for testbed in testbeds
+            condition["slug"]: results_tables(
+                tables,
+                condition["slug"],
+                replace(wording, cost_metric=condition["cost_column"]),
+                source,
+            )
+            for condition in conditions
         },
         "vague_factor": f"{VAGUE_FACTOR:.0f}",
         "provenance": _provenance(origin),
@@ -139,7 +148,7 @@ def _context(
 
 
 def _provenance(origin: str) -> Callable[[str, str], str]:
-    def provenance(testbed: str, figure: str) -> str:
-        return f"Source: `figures/{testbed}/{figure}.csv`; {origin}."
+    def provenance(condition: str, figure: str) -> str:
+        return f"Source: `figures/{condition}/{figure}.csv`; {origin}."
 
     return provenance

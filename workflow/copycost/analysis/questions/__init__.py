@@ -1,4 +1,4 @@
-"""The six questions of the report, each a module that turns a testbed's cells into an answer."""
+"""The six questions of the report, each a module that turns a condition's cells into an answer."""
 
 from copycost.analysis.crossovers import crossover_facts
 from copycost.analysis.evidence import weigh
@@ -17,7 +17,7 @@ from copycost.stats.ratios import Ratio
 
 
 def answer_questions(view: View) -> Facts:
-    """Return crossovers, evidence and the answers of one testbed.
+    """Return crossovers, evidence and the answers of one condition.
 
     Keys
     ----

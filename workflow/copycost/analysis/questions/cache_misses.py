@@ -50,14 +50,14 @@ def cache_miss_facts(view: View) -> Facts:
 
 
 def _status(view: View, level: str) -> str:
-    column = f"both_{level}_per_byte"
+    column = view.per_byte(level)
     if counted_share(view.measured, column) > 0.0:
         return "counted"
     return "zero" if view.measured[column].notna().any() else "not_counted"
 
 
 def _fall(view: View, level: str, implementation: str) -> Facts | None:
-    column = f"both_{level}_per_byte"
+    column = view.per_byte(level)
     found = view.pooled(view.logs(column, implementation, BASELINE))
     if ratio_sign(found) is None:
         return None

@@ -1,0 +1,119 @@
+"""The conditions of a run: what was measured under each, in the order of the config."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from copycost.conditions import COLD, HOT, RECV, Condition
+from copycost.sizes import format_size
+
+KEYS = ["condition", "testbed", "working_set", "receiver"]
+"""Columns that tell the condition of a row; the first follows from the others."""
+
+_SECTIONS = ("streams", "udp")
+
+
+def with_condition(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of cells with the columns of its condition.
+
+    A table from elsewhere, or one older than these columns, lacks some: then one message was sent
+    again and again and received plainly, and the condition is the testbed.
+    """
+    if set(KEYS) <= set(table):
+        return table
+    usual = {"working_set": HOT, "receiver": RECV}
+    full = table.assign(**{name: value for name, value in usual.items() if name not in table})
+    parts = full[KEYS[1:]].astype(str)
+    names = {row: Condition(*row).slug for row in set(parts.itertuples(index=False, name=None))}
+    slugs = [names[row] for row in parts.itertuples(index=False, name=None)]
+    return full.assign(condition=slugs)
+
+
+@dataclass(frozen=True, slots=True)
+class Studied:
+    """A condition and the grid that was meant to be measured under it.
+
+    Attributes
+    ----------
+    name
+        Its slug, as tables, files and facts have it.
+    condition
+        Testbed, working set and receiver.
+    sender_only
+        Whether a byte's cost is the sender's alone, since nobody receives.
+    implementations
+        In the order of the config.
+    msg_bytes, n_threads
+        Sizes [bytes] and thread counts that every implementation was meant to have, ascending.
+    """
+
+    name: str
+    condition: Condition
+    sender_only: bool
+    implementations: tuple[str, ...]
+    msg_bytes: tuple[int, ...]
+    n_threads: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        """Return it as a heading or a legend has it: ``sink, cold``."""
+        words = [self.condition.testbed]
+        if self.condition.working_set == COLD:
+            words.append("cold")
+        elif self.condition.working_set != HOT:
+            words.append(f"ring of {format_size(int(self.condition.working_set))}")
+        if self.condition.receiver != RECV:
+            words.append(f"receiver {self.condition.receiver}")
+        return ", ".join(words)
+
+
+def studied_conditions(config: Mapping[str, Any], cells: pd.DataFrame) -> tuple[Studied, ...]:
+    """Return the conditions that a table has rows of, in the order of the config.
+
+    Parameters
+    ----------
+    config
+        The configuration in the words of config.yaml.
+    cells
+        The cells table with `with_condition`. Cells that cannot exist have no row, so what was
+        meant to be measured is what the config and the table agree on.
+    """
+    by_condition = dict(list(cells.groupby("condition", sort=False)))
+    found: list[Studied] = []
+    for section, condition in _asked_for(config):
+        rows = by_condition.pop(condition.slug, None)
+        if rows is not None:
+            there = set(rows["implementation"])
+            found.append(
+                Studied(
+                    name=condition.slug,
+                    condition=condition,
+                    sender_only=is_sender_only(condition, rows),
+                    implementations=tuple(
+                        name for name in section["implementations"] if name in there
+                    ),
+                    msg_bytes=tuple(sorted(int(size) for size in section["msg_bytes"])),
+                    n_threads=tuple(sorted(int(count) for count in section["n_threads"])),
+                )
+            )
+    return tuple(found)
+
+
+def is_sender_only(condition: Condition, rows: pd.DataFrame) -> bool:
+    """Tell whether only the sender's cost can be told.
+
+    A foreign table may call anything "sink"; one that has the costs of both sides has a receiver.
+    """
+    return condition.sender_only and not rows["both_cpu_ns_per_byte"].notna().any()
+
+
+def _asked_for(config: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Condition]]:
+    """Return each section of the config with its conditions; foreign ones lack what is usual."""
+    for name in _SECTIONS:
+        section = config.get(name, {"testbeds": ()})
+        for testbed in section["testbeds"]:
+            for working_set in section.get("working_sets", (HOT,)):
+                for receiver in section.get("receivers", (RECV,)):
+                    yield section, Condition(testbed, str(working_set), receiver)
