@@ -2,6 +2,7 @@
 # asks for it; else the records are those of the grid, and none of this is wanted.
 RECORDS = entry.with_added_records(GRID.paths(), checkpoints, CONFIG)
 STREAM_RECORDS = entry.with_added_records(GRID.paths("streams"), checkpoints, CONFIG)
+ADDED = [f"{ADDED_PATH}"] if CONFIG.refine.enabled else []
 
 # What decides how a record becomes a row.
 CODE_OF_TABLES = ["capabilities.py", "conditions.py", "grid.py", "records"]
