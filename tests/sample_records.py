@@ -144,6 +144,41 @@ def _receiver() -> dict[str, Any]:
     }
 
 
+def on_sink(record: dict[str, Any], lost: int = 0) -> dict[str, Any]:
+    """Return a record as if it had been measured on a sink, where nobody receives."""
+    total = record["sender"]["total"]
+    total["datagrams"] = sent = total["messages"]
+    n_bytes = record["cell"]["msg_bytes"]
+    record["cell"]["testbed"] = record["testbed"]["kind"] = "sink"
+    record["receiver"] = record["perf"]["receiver"] = record["sender"]["tcp"] = None
+    record["sender"]["effective"] |= {"congestion_control": None, "mss_bytes": None}
+    record["settings"]["receiver_cpus"] = []
+    record["sink"] = {
+        "sent_datagrams": sent,
+        "dropped_datagrams": sent - lost,
+        "lost_before_hook": lost,
+        "dropped_packets": sent - lost,
+        "dropped_bytes": (sent - lost) * n_bytes,
+    }
+    return record
+
+
+def with_round_trips(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record as if requests had been answered."""
+    record["study"] = "round_trips"
+    record["sender"]["round_trip"] = {
+        "samples": 20_000,
+        "mean_ns": 31_000.0,
+        "p50_ns": 30_000.0,
+        "p90_ns": 40_000.0,
+        "p99_ns": 55_000.0,
+        "p999_ns": 90_000.0,
+        "max_ns": 400_000.0,
+        "percentiles": [[0.0, 20_000], [0.5, 30_000], [0.99, 55_000], [1.0, 400_000]],
+    }
+    return record
+
+
 def sample_record(
     implementation: str = "two_copy",
     *,

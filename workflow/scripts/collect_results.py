@@ -9,6 +9,6 @@ from copycost.records.collect import collect_tables, warn_about_foreign_files
 
 log_to_file(snakemake.log[0])
 records = [Path(path) for path in snakemake.input.records]
-for sentence in warn_about_foreign_files(Path(RAW_ROOT), records):
+for sentence in warn_about_foreign_files(Path(RAW_ROOT, "streams"), records):
     print(f"copycost: warning: {sentence}", file=sys.stderr)
 collect_tables(records, Path(snakemake.output.csv), Path(snakemake.output.parquet))

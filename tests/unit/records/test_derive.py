@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from sample_records import sample_record
+from sample_records import on_sink, sample_record
 
 from copycost.hostinfo.perf_events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, SIDES
@@ -61,6 +61,68 @@ def test_derived_columns_follow_their_formulas() -> None:
     assert row["sender_syscalls_per_message"] == 1.0
     assert row["zc_copied_share"] == 18_000 / 24_000
     assert row["sender_cpus"] == "0"
+
+
+def test_what_a_cell_is_called_follows_from_its_key() -> None:
+    row = row_of(sample_record("sendmmsg_x16", working_set="16777216", receiver="trunc"))
+    assert row["condition"] == "veth_16777216_trunc"
+    assert (row["strategy"], row["batch"], row["transport"]) == ("sendmmsg", 16, "stream")
+    assert row["ring_bytes"] == 1 << 28
+    assert row["fresh"] is False
+
+
+def test_a_sink_has_what_was_sent_and_no_receiver() -> None:
+    row = row_of(on_sink(sample_record("zero_copy"), lost=2_400))
+    assert (row["condition"], row["transport"]) == ("sink", "datagram")
+    assert row["sent_bytes"] == 1_310_720_000
+    assert row["received_bytes"] == pytest.approx(0.9 * 1_310_720_000)  # 2400 of 24000 were lost
+    assert row["throughput_bits_per_s"] == pytest.approx(0.9 * 1_310_720_000 * 8)
+    assert row["sender_cycles_per_byte"] == pytest.approx(3e9 / (0.9 * 1_310_720_000))
+    assert row["first_half_share"] == 0.5
+    assert (row["datagrams_sent"], row["datagrams_lost"]) == (24_000, 2_400)
+    assert row["cpu_source"] == "task_clock"
+    absent = [name for name in row if name.startswith(("receiver_", "both_"))]
+    of_key = {"receiver"}
+    statuses = {f"receiver_{event}_status" for event in PERF_EVENTS}
+    assert {row[name] for name in statuses} == {"no_receiver"}
+    assert {row[name] for name in set(absent) - of_key - statuses} == {None}
+    make_table([row])
+
+
+def test_without_perf_a_sink_is_counted_by_its_sender_s_clock() -> None:
+    record = on_sink(sample_record())
+    record["perf"]["sender"] = {"status": "missing", "reason": "it is so", "events": {}}
+    row = row_of(record)
+    assert (row["cpu_source"], row["sender_cpu_ns"]) == ("process_clock", 900_000_000)
+    make_table([row])
+
+
+def test_datagrams_that_a_receiver_did_not_get_are_lost() -> None:
+    record = sample_record(testbed="veth_udp")
+    record["sender"]["total"]["datagrams"] = 1000
+    record["receiver"]["total"]["datagrams"] = 990
+    record["kernel"]["udp_receive_buffer_errors"] = 9
+    row = row_of(record)
+    assert (row["datagrams_sent"], row["datagrams_received"], row["datagrams_lost"]) == (
+        1000, 990, 10,
+    )  # fmt: skip
+    assert row["udp_receive_buffer_errors"] == 9
+    make_table([row])
+
+
+def test_bytes_that_were_mapped_are_a_share_of_those_received() -> None:
+    record = sample_record(receiver="mmap")
+    record["receiver"]["in_window"]["mapped_bytes"] = 655_000_000
+    assert row_of(record)["mapped_share"] == 0.5
+
+
+def test_a_kernel_that_does_not_tell_what_it_copied_gives_the_reason() -> None:
+    record = sample_record("zero_copy")
+    record["sender"]["zero_copy"] |= {"copied": None, "copied_unknown": "needs Linux 6.2"}
+    row = row_of(record)
+    assert row["zc_copied"] is row["zc_copied_share"] is None
+    assert row["zc_copied_unknown"] == "needs Linux 6.2"
+    make_table([row])
 
 
 def test_cost_of_both_needs_both_sides_counted() -> None:
@@ -162,6 +224,12 @@ def test_the_row_fills_every_column_there_is() -> None:
     row = row_of(record)
     empty = [column.name for column in COLUMNS if row.get(column.name) is None]
     # these belong to sinks, datagrams, other receivers, or to what did not go well
-    of_others = ["mapped_share", "datagrams_sent", "datagrams_received", "datagrams_lost"]
+    of_others = [
+        "mapped_share",
+        "zc_copied_unknown",
+        "datagrams_sent",
+        "datagrams_received",
+        "datagrams_lost",
+    ]
     assert empty == ["reason", "remedy", *of_others, "udp_receive_buffer_errors", "warnings"]
     assert all(f"{side}_{event}" in row for side in SIDES for event in PERF_EVENTS)

@@ -15,6 +15,7 @@ from copycost.records.columns import COLUMNS, KEY
 from copycost.records.derive import Row, derive_row
 from copycost.records.documentation import table_page
 from copycost.records.record import Record
+from copycost.records.round_trip_columns import CURVES, ROUND_TRIPS
 from copycost.records.table import check_table, make_table, read_table, write_table
 
 ROOT = Path(__file__).parents[3]
@@ -177,12 +178,12 @@ def test_a_full_disk_is_one_sentence_and_leaves_no_file(
 def test_the_documentation_is_up_to_date_and_names_every_column() -> None:
     page = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
     assert page == table_page()
-    for column in COLUMNS:
+    for column in (*COLUMNS, *ROUND_TRIPS.columns, *CURVES.columns):
         assert f"| `{column.name}` |" in page
         assert not column.description.endswith(".")
 
 
 def test_every_number_has_a_unit_or_is_a_key() -> None:
-    for column in COLUMNS:
+    for column in (*COLUMNS, *ROUND_TRIPS.columns, *CURVES.columns):
         if column.dtype in ("float64", "int64"):
             assert column.unit or column.name in KEY

@@ -14,10 +14,10 @@ class Onlooker(Protocol):
     """
 
     def attach(self, sides: Sequence[Side]) -> None:
-        """All sides are ready and idle; the window is planned once this returns."""
+        """Look at the sides, which are ready and idle; the window is planned once this returns."""
 
     def window_begins(self) -> None:
-        """The window has just begun."""
+        """Hear that the window has just begun."""
 
     def window_ends(self) -> None:
-        """The window has just ended; the sides still run."""
+        """Hear that the window has just ended; the sides still run."""

@@ -18,6 +18,8 @@ from copycost.sizes import format_size
 _TIMES_LLC = 4
 # a cold ring where the host does not tell its caches [bytes]
 _UNKNOWN_LLC_RING_BYTES = 256 << 20
+# large fields begin at pages of their own, so that up to a page of each is lost (src/message.h)
+_MEMORY_PER_RING_BYTE = 2
 # messages that a sender holds in flight per thread, at least, however large they are
 _MESSAGES_IN_FLIGHT = 4
 # what is left to everybody else, and to the kernel's own buffers
@@ -77,12 +79,13 @@ def check_memory(ring: int, msg_bytes: int, n_threads: int) -> None:
     NotEnoughMemory
         With what is needed, what there is, and a remedy.
     """
-    need_bytes = max(ring, n_threads * _MESSAGES_IN_FLIGHT * msg_bytes)
+    for_ring_bytes = _MEMORY_PER_RING_BYTE * ring
+    need_bytes = max(for_ring_bytes, n_threads * _MESSAGES_IN_FLIGHT * msg_bytes)
     have_bytes = available_memory_bytes()
     if need_bytes <= have_bytes * (1 - _SPARE_SHARE):
         return
-    if ring == need_bytes:
-        what = "the messages of the ring"
+    if need_bytes == for_ring_bytes:
+        what = f"the messages of a ring of {_approximately(ring)}"
         remedy = "ask for a smaller working set in config.yaml, or stop what holds the memory"
     else:
         what = f"the messages of {format_size(msg_bytes)} that {n_threads} threads hold"

@@ -1,20 +1,22 @@
 """All records of the grid become one checked table."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 
 from copycost.errors import CopycostError, DataError
 from copycost.grid import Cell
 from copycost.records.columns import KEY
-from copycost.records.derive import Row, derive_row
-from copycost.records.record import read_record
+from copycost.records.derive import cell_of, derive_row
+from copycost.records.record import Record, read_record
 from copycost.records.table import make_table, write_table
 
 _LOG = logging.getLogger(__name__)
 _N_SHOWN = 5
+_T = TypeVar("_T")
 
 
 def collect_tables(paths: Sequence[Path], csv: Path, parquet: Path) -> pd.DataFrame:
@@ -35,50 +37,59 @@ def collect_tables(paths: Sequence[Path], csv: Path, parquet: Path) -> pd.DataFr
     DataError
         If a record cannot be read, is of another cell or host, or contradicts another.
     """
-    table = make_table(_read_rows(paths))
+    table = make_table(read_all(paths, derive_row))
     if len(table) != len(paths):
         raise DataError(f"{len(table)} rows from {len(paths)} records; expected as many rows")
-    _check_one_host(table)
+    check_one_host(table)
     write_table(table, csv, parquet)
     return table
 
 
-def _read_rows(paths: Iterable[Path]) -> list[Row]:
-    """Return a row per record; what is wrong with any of them is told for all at once."""
-    rows = []
+def read_all(paths: Iterable[Path], make: Callable[[Record], _T]) -> list[_T]:
+    """Return what `make` makes of each record; what is wrong with any is told for all at once.
+
+    Raises
+    ------
+    DataError
+        If a record cannot be read, is of another cell than its path says, or `make` refuses it.
+    """
+    made = []
     problems = []
     for path in paths:
         try:
-            rows.append(_read_row(path))
+            made.append(_read_one(path, make))
         except CopycostError as error:
             problems.append(str(error))
     if problems:
         shown = "\n".join(problems[:_N_SHOWN])
         more = len(problems) - _N_SHOWN
         raise DataError(f"{shown}\nand {more} more records like these" if more > 0 else shown)
-    return rows
+    return made
 
 
-def _read_row(path: Path) -> Row:
+def _read_one(path: Path, make: Callable[[Record], _T]) -> _T:
     try:
-        row = derive_row(read_record(path))
+        record = read_record(path)
     except OSError as error:
         raise DataError(
             f"{path}: cannot be read ({error.strerror}); expected a record, so run again to "
             "measure that repetition"
         ) from error
-    cell = Cell.from_path(str(path))
-    other = [name for name in KEY if row[name] != getattr(cell, name)]
+    expected, found = Cell.from_path(str(path)), cell_of(record)
+    other = [name for name in KEY if getattr(found, name) != getattr(expected, name)]
     if other:
-        found = ", ".join(f"{name}={row[name]}" for name in other)
+        words = ", ".join(f"{name}={getattr(found, name)}" for name in other)
         raise DataError(
-            f"{path}: holds the record of another repetition ({found}); delete it to measure "
+            f"{path}: holds the record of another repetition ({words}); delete it to measure "
             "this one again"
         )
-    return row
+    try:
+        return make(record)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
 
 
-def _check_one_host(table: pd.DataFrame) -> None:
+def check_one_host(table: pd.DataFrame) -> None:
     """Refuse to compare what was measured on different hosts, or states of one."""
     digests = table["host_digest"].value_counts()
     if len(digests) > 1:

@@ -197,8 +197,9 @@ _ZERO_COPY_COLUMNS = (
     Column("zc_completed", "float64", "count",
            "Sends that the kernel reported as completed (equals zc_sent)", _ZERO_COPY),
     Column("zc_copied", "float64", "count",
-           "Completed sends whose bytes the kernel copied after all; none where this kernel cannot "
-           "tell", _ZERO_COPY),
+           "Completed sends whose bytes the kernel copied after all", _ZERO_COPY),
+    Column("zc_copied_unknown", "str", "", "Why there is no zc_copied though there are zc_sent",
+           _ZERO_COPY),
     Column("zc_notifications", "float64", "count",
            "Notifications of the kernel; one may complete many sends", _ZERO_COPY),
     Column("zc_copied_share", "float64", "1", "zc_copied / zc_completed", _ZERO_COPY, highest=1),

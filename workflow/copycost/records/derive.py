@@ -93,7 +93,7 @@ def ratio(numerator: object, denominator: object) -> float | None:
     return numerator / denominator if denominator else None
 
 
-def _total(first: object, second: object) -> float | None:
+def total(first: object, second: object) -> float | None:
     """Return the sum, or None where a part is missing."""
     if not isinstance(first, int | float) or not isinstance(second, int | float):
         return None
@@ -221,7 +221,7 @@ def _costs(row: Row) -> Row:
         sender, receiver = row.get(f"sender_{cost}"), row.get(f"receiver_{cost}")
         costs[f"sender_{cost}_per_byte"] = ratio(sender, received)
         costs[f"receiver_{cost}_per_byte"] = ratio(receiver, received)
-        costs[f"both_{cost}_per_byte"] = ratio(_total(sender, receiver), received)
+        costs[f"both_{cost}_per_byte"] = ratio(total(sender, receiver), received)
     return costs
 
 
@@ -230,7 +230,7 @@ def _calls(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any] | No
     calls = sum(
         counts[name] for name in ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
     )
-    switches = _total(row.get("sender_context_switches"), row.get("receiver_context_switches"))
+    switches = total(row.get("sender_context_switches"), row.get("receiver_context_switches"))
     return {
         "sender_syscalls": calls,
         "receiver_syscalls": None if receiver is None else receiver["in_window"]["recv_calls"],
@@ -247,6 +247,7 @@ def _zero_copy(sender: Mapping[str, Any]) -> Row:
         return row
     for name in ("sent", "completed", "copied", "notifications"):
         row[f"zc_{name}"] = sends[name]
+    row["zc_copied_unknown"] = sends.get("copied_unknown")
     row["zc_copied_share"] = ratio(sends["copied"], sends["completed"])
     return row
 

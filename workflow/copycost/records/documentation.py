@@ -1,13 +1,16 @@
-"""The description of the table of cells, written from its definition.
+"""The description of the tables of repetitions, written from their definitions.
 
 ``python -m copycost.records.documentation > docs/tables.md`` brings the committed page up to date;
 a test compares the two.
 """
 
 import sys
+from collections.abc import Iterator
 from itertools import groupby
 
-from copycost.records.columns import COLUMNS, EVENT_STATUSES, KEY, Column
+from copycost.records.column import KEY, Column, Definition
+from copycost.records.columns import CELLS, EVENT_STATUSES
+from copycost.records.round_trip_columns import CURVES, ROUND_TRIPS
 
 _TYPES = {
     "str": "text",
@@ -43,23 +46,63 @@ This page is written from the definition of the columns
 """
 
 
+_ROUND_TRIPS = """\
+
+# The table of round trips
+
+`results/tables/round_trips.csv` has one row per repetition of the study `round_trips`: a client
+sends a message and waits for a reply of the same size. Every round trip of the window is measured.
+With an interval between requests it is measured from the moment at which its request was due, not
+from when it was sent, so that a reply that comes late also counts for the requests that had to wait
+for it (leaving these out is known as coordinated omission). Columns that the table of cells has too
+mean the same here. Read it with `copycost.records.round_trips.read_round_trips`.
+"""
+_CURVES = """\
+
+# The table of round-trip percentiles
+
+`results/tables/round_trip_curves.csv` has one row per percentile of each repetition that was
+measured. Besides the columns that name the repetition it has those below. Read it with
+`copycost.records.round_trips.read_curves`.
+"""
+_HEAD = "| Column | Type | Unit | Meaning |\n| --- | --- | --- | --- |\n"
+
+
 def table_page() -> str:
     """Return the Markdown page that describes every column with type, unit and meaning."""
-    parts = [_INTRODUCTION.format(key=", ".join(f"`{name}`" for name in KEY))]
-    for group, columns in groupby(COLUMNS, key=lambda column: column.group):
-        rows = "".join(_row(column) for column in columns)
-        parts.append(
-            f"\n## {group}\n\n| Column | Type | Unit | Meaning |\n| --- | --- | --- | --- |\n{rows}"
-        )
+    known = set(CELLS.names)
+    return "".join(
+        [
+            _INTRODUCTION.format(key=", ".join(f"`{name}`" for name in KEY)),
+            *_groups(CELLS, set()),
+            _ROUND_TRIPS,
+            *_groups(ROUND_TRIPS, known),
+            _also(ROUND_TRIPS, known),
+            _CURVES,
+            *_groups(CURVES, known),
+        ]
+    )
+
+
+def _groups(definition: Definition, known: set[str]) -> Iterator[str]:
+    """Yield a table of columns per group, without those that are described already."""
+    columns = [column for column in definition.columns if column.name not in known]
+    for group, members in groupby(columns, key=lambda column: column.group):
+        rows = "".join(_row(column) for column in members)
+        yield f"\n## {group}\n\n{_HEAD}{rows}"
         if group == "Counters":
             statuses = "".join(
                 f"| `{name}` | {words} |\n" for name, words in EVENT_STATUSES.items()
             )
-            parts.append(
+            yield (
                 "\nA counter has a value where its status is `counted` or `multiplexed`, and none "
                 f"otherwise:\n\n| Status | Meaning |\n| --- | --- |\n{statuses}"
             )
-    return "".join(parts)
+
+
+def _also(definition: Definition, known: set[str]) -> str:
+    names = ", ".join(f"`{name}`" for name in definition.names if name in known)
+    return f"\nAs in the table of cells: {names}.\n"
 
 
 def _row(column: Column) -> str:

@@ -1,0 +1,71 @@
+"""From records of round trips to their two tables."""
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from sample_records import sample_record, with_round_trips
+
+from copycost.errors import DataError
+from copycost.records.derive import cell_of
+from copycost.records.record import Record
+from copycost.records.round_trips import (
+    collect_round_trips,
+    derive_round_trips,
+    read_curves,
+    read_round_trips,
+)
+
+SECOND_NS = 1_000_000_000
+
+
+def save(folder: Path, record: dict[str, Any]) -> Path:
+    path = folder / cell_of(cast("Record", record)).path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record), encoding="utf-8")
+    return path
+
+
+def collect(paths: list[Path], folder: Path) -> None:
+    collect_round_trips(paths, folder / "round_trips.csv", folder / "curves.csv")
+
+
+def test_both_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
+    measured = with_round_trips(sample_record("one_copy", msg_bytes=4096))
+    measured["sender"]["round_trip"]["p999_ns"] = None
+    failed = sample_record("two_copy", status="failed", start_ns=9 * SECOND_NS, study="round_trips")
+    collect([save(tmp_path, measured), save(tmp_path, failed)], tmp_path)
+    table = read_round_trips(tmp_path / "round_trips.csv")
+    assert table["status"].tolist() == ["measured", "failed"]
+    row = table.iloc[0]
+    assert (row["p50_ns"], row["round_trips_per_s"]) == (30_000, 20_000)
+    assert np.isnan(row["p999_ns"])
+    assert row["both_cpu_ns_per_round_trip"] == 2 * 950_000_000 / 20_000
+    assert row["context_switches_per_round_trip"] == 2_000 / 20_000
+    assert np.isnan(table.iloc[1]["p50_ns"])
+    curves = read_curves(tmp_path / "curves.csv")
+    assert curves["quantile"].tolist() == [0.0, 0.5, 0.99, 1.0]
+    assert curves["ns"].tolist() == [20_000, 30_000, 55_000, 400_000]
+    assert set(curves["implementation"]) == {"one_copy"}
+
+
+def test_no_round_trips_at_all_are_tables_without_rows(tmp_path: Path) -> None:
+    collect([], tmp_path)
+    assert read_round_trips(tmp_path / "round_trips.csv").empty
+    assert read_curves(tmp_path / "curves.csv").empty
+
+
+def test_a_sender_that_tells_no_round_trips_is_named(tmp_path: Path) -> None:
+    record = with_round_trips(sample_record())
+    record["sender"]["round_trip"] = None
+    path = save(tmp_path, record)
+    with pytest.raises(DataError, match=r"rep=1\.json: the sender tells no round trips"):
+        collect([path], tmp_path)
+
+
+def test_an_interval_is_told_with_what_was_measured() -> None:
+    record = with_round_trips(sample_record())
+    record["settings"]["interval_ns"] = 50_000
+    assert derive_round_trips(cast("Record", record))["interval_ns"] == 50_000

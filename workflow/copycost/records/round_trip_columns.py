@@ -1,0 +1,75 @@
+"""The columns of the tables of round trips: one row per repetition, and one per percentile."""
+
+from copycost.records.column import KEY, Column, Definition, fact
+from copycost.records.columns import CELLS, SIDES
+
+_TIMES = "Round trips"
+_TIME_COLUMNS = (
+    fact("interval_ns", "int64", "ns",
+         "From one request to the next; 0 where each follows the reply before it", _TIMES),
+    Column("samples", "float64", "count",
+           "Round trips that ended in the window; every one is measured", _TIMES),
+    Column("round_trips_per_s", "float64", "1/s", "samples / window_s", _TIMES),
+    Column("mean_ns", "float64", "ns",
+           "Mean time from a request (with an interval: from when it was due) to the end of its "
+           "reply", _TIMES),
+    Column("p50_ns", "float64", "ns", "Median of the same", _TIMES),
+    Column("p90_ns", "float64", "ns", "90th percentile of the same", _TIMES),
+    Column("p99_ns", "float64", "ns",
+           "99th percentile; only where ten samples are slower", _TIMES),
+    Column("p999_ns", "float64", "ns",
+           "99.9th percentile; only where ten samples are slower", _TIMES),
+    Column("max_ns", "float64", "ns", "The slowest", _TIMES),
+)  # fmt: skip
+
+_COSTS = "Cost per round trip"
+_COST_COLUMNS = (
+    *(
+        Column(f"{side}_cpu_ns_per_round_trip", "float64", "ns", f"{side}_cpu_ns / samples", _COSTS)
+        for side in SIDES
+    ),
+    Column("both_cpu_ns_per_round_trip", "float64", "ns",
+           "(sender_cpu_ns + receiver_cpu_ns) / samples", _COSTS),
+    Column("context_switches_per_round_trip", "float64", "1",
+           "Context switches of both sides / samples, where both were counted", _COSTS),
+    Column("sender_syscalls_per_round_trip", "float64", "1", "sender_syscalls / samples", _COSTS),
+)  # fmt: skip
+
+# Columns that mean the same here as in the table of cells, in this order.
+_BEFORE = (
+    *KEY, "condition", "strategy", "transport", "fresh", "status", "reason", "remedy", "window_s",
+)  # fmt: skip
+_AFTER = (
+    "sender_cpu_ns", "receiver_cpu_ns", "cpu_source", "sender_syscalls", "receiver_syscalls",
+    "zc_sent", "zc_completed", "zc_copied", "zc_copied_unknown", "zc_notifications",
+    "zc_copied_share", "tcp_retransmits", "congestion_control", "sender_cpus", "receiver_cpus",
+    "mss_bytes",
+    "send_buffer_bytes", "receive_buffer_bytes", "receive_lowat_bytes", "offload_tso",
+    "offload_gso", "offload_gro", "mtu_bytes", "isolation", "warnings", "started_at", "boot_id",
+    "start_ns", "end_ns", "lock_wait_s", "wall_s", "host_digest", "commit", "sender_build",
+    "receiver_build",
+)  # fmt: skip
+
+
+def _from_cells(names: tuple[str, ...]) -> tuple[Column, ...]:
+    by_name = {column.name: column for column in CELLS.columns}
+    return tuple(by_name[name] for name in names)
+
+
+ROUND_TRIPS = Definition(
+    "table of round trips",
+    (*_from_cells(_BEFORE), *_TIME_COLUMNS, *_COST_COLUMNS, *_from_cells(_AFTER)),
+)
+
+_CURVE = "Distribution"
+CURVES = Definition(
+    "table of round-trip percentiles",
+    (
+        *_from_cells(KEY),
+        Column("quantile", "float64", "1",
+               "Share of the round trips that took no longer than ns", _CURVE,
+               nullable=False, always=True, highest=1),
+        Column("ns", "float64", "ns", "Time of a round trip", _CURVE, nullable=False, always=True),
+    ),
+    key=(*KEY, "quantile"),
+)  # fmt: skip

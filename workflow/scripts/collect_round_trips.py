@@ -1,0 +1,15 @@
+"""Collect all records of round trips in a table, and their distributions in another."""
+
+import sys
+from pathlib import Path
+
+from copycost.grid import RAW_ROOT
+from copycost.logs import log_to_file
+from copycost.records.collect import warn_about_foreign_files
+from copycost.records.round_trips import collect_round_trips
+
+log_to_file(snakemake.log[0])
+records = [Path(path) for path in snakemake.input.records]
+for sentence in warn_about_foreign_files(Path(RAW_ROOT, "round_trips"), records):
+    print(f"copycost: warning: {sentence}", file=sys.stderr)
+collect_round_trips(records, Path(snakemake.output.table), Path(snakemake.output.curves))
