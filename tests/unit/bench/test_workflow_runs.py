@@ -1,13 +1,22 @@
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from sample_records import sample_record
 
+from copycost.bench.analysis_run import config_of
+from copycost.bench.audit_run import audit_rows
 from copycost.bench.table_run import measured_one, table_rows
 from copycost.bench.timing import Timed, timed
-from copycost.bench.workflow_runs import overhead_row, project_copy, read_records, write_config
+from copycost.bench.workflow_runs import (
+    PROJECT,
+    overhead_row,
+    project_copy,
+    read_records,
+    write_config,
+)
 from copycost.errors import HostError
 from copycost.records.record import Record
 
@@ -56,6 +65,28 @@ def test_command_is_timed_from_outside(tmp_path: Path) -> None:
 def test_failing_command_shows_the_end_of_what_it_said(tmp_path: Path) -> None:
     with pytest.raises(HostError, match="ended with 3:\nno luck"):
         timed(tmp_path, [sys.executable, "-c", "print('no luck'); raise SystemExit(3)"])
+
+
+def test_configuration_takes_its_grid_from_the_cells() -> None:
+    cells = pd.DataFrame(
+        {"implementation": ["b", "a"], "testbed": "veth", "msg_bytes": [2, 1], "n_threads": 1,
+         "working_set": "hot", "receiver": "recv", "rep": [1, 7]}
+    )  # fmt: skip
+    other = {"implementations": ["c"]}
+    sections = {"streams": {"x": 1}, "udp": other, "round_trips": other}
+    config = config_of(cells, sections | {"measure": {"duration_s": 1}})
+    assert config["streams"]["implementations"] == ["a", "b"]
+    assert config["streams"]["msg_bytes"] == [1, 2]
+    assert config["streams"]["x"] == 1
+    assert config["udp"]["implementations"] == config["round_trips"]["implementations"] == []
+    assert config["measure"] == {"duration_s": 1, "repetitions": 7}
+
+
+@pytest.mark.slow
+def test_audit_of_a_published_run_is_timed(tmp_path: Path) -> None:
+    (row,) = audit_rows(PROJECT, tmp_path / "audited")
+    assert row.name == "audit of 48 rows to HTML"
+    assert (tmp_path / "audited/report.html").exists()
 
 
 @pytest.mark.slow

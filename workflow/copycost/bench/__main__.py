@@ -4,16 +4,19 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from copycost.bench.round_trips import round_trip_rows
 from copycost.bench.rows import Row, table_of, write_rows
-from copycost.bench.streaming import harness_rows, iperf_rows, open_bench
+from copycost.bench.streaming import Bench, harness_rows, iperf_rows, open_bench
 from copycost.bench.workflow_runs import PROJECT, workflow_rows
 from copycost.errors import CopycostError
 from copycost.hostinfo.identity import host_identity
 
 
-def _streams(options: argparse.Namespace) -> Iterator[Row]:
+@contextmanager
+def _bench(options: argparse.Namespace) -> Iterator[Bench]:
     with (
         tempfile.TemporaryDirectory(prefix="copycost-bench-") as folder,
         open_bench(
@@ -24,18 +27,29 @@ def _streams(options: argparse.Namespace) -> Iterator[Row]:
             seed=options.seed,
         ) as bench,
     ):
+        yield bench
+
+
+def _streams(options: argparse.Namespace) -> Iterator[Row]:
+    with _bench(options) as bench:
         yield from iperf_rows(bench)
         yield from harness_rows(bench)
+
+
+def _round_trips(options: argparse.Namespace) -> Iterator[Row]:
+    with _bench(options) as bench:
+        yield from round_trip_rows(bench)
 
 
 def _workflow(options: argparse.Namespace) -> Iterator[Row]:
     return workflow_rows(quick=options.quick)
 
 
-# `streams` is last: without root, making its testbed moves this process into a user namespace.
+# `workflow` is first: without root, making a testbed moves this process into a user namespace.
 _PARTS: dict[str, Callable[[argparse.Namespace], Iterator[Row]]] = {
     "workflow": _workflow,
     "streams": _streams,
+    "round_trips": _round_trips,
 }
 
 
@@ -47,7 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="./run bench",
         description="How fast copycost itself is: its two_copy sender beside iperf3 on the same"
-        " testbed in interleaved rounds, its workflow beside the clock. Takes about 15 minutes.",
+        " testbed in interleaved rounds, its round trips beside sockperf's, its workflow beside the"
+        " clock. Takes about 20 minutes.",
     )
     parser.add_argument(
         "--only", nargs="+", choices=list(_PARTS), default=list(_PARTS), help="parts (default: all)"

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from copycost.bench.iperf import Stream
 from copycost.conditions import HOT, RECV
-from copycost.config import Settings
+from copycost.config import Settings, Study
 from copycost.errors import HostError
 from copycost.grid import Cell
-from copycost.measure.attempt import Measurement, Task, run_attempt
+from copycost.measure.attempt import Measurement, run_attempt
 from copycost.measure.failure import Verdict
 from copycost.measure.placement import Placement
+from copycost.measure.task import Task
 from copycost.testbed.testbed import Testbed
 from copycost.toolchain import compile_program
 
@@ -49,7 +50,12 @@ class Programs:
 
 
 def run_pair(
-    testbed: Testbed, programs: Programs, sender: str, stream: Stream, lock_fd: int
+    testbed: Testbed,
+    programs: Programs,
+    sender: str,
+    stream: Stream,
+    lock_fd: int,
+    study: Study = "streams",
 ) -> Measurement:
     """Run a sender and a receiver for one window.
 
@@ -57,6 +63,8 @@ def run_pair(
     ----------
     sender : str
         A strategy, or one with `BARE` behind it.
+    study : str
+        Whether messages stream, or each waits for its reply.
     lock_fd : int
         The host-wide lock against other measurements.
 
@@ -67,7 +75,14 @@ def run_pair(
     """
     task = Task(
         cell=Cell(
-            "streams", testbed.kind, sender, stream.msg_bytes, stream.n_streams, HOT, RECV, 1
+            study=study,
+            testbed=testbed.kind,
+            implementation=sender.removesuffix(BARE),
+            msg_bytes=stream.msg_bytes,
+            n_threads=stream.n_streams,
+            working_set=HOT,
+            receiver=RECV,
+            rep=1,
         ),
         settings=Settings(
             warmup_s=stream.warmup_s,
@@ -78,8 +93,12 @@ def run_pair(
             receive_buffer_bytes=None,
             sender_cpus=stream.sender_cpus,
             receiver_cpus=stream.receiver_cpus,
+            fresh=False,
+            interval_us=0,
         ),
-        programs={"sender": programs.sender(sender), "receiver": programs.receiver},
+        sender=programs.sender(sender),
+        receiver=programs.receiver,
+        ring_bytes=0,
         host={},
         io_timeout_s=_IO_TIMEOUT_S,
         parent_fds=(),
@@ -94,6 +113,7 @@ def run_pair(
 
 def received_rate(measured: Measurement) -> float:
     """Return what the receiver got in its window [bit/s]."""
+    assert measured.receiver is not None, "our pair always has one"
     window = measured.receiver["window"]
     received_bytes = measured.receiver["in_window"]["bytes"]
     return float(received_bytes * 8e9 / (window["end_ns"] - window["start_ns"]))
@@ -105,3 +125,17 @@ def message_ns(measured: Measurement) -> float:
     n_threads = len(measured.sender["threads"])
     messages = measured.sender["in_window"]["messages"]
     return float(n_threads * (window["end_ns"] - window["start_ns"]) / messages)
+
+
+def median_round_trip_ns(measured: Measurement) -> float:
+    """Return the median time from a request to its reply [ns].
+
+    Raises
+    ------
+    HostError
+        If the window holds no round trip.
+    """
+    median_ns = measured.sender["round_trip"]["p50_ns"]
+    if median_ns is None:
+        raise HostError("bench: no round trip fitted into the window; make it longer (--seconds)")
+    return float(median_ns)

@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from copycost.bench.analysis_run import analysis_rows
+from copycost.bench.audit_run import audit_rows
 from copycost.bench.rows import Limit, Row, row_of_rounds
 from copycost.bench.table_run import table_rows
 from copycost.bench.timing import Timed, timed
@@ -27,7 +29,11 @@ _IDLE_ROUNDS = 3
 # The window is short, since what is asked for is everything around it.
 _WARMUP_S = 0.02
 _DURATION_S = 0.1
-_TEN_THOUSAND = {
+_NOTHING_ELSE: dict[str, Any] = {
+    "udp": {"implementations": []},
+    "round_trips": {"implementations": []},
+}
+_TEN_THOUSAND = _NOTHING_ELSE | {
     "streams": {
         "implementations": ["two_copy", "one_copy"],
         "msg_bytes": [2**power for power in range(8, 18)],
@@ -51,7 +57,7 @@ def workflow_rows(*, quick: bool) -> Iterator[Row]:
         short: dict[str, Any] = {"measure": {"warmup_s": _WARMUP_S, "duration_s": _DURATION_S}}
         if quick:
             tiny = yaml.safe_load((project / "config/tiny.yaml").read_text())
-            short["streams"] = tiny["streams"]
+            short |= _NOTHING_ELSE | {"streams": tiny["streams"]}
         config = write_config(project, "short", short)
         run = run_snakemake(project, ["--configfile", config])
         records = read_records(project)
@@ -75,7 +81,10 @@ def workflow_rows(*, quick: bool) -> Iterator[Row]:
             limit=_DRY_RUN_LIMIT_S,
             note=f"{dry.cpu_s:.1f} s of CPU time, {dry.peak_bytes / 1e6:.0f} MB of memory",
         )
-        yield from table_rows(project.with_name("copies"), records)
+        copies = project.with_name("copies")
+        yield from table_rows(copies, records)
+        yield from analysis_rows(project, copies)
+        yield from audit_rows(project, project.with_name("audited"))
 
 
 def overhead_row(run: Timed, records: Sequence[Record]) -> Row:

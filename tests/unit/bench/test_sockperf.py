@@ -1,0 +1,61 @@
+import shutil
+
+import pytest
+
+from copycost.bench.iperf import Stream
+from copycost.bench.round_trips import round_trip_row
+from copycost.bench.sockperf import client_command, median_ns, sockperf_median_ns
+from copycost.errors import ParseError
+from copycost.testbed.namespaces import TestbedUnavailable
+from copycost.testbed.testbed import open_testbed
+
+STREAM = Stream(4096, 1, 0, 1, sender_cpus=(0,), receiver_cpus=(0,))
+
+# written by sockperf 3.7, shortened
+OUTPUT = """\
+sockperf: Summary: Round trip is 41.691 usec
+sockperf: ---> percentile 75.000 =   15.262
+sockperf: ---> percentile 50.000 =   14.581
+sockperf: ---> percentile 25.000 =   14.311
+"""
+
+
+def test_median_is_in_nanoseconds() -> None:
+    assert median_ns(OUTPUT) == pytest.approx(14_581)
+
+
+@pytest.mark.parametrize("output", ["", "sockperf: ERROR: refused", "percentile 50.000 = -nan"])
+def test_output_without_a_median_is_a_parse_error(output: str) -> None:
+    with pytest.raises(ParseError, match="percentile 50"):
+        median_ns(output)
+
+
+def test_command_states_size_and_asks_for_whole_round_trips() -> None:
+    command = " ".join(client_command("198.18.0.2", STREAM))
+    assert "--tcp -i 198.18.0.2" in command
+    assert "-m 4096 -t 1 --full-rtt" in command
+
+
+def test_each_program_enters_with_its_better_placement() -> None:
+    row = round_trip_row(
+        STREAM,
+        {
+            "two_copy pinned": [10e3, 12e3, 11e3],
+            "two_copy free": [20e3, 20e3, 20e3],
+            "sockperf pinned": [40e3, 40e3, 40e3],
+            "sockperf free": [10e3, 10e3, 10e3],
+        },
+    )
+    assert row.value == pytest.approx(1.1)
+    assert row.verdict == "over, unsure"
+
+
+@pytest.mark.slow
+@pytest.mark.needs_root
+@pytest.mark.skipif(shutil.which("sockperf") is None, reason="no sockperf on this host")
+def test_real_sockperf_runs_on_the_testbed() -> None:
+    try:
+        with open_testbed("veth") as testbed:
+            assert sockperf_median_ns(testbed, STREAM) > 0
+    except TestbedUnavailable as error:
+        pytest.skip(str(error))
