@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self, cast, get_args
 
+from copycost.config_report import Report, Statistics
+from copycost.cpu_budget.section import CpuBudget
+from copycost.datagrams.section import Datagrams
+
 NoDelay = Literal["kernel", "on", "off"]
 Study = Literal["streams", "round_trips"]
 STUDIES: tuple[Study, ...] = get_args(Study)
-ReportFormat = Literal["html", "pdf"]
 
 # The word of the config for "leave it as the kernel has it", and for "copycost chooses".
 KERNEL = "kernel"
@@ -216,37 +219,6 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Statistics:
-    """How repetitions are summarised: confidence (0.5 to 1), resamples [count], seed."""
-
-    confidence: float
-    resamples: int
-    seed: int
-
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return what a checked section states."""
-        return cls(
-            confidence=float(section["confidence"]),
-            resamples=int(section["resamples"]),
-            seed=int(section["seed"]),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What the report looks like."""
-
-    title: str
-    formats: tuple[ReportFormat, ...]
-
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return what a checked section states."""
-        return cls(title=section["title"].strip(), formats=tuple(section["formats"]))
-
-
-@dataclass(frozen=True, slots=True)
 class Config:
     """The whole configuration, checked."""
 
@@ -254,6 +226,8 @@ class Config:
     udp: Streams
     round_trips: RoundTrips
     refine: Refine
+    cpu_budget: CpuBudget
+    datagrams: Datagrams
     measure: Measure
     statistics: Statistics
     report: Report
@@ -270,6 +244,8 @@ class Config:
             udp=Streams.from_dict(tree["udp"]),
             round_trips=RoundTrips.from_dict(tree["round_trips"]),
             refine=Refine.from_dict(tree["refine"]),
+            cpu_budget=CpuBudget.from_dict(tree["cpu_budget"]),
+            datagrams=Datagrams.from_dict(tree["datagrams"]),
             measure=Measure.from_dict(tree["measure"]),
             statistics=Statistics.from_dict(tree["statistics"]),
             report=Report.from_dict(tree["report"]),

@@ -26,6 +26,8 @@ _SIZES = (
     ("udp", "msg_bytes"),
     ("udp", "working_sets"),
     ("round_trips", "msg_bytes"),
+    ("cpu_budget", "message_bytes"),
+    ("datagrams", "datagram_bytes"),
     ("measure", "send_buffer_bytes"),
     ("measure", "receive_buffer_bytes"),
 )

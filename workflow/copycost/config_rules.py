@@ -14,6 +14,7 @@ from copycost.capabilities import (
     split_implementation,
 )
 from copycost.conditions import COLD, HOT, RECV
+from copycost.cpu_budget.section import IPERF3
 from copycost.sizes import format_size
 from copycost.spelling import did_you_mean
 
@@ -31,9 +32,14 @@ _PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
 
 _GRID_LISTS = ("implementations", "testbeds", "msg_bytes", "n_threads")
 _STREAM_LISTS = ("working_sets", "receivers")
+_BUDGET_LISTS = ("drivers", "testbeds", "limiters", "n_streams", "limit_percent")
+_DATAGRAM_LISTS = ("drivers", "testbeds", "datagram_bytes", "n_streams")
+_DRIVEN: dict[str, Transport] = {"cpu_budget": "stream", "datagrams": "datagram"}
 _LISTS: tuple[tuple[str, ...], ...] = (
     *((grid, key) for grid in GRIDS for key in _GRID_LISTS),
     *((grid, key) for grid in ("streams", "udp") for key in _STREAM_LISTS),
+    *(("cpu_budget", key) for key in _BUDGET_LISTS),
+    *(("datagrams", key) for key in _DATAGRAM_LISTS),
     ("measure", "cpus", "sender"),
     ("measure", "cpus", "receiver"),
     ("report", "formats"),
@@ -84,6 +90,8 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
                 yield (grid, "implementations"), f"got {name!r}, {problem}"
         yield from _receiver_problems(sound, grid)
         yield from _working_set_problems(sound, grid, around.memory_bytes)
+    for study in _DRIVEN:
+        yield from _driver_problems(sound, study, around.strategies)
     yield from _time_problems(sound)
     yield from _cpu_problems(sound, around.usable_cpus)
 
@@ -93,7 +101,7 @@ def _repeated_values(sound: Sound) -> Iterator[Problem]:
         values = sound.list(*path)
         twice = sorted({value for value in values if values.count(value) > 1})
         if twice:
-            of_sizes = path[-1] in ("msg_bytes", "working_sets")
+            of_sizes = path[-1] in ("msg_bytes", "working_sets", "datagram_bytes")
             shown = (_shown_size(value) if of_sizes else str(value) for value in twice)
             yield path, f"has {', '.join(shown)} more than once, must list each value once"
 
@@ -129,6 +137,22 @@ def _implementation_problem(
     if testbeds and sizes and not any(can_exist(name, testbeds[0], n, RECV) for n in sizes):
         return "must fit at least one of the sizes: the messages of a system call make one datagram"
     return None
+
+
+def _driver_problems(sound: Sound, study: str, strategies: Collection[str]) -> Iterator[Problem]:
+    """Yield the drivers that there are not, or that cannot send what the study needs."""
+    able = [name for name in strategies if _DRIVEN[study] in capability_of(name).transports]
+    known = [IPERF3, *sorted(able)]
+    drivers = sound.list(study, "drivers")
+    for name in drivers:
+        if name not in known:
+            yield (
+                (study, "drivers"),
+                f"got {name!r}, must be one of {', '.join(known)}{did_you_mean(name, known)}",
+            )
+    loopback_alone = study == "datagrams" and sound.list(study, "testbeds") == ["loopback"]
+    if loopback_alone and drivers and IPERF3 not in drivers:
+        yield (study, "testbeds"), "got loopback alone, must list veth_udp for our own sender"
 
 
 def _receiver_problems(sound: Sound, grid: str) -> Iterator[Problem]:

@@ -1,0 +1,109 @@
+"""Where control groups that limit CPU can be made, version 1 and 2.
+
+Source: cgroups(7), Documentation/admin-guide/cgroup-v2.rst.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from copycost.errors import HostError
+
+
+class LimiterUnavailable(HostError):
+    """Neither this host nor our rights on it allow a limiter.
+
+    Attributes
+    ----------
+    reason, remedy : str
+        What was refused, and what helps.
+    """
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(f"{reason}; {remedy}")
+        self.reason = reason
+        self.remedy = remedy
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """Where groups can be made.
+
+    Attributes
+    ----------
+    version : int
+        Of the interface.
+    parent : Path
+        The group below which ours are made.
+    """
+
+    version: Literal[1, 2]
+    parent: Path
+
+
+def candidate_hierarchies(mounts: str, own: str) -> list[Hierarchy]:
+    """Return where a group that limits CPU might be made, the likeliest first.
+
+    Parameters
+    ----------
+    mounts, own : str
+        The texts of /proc/self/mounts and of /proc/self/cgroup.
+    """
+    rows = [line.split() for line in mounts.splitlines()]
+    places = {}
+    for line in own.splitlines():
+        number, controllers, path = line.split(":", 2)
+        for name in controllers.split(",") if number != "0" else ["unified"]:
+            places[name] = path
+    found: list[Hierarchy] = []
+    for row in rows:
+        root = Path(row[1])
+        if row[2] == "cgroup" and "cpu" in row[3].split(","):
+            found += [Hierarchy(1, group) for group in _ancestors(root, places.get("cpu"))]
+    for row in rows:
+        if row[2] == "cgroup2":
+            groups = _ancestors(Path(row[1]), places.get("unified"))
+            found += [Hierarchy(2, group) for group in groups]
+    return found
+
+
+def _ancestors(root: Path, own: str | None) -> list[Path]:
+    """Return the group we are in and those above it, as far as they are seen below `root`."""
+    inside = (own or "/").strip("/")
+    here = root / inside
+    return [here, *[path for path in here.parents if path == root or root in path.parents]]
+
+
+def find_hierarchy() -> Hierarchy:
+    """Return the nearest group below which we may limit CPU.
+
+    Raises
+    ------
+    LimiterUnavailable
+        If there is none, with the reasons.
+    """
+    mounts = Path("/proc/self/mounts").read_text()
+    refusals: list[str] = []
+    for hierarchy in candidate_hierarchies(mounts, Path("/proc/self/cgroup").read_text()):
+        refusal = _refusal(hierarchy)
+        if refusal is None:
+            return hierarchy
+        refusals.append(refusal)
+    raise LimiterUnavailable(
+        f"no control group for CPU may be made here ({'; '.join(refusals) or 'none is mounted'})",
+        "run as root, or set cpu_budget.limiters to [cpulimit]",
+    )
+
+
+def _refusal(hierarchy: Hierarchy) -> str | None:
+    """Return why no group can be made there, None if nothing speaks against it."""
+    parent = hierarchy.parent
+    controls = parent / ("cgroup.subtree_control" if hierarchy.version == 2 else "cpu.shares")
+    try:
+        enabled = controls.read_text().split()
+    except OSError as error:
+        return f"{controls}: {error.strerror}"
+    if hierarchy.version == 2 and "cpu" not in enabled:
+        return f"{parent} does not hand the cpu controller down"
+    return None if os.access(parent, os.W_OK) else f"{parent}: Permission denied"

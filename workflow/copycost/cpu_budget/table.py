@@ -1,0 +1,123 @@
+"""From the records of `cpu_budget` to its table: one row per repetition."""
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from copycost.cpu_budget.section import BudgetCell
+from copycost.iperf3.derive import rates_of
+from copycost.iperf3.record import read
+
+COLUMNS: dict[str, str] = {
+    "testbed": "where the bytes travel",
+    "driver": "iperf3, or a strategy of ours",
+    "limiter": "what limits the sender's CPU",
+    "n_streams": "parallel connections [count]",
+    "limit_percent": "CPU offered per stream [% of one CPU]",
+    "rep": "number of the repetition, from 1",
+    "status": "measured, skipped or failed",
+    "reason": "why it was skipped or failed",
+    "remedy": "what helps",
+    "limiter_kind": "interface of the limiter",
+    "offered_percent": "CPU offered to all senders together [% of one CPU]",
+    "sender_cpu_percent": "CPU used by the senders, scheduler's clock [% of one CPU]",
+    "receiver_cpu_percent": "CPU used by the receivers, scheduler's clock [% of one CPU]",
+    "sender_perf_percent": "the same by perf stat's task-clock [% of one CPU]",
+    "receiver_perf_percent": "the same by perf stat's task-clock [% of one CPU]",
+    "sender_waiting_percent": "time the senders could run but had no CPU [% of one CPU]",
+    "receiver_waiting_percent": "time the receivers could run but had no CPU [% of one CPU]",
+    "sent_bits_per_s": "payload sent, by the driver's intervals in the window [bit/s]",
+    "bits_per_s": "payload received, by the driver's intervals in the window [bit/s]",
+    "kernel_bits_per_s": "payload received, by the kernel's count of reads [bit/s]",
+    "retransmits": "segments sent again in the window [count]",
+    "held_share": "share of the limiter's periods in which it held back [1]",
+    "limiter_missed": "used and offered CPU differ by more than 5 points per stream, by the"
+    " limiter's doing",
+    "saturated": "the senders left more than 5 points per stream of the offered CPU unused",
+    "flags": "codes of the record's warnings, joined by ;",
+    "n_intervals": "whole intervals of the driver within the window [count]",
+    "driver_version": "version of the driver",
+    "process_pairs": "senders, each with a receiver [count]",
+}
+"""Name, and meaning with unit, of each column of results/tables/cpu_budget.csv."""
+
+MISS_POINTS = 5.0
+"""Points per stream, in % of one CPU, by which a limiter may miss."""
+
+# of the periods: a limiter that held back in as many had the sender's CPU use in its hands
+_HELD_SHARE = 0.5
+# a receiver that uses as much of its CPUs has none left
+_BUSY_PERCENT = 95.0
+
+
+def collect(paths: Iterable[Path]) -> pd.DataFrame:
+    """Return the table of some records, columns as in `COLUMNS`, in the order of the paths."""
+    rows = [row_of(read(path), BudgetCell.from_path(str(path))) for path in paths]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def row_of(record: Mapping[str, Any], cell: BudgetCell) -> dict[str, Any]:
+    """Return one record's row; what was not measured is NaN."""
+    row: dict[str, Any] = dict.fromkeys(COLUMNS, math.nan)
+    for key in ("testbed", "driver", "limiter", "n_streams", "limit_percent", "rep"):
+        row[key] = getattr(cell, key)
+    row.update(
+        status=record["status"],
+        reason=record["reason"],
+        remedy=record["remedy"],
+        offered_percent=float(cell.offered_percent),
+        limiter_missed=False,
+        saturated=False,
+        flags=";".join(sorted({warning["code"] for warning in record["warnings"]})),
+    )
+    driver, limiter = record["driver"], record["limiter"]
+    if driver is not None:
+        row.update(driver_version=driver["version"], process_pairs=driver["process_pairs"])
+    if limiter is not None:
+        row["limiter_kind"] = limiter["kind"]
+    if record["status"] != "measured":
+        return row
+    row.update(rates_of(record))
+    throttled = limiter["throttled"]
+    if throttled is not None and throttled["periods"]:
+        row["held_share"] = throttled["throttled_periods"] / throttled["periods"]
+    row["limiter_missed"], row["saturated"] = judge_limit(
+        row["sender_cpu_percent"] / cell.n_streams,
+        float(cell.limit_percent),
+        row["held_share"],
+        row["receiver_cpu_percent"] / cell.n_streams,
+        held=limiter["held"],
+    )
+    return row
+
+
+def judge_limit(
+    used: float, limit: float, held_share: float, receiver_used: float, *, held: bool
+) -> tuple[bool, bool]:
+    """Return whether the limiter missed, and whether the sender could not use what it was offered.
+
+    Too much CPU used is the limiter's miss. Too little is, where the limiter held the sender back
+    most of the time; otherwise the sender waited for something else. A limiter that does not tell
+    (NaN) is believed where the receiver's CPU was full, which explains it.
+
+    Parameters
+    ----------
+    used, limit, receiver_used : float
+        Per stream [% of one CPU].
+    held_share : float
+        Share of the periods in which the limiter held back; NaN where it does not tell.
+    held : bool
+        The limiter was alive throughout.
+    """
+    if not held or used > limit + MISS_POINTS:
+        return True, False
+    if used >= limit - MISS_POINTS:
+        return False, False
+    if math.isnan(held_share):
+        full = receiver_used >= _BUSY_PERCENT
+        return not full, full
+    missed = held_share >= _HELD_SHARE
+    return missed, not missed

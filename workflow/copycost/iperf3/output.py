@@ -1,0 +1,172 @@
+"""Parse what ``iperf3 -J`` prints, from 3.5 on, with the faults that it is known for.
+
+Format (iperf_api.c, JSON output): one object with `start`, `intervals` (a list; each has `streams`
+and their `sum`), `end`, and `error` where something went wrong. Times are seconds since the start
+of the test. Values that were divided by zero are printed as ``nan`` or ``-nan`` by some versions,
+which is no JSON, and as null by others.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from copycost.errors import ParseError
+
+# only outside of strings, where iperf3 never has these words as a value
+_NOT_A_NUMBER = re.compile(r"(?<=[:\[,\s])-?(?:nan|inf(?:inity)?)(?=\s*[,\]}\r\n])", re.IGNORECASE)
+_SHOWN_CHARACTERS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What one process counted between two moments of its test, all its streams together.
+
+    Attributes
+    ----------
+    start_s, end_s : float
+        Since the start of the test [s].
+    n_bytes : int
+        Payload sent, or received at the server.
+    datagrams : int or None
+        Datagrams sent; at the server those that it knows of, lost ones included. None over TCP.
+    lost : int or None
+        Datagrams lost by the server's count of sequence numbers; None elsewhere.
+    retransmits : int or None
+        Segments sent again, None where it is not told.
+    """
+
+    start_s: float
+    end_s: float
+    n_bytes: int
+    datagrams: int | None
+    lost: int | None
+    retransmits: int | None
+
+    @property
+    def seconds(self) -> float:
+        """Length [s]."""
+        return self.end_s - self.start_s
+
+
+@dataclass(frozen=True, slots=True)
+class UdpTotals:
+    """The end of a UDP test: sent by the client's count, lost by the server's.
+
+    Each is None where this iperf3 does not tell, or printed no number.
+    """
+
+    sent: int | None
+    lost: int | None
+    lost_percent: float | None
+    out_of_order: int | None
+
+
+def parse_json(text: str, what: str) -> tuple[dict[str, Any], bool]:
+    """Return the object that iperf3 printed, and whether it held values that are no numbers.
+
+    These become None.
+
+    Raises
+    ------
+    ParseError
+        If the text is not one JSON object, say because iperf3 died while it wrote.
+    """
+    odd: list[str] = []
+
+    def constant(word: str) -> None:
+        odd.append(word)
+
+    repaired, n_repaired = _NOT_A_NUMBER.subn("null", text)
+    try:
+        content = json.loads(repaired, parse_constant=constant)
+    except ValueError as error:
+        tail = text.strip()[-_SHOWN_CHARACTERS:]
+        raise ParseError(
+            f"{what}: {error}; expected one JSON object, as iperf3 -J prints it; end: {tail!r}"
+        ) from error
+    if not isinstance(content, dict):
+        raise ParseError(f"{what}: found {text[:_SHOWN_CHARACTERS]!r}, expected a JSON object")
+    return content, bool(n_repaired or odd)
+
+
+def error_of(content: Mapping[str, Any]) -> str | None:
+    """Return the error that iperf3 itself reports."""
+    error = content.get("error")
+    return None if error is None else str(error)
+
+
+def intervals_of(content: Mapping[str, Any], what: str) -> tuple[Interval, ...]:
+    """Return the intervals in the order of time; those with a value missing are left out.
+
+    Raises
+    ------
+    ParseError
+        If the object has no intervals with the fields needed, as in versions that are too old.
+    """
+    intervals = content.get("intervals")
+    if not isinstance(intervals, list) or not intervals:
+        raise _lacking(content, what, "intervals")
+    found = []
+    for number, item in enumerate(intervals):
+        total = item.get("sum") if isinstance(item, Mapping) else None
+        if not isinstance(total, Mapping):
+            raise _lacking(content, what, f"intervals[{number}].sum")
+        for key in ("start", "end", "bytes"):
+            if key not in total:
+                raise _lacking(content, what, f"intervals[{number}].sum.{key}")
+        if any(total[key] is None for key in ("start", "end", "bytes")):
+            continue  # printed as nan
+        found.append(
+            Interval(
+                float(total["start"]),
+                float(total["end"]),
+                int(total["bytes"]),
+                _int(total, "packets"),
+                _int(total, "lost_packets"),
+                _int(total, "retransmits"),
+            )
+        )
+    return tuple(found)
+
+
+def within(intervals: Sequence[Interval], start_s: float, end_s: float) -> tuple[Interval, ...]:
+    """Return the intervals that lie wholly between two moments of the test [s]."""
+    return tuple(i for i in intervals if start_s <= i.start_s < i.end_s <= end_s)
+
+
+def udp_totals(content: Mapping[str, Any]) -> UdpTotals:
+    """Return the end of a UDP test as the client prints it."""
+    end = content.get("end")
+    total = end.get("sum") if isinstance(end, Mapping) else None
+    if not isinstance(total, Mapping):
+        return UdpTotals(None, None, None, None)
+    streams = cast("Mapping[str, Any]", end).get("streams")
+    disorder = [
+        _int(stream["udp"], "out_of_order")
+        for stream in (streams if isinstance(streams, list) else ())
+        if isinstance(stream, Mapping) and isinstance(stream.get("udp"), Mapping)
+    ]
+    known = [value for value in disorder if value is not None]
+    percent = total.get("lost_percent")
+    return UdpTotals(
+        _int(total, "packets"),
+        _int(total, "lost_packets"),
+        None if percent is None else float(percent),
+        sum(known) if known else None,
+    )
+
+
+def _int(content: Mapping[str, Any], key: str) -> int | None:
+    value = content.get(key)
+    return None if value is None else int(value)
+
+
+def _lacking(content: Mapping[str, Any], what: str, key: str) -> ParseError:
+    start = content.get("start")
+    version = start.get("version") if isinstance(start, Mapping) else None
+    return ParseError(
+        f"{what}: {version or 'an unnamed version'} printed no {key}; expected the JSON of"
+        " iperf3 3.5 or newer, so install a newer one"
+    )

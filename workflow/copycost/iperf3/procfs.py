@@ -1,0 +1,107 @@
+"""What the kernel says of a running process: CPU time, and bytes read and written.
+
+Source: proc(5) on /proc/PID/io, clock_getcpuclockid(3), and Documentation/scheduler/sched-stats.rst
+on /proc/PID/task/TID/schedstat (CPU time, waiting time, number of runs).
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+# include/linux/posix-timers.h: CPUCLOCK_SCHED of a whole process
+_CPUCLOCK_SCHED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What processes have used by one moment; differences of two are taken with `-`.
+
+    Attributes
+    ----------
+    at_ns : int
+        When it was read (CLOCK_MONOTONIC) [ns]; in a difference, the time between.
+    cpu_ns : int
+        CPU time of all their threads, user and kernel [ns].
+    read_bytes, written_bytes : int or None
+        By read(2) and write(2) on whatever descriptor, which is how iperf3 uses its sockets; None
+        where the kernel does not count them.
+    read_calls, write_calls : int or None
+        How many such calls.
+    waiting_ns : int or None
+        Time for which their threads could have run but had no CPU [ns]; None where nobody tells.
+    """
+
+    at_ns: int
+    cpu_ns: int
+    read_bytes: int | None
+    written_bytes: int | None
+    read_calls: int | None
+    write_calls: int | None
+    waiting_ns: int | None
+
+    def __sub__(self, earlier: Self) -> Self:
+        """Return the differences since an earlier moment."""
+        return type(self)(
+            self.at_ns - earlier.at_ns,
+            self.cpu_ns - earlier.cpu_ns,
+            _minus(self.read_bytes, earlier.read_bytes),
+            _minus(self.written_bytes, earlier.written_bytes),
+            _minus(self.read_calls, earlier.read_calls),
+            _minus(self.write_calls, earlier.write_calls),
+            _minus(self.waiting_ns, earlier.waiting_ns),
+        )
+
+
+def usage_of(pids: Sequence[int]) -> Usage:
+    """Return what processes have used by now, all together.
+
+    Raises
+    ------
+    OSError
+        If one of them is gone.
+    """
+    at_ns = time.monotonic_ns()
+    cpu_ns = sum(time.clock_gettime_ns((~pid << 3) | _CPUCLOCK_SCHED) for pid in pids)
+    files = [_pairs(pid, "io") for pid in pids]
+    return Usage(
+        at_ns,
+        cpu_ns,
+        _total(files, "rchar"),
+        _total(files, "wchar"),
+        _total(files, "syscr"),
+        _total(files, "syscw"),
+        _waiting_ns(pids),
+    )
+
+
+def written_bytes(pid: int) -> int | None:
+    """Return the bytes that a process has written so far; None where nobody counts them."""
+    return _total([_pairs(pid, "io")], "wchar")
+
+
+def _pairs(pid: int, name: str) -> dict[str, str]:
+    try:
+        text = Path(f"/proc/{pid}/{name}").read_text(errors="replace")
+    except (PermissionError, FileNotFoundError):
+        return {}
+    return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+
+
+def _total(files: Sequence[dict[str, str]], key: str) -> int | None:
+    if any(key not in file for file in files):
+        return None
+    return sum(int(file[key]) for file in files)
+
+
+def _waiting_ns(pids: Sequence[int]) -> int | None:
+    files = [file for pid in pids for file in Path(f"/proc/{pid}/task").glob("*/schedstat")]
+    try:
+        return sum(int(file.read_text().split()[1]) for file in files) if files else None
+    except FileNotFoundError:
+        return None  # a thread ended meanwhile, and its time with it
+
+
+def _minus(later: int | None, earlier: int | None) -> int | None:
+    return None if later is None or earlier is None else later - earlier
