@@ -2,7 +2,6 @@
 
 import logging
 import os
-import subprocess
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from copycost.config import Settings
 from copycost.errors import ConfigError, HostError
 from copycost.grid import Cell
 from copycost.measure.attempt import Measurement, run_attempt
+from copycost.measure.checkout import commit_of_checkout
 from copycost.measure.counters import no_perf
 from copycost.measure.disturbance import (
     find_disturbances,
@@ -189,7 +189,7 @@ def _start_record(
             "interval_ns": settings.interval_us * 1000,
         },
         "host_digest": host_digest(host),
-        "commit": _commit(),
+        "commit": commit_of_checkout(),
         "boot_id": Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "start_ns": time.monotonic_ns(),
@@ -244,18 +244,3 @@ def _perf_sides(host: Mapping[str, Any], found: Measurement, perf_failure: str |
         missing = host["perf"]["status"] == "missing"
         side = no_perf(host, "missing" if missing else "forbidden", host["perf"]["reason"])
     return {"sender": side, "receiver": None if found.receiver is None else side}
-
-
-def _commit() -> str | None:
-    """Return the git commit of this checkout, None outside of a clone."""
-    command = ["git", "rev-parse", "HEAD", "--show-prefix"]
-    here = Path(__file__).parent
-    try:
-        done = subprocess.run(
-            command, cwd=here, capture_output=True, text=True, check=False, timeout=10
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    commit, _, prefix = done.stdout.strip().partition("\n")
-    # an unpacked archive may lie within somebody else's repository
-    return commit if done.returncode == 0 and prefix == "workflow/copycost/measure/" else None

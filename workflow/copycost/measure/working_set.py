@@ -80,17 +80,34 @@ def check_memory(ring: int, msg_bytes: int, n_threads: int) -> None:
         With what is needed, what there is, and a remedy.
     """
     for_ring_bytes = _MEMORY_PER_RING_BYTE * ring
-    need_bytes = max(for_ring_bytes, n_threads * _MESSAGES_IN_FLIGHT * msg_bytes)
-    have_bytes = available_memory_bytes()
-    if need_bytes <= have_bytes * (1 - _SPARE_SHARE):
-        return
-    if need_bytes == for_ring_bytes:
+    in_flight_bytes = n_threads * _MESSAGES_IN_FLIGHT * msg_bytes
+    if for_ring_bytes >= in_flight_bytes:
         what = f"the messages of a ring of {_approximately(ring)}"
         remedy = "ask for a smaller working set in config.yaml, or stop what holds the memory"
     else:
         what = f"the messages of {format_size(msg_bytes)} that {n_threads} threads hold"
         remedy = "ask for fewer threads or smaller messages, or stop what holds the memory"
-    raise NotEnoughMemory(need_bytes, have_bytes, what, remedy)
+    require_memory(max(for_ring_bytes, in_flight_bytes), what, remedy)
+
+
+def require_memory(need_bytes: int, what: str, remedy: str) -> None:
+    """Refuse what has no room in memory.
+
+    Parameters
+    ----------
+    need_bytes : int
+        Memory that it takes [bytes].
+    what, remedy : str
+        What takes it, in the plural, and what can be done.
+
+    Raises
+    ------
+    NotEnoughMemory
+        With what is needed and what there is.
+    """
+    have_bytes = available_memory_bytes()
+    if need_bytes > have_bytes * (1 - _SPARE_SHARE):
+        raise NotEnoughMemory(need_bytes, have_bytes, what, remedy)
 
 
 def available_memory_bytes() -> int:

@@ -6,13 +6,13 @@ mypy, and as a closed JSON schema (`workflow/schemas/record.schema.yaml`), for w
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from copycost.errors import DataError, ParseError
+from copycost.records.files import write_whole
 
 SCHEMA_PATH = Path(__file__).parents[2] / "schemas" / "record.schema.yaml"
 SCHEMA_VERSION = 2
@@ -260,9 +260,6 @@ def _unreadable(path: Path, line: int, found: str) -> str:
 def write_record(record: Record, path: Path) -> None:
     """Write a record, all of it or nothing.
 
-    The text goes to a hidden file beside it, reaches the disk, and only then gets the name; a
-    crash in between leaves no file that looks like a record.
-
     Raises
     ------
     DataError
@@ -273,19 +270,4 @@ def write_record(record: Record, path: Path) -> None:
         text = json.dumps(record, indent=1, allow_nan=False) + "\n"
     except ValueError as error:
         raise DataError(f"{path}: a value is not a number: {error}") from error
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with partial.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
-    except OSError as error:
-        raise DataError(
-            f"{path}: the record cannot be written ({error.strerror}); free or choose another disk"
-            " and run again: what was measured before is kept"
-        ) from error
+    write_whole(text, path)

@@ -1,0 +1,80 @@
+"""How large the ring of messages is, and whether it has room."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from copycost.measure.working_set import (
+    NotEnoughMemory,
+    _cgroup_rooms,
+    available_memory_bytes,
+    check_memory,
+    ring_bytes,
+)
+
+MIB = 1 << 20
+TIB = 1 << 40
+
+
+def host(llc_bytes: int | None) -> dict[str, Any]:
+    return {"cpu": {"caches": {"llc_bytes": llc_bytes}}}
+
+
+@pytest.mark.parametrize(
+    ("working_set", "llc_bytes", "expected"),
+    [
+        ("hot", 32 * MIB, 0),
+        ("cold", 32 * MIB, 128 * MIB),
+        ("cold", None, 256 * MIB),
+        ("16777216", 32 * MIB, 16 * MIB),
+    ],
+)
+def test_a_working_set_is_so_many_bytes(
+    working_set: str, llc_bytes: int | None, expected: int
+) -> None:
+    assert ring_bytes(working_set, host(llc_bytes)) == expected
+
+
+def test_what_is_available_is_what_the_kernel_says_at_most() -> None:
+    text = Path("/proc/meminfo").read_text()
+    total = int(text.split("MemTotal:")[1].split()[0]) << 10
+    assert 0 < available_memory_bytes() <= total
+
+
+def test_messages_that_fit_are_let_pass() -> None:
+    check_memory(0, 65536, 1)
+    check_memory(MIB, 65536, 4)
+
+
+def test_a_ring_that_does_not_fit_is_told_with_need_have_and_remedy() -> None:
+    with pytest.raises(NotEnoughMemory) as caught:
+        check_memory(16 * TIB, 65536, 1)
+    assert "the messages of a ring of 16.0 TiB need 32.0 TiB" in caught.value.reason
+    assert "are available, of which a tenth is to stay free" in caught.value.reason
+    assert "smaller working set" in caught.value.remedy
+
+
+def test_many_large_messages_do_not_fit_either() -> None:
+    with pytest.raises(NotEnoughMemory) as caught:
+        check_memory(0, 64 * MIB, 1 << 20)
+    assert "the messages of 64 MiB that 1048576 threads hold need 256.0 TiB" in caught.value.reason
+    assert "fewer threads" in caught.value.remedy
+
+
+def write_group(folder: Path, limit: str, used: int, cached: int) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "memory.max").write_text(f"{limit}\n")
+    (folder / "memory.current").write_text(f"{used}\n")
+    (folder / "memory.stat").write_text(f"anon 1\ninactive_file {cached}\nslab 2\n")
+
+
+def test_every_limited_group_above_a_process_counts(tmp_path: Path) -> None:
+    write_group(tmp_path / "outer", "1000", used=900, cached=50)
+    write_group(tmp_path / "outer" / "inner", "max", used=10, cached=0)
+    write_group(tmp_path / "outer" / "inner" / "own", "700", used=300, cached=100)
+    (tmp_path / "elsewhere").mkdir()
+    assert _cgroup_rooms("0::/outer/inner/own\n", tmp_path) == [500, 150]
+    assert _cgroup_rooms("0::/elsewhere\n", tmp_path) == []
+    # a process may be in a group that is out of sight here, and old kernels have other lines
+    assert _cgroup_rooms("0::/../outside\n5:memory:/outer\n", tmp_path) == []

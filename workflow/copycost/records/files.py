@@ -1,0 +1,35 @@
+"""Write a file whole or not at all."""
+
+import os
+from pathlib import Path
+
+from copycost.errors import DataError
+
+
+def write_whole(text: str, path: Path) -> None:
+    """Write a record's text, all of it or nothing.
+
+    It goes to a hidden file beside the path, reaches the disk, and only then gets the name; a crash
+    in between leaves no file that looks like a record.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written (disk full, no right).
+    """
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with partial.open("w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(
+            f"{path}: the record cannot be written ({error.strerror}); free or choose another disk"
+            " and run again: what was measured before is kept"
+        ) from error

@@ -1,0 +1,19 @@
+"""Measure what a plain copy of memory costs on this host."""
+
+import json
+from pathlib import Path
+
+from copycost.config import AUTO
+from copycost.logs import log_to_file
+from copycost.memory import measure_memory, write_memory
+from copycost.progress import say
+
+log_to_file(snakemake.log[0])
+cpus = snakemake.params.cpus
+record = measure_memory(
+    Path(snakemake.input.program),
+    json.loads(Path(snakemake.input.host).read_text(encoding="utf-8")),
+    sender_cpus=None if cpus == AUTO else [int(cpu) for cpu in cpus],
+)
+write_memory(record, Path(snakemake.output.memory))
+say(f"memory floor: {record['status']}" + (f": {record['reason']}" if record["reason"] else ""))
