@@ -14,8 +14,10 @@ rule collect_host:
             "hostinfo/processor.py",
             "hostinfo/testbed_probe.py",
             "hostinfo/testbeds.py",
+            "hostinfo/tools.py",
             "hostinfo/virtualisation.py",
             "measure/perf_output.py",
+            "testbed",
         ),
     output:
         host="results/host.json",

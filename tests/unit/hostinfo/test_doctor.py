@@ -43,7 +43,7 @@ def describe(
             name: asdict(bed)
             for name, bed in {"veth": veth, "veth_no_offload": veth, "loopback": LOOPBACK}.items()
         },
-        "tools": {name: {"path": None, "version": None} for name in ("ip", "ethtool")},
+        "tools": {name: {"path": None, "version": None} for name in ("ip", "ethtool", "nft")},
         "unknown": unknown.reasons,
     }
 
@@ -75,6 +75,22 @@ def test_a_restricted_laptop_gets_a_remedy_for_each_restriction(
     assert "no_turbo" in str(found["turbo"].remedy)
     assert found["IRQ time accounting"].state == "limited"
     assert found["cc"].remedy == "sudo apt-get install gcc libc6-dev"
+    assert found["nft"].remedy == "sudo apt-get install nftables"
+    assert "io_uring" not in found  # a kernel without the switch
+
+
+def test_a_kernel_that_forbids_io_uring_says_what_is_skipped(
+    host_tree: HostTree, fake_perf: FakePerf
+) -> None:
+    fake_perf('*) counted "$event" 5.0;;')
+    files = host_tree("amd_server")
+    host = describe(files, "x86_64", VETH, root=True, memlock=65536)
+    host["identity"]["io_uring_disabled"] = 2
+    found = by_name(judge_host(host, files))["io_uring"]
+    assert (found.state, found.value) == ("missing", "disabled")
+    assert found.remedy == "sudo sysctl kernel.io_uring_disabled=0"
+    host["identity"]["io_uring_disabled"] = 0
+    assert by_name(judge_host(host, files))["io_uring"].state == "ok"
 
 
 def test_a_server_with_counters_costs_cycles_and_is_warned_of_bbr(

@@ -10,6 +10,8 @@ from copycost.hostinfo.packages import install_command
 from copycost.hostinfo.tools import describe_tool
 
 _BUSY_LOAD_PER_CPU = 0.25
+# Source: kernel document admin-guide/sysctl/kernel.rst, io_uring_disabled; since Linux 6.6.
+_IO_URING_WORDS = {0: "allowed", 1: "for a group only", 2: "disabled"}
 
 
 def judge_machine(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
@@ -133,6 +135,16 @@ def _kernel(host: Mapping[str, Any]) -> Iterator[Finding]:
     )
     if kernel["hz"] is not None:
         yield Finding(section, "timer ticks", "fact", f"{kernel['hz']} per second")
+    disabled = host["identity"]["io_uring_disabled"]
+    if disabled is not None:
+        yield Finding(
+            section,
+            "io_uring",
+            "ok" if disabled == 0 else "missing",
+            _IO_URING_WORDS.get(disabled, str(disabled)),
+            "" if disabled == 0 else "senders and receivers by io_uring are skipped",
+            None if disabled == 0 else "sudo sysctl kernel.io_uring_disabled=0",
+        )
     flaws = host["identity"]["mitigations"]
     if flaws:
         acting = sum(text.startswith("Mitigation") for text in flaws.values())
@@ -186,6 +198,7 @@ def _tools(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
     for name, use, path, version in (
         ("ip", "makes the veth testbeds", *_described(host, "ip")),
         ("ethtool", "reads and switches offloads", *_described(host, "ethtool")),
+        ("nft", "drops at the far end of the testbed sink", *_described(host, "nft")),
         ("cc", "builds the C programs", compiler.path, compiler.version),
     ):
         if path is None:

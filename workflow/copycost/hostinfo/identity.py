@@ -62,6 +62,7 @@ def host_identity(files: HostFiles | None = None) -> dict[str, object]:
         # Versions, not paths: which of several doors leads to a tool is no matter.
         **{f"{name}_version": describe_tool(name).version for name in TOOLS},
         "perf_event_paranoid": files.number("proc/sys/kernel/perf_event_paranoid"),
+        "io_uring_disabled": files.number("proc/sys/kernel/io_uring_disabled"),
         "nmi_watchdog": files.number("proc/sys/kernel/nmi_watchdog"),
         "optmem_max": files.number(f"{net}/core/optmem_max"),
         "rmem_max": files.number(f"{net}/core/rmem_max"),

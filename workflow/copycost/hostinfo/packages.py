@@ -14,18 +14,24 @@ _INSTALLERS = {
     "alpine": "sudo apk add",
 }
 _PACKAGES = {
-    "debian": {"perf": "linux-perf", "ip": "iproute2", "cc": "gcc libc6-dev"},
+    "debian": {
+        "perf": "linux-perf",
+        "ip": "iproute2",
+        "nft": "nftables",
+        "cc": "gcc libc6-dev",
+    },
     # linux-tools-generic fits the distribution's own kernel; others (cloud, hardware enablement)
     # need the package named after the running one.
     "ubuntu": {
         "perf": "linux-tools-generic linux-tools-{release}",
         "ip": "iproute2",
+        "nft": "nftables",
         "cc": "gcc libc6-dev",
     },
-    "fedora": {"ip": "iproute", "cc": "gcc"},
-    "arch": {"ip": "iproute2", "cc": "gcc"},
-    "suse": {"ip": "iproute2", "cc": "gcc"},
-    "alpine": {"ip": "iproute2", "cc": "build-base"},
+    "fedora": {"ip": "iproute", "nft": "nftables", "cc": "gcc"},
+    "arch": {"ip": "iproute2", "nft": "nftables", "cc": "gcc"},
+    "suse": {"ip": "iproute2", "nft": "nftables", "cc": "gcc"},
+    "alpine": {"ip": "iproute2", "nft": "nftables", "cc": "build-base"},
 }
 _FAMILY = {"rhel": "fedora", "centos": "fedora", "opensuse": "suse", "sles": "suse"}
 

@@ -16,13 +16,14 @@ _VERSION_ARGUMENTS = {
     "perf": ("--version",),
     "ip": ("-V",),
     "ethtool": ("--version",),
+    "nft": ("--version",),
     "cc": ("--version",),
 }
 _VERSION_TIMEOUT_S = 10.0
 
 # What a measurement calls. The compiler is none of these: each record names the one that built
 # its programs, whatever is installed by now.
-TOOLS = ("perf", "ip", "ethtool")
+TOOLS = ("perf", "ip", "ethtool", "nft")
 
 
 @dataclass(frozen=True, slots=True)
