@@ -3,14 +3,18 @@
 Not measurements, and never shown as such: every number comes from a small model and a seed.
 """
 
+import itertools
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+from copycost.capabilities import can_exist, split_implementation
+from copycost.conditions import Condition
 
 EVENTS = (
     "cycles", "instructions", "l1d_loads", "l1d_load_misses", "llc_loads", "llc_load_misses",
@@ -25,8 +29,11 @@ PER_BYTE = (
 SIZES = (256, 1024, 4096, 16384, 65536, 262144, 1048576)
 THREADS = (1, 2, 4, 8)
 IMPLEMENTATIONS = ("two_copy", "one_copy", "zero_copy")
+ZERO_COPY = ("zero_copy", "uring_zero_copy")
 
 Truth = Callable[[str, int, int], float]
+UDP_SIZES = (1024, 4096, 8192, 16384, 32768, 49152, 65507)
+LLC_BYTES = 33554432
 
 
 def default_log_ratio(implementation: str, msg_bytes: int, n_threads: int) -> float:
@@ -38,6 +45,15 @@ def default_log_ratio(implementation: str, msg_bytes: int, n_threads: int) -> fl
     return 0.0
 
 
+def default_sink_log_ratio(working_set: str, implementation: str, msg_bytes: int) -> float:
+    """zero_copy gains from 23 KiB up where bytes lie in the caches, from 6 KiB where not."""
+    if implementation == "one_copy":
+        return 0.08
+    if implementation.startswith(("zero_copy", "uring_zero_copy")):
+        return 0.35 * (math.log2(msg_bytes) - (14.5 if working_set == "hot" else 12.6))
+    return 0.0
+
+
 def default_scaling(n_threads: int) -> float:
     """Two CPUs: two threads gain, more do not."""
     return {1: 1.0, 2: 1.6}.get(n_threads, 1.5)
@@ -46,6 +62,22 @@ def default_scaling(n_threads: int) -> float:
 def default_misses(implementation: str, msg_bytes: int) -> float:
     """Fewer copies miss less, whatever the size."""
     return {"two_copy": 1.0, "one_copy": 0.75, "zero_copy": 0.6}.get(implementation, 0.8)
+
+
+@dataclass(frozen=True)
+class Udp:
+    """The grid over UDP."""
+
+    implementations: Sequence[str] = IMPLEMENTATIONS
+    testbeds: Sequence[str] = ("sink",)
+    msg_bytes: Sequence[int] = UDP_SIZES
+    n_threads: Sequence[int] = (1,)
+    working_sets: Sequence[str] = ("hot", "cold")
+    log_ratio: Callable[[str, str, int], float] = default_sink_log_ratio
+    """By working set, implementation and size."""
+    copied_share: float = 0.0
+    lost_share: float = 0.0
+    slot_waits_per_message: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -74,6 +106,9 @@ class Run:
     """Columns of measured rows that have another value (or a function of the row) than usual."""
     misses: Callable[[str, int], float] = default_misses
     known_caches: bool = True
+    working_sets: Sequence[str] = ("hot",)
+    receivers: Sequence[str] = ("recv",)
+    udp: Udp | None = None
 
 
 def make_cells(run: Run) -> pd.DataFrame:
@@ -83,27 +118,50 @@ def make_cells(run: Run) -> pd.DataFrame:
     clock = 10**12
     for rep in range(1, run.repetitions + 1):
         drift = math.exp(rng.normal(0, run.noise))
-        for testbed in run.testbeds:
-            for implementation in run.implementations:
-                for size in run.msg_bytes:
-                    for threads in run.n_threads:
-                        key = {
-                            "study": "streams",
-                            "testbed": testbed,
-                            "implementation": implementation,
-                            "msg_bytes": size,
-                            "n_threads": threads,
-                            "rep": rep,
-                        }
-                        clock += 1_500_000_000
-                        rows.append(key | _row(run, rng, key, drift, clock))
+        for key in _keys(run, rep):
+            clock += 1_500_000_000
+            rows.append(key | _row(run, rng, key, drift, clock))
     table = pd.DataFrame(rows)
     measured = table["status"] == "measured"
     for column, value in run.changes.items():
         changed = table[measured].apply(value, axis=1) if callable(value) else value
         table[column] = table[column].where(~measured, changed)
-    keys = ["study", "testbed", "implementation", "msg_bytes", "n_threads", "rep"]
+    keys = [
+        "study", "testbed", "implementation", "msg_bytes", "n_threads", "working_set", "receiver",
+        "rep",
+    ]  # fmt: skip
     return table.sort_values(keys, ignore_index=True)
+
+
+def _keys(run: Run, rep: int) -> Iterator[dict]:
+    grids: list[Run | Udp] = [run, *([run.udp] if run.udp else [])]
+    for grid in grids:
+        receivers = grid.receivers if isinstance(grid, Run) else ("recv",)
+        places = itertools.product(grid.testbeds, grid.working_sets, receivers)
+        for testbed, working_set, receiver in places:
+            condition = Condition(testbed, working_set, receiver)
+            cells = itertools.product(grid.implementations, grid.msg_bytes, grid.n_threads)
+            for implementation, size, threads in cells:
+                if can_exist(implementation, testbed, size, receiver) or implementation in STRANGE:
+                    strategy, batch = split_implementation(implementation)
+                    yield {
+                        "study": "streams",
+                        "testbed": testbed,
+                        "implementation": implementation,
+                        "msg_bytes": size,
+                        "n_threads": threads,
+                        "working_set": working_set,
+                        "receiver": receiver,
+                        "rep": rep,
+                        "condition": condition.slug,
+                        "strategy": strategy,
+                        "batch": batch,
+                        "transport": condition.transport,
+                        "ring_bytes": {"hot": 0, "cold": 4 * LLC_BYTES}.get(working_set)
+                        if working_set in ("hot", "cold")
+                        else int(working_set),
+                        "fresh": False,
+                    }
 
 
 def _row(run: Run, rng: np.random.Generator, key: dict, drift: float, clock: int) -> dict:
@@ -128,6 +186,10 @@ def _row(run: Run, rng: np.random.Generator, key: dict, drift: float, clock: int
         "receiver_build": "receiver, source 0123456789abcdef",
     }
     values = _values(run, rng, key, drift)
+    if key["transport"] == "datagram":
+        values |= _over_udp(run, key, values)
+    if key["testbed"] == "sink":
+        values |= _without_receiver(values)
     if status != "measured":
         values = {
             name: "" if isinstance(value, str) else (value if name in _KEPT else np.nan)
@@ -140,18 +202,63 @@ def _row(run: Run, rng: np.random.Generator, key: dict, drift: float, clock: int
 
 
 _KEPT = ("user_mode_only",)
+STRANGE = ("send_file",)
+"""Strategies that the table of capabilities does not know."""
+
+
+def _over_udp(run: Run, key: dict, values: dict) -> dict:
+    """Return what is different over UDP."""
+    assert run.udp is not None
+    sent = round(values["messages"])
+    zero = key["strategy"] in ZERO_COPY
+    return {
+        "datagrams_sent": sent,
+        "datagrams_lost": round(sent * run.udp.lost_share),
+        "datagrams_received": np.nan
+        if key["testbed"] == "sink"
+        else sent - round(sent * run.udp.lost_share),
+        "tcp_retransmits": np.nan,
+        "congestion_control": "",
+        "mss_bytes": np.nan,
+        "mtu_bytes": 65535.0,
+        "zc_copied": sent * run.udp.copied_share if zero else np.nan,
+        "zc_copied_share": run.udp.copied_share if zero else np.nan,
+        "slot_waits": sent * run.udp.slot_waits_per_message if zero else 0.0,
+    }
+
+
+def _without_receiver(values: dict) -> dict:
+    """Return what nobody counts where nobody receives."""
+    gone = {
+        name: np.nan
+        for name in values
+        if name.startswith(("receiver_", "both_")) and not name.endswith("_status")
+    }
+    statuses = {
+        name: "no_receiver"
+        for name in values
+        if name.startswith("receiver_") and name.endswith("_status")
+    }
+    return gone | statuses | {"receiver_cpus": "", "context_switches_per_message": np.nan}
 
 
 def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict:
     impl, size, threads = key["implementation"], key["msg_bytes"], key["n_threads"]
-    zero = impl == "zero_copy"
+    zero = key["strategy"] in ZERO_COPY
 
     def noisy(value: float, scale: float = 1.0) -> float:
         return float(value * drift * math.exp(rng.normal(0, run.noise * scale)))
 
     base = 8 * size / (400.0 + 0.09 * size) * 1e9 * run.scaling(threads)
     base *= math.exp(run.size_bend * math.log2(size))
-    rate = noisy(base * math.exp(run.log_ratio(impl, size, threads)))
+    if key["transport"] == "datagram":
+        assert run.udp is not None
+        gain = run.udp.log_ratio(key["working_set"], impl, size)
+    else:
+        gain = run.log_ratio(impl, size, threads)
+    # Bytes from memory cost more to copy than bytes from a cache.
+    base *= 1.0 if key["working_set"] == "hot" else 0.6
+    rate = noisy(base * math.exp(gain))
     received = rate / 8
     messages = received / size
     service = 1e9 * threads / messages
@@ -159,7 +266,7 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
         "sender": noisy(min(threads, run.cpus / 2) * 0.9e9),
         "receiver": noisy(min(threads, run.cpus / 2) * 0.6e9),
     }
-    calls = {"two_copy": 1.0, "one_copy": 1.0, "zero_copy": 1.4}.get(impl, 1.0)
+    calls = {"zero_copy": 1.4}.get(key["strategy"], 1.0) / key["batch"]
     share = run.copied_share(size) if zero else np.nan
     sent = round(messages) if zero else np.nan
     row: dict[str, object] = {
@@ -185,11 +292,18 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
         "zc_sent": sent,
         "zc_completed": sent,
         "zc_copied": sent * share if zero else np.nan,
-        "zc_notifications": sent * 0.4 if zero else np.nan,
+        "zc_notifications": sent * (0.4 if key["strategy"] == "zero_copy" else 1.0)
+        if zero
+        else np.nan,
         "zc_copied_share": share,
         "short_writes": 0.0,
         "enobufs_count": 0.0,
-        "errqueue_calls": messages * 0.4 if zero else 0.0,
+        "errqueue_calls": messages * 0.4 if key["strategy"] == "zero_copy" else 0.0,
+        "slot_waits": 0.0,
+        "mapped_share": 0.9 if key["receiver"] == "mmap" else np.nan,
+        "datagrams_sent": np.nan,
+        "datagrams_received": np.nan,
+        "datagrams_lost": np.nan,
         "tcp_retransmits": 0.0,
         "softnet_dropped": 0.0,
         "congestion_control": "cubic",
@@ -247,6 +361,16 @@ def make_config(run: Run) -> dict:
             "testbeds": list(run.testbeds),
             "msg_bytes": list(run.msg_bytes),
             "n_threads": list(run.n_threads),
+            "working_sets": list(run.working_sets),
+            "receivers": list(run.receivers),
+        },
+        "udp": {
+            "implementations": list(run.udp.implementations) if run.udp else [],
+            "testbeds": list(run.udp.testbeds) if run.udp else ["sink"],
+            "msg_bytes": list(run.udp.msg_bytes) if run.udp else [65507],
+            "n_threads": list(run.udp.n_threads) if run.udp else [1],
+            "working_sets": list(run.udp.working_sets) if run.udp else ["hot"],
+            "receivers": ["recv"],
         },
         "measure": {
             "repetitions": run.repetitions,
@@ -257,6 +381,9 @@ def make_config(run: Run) -> dict:
             "send_buffer_bytes": "kernel",
             "receive_buffer_bytes": "kernel",
             "cpus": {"sender": "auto", "receiver": "auto"},
+            "fresh": False,
+            "interval_us": 0,
+            "memory_floor": True,
             "order_seed": 1,
         },
         "statistics": {"confidence": 0.95, "resamples": 5000, "seed": 1},
@@ -278,7 +405,7 @@ def make_host(run: Run) -> dict:
             "cores": run.cpus,
             "threads_per_core": 1,
             "numa_nodes": 1,
-            "caches": {"l1d_bytes": 32768, "l2_bytes": 1048576, "llc_bytes": 33554432}
+            "caches": {"l1d_bytes": 32768, "l2_bytes": 1048576, "llc_bytes": LLC_BYTES}
             if run.known_caches
             else dict.fromkeys(("l1d_bytes", "l2_bytes", "llc_bytes")),
             "governor": None,
@@ -324,7 +451,7 @@ def make_host(run: Run) -> dict:
                 "reason": run.skipped.get(name),
                 "remedy": "run as root" if name in run.skipped else None,
             }
-            for name in ("veth", "veth_no_offload", "loopback")
+            for name in ("veth", "veth_no_offload", "loopback", "sink", "veth_udp")
         },
         "tools": {"gcc": {"path": "/usr/bin/gcc", "version": "12.2.0"}},
         "unknown": {"cpu.governor": "no cpufreq driver"},

@@ -4,6 +4,8 @@ from pathlib import Path
 from copycost.analysis.facts import Inputs, compute_facts, write_facts
 from copycost.analysis.tables import read_table
 from copycost.logs import log_to_file
+from copycost.memory.record import read_memory
+from copycost.records.round_trip_columns import ROUND_TRIPS
 from copycost.records.table import read_table as read_cells
 
 log_to_file(snakemake.log[0])
@@ -14,5 +16,8 @@ inputs = Inputs(
     ratios=read_table(Path(given.ratios)),
     host=json.loads(Path(given.host).read_text(encoding="utf-8")),
     config=snakemake.params.config,
+    # Nothing where the configuration switches them off.
+    memory=next((read_memory(Path(path)) for path in given.memory), None),
+    round_trips=next((read_cells(Path(path), ROUND_TRIPS) for path in given.round_trips), None),
 )
 write_facts(compute_facts(inputs), Path(snakemake.output.facts))

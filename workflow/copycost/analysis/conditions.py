@@ -1,6 +1,6 @@
 """The conditions of a run: what was measured under each, in the order of the config."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,24 +80,43 @@ def studied_conditions(config: Mapping[str, Any], cells: pd.DataFrame) -> tuple[
         The cells table with `with_condition`. Cells that cannot exist have no row, so what was
         meant to be measured is what the config and the table agree on.
     """
+    sections = [config[name] for name in _SECTIONS if name in config]
+    return _studied(sections, cells)
+
+
+def studied_round_trips(section: Mapping[str, Any], rows: pd.DataFrame) -> tuple[Studied, ...]:
+    """Return the same for the study of round trips.
+
+    Parameters
+    ----------
+    section
+        The section `round_trips` of the configuration.
+    rows
+        The table of round trips with `with_condition`.
+    """
+    return _studied([section], rows)
+
+
+def _studied(sections: Iterable[Mapping[str, Any]], cells: pd.DataFrame) -> tuple[Studied, ...]:
     by_condition = dict(list(cells.groupby("condition", sort=False)))
     found: list[Studied] = []
-    for section, condition in _asked_for(config):
-        rows = by_condition.pop(condition.slug, None)
-        if rows is not None:
-            there = set(rows["implementation"])
-            found.append(
-                Studied(
-                    name=condition.slug,
-                    condition=condition,
-                    sender_only=is_sender_only(condition, rows),
-                    implementations=tuple(
-                        name for name in section["implementations"] if name in there
-                    ),
-                    msg_bytes=tuple(sorted(int(size) for size in section["msg_bytes"])),
-                    n_threads=tuple(sorted(int(count) for count in section["n_threads"])),
+    for section in sections:
+        for condition in _conditions_of(section):
+            rows = by_condition.pop(condition.slug, None)
+            if rows is not None:
+                there = set(rows["implementation"])
+                found.append(
+                    Studied(
+                        name=condition.slug,
+                        condition=condition,
+                        sender_only=is_sender_only(condition, rows),
+                        implementations=tuple(
+                            name for name in section["implementations"] if name in there
+                        ),
+                        msg_bytes=tuple(sorted(int(size) for size in section["msg_bytes"])),
+                        n_threads=tuple(sorted(int(count) for count in section["n_threads"])),
+                    )
                 )
-            )
     return tuple(found)
 
 
@@ -106,14 +125,14 @@ def is_sender_only(condition: Condition, rows: pd.DataFrame) -> bool:
 
     A foreign table may call anything "sink"; one that has the costs of both sides has a receiver.
     """
-    return condition.sender_only and not rows["both_cpu_ns_per_byte"].notna().any()
+    if not condition.sender_only:
+        return False
+    return not rows["both_cpu_ns_per_byte"].notna().any()
 
 
-def _asked_for(config: Mapping[str, Any]) -> Iterable[tuple[Mapping[str, Any], Condition]]:
-    """Return each section of the config with its conditions; foreign ones lack what is usual."""
-    for name in _SECTIONS:
-        section = config.get(name, {"testbeds": ()})
-        for testbed in section["testbeds"]:
-            for working_set in section.get("working_sets", (HOT,)):
-                for receiver in section.get("receivers", (RECV,)):
-                    yield section, Condition(testbed, str(working_set), receiver)
+def _conditions_of(section: Mapping[str, Any]) -> Iterator[Condition]:
+    """Yield the conditions of a section; one made for a foreign table lacks what is usual."""
+    for testbed in section["testbeds"]:
+        for working_set in section.get("working_sets", (HOT,)):
+            for receiver in section.get("receivers", (RECV,)):
+                yield Condition(testbed, str(working_set), receiver)

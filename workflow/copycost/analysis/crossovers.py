@@ -10,6 +10,7 @@ from copycost.analysis.plain import Facts
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.view import View
 from copycost.stats.crossover import Change, Crossover, Outcome, find_crossover
+from copycost.stats.crossover_ratio import Along
 from copycost.stats.settings import FloatArray
 
 
@@ -34,10 +35,11 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         The cells with the highest and the lowest ratio.
     """
     logs = view.logs(THROUGHPUT, implementation, baseline)
-    sizes = {n: view.sizes_at(n, implementation, baseline) for n in view.n_threads}
+    curves = {n: along_sizes_of(view, implementation, baseline, n) for n in view.n_threads}
     by_threads = [
-        {"n_threads": n} | _plain_crossover(_along_sizes(view, logs, n, sizes[n]))
-        for n in view.n_threads
+        {"n_threads": n}
+        | _plain_crossover(find_crossover(dict(curve.log_ratios), curve.sizes, view.settings))
+        for n, curve in curves.items()
     ]
     verdicts = view.verdicts(THROUGHPUT, implementation, baseline)
     compared = records(verdicts[verdicts["n_pairs"] > 0])
@@ -52,7 +54,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "sizes": sorted({group["size_bytes"] for group in groups if group["size_bytes"]}),
         "by_threads": by_threads,
         "groups": groups,
-        "n_cells": sum(len(some) for some in sizes.values()),
+        "n_cells": sum(len(curve.sizes) for curve in curves.values()),
         "n_compared": len(compared),
         "n_better": signs.count(1),
         "n_worse": signs.count(-1),
@@ -68,7 +70,9 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
     }
 
 
-def _along_sizes(view: View, logs: pd.DataFrame, n_threads: int, sizes: Sequence[int]) -> Crossover:
+def along_sizes_of(view: View, implementation: str, baseline: str, n_threads: int) -> Along:
+    """Return one pair's throughput along the sizes at a thread count."""
+    logs = view.logs(THROUGHPUT, implementation, baseline)
     per_size: dict[int, FloatArray] = {}
     if len(logs):
         rows = logs[logs.index.get_level_values("n_threads") == n_threads]
@@ -76,7 +80,7 @@ def _along_sizes(view: View, logs: pd.DataFrame, n_threads: int, sizes: Sequence
             rows.index.get_level_values("msg_bytes"), rows.to_numpy(np.float64), strict=True
         ):
             per_size[int(size)] = values
-    return find_crossover(per_size, sizes, view.settings)
+    return Along(per_size, view.sizes_at(n_threads, implementation, baseline))
 
 
 def _plain_crossover(found: Crossover) -> Facts:

@@ -1,6 +1,7 @@
 """Everything that the text says, as data: `results/facts.json`."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,15 @@ from copycost.analysis.context import (
     method_facts,
     run_facts,
 )
+from copycost.analysis.floor import memory_facts
 from copycost.analysis.labels import copied_labels
 from copycost.analysis.metrics import choose_cost_metric
 from copycost.analysis.missing import missing_facts
 from copycost.analysis.plain import Facts, plain
 from copycost.analysis.questions import answer_questions
+from copycost.analysis.ranking import ranking_facts
+from copycost.analysis.real import real_zero_copy_facts
+from copycost.analysis.round_trips import round_trip_facts
 from copycost.analysis.view import View
 from copycost.conditions import HOT
 from copycost.stats.settings import StatisticsSettings
@@ -39,6 +44,10 @@ class Inputs:
         Content of results/host.json.
     config
         The configuration in the words of config.yaml, sizes in bytes.
+    memory
+        Content of results/memory.json; None where the memory floor is switched off.
+    round_trips
+        The table of round trips; None where there are none in the config.
     """
 
     cells: pd.DataFrame
@@ -46,6 +55,8 @@ class Inputs:
     ratios: pd.DataFrame
     host: dict[str, Any]
     config: dict[str, Any]
+    memory: Mapping[str, Any] | None = None
+    round_trips: pd.DataFrame | None = None
 
 
 def compute_facts(inputs: Inputs) -> Facts:
@@ -57,10 +68,18 @@ def compute_facts(inputs: Inputs) -> Facts:
         What was measured, where and how; see `copycost.analysis.context`.
     conditions
         Per condition, in the order of the config: what it is, status, skipped, failed, crossovers,
-        questions (q1 to q6), headline, quality.
+        questions (q1 to q6), headline, quality, ranking.
+    real_zero_copy
+        Where the kernel really did not copy.
+    memory
+        What memcpy costs.
+    round_trips
+        What requests and their replies took.
     """
     views = views_of(inputs)
-    conditions = {name: _condition_facts(view) for name, view in views.items()}
+    settings = StatisticsSettings(**inputs.config["statistics"])
+    memory = memory_facts(inputs.memory, inputs.host.get("cpu", {}).get("caches", {}), settings)
+    conditions = {name: _condition_facts(view, memory) for name, view in views.items()}
     cost = choose_cost_metric(inputs.cells)
     facts = {
         "schema_version": SCHEMA_VERSION,
@@ -74,6 +93,9 @@ def compute_facts(inputs: Inputs) -> Facts:
         "cost": cost_facts(cost),
         "conditions": conditions,
         "measured_conditions": [name for name, found in conditions.items() if found["n_measured"]],
+        "real_zero_copy": real_zero_copy_facts(views),
+        "memory": memory,
+        "round_trips": round_trip_facts(inputs.round_trips, inputs.config, settings),
     }
     # The names that templates of before conditions ask for.
     facts |= {"testbeds": facts["conditions"], "measured_testbeds": facts["measured_conditions"]}
@@ -117,7 +139,7 @@ def write_facts(facts: Facts, path: Path) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def _condition_facts(view: View) -> Facts:
+def _condition_facts(view: View, memory: Facts | None) -> Facts:
     status = view.rows["status"]
     facts: Facts = _what_it_is(view.studied) | {
         "cost_column": view.cost_column,
@@ -136,7 +158,7 @@ def _condition_facts(view: View) -> Facts:
             name: _only(view.measured[f"offload_{name}"]) for name in ("tso", "gso", "gro")
         },
     }
-    return facts | answer_questions(view)
+    return facts | answer_questions(view) | {"ranking": ranking_facts(view, memory)}
 
 
 def _what_it_is(studied: Studied) -> Facts:

@@ -27,7 +27,7 @@ def quantities(view: View) -> dict[str, Quantity]:
     zero = view.of(ZERO)
     rival = first_rival(view)
     return {
-        "copied_share": _quotient(zero, "zc_copied", "zc_completed"),
+        "copied_share": copied_share(zero),
         "notifications_per_send": _quotient(zero, "zc_notifications", "zc_completed"),
         "errqueue_reads_per_message": _quotient(zero, "errqueue_calls", "messages"),
         "enobufs_per_message": _quotient(zero, "enobufs_count", "messages"),
@@ -55,6 +55,11 @@ def quantities(view: View) -> dict[str, Quantity]:
         "small_message_cost_ratio": _small_message_cost(view, cost),
         "l1d_fall_beyond_cache": _fall_beyond_cache(view),
     }
+
+
+def copied_share(rows: pd.DataFrame) -> float | None:
+    """Return the share of completed zero-copy sends that the kernel marked as copied."""
+    return _quotient(rows, "zc_copied", "zc_completed")
 
 
 def first_rival(view: View) -> str:
@@ -113,6 +118,8 @@ def pooled_over_implementations(view: View, logs_of: Callable[[str], pd.DataFram
 
 def _quotient(rows: pd.DataFrame, over: str, under: str) -> float | None:
     """Return a quotient of sums, so that long cells weigh as much as they carried."""
+    if over not in rows or under not in rows:
+        return None
     known = rows[rows[over].notna() & rows[under].notna()]
     total = float(known[under].sum())
     return float(known[over].sum()) / total if total > 0.0 else None

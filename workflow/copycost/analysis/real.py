@@ -1,0 +1,182 @@
+"""Where the kernel really did not copy: which conditions, what they show, and cold beside hot."""
+
+from collections.abc import Mapping
+
+from copycost.analysis.crossovers import along_sizes_of
+from copycost.analysis.metrics import BASELINE
+from copycost.analysis.plain import Facts
+from copycost.analysis.quantities import copied_share
+from copycost.analysis.view import View
+from copycost.capabilities import capability_of, split_implementation
+from copycost.stats.crossover import Outcome, find_crossover
+from copycost.stats.crossover_ratio import CrossoverRatio, crossover_ratio
+from copycost.stats.ratios import Direction
+
+NOT_COPIED_SHARE = 0.001
+"""Up to this share of completions marked as copied, a gain cannot be put down to the rest."""
+
+_SIGNS = {Direction.BELOW: -1, Direction.ABOVE: 1, Direction.NO_DIFFERENCE: 0}
+
+
+def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
+    """Return where zero-copy sends were sent without a copy, and whether cold crosses earlier.
+
+    Keys
+    ----
+    status
+        ``measured`` (in some condition), ``copied`` (zero-copy was measured, but the kernel
+        copied), ``not_told`` (it was measured, and the kernel did not say), ``not_measured``
+        (no zero-copy send was measured).
+    pairs
+        Condition and implementation where at most `NOT_COPIED_SHARE` of the completions were
+        marked as copied: slug, implementation, copied_share, sender_only, crossover (the name of
+        the pair in the condition's crossovers).
+    copied
+        The same where more were: slug, implementation, copied_share.
+    lost
+        Conditions with nobody to copy for that were asked for and not measured: slug, n, reason,
+        remedy.
+    asked_for
+        Whether there is any condition with nobody to copy for.
+    cold_beside_hot
+        Per testbed, implementation and thread count; see `_cold_beside_hot`.
+    n_tests
+        How many of them compare two crossovers with an interval.
+    """
+    real: list[Facts] = []
+    copied: list[Facts] = []
+    n_unknown = 0
+    for view in views.values():
+        for name in zero_copy_implementations(view):
+            share = copied_share(view.of(name))
+            if share is None:
+                n_unknown += 1
+                continue
+            facts = {"slug": view.name, "implementation": name, "copied_share": share}
+            if share > NOT_COPIED_SHARE:
+                copied.append(facts)
+            else:
+                alone = {"sender_only": view.sender_only, "crossover": f"{name}_vs_{BASELINE}"}
+                real.append(facts | alone)
+    rows = [row for view in views.values() for row in _cold_beside_hot(view)]
+    return {
+        "status": _status(len(real), len(copied), n_unknown),
+        "pairs": real,
+        "copied": copied,
+        "lost": [_lost(view) for view in views.values() if view.sender_only and view.lost],
+        "asked_for": any(view.sender_only for view in views.values()),
+        "cold_beside_hot": rows,
+        "n_tests": sum(row["ratio"] is not None for row in rows),
+    }
+
+
+def zero_copy_implementations(view: View) -> list[str]:
+    """Return the measured implementations that ask the kernel not to copy."""
+    return [
+        name
+        for name in view.implementations
+        if capability_of(split_implementation(name)[0]).zero_copy and view.has(name)
+    ]
+
+
+def _status(n_real: int, n_copied: int, n_unknown: int) -> str:
+    if n_real:
+        return "measured"
+    if n_copied:
+        return "copied"
+    return "not_told" if n_unknown else "not_measured"
+
+
+def _lost(view: View) -> Facts:
+    row = view.rows[view.rows["status"] != "measured"].iloc[0]
+    remedy = row["remedy"]
+    return {
+        "slug": view.name,
+        "n": len(view.rows),
+        "reason": str(row["reason"]),
+        "remedy": str(remedy) if isinstance(remedy, str) and remedy else None,
+    }
+
+
+def _cold_beside_hot(view: View) -> list[Facts]:
+    """Return, where zero-copy beats two_copy, how that size depends on where the bytes lie.
+
+    Keys
+    ----
+    slug, hot, implementation, n_threads
+        What is compared: the condition, and the one that is hot.
+    verdict
+        ``smaller``, ``larger``, ``no_difference`` (of the crossover under `slug` beside the hot
+        one), ``same`` (neither has one inside the grid, for the same reason), ``untested``.
+    outcomes
+        The shape of the comparison under `slug` and where it is hot.
+    ratio
+        value, low, high, sign, once, of the two sizes; None unless both are found.
+    """
+    if view.hot is None:
+        return []
+    rows = []
+    for name in zero_copy_implementations(view):
+        if not view.hot.has(name) or _copied(view, name):
+            continue
+        for n_threads in view.n_threads:
+            if n_threads not in view.hot.n_threads:
+                continue
+            here = along_sizes_of(view, name, BASELINE, n_threads)
+            hot = along_sizes_of(view.hot, name, BASELINE, n_threads)
+            found = crossover_ratio(here, hot, view.settings)
+            outcomes = [
+                find_crossover(dict(one.log_ratios), one.sizes, view.settings).outcome
+                for one in (here, hot)
+            ]
+            rows.append(
+                {
+                    "slug": view.name,
+                    "hot": view.hot.name,
+                    "implementation": name,
+                    "n_threads": n_threads,
+                    "verdict": _verdict(found, *outcomes),
+                    "outcomes": [outcome.value for outcome in outcomes],
+                    "ratio": _ratio(found),
+                }
+            )
+    return rows
+
+
+def _copied(view: View, implementation: str) -> bool:
+    """Tell whether the kernel copied, here or where it is hot, so that sizes say nothing of it."""
+    shares = [copied_share(one.of(implementation)) for one in (view, view.hot) if one is not None]
+    return any(share is None or share > NOT_COPIED_SHARE for share in shares)
+
+
+def _ratio(found: CrossoverRatio | None) -> Facts | None:
+    if found is None:
+        return None
+    once = found.direction is Direction.OBSERVED_ONCE
+    sign = (found.value > 1.0) - (found.value < 1.0) if once else _SIGNS[found.direction]
+    return {
+        "value": found.value,
+        "low": found.low,
+        "high": found.high,
+        "sign": sign,
+        "once": once,
+    }
+
+
+def _verdict(found: CrossoverRatio | None, here: Outcome, hot: Outcome) -> str:
+    """Return where the crossover is beside the hot one; one beyond the grid can be told, too.
+
+    Better at every size means that a crossover, if any, is below the smallest; worse at every size
+    that it is above the largest.
+    """
+    if found is not None:
+        if here is not Outcome.FROM:
+            return "untested"  # it gains with smaller messages, which no crossover is meant to
+        sign = (_ratio(found) or {})["sign"]
+        return {-1: "smaller", 0: "no_difference", 1: "larger"}[sign]
+    order = [Outcome.ALWAYS, Outcome.FROM, Outcome.NEVER]
+    if here not in order or hot not in order:
+        return "untested"
+    if here is hot:
+        return "same"
+    return "smaller" if order.index(here) < order.index(hot) else "larger"
