@@ -76,6 +76,7 @@ static int set_timeouts(int fd, size_t timeout_ms, struct failure *failure)
 
 int net_configure(int fd, const struct options *options, struct failure *failure)
 {
+    const bool is_stream = options->transport == TRANSPORT_STREAM;
     const struct {
         const char *name;
         int level;
@@ -84,7 +85,7 @@ int net_configure(int fd, const struct options *options, struct failure *failure
         bool wanted;
     } settings[] = {
         {"TCP_NODELAY", IPPROTO_TCP, TCP_NODELAY, options->nodelay == NODELAY_ON ? 1 : 0,
-         options->nodelay != NODELAY_KERNEL},
+         is_stream && options->nodelay != NODELAY_KERNEL},
         {"SO_SNDBUF", SOL_SOCKET, SO_SNDBUF, (int)options->sndbuf_bytes, options->sndbuf_bytes > 0},
         {"SO_RCVBUF", SOL_SOCKET, SO_RCVBUF, (int)options->rcvbuf_bytes, options->rcvbuf_bytes > 0},
         {"SO_RCVLOWAT", SOL_SOCKET, SO_RCVLOWAT, (int)options->receive_lowat_bytes,
@@ -98,7 +99,7 @@ int net_configure(int fd, const struct options *options, struct failure *failure
             return fail(failure, -error, "net: setsockopt(%s) on fd %d", settings[i].name, fd);
         }
     }
-    if (options->congestion != NULL) {
+    if (is_stream && options->congestion != NULL) {
         const int error = set_congestion(fd, options->congestion, failure);
         if (error != 0) {
             return error;
@@ -123,28 +124,55 @@ static int close_after(int fd, int error)
     return error;
 }
 
-int net_listen(const struct options *options, uint16_t *port, struct failure *failure)
+int net_open_datagram(int family, const struct options *options, struct failure *failure)
 {
-    struct endpoint endpoint;
-    int error = parse_endpoint(options->bind_address, options->port, &endpoint, failure);
-    if (error != 0) {
-        return error;
+    const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return fail(failure, errno, "net: socket");
     }
-    const int fd =
-        socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int error = set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    if (error != 0) {
+        return close_after(fd, fail(failure, -error, "net: setsockopt(SO_REUSEADDR) on fd %d", fd));
+    }
+    const int configure_error = net_configure(fd, options, failure);
+    return configure_error == 0 ? fd : close_after(fd, configure_error);
+}
+
+static int open_stream(int family, const struct options *options, struct failure *failure)
+{
+    const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
         return fail(failure, errno, "net: socket");
     }
     /* Buffer sizes must be set before the handshake, which fixes the window scale (tcp(7)). */
-    error = net_configure(fd, options, failure);
+    const int error = net_configure(fd, options, failure);
+    return error == 0 ? fd : close_after(fd, error);
+}
+
+static int open_socket(const struct endpoint *endpoint, const struct options *options,
+                       struct failure *failure)
+{
+    const int family = endpoint->address.ss_family;
+    return options->transport == TRANSPORT_STREAM ? open_stream(family, options, failure)
+                                                  : net_open_datagram(family, options, failure);
+}
+
+int net_listen(const struct options *options, uint16_t *port, struct failure *failure)
+{
+    struct endpoint endpoint;
+    const int error = parse_endpoint(options->bind_address, options->port, &endpoint, failure);
     if (error != 0) {
-        return close_after(fd, error);
+        return error;
+    }
+    const int fd = open_socket(&endpoint, options, failure);
+    if (fd < 0) {
+        return fd;
     }
     if (bind(fd, (const struct sockaddr *)&endpoint.address, endpoint.address_bytes) != 0) {
         return close_after(fd, fail(failure, errno, "net: bind to %s port %zu",
                                     options->bind_address, options->port));
     }
-    if (listen(fd, SOMAXCONN) != 0) {
+    if (options->transport == TRANSPORT_STREAM && listen(fd, SOMAXCONN) != 0) {
         return close_after(fd, fail(failure, errno, "net: listen on %s port %zu",
                                     options->bind_address, options->port));
     }
@@ -192,14 +220,9 @@ int net_connect(const struct options *options, struct control *control, struct f
     if (error != 0) {
         return error;
     }
-    const int fd =
-        socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int fd = open_socket(&endpoint, options, failure);
     if (fd < 0) {
-        return fail(failure, errno, "net: socket");
-    }
-    error = net_configure(fd, options, failure);
-    if (error != 0) {
-        return close_after(fd, error);
+        return fd;
     }
     if (connect(fd, (const struct sockaddr *)&endpoint.address, endpoint.address_bytes) != 0) {
         if (errno != EINPROGRESS) {
@@ -220,24 +243,43 @@ static int get_int(int fd, int level, int name, int *value)
     return getsockopt(fd, level, name, value, &value_bytes) == 0 ? 0 : -errno;
 }
 
-int net_read_facts(int fd, struct socket_facts *facts, struct failure *failure)
+static int read_stream_facts(int fd, struct socket_facts *facts, struct failure *failure)
 {
     int nodelay = 0;
+    int error = get_int(fd, IPPROTO_TCP, TCP_NODELAY, &nodelay);
+    if (error != 0) {
+        return fail(failure, -error, "net: getsockopt(TCP_NODELAY) on fd %d", fd);
+    }
+    error = get_int(fd, IPPROTO_TCP, TCP_MAXSEG, &facts->mss_bytes);
+    if (error != 0) {
+        return fail(failure, -error, "net: getsockopt(TCP_MAXSEG) on fd %d", fd);
+    }
+    socklen_t name_bytes = sizeof(facts->congestion);
+    if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, facts->congestion, &name_bytes) != 0) {
+        return fail(failure, errno, "net: getsockopt(TCP_CONGESTION) on fd %d", fd);
+    }
+    facts->congestion[sizeof(facts->congestion) - 1] = '\0';
+    facts->nodelay = nodelay != 0;
+    return 0;
+}
+
+int net_read_facts(int fd, struct socket_facts *facts, struct failure *failure)
+{
+    int type = 0;
     int zero_copy = 0;
+    *facts = (struct socket_facts){0};
     const struct {
         const char *name;
-        int level;
         int option;
         int *value;
     } readings[] = {
-        {"TCP_NODELAY", IPPROTO_TCP, TCP_NODELAY, &nodelay},
-        {"TCP_MAXSEG", IPPROTO_TCP, TCP_MAXSEG, &facts->mss_bytes},
-        {"SO_SNDBUF", SOL_SOCKET, SO_SNDBUF, &facts->send_buffer_bytes},
-        {"SO_RCVBUF", SOL_SOCKET, SO_RCVBUF, &facts->receive_buffer_bytes},
-        {"SO_RCVLOWAT", SOL_SOCKET, SO_RCVLOWAT, &facts->receive_lowat_bytes},
+        {"SO_TYPE", SO_TYPE, &type},
+        {"SO_SNDBUF", SO_SNDBUF, &facts->send_buffer_bytes},
+        {"SO_RCVBUF", SO_RCVBUF, &facts->receive_buffer_bytes},
+        {"SO_RCVLOWAT", SO_RCVLOWAT, &facts->receive_lowat_bytes},
     };
     for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++) {
-        const int error = get_int(fd, readings[i].level, readings[i].option, readings[i].value);
+        const int error = get_int(fd, SOL_SOCKET, readings[i].option, readings[i].value);
         if (error != 0) {
             return fail(failure, -error, "net: getsockopt(%s) on fd %d", readings[i].name, fd);
         }
@@ -246,15 +288,9 @@ int net_read_facts(int fd, struct socket_facts *facts, struct failure *failure)
     if (get_int(fd, SOL_SOCKET, SO_ZEROCOPY, &zero_copy) != 0) {
         zero_copy = 0;
     }
-    facts->nodelay = nodelay != 0;
     facts->zero_copy = zero_copy != 0;
-    socklen_t name_bytes = sizeof(facts->congestion);
-    memset(facts->congestion, 0, sizeof(facts->congestion));
-    if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, facts->congestion, &name_bytes) != 0) {
-        return fail(failure, errno, "net: getsockopt(TCP_CONGESTION) on fd %d", fd);
-    }
-    facts->congestion[sizeof(facts->congestion) - 1] = '\0';
-    return 0;
+    facts->is_stream = type == SOCK_STREAM;
+    return facts->is_stream ? read_stream_facts(fd, facts, failure) : 0;
 }
 
 int net_read_retransmits(int fd, uint64_t *n_segments, struct failure *failure)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #define WORD_BYTES 8U
+#define BYTE_BITS 8U
 
 /* The finalising steps of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): neighbours look unrelated.
  */
@@ -64,4 +65,28 @@ uint64_t pattern_count_wrong(const void *memory, size_t n_bytes, size_t connecti
         n_bytes -= piece.n_bytes;
     }
     return n_wrong;
+}
+
+size_t pattern_number_bytes(size_t msg_bytes)
+{
+    return msg_bytes < WORD_BYTES ? msg_bytes : WORD_BYTES;
+}
+
+unsigned char pattern_number_byte(uint64_t number, size_t place)
+{
+    return (unsigned char)(number >> (BYTE_BITS * place));
+}
+
+uint64_t pattern_read_number(const void *memory, size_t number_bytes, uint64_t next)
+{
+    const unsigned char *from = memory;
+    uint64_t low = 0;
+    for (size_t i = 0; i < number_bytes; i++) {
+        low |= (uint64_t)from[i] << (BYTE_BITS * i);
+    }
+    if (number_bytes == WORD_BYTES) {
+        return low;
+    }
+    const uint64_t mask = (UINT64_C(1) << (BYTE_BITS * number_bytes)) - 1;
+    return next + ((low - next) & mask);
 }

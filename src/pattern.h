@@ -16,4 +16,16 @@ void pattern_write(void *memory, size_t n_bytes, size_t connection, uint64_t off
 uint64_t pattern_count_wrong(const void *memory, size_t n_bytes, size_t connection, uint64_t offset,
                              uint64_t *first_wrong);
 
+/*
+ * A datagram may be lost, so it says which message it is: its first bytes, 8 if it has as many, are
+ * the message's number, least significant byte first, in place of the pattern.
+ */
+size_t pattern_number_bytes(size_t msg_bytes);
+
+unsigned char pattern_number_byte(uint64_t number, size_t place);
+
+/* The number that these first bytes stand for: where they are fewer than 8, the first one from
+ * `next` on that ends like this. */
+uint64_t pattern_read_number(const void *memory, size_t number_bytes, uint64_t next);
+
 #endif

@@ -1,127 +1,94 @@
-/* Connects to a sender, receives until it says goodbye, and tells what arrived in the measured
- * window. */
+/* Connects to a sender, receives in one way until it says goodbye, and tells what arrived in the
+ * measured window. */
+#include "receiver.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 #include "clock.h"
+#include "datagram.h"
 #include "greeting.h"
 #include "net.h"
 #include "options.h"
-#include "pattern.h"
 #include "report.h"
 #include "session.h"
 
 #define PROGRAM "receiver"
 
-/*
- * How much one recv may take. Smaller buffers cost more calls and wake-ups per byte; larger ones
- * push the message and the socket's pages out of the second-level cache. Measured with 64 KiB
- * messages on four connections and 1 MiB of that cache per core, CPU time of both sides: 32 KiB 237
- * ns/KiB, 64 KiB 232, 128 KiB 227, 256 KiB 347.
- *
- * SO_RCVLOWAT, which lets the kernel wake us less often, stays the kernel's unless asked for: 32
- * KiB gives a third more with 4 KiB messages on four connections, but zero-copy senders of small
- * messages, which the send buffer stops before they have filled it, come to a near halt.
- */
-#define BUFFER_BYTES ((size_t)128 * 1024)
-
-/* The work of one receiving thread. */
-struct receiving {
-    uint64_t offset; /* in the stream, under --verify */
-    uint64_t wrong_bytes;
-    uint64_t first_wrong_offset;
-    void (*inspect)(struct receiving *receiving, size_t connection, size_t n_bytes);
-    unsigned char buffer[BUFFER_BYTES];
-};
-
-static void take_unseen(struct receiving *receiving, size_t connection, size_t n_bytes)
-{
-    (void)receiving;
-    (void)connection;
-    (void)n_bytes;
-}
-
-static void check_pattern(struct receiving *receiving, size_t connection, size_t n_bytes)
-{
-    uint64_t first_wrong = 0;
-    const uint64_t n_wrong = pattern_count_wrong(receiving->buffer, n_bytes, connection,
-                                                 receiving->offset, &first_wrong);
-    if (n_wrong > 0 && receiving->wrong_bytes == 0) {
-        receiving->first_wrong_offset = first_wrong;
-    }
-    receiving->wrong_bytes += n_wrong;
-    receiving->offset += n_bytes;
-}
-
 static int prepare(struct worker *worker)
 {
-    struct receiving *receiving = calloc(1, sizeof(*receiving));
-    worker->work = receiving;
-    if (receiving == NULL) {
-        return fail(&worker->failure, ENOMEM, "memory for a buffer of %zu bytes", BUFFER_BYTES);
+    const struct options *options = worker->crew->options;
+    struct inflow *inflow = calloc(1, sizeof(*inflow));
+    worker->work = inflow;
+    if (inflow == NULL) {
+        return fail(&worker->failure, ENOMEM, "memory for a connection");
     }
-    receiving->inspect = worker->crew->options->verify ? check_pattern : take_unseen;
-    return 0;
+    *inflow = (struct inflow){
+        .fd = worker->fd,
+        .transport = options->transport,
+        .msg_bytes = options->msg_bytes,
+        .timeout_ns = options->io_timeout_ms * NS_PER_MS,
+        .connection = worker->index,
+        .counters = &worker->counters,
+        .failure = &worker->failure,
+        .verify = options->verify,
+        .token = options->token,
+    };
+    return the_receiver.setup(inflow);
 }
 
 /* The sender's goodbye, which must not come before the window's end. */
-static int take_leave(struct worker *worker, const struct receiving *receiving)
+static int take_leave(struct worker *worker, const struct inflow *inflow)
 {
     if (clock_now_ns() < worker->crew->planned_end_ns) {
         return fail(&worker->failure, 0,
                     "connection %zu: the sender closed it before the end of the window",
                     worker->index);
     }
-    if (receiving->wrong_bytes > 0) {
+    if (inflow->wrong_bytes > 0) {
         return fail(&worker->failure, 0,
                     "connection %zu: %" PRIu64 " of %" PRIu64
                     " bytes differ from the pattern, the first at offset %" PRIu64,
-                    worker->index, receiving->wrong_bytes, receiving->offset,
-                    receiving->first_wrong_offset);
+                    worker->index, inflow->wrong_bytes, inflow->checked_bytes,
+                    inflow->first_wrong_offset);
     }
-    return 0;
+    return inflow->transport == TRANSPORT_STREAM
+               ? 0
+               : datagram_answer_goodbye(worker->fd, inflow->token, worker->index,
+                                         &worker->failure);
 }
 
 static int work(struct worker *worker)
 {
-    struct receiving *receiving = worker->work;
-    struct counters *counters = &worker->counters;
-    for (;;) {
-        const ssize_t n = recv(worker->fd, receiving->buffer, BUFFER_BYTES, 0);
-        count(counters, COUNT_DATA_CALLS, 1);
-        if (n > 0) {
-            count(counters, COUNT_BYTES, (uint64_t)n);
-            receiving->inspect(receiving, worker->index, (size_t)n);
-        } else if (n == 0) {
-            return take_leave(worker, receiving);
-        } else if (errno == EINTR) {
-            count(counters, COUNT_EINTR, 1);
-        } else {
-            /* EAGAIN: SO_RCVTIMEO ran out, the sender is silent. */
-            return fail(&worker->failure, errno == EAGAIN ? ETIMEDOUT : errno,
-                        "connection %zu: recv on fd %d", worker->index, worker->fd);
-        }
-    }
+    struct inflow *inflow = worker->work;
+    const int error = the_receiver.receive_all(inflow);
+    return error != 0 ? error : take_leave(worker, inflow);
 }
 
+/* The inflow itself stays, for what it has checked. */
 static void clean_up(struct worker *worker)
 {
-    (void)worker; /* crew_dismiss frees the receiving, which main still reads */
+    struct inflow *inflow = worker->work;
+    if (inflow != NULL) {
+        the_receiver.teardown(inflow);
+    }
 }
 
 /* Makes all connections, each greeted at once. */
 static int make_connections(struct session *session, struct failure *failure)
 {
-    for (size_t i = 0; i < session->options->n_threads; i++) {
-        const int fd = net_connect(session->options, &session->control, failure);
+    const struct options *options = session->options;
+    for (size_t i = 0; i < options->n_threads; i++) {
+        const int fd = net_connect(options, &session->control, failure);
         if (fd < 0) {
             return fd;
         }
         session->fds[i] = fd;
-        const int error = greeting_send(fd, session->options, i, failure);
+        const int error = options->transport == TRANSPORT_STREAM
+                              ? greeting_send(fd, options, i, failure)
+                              : datagram_say_hello(fd, options, i, &session->control, failure);
         if (error != 0) {
             return error;
         }
@@ -137,8 +104,8 @@ static void report_verify(struct json *json, const struct session *session)
         return;
     }
     for (size_t i = 0; i < session->crew.n_workers; i++) {
-        const struct receiving *receiving = session->crew.workers[i].work;
-        checked_bytes += receiving->offset;
+        const struct inflow *inflow = session->crew.workers[i].work;
+        checked_bytes += inflow->checked_bytes;
     }
     /* Wrong bytes end in a failure, not in a report. */
     json_begin_object(json, "verify");
@@ -154,11 +121,12 @@ static int report(const struct session *session, struct failure *failure)
     json_begin_object(&json, NULL);
     json_uint(&json, "schema_version", RESULT_SCHEMA_VERSION);
     json_string(&json, "program", PROGRAM);
+    json_string(&json, "receiver", the_receiver.name);
     report_build(&json);
     report_options(&json, ROLE_RECEIVER, session->options);
     report_effective(&json, ROLE_RECEIVER, &session->window.facts);
     report_window(&json, &session->window);
-    report_counts(&json, ROLE_RECEIVER, &session->window);
+    report_counts(&json, ROLE_RECEIVER, session->options, &session->window);
     report_verify(&json, session);
     report_process(&json, &session->window);
     report_threads(&json, ROLE_RECEIVER, &session->crew, &session->window);
@@ -185,6 +153,26 @@ static int run(const struct options *options, struct failure *failure)
     return error;
 }
 
+/* Whether this way to receive can do what the options ask for: 0, or -EINVAL. */
+static int check_receiver(const struct options *options, struct failure *failure)
+{
+    int error = 0;
+    if ((the_receiver.transports & options->transport) == 0) {
+        error = fail(failure, 0, "--transport: %s receives no %ss", the_receiver.name,
+                     transport_name(options->transport));
+    } else if (options->verify && !the_receiver.verifies) {
+        error = fail(failure, 0, "--verify: %s does not see the bytes", the_receiver.name);
+    } else if (options->mode == MODE_REQUEST_RESPONSE && !the_receiver.answers) {
+        error = fail(failure, 0, "--mode: %s does not answer", the_receiver.name);
+    }
+    return error;
+}
+
+static int probe(struct failure *failure)
+{
+    return the_receiver.probe == NULL ? 0 : the_receiver.probe(failure);
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -194,16 +182,25 @@ int main(int argc, char **argv)
         return EXIT_BAD_USAGE;
     }
     if (options.action == ACTION_HELP) {
+        (void)printf("%s: %s\n", the_receiver.name, the_receiver.summary);
         options_usage(ROLE_RECEIVER, PROGRAM, stdout);
         return EXIT_MEASURED;
     }
     if (options.action == ACTION_VERSION) {
-        (void)printf(PROGRAM ", ");
+        (void)printf(PROGRAM " %s, ", the_receiver.name);
         report_version(stdout);
         return EXIT_MEASURED;
     }
+    if (options.action == ACTION_RUN && check_receiver(&options, &failure) != 0) {
+        report_failure(PROGRAM, &failure);
+        return EXIT_BAD_USAGE;
+    }
+    if (probe(&failure) != 0) {
+        report_failure(PROGRAM ": not available here", &failure);
+        return EXIT_NOT_AVAILABLE;
+    }
     if (options.action == ACTION_PROBE) {
-        return EXIT_MEASURED; /* a receiver needs nothing that any Linux lacks */
+        return EXIT_MEASURED;
     }
     if (run(&options, &failure) != 0) {
         report_failure(PROGRAM, &failure);

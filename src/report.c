@@ -91,12 +91,17 @@ void report_options(struct json *json, enum program_role role, const struct opti
 void report_effective(struct json *json, enum program_role role, const struct socket_facts *facts)
 {
     json_begin_object(json, "effective");
-    json_string(json, "congestion_control", facts->congestion);
+    json_string(json, "congestion_control", facts->is_stream ? facts->congestion : NULL);
     json_int(json, "send_buffer_bytes", facts->send_buffer_bytes);
     json_int(json, "receive_buffer_bytes", facts->receive_buffer_bytes);
     json_int(json, "receive_lowat_bytes", facts->receive_lowat_bytes);
-    json_bool(json, "tcp_nodelay", facts->nodelay);
-    json_int(json, "mss_bytes", facts->mss_bytes);
+    if (facts->is_stream) {
+        json_bool(json, "tcp_nodelay", facts->nodelay);
+        json_int(json, "mss_bytes", facts->mss_bytes);
+    } else {
+        json_null(json, "tcp_nodelay");
+        json_null(json, "mss_bytes");
+    }
     if (role == ROLE_SENDER) {
         json_bool(json, "zero_copy", facts->zero_copy);
     }
@@ -130,7 +135,14 @@ uint64_t window_growth(const struct window *window, enum counter which)
     return window->end.sum.value[which] - window->start.sum.value[which];
 }
 
-void report_counts(struct json *json, enum program_role role, const struct window *window)
+/* Every datagram is one message, and one that the kernel did not take whole is an error. */
+static uint64_t count_datagrams(const struct options *options, uint64_t n_bytes)
+{
+    return options->transport == TRANSPORT_DATAGRAM ? n_bytes / options->msg_bytes : 0;
+}
+
+void report_counts(struct json *json, enum program_role role, const struct options *options,
+                   const struct window *window)
 {
     const size_t n_names = sizeof(COUNT_NAMES) / sizeof(COUNT_NAMES[0]);
     json_begin_object(json, "in_window");
@@ -139,6 +151,7 @@ void report_counts(struct json *json, enum program_role role, const struct windo
             json_uint(json, COUNT_NAMES[i].key, window_growth(window, COUNT_NAMES[i].which));
         }
     }
+    json_uint(json, "datagrams", count_datagrams(options, window_growth(window, COUNT_BYTES)));
     json_uint(json, "first_half_bytes", window->half_bytes - window->start.sum.value[COUNT_BYTES]);
     json_end_object(json);
     json_begin_object(json, "total");
@@ -147,6 +160,7 @@ void report_counts(struct json *json, enum program_role role, const struct windo
             json_uint(json, COUNT_NAMES[i].key, window->total.sum.value[COUNT_NAMES[i].which]);
         }
     }
+    json_uint(json, "datagrams", count_datagrams(options, window->total.sum.value[COUNT_BYTES]));
     json_end_object(json);
 }
 
@@ -164,6 +178,10 @@ void report_process(struct json *json, const struct window *window)
     json_uint(json, "minor_faults", end->minor_faults - start->minor_faults);
     json_uint(json, "major_faults", end->major_faults - start->major_faults);
     json_end_object(json);
+    if (!window->facts.is_stream) {
+        json_null(json, "tcp");
+        return;
+    }
     json_begin_object(json, "tcp");
     json_uint(json, "retransmits", end->retransmits - start->retransmits);
     json_end_object(json);

@@ -21,9 +21,10 @@ void report_effective(struct json *json, enum program_role role, const struct so
 void report_window(struct json *json, const struct window *window);
 
 /* "in_window" and "total". */
-void report_counts(struct json *json, enum program_role role, const struct window *window);
+void report_counts(struct json *json, enum program_role role, const struct options *options,
+                   const struct window *window);
 
-/* "process" and "tcp": differences over the window. */
+/* "process" and "tcp": differences over the window; there is no "tcp" over UDP. */
 void report_process(struct json *json, const struct window *window);
 
 /* "threads": what each worker did in the window, and where it ran. */

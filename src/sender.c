@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "contents.h"
+#include "datagram.h"
 #include "greeting.h"
 #include "net.h"
 #include "options.h"
@@ -121,6 +122,22 @@ static int send_unsampled(struct worker *worker, struct sending *sending)
     return send_batches(worker, &sending->stream, SIZE_MAX);
 }
 
+static int say_goodbye(struct worker *worker)
+{
+    const struct options *options = worker->crew->options;
+    if (options->sink) {
+        return 0; /* nobody is there */
+    }
+    if (options->transport == TRANSPORT_DATAGRAM) {
+        return datagram_say_goodbye(worker->fd, options, worker->index, &worker->failure);
+    }
+    count(&worker->counters, COUNT_OTHER_CALLS, 1);
+    if (shutdown(worker->fd, SHUT_WR) != 0) {
+        return fail(&worker->failure, errno, "shutdown of fd %d", worker->fd);
+    }
+    return 0;
+}
+
 static int work(struct worker *worker)
 {
     struct sending *sending = worker->work;
@@ -133,11 +150,7 @@ static int work(struct worker *worker)
     if (error != 0) {
         return error;
     }
-    count(&worker->counters, COUNT_OTHER_CALLS, 1);
-    if (shutdown(worker->fd, SHUT_WR) != 0) {
-        return fail(&worker->failure, errno, "shutdown of fd %d", worker->fd);
-    }
-    return 0;
+    return say_goodbye(worker);
 }
 
 /* The sending itself stays, for its service times. */
@@ -156,22 +169,46 @@ static void note(const char *text)
 }
 
 /* Listens, tells the orchestrator the port, and waits for the receiver's connections. */
-static int gather_connections(struct session *session, struct failure *failure)
+static int await_receiver(struct session *session, struct failure *failure)
 {
+    const struct options *options = session->options;
     uint16_t port = 0;
-    const int listen_fd = net_listen(session->options, &port, failure);
+    const int listen_fd = net_listen(options, &port, failure);
     if (listen_fd < 0) {
         return listen_fd;
     }
     int error = control_say(&session->control, failure, "listening %u", port);
     if (error == 0) {
-        error = greeting_accept_all(listen_fd, session->options, &session->control, note,
-                                    session->fds, failure);
+        error = options->transport == TRANSPORT_STREAM
+                    ? greeting_accept_all(listen_fd, options, &session->control, note, session->fds,
+                                          failure)
+                    : datagram_welcome_all(listen_fd, options, &session->control, note,
+                                           session->fds, failure);
     }
     if (close(listen_fd) != 0 && error == 0) {
         error = fail(failure, errno, "close of fd %d", listen_fd);
     }
     return error;
+}
+
+/* Connects to where nobody receives. The orchestrator is told as if somebody had to be waited for.
+ */
+static int connect_to_sink(struct session *session, struct failure *failure)
+{
+    for (size_t i = 0; i < session->options->n_threads; i++) {
+        const int fd = net_connect(session->options, &session->control, failure);
+        if (fd < 0) {
+            return fd;
+        }
+        session->fds[i] = fd;
+    }
+    return control_say(&session->control, failure, "listening 0");
+}
+
+static int gather_connections(struct session *session, struct failure *failure)
+{
+    return session->options->sink ? connect_to_sink(session, failure)
+                                  : await_receiver(session, failure);
 }
 
 static void report_zero_copy(struct json *json, const struct window *window)
@@ -246,7 +283,7 @@ static int report(const struct session *session, const struct service_times *tim
     report_options(&json, ROLE_SENDER, session->options);
     report_effective(&json, ROLE_SENDER, &session->window.facts);
     report_window(&json, &session->window);
-    report_counts(&json, ROLE_SENDER, &session->window);
+    report_counts(&json, ROLE_SENDER, session->options, &session->window);
     report_ring(&json, session);
     report_zero_copy(&json, &session->window);
     report_service_time(&json, times);

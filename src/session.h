@@ -9,10 +9,10 @@
 #include "window.h"
 
 struct session {
+    struct crew crew; /* first: it is aligned to lines of its own */
     const struct options *options;
-    struct control control;
     int *fds; /* n_threads of them, NO_FD where there is none yet */
-    struct crew crew;
+    struct control control;
     struct window window;
 };
 

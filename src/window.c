@@ -64,7 +64,8 @@ static int take_snapshot(struct snapshot *snapshot, const struct crew *crew,
     snapshot->minor_faults = (uint64_t)usage.ru_minflt;
     snapshot->major_faults = (uint64_t)usage.ru_majflt;
     snapshot->retransmits = 0;
-    for (size_t i = 0; i < crew->n_workers; i++) {
+    const bool is_stream = crew->options->transport == TRANSPORT_STREAM;
+    for (size_t i = 0; is_stream && i < crew->n_workers; i++) {
         uint64_t n_segments = 0;
         const int error = net_read_retransmits(crew->workers[i].fd, &n_segments, failure);
         if (error != 0) {

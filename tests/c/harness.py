@@ -68,7 +68,7 @@ class Setting:
     duration_s: float = 0.1
     io_timeout_ms: int = 10000
     verify: bool = False
-    address: str = "127.0.0.1"
+    address: str | None = "127.0.0.1"  # None: a sender that does not listen
     sender_options: Sequence[str] = field(default=())
     receiver_options: Sequence[str] = field(default=())
 
@@ -121,13 +121,13 @@ Started = contextlib.AbstractContextManager[Program]
 
 def start_sender(program: Path, setting: Setting, **how: Unpack[How]) -> Started:
     """Run a sender; see start()."""
-    command = [program, *setting.common(), "--bind", setting.address, *setting.sender_options]
-    return start(command, **how)
+    place = [] if setting.address is None else ["--bind", setting.address]
+    return start([program, *setting.common(), *place, *setting.sender_options], **how)
 
 
 def start_receiver(program: Path, setting: Setting, port: int, **how: Unpack[How]) -> Started:
     """Run a receiver; see start()."""
-    place = ["--connect", setting.address, "--port", str(port)]
+    place = ["--connect", str(setting.address), "--port", str(port)]
     return start([program, *setting.common(), *place, *setting.receiver_options], **how)
 
 

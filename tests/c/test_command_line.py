@@ -115,7 +115,7 @@ def test_help_and_version(address_build: Build, strategy: str) -> None:
     assert version.code == 0
     assert version.stdout.startswith(f"sender {strategy}, source ")
     assert version.stdout.count("\n") == 1
-    assert run([address_build.receiver, "--version"]).stdout.startswith("receiver, source ")
+    assert run([address_build.receiver, "--version"]).stdout.startswith("receiver recv, source ")
 
 
 def test_no_room_for_the_result(address_build: Build) -> None:

@@ -31,8 +31,9 @@ SENDER_COUNTS = {
     "enobufs_count",
     "eintr_count",
     "slot_waits",
+    "datagrams",
 }
-RECEIVER_COUNTS = {"bytes", "recv_calls", "eintr_count", "mapped_bytes"}
+RECEIVER_COUNTS = {"bytes", "recv_calls", "eintr_count", "mapped_bytes", "datagrams"}
 
 
 def results(
@@ -46,7 +47,7 @@ def results(
 def test_shape(plain_build: Build, strategy: str) -> None:
     sent, received = results(plain_build, Setting(), strategy)
     assert set(sent) == COMMON | {"strategy", "ring", "zero_copy", "service_time"}
-    assert set(received) == COMMON | {"verify"}
+    assert set(received) == COMMON | {"receiver", "verify"}
     assert next(iter(sent)) == next(iter(received)) == "schema_version"
     assert (sent["program"], received["program"]) == ("sender", "receiver")
     assert sent["strategy"] == strategy

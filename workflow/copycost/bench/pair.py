@@ -30,7 +30,7 @@ class Programs:
 
     def build(self, strategies: Iterable[str], root: Path) -> None:
         """Compile with the flags that are measured."""
-        compile_program("receiver", None, self.receiver, root=root)
+        compile_program("receiver", "recv", self.receiver, root=root)
         for strategy in strategies:
             sender = self.sender(strategy)
             compile_program("sender", strategy, sender, root=root)

@@ -1,0 +1,64 @@
+#include "inflow.h"
+
+#include <string.h>
+
+#include "datagram.h"
+#include "pattern.h"
+
+static void note_wrong(struct inflow *inflow, uint64_t n_wrong, uint64_t first_wrong)
+{
+    if (n_wrong > 0 && inflow->wrong_bytes == 0) {
+        inflow->first_wrong_offset = first_wrong;
+    }
+    inflow->wrong_bytes += n_wrong;
+}
+
+void inflow_check(struct inflow *inflow, const void *memory, size_t n_bytes)
+{
+    uint64_t first_wrong = 0;
+    const uint64_t n_wrong = pattern_count_wrong(memory, n_bytes, inflow->connection,
+                                                 inflow->checked_bytes, &first_wrong);
+    note_wrong(inflow, n_wrong, first_wrong);
+    inflow->checked_bytes += n_bytes;
+}
+
+/* Compares a datagram with the pattern of the message whose number it begins with. */
+static void check_message(struct inflow *inflow, const void *memory, size_t n_bytes)
+{
+    uint64_t first_wrong = 0;
+    const size_t number_bytes = pattern_number_bytes(n_bytes);
+    const uint64_t number = pattern_read_number(memory, number_bytes, inflow->next_number);
+    const uint64_t offset = number * n_bytes;
+    inflow->checked_bytes += n_bytes;
+    if (number < inflow->next_number) {
+        /* Our testbeds keep the order, so it is a message sent twice, or overwritten too early. */
+        note_wrong(inflow, n_bytes, offset);
+        return;
+    }
+    inflow->next_number = number + 1;
+    const uint64_t n_wrong =
+        pattern_count_wrong((const char *)memory + number_bytes, n_bytes - number_bytes,
+                            inflow->connection, offset + number_bytes, &first_wrong);
+    note_wrong(inflow, n_wrong, first_wrong);
+}
+
+enum arrival inflow_check_datagram(struct inflow *inflow, const void *memory, size_t n_bytes)
+{
+    if (n_bytes == NOTE_BYTES) {
+        if (datagram_is_note(memory, NOTE_GOODBYE, inflow->token, inflow->connection)) {
+            return ARRIVAL_GOODBYE;
+        }
+        if (datagram_is_note(memory, NOTE_WELCOME, inflow->token, inflow->connection)) {
+            return ARRIVAL_WELCOME; /* said again, as its hello was */
+        }
+    }
+    if (n_bytes != inflow->msg_bytes) {
+        (void)fail(inflow->failure, 0, "connection %zu: a datagram of %zu bytes, expected %zu",
+                   inflow->connection, n_bytes, inflow->msg_bytes);
+        return ARRIVAL_WRONG;
+    }
+    if (inflow->verify) {
+        check_message(inflow, memory, n_bytes);
+    }
+    return ARRIVAL_MESSAGE;
+}

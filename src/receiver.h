@@ -1,0 +1,47 @@
+/*
+ * A way to receive. Each file in receivers/ defines `the_receiver`, and each receiver program is
+ * linked with exactly one of them; the file's name is the receiver's name, the program's and the
+ * configuration's.
+ */
+#ifndef COPYCOST_RECEIVER_H
+#define COPYCOST_RECEIVER_H
+
+#include <stdbool.h>
+
+#include "counters.h"
+#include "die.h"
+#include "inflow.h"
+#include "options.h"
+
+/*
+ * All functions return 0 or -errno and describe errors by fail(inflow->failure, ...). A receiver
+ * counts its calls in inflow->counters, and hands what arrives to inflow_take.
+ */
+struct receiver {
+    const char *name;
+    const char *summary;     /* one line for --help */
+    unsigned int transports; /* TRANSPORT_STREAM | TRANSPORT_DATAGRAM */
+    bool verifies;           /* whether it sees the bytes, as --verify needs */
+    bool answers;            /* whether it stands for --mode request_response, which uses recv */
+
+    /* Main thread, before anything else; optional. Non-zero: this host cannot do it (exit code 77).
+     */
+    int (*probe)(struct failure *failure);
+
+    /* The connection's thread, before the traffic; required. teardown is called even after an
+     * error. */
+    int (*setup)(struct inflow *inflow);
+
+    /*
+     * The connection's thread; required. Receives until the sender says goodbye: 0 at the end of a
+     * stream, or on the goodbye of datagrams; -ETIMEDOUT when nothing came within the timeout.
+     */
+    int (*receive_all)(struct inflow *inflow);
+
+    /* The connection's thread, last; required. Frees the state. */
+    void (*teardown)(struct inflow *inflow);
+};
+
+extern const struct receiver the_receiver;
+
+#endif

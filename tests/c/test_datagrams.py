@@ -1,0 +1,196 @@
+"""UDP: what arrives is right, what is lost is counted, and both sides find each other and part."""
+
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+from c.conftest import Build
+from c.harness import (
+    LIMIT_S,
+    TOKEN,
+    Outcome,
+    Setting,
+    assert_failed,
+    listening_port,
+    run_pair,
+    start_receiver,
+    start_sender,
+    window_line,
+)
+
+DATAGRAM = ("--transport", "datagram")
+SIZES = (1, 7, 8, 32, 1000, 32768, 65507)
+
+
+def datagrams(**options: object) -> Setting:
+    """Return a setting over UDP."""
+    sender = (*DATAGRAM, *options.pop("sender_options", ()))
+    receiver = (*DATAGRAM, *options.pop("receiver_options", ()))
+    how = {"msg_bytes": 1000, **options}
+    return Setting(sender_options=sender, receiver_options=receiver, **how)
+
+
+def assert_right(sender: Outcome, receiver: Outcome, setting: Setting) -> None:
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+    sent, received = sender.result["total"], receiver.result["total"]
+    assert sent["bytes"] == sent["messages"] * setting.msg_bytes
+    assert sent["datagrams"] == sent["messages"]
+    assert sent["short_writes"] == 0
+    assert 0 < received["datagrams"] <= sent["datagrams"]
+    assert received["bytes"] == received["datagrams"] * setting.msg_bytes
+    if setting.verify:
+        assert receiver.result["verify"]["checked_bytes"] == received["bytes"]
+
+
+@pytest.mark.parametrize("msg_bytes", SIZES)
+def test_what_arrives_is_right(address_build: Build, strategy: str, msg_bytes: int) -> None:
+    setting = datagrams(msg_bytes=msg_bytes, verify=True, warmup_s=0.005, duration_s=0.03)
+    sender, receiver = run_pair(address_build.sender(strategy), address_build.receiver, setting)
+    assert_right(sender, receiver, setting)
+    if strategy == "zero_copy":
+        counts = sender.result["zero_copy"]
+        assert counts["sent"] == counts["completed"] == sender.result["total"]["messages"]
+
+
+def test_threads_over_datagrams_do_not_race(thread_build: Build, strategy: str) -> None:
+    setting = datagrams(msg_bytes=9000, n_threads=4, verify=True, duration_s=0.05)
+    sender, receiver = run_pair(thread_build.sender(strategy), thread_build.receiver, setting)
+    assert_right(sender, receiver, setting)
+
+
+def test_what_only_tcp_has_is_null(plain_build: Build) -> None:
+    sender, receiver = run_pair(plain_build.sender("two_copy"), plain_build.receiver, datagrams())
+    for result in (sender.result, receiver.result):
+        assert result["tcp"] is None
+        for key in ("congestion_control", "tcp_nodelay", "mss_bytes"):
+            assert result["effective"][key] is None
+        assert result["effective"]["send_buffer_bytes"] > 0
+
+
+@pytest.fixture
+def deaf() -> Iterator[socket.socket]:
+    """Return a socket whose queue overflows: datagrams to it vanish without a word."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        yield deaf
+
+
+def sink(deaf: socket.socket, **options: object) -> Setting:
+    """Return a setting to send where nobody receives."""
+    port = str(deaf.getsockname()[1])
+    return datagrams(
+        address=None,
+        sender_options=["--sink", "--connect", "127.0.0.1", "--port", port],
+        **options,
+    )
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_a_sink_needs_no_receiver(
+    address_build: Build, strategy: str, deaf: socket.socket, n_threads: int
+) -> None:
+    setting = sink(deaf, n_threads=n_threads, msg_bytes=20000)
+    with start_sender(address_build.sender(strategy), setting) as sender:
+        assert listening_port(sender) == 0
+        assert sender.read_line() == "ready"
+        sender.say(window_line(setting))
+        outcome = sender.finish()
+    assert outcome.code == 0, outcome.stderr
+    total = outcome.result["total"]
+    assert total["datagrams"] == total["messages"] > 0
+    assert len(outcome.result["threads"]) == n_threads
+
+
+def test_a_sink_that_refuses_fails_the_sender(address_build: Build, deaf: socket.socket) -> None:
+    setting = sink(deaf, duration_s=30)
+    deaf.close()
+    with start_sender(address_build.sender("one_copy"), setting) as sender:
+        assert listening_port(sender) == 0
+        assert sender.read_line() == "ready"
+        sender.say(window_line(setting))
+        assert_failed(sender.finish(), "one_copy: sendmsg", "refused")
+
+
+def note(which: int, index: int = 0, token: str = TOKEN) -> bytes:
+    """Return a datagram that is no message: 0 hello, 1 welcome, 2 goodbye."""
+    return b"COPYNOTE" + which.to_bytes(4) + index.to_bytes(4) + token.encode()
+
+
+def test_strangers_and_lost_welcomes_do_not_matter(address_build: Build) -> None:
+    setting = datagrams()
+    with start_sender(address_build.sender("two_copy"), setting) as sender:
+        port = listening_port(sender)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+            stranger.connect(("127.0.0.1", port))
+            for said in (b"", b"x" * 5000, note(0, token="f" * 16), note(0, index=1), note(2)):
+                stranger.send(said)
+        with start_receiver(address_build.receiver, setting, port) as receiver:
+            assert sender.read_line() == receiver.read_line() == "ready"
+            line = window_line(setting)
+            sender.say(line)
+            receiver.say(line)
+            outcomes = sender.finish(), receiver.finish()
+    assert_right(*outcomes, setting)
+    assert outcomes[0].stderr.count("datagram: dropped a datagram") == 5
+
+
+def test_a_receiver_that_never_says_goodbye_ends_in_a_timeout(address_build: Build) -> None:
+    setting = datagrams(io_timeout_ms=300)
+    with (
+        start_sender(address_build.sender("two_copy"), setting) as sender,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as peer,
+    ):
+        peer.settimeout(LIMIT_S)
+        peer.connect(("127.0.0.1", listening_port(sender)))
+        peer.send(note(0))
+        assert peer.recv(100) == note(1)
+        assert sender.read_line() == "ready"
+        sender.say(window_line(setting))
+        assert_failed(sender.finish(), "no answer to the goodbye", "timed out")
+
+
+@pytest.fixture
+def speaker() -> Iterator[socket.socket]:
+    """Return a socket for a sender that the test plays itself."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as speaker:
+        speaker.bind(("127.0.0.1", 0))
+        speaker.settimeout(LIMIT_S)
+        yield speaker
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ([b"x" * 999], "a datagram of 999 bytes, expected 1000"),
+        ([b"\0" * 1000], "of 1000 bytes differ from the pattern, the first at offset 8"),
+        ([b"\1" + b"\0" * 999] * 2, "of 2000 bytes differ from the pattern"),
+    ],
+)
+def test_wrong_datagrams_fail_the_receiver(
+    address_build: Build, speaker: socket.socket, said: list[bytes], words: str
+) -> None:
+    setting = datagrams(msg_bytes=1000, verify=True)
+    port = speaker.getsockname()[1]
+    with start_receiver(address_build.receiver, setting, port) as receiver:
+        hello, peer = speaker.recvfrom(100)
+        assert hello == note(0)
+        speaker.connect(peer)
+        speaker.send(note(1))
+        speaker.send(note(1))  # as if the hello had been said twice
+        assert receiver.read_line() == "ready"
+        receiver.say(window_line(setting))
+        for datagram in said:
+            speaker.send(datagram)
+        time.sleep(setting.warmup_s + setting.duration_s)
+        speaker.send(note(2))
+        assert_failed(receiver.finish(), words)
+
+
+def test_a_sender_that_never_comes_ends_in_a_timeout(
+    address_build: Build, speaker: socket.socket
+) -> None:
+    setting = datagrams(io_timeout_ms=200)
+    port = speaker.getsockname()[1]
+    with start_receiver(address_build.receiver, setting, port) as receiver:
+        assert_failed(receiver.finish(), "no welcome", "timed out")
