@@ -21,6 +21,11 @@ rule build_sender:
         program="results/bin/sender_{strategy}",
     log:
         "results/logs/build_sender/{strategy}.log",
+    params:
+        # Where a library came or went since, the program is another one.
+        libraries=lambda wildcards: toolchain.libraries(
+            "sender", wildcards.strategy, CHECKOUT
+        ),
     message:
         "Compiling the sender of {wildcards.strategy}"
     script:
@@ -37,6 +42,10 @@ rule build_receiver:
         program="results/bin/receiver_{receiver}",
     log:
         "results/logs/build_receiver/{receiver}.log",
+    params:
+        libraries=lambda wildcards: toolchain.libraries(
+            "receiver", part_of(wildcards.receiver), CHECKOUT
+        ),
     message:
         "Compiling the receiver of {wildcards.receiver}"
     script:
