@@ -27,7 +27,7 @@ from pathlib import Path
 from copycost.testbed.testbed import open_testbed
 home = os.readlink("/proc/self/ns/net")
 fds = len(os.listdir("/proc/self/fd"))
-with open_testbed(sys.argv[1]) as testbed:
+with open_testbed(sys.argv[1], page_segments="pages" in sys.argv) as testbed:
     with testbed.inside("receiver"):
         receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         receiver.bind((testbed.addresses[1], 0))
@@ -83,9 +83,9 @@ with open_testbed("sink") as testbed:
 """
 
 
-def build(kind: str, *before: str, script: str = BUILD) -> dict[str, Any]:
+def build(kind: str, *before: str, script: str = BUILD, also: str = "") -> dict[str, Any]:
     done = subprocess.run(
-        [*before, sys.executable, "-c", script, kind],
+        [*before, sys.executable, "-c", script, kind, also],
         capture_output=True,
         text=True,
         check=False,
@@ -111,6 +111,10 @@ def test_veth_joins_two_namespaces_and_leaves_nothing() -> None:
     assert found["mtu_bytes"] == 1500
     assert found["offloads"]["tso"] is True
     assert found["left_fds"] == 0
+
+
+def test_segments_of_a_page_are_larger_by_their_headers() -> None:
+    assert build("veth", also="pages")["mtu_bytes"] == os.sysconf("SC_PAGE_SIZE") + 52
 
 
 def test_without_offloads_all_of_them_are_off() -> None:

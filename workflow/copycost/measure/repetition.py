@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+from copycost.checkout import current_commit
 from copycost.config import Settings
 from copycost.errors import ConfigError, HostError
 from copycost.grid import Cell
 from copycost.measure.attempt import Measurement, run_attempt
-from copycost.measure.checkout import commit_of_checkout
 from copycost.measure.counters import no_perf
 from copycost.measure.disturbance import (
     find_disturbances,
@@ -34,6 +34,8 @@ from copycost.testbed.namespaces import TestbedUnavailable
 from copycost.testbed.testbed import Testbed, TestbedKind, open_testbed
 
 DEFAULT_IO_TIMEOUT_S = 10.0
+# the receiver that maps what comes instead of copying it
+_MAPPING_RECEIVER = "mmap"
 
 _log = logging.getLogger(__name__)
 
@@ -119,7 +121,8 @@ def _measure(record: Record, task: Task) -> None:
         record["settings"]["sender_cpus"] = list(placement.sender_cpus)
         if task.receiver is not None:
             record["settings"]["receiver_cpus"] = list(placement.receiver_cpus)
-        with open_testbed(cast("TestbedKind", task.cell.testbed)) as testbed:
+        kind = cast("TestbedKind", task.cell.testbed)
+        with open_testbed(kind, page_segments=task.cell.receiver == _MAPPING_RECEIVER) as testbed:
             record["testbed"] = {
                 "kind": testbed.kind,
                 "isolation": testbed.isolation,
@@ -189,7 +192,7 @@ def _start_record(
             "interval_ns": settings.interval_us * 1000,
         },
         "host_digest": host_digest(host),
-        "commit": commit_of_checkout(),
+        "commit": current_commit(),
         "boot_id": Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "start_ns": time.monotonic_ns(),

@@ -13,9 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+from copycost.checkout import current_commit
 from copycost.conditions import COLD
 from copycost.errors import ConfigError
-from copycost.measure.checkout import commit_of_checkout
 from copycost.measure.disturbance import lock_warning
 from copycost.measure.failure import AGAIN, Verdict
 from copycost.measure.lock import HeldLock, host_lock_path, measurement_lock
@@ -91,7 +91,7 @@ def _start_record(host: Mapping[str, Any], lock: HeldLock) -> MemoryRecord:
             "repetitions": _REPETITIONS,
         },
         "host_digest": host_digest(host),
-        "commit": commit_of_checkout(),
+        "commit": current_commit(),
         "boot_id": Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "start_ns": time.monotonic_ns(),

@@ -23,8 +23,6 @@ _LINK_UP_TIMEOUT_S = 3.0
 # the same index for a plain one, and lets it wait up to a second for its queue
 # (net/core/link_watch.c, linkwatch_urgent_event); with another index it comes up at once.
 _SENDER_INDEX = 10
-# ETH_MAX_MTU of linux/if_ether.h: a datagram of 65507 bytes and its headers
-_LARGEST_MTU_BYTES = 65535
 # locally administered (IEEE 802), the sender's and the receiver's
 _MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")
 
@@ -47,8 +45,9 @@ def make_veth_pair(
     sender: Namespace,
     receiver: Namespace,
     addresses: tuple[str, str],
+    mtu_bytes: int | None = None,
     *,
-    for_datagrams: bool = False,
+    static_neighbours: bool = False,
 ) -> None:
     """Connect two namespaces by a veth pair, devices named `sender` and `receiver`, both up.
 
@@ -56,9 +55,10 @@ def make_veth_pair(
     ----------
     addresses : tuple of str
         The sender's and the receiver's address; they form a /30 network.
-    for_datagrams : bool
-        Make packets as large as an IPv4 packet can be, so that no datagram is cut into fragments,
-        and let each end know the other, so that no datagram waits for, or is lost to, ARP.
+    mtu_bytes : int, optional
+        Largest packet [bytes]; the kernel's own choice by default.
+    static_neighbours : bool
+        Let each end know the other, so that no datagram waits for, or is lost to, ARP.
 
     Raises
     ------
@@ -67,14 +67,12 @@ def make_veth_pair(
     """
     # the path is looked up by `ip` itself, which inherits the descriptor
     netns = f"netns /proc/self/fd/{receiver.fd}"
-    add = f"link add name sender index {_SENDER_INDEX}"
-    if for_datagrams:
-        first, second = (f"address {mac} mtu {_LARGEST_MTU_BYTES}" for mac in _MACS)
-        add = f"{add} {first} type veth peer name receiver {second} {netns}"
-    else:
-        add = f"{add} type veth peer name receiver {netns}"
+    mtu = f"mtu {mtu_bytes}" if mtu_bytes is not None else ""
+    first, second = (f"address {mac} {mtu}" for mac in _MACS)
+    add = f"link add name sender index {_SENDER_INDEX} {first} type veth"
+    add = f"{add} peer name receiver {second} {netns}"
     at_sender, at_receiver = _up("sender", addresses[0]), _up("receiver", addresses[1])
-    if for_datagrams:
+    if static_neighbours:
         at_sender.append(_knows("sender", addresses[1], _MACS[1]))
         at_receiver.append(_knows("receiver", addresses[0], _MACS[0]))
     _ip(sender, [add, *at_sender], pass_fds=(receiver.fd,))

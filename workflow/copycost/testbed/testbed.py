@@ -13,6 +13,7 @@
     are not copied after all. There is no receiver: it measures the sender's cost alone.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -43,6 +44,10 @@ DATAGRAM_TESTBEDS: tuple[DatagramTestbed, ...] = get_args(DatagramTestbed)
 # 198.18.0.0/15 is set aside for benchmarks (RFC 2544, appendix C.2.2)
 _VETH_ADDRESSES = ("198.18.0.1", "198.18.0.2")
 _LOOPBACK_ADDRESS = "127.0.0.1"
+# ETH_MAX_MTU of linux/if_ether.h: a datagram of 65507 bytes and its headers
+_LARGEST_MTU_BYTES = 65535
+# before the payload of a TCP segment: IPv4, TCP, and its timestamps, which Linux sends by default
+_SEGMENT_HEADERS_BYTES = 20 + 20 + 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +90,15 @@ class Testbed:
 
 
 @contextmanager
-def open_testbed(kind: TestbedKind) -> Iterator[Testbed]:
+def open_testbed(kind: TestbedKind, *, page_segments: bool = False) -> Iterator[Testbed]:
     """Build a testbed, and take it down at the end of the block.
+
+    Parameters
+    ----------
+    page_segments : bool
+        Choose the veth pair's largest packet so that a full TCP segment carries a page of payload:
+        a receiver can map only whole pages (TCP_ZEROCOPY_RECEIVE). Of no effect on loopback, of
+        which nothing is configured.
 
     Raises
     ------
@@ -98,17 +110,30 @@ def open_testbed(kind: TestbedKind) -> Iterator[Testbed]:
         return
     with two_namespaces() as (sender, receiver, isolation):
         datagrams = kind in DATAGRAM_TESTBEDS
-        make_veth_pair(sender, receiver, _VETH_ADDRESSES, for_datagrams=datagrams)
+        mtu_bytes = None
+        if datagrams:
+            mtu_bytes = _LARGEST_MTU_BYTES
+        elif page_segments:
+            mtu_bytes = os.sysconf("SC_PAGE_SIZE") + _SEGMENT_HEADERS_BYTES
+        make_veth_pair(sender, receiver, _VETH_ADDRESSES, mtu_bytes, static_neighbours=datagrams)
         ends = (Device("sender", sender), Device("receiver", receiver))
         if kind == "veth_no_offload":
             switch_offloads_off(ends)
         offloads = _path_offloads(kind, *ends)
         wait_until_running(ends)
-        mtu_bytes = read_mtu(ends[0])
         hook = None
         if kind == "sink":
             hook = install_drop_hook(receiver, ends[1].name, _VETH_ADDRESSES[1])
-        yield Testbed(kind, isolation, sender, receiver, _VETH_ADDRESSES, mtu_bytes, offloads, hook)
+        yield Testbed(
+            kind,
+            isolation,
+            sender,
+            receiver,
+            _VETH_ADDRESSES,
+            mtu_bytes=read_mtu(ends[0]),
+            offloads=offloads,
+            drop_hook=hook,
+        )
 
 
 def probe_testbed(kind: TestbedKind) -> Isolation:
