@@ -1,0 +1,158 @@
+"""What changes from one cell to another: by function, paired by round, in CPU time per KiB."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from copycost.profile.cell_facts import SIDES, by_function, slug_of
+from copycost.profile.estimate import changes
+from copycost.profile.functions import UNCATEGORISED, plain_name
+from copycost.profile.grid import CellKey
+from copycost.profile.shares import Lists, Share
+from copycost.profile.tables import Repetition
+from copycost.stats.settings import StatisticsSettings
+
+_ROWS = 8
+# what zero-copy does besides, and what it is to spare: everywhere, and in the sender
+_PRICE = ("pinning", "notification", "deferred_copy")
+_SPARED = ("user_copy", "copy")
+
+Pair = tuple[CellKey, CellKey]
+Rounds = Sequence[tuple[Repetition, Repetition]]
+
+
+def pairs_of(
+    cells: Mapping[CellKey, Sequence[Repetition]], wished: Sequence[tuple[str, str]]
+) -> list[Pair]:
+    """Return the pairs of measured cells that differ in nothing but the implementations wished."""
+    found = []
+    for before, after in wished:
+        for key in cells:
+            other: CellKey = (*key[:2], after, *key[3:])
+            if key[2] == before and other in cells:
+                found.append((key, other))
+    return found
+
+
+def rounds_of(cells: Mapping[CellKey, Sequence[Repetition]], pair: Pair) -> Rounds:
+    """Return the repetitions of both that belong to the same round."""
+    before = {one.record["cell"]["rep"]: one for one in cells[pair[0]]}
+    after = {one.record["cell"]["rep"]: one for one in cells[pair[1]]}
+    return [(before[rep], after[rep]) for rep in sorted(before.keys() & after.keys())]
+
+
+def difference_facts(
+    pair: Pair, rounds: Rounds, lists: Lists, settings: StatisticsSettings
+) -> dict[str, Any] | None:
+    """Return what grew and what shrank from the first cell to the second; None without a round."""
+    condition, testbed, before, msg_bytes, n_threads, _, _ = pair[0]
+    if not rounds:
+        return None
+    return {
+        "slug": f"{slug_of(pair[0])}_to_{pair[1][2]}",
+        "condition": condition,
+        "testbed": testbed,
+        "before": before,
+        "after": pair[1][2],
+        "msg_bytes": msg_bytes,
+        "n_threads": n_threads,
+        "n_rounds": len(rounds),
+        "sides": {
+            side: _side(side, rounds, lists, settings.confidence)
+            for side in SIDES
+            if all(side in one.shares for both in rounds for one in both)
+        },
+        "price": _price(rounds, settings.confidence),
+    }
+
+
+def _side(side: str, rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any]:
+    costs = [(_costs(one, side, lists), _costs(other, side, lists)) for one, other in rounds]
+    names = sorted({name for both in costs for table in both for name in table})
+    found = changes(
+        [
+            [after.get(name, 0.0) - before.get(name, 0.0) for before, after in costs]
+            for name in names
+        ],
+        confidence,
+    )
+    rows: list[dict[str, Any]] = [
+        {
+            "name": plain_name(name),
+            "category": lists.categories.of_frame(name) or UNCATEGORISED,
+            "before": _mean([before.get(name, 0.0) for before, _ in costs]),
+            "after": _mean([after.get(name, 0.0) for _, after in costs]),
+            "change": change,
+        }
+        for name, change in zip(names, found, strict=True)
+    ]
+    rows.sort(key=lambda row: (-row["change"]["mean"], row["name"]))
+    (total,) = changes(
+        [[other.ns_per_kib(side) - one.ns_per_kib(side) for one, other in rounds]], confidence
+    )
+    return {
+        "before": _mean([one.ns_per_kib(side) for one, _ in rounds]),
+        "after": _mean([other.ns_per_kib(side) for _, other in rounds]),
+        "change": total,
+        "grew": [row for row in rows if row["change"]["mean"] > 0][:_ROWS],
+        "shrank": [row for row in reversed(rows) if row["change"]["mean"] < 0][:_ROWS],
+        "n_functions": len(rows),
+        "n_sure": sum(row["change"]["sure"] for row in rows),
+    }
+
+
+def _costs(one: Repetition, side: str, lists: Lists) -> dict[str, float]:
+    """Return the CPU time per KiB of each function [ns]."""
+    scale = one.ns_per_kib(side)
+    return {name: share * scale for name, share in by_function(one, side, lists).items()}
+
+
+def _price(rounds: Rounds, confidence: float) -> dict[str, Any] | None:
+    """Return what the second cell does besides, and what of the first it spares; both sides.
+
+    None where the second does none of it.
+    """
+    extra = {name: [_category_cost(other, name, SIDES) for _, other in rounds] for name in _PRICE}
+    if not any(any(values) for values in extra.values()):
+        return None
+    spared = [
+        sum(
+            _category_cost(one, name, ("sender",)) - _category_cost(other, name, ("sender",))
+            for name in _SPARED
+        )
+        for one, other in rounds
+    ]
+    paid = [sum(values) for values in zip(*extra.values(), strict=True)]
+    totals = [sum(other.ns_per_kib(side) for side in other.shares) for _, other in rounds]
+    names = list(_PRICE)
+    every = changes(
+        [*extra.values(), paid, spared, [a - b for a, b in zip(paid, spared, strict=True)]],
+        confidence,
+    )
+    *parts, all_paid, all_spared, balance = every
+    return {
+        "parts": [
+            {
+                "name": name,
+                "ns_per_kib": part,
+                "share": _mean([a / b for a, b in zip(extra[name], totals, strict=True)]),
+            }
+            for name, part in zip(names, parts, strict=True)
+        ],
+        "paid": all_paid,
+        "spared": all_spared,
+        "balance": balance,
+        "total": _mean(totals),
+    }
+
+
+def _category_cost(one: Repetition, category: str, sides: Sequence[str]) -> float:
+    """Return the CPU time per KiB spent in a category and all that it calls [ns]."""
+    return sum(
+        one.shares[side].categories.get(category, Share()).inclusive * one.ns_per_kib(side)
+        for side in sides
+        if side in one.shares
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

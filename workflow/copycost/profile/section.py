@@ -1,0 +1,60 @@
+"""The section `profile` of the configuration."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+EventChoice = Literal["auto", "cycles", "cpu_clock"]
+
+IPERF3: Mapping[str, Literal["stream", "datagram"]] = {"iperf3": "stream", "iperf3_udp": "datagram"}
+"""Names of the implementations that are not ours, and what they send over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Which cells are profiled, and how.
+
+    Attributes
+    ----------
+    enabled
+        Whether the study is part of a run without a target.
+    implementations, testbeds, msg_bytes, n_threads, working_sets, receivers
+        The grid, as that of the study `streams`; every combination that can exist is a cell.
+    differences
+        Pairs of implementations that are laid side by side: from the first to the second.
+    repetitions
+        Repetitions of every cell [count].
+    frequency_hz
+        Samples per second of CPU time.
+    event
+        What makes a sample.
+    """
+
+    enabled: bool
+    implementations: tuple[str, ...]
+    testbeds: tuple[str, ...]
+    msg_bytes: tuple[int, ...]
+    n_threads: tuple[int, ...]
+    working_sets: tuple[str, ...]
+    receivers: tuple[str, ...]
+    differences: tuple[tuple[str, str], ...]
+    repetitions: int
+    frequency_hz: int
+    event: EventChoice
+
+    @classmethod
+    def from_dict(cls, section: Mapping[str, Any]) -> Self:
+        """Return what a checked section states."""
+        return cls(
+            enabled=bool(section["enabled"]),
+            implementations=tuple(section["implementations"]),
+            testbeds=tuple(section["testbeds"]),
+            msg_bytes=tuple(int(size) for size in section["msg_bytes"]),
+            n_threads=tuple(int(count) for count in section["n_threads"]),
+            working_sets=tuple(str(size) for size in section["working_sets"]),
+            receivers=tuple(section["receivers"]),
+            differences=tuple((first, second) for first, second in section["differences"]),
+            repetitions=int(section["repetitions"]),
+            frequency_hz=int(section["frequency_hz"]),
+            event=section["event"],
+        )

@@ -1,0 +1,195 @@
+"""From records and stacks to tidy tables: shares with intervals over the repetitions."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from copycost.conditions import Condition
+from copycost.profile.folded import read_folded
+from copycost.profile.functions import Stack, plain_name
+from copycost.profile.grid import CellKey
+from copycost.profile.record import ProfileRecord, folded_path, read_record
+from copycost.profile.shares import Lists, Share, SideShares, shares_of
+from copycost.profile.table_columns import KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
+from copycost.stats.medians import median_intervals
+from copycost.stats.settings import FloatArray, StatisticsSettings
+
+KIB = 1024.0
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """One profiled repetition: its record, and per side what its stacks add up to.
+
+    Attributes
+    ----------
+    stacks : dict
+        Weight by stack, by side; empty unless measured.
+    shares : dict
+        By side.
+    """
+
+    record: ProfileRecord
+    stacks: dict[str, dict[Stack, int]]
+    shares: dict[str, SideShares]
+
+    @property
+    def key(self) -> CellKey:
+        """The cell, without the number of the repetition."""
+        cell = self.record["cell"]
+        condition = Condition(cell["testbed"], cell["working_set"], cell["receiver"]).slug
+        return (
+            condition,
+            cell["testbed"],
+            cell["implementation"],
+            cell["msg_bytes"],
+            cell["n_threads"],
+            cell["working_set"],
+            cell["receiver"],
+        )
+
+    def cpu_percent(self, side: str) -> float:
+        """CPU that a side used in the window of the sampled run, in percent of one CPU."""
+        run = self.record["sampled"]
+        assert run is not None
+        return 100.0 * run["sides"][side]["cpu_ns"] / (run["window_s"] * 1e9)
+
+    def ns_per_kib(self, side: str) -> float:
+        """CPU time of a side per KiB received in the sampled run [ns]; NaN if nothing arrived."""
+        run = self.record["sampled"]
+        assert run is not None
+        received_kib = run["received_bytes"] / KIB
+        return run["sides"][side]["cpu_ns"] / received_kib if received_kib else float("nan")
+
+
+def read_repetitions(records: Iterable[Path], lists: Lists) -> list[Repetition]:
+    """Return all repetitions, sorted by cell and number."""
+    found = []
+    for path in records:
+        record = read_record(path)
+        stacks = read_folded(folded_path(path)) if record["status"] == "measured" else {}
+        # a side that slept through the window has no stacks, and nothing to share out
+        shares = {side: shares_of(one, side, lists) for side, one in stacks.items() if one}
+        found.append(Repetition(record, stacks, shares))
+    return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))
+
+
+def by_cell(repetitions: Iterable[Repetition]) -> dict[CellKey, list[Repetition]]:
+    """Return the measured repetitions of each cell."""
+    cells: dict[CellKey, list[Repetition]] = {}
+    for one in repetitions:
+        if one.shares:
+            cells.setdefault(one.key, []).append(one)
+    return cells
+
+
+def share_table(
+    name: str, repetitions: Iterable[Repetition], lists: Lists, settings: StatisticsSettings
+) -> pd.DataFrame:
+    """Return one of the tables of shares: a row per cell, side, and what the table is about.
+
+    What a repetition has no sample of has the share 0 there.
+    """
+    pick, words = _PICKS[name]
+    rows: list[tuple[object, ...]] = []
+    values: dict[int, list[tuple[int, FloatArray]]] = {}
+    for key, cell in by_cell(repetitions).items():
+        for side in sorted({side for one in cell for side in one.shares}):
+            present = [one for one in cell if side in one.shares]
+            tables = [pick(one.shares[side]) for one in present]
+            factors = np.array(
+                [(1.0, one.cpu_percent(side), one.ns_per_kib(side)) for one in present]
+            )
+            for item in dict.fromkeys(item for table in tables for item in table):
+                shares = [table.get(item, Share()) for table in tables]
+                if name in _SHORTENED and max(one.inclusive for one in shares) < LEAST_SHARE:
+                    continue
+                both = np.array([(one.inclusive, one.own) for one in shares])
+                # (repetition, scale, inclusive or own) to one row per quantity
+                scaled = factors[:, :, None] * both[:, None, :]
+                values.setdefault(len(present), []).append((len(rows), scaled.reshape(-1, 6).T))
+                rows.append((*key, side, *words(item, lists), len(present)))
+    columns = [*KEY, "side", *SHARE_TABLES[name], "n"]
+    table = pd.DataFrame(rows, columns=columns)
+    for column, numbers in _quantities(values, len(rows), settings).items():
+        table[column] = numbers
+    order = [*KEY, "side"]
+    return table.sort_values(
+        [*order, "inclusive_share", *SHARE_TABLES[name][:1]],
+        ascending=[True] * len(order) + [False, True],
+        ignore_index=True,
+    )
+
+
+def _quantities(
+    values: Mapping[int, Sequence[tuple[int, FloatArray]]],
+    n_rows: int,
+    settings: StatisticsSettings,
+) -> dict[str, FloatArray]:
+    """Return the columns of medians and intervals; rows of equally many repetitions at a time."""
+    columns = {
+        f"{quantity.name}{end}": np.full(n_rows, np.nan)
+        for quantity in QUANTITIES
+        for end in ("", "_low", "_high")
+    }
+    for entries in values.values():
+        places = np.array([place for place, _ in entries])
+        numbers = np.stack([number for _, number in entries])  # (row, quantity, repetition)
+        for index, quantity in enumerate(QUANTITIES):
+            median, low, high = _interval(numbers[:, index, :], quantity.is_share, settings)
+            columns[quantity.name][places] = median
+            columns[f"{quantity.name}_low"][places] = low
+            columns[f"{quantity.name}_high"][places] = high
+    return columns
+
+
+def _interval(
+    values: FloatArray, is_share: bool, settings: StatisticsSettings
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return medians and intervals that stay within what there can be.
+
+    Of a share above a half, the interval is that of the rest: 0.97 is as far from 1 as 0.03 from 0.
+    """
+    found = median_intervals(values, settings)
+    low, high = np.maximum(found.low, 0.0), found.high
+    if is_share:
+        rest = median_intervals(1.0 - values, settings)
+        flipped = found.median > 0.5
+        low = np.where(flipped, 1.0 - rest.high, low).clip(0.0, 1.0)
+        high = np.where(flipped, 1.0 - rest.low, high).clip(0.0, 1.0)
+    return found.median, low, high
+
+
+_SHORTENED = frozenset({"profile_paths", "profile_functions"})
+
+# a stack, or a name
+_Item = Stack | str
+_Words = Callable[[_Item, Lists], tuple[object, ...]]
+_Pick = Callable[[SideShares], Mapping[Any, Share]]
+
+
+def _path_words(item: _Item, lists: Lists) -> tuple[object, ...]:
+    assert isinstance(item, tuple)
+    return ";".join(item), len(item), plain_name(item[-1])
+
+
+def _function_words(item: _Item, lists: Lists) -> tuple[object, ...]:
+    assert isinstance(item, str)
+    return item, lists.categories.of_frame(item) or "transparent"
+
+
+def _word(item: _Item, lists: Lists) -> tuple[object, ...]:
+    return (item,)
+
+
+_PICKS: dict[str, tuple[_Pick, _Words]] = {
+    "profile_paths": (lambda shares: shares.paths, _path_words),
+    "profile_functions": (lambda shares: shares.functions, _function_words),
+    "profile_categories": (lambda shares: shares.categories, _word),
+    "profile_boxes": (lambda shares: shares.boxes, _word),
+    "profile_chains": (lambda shares: shares.chains, _word),
+}

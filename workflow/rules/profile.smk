@@ -1,0 +1,125 @@
+# Function chains: which functions the CPU time goes to. Records of their own, since sampling
+# disturbs; a chapter of the report where the section `profile` is enabled.
+#
+#   snakemake --cores 1 profile
+from copycost.grid import CELL_PATTERN, RAW_ROOT
+from copycost.profile.grid import STUDY, cell_keys, profile_cells
+from copycost.profile.plots import figure_names
+from copycost.profile.section import IPERF3
+from copycost.profile.table_columns import SHARE_TABLES
+
+PROFILE_CELLS = profile_cells(CONFIG.profile)
+PROFILE_RECORDS = [cell.path for cell in PROFILE_CELLS]
+PROFILE_PATTERN = CELL_PATTERN.format(
+    study=STUDY,
+    **{
+        name: f"{{{name}}}"
+        for name in re.findall(r"{(\w+)}", CELL_PATTERN)
+        if name != "study"
+    },
+)
+PROFILE_FIGURES = [
+    f"results/figures/profile/{name}"
+    for name in figure_names(cell_keys(CONFIG.profile), CONFIG.profile.differences)
+]
+# What of the section decides what the records are made into; not how they are made.
+PROFILE_SECTION = CONFIG.as_dict()["profile"]
+
+if CONFIG.profile.enabled:
+    REPORT_CHAPTERS["profile"] = "results/profile/facts.json"
+    REPORT_FIGURES += PROFILE_FIGURES
+
+
+def profile_programs(wildcards):
+    """Return the programs of a cell; iperf3 is one of the host's."""
+    if wildcards.implementation in IPERF3:
+        return {"sender": [], "receiver": []}
+    return {
+        "sender": entry.sender_of(wildcards),
+        "receiver": entry.receiver_of(wildcards),
+    }
+
+
+rule profile_cell:
+    input:
+        unpack(profile_programs),
+        host="results/host.json",
+    output:
+        record=f"{RAW_ROOT}/{PROFILE_PATTERN}.json",
+        folded=f"{RAW_ROOT}/{PROFILE_PATTERN}.folded.gz",
+    log:
+        f"results/logs/profile_cell/{PROFILE_PATTERN}.log",
+    wildcard_constraints:
+        implementation=r"\w+",
+    priority: lambda wildcards: cell_priority(Cell.from_words(STUDY, **wildcards), ORDER_SEED)
+    # All cores, so that nothing else runs beside a measurement.
+    threads: workflow.cores
+    params:
+        code=entry.digest_of(
+            package_files(
+                "measure",
+                "testbed",
+                "profile/access.py",
+                "profile/perf_script.py",
+                "profile/repetition.py",
+                "profile/runs.py",
+                "profile/sampler.py",
+            )
+        ),
+        settings=SETTINGS["streams"],
+        event=CONFIG.profile.event,
+        frequency_hz=CONFIG.profile.frequency_hz,
+    script:
+        "../scripts/profile_cell.py"
+
+
+rule collect_profile:
+    input:
+        records=PROFILE_RECORDS,
+        folded=[
+            f"{record.removesuffix('.json')}.folded.gz" for record in PROFILE_RECORDS
+        ],
+        lists=sorted(str(path) for path in Path("data", "functions").glob("*.yaml")),
+        published="data/published/function-shares.csv",
+        code=package_files("profile", "stats"),
+    output:
+        facts="results/profile/facts.json",
+        tables=[f"results/tables/{name}.csv" for name in SHARE_TABLES],
+    log:
+        "results/logs/profile/collect.log",
+    params:
+        profile=PROFILE_SECTION,
+        statistics=CONFIG.as_dict()["statistics"],
+    message:
+        "Add up the profiles"
+    script:
+        "../scripts/collect_profile.py"
+
+
+rule draw_profile:
+    input:
+        records=PROFILE_RECORDS,
+        folded=rules.collect_profile.input.folded,
+        lists=rules.collect_profile.input.lists,
+        published="data/published/function-shares.csv",
+        script_of_graphs="workflow/copycost/profile/flame.js",
+        code=package_files("profile", "report/outline.py"),
+    output:
+        figures=[f"{figure}.svg" for figure in PROFILE_FIGURES],
+        tables=[f"{figure}.csv" for figure in PROFILE_FIGURES],
+    log:
+        "results/logs/profile/draw.log",
+    params:
+        profile=PROFILE_SECTION,
+    message:
+        "Draw flame graphs and data paths"
+    script:
+        "../scripts/draw_profile.py"
+
+
+rule profile:
+    input:
+        facts=rules.collect_profile.output.facts,
+        tables=rules.collect_profile.output.tables,
+        figures=rules.draw_profile.output.figures,
+        records=PROFILE_RECORDS,

@@ -1,0 +1,23 @@
+"""Collect all profiles: the tables of shares, and the facts of the chapter."""
+
+import json
+from pathlib import Path
+
+from copycost.analysis.tables import write_table
+from copycost.logs import log_to_file
+from copycost.profile.facts import load_lists, profile_facts
+from copycost.profile.section import Profile
+from copycost.profile.tables import read_repetitions, share_table
+from copycost.stats.settings import StatisticsSettings
+
+log_to_file(snakemake.log[0])
+data = Path("data")
+settings = StatisticsSettings(**snakemake.params.statistics)
+profile = Profile.from_dict(snakemake.params.profile)
+lists = load_lists(data / "functions", data / "published")
+repetitions = read_repetitions(map(Path, snakemake.input.records), lists)
+for path in map(Path, snakemake.output.tables):
+    write_table(share_table(path.stem, repetitions, lists, settings), path)
+facts = profile_facts(repetitions, profile, lists, data, settings)
+text = json.dumps(facts, indent=1, allow_nan=False) + "\n"
+Path(snakemake.output.facts).write_text(text, encoding="utf-8")

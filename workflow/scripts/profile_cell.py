@@ -1,0 +1,30 @@
+"""Profile one repetition of one cell: write its record and its folded stacks."""
+
+import json
+from pathlib import Path
+
+from copycost.config import Settings
+from copycost.grid import Cell
+from copycost.logs import log_to_file
+from copycost.profile.folded import write_folded
+from copycost.profile.record import write_record
+from copycost.profile.repetition import Programs, profile_repetition
+from copycost.profile.words import tell
+from copycost.progress import say
+
+log_to_file(snakemake.log[0])
+given, params = snakemake.input, snakemake.params
+programs = Programs(
+    Path(given.sender) if given.sender else None, Path(given.receiver) if given.receiver else None
+)
+profiled = profile_repetition(
+    Cell.from_words("profile", **snakemake.wildcards),
+    Settings.from_params(params.settings),
+    json.loads(Path(given.host).read_text(encoding="utf-8")),
+    programs,
+    params.event,
+    params.frequency_hz,
+)
+write_folded(profiled.stacks, Path(snakemake.output.folded))
+write_record(profiled.record, Path(snakemake.output.record))
+say(tell(profiled.record))
