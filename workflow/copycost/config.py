@@ -11,6 +11,7 @@ from typing import Any, Literal, Self, cast, get_args
 from copycost.config_report import Report, Statistics
 from copycost.cpu_budget.section import CpuBudget
 from copycost.datagrams.section import Datagrams
+from copycost.profile.section import Profile
 
 NoDelay = Literal["kernel", "on", "off"]
 Study = Literal["streams", "round_trips"]
@@ -226,6 +227,7 @@ class Config:
     udp: Streams
     round_trips: RoundTrips
     refine: Refine
+    profile: Profile
     cpu_budget: CpuBudget
     datagrams: Datagrams
     measure: Measure
@@ -244,6 +246,7 @@ class Config:
             udp=Streams.from_dict(tree["udp"]),
             round_trips=RoundTrips.from_dict(tree["round_trips"]),
             refine=Refine.from_dict(tree["refine"]),
+            profile=Profile.from_dict(tree["profile"]),
             cpu_budget=CpuBudget.from_dict(tree["cpu_budget"]),
             datagrams=Datagrams.from_dict(tree["datagrams"]),
             measure=Measure.from_dict(tree["measure"]),

@@ -26,6 +26,8 @@ _SIZES = (
     ("udp", "msg_bytes"),
     ("udp", "working_sets"),
     ("round_trips", "msg_bytes"),
+    ("profile", "msg_bytes"),
+    ("profile", "working_sets"),
     ("cpu_budget", "message_bytes"),
     ("datagrams", "datagram_bytes"),
     ("measure", "send_buffer_bytes"),

@@ -15,6 +15,7 @@ from copycost.capabilities import (
 )
 from copycost.conditions import COLD, HOT, RECV
 from copycost.cpu_budget.section import IPERF3
+from copycost.profile.section import IPERF3 as PROFILED_IPERF3
 from copycost.sizes import format_size
 from copycost.spelling import did_you_mean
 
@@ -40,6 +41,7 @@ _LISTS: tuple[tuple[str, ...], ...] = (
     *((grid, key) for grid in ("streams", "udp") for key in _STREAM_LISTS),
     *(("cpu_budget", key) for key in _BUDGET_LISTS),
     *(("datagrams", key) for key in _DATAGRAM_LISTS),
+    *(("profile", key) for key in (*_GRID_LISTS, *_STREAM_LISTS)),
     ("measure", "cpus", "sender"),
     ("measure", "cpus", "receiver"),
     ("report", "formats"),
@@ -92,6 +94,8 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
         yield from _working_set_problems(sound, grid, around.memory_bytes)
     for study in _DRIVEN:
         yield from _driver_problems(sound, study, around.strategies)
+    yield from _profile_problems(sound, around.strategies)
+    yield from _working_set_problems(sound, "profile", around.memory_bytes)
     yield from _time_problems(sound)
     yield from _cpu_problems(sound, around.usable_cpus)
 
@@ -153,6 +157,26 @@ def _driver_problems(sound: Sound, study: str, strategies: Collection[str]) -> I
     loopback_alone = study == "datagrams" and sound.list(study, "testbeds") == ["loopback"]
     if loopback_alone and drivers and IPERF3 not in drivers:
         yield (study, "testbeds"), "got loopback alone, must list veth_udp for our own sender"
+
+
+def _profile_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
+    """Yield what cannot be profiled: ways to send that there are not, and a grid without a cell."""
+    known = [*PROFILED_IPERF3, *sorted(strategies)]
+    names = sound.list("profile", "implementations")
+    for name in names:
+        strategy, batch = split_implementation(name)
+        if strategy not in known or (batch > 1 and not capability_of(strategy).batching):
+            yield (
+                ("profile", "implementations"),
+                f"got {name!r}, must be one of {', '.join(known)}{did_you_mean(name, known)}",
+            )
+    for pair in sound.list("profile", "differences"):
+        for name in pair:
+            if names and name not in names:
+                yield (
+                    ("profile", "differences"),
+                    f"got {name!r}, must be among profile.implementations, {', '.join(names)}",
+                )
 
 
 def _receiver_problems(sound: Sound, grid: str) -> Iterator[Problem]:
