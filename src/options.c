@@ -1,9 +1,9 @@
 #include "options.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "size_text.h"
 
 #define MAX_THREADS 1024
 #define MAX_MSG_BYTES ((size_t)1 << 30)
@@ -32,25 +32,10 @@ struct option_spec {
     size_t max;
 };
 
-bool options_parse_size(const char *text, size_t min, size_t max, size_t *value)
-{
-    char *end = NULL;
-    if (!isdigit((unsigned char)text[0])) {
-        return false; /* strtoull would take signs and blanks */
-    }
-    errno = 0;
-    const unsigned long long number = strtoull(text, &end, 10);
-    if (errno != 0 || *end != '\0' || number < min || number > max) {
-        return false;
-    }
-    *value = (size_t)number;
-    return true;
-}
-
 static int set_size(const struct option_spec *spec, const char *text, struct options *options)
 {
     size_t value = 0;
-    if (!options_parse_size(text, spec->min, spec->max, &value)) {
+    if (!size_text_parse(text, spec->min, spec->max, &value)) {
         return -EINVAL;
     }
     memcpy((char *)options + spec->offset, &value, sizeof(value));
@@ -87,7 +72,7 @@ static int parse_numbers(const char *text, size_t max, int *numbers, size_t n_ma
         }
         memcpy(digits, text, length);
         digits[length] = '\0';
-        if (!options_parse_size(digits, 0, max, &value)) {
+        if (!size_text_parse(digits, 0, max, &value)) {
             return -EINVAL;
         }
         numbers[n++] = (int)value;

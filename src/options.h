@@ -67,9 +67,6 @@ int options_parse(enum program_role role, int argc, char **argv, struct options 
 /* Prints the usage text: each option with its unit and range. */
 void options_usage(enum program_role role, const char *program, FILE *to);
 
-/* Reads digits as a number from min to max. Returns whether that is what they are. */
-bool options_parse_size(const char *text, size_t min, size_t max, size_t *value);
-
 /* "stream" or "datagram". */
 const char *transport_name(enum transport transport);
 

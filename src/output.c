@@ -94,7 +94,7 @@ void json_int(struct json *json, const char *key, int64_t value)
 void json_real(struct json *json, const char *key, double value)
 {
     put_key(json, key);
-    (void)fprintf(json->file, "%.3f", value);
+    (void)fprintf(json->file, "%.9g", value);
 }
 
 void json_bool(struct json *json, const char *key, bool value)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "build_info.h"
 #include "clock.h"
 #include "datagram.h"
 #include "greeting.h"
@@ -122,7 +123,7 @@ static int report(const struct session *session, struct failure *failure)
     json_uint(&json, "schema_version", RESULT_SCHEMA_VERSION);
     json_string(&json, "program", PROGRAM);
     json_string(&json, "receiver", the_receiver.name);
-    report_build(&json);
+    build_info_report(&json);
     report_options(&json, ROLE_RECEIVER, session->options);
     report_effective(&json, ROLE_RECEIVER, &session->window.facts);
     report_window(&json, &session->window);
@@ -188,7 +189,7 @@ int main(int argc, char **argv)
     }
     if (options.action == ACTION_VERSION) {
         (void)printf(PROGRAM " %s, ", the_receiver.name);
-        report_version(stdout);
+        build_info_print(stdout);
         return EXIT_MEASURED;
     }
     if (options.action == ACTION_RUN && check_receiver(&options, &failure) != 0) {

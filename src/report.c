@@ -2,20 +2,6 @@
 
 #include "perf_control.h"
 
-#ifndef COPYCOST_SOURCE_DIGEST
-#define COPYCOST_SOURCE_DIGEST "unknown"
-#endif
-
-#ifndef COPYCOST_FLAGS
-#define COPYCOST_FLAGS "unknown"
-#endif
-
-#ifdef __clang__
-#define COMPILER "clang " __clang_version__
-#else
-#define COMPILER "gcc " __VERSION__
-#endif
-
 /* Which counters each program reports, and as what. */
 struct count_name {
     enum counter which;
@@ -37,21 +23,6 @@ static const struct count_name COUNT_NAMES[] = {
     {COUNT_MAPPED_BYTES, ROLE_RECEIVER, "mapped_bytes"},
     {COUNT_EINTR, ROLE_BOTH, "eintr_count"},
 };
-
-void report_version(FILE *to)
-{
-    (void)fprintf(to, "source %.16s, %s, flags %s\n", COPYCOST_SOURCE_DIGEST, COMPILER,
-                  COPYCOST_FLAGS);
-}
-
-void report_build(struct json *json)
-{
-    json_begin_object(json, "build");
-    json_string(json, "source_digest", COPYCOST_SOURCE_DIGEST);
-    json_string(json, "compiler", COMPILER);
-    json_string(json, "flags", COPYCOST_FLAGS);
-    json_end_object(json);
-}
 
 void report_options(struct json *json, enum program_role role, const struct options *options)
 {

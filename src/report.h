@@ -12,10 +12,6 @@
 
 #define RESULT_SCHEMA_VERSION 1
 
-/* The rest of the --version line, after the program's name: source digest, compiler, flags. */
-void report_version(FILE *to);
-
-void report_build(struct json *json);
 void report_options(struct json *json, enum program_role role, const struct options *options);
 void report_effective(struct json *json, enum program_role role, const struct socket_facts *facts);
 void report_window(struct json *json, const struct window *window);

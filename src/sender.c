@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "build_info.h"
 #include "clock.h"
 #include "contents.h"
 #include "datagram.h"
@@ -279,7 +280,7 @@ static int report(const struct session *session, const struct service_times *tim
     json_uint(&json, "schema_version", RESULT_SCHEMA_VERSION);
     json_string(&json, "program", PROGRAM);
     json_string(&json, "strategy", the_strategy.name);
-    report_build(&json);
+    build_info_report(&json);
     report_options(&json, ROLE_SENDER, session->options);
     report_effective(&json, ROLE_SENDER, &session->window.facts);
     report_window(&json, &session->window);
@@ -352,7 +353,7 @@ int main(int argc, char **argv)
     }
     if (options.action == ACTION_VERSION) {
         (void)printf(PROGRAM " %s, ", the_strategy.name);
-        report_version(stdout);
+        build_info_print(stdout);
         return EXIT_MEASURED;
     }
     if (options.action == ACTION_RUN && check_strategy(&options, &failure) != 0) {
