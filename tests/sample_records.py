@@ -96,6 +96,7 @@ def _sender(implementation: str) -> dict[str, Any]:
             "completed_in_window": 19_990,
             "copied_in_window": 15_000,
             "notifications_in_window": 800,
+            "copied_unknown": None,
         }
     return {
         "schema_version": 1,
@@ -104,10 +105,12 @@ def _sender(implementation: str) -> dict[str, Any]:
         "build": dict(_BUILD),
         "options": {"n_threads": 1},
         "effective": {**_effective(), "zero_copy": zero_copy is not None},
+        "ring": {"bytes": 65_672, "messages": 1, "fresh": False},
         "window": _window(),
         "in_window": in_window,
         "total": {"bytes": 1_600_000_000, **calls, "messages": 24_000},
         "zero_copy": zero_copy,
+        "round_trip": None,
         "service_time": {
             "sample_every": 7,
             "samples": 2_857,
@@ -126,6 +129,7 @@ def _receiver() -> dict[str, Any]:
     return {
         "schema_version": 1,
         "program": "receiver",
+        "receiver": "recv",
         "build": dict(_BUILD),
         "options": {"n_threads": 1},
         "effective": _effective(),
@@ -135,8 +139,16 @@ def _receiver() -> dict[str, Any]:
             "first_half_bytes": 655_000_000,
             "recv_calls": 10_000,
             "eintr_count": 0,
+            "mapped_bytes": 0,
+            "datagrams": 0,
         },
-        "total": {"bytes": 1_600_000_000, "recv_calls": 12_500, "eintr_count": 0},
+        "total": {
+            "bytes": 1_600_000_000,
+            "recv_calls": 12_500,
+            "eintr_count": 0,
+            "mapped_bytes": 0,
+            "datagrams": 0,
+        },
         "verify": None,
         "process": _process(),
         "tcp": {"retransmits": 0},

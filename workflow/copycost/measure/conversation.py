@@ -116,7 +116,8 @@ class Conversation:
         lines: dict[SideName, str] = {}
         while True:
             for side in self.sides:
-                while (line := side.read_line()) is not None:
+                # no further than that: a sender that waits for nobody says the next word at once
+                while side.name not in lines and (line := side.read_line()) is not None:
                     if line.split()[:1] == [word]:
                         lines[side.name] = line
             silent = [side for side in self.sides if side.name not in lines]

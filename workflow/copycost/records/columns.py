@@ -122,7 +122,8 @@ _STREAM = (
            "Messages in the window that had to wait until the kernel gave back a message of the "
            "ring", _RATE),
     Column("mapped_share", "float64", "1",
-           "Share of received_bytes that the receiver mapped instead of copying", _RATE, highest=1),
+           "Share of received_bytes that the receiver mmap mapped instead of copying", _RATE,
+           highest=1),
 )  # fmt: skip
 
 _CPU = "CPU time"

@@ -71,6 +71,8 @@ def derive_row(record: Record) -> Row:
             row |= {f"{side}_{event}_status": "not_measured" for event in PERF_EVENTS}
         return row
     row |= _stream(sender, receiver, record["sink"], cell.n_threads)
+    if receiver is not None and cell.receiver == "mmap":
+        row["mapped_share"] = ratio(receiver["in_window"]["mapped_bytes"], row["received_bytes"])
     row |= _datagrams(record, sender, receiver)
     row |= _counters(record)
     row |= _cpu_time(row, sender, receiver)
@@ -130,10 +132,7 @@ def _stream(
         "service_max_ns": service["max_ns"],
         "service_samples": service["samples"],
         "first_half_share": first_half_share,
-        "slot_waits": sender["in_window"].get("slot_waits"),
-        "mapped_share": None
-        if receiver is None
-        else ratio(receiver["in_window"].get("mapped_bytes"), received),
+        "slot_waits": sender["in_window"]["slot_waits"],
     }
 
 
