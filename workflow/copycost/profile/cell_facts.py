@@ -14,6 +14,7 @@ from copycost.stats.settings import StatisticsSettings
 
 SIDES = ("sender", "receiver")
 _TOP_FUNCTIONS = 8
+_TOP_CATEGORIES = 3
 
 
 def slug_of(key: CellKey) -> str:
@@ -29,8 +30,11 @@ def cell_facts(
     condition, testbed, implementation, msg_bytes, n_threads, working_set, receiver = key
     runs = [one.record["sampled"] for one in cell]
     rates = [run["received_bytes"] * 8 / run["window_s"] for run in runs if run]
-    copied = [run["copied_share"] for run in runs if run and run["copied_share"] is not None]
-    sides = [side for side in SIDES if any(side in one.shares for one in cell)]
+    found = {
+        side: _side(side, cell, lists, settings)
+        for side in SIDES
+        if any(side in one.shares for one in cell)
+    }
     return {
         "slug": slug_of(key),
         "condition": condition,
@@ -44,10 +48,33 @@ def cell_facts(
         "sender_only": Condition(testbed, working_set, receiver).sender_only,
         "n": len(cell),
         "throughput_bits_per_s": estimate(rates, settings),
-        "copied_share": {"low": min(copied), "high": max(copied)} if copied else None,
+        "copied_share": copied_share(cell),
         "cpu_source": sorted({one["cpu_source"] for run in runs if run for one in _sides(run)}),
-        "sides": {side: _side(side, cell, lists, settings) for side in sides},
+        "sides": found,
+        "category_rows": _category_rows(found, lists),
     }
+
+
+def copied_share(cell: Sequence[Repetition]) -> dict[str, float] | None:
+    """Return which share of the zero-copy sends the kernel copied after all, None without any."""
+    runs = [one.record["sampled"] for one in cell]
+    copied = [run["copied_share"] for run in runs if run and run["copied_share"] is not None]
+    return {"low": min(copied), "high": max(copied)} if copied else None
+
+
+def _category_rows(sides: Mapping[str, Any], lists: Lists) -> list[dict[str, Any]]:
+    """Return the categories with what each side has of them, in the order of the lists."""
+    rows = []
+    for category in lists.categories.all:
+        found = {
+            side: entry["own"]
+            for side, facts in sides.items()
+            for entry in facts["categories"]
+            if entry["name"] == category.name and entry["ever"]
+        }
+        if found or category.name == UNCATEGORISED:
+            rows.append({"name": category.name, "title": category.title, "sides": found})
+    return rows
 
 
 def _sides(run: Mapping[str, Any]) -> list[Any]:
@@ -63,8 +90,8 @@ def _side(
         values = [one.own if own else one.inclusive for one in shares]
         pairs = list(zip(values, present, strict=True))
         return {
-            "share": estimate(values, settings),
-            "cpu_percent": estimate([v * one.cpu_percent(side) for v, one in pairs], settings),
+            "share": estimate(values, settings, is_share=True),
+            "cpus": estimate([v * one.cpus(side) for v, one in pairs], settings),
             "ns_per_kib": estimate([v * one.ns_per_kib(side) for v, one in pairs], settings),
         }
 
@@ -78,15 +105,18 @@ def _side(
     categories, within = table("categories", own=True), table("categories", own=False)
     return {
         "n": len(present),
-        "cpu_percent": estimate([one.cpu_percent(side) for one in present], settings),
+        "cpus": estimate([one.cpus(side) for one in present], settings),
         "ns_per_kib": estimate([one.ns_per_kib(side) for one in present], settings),
         "samples": sum(_samples(one, side) for one in present),
         "categories": [
             {"name": category.name, "title": category.title, "own": categories[category.name],
-             "inclusive": within[category.name]}
+             "inclusive": within[category.name],
+             "ever": any(one.shares[side].categories.get(category.name, Share()).own > 0
+                         for one in present)}
             for category in lists.categories.all
             if category.name in categories
         ],
+        "top": _top(categories, lists),
         "uncategorised": max(
             one.shares[side].categories.get(UNCATEGORISED, Share()).own for one in present
         ),
@@ -97,6 +127,13 @@ def _side(
             for box in table("boxes", own=True)
         },
     }  # fmt: skip
+
+
+def _top(categories: Mapping[str, Any], lists: Lists) -> list[str]:
+    """Return the titles of the categories that take most, at most three."""
+    titles = {category.name: category.title for category in lists.categories.all}
+    ranked = sorted(categories, key=lambda name: -categories[name]["share"]["median"])
+    return [titles[name] for name in ranked[:_TOP_CATEGORIES]]
 
 
 def _samples(one: Repetition, side: str) -> int:
@@ -146,10 +183,10 @@ def _busiest(
         {
             "name": plain_name(name),
             "category": lists.categories.of_frame(name) or UNCATEGORISED,
-            "share": estimate([table.get(name, 0.0) for table in tables], settings),
-            "cpu_percent": estimate(
+            "share": estimate([table.get(name, 0.0) for table in tables], settings, is_share=True),
+            "cpus": estimate(
                 [
-                    table.get(name, 0.0) * one.cpu_percent(side)
+                    table.get(name, 0.0) * one.cpus(side)
                     for table, one in zip(tables, present, strict=True)
                 ],
                 settings,

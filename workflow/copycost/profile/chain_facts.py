@@ -68,7 +68,7 @@ def chain_facts(
                         "condition": condition,
                         "same_path": next(iter(ours))[1] in beside["same_path"],
                         "cells": [{"implementation": key[2], "msg_bytes": key[3]} for key in ours],
-                        "rows": [_row(row, ours, names, settings) for row in rows],
+                        **_rows(rows, ours, names, settings),
                     }
                 )
     return tables
@@ -91,6 +91,30 @@ def _is_nearest(
     return min(known, key=lambda size: abs(size - key[3])) == int(datagram)
 
 
+def _rows(
+    rows: Sequence[Mapping[str, str]],
+    ours: Mapping[CellKey, Sequence[Repetition]],
+    names: ChainNames,
+    settings: StatisticsSettings,
+) -> dict[str, Any]:
+    """Return the chains of a scenario, and what became of the published names here."""
+    found = [_row(row, ours, names, settings) for row in rows]
+    here: dict[str, dict[str, None]] = {}
+    for row in found:
+        seen = here.setdefault(row["call_path"][-1], {})
+        for one in row["ours"]:
+            seen.update(dict.fromkeys(one["seen_as"]))
+    return {
+        "rows": found,
+        "renamed": [
+            {"published": name, "here": next(iter(seen)), "note": names.notes[name]}
+            for name, seen in here.items()
+            if seen and name not in seen
+        ],
+        "missing": [name for name, seen in here.items() if not seen],
+    }
+
+
 def _row(
     row: Mapping[str, str],
     ours: Mapping[CellKey, Sequence[Repetition]],
@@ -104,17 +128,17 @@ def _row(
         present = [one for one in cell if side in one.shares]
         shares = [one.shares[side].chains.get(path, Share()).inclusive for one in present]
         seen = any(share > 0 for share in shares)
-        values = [s * one.cpu_percent(side) for s, one in zip(shares, present, strict=True)]
+        values = [s * one.cpus(side) for s, one in zip(shares, present, strict=True)]
         found.append(
             {
-                "cpu_percent": estimate(values, settings) if seen else None,
+                "cpus": estimate(values, settings) if seen else None,
                 "seen_as": _seen_as(path, side, present, names) if seen else [],
             }
         )
     return {
         "side": side,
         "call_path": path.split(";"),
-        "published_cpu_percent": float(row["cpu_percent"]),
+        "published_cpus": float(row["cpu_percent"]) / 100.0,
         "ours": found,
         "note": names.notes[path.split(";")[-1]],
     }

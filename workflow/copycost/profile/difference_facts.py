@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from copycost.profile.cell_facts import SIDES, by_function, slug_of
+from copycost.profile.cell_facts import SIDES, by_function, copied_share, slug_of
 from copycost.profile.estimate import changes
 from copycost.profile.functions import UNCATEGORISED, plain_name
 from copycost.profile.grid import CellKey
@@ -51,6 +51,7 @@ def difference_facts(
         "slug": f"{slug_of(pair[0])}_to_{pair[1][2]}",
         "condition": condition,
         "testbed": testbed,
+        "cells": [slug_of(key) for key in pair],
         "before": before,
         "after": pair[1][2],
         "msg_bytes": msg_bytes,
@@ -61,6 +62,7 @@ def difference_facts(
             for side in SIDES
             if all(side in one.shares for both in rounds for one in both)
         },
+        "copied_share": copied_share([other for _, other in rounds]),
         "price": _price(rounds, settings.confidence),
     }
 

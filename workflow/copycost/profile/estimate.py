@@ -7,7 +7,7 @@ from typing import TypedDict
 import numpy as np
 from scipy import special
 
-from copycost.stats.medians import median_intervals
+from copycost.stats.medians import MedianIntervals, median_intervals
 from copycost.stats.ratios import holm, t_quantile
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
@@ -36,15 +36,42 @@ class Change(TypedDict):
     sure: bool
 
 
-def estimate(values: Iterable[float], settings: StatisticsSettings) -> Estimate | None:
+def intervals(
+    values: FloatArray, settings: StatisticsSettings, *, is_share: bool = False
+) -> MedianIntervals:
+    """Return the median of each row and its interval, within what there can be.
+
+    Parameters
+    ----------
+    values : array
+        Shape (n_rows, n): n repetitions each, none below 0, no NaN.
+    settings : StatisticsSettings
+        Confidence and resamples.
+    is_share : bool
+        Nothing is above 1. Of a share above a half, the interval is that of the rest: 0.97 is as
+        far from 1 as 0.03 from 0.
+    """
+    found = median_intervals(values, settings)
+    low, high = np.maximum(found.low, 0.0), found.high
+    if is_share:
+        rest = median_intervals(1.0 - values, settings)
+        flipped = found.median > 0.5
+        low = np.where(flipped, 1.0 - rest.high, low).clip(0.0, 1.0)
+        high = np.where(flipped, 1.0 - rest.low, high).clip(0.0, 1.0)
+    return MedianIntervals(found.median, low, high)
+
+
+def estimate(
+    values: Iterable[float], settings: StatisticsSettings, *, is_share: bool = False
+) -> Estimate | None:
     """Return the median of the values that are numbers and its interval, None if there are none."""
     known = [value for value in values if math.isfinite(value)]
     if not known:
         return None
-    found = median_intervals(np.array([known]), settings)
+    found = intervals(np.array([known]), settings, is_share=is_share)
     return {
         "median": float(found.median[0]),
-        "low": _bound(max(found.low[0], 0.0) if min(known) >= 0 else found.low[0]),
+        "low": _bound(found.low[0]),
         "high": _bound(found.high[0]),
         "n": len(known),
     }

@@ -20,6 +20,9 @@ from copycost.stats.settings import StatisticsSettings
 
 SCHEMA_VERSION = 1
 
+# more pictures would bury the text; all of them are files
+_MOST_SHOWN = 4
+
 MOST_UNCATEGORISED = 0.05
 """From which share on the text warns that the lists of functions do not know this kernel."""
 
@@ -62,6 +65,7 @@ def profile_facts(
         difference_facts(pair, rounds_of(cells, pair), lists, settings)
         for pair in pairs_of(cells, profile.differences)
     )
+    changed = [one for one in differences if one is not None]
     measured = [one for one in repetitions if one.record["status"] == "measured"]
     found = [cell_facts(key, cell, lists, settings) for key, cell in cells.items()]
     return {
@@ -71,17 +75,28 @@ def profile_facts(
         "n_repetitions": len(repetitions),
         "n_measured": len(measured),
         "losses": _losses(repetitions),
-        "sampling": _sampling(measured),
+        "sampling": _sampling(measured, profile.event),
         "overhead": _overhead(measured, settings.confidence),
         "categories": [
             {"name": one.name, "title": one.title, "about": one.about}
             for one in lists.categories.all
         ],
         "uncategorised": _uncategorised(found),
+        "titles": {one.name: one.title for one in lists.categories.all},
         "cells": found,
+        "shown": _shown(found, changed),
+        "published_source": names.source,
         "chains": chain_facts(cells, published, names, settings),
-        "differences": [one for one in differences if one is not None],
+        "differences": changed,
     }
+
+
+def _shown(
+    cells: Sequence[Mapping[str, Any]], differences: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Return the cells whose pictures the report shows: first those that are compared."""
+    compared = [slug for one in differences for slug in one["cells"]]
+    return list(dict.fromkeys([*compared, *(cell["slug"] for cell in cells)]))[:_MOST_SHOWN]
 
 
 def _losses(repetitions: Iterable[Repetition]) -> list[dict[str, Any]]:
@@ -98,7 +113,7 @@ def _losses(repetitions: Iterable[Repetition]) -> list[dict[str, Any]]:
     ]
 
 
-def _sampling(measured: Sequence[Repetition]) -> dict[str, Any] | None:
+def _sampling(measured: Sequence[Repetition], choice: str) -> dict[str, Any] | None:
     """Return how it was sampled, and how complete that is."""
     all_of_them = [one.record["sampling"] for one in measured if one.record["sampling"]]
     if not all_of_them:
@@ -106,12 +121,14 @@ def _sampling(measured: Sequence[Repetition]) -> dict[str, Any] | None:
     samples = sum(side["samples"] for one in all_of_them for side in one["sides"].values())
     lost = sum(one["lost"] for one in all_of_them)
     return {
+        "choice": choice,
         "events": sorted({one["event"] for one in all_of_them}),
         "sources": sorted({one["source"] for one in all_of_them}),
         "frequency_hz": max(one["frequency_hz"] for one in all_of_them),
         "perf_versions": sorted({one["perf_version"] for one in all_of_them}),
         "n_samples": samples,
         "n_lost": lost,
+        "n_samples_and_lost": samples + lost,
         "lost_share": lost / (samples + lost) if samples + lost else 0.0,
         "n_truncated": sum(one["truncated"] for one in all_of_them),
         "timer_agreement": _timer_agreement(measured),

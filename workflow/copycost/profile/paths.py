@@ -95,12 +95,15 @@ class ChainNames:
     ----------
     names, notes : dict
         Names, and a note or None, by published function.
+    source : str
+        What was profiled, as the beginning of a sentence.
     scenarios : dict
         By published scenario, the testbeds of ours that it stands beside, and which are one path.
     """
 
     names: dict[str, frozenset[str]]
     notes: dict[str, str | None]
+    source: str
     scenarios: dict[str, dict[str, list[str]]]
 
     def chain(self, call_path: str) -> Chain:
@@ -137,6 +140,7 @@ def load_chain_names(folder: Path) -> ChainNames:
         return ChainNames(
             {name: frozenset(row["names"]) for name, row in functions.items()},
             {name: row.get("note") for name, row in functions.items()},
+            tree["source"],
             tree["scenarios"],
         )
 

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from copycost.conditions import Condition
+from copycost.profile.estimate import intervals
 from copycost.profile.folded import read_folded
 from copycost.profile.functions import Stack, plain_name
 from copycost.profile.grid import CellKey
 from copycost.profile.record import ProfileRecord, folded_path, read_record
 from copycost.profile.shares import Lists, Share, SideShares, shares_of
 from copycost.profile.table_columns import KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
-from copycost.stats.medians import median_intervals
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
 KIB = 1024.0
@@ -52,11 +52,15 @@ class Repetition:
             cell["receiver"],
         )
 
-    def cpu_percent(self, side: str) -> float:
-        """CPU that a side used in the window of the sampled run, in percent of one CPU."""
+    def cpus(self, side: str) -> float:
+        """CPUs that a side used in the window of the sampled run (1: one CPU, all of the time)."""
         run = self.record["sampled"]
         assert run is not None
-        return 100.0 * run["sides"][side]["cpu_ns"] / (run["window_s"] * 1e9)
+        return run["sides"][side]["cpu_ns"] / (run["window_s"] * 1e9)
+
+    def cpu_percent(self, side: str) -> float:
+        """CPU use of a side in percent of one CPU."""
+        return 100.0 * self.cpus(side)
 
     def ns_per_kib(self, side: str) -> float:
         """CPU time of a side per KiB received in the sampled run [ns]; NaN if nothing arrived."""
@@ -140,28 +144,11 @@ def _quantities(
         places = np.array([place for place, _ in entries])
         numbers = np.stack([number for _, number in entries])  # (row, quantity, repetition)
         for index, quantity in enumerate(QUANTITIES):
-            median, low, high = _interval(numbers[:, index, :], quantity.is_share, settings)
-            columns[quantity.name][places] = median
-            columns[f"{quantity.name}_low"][places] = low
-            columns[f"{quantity.name}_high"][places] = high
+            found = intervals(numbers[:, index, :], settings, is_share=quantity.is_share)
+            columns[quantity.name][places] = found.median
+            columns[f"{quantity.name}_low"][places] = found.low
+            columns[f"{quantity.name}_high"][places] = found.high
     return columns
-
-
-def _interval(
-    values: FloatArray, is_share: bool, settings: StatisticsSettings
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return medians and intervals that stay within what there can be.
-
-    Of a share above a half, the interval is that of the rest: 0.97 is as far from 1 as 0.03 from 0.
-    """
-    found = median_intervals(values, settings)
-    low, high = np.maximum(found.low, 0.0), found.high
-    if is_share:
-        rest = median_intervals(1.0 - values, settings)
-        flipped = found.median > 0.5
-        low = np.where(flipped, 1.0 - rest.high, low).clip(0.0, 1.0)
-        high = np.where(flipped, 1.0 - rest.low, high).clip(0.0, 1.0)
-    return found.median, low, high
 
 
 _SHORTENED = frozenset({"profile_paths", "profile_functions"})
