@@ -6,9 +6,9 @@
  * application owns its fields again. Works on every Linux.
  */
 #include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
 
+#include "send_rest.h"
 #include "strategy.h"
 
 static int one_copy_setup(struct stream *stream)
@@ -36,28 +36,6 @@ static ssize_t send_once(struct stream *stream, struct iovec *iov, size_t n_iov)
                 stream->fd);
 }
 
-/* The rest of a message of which n_bytes are sent, from a copy of the iovecs that may be shortened.
- */
-static int send_rest(struct stream *stream, const struct message *message, size_t sent_bytes)
-{
-    struct iovec rest[MESSAGE_FIELDS];
-    memcpy(rest, message->field, sizeof(rest));
-    size_t skip_bytes = sent_bytes;
-    size_t used = 0;
-    while (sent_bytes < stream->msg_bytes) {
-        used += iovec_skip(rest + used, MESSAGE_FIELDS - used, skip_bytes);
-        const ssize_t n = send_once(stream, rest + used, MESSAGE_FIELDS - used);
-        if (n < 0) {
-            return (int)n;
-        }
-        count(stream->counters, COUNT_SHORT_WRITES,
-              n > 0 && (size_t)n < stream->msg_bytes - sent_bytes ? 1 : 0);
-        skip_bytes = (size_t)n;
-        sent_bytes += (size_t)n;
-    }
-    return 0;
-}
-
 static int one_copy_send_messages(struct stream *stream)
 {
     struct message *message = next_message(stream);
@@ -69,7 +47,7 @@ static int one_copy_send_messages(struct stream *stream)
         return 0;
     }
     count(stream->counters, COUNT_SHORT_WRITES, n > 0 ? 1 : 0);
-    return send_rest(stream, message, (size_t)n);
+    return send_rest(stream, message, (size_t)n, send_once);
 }
 
 static void one_copy_teardown(struct stream *stream)

@@ -1,6 +1,6 @@
 """What each way to send and to receive can do: the cells that cannot exist follow from it.
 
-A cell that cannot exist (a splice over UDP, a batch that no datagram holds) is left out when the
+A cell that cannot exist (segments over TCP, a batch that no datagram holds) is left out when the
 grid is built. One that may fail on a host (io_uring forbidden, say) is not told from here: its
 program is run and says so itself.
 """
@@ -84,10 +84,10 @@ CAPABILITIES: Mapping[str, Capability] = MappingProxyType(
     {
         "null": Capability(BOTH),
         "one_copy": Capability(BOTH),
-        "sendfile": Capability(),
+        "sendfile": Capability(BOTH),
         "sendmmsg": Capability(BOTH, batching=True),
-        "splice": Capability(),
-        "splice_gift": Capability(),
+        "splice": Capability(BOTH),
+        "splice_gift": Capability(BOTH),
         "two_copy": Capability(BOTH),
         "udp_gso": Capability(DATAGRAM, batching=True, batch_is_one_datagram=True),
         "uring_send": Capability(BOTH, batching=True),

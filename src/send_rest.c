@@ -1,0 +1,22 @@
+#include "send_rest.h"
+
+#include <string.h>
+
+int send_rest(struct stream *stream, const struct message *message, size_t sent_bytes,
+              send_iovecs *send_once)
+{
+    struct iovec rest[MESSAGE_FIELDS]; /* a copy, since iovecs are shortened */
+    memcpy(rest, message->field, sizeof(rest));
+    size_t used = iovec_skip(rest, MESSAGE_FIELDS, sent_bytes);
+    while (sent_bytes < stream->msg_bytes) {
+        const ssize_t n = send_once(stream, rest + used, MESSAGE_FIELDS - used);
+        if (n < 0) {
+            return (int)n;
+        }
+        used += iovec_skip(rest + used, MESSAGE_FIELDS - used, (size_t)n);
+        sent_bytes += (size_t)n;
+        count(stream->counters, COUNT_SHORT_WRITES,
+              n > 0 && sent_bytes < stream->msg_bytes ? 1 : 0);
+    }
+    return 0;
+}

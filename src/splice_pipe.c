@@ -1,0 +1,106 @@
+#include "splice_pipe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "memory.h"
+
+/* The largest pipe that a user without rights may have by default (fs.pipe-max-size). */
+#define MAX_PIPE_BYTES ((size_t)1 << 20)
+
+int splice_pipe_open(struct splice_pipe *pipe, struct stream *stream)
+{
+    /* One page to each place of a pipe; each field may take one page more than its size says. */
+    const size_t n_bytes = stream->msg_bytes + MESSAGE_FIELDS * memory_page_bytes();
+    int fds[2];
+    pipe->read_fd = NO_FD;
+    pipe->write_fd = NO_FD;
+    if (pipe2(fds, O_CLOEXEC) != 0) {
+        return fail(stream->failure, errno, "%s: pipe2", pipe->user);
+    }
+    pipe->read_fd = fds[0];
+    pipe->write_fd = fds[1];
+    /* Refused (EPERM) to users whose pipes together hold much; the pipe is then as it was. */
+    const size_t wanted_bytes = n_bytes < MAX_PIPE_BYTES ? n_bytes : MAX_PIPE_BYTES;
+    if (fcntl(pipe->write_fd, F_SETPIPE_SZ, (int)wanted_bytes) < 0 && errno != EPERM) {
+        return fail(stream->failure, errno, "%s: fcntl(F_SETPIPE_SZ) to %zu bytes", pipe->user,
+                    wanted_bytes);
+    }
+    return 0;
+}
+
+void splice_pipe_close(struct splice_pipe *pipe)
+{
+    /* What a pipe still holds after an error is lost with it: nothing to check. */
+    if (pipe->read_fd != NO_FD) {
+        (void)close(pipe->read_fd);
+        (void)close(pipe->write_fd);
+    }
+    pipe->read_fd = NO_FD;
+    pipe->write_fd = NO_FD;
+}
+
+/* After a failed call: 0 where it was a signal, or -errno, described. */
+static int explain(const struct splice_pipe *pipe, struct stream *stream, const char *call)
+{
+    if (errno == EINTR) {
+        count(stream->counters, COUNT_EINTR, 1);
+        return 0;
+    }
+    /* EAGAIN: SO_SNDTIMEO ran out, the peer does not read. */
+    return fail(stream->failure, errno == EAGAIN ? ETIMEDOUT : errno, "%s: %s to fd %d", pipe->user,
+                call, stream->fd);
+}
+
+/* Moves what is in the pipe to the socket; `more` says that the message goes on after it. */
+static int empty_pipe(const struct splice_pipe *pipe, struct stream *stream, size_t n_bytes,
+                      bool more)
+{
+    const unsigned int flags = SPLICE_F_MOVE | (more ? SPLICE_F_MORE : 0U);
+    while (n_bytes > 0) {
+        const ssize_t n = splice(pipe->read_fd, NULL, stream->fd, NULL, n_bytes, flags);
+        count(stream->counters, COUNT_DATA_CALLS, 1);
+        if (n <= 0) {
+            const int error = n < 0 ? explain(pipe, stream, "splice")
+                                    : fail(stream->failure, 0, "%s: splice to fd %d: nothing moved",
+                                           pipe->user, stream->fd);
+            if (error != 0) {
+                return error;
+            }
+            continue;
+        }
+        count(stream->counters, COUNT_BYTES, (uint64_t)n);
+        count(stream->counters, COUNT_SHORT_WRITES, (size_t)n < n_bytes ? 1 : 0);
+        n_bytes -= (size_t)n;
+    }
+    return 0;
+}
+
+int splice_pipe_send(const struct splice_pipe *pipe, struct stream *stream, struct iovec *iov,
+                     size_t n_iov)
+{
+    size_t left_bytes = stream->msg_bytes;
+    size_t used = 0;
+    while (left_bytes > 0) {
+        /* The pipe is empty, so that not to wait means to take what fits. */
+        const ssize_t n =
+            vmsplice(pipe->write_fd, iov + used, n_iov - used, pipe->map_flags | SPLICE_F_NONBLOCK);
+        count(stream->counters, COUNT_OTHER_CALLS, 1);
+        int error = n < 0 ? explain(pipe, stream, "vmsplice") : 0;
+        if (n > 0) {
+            if (stream->transport == TRANSPORT_DATAGRAM && (size_t)n < left_bytes) {
+                return fail(stream->failure, EMSGSIZE,
+                            "%s: the pipe took %zd of %zu bytes, but a datagram goes whole",
+                            pipe->user, n, left_bytes);
+            }
+            left_bytes -= (size_t)n;
+            used += iovec_skip(iov + used, n_iov - used, (size_t)n);
+            error = empty_pipe(pipe, stream, (size_t)n, left_bytes > 0);
+        }
+        if (error != 0) {
+            return error;
+        }
+    }
+    return 0;
+}

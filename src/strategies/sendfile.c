@@ -1,0 +1,177 @@
+/*
+ * sendfile: sendfile(2) from a file in memory (memfd_create(2)) that holds the message.
+ *
+ * Path of the bytes: sendfile puts references to the pages of the file's cache into socket buffers:
+ * no copy by the CPU before the device, and, as with splice, none on loopback and veth either. The
+ * pages belong to the file; whoever writes to it while they are on the way changes what arrives
+ * (pages.h).
+ *
+ * This is the way of an application whose contents are a file already: it is written once, before
+ * any traffic, with all messages of the ring one after the other, and gathering the fields into it
+ * is not measured. An application whose messages change has to write each into the file first:
+ * under --fresh and --verify the file is emptied, which lets go of the pages on the way without
+ * touching them, the fields are written into new ones (pwritev(2): one copy by the CPU), and then
+ * it is sent. That is one copy, as with one_copy, and two system calls more.
+ *
+ * One system call per message. From a memfd to TCP since Linux 3.17; over UDP without a copy since
+ * 6.5 for all of a datagram (MSG_SPLICE_PAGES). sendfile(2), memfd_create(2).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "send_rest.h"
+#include "strategy.h"
+
+struct sendfile_state {
+    int file_fd;
+    size_t stride_bytes; /* from one message to the next */
+    uint32_t n_messages;
+    uint32_t next;
+    off_t write_offset; /* where write_once goes on */
+};
+
+static int sendfile_probe(struct failure *failure)
+{
+    const int fd = memfd_create("copycost", MFD_CLOEXEC);
+    if (fd < 0) {
+        return fail(failure, errno, "sendfile: memfd_create; it needs Linux 3.17");
+    }
+    return close(fd) == 0 ? 0 : fail(failure, errno, "sendfile: close of fd %d", fd);
+}
+
+/* Writes iovecs into the file, as send_rest wants it. */
+static ssize_t write_once(struct stream *stream, struct iovec *iov, size_t n_iov)
+{
+    struct sendfile_state *state = stream->state;
+    const ssize_t n = pwritev(state->file_fd, iov, (int)n_iov, state->write_offset);
+    count(stream->counters, COUNT_OTHER_CALLS, 1);
+    if (n < 0) {
+        if (errno == EINTR) {
+            count(stream->counters, COUNT_EINTR, 1);
+            return 0;
+        }
+        return fail(stream->failure, errno, "sendfile: pwritev of %zu bytes into a memfd",
+                    stream->msg_bytes);
+    }
+    state->write_offset += n;
+    return n;
+}
+
+static int write_message(struct stream *stream, const struct message *message, off_t offset)
+{
+    struct sendfile_state *state = stream->state;
+    state->write_offset = offset;
+    return send_rest(stream, message, 0, write_once);
+}
+
+/* Messages of a page and more begin where a page begins, as the fields of the others do. */
+static size_t choose_stride(size_t msg_bytes)
+{
+    const size_t page_bytes = memory_page_bytes();
+    return msg_bytes < page_bytes ? msg_bytes
+                                  : (msg_bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+static int sendfile_setup(struct stream *stream)
+{
+    struct sendfile_state *state = calloc(1, sizeof(*state));
+    int error = 0;
+    stream->state = state;
+    if (state == NULL) {
+        return fail(stream->failure, ENOMEM, "sendfile: state");
+    }
+    state->stride_bytes = choose_stride(stream->msg_bytes);
+    state->file_fd = memfd_create("copycost", MFD_CLOEXEC);
+    if (state->file_fd < 0) {
+        return fail(stream->failure, errno, "sendfile: memfd_create");
+    }
+    if (stream->contents_change) {
+        return 0; /* written message by message */
+    }
+    state->n_messages = stream->ring.n_slots;
+    for (uint32_t i = 0; error == 0 && i < state->n_messages; i++) {
+        error = write_message(stream, next_message(stream), (off_t)(i * state->stride_bytes));
+    }
+    return error;
+}
+
+/* Replaces the file's contents, in new pages. */
+static int renew_file(struct stream *stream)
+{
+    const struct sendfile_state *state = stream->state;
+    const struct message *message = next_message(stream);
+    count(stream->counters, COUNT_OTHER_CALLS, 1);
+    if (ftruncate(state->file_fd, 0) != 0) {
+        return fail(stream->failure, errno, "sendfile: ftruncate of a memfd");
+    }
+    return write_message(stream, message, 0);
+}
+
+/* Where the message whose turn it is begins in the file. */
+static off_t next_offset(struct sendfile_state *state)
+{
+    const off_t offset = (off_t)(state->next * state->stride_bytes);
+    state->next = state->next + 1 >= state->n_messages ? 0 : state->next + 1;
+    return offset;
+}
+
+static int sendfile_send_messages(struct stream *stream)
+{
+    struct sendfile_state *state = stream->state;
+    size_t left_bytes = stream->msg_bytes;
+    const int error = stream->contents_change ? renew_file(stream) : 0;
+    if (error != 0) {
+        return error;
+    }
+    off_t offset = next_offset(state);
+    while (left_bytes > 0) {
+        const ssize_t n = sendfile(stream->fd, state->file_fd, &offset, left_bytes);
+        count(stream->counters, COUNT_DATA_CALLS, 1);
+        if (n < 0 && errno == EINTR) {
+            count(stream->counters, COUNT_EINTR, 1);
+            continue;
+        }
+        if (n <= 0) {
+            /* EAGAIN: SO_SNDTIMEO ran out, the peer does not read. 0: the file ends too soon. */
+            const int why = errno == EAGAIN ? ETIMEDOUT : errno;
+            return fail(stream->failure, n < 0 ? why : 0, "sendfile: sendfile to fd %d",
+                        stream->fd);
+        }
+        count(stream->counters, COUNT_BYTES, (uint64_t)n);
+        left_bytes -= (size_t)n;
+        if (left_bytes > 0 && stream->transport == TRANSPORT_DATAGRAM) {
+            return fail(stream->failure, EMSGSIZE,
+                        "sendfile: %zd of %zu bytes taken, but a datagram goes whole", n,
+                        stream->msg_bytes);
+        }
+        count(stream->counters, COUNT_SHORT_WRITES, left_bytes > 0 ? 1 : 0);
+    }
+    return 0;
+}
+
+static void sendfile_teardown(struct stream *stream)
+{
+    struct sendfile_state *state = stream->state;
+    if (state != NULL) {
+        if (state->file_fd >= 0) {
+            (void)close(state->file_fd); /* of a file that nobody will read: nothing to check */
+        }
+        free(state);
+    }
+}
+
+const struct strategy the_strategy = {
+    .name = "sendfile",
+    .summary = "sendfile from a file in memory that holds the message",
+    .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
+    .probe = sendfile_probe,
+    .setup = sendfile_setup,
+    .send_messages = sendfile_send_messages,
+    .teardown = sendfile_teardown,
+};

@@ -1,0 +1,88 @@
+/*
+ * splice: vmsplice(2) of the fields into a pipe, then splice(2) from the pipe to the socket.
+ *
+ * Path of the bytes: vmsplice puts references to the pages of the fields into the pipe, splice
+ * moves these on into socket buffers: no copy by the CPU before the device. Nor after it on
+ * loopback and veth: other than with MSG_ZEROCOPY the kernel does not copy before local delivery,
+ * since these pages are taken to stay as they are; the receiver reads the sender's very pages.
+ *
+ * That is the price: the fields may not change until the peer has read them, and nothing tells when
+ * that was (pages.h). A message that never changes, as all are unless --fresh or --verify, can be
+ * sent from where it lies, again and again; this is the case of an application that serves the same
+ * contents to many. A message that changes is written to new pages (one copy by the CPU, and a page
+ * fault per page), which are given up as soon as they are in the socket.
+ *
+ * Two system calls per message, one more where the contents change. vmsplice since Linux 2.6.17;
+ * without a copy over UDP since 6.5 for all of a datagram (MSG_SPLICE_PAGES). vmsplice(2),
+ * splice(2).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pages.h"
+#include "splice_pipe.h"
+#include "strategy.h"
+
+struct splice_state {
+    struct splice_pipe pipe;
+    struct pages pages; /* only for contents that change */
+};
+
+static int splice_setup(struct stream *stream)
+{
+    struct splice_state *state = calloc(1, sizeof(*state));
+    stream->state = state;
+    if (state == NULL) {
+        return fail(stream->failure, ENOMEM, "splice: state");
+    }
+    state->pipe.user = "splice";
+    const int error = splice_pipe_open(&state->pipe, stream);
+    if (error != 0 || !stream->contents_change) {
+        return error;
+    }
+    return pages_allocate(&state->pages, stream, "splice");
+}
+
+static int send_in_place(struct stream *stream, const struct message *message)
+{
+    const struct splice_state *state = stream->state;
+    struct iovec fields[MESSAGE_FIELDS]; /* a copy, since iovecs are shortened */
+    memcpy(fields, message->field, sizeof(fields));
+    return splice_pipe_send(&state->pipe, stream, fields, MESSAGE_FIELDS);
+}
+
+static int send_new_pages(struct stream *stream, const struct message *message)
+{
+    const struct splice_state *state = stream->state;
+    struct iovec whole = {.iov_base = state->pages.memory, .iov_len = stream->msg_bytes};
+    pages_write(&state->pages, message);
+    const int error = splice_pipe_send(&state->pipe, stream, &whole, 1);
+    return error != 0 ? error : pages_give_up(&state->pages, stream, "splice");
+}
+
+static int splice_send_messages(struct stream *stream)
+{
+    const struct message *message = next_message(stream);
+    return stream->contents_change ? send_new_pages(stream, message)
+                                   : send_in_place(stream, message);
+}
+
+static void splice_teardown(struct stream *stream)
+{
+    struct splice_state *state = stream->state;
+    if (state != NULL) {
+        splice_pipe_close(&state->pipe);
+        pages_free(&state->pages);
+        free(state);
+    }
+}
+
+const struct strategy the_strategy = {
+    .name = "splice",
+    .summary = "vmsplice of the fields into a pipe, splice from there to the socket",
+    .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
+    .setup = splice_setup,
+    .send_messages = splice_send_messages,
+    .teardown = splice_teardown,
+};

@@ -1,0 +1,108 @@
+/*
+ * udp_gso: sendmsg(2) with UDP_SEGMENT: a batch of messages as one large packet.
+ *
+ * Path of the bytes: the kernel copies the fields of all messages of the batch (--batch) into one
+ * packet (the only copy); when sendmsg returns, the application owns its fields again. The packet
+ * goes through UDP, IP and the firewall once, and is cut into datagrams of one message each at the
+ * end: by the device where it can (tx-udp-segmentation; a veth pair hands it over whole), else by
+ * the kernel right before the device. So a receiver gets what sendmmsg would have sent it, for the
+ * price of fewer packets on the way. With a batch of one there is nothing to cut, and it is
+ * one_copy.
+ *
+ * A batch must fit one packet (65507 bytes) and hold at most 64 messages (UDP_MAX_SEGMENTS, 128
+ * since Linux 6.9); a message must fit the device's MTU, since datagrams cut here are not
+ * fragmented. Needs Linux 4.18; udp(7), kernel document networking/segmentation-offloads.rst.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <netinet/in.h>
+
+#include "compat.h"
+#include "strategy.h"
+
+#define MAX_SEGMENTS 64
+
+static int udp_gso_probe(struct failure *failure)
+{
+    const int none = 0;
+    int error = 0;
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return fail(failure, errno, "udp_gso: socket");
+    }
+    if (setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &none, sizeof(none)) != 0) {
+        error = fail(failure, errno,
+                     "udp_gso: setsockopt(UDP_SEGMENT) on fd %d; it needs Linux 4.18", fd);
+    }
+    if (close(fd) != 0 && error == 0) {
+        error = fail(failure, errno, "udp_gso: close of fd %d", fd);
+    }
+    return error;
+}
+
+static int udp_gso_setup(struct stream *stream)
+{
+    const int segment_bytes = (int)stream->msg_bytes;
+    const size_t batch_bytes = stream->batch * stream->msg_bytes;
+    if (stream->batch > MAX_SEGMENTS || batch_bytes > MAX_DATAGRAM_BYTES) {
+        return fail(stream->failure, EMSGSIZE,
+                    "udp_gso: a batch of %zu messages of %zu bytes; at most %d, and %d bytes "
+                    "together",
+                    stream->batch, stream->msg_bytes, MAX_SEGMENTS, MAX_DATAGRAM_BYTES);
+    }
+    if (setsockopt(stream->fd, IPPROTO_UDP, UDP_SEGMENT, &segment_bytes, sizeof(segment_bytes)) !=
+        0) {
+        return fail(stream->failure, errno, "udp_gso: setsockopt(UDP_SEGMENT) on fd %d",
+                    stream->fd);
+    }
+    stream->state = calloc(stream->batch * MESSAGE_FIELDS, sizeof(struct iovec));
+    if (stream->state == NULL) {
+        return fail(stream->failure, ENOMEM, "udp_gso: iovecs of %zu messages", stream->batch);
+    }
+    return 0;
+}
+
+static int udp_gso_send_messages(struct stream *stream)
+{
+    struct iovec *iov = stream->state;
+    const struct msghdr header = {.msg_iov = iov, .msg_iovlen = stream->batch * MESSAGE_FIELDS};
+    for (size_t i = 0; i < stream->batch; i++) {
+        const struct message *message = next_message(stream);
+        for (size_t j = 0; j < MESSAGE_FIELDS; j++) {
+            iov[i * MESSAGE_FIELDS + j] = message->field[j];
+        }
+    }
+    for (;;) {
+        const ssize_t n = sendmsg(stream->fd, &header, MSG_NOSIGNAL);
+        count(stream->counters, COUNT_DATA_CALLS, 1);
+        if (n >= 0) { /* a datagram is taken whole or not at all */
+            count(stream->counters, COUNT_BYTES, (uint64_t)n);
+            return 0;
+        }
+        if (errno != EINTR) {
+            /* EAGAIN: SO_SNDTIMEO ran out, the device takes nothing. */
+            return fail(stream->failure, errno == EAGAIN ? ETIMEDOUT : errno,
+                        "udp_gso: sendmsg on fd %d", stream->fd);
+        }
+        count(stream->counters, COUNT_EINTR, 1);
+    }
+}
+
+static void udp_gso_teardown(struct stream *stream)
+{
+    free(stream->state);
+}
+
+const struct strategy the_strategy = {
+    .name = "udp_gso",
+    .summary = "sendmsg with UDP_SEGMENT, several messages in one packet",
+    .transports = TRANSPORT_DATAGRAM,
+    .batching = true,
+    .probe = udp_gso_probe,
+    .setup = udp_gso_setup,
+    .send_messages = udp_gso_send_messages,
+    .teardown = udp_gso_teardown,
+};

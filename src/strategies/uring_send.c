@@ -1,0 +1,104 @@
+/*
+ * uring_send: gather the fields into one buffer, then IORING_OP_SEND by io_uring.
+ *
+ * Path of the bytes: as with two_copy: the CPU copies the fields into a buffer of the application
+ * (first copy), and the kernel copies that buffer into socket buffers (second copy). The buffer
+ * belongs to the kernel until the completion is taken, which this strategy waits for before the
+ * next batch. What differs is how the kernel is asked: a batch of sends (--batch) is written into a
+ * ring that both sides see, and one io_uring_enter(2) submits them all and waits for their
+ * completions. Over TCP the sends of a batch are linked, each beginning when the last is done,
+ * since otherwise one that has to wait for room would be overtaken.
+ *
+ * The socket is a registered file of the ring. Needs Linux 5.6, and liburing 2.3 to be built;
+ * io_uring_enter(2), io_uring_prep_send(3).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "strategy.h"
+#include "uring_batch.h"
+
+#ifdef HAVE_URING
+
+struct uring_send_state {
+    struct uring_batch batch;
+    char *buffers; /* one per message of the batch, each beginning at a page */
+    size_t stride_bytes;
+};
+
+static int uring_send_probe(struct failure *failure)
+{
+    return uring_probe(IORING_OP_SEND, "IORING_OP_SEND (Linux 5.6)", failure);
+}
+
+static void prepare_send(struct io_uring_sqe *sqe, struct uring_message *message, int flags)
+{
+    io_uring_prep_send(sqe, URING_FILE, message->iov[0].iov_base, message->iov[0].iov_len, flags);
+}
+
+static int uring_send_setup(struct stream *stream)
+{
+    const size_t page_bytes = memory_page_bytes();
+    struct uring_send_state *state = calloc(1, sizeof(*state));
+    stream->state = state;
+    if (state == NULL) {
+        return fail(stream->failure, ENOMEM, "uring_send: state");
+    }
+    state->batch.prepare = prepare_send;
+    state->stride_bytes = (stream->msg_bytes + page_bytes - 1) / page_bytes * page_bytes;
+    state->buffers = memory_allocate_aligned(stream->batch * state->stride_bytes);
+    if (state->buffers == NULL) {
+        return fail(stream->failure, ENOMEM, "uring_send: %zu buffers of %zu bytes", stream->batch,
+                    stream->msg_bytes);
+    }
+    return uring_batch_open(&state->batch, stream, "uring_send");
+}
+
+static int uring_send_send_messages(struct stream *stream)
+{
+    struct uring_send_state *state = stream->state;
+    for (size_t i = 0; i < stream->batch; i++) {
+        char *buffer = state->buffers + i * state->stride_bytes;
+        const struct message *message = next_message(stream);
+        size_t filled_bytes = 0;
+        for (size_t j = 0; j < MESSAGE_FIELDS; j++) {
+            const struct iovec *field = &message->field[j];
+            memcpy(buffer + filled_bytes, field->iov_base, field->iov_len);
+            filled_bytes += field->iov_len;
+        }
+        state->batch.messages[i] = (struct uring_message){
+            .left_bytes = filled_bytes,
+            .iov[0] = {.iov_base = buffer, .iov_len = filled_bytes},
+        };
+    }
+    return uring_batch_send(&state->batch, stream);
+}
+
+static void uring_send_teardown(struct stream *stream)
+{
+    struct uring_send_state *state = stream->state;
+    if (state != NULL) {
+        uring_batch_close(&state->batch);
+        free(state->buffers);
+        free(state);
+    }
+}
+
+#endif
+
+const struct strategy the_strategy = {
+    .name = "uring_send",
+    .summary = "memcpy of the fields into one buffer, then send by io_uring",
+    .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
+    .batching = true,
+#ifdef HAVE_URING
+    .probe = uring_send_probe,
+    .setup = uring_send_setup,
+    .send_messages = uring_send_send_messages,
+    .teardown = uring_send_teardown,
+#else
+    .probe = uring_not_built, /* so that the others are never called */
+#endif
+};

@@ -1,0 +1,82 @@
+/*
+ * uring_sendmsg: IORING_OP_SENDMSG by io_uring, with one iovec per field.
+ *
+ * Path of the bytes: as with one_copy: the kernel copies each field from where the application has
+ * it into socket buffers (the only copy). The fields belong to the kernel until the completion is
+ * taken, which this strategy waits for before the next batch. How a batch (--batch) is submitted
+ * and why its sends are linked over TCP, see uring_send.
+ *
+ * The socket is a registered file of the ring. Needs Linux 5.3, and liburing 2.3 to be built;
+ * io_uring_enter(2), io_uring_prep_sendmsg(3).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "strategy.h"
+#include "uring_batch.h"
+
+#ifdef HAVE_URING
+
+static int uring_sendmsg_probe(struct failure *failure)
+{
+    return uring_probe(IORING_OP_SENDMSG, "IORING_OP_SENDMSG (Linux 5.3)", failure);
+}
+
+static void prepare_sendmsg(struct io_uring_sqe *sqe, struct uring_message *message, int flags)
+{
+    message->header = (struct msghdr){
+        .msg_iov = message->iov + message->used,
+        .msg_iovlen = MESSAGE_FIELDS - message->used,
+    };
+    io_uring_prep_sendmsg(sqe, URING_FILE, &message->header, (unsigned int)flags);
+}
+
+static int uring_sendmsg_setup(struct stream *stream)
+{
+    struct uring_batch *batch = calloc(1, sizeof(*batch));
+    stream->state = batch;
+    if (batch == NULL) {
+        return fail(stream->failure, ENOMEM, "uring_sendmsg: state");
+    }
+    batch->prepare = prepare_sendmsg;
+    return uring_batch_open(batch, stream, "uring_sendmsg");
+}
+
+static int uring_sendmsg_send_messages(struct stream *stream)
+{
+    struct uring_batch *batch = stream->state;
+    for (size_t i = 0; i < stream->batch; i++) {
+        struct uring_message *message = &batch->messages[i];
+        message->left_bytes = stream->msg_bytes;
+        message->used = 0;
+        memcpy(message->iov, next_message(stream)->field, sizeof(message->iov));
+    }
+    return uring_batch_send(batch, stream);
+}
+
+static void uring_sendmsg_teardown(struct stream *stream)
+{
+    struct uring_batch *batch = stream->state;
+    if (batch != NULL) {
+        uring_batch_close(batch);
+        free(batch);
+    }
+}
+
+#endif
+
+const struct strategy the_strategy = {
+    .name = "uring_sendmsg",
+    .summary = "sendmsg with one iovec per field, by io_uring",
+    .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
+    .batching = true,
+#ifdef HAVE_URING
+    .probe = uring_sendmsg_probe,
+    .setup = uring_sendmsg_setup,
+    .send_messages = uring_sendmsg_send_messages,
+    .teardown = uring_sendmsg_teardown,
+#else
+    .probe = uring_not_built, /* so that the others are never called */
+#endif
+};
