@@ -19,7 +19,6 @@ from typing import Any
 from copycost import progress, retry
 from copycost.added import added_paths, all_paths, read_added
 from copycost.capabilities import SENDER_ONLY_TESTBED, split_implementation
-from copycost.conditions import RECV
 from copycost.config import Config
 from copycost.config_rules import Surroundings
 from copycost.config_sources import resolve
@@ -67,9 +66,7 @@ def strategies(root: str | Path) -> tuple[str, ...]:
 
 def receivers(root: str | Path) -> tuple[str, ...]:
     """Return the names of all ways to receive, which are the C files of src/receivers."""
-    return tuple(sorted(path.stem for path in Path(root, "src", "receivers").glob("*.c"))) or (
-        RECV,
-    )
+    return tuple(sorted(path.stem for path in Path(root, "src", "receivers").glob("*.c")))
 
 
 def package_files(root: str | Path, *names: str) -> list[str]:

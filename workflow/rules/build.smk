@@ -7,10 +7,6 @@ from copycost import toolchain
 CHECKOUT = Path()
 
 
-def part_of(receiver):
-    return receiver if toolchain.receivers(CHECKOUT) else None
-
-
 rule build_sender:
     input:
         sources=lambda wildcards: toolchain.sources(
@@ -35,7 +31,7 @@ rule build_sender:
 rule build_receiver:
     input:
         sources=lambda wildcards: toolchain.sources(
-            "receiver", part_of(wildcards.receiver), CHECKOUT
+            "receiver", wildcards.receiver, CHECKOUT
         ),
         code=package_files("toolchain.py"),
     output:
@@ -44,7 +40,7 @@ rule build_receiver:
         "results/logs/build_receiver/{receiver}.log",
     params:
         libraries=lambda wildcards: toolchain.libraries(
-            "receiver", part_of(wildcards.receiver), CHECKOUT
+            "receiver", wildcards.receiver, CHECKOUT
         ),
     message:
         "Compiling the receiver of {wildcards.receiver}"
