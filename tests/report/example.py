@@ -7,11 +7,13 @@ import yaml
 from synthetic import Run, make_cells, make_config, make_host
 
 from copycost.analysis.compare import compare
+from copycost.analysis.conditions import with_condition
 from copycost.analysis.facts import Inputs, compute_facts, write_facts
 from copycost.analysis.summary import summarise
 from copycost.analysis.tables import read_table, write_table
-from copycost.figures.names import FIGURES
+from copycost.figures.names import FIGURES, OVERVIEW, RANKING
 from copycost.figures.output import draw, save
+from copycost.figures.overviews import draw_overviews, draw_rankings, read_facts
 from copycost.figures.tables import tables_of
 from copycost.report.assets import gather_assets
 from copycost.report.context import Sources
@@ -20,6 +22,7 @@ from copycost.stats.settings import StatisticsSettings
 
 REPORT = Path(__file__).parents[2] / "report"
 STYLE = REPORT / "embedded"
+STRATEGIES = REPORT.parent / "src" / "strategies"
 
 
 def write_results(run: Run, folder: Path) -> None:
@@ -36,19 +39,26 @@ def write_results(run: Run, folder: Path) -> None:
     cells.to_parquet(folder / "cells.parquet")
 
 
-def draw_figures(run: Run, folder: Path) -> None:
-    """Draw all figures of a run from its tables."""
-    for testbed in run.testbeds:
-        tables = tables_of(
-            testbed,
-            pd.read_parquet(folder / "cells.parquet"),
-            read_table(folder / "summary.csv"),
-            read_table(folder / "ratios.csv"),
-        )
+def draw_figures(folder: Path) -> None:
+    """Draw all figures of a run from its tables and facts."""
+    facts = read_facts(folder / "facts.json")
+    cells = with_condition(pd.read_parquet(folder / "cells.parquet"))
+    summary, ratios = read_table(folder / "summary.csv"), read_table(folder / "ratios.csv")
+    conditions = facts["grid"]["conditions"]
+    for condition in conditions:
+        tables = tables_of(condition, cells, summary, ratios)
         for name in FIGURES:
-            svg = folder / "figures" / testbed / f"{name}.svg"
+            svg = folder / "figures" / condition / f"{name}.svg"
             svg.parent.mkdir(parents=True, exist_ok=True)
             save(draw(name, tables), svg, svg.with_suffix(".png"), svg.with_suffix(".csv"))
+    draw_rankings(facts, [folder / "figures" / name / f"{RANKING}.svg" for name in conditions])
+    (folder / "figures" / OVERVIEW).mkdir()
+    wanted = {
+        "memory_floor": facts["memory"] is not None,
+        "real_zero_copy": any(facts["conditions"][name]["sender_only"] for name in conditions),
+    }
+    overviews = [folder / "figures" / OVERVIEW / f"{name}.svg" for name in wanted if wanted[name]]
+    draw_overviews(facts, folder / "summary.csv", [], overviews)
 
 
 def sources_of(folder: Path) -> Sources:
@@ -59,17 +69,19 @@ def sources_of(folder: Path) -> Sources:
         ratios=folder / "ratios.csv",
         config=folder / "config.yaml",
         figures=sorted(folder.glob("figures/*/*.svg")),
+        strategies=sorted(STRATEGIES.glob("*.c")),
+        strategy_table=REPORT / "strategies.yaml",
+        diagrams=sorted((REPORT / "diagrams").glob("*.svg")),
     )
 
 
 def write_example(run: Run, folder: Path, title: str = "What does each copy cost?") -> Path:
     """Write everything up to the report's Markdown and return the latter's path."""
     write_results(run, folder)
-    draw_figures(run, folder)
+    draw_figures(folder)
     report = folder / "report"
     report.mkdir()
     sources = sources_of(folder)
-    diagrams = sorted((REPORT / "diagrams").glob("*.svg"))
-    gather_assets(sources.figures, diagrams, [REPORT / "quarto.css"], report / "assets")
+    gather_assets(sources.figures, sources.diagrams, [REPORT / "quarto.css"], report / "assets")
     write_report(sources, REPORT, title, report / "report.qmd")
     return report / "report.qmd"

@@ -1,6 +1,29 @@
-# Figures of one testbed. Each is drawn from the tables; only its own module, and what all figures
-# share, makes it be drawn again.
-from copycost.figures.names import FIGURES, figure_code
+# Figures: those of one condition from the tables, each redrawn only where its own module or what all
+# share changed; rankings and overviews from the facts.
+from copycost.figures.names import FIGURES, RANKING, figure_code, overview_code
+
+CONDITIONS = [condition.slug for condition in GRID.conditions]
+
+RANKINGS = expand("results/figures/{condition}/{figure}", condition=CONDITIONS, figure=[RANKING])
+
+OVERVIEW_FIGURES = [
+    f"results/figures/all/{name}"
+    for name, asked_for in (
+        ("memory_floor", MEMORY),
+        ("real_zero_copy", any(condition.sender_only for condition in GRID.conditions)),
+        ("round_trips", ROUND_TRIPS),
+    )
+    if asked_for
+]
+
+# All figures of the report, without suffix. A further study appends its own, and the facts of its
+# chapter: copycost.report.context.CHAPTERS says how they are found.
+REPORT_FIGURES = [
+    *expand("results/figures/{condition}/{figure}", condition=CONDITIONS, figure=FIGURES),
+    *RANKINGS,
+    *OVERVIEW_FIGURES,
+]
+REPORT_CHAPTERS = {}
 
 
 rule plot_figure:
@@ -10,14 +33,49 @@ rule plot_figure:
         ratios="results/tables/ratios.csv",
         code=lambda wildcards: package_files(*figure_code(wildcards.figure)),
     output:
-        svg="results/figures/{testbed}/{figure}.svg",
-        png="results/figures/{testbed}/{figure}.png",
-        csv="results/figures/{testbed}/{figure}.csv",
+        svg="results/figures/{condition}/{figure}.svg",
+        png="results/figures/{condition}/{figure}.png",
+        csv="results/figures/{condition}/{figure}.csv",
     log:
-        "results/logs/figures/{testbed}/{figure}.log",
+        "results/logs/figures/{condition}/{figure}.log",
     wildcard_constraints:
+        condition="|".join(CONDITIONS),
         figure="|".join(FIGURES),
     message:
-        "Draw {wildcards.figure} of {wildcards.testbed}"
+        "Draw {wildcards.figure} of {wildcards.condition}"
     script:
         "../scripts/plot_figure.py"
+
+
+rule plot_rankings:
+    input:
+        facts="results/facts.json",
+        code=package_files(*overview_code()),
+    output:
+        svg=expand("{figure}.svg", figure=RANKINGS),
+        png=expand("{figure}.png", figure=RANKINGS),
+        csv=expand("{figure}.csv", figure=RANKINGS),
+    log:
+        "results/logs/figures/rankings.log",
+    message:
+        "Draw what a byte costs with each implementation"
+    script:
+        "../scripts/plot_rankings.py"
+
+
+rule plot_overviews:
+    input:
+        facts="results/facts.json",
+        summary="results/tables/summary.csv",
+        curves=ROUND_TRIP_CURVES,
+        code=package_files(*overview_code()),
+    output:
+        svg=expand("{figure}.svg", figure=OVERVIEW_FIGURES),
+        png=expand("{figure}.png", figure=OVERVIEW_FIGURES),
+        csv=expand("{figure}.csv", figure=OVERVIEW_FIGURES),
+    log:
+        "results/logs/figures/overviews.log",
+    message:
+        "Draw the figures of all conditions"
+    script:
+        "../scripts/plot_overviews.py"

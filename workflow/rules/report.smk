@@ -1,13 +1,12 @@
 # From facts, tables and figures to the report. What it shows lies in its own folder, so that
 # results/report can be moved, archived and typeset again anywhere.
-from copycost.figures.names import FIGURES
+from copycost.capabilities import split_implementation
 from copycost.report.files import report_files
 from copycost.report.typesetter import find_typesetter
 
-REPORT_FIGURES = expand(
-    "results/figures/{testbed}/{figure}",
-    testbed=CONFIG.streams.testbeds,
-    figure=FIGURES,
+# The strategies that the report describes: those that it compares, by their sources.
+DESCRIBED = sorted(
+    {f"src/strategies/{split_implementation(cell.implementation)[0]}.c" for cell in GRID.cells}
 )
 
 
@@ -21,7 +20,10 @@ rule write_report:
         published_figures=PUBLISHED_FIGURES,
         figures=[f"{figure}.svg" for figure in REPORT_FIGURES],
         figure_tables=[f"{figure}.csv" for figure in REPORT_FIGURES],
+        chapters=list(REPORT_CHAPTERS.values()),
         templates=report_files(workflow.basedir, "**/*.j2"),
+        strategies=DESCRIBED,
+        strategy_table="report/strategies.yaml",
         diagrams=report_files(workflow.basedir, "diagrams/*.svg"),
         styles=report_files(workflow.basedir, "*.css"),
         code=package_files(
@@ -31,8 +33,11 @@ rule write_report:
             "report/host_table.py",
             "report/markdown.py",
             "report/outline.py",
+            "report/ranking_table.py",
             "report/results_table.py",
+            "report/round_trips_table.py",
             "report/run_table.py",
+            "report/strategies.py",
             "report/write.py",
         ),
     output:
@@ -42,6 +47,7 @@ rule write_report:
         "results/logs/report/write.log",
     params:
         title=CONFIG.report.title,
+        chapters=list(REPORT_CHAPTERS),
     message:
         "Write the report"
     script:

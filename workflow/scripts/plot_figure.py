@@ -7,7 +7,7 @@ from copycost.logs import log_to_file
 log_to_file(snakemake.log[0])
 
 tables = read_tables(
-    snakemake.wildcards.testbed,
+    snakemake.wildcards.condition,
     Path(snakemake.input.cells),
     Path(snakemake.input.summary),
     Path(snakemake.input.ratios),

@@ -6,21 +6,19 @@ from copycost.report.context import Sources
 from copycost.report.write import write_report
 
 log_to_file(snakemake.log[0])
-given = snakemake.input
-figures = [Path(figure) for figure in given.figures]
-gather_assets(
-    [*figures, *map(Path, given.published_figures)],
-    [Path(diagram) for diagram in given.diagrams],
-    [Path(style) for style in given.styles],
-    Path(snakemake.output.assets),
-)
+given, out = snakemake.input, snakemake.output
+figures, diagrams, styles, strategies, chapters, drawn_elsewhere = (
+    [Path(name) for name in names]
+    for names in (given.figures, given.diagrams, given.styles, given.strategies, given.chapters,
+                  given.published_figures)
+)  # fmt: skip
+gather_assets([*figures, *drawn_elsewhere], diagrams, styles, Path(out.assets))
+single = ("facts", "summary", "ratios", "config", "published", "strategy_table")
 sources = Sources(
-    facts=Path(given.facts),
-    summary=Path(given.summary),
-    ratios=Path(given.ratios),
-    config=Path(given.config),
+    **{name: Path(given[name]) for name in single},
     figures=figures,
-    published=Path(given.published),
+    chapters=dict(zip(snakemake.params.chapters, chapters, strict=True)),
+    strategies=strategies,
+    diagrams=diagrams,
 )
-qmd = Path(snakemake.output.qmd)
-write_report(sources, Path("report"), snakemake.params.title, qmd)
+write_report(sources, Path("report"), snakemake.params.title, Path(out.qmd))

@@ -134,6 +134,23 @@ def value_axis(axes: Axes, scale: Scale, strip: float = 0.0) -> tuple[float, flo
     return scale.low, scale.high
 
 
+def cost_axis(axes: Axes, scale: Scale, width_cm: float) -> None:
+    """Scale a horizontal axis of values, with as many labels as `width_cm` has room for."""
+    axes.grid(axis="x")
+    if scale.kind == "log":
+        axes.set_xscale("log")
+        decade_cm = width_cm / max(math.log10(scale.high / scale.low), 0.1)
+        dense = [1.0, 2.0, 5.0] if decade_cm > 3.6 else [1.0, 3.0] if decade_cm > 1.6 else [1.0]
+        axes.xaxis.set_major_locator(LogLocator(base=10, subs=dense, numticks=12))
+        axes.xaxis.set_minor_locator(LogLocator(base=10, subs=tuple(range(2, 10)), numticks=30))
+    else:
+        nbins = max(2, int(width_cm / 1.1))
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=nbins, steps=[1, 2, 2.5, 5, 10]))
+    axes.set_xlim(scale.low, scale.high)
+    axes.xaxis.set_major_formatter(FuncFormatter(_plain))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
 def _log_ticks(axes: Axes, scale: Scale) -> None:
     if scale.kind == "log":
         axes.set_yscale("log")

@@ -37,4 +37,4 @@ def draw(tables: Tables) -> Drawn:
         CUT_NOTE if cut else "",
         strip.note,
     ]
-    return Drawn(finish(sheet, data, tables, note), data)
+    return Drawn(finish(sheet, data, tables.legend, note), data)

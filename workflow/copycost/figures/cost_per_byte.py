@@ -71,4 +71,4 @@ def draw(tables: Tables) -> Drawn:
         strip.note,
         left_out(every, counts, "threads"),
     ]
-    return Drawn(finish(sheet, data, tables, note), data)
+    return Drawn(finish(sheet, data, tables.legend, note), data)

@@ -85,7 +85,7 @@ def draw(tables: Tables) -> Drawn:
         strip.note,
         left_out(every, counts, "threads"),
     ]  # fmt: skip
-    return Drawn(finish(sheet, data, tables, note), data)
+    return Drawn(finish(sheet, data, tables.legend, note), data)
 
 
 def _columns_most(n_counters: int, n_groups: int) -> int:

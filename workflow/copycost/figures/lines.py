@@ -1,10 +1,11 @@
 """Lines in a panel: one per implementation, with intervals, and marks where a cell is missing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.markers import CARETDOWN, CARETUP, MarkerStyle
@@ -34,11 +35,12 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
     for place, name in enumerate(drawn):
         rows = data[data["implementation"] == name].sort_values(x)
         shift = _shifted(axes, place, len(drawn))
-        for stretch in _stretches(rows):
-            (line,) = axes.plot(
-                stretch[x], stretch["value"], transform=shift, **styles[name].as_line()
-            )
-            line.set_gid(f"line-{name}")
+        if rows["value"].notna().any():
+            rows["stretch"] = rows["value"].isna().cumsum()
+            sns.lineplot(
+                rows, x=x, y="value", units="stretch", estimator=None, legend=False, ax=axes,
+                gid=f"line-{name}", transform=shift, **styles[name].as_line(),
+            )  # fmt: skip
         known = rows[rows["low"].notna() & rows["high"].notna()]
         # An interval without an end (its exponential overflowed) is drawn beyond any panel.
         high = known["high"].clip(upper=known["value"].abs() * _ENDLESS)
@@ -60,20 +62,11 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
 
 def draw_context(axes: Axes, data: pd.DataFrame, x: str) -> None:
     """Draw lines that are only there to be compared with: thin, grey, without points."""
-    for _, rows in data.groupby("implementation", sort=False):
-        for stretch in _stretches(rows.sort_values(x)):
-            alone = "." if len(stretch) == 1 else ""
-            axes.plot(
-                stretch[x], stretch["value"], color=EDGE, lw=0.8, marker=alone, ms=3, zorder=1.5
-            )
-
-
-def _stretches(rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the rows between those without a value."""
-    for _, stretch in rows.groupby(rows["value"].isna().cumsum()):
-        known = stretch[stretch["value"].notna()]
-        if len(known):
-            yield known
+    if data["value"].notna().any():
+        sns.lineplot(
+            data, x=x, y="value", units="implementation", estimator=None, legend=False, ax=axes,
+            color=EDGE, linewidth=0.8, marker=".", markersize=3, markeredgecolor=EDGE, zorder=1.5,
+        )  # fmt: skip
 
 
 def mark_cut(

@@ -8,7 +8,16 @@ FIGURES = (
     "ratio_heatmap",
     "copied_share",
 )
-"""Every figure; ``draw`` in the module of the same name draws it."""
+"""Every figure of one condition; ``draw`` in the module of the same name draws it."""
+
+RANKING = "ranking"
+"""The figure of one condition that is drawn from its facts."""
+
+OVERVIEW = "all"
+"""The folder of the figures that are of no single condition."""
+
+OVERVIEWS = ("memory_floor", "real_zero_copy", "round_trips")
+"""The figures in it, drawn from the facts and the tables of all conditions."""
 
 _SHARED = (
     "figures/style.py",
@@ -39,3 +48,9 @@ def figure_code(figure: str) -> tuple[str, ...]:
     all of them.
     """
     return (f"figures/{figure}.py", *_SHARED)
+
+
+def overview_code() -> tuple[str, ...]:
+    """Return the files that decide how the figures drawn from facts look."""
+    own = (f"figures/{figure}.py" for figure in (RANKING, *OVERVIEWS))
+    return (*own, "figures/overviews.py", "records", "report/filters.py", *_SHARED)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgb
@@ -27,7 +29,6 @@ _NAMES_WIDE = 4
 _ROW_CM = 0.62
 _PANELS_CM = 19.0
 _PALE = 0.88
-_DARK = 0.21  # a colour darker than this has more contrast with white than with the ink
 _Rgb: TypeAlias = tuple[float, float, float]
 _SAME = "no difference seen"
 
@@ -130,15 +131,10 @@ class _Colours:
     norm: LogNorm
     table: LinearSegmentedColormap
 
-    def of(self, ratio: float) -> _Rgb:
-        """Return a ratio's colour."""
-        red, green, blue, _ = self.table(float(self.norm(ratio)))
-        return red, green, blue
-
     def frame_of(self, ratio: float) -> _Rgb:
         """Return a ratio's colour, or grey where that would vanish on white paper."""
-        colour = self.of(ratio)
-        return colour if min(colour) < _PALE else to_rgb(EDGE)
+        red, green, blue, _ = self.table(float(self.norm(ratio)))
+        return (red, green, blue) if min(red, green, blue) < _PALE else to_rgb(EDGE)
 
 
 def _colours(ratios: pd.Series) -> _Colours:
@@ -151,43 +147,34 @@ def _colours(ratios: pd.Series) -> _Colours:
 
 def _draw_map(axes: Axes, data: pd.DataFrame, rows: str, colours: _Colours, *, roomy: bool) -> None:
     """Draw all cells of one map; `roomy` cells have space for the word why they are empty."""
+    by_cell = data.pivot(index=rows, columns="msg_bytes")
     by_thread = rows == "n_threads"
-    names = sorted(data[rows].unique()) if by_thread else list(data[rows].unique())
-    sizes = sorted(data["msg_bytes"].unique())
-    for cell in data.to_dict("records"):
-        place = sizes.index(cell["msg_bytes"]), names.index(cell[rows])
-        ratio = float(cell["value"])
-        if math.isnan(ratio):
-            _draw_hole(axes, place, str(cell["state"]) if roomy else "")
-        elif cell["verdict"] == _SAME:
-            _draw_frame(axes, place, f"({_short(ratio)})", colours.frame_of(ratio))
-        else:
-            text = _short(ratio) + _star(str(cell["verdict"]))
-            _draw_full(axes, place, text, colours.of(ratio))
-    axes.set_xlim(0, len(sizes))
-    # Thread counts grow upwards, as on any axis; names are read from the top.
-    axes.set_ylim((0, len(names)) if by_thread else (len(names), 0))
-    axes.set_yticks([row + 0.5 for row in range(len(names))], [str(name) for name in names])
-    axes.tick_params(length=0)
     if not by_thread:
+        by_cell = by_cell.loc[list(data[rows].unique())]
+    ratios, verdicts, states = by_cell["value"], by_cell["verdict"], by_cell["state"]
+    plain = ratios.notna() & (verdicts != _SAME)
+    sns.heatmap(
+        ratios, annot=ratios.map(_short) + verdicts.map(_star), fmt="", mask=~plain.to_numpy(),
+        norm=colours.norm, vmin=colours.norm.vmin, vmax=colours.norm.vmax, cmap=colours.table,
+        cbar=False, linewidths=2, linecolor="white",
+        xticklabels=False, yticklabels=False, annot_kws={"va": "center_baseline"}, ax=axes,
+    )  # fmt: skip
+    values, words = ratios.to_numpy(dtype=np.float64), states.to_numpy(dtype=object)
+    for row, column in np.argwhere(~plain.to_numpy()):
+        ratio = float(values[row, column])
+        if np.isnan(ratio):
+            _draw_hole(axes, (column, row), str(words[row, column]) if roomy else "")
+        else:
+            _draw_frame(axes, (column, row), f"({_short(ratio)})", colours.frame_of(ratio))
+    if by_thread:
+        # Thread counts grow upwards, as on any axis; names are read from the top.
+        axes.invert_yaxis()
+    else:
         axes.tick_params(axis="y", labelsize=NOTE_PT)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-
-
-def _draw_full(axes: Axes, place: tuple[int, int], text: str, colour: _Rgb) -> None:
-    column, row = place
-    axes.add_patch(
-        Rectangle((column + 0.02, row + 0.03), 0.96, 0.94, facecolor=colour, lw=0, gid="ratio")
+    axes.set_yticks(
+        [row + 0.5 for row in range(len(ratios))], [str(n) for n in ratios.index], rotation=0
     )
-    ink = "white" if _luminance(colour) < _DARK else INK
-    axes.text(column + 0.5, row + 0.5, text, ha="center", va="center_baseline", color=ink)
-
-
-def _luminance(colour: _Rgb) -> float:
-    """Return the relative luminance (0 black, 1 white) as WCAG 2 has it."""
-    red, green, blue = (((part + 0.055) / 1.055) ** 2.4 for part in colour)
-    return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)
+    axes.tick_params(length=0)
 
 
 def _draw_frame(axes: Axes, place: tuple[int, int], text: str, colour: _Rgb) -> None:

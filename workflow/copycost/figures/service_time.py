@@ -59,7 +59,7 @@ def draw(tables: Tables) -> Drawn:
         strip.note,
         left_out(every, sizes, "B"),
     ]
-    return Drawn(finish(sheet, data, tables, note), data)
+    return Drawn(finish(sheet, data, tables.legend, note), data)
 
 
 def _against_size(tables: Tables, data: pd.DataFrame) -> Drawn:
@@ -80,4 +80,4 @@ def _against_size(tables: Tables, data: pd.DataFrame) -> Drawn:
         CUT_NOTE if cut else "",
         strip.note,
     ]
-    return Drawn(finish(sheet, data, tables, note), data)
+    return Drawn(finish(sheet, data, tables.legend, note), data)

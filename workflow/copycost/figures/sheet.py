@@ -2,26 +2,27 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from copycost.figures.looks import Family, families, looks
-from copycost.figures.style import CM, QUIET, WIDTH_CM
-from copycost.figures.tables import Tables
-from copycost.figures.text import LABEL_PT, NOTE_PT, text_width_cm, wrap
+from copycost.figures.style import WIDTH_CM
+from copycost.figures.tables import Legend
+from copycost.figures.text import LABEL_PT, NOTE_PT, put_note, text_width_cm, wrap
 
-_NOTE_ROW_CM = 0.37
 _LEGEND_ROW_CM = 0.44
 _LEGEND_HANDLE_CM = 1.95
 _BESIDE_CM = 3.7
 _BESIDE_TEXT_CM = 2.5
-_PAD_CM = 0.15
 _WRAP_WIDE = 6
+_FAMILY = "family"
 
 
 class Panel(NamedTuple):
@@ -127,44 +128,40 @@ def new_sheet(
     groups
         Families of implementations; more than one become the rows (and `row` has to be None).
     """
-    groups = [group for group in groups if data["implementation"].isin(group.members).any()]
+    present = set(data["implementation"])
+    groups = [group for group in groups if present.intersection(group.members)]
     if len(groups) < 2:
         groups = [Family("", tuple(dict.fromkeys(data["implementation"])))]
     crowded = len(groups) > 1
-    values = _in_order(data[column])
+    n_values = int(data[column].nunique())
     if row is not None or crowded:
-        n_columns = len(values)
+        n_columns = n_values
     elif n_columns is None:
-        n_columns = min(len(values), 2 if len(values) <= _WRAP_WIDE else 3)
-    rows: list[Any] = [None] if row is None else _in_order(data[row])
-    parts = [
-        (data[(data[column] == at) & (True if row is None else data[row] == over)], group)
-        for group in groups
-        for over in rows
-        for at in values
-    ]
-    n_rows = -(-len(parts) // n_columns)
-    share = share_y if isinstance(share_y, str) else "all" if share_y else "none"
-    figure = Figure(layout="constrained")
-    grid = figure.subplots(n_rows, n_columns, squeeze=False, sharey=share)
-    for axes in grid.flat[len(parts) :]:
-        axes.remove()
-    if share_y:
-        for axes in grid[:, 1:].flat:
-            axes.tick_params(labelleft=False)
+        n_columns = min(n_values, 2 if n_values <= _WRAP_WIDE else 3)
+    if crowded:
+        # Every family has all points: its own to be followed, the others as context.
+        row = _FAMILY
+        data = pd.concat([data.assign(**{row: group.name}) for group in groups])
+    grid = sns.FacetGrid(
+        data,
+        col=column,
+        row=row,
+        col_wrap=n_columns if row is None else None,
+        sharex=False,
+        sharey=share_y,
+    )
+    # The grid made its figure through pyplot, which would keep it for ever.
+    plt.close(grid.figure)
+    grid.figure.set_layout_engine("constrained")
+    for axes in grid.axes.flat:
+        axes.set_title("")
     beside_axes_cm = 0.9 if share_y else 1.6
     width_cm = (WIDTH_CM - _BESIDE_CM if crowded else WIDTH_CM) / n_columns - beside_axes_cm
     contents = tuple(
-        Panel(place, axes, part, group)
-        for place, (axes, (part, group)) in enumerate(zip(grid.flat, parts, strict=False))
+        Panel(at * n_columns + along, axes, part, groups[at] if crowded else groups[0])
+        for ((at, along, _), part), axes in zip(grid.facet_data(), grid.axes.flat, strict=True)
     )
-    return Sheet(figure, contents, n_columns, width_cm, row_height_cm)
-
-
-def _in_order(column: pd.Series) -> list[Any]:
-    """Return the values of a column: numbers ascending, words as they come."""
-    values = list(column.unique())
-    return sorted(values) if column.dtype.kind in "iuf" else values
+    return Sheet(grid.figure, contents, n_columns, width_cm, row_height_cm)
 
 
 def groups_of(data: pd.DataFrame) -> tuple[Family, ...]:
@@ -175,7 +172,7 @@ def groups_of(data: pd.DataFrame) -> tuple[Family, ...]:
 def finish(
     sheet: Sheet,
     data: pd.DataFrame,
-    tables: Tables | None,
+    legend: Legend | None,
     note: Sequence[str],
     extra_cm: float = 0.0,
 ) -> Figure:
@@ -187,8 +184,8 @@ def finish(
         The sheet with its panels drawn.
     data
         The points of the figure (see `tables.COLUMNS`); decides what the legend explains.
-    tables
-        Whose implementations and labels the legend has; None, where no legend is wanted.
+    legend
+        What the legend is made of; None, where no legend is wanted.
     note
         Sentences that say how to read the figure; empty ones are passed over.
     extra_cm
@@ -196,34 +193,22 @@ def finish(
     """
     figure = sheet.figure
     legend_cm = 0.0
-    if tables is not None:
-        drawn = [name for name in tables.implementations if name in set(data["implementation"])]
+    if legend is not None:
+        drawn = [name for name in legend.implementations if name in set(data["implementation"])]
         if len(sheet.families) > 1:
-            _legends_beside(sheet, tables, drawn)
+            _legends_beside(sheet, legend, drawn)
         else:
-            legend_cm = _legend_above(figure, tables, drawn)
+            legend_cm = _legend_above(figure, legend, drawn)
     lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
-    note_cm = len(lines) * _NOTE_ROW_CM
     n_rows = -(-len(sheet.contents) // sheet.n_columns)
-    panels_cm = n_rows * sheet.row_height_cm + extra_cm
-    height_cm = legend_cm + panels_cm + note_cm + 2 * _PAD_CM
-    figure.set_size_inches(WIDTH_CM * CM, height_cm * CM)
-    engine = figure.get_layout_engine()
-    assert engine is not None
-    bottom, top = (note_cm + _PAD_CM) / height_cm, (legend_cm + _PAD_CM) / height_cm
-    engine.set(rect=(0, bottom, 1, 1 - bottom - top), w_pad=0.06, h_pad=0.05)  # type: ignore[call-arg]
-    if lines:
-        figure.text(
-            0.008, 0.06 / height_cm, "\n".join(lines),
-            fontsize=NOTE_PT, color=QUIET, va="bottom", ha="left", linespacing=1.35,
-        )  # fmt: skip
+    put_note(figure, lines, n_rows * sheet.row_height_cm + extra_cm, legend_cm)
     return figure
 
 
-def _legend_above(figure: Figure, tables: Tables, names: Sequence[str]) -> float:
+def _legend_above(figure: Figure, legend: Legend, names: Sequence[str]) -> float:
     """Put one legend over all panels; return its height."""
-    said = {name: f"{name} ({tables.labels[name]})" for name in names if name in tables.labels}
-    handles = _handles(tables.implementations, names, said)
+    said = {name: f"{name} ({legend.labels[name]})" for name in names if name in legend.labels}
+    handles = _handles(legend.implementations, names, said)
     if not handles:
         return 0.0
     widths = [text_width_cm(str(handle.get_label()), LABEL_PT) for handle in handles]
@@ -235,22 +220,22 @@ def _legend_above(figure: Figure, tables: Tables, names: Sequence[str]) -> float
     return -(-len(handles) // columns) * _LEGEND_ROW_CM
 
 
-def _legends_beside(sheet: Sheet, tables: Tables, drawn: Sequence[str]) -> None:
+def _legends_beside(sheet: Sheet, legend: Legend, drawn: Sequence[str]) -> None:
     """Put each family's legend beside its row of panels."""
     for last in sheet.contents[sheet.n_columns - 1 :: sheet.n_columns]:
         names = [name for name in drawn if name in last.family.members]
         said = {
-            name: "\n".join([name, *wrap(tables.labels[name], _BESIDE_TEXT_CM, NOTE_PT)])
+            name: "\n".join([name, *wrap(legend.labels[name], _BESIDE_TEXT_CM, NOTE_PT)])
             for name in names
-            if name in tables.labels
+            if name in legend.labels
         }
-        legend = last.axes.legend(
-            handles=_handles(tables.implementations, names, said), loc="upper left",
+        placed = last.axes.legend(
+            handles=_handles(legend.implementations, names, said), loc="upper left",
             bbox_to_anchor=(1.02, 1.04), borderpad=0, handlelength=2.6, borderaxespad=0,
             labelspacing=0.5, fontsize=NOTE_PT + 0.4, title=last.family.name,
             title_fontproperties={"size": NOTE_PT + 0.6, "weight": "bold"}, alignment="left",
         )  # fmt: skip
-        legend.set_gid(f"family-{last.place}")
+        placed.set_gid(f"family-{last.place}")
 
 
 def _handles(

@@ -5,6 +5,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
+import seaborn as sns
 from matplotlib import style
 
 CM = 1 / 2.54
@@ -23,6 +24,8 @@ SHADE = "#f1f1f1"
 mpl.use("Agg")
 
 RC: dict[str, Any] = {
+    **sns.axes_style("ticks"),
+    **sns.plotting_context("paper"),
     # DejaVu Sans comes with matplotlib, so every host draws the same letters.
     "font.family": ["DejaVu Sans"],
     "font.sans-serif": ["DejaVu Sans"],
@@ -40,7 +43,6 @@ RC: dict[str, Any] = {
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
     "axes.linewidth": 0.7,
-    "lines.solid_capstyle": "round",
     "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
     "xtick.major.size": 3,

@@ -38,6 +38,14 @@ there is none). `state` is ``measured``, ``failed``, ``skipped`` or ``not counte
 
 
 @dataclass(frozen=True, slots=True)
+class Legend:
+    """The implementations of the run in order, and what a legend says of some besides the name."""
+
+    implementations: tuple[str, ...]
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Tables:
     """What a figure of one condition is drawn from.
 
@@ -67,6 +75,11 @@ class Tables:
     sides: tuple[str, ...] = SIDES
     labels: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def legend(self) -> Legend:
+        """Return what the legend of a figure is made of."""
+        return Legend(self.implementations, self.labels)
+
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
@@ -80,21 +93,22 @@ def tables_of(
     condition: str, cells: pd.DataFrame, summary: pd.DataFrame, ratios: pd.DataFrame
 ) -> Tables:
     """Return the rows of one condition, with the implementations of all of them."""
-    mine = _rows_of(summary, condition)
+    mine = rows_of(summary, condition)
     nobody_receives = set(mine["testbed"]) == {SENDER_ONLY_TESTBED}
     return Tables(
         condition=condition,
         implementations=in_order(summary["implementation"]),
         cost=choose_cost_metric(cells),
-        cells=_rows_of(cells, condition),
+        cells=rows_of(cells, condition),
         summary=mine,
-        ratios=_rows_of(ratios, condition),
+        ratios=rows_of(ratios, condition),
         sides=SIDES[:1] if nobody_receives else SIDES,
         labels=copied_labels(mine),
     )
 
 
-def _rows_of(table: pd.DataFrame, condition: str) -> pd.DataFrame:
+def rows_of(table: pd.DataFrame, condition: str) -> pd.DataFrame:
+    """Return the rows of one condition."""
     # Tables that others measured know testbeds only.
     return table[table["condition" if "condition" in table else "testbed"] == condition]
 
@@ -152,10 +166,20 @@ def points(tables: Tables, metrics: Mapping[str, Quantity]) -> pd.DataFrame:
     pandas.DataFrame
         Columns `COLUMNS`, one row per metric and cell.
     """
+    return points_of(tables.condition, tables.summary, tables.implementations, metrics)
+
+
+def points_of(
+    condition: str,
+    summary: pd.DataFrame,
+    implementations: Sequence[str],
+    metrics: Mapping[str, Quantity],
+) -> pd.DataFrame:
+    """Return the points of some metrics from one condition's rows of the summary; see `points`."""
     parts = []
     for metric, quantity in metrics.items():
-        rows = tables.summary[tables.summary["metric"] == metric].copy()
-        rows["condition"] = tables.condition
+        rows = summary[summary["metric"] == metric].copy()
+        rows["condition"] = condition
         rows["quantity"] = quantity.name
         rows["unit"] = quantity.unit
         rows["value"] = rows["median"] * quantity.scale
@@ -167,7 +191,7 @@ def points(tables: Tables, metrics: Mapping[str, Quantity]) -> pd.DataFrame:
                 rows["n"], rows["n_failed"], rows["n_skipped"], strict=True
             )
         ]
-        rows["order"] = [tables.implementations.index(name) for name in rows["implementation"]]
+        rows["order"] = [implementations.index(name) for name in rows["implementation"]]
         rows = rows.sort_values(["order", "n_threads", "msg_bytes"], kind="stable")
         parts.append(rows)
     if not parts:

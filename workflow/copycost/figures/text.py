@@ -1,20 +1,26 @@
 """Text on figures: how wide it is, where it breaks, and what every note says."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
-from copycost.figures.style import CM, RC, WIDTH_CM
+from copycost.figures.style import CM, QUIET, RC, WIDTH_CM
 from copycost.percent import NBSP
 from copycost.stats.medians import METHOD
 
 LABEL_PT = 8.5
 NOTE_PT = 7.2
+_NOTE_ROW_CM = 0.37
+_PAD_CM = 0.15
 
 
 def text_width_cm(text: str, points: float) -> float:
     """Return the width of a line of text in the figures' typeface."""
+    if not text:
+        return 0.0  # matplotlib has no outline of nothing
     font = FontProperties(family=RC["font.family"], size=points)
     outline = TextPath((0, 0), text, prop=font).vertices
     return float(outline[:, 0].max()) / 72 / CM if len(outline) else 0.0
@@ -51,3 +57,31 @@ def interval_note(data: pd.DataFrame, confidence: float | None) -> str:
     few = "" if (measured["n"] == most).all() else "up to "
     level = "" if confidence is None else f"{confidence * 100:g}{NBSP}% "
     return f"Points: median of {few}{most}{NBSP}repetitions; bars: {level}{METHOD}."
+
+
+def put_note(figure: Figure, lines: Sequence[str], panels_cm: float, above_cm: float = 0.0) -> None:
+    """Put the lines of a note below the panels, and size the figure.
+
+    Parameters
+    ----------
+    figure
+        With a constrained layout.
+    lines
+        The note, see `wrap`.
+    panels_cm
+        Height of all panels.
+    above_cm
+        Height that a legend above them needs.
+    """
+    note_cm = len(lines) * _NOTE_ROW_CM
+    height_cm = above_cm + panels_cm + note_cm + 2 * _PAD_CM
+    figure.set_size_inches(WIDTH_CM * CM, height_cm * CM)
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    bottom, top = (note_cm + _PAD_CM) / height_cm, (above_cm + _PAD_CM) / height_cm
+    engine.set(rect=(0, bottom, 1, 1 - bottom - top), w_pad=0.06, h_pad=0.05)  # type: ignore[call-arg]
+    if lines:
+        figure.text(
+            0.008, 0.06 / height_cm, "\n".join(lines),
+            fontsize=NOTE_PT, color=QUIET, va="bottom", ha="left", linespacing=1.35,
+        )  # fmt: skip

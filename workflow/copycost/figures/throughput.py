@@ -52,4 +52,4 @@ def draw(tables: Tables) -> Drawn:
         strip.note,
         left_out(every, counts, "threads"),
     ]  # fmt: skip
-    return Drawn(finish(sheet, data, tables, note), data)
+    return Drawn(finish(sheet, data, tables.legend, note), data)

@@ -20,7 +20,7 @@ def gather_assets(
     Parameters
     ----------
     figures
-        ``.../{testbed}/{figure}.svg``; they keep their last two names.
+        ``.../{condition}/{figure}.svg``; they keep their last two names.
     diagrams
         SVG files with plain text, which is drawn as outlines on the way.
     styles
@@ -43,7 +43,7 @@ def gather_assets(
 
 
 def shown_figures(figures: Iterable[Path]) -> dict[str, list[str]]:
-    """Return the names of the figures of each testbed that show anything.
+    """Return the names of the figures of each condition that show anything.
 
     A figure of which nothing was measured is a sentence in the report, not an empty frame. The
     CSV beside the figure tells: its column `state` has a ``measured``.

@@ -2,19 +2,29 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from copycost.figures.names import OVERVIEW
 from copycost.report.assets import shown_figures
 from copycost.report.host_table import counter_rows, host_rows, uncounted_events
 from copycost.report.markdown import code, escape
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
 from copycost.report.run_table import commit_only, run_rows
+from copycost.report.strategies import strategy_notes
 
 BASELINE = "two_copy"
+
+CHAPTERS = ("profile", "cpu_budget", "datagrams")
+"""Further studies, in the order of their chapters.
+
+The template of one is ``report/NAME.qmd.j2``. It is part of the report where its facts are among
+the `Sources`, and sees them as the variable NAME (None elsewhere) and its figures as
+``figures.NAME``.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +36,18 @@ class Sources:
     facts, summary, ratios, config
         results/facts.json, tables/summary.csv, tables/ratios.csv, config.yaml.
     figures
-        SVG files, ``.../{testbed}/{figure}.svg``, each with its CSV beside it.
+        SVG files, ``.../{condition}/{figure}.svg``, each with its CSV beside it; those of no
+        single condition are in ``all``, those of a further study in a folder of its name.
     published
         results/published/beside.json; None to leave the chapter out.
+    chapters
+        Facts of further studies by the name of their chapter; see `CHAPTERS`.
+    strategies
+        C files of strategies, to quote their header comments.
+    strategy_table
+        report/strategies.yaml; None where no strategy is described.
+    diagrams
+        SVG files by the names of strategies.
     """
 
     facts: Path
@@ -37,6 +56,10 @@ class Sources:
     config: Path
     figures: Sequence[Path]
     published: Path | None = None
+    chapters: Mapping[str, Path] = field(default_factory=dict)
+    strategies: Sequence[Path] = ()
+    strategy_table: Path | None = None
+    diagrams: Sequence[Path] = ()
 
 
 def build_context(sources: Sources, title: str) -> dict[str, Any]:
@@ -48,14 +71,16 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         Plain text; the last stands at the head of every page.
     facts, host
         Content of facts.json, and the host's part of it.
+    conditions
+        What there is to say of each condition, in the order of the config.
     figures
-        By testbed, the names of the figures that show something.
+        By condition (or ``all``, or a further study), the names of the figures that show something.
     results_tables
-        By testbed and thread count, the full tables in Markdown.
+        By condition and thread count, the full tables in Markdown.
     host_rows, counter_rows, run_rows
         Rows of the tables of these names, in Markdown.
     provenance
-        Function of testbed and figure: where its numbers are from, for the caption.
+        Function of condition and figure: where its numbers are from, for the caption.
     uncounted
         perf's names of the events without counts.
     published
@@ -64,10 +89,15 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         From which width on an interval is not quoted.
     config_text
         The configuration of the run.
+    strategies
+        What there is to say of each strategy; see `strategy_notes`.
+    chapters
+        The names of `CHAPTERS` that have facts; each of these is a variable too.
     """
     facts = _json(sources.facts)
-    testbeds = facts["grid"]["testbeds"]
-    shown: dict[str, list[str]] = {name: [] for name in testbeds} | shown_figures(sources.figures)
+    slugs = facts["grid"]["conditions"]
+    conditions = [facts["conditions"][slug] for slug in slugs]
+    shown: dict[str, list[str]] = {name: [] for name in (*slugs, OVERVIEW)}
     wording = Wording(
         cost_metric=facts["cost"]["column"],
         cost_unit=facts["cost"]["unit"],
@@ -84,9 +114,16 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "running": _host(facts),
         "facts": facts,
         "host": facts["host"],
-        "figures": {testbed: shown[testbed] for testbed in testbeds},
+        "conditions": conditions,
+        "figures": shown | shown_figures(sources.figures),
         "results_tables": {
-            testbed: results_tables(tables, testbed, wording, source) for testbed in testbeds
+            condition["slug"]: results_tables(
+                tables,
+                condition["slug"],
+                replace(wording, cost_metric=condition["cost_column"]),
+                source,
+            )
+            for condition in conditions
         },
         "host_rows": host_rows(facts["host"]),
         "counter_rows": counter_rows(facts["counters"]),
@@ -96,7 +133,18 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "provenance": _provenance(origin),
         "published": _json(sources.published) if sources.published else None,
         "config_text": _compact(sources.config.read_text(encoding="utf-8")),
+        "strategies": _strategies(sources),
+        "chapters": [name for name in CHAPTERS if name in sources.chapters],
+    } | {
+        name: _json(sources.chapters[name]) if name in sources.chapters else None
+        for name in CHAPTERS
     }
+
+
+def _strategies(sources: Sources) -> dict[str, dict[str, Any]]:
+    if sources.strategy_table is None:
+        return {}
+    return strategy_notes(sources.strategies, sources.strategy_table, sources.diagrams)
 
 
 def _json(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
@@ -122,8 +170,8 @@ def _compact(config: str) -> str:
 
 
 def _provenance(origin: str) -> Callable[[str, str], str]:
-    def provenance(testbed: str, figure: str) -> str:
-        return f"Source: `results/figures/{testbed}/{figure}.csv`; {origin}."
+    def provenance(condition: str, figure: str) -> str:
+        return f"Source: `results/figures/{condition}/{figure}.csv`; {origin}."
 
     return provenance
 

@@ -67,8 +67,14 @@ def gbps(bits_per_s: float, digits: int = 3) -> str:
     return f"{significant(rate / 1e9, digits)}{NBSP}Gbit/s"
 
 
+_POWERS_OF_TWO = frozenset(str(2**power) for power in range(10))
+
+
 def size(n_bytes: float) -> str:
-    """Return a size: 65536 is ``64 KiB``; one between grid points gets two digits, ``23 KiB``."""
+    """Return a size: 65536 is ``64 KiB``; one between grid points gets two digits, ``23 KiB``.
+
+    A size of the grid whose two digits would read as another one stays as it is: ``65,507 B``.
+    """
     number = _finite(n_bytes)
     if number == int(number):
         exact = format_size(int(number)).replace(" ", NBSP)
@@ -78,7 +84,10 @@ def size(n_bytes: float) -> str:
         if number >= factor:
             scaled = number / factor
             digits = 2 if scaled < 100 else 3
-            return f"{significant(scaled, digits)}{NBSP}{unit}"
+            text = significant(scaled, digits)
+            if isinstance(n_bytes, int) and text in _POWERS_OF_TWO:
+                return f"{n_bytes:,}{NBSP}B"
+            return f"{text}{NBSP}{unit}"
     return f"{number:.0f}{NBSP}B"
 
 

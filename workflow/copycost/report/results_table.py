@@ -1,4 +1,4 @@
-"""The full tables of results: per testbed and thread count, one row per size and implementation."""
+"""The full tables of results: per condition and thread count, a row per size and implementation."""
 
 import csv
 import math
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from copycost.analysis.labels import COPIED_SHARE, copied_label
 from copycost.report.filters import significant, size
 from copycost.report.markdown import Column, pipe_table, slug
 
@@ -39,9 +40,9 @@ class Tables:
     Attributes
     ----------
     summary
-        Values by (testbed, n_threads, msg_bytes, implementation, metric), in the file's order.
+        Values by (condition, n_threads, msg_bytes, implementation, metric), in the file's order.
     ratios
-        Throughput relative to the baseline by (testbed, n_threads, msg_bytes, implementation).
+        Throughput relative to the baseline by (condition, n_threads, msg_bytes, implementation).
     """
 
     summary: Mapping[tuple[str, int, int, str, str], Value]
@@ -55,7 +56,8 @@ class Wording:
     Attributes
     ----------
     cost_metric, cost_unit
-        Cost of both sides per byte, such as ``both_cpu_ns_per_byte`` and ``ns``.
+        Cost per byte, such as ``both_cpu_ns_per_byte`` and ``ns``; of both sides, or of the
+        sender where nobody receives.
     baseline
         The implementation that others are compared with.
     implementations
@@ -75,7 +77,7 @@ def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
     """Read summary.csv and, of ratios.csv, the throughput relative to `baseline`."""
     values = {
         (
-            row["testbed"],
+            row["condition" if "condition" in row else "testbed"],
             int(row["n_threads"]),
             int(row["msg_bytes"]),
             row["implementation"],
@@ -90,7 +92,7 @@ def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
     }
     relative = {
         (
-            row["testbed"],
+            row["condition" if "condition" in row else "testbed"],
             int(row["n_threads"]),
             int(row["msg_bytes"]),
             row["implementation"],
@@ -101,15 +103,15 @@ def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
     return Tables(values, relative)
 
 
-def results_tables(tables: Tables, testbed: str, wording: Wording, source: str) -> dict[int, str]:
-    """Return the full results of one testbed in Markdown, by thread count.
+def results_tables(tables: Tables, condition: str, wording: Wording, source: str) -> dict[int, str]:
+    """Return the full results of one condition in Markdown, by thread count.
 
     Parameters
     ----------
     tables
         From `read_tables`.
-    testbed
-        The testbed.
+    condition
+        The condition.
     wording
         Which cost and baseline.
     source
@@ -127,38 +129,41 @@ def results_tables(tables: Tables, testbed: str, wording: Wording, source: str) 
         Column("n", "right"),
     ]
     markdown = {}
-    for n_threads in sorted({key[1] for key in tables.summary if key[0] == testbed}):
-        rows = list(_rows(tables, testbed, n_threads, wording))
+    side = wording.cost_metric.partition("_")[0]
+    whose = "the sender alone" if side == "sender" else f"{side} sides together"
+    for n_threads in sorted({key[1] for key in tables.summary if key[0] == condition}):
+        rows = list(_rows(tables, condition, n_threads, wording))
         noun = "thread" if n_threads == 1 else "threads"
         caption = (
-            f"All cells on `{testbed}` with {n_threads} {noun}: throughput (median, interval), "
-            f"mean and 99th percentile of the service time, cost of both sides together, "
+            f"All cells on `{condition}` with {n_threads} {noun}: throughput (median, interval), "
+            f"mean and 99th percentile of the service time, cost of {whose}, "
             f"throughput as a ratio to `{wording.baseline}` and the number n of repetitions with a "
             f"value. {source}"
         )
-        identifier = f"tbl-{slug(testbed)}-t{n_threads}"
+        identifier = f"tbl-{slug(condition)}-t{n_threads}"
         markdown[n_threads] = pipe_table(columns, rows, caption, identifier, ["grouped"])
     return markdown
 
 
-def _rows(tables: Tables, testbed: str, n_threads: int, wording: Wording) -> Iterator[list[str]]:
+def _rows(tables: Tables, condition: str, n_threads: int, wording: Wording) -> Iterator[list[str]]:
     order = wording.implementations.index
     cells = {
         (msg_bytes, implementation)
         for at, threads, msg_bytes, implementation, _ in tables.summary
-        if at == testbed and threads == n_threads
+        if at == condition and threads == n_threads
     }
     is_long = len(cells) > _ROWS_OF_A_PAGE
     previous = None
     for msg_bytes, implementation in sorted(cells, key=lambda cell: (cell[0], order(cell[1]))):
         throughput, mean, p99, cost = (
-            tables.summary[(testbed, n_threads, msg_bytes, implementation, metric)]
+            tables.summary[(condition, n_threads, msg_bytes, implementation, metric)]
             for metric in (THROUGHPUT, "service_mean_ns", "service_p99_ns", wording.cost_metric)
         )
-        relative = tables.ratios.get((testbed, n_threads, msg_bytes, implementation), math.nan)
+        cell = (condition, n_threads, msg_bytes, implementation)
+        relative = tables.ratios.get(cell, math.nan)
         yield [
             "" if msg_bytes == previous and not is_long else size(msg_bytes),
-            f"`{implementation}`",
+            f"`{implementation}`{_said(tables.summary.get((*cell, COPIED_SHARE)))}",
             _number(throughput.median, 1e-9),
             _interval(throughput, 1e-9),
             _number(mean.median, 1e-3),
@@ -168,6 +173,12 @@ def _rows(tables: Tables, testbed: str, n_threads: int, wording: Wording) -> Ite
             _repetitions(throughput, wording.repetitions),
         ]
         previous = msg_bytes
+
+
+def _said(share: Value | None) -> str:
+    """Return what stands behind the name of a zero-copy send that was copied after all."""
+    label = copied_label(share.median, share.median) if share and share.n else None
+    return f" ({label})" if label else ""
 
 
 def _number(value: float, scale: float = 1.0) -> str:

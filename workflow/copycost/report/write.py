@@ -6,10 +6,14 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
+from copycost.capabilities import split_implementation
 from copycost.errors import DataError
 from copycost.report.context import Sources, build_context
 from copycost.report.filters import add_filters
+from copycost.report.labelled import label_sentences
 from copycost.report.markdown import Column, code, escape, pipe_table, quoted, slug
+from copycost.report.ranking_table import ranking_table
+from copycost.report.round_trips_table import round_trips_table
 from copycost.report.run_table import commit_only
 
 log = logging.getLogger(__name__)
@@ -61,15 +65,20 @@ def make_environment(templates: Path) -> Environment:
     add_filters(environment)
     environment.filters.update(
         {
+            "labelled": label_sentences,
             "md": escape,
             "code": code,
             "slug": slug,
             "quoted": quoted,
             "commit_only": commit_only,
             "cpu_list": _cpu_list,
+            "strategy": _strategy,
         }
     )
+    environment.tests["batched"] = lambda implementation: _batch(implementation) > 1
     environment.globals["table"] = _table
+    environment.globals["ranking_table"] = ranking_table
+    environment.globals["round_trips_table"] = round_trips_table
     return environment
 
 
@@ -81,6 +90,14 @@ def _table(
 ) -> str:
     titles = [Column(title, "right" if align == "right" else "left") for title, align in columns]
     return pipe_table(titles, rows, caption, identifier)
+
+
+def _strategy(implementation: str) -> str:
+    return split_implementation(implementation)[0]
+
+
+def _batch(implementation: str) -> int:
+    return split_implementation(implementation)[1]
 
 
 def _cpu_list(text: str) -> str:

@@ -1,0 +1,181 @@
+"""Figure: what a byte costs with each implementation, cheapest first, a panel per message size."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from copycost.figures.axes import cost_axis, scale_of
+from copycost.figures.looks import in_order, looks
+from copycost.figures.style import INK, QUIET, SHADE, WIDTH_CM, styled
+from copycost.figures.tables import Drawn, counted, left_out, spread
+from copycost.figures.text import (
+    NOTE_PT,
+    empty_figure,
+    put_note,
+    text_width_cm,
+    wrap,
+)
+from copycost.percent import NBSP
+from copycost.sizes import format_size
+
+COLUMNS = (
+    "condition", "msg_bytes", "n_threads", "rank", "implementation", "label", "quantity", "unit",
+    "value", "low", "high", "n", "floor", "floor_ratio", "state",
+)  # fmt: skip
+"""Columns of the CSV: `floor` is what copying a byte once costs where such a message lies."""
+
+_ROW_CM = 0.41
+_SAID_ROWS = 0.56
+_FRAME_CM = 1.75
+_PAGE_CM = 21.5
+_NAME_PT = 7.6
+_SAID_PT = 6.2
+_SAID_MOST_CM = 2.5
+
+
+@styled
+def draw(facts: Mapping[str, Any], condition: str) -> Drawn:
+    """Draw the costs of one condition, with the fewest threads; each panel has its own order."""
+    known = facts["conditions"][condition]
+    data = ranking_table(known)
+    if data["value"].isna().all():
+        return Drawn(empty_figure(f"No cost per byte on {condition}."), data)
+    ranking = known["ranking"]
+    names = in_order(facts["grid"]["implementations"])
+    every = data["msg_bytes"]
+    panel_cm = _panel_height_cm(data)
+    sizes = spread(every, 2 * max(1, int(_PAGE_CM / panel_cm)))
+    shown = data[every.isin(sizes) & data["value"].notna()]
+    n_columns = min(2, len(sizes))
+    n_rows = -(-len(sizes) // n_columns)
+    note = _note(facts, ranking, shown, left_out(every, sizes, "B"))
+    lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
+    grid = sns.FacetGrid(
+        shown, col="msg_bytes", col_wrap=n_columns, col_order=sizes, sharex=False, sharey=False
+    )
+    plt.close(grid.figure)
+    grid.figure.set_layout_engine("constrained")
+    width_cm = WIDTH_CM / n_columns - _names_cm(shown) - 0.9
+    for (_, place, _), part in grid.facet_data():
+        axes = grid.axes.flat[place]
+        _draw_panel(axes, part.sort_values("rank"), names, width_cm)
+        below = place + n_columns >= len(sizes)
+        axes.set(xlabel=f"{ranking['label']} [{ranking['unit']}/B]" if below else "", ylabel="")
+        axes.set_title(format_size(sizes[place]))
+    put_note(grid.figure, lines, n_rows * panel_cm)
+    return Drawn(grid.figure, data)
+
+
+def ranking_table(known: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the ranking of one condition's facts as a table, see `COLUMNS`."""
+    ranking = known.get("ranking")
+    if not ranking:
+        return pd.DataFrame(columns=list(COLUMNS)).astype({"value": float})
+    rows = [
+        {
+            "condition": known["slug"],
+            "msg_bytes": size["msg_bytes"],
+            "n_threads": ranking["n_threads"],
+            "rank": row["rank"],
+            "implementation": row["implementation"],
+            "label": row.get("copied") or known["labels"].get(row["implementation"]) or "",
+            "quantity": ranking["label"],
+            "unit": f"{ranking['unit']}/B",
+            "value": row["median"],
+            "low": row["low"],
+            "high": row["high"],
+            "n": row["n"],
+            "floor": size["floor_ns_per_byte"],
+            "floor_ratio": row["floor_ratio"],
+            "state": "measured" if row["n"] else "missing",
+        }
+        for size in ranking["sizes"]
+        for row in size["rows"]
+    ]
+    numbers = dict.fromkeys(("value", "low", "high", "floor", "floor_ratio"), "float64")
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(numbers)
+
+
+def _panel_height_cm(data: pd.DataFrame) -> float:
+    """Return the height of the fullest panel."""
+    most = max(sum(_heights(part)) for _, part in data.groupby("msg_bytes"))
+    return float(most * _ROW_CM + _FRAME_CM)
+
+
+def _said(label: str) -> list[str]:
+    """Return the lines under a name: what the kernel made of what was asked for."""
+    return wrap(label, _SAID_MOST_CM, _SAID_PT) if label else []
+
+
+def _heights(data: pd.DataFrame) -> list[float]:
+    """Return the height of each row, in heights of a name."""
+    return [1 + _SAID_ROWS * len(_said(label)) for label in data["label"]]
+
+
+def _names_cm(data: pd.DataFrame) -> float:
+    names = [text_width_cm(name, _NAME_PT) for name in data["implementation"].unique()]
+    said = [text_width_cm(line, _SAID_PT) for text in data["label"] for line in _said(text)]
+    return max(*names, *said, 0.0)
+
+
+def _draw_panel(
+    axes: Axes, data: pd.DataFrame, implementations: Sequence[str], width_cm: float
+) -> None:
+    styles = looks(implementations)
+    floor = float(data["floor"].iloc[0])
+    scale = scale_of(_with_floor(data), "log" if (data["value"] > 0).all() else None)
+    if not math.isnan(floor):
+        axes.axvspan(scale.low, floor, color=SHADE, lw=0, zorder=0)
+        axes.axvline(floor, color=INK, lw=0.9, ls=(0, (2, 1.5)), zorder=1.2, gid="floor")
+    heights = _heights(data)
+    data = data.assign(place=np.cumsum([0.0, *heights[:-1]]) + 0.5)
+    known = data[data["low"].notna()]
+    for row in known.to_dict("records"):
+        axes.errorbar(
+            [row["value"]], [row["place"]], fmt="none", ecolor=styles[row["implementation"]].colour,
+            xerr=[[max(0.0, row["value"] - row["low"])], [max(0.0, row["high"] - row["value"])]],
+            elinewidth=1.3, capsize=2.6, capthick=1.1, zorder=1.9,
+        )  # fmt: skip
+    for row in data.to_dict("records"):
+        name = row["implementation"]
+        look = styles[name].as_line() | {"linestyle": "none"}
+        sns.lineplot(x=[row["value"]], y=[row["place"]], ax=axes, gid=f"rank-{name}", **look)
+        axes.annotate(
+            "\n".join(_said(row["label"])), (0, row["place"] + 0.42), xytext=(-3.5, 0),
+            xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=_SAID_PT,
+            color=QUIET, ha="right", va="top", linespacing=1.1, annotation_clip=False,
+        )  # fmt: skip
+    axes.set_ylim(sum(heights), 0)
+    axes.set_yticks(list(data["place"]), list(data["implementation"]), fontsize=_NAME_PT)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    cost_axis(axes, scale, width_cm)
+
+
+def _with_floor(data: pd.DataFrame) -> pd.DataFrame:
+    """Return the values that an axis has to hold: the floor is one of them."""
+    floors = pd.DataFrame({"value": data["floor"].dropna().unique()})
+    return pd.concat([data[["value", "low", "high"]], floors], ignore_index=True)
+
+
+def _note(
+    facts: Mapping[str, Any], ranking: Mapping[str, Any], shown: pd.DataFrame, missing: str
+) -> list[str]:
+    most = int(shown["n"].max())
+    level = f"{facts['method']['statistics']['confidence'] * 100:g}{NBSP}%"
+    whose = "Of the sender alone" if ranking["side"] == "sender" else "Of both sides together"
+    return [
+        f"{whose}, {counted(ranking['n_threads'], 'thread')}, cheapest first.",
+        f"Points: median of up to {most}{NBSP}repetitions; bars: {level} interval." if most > 1
+        else "Points: one repetition each, so there is no interval.",
+        "Dashed line, shaded below: what one plain copy (memcpy) of a byte costs where such a "
+        "message lies." if shown["floor"].notna().any() else "",
+        "Horizontal axes logarithmic, one of its own for each message size.",
+        missing,
+    ]  # fmt: skip

@@ -1,0 +1,119 @@
+"""Figure: copying and zero-copy sends where nobody has to copy, with the sizes where they cross."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from copycost.analysis.labels import copied_labels
+from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.capabilities import capability_of, split_implementation
+from copycost.figures.axes import CUT_NOTE, scale_of, size_axis
+from copycost.figures.lines import line_panel, missing_strip
+from copycost.figures.looks import CROWD, in_order
+from copycost.figures.sheet import finish, new_sheet
+from copycost.figures.style import INK, QUIET, SHADE, styled
+from copycost.figures.tables import (
+    COLUMNS,
+    Drawn,
+    Legend,
+    Quantity,
+    counted,
+    left_out,
+    points_of,
+    rows_of,
+)
+from copycost.figures.text import NOTE_PT, empty_figure, interval_note
+from copycost.report.filters import size as size_text
+
+_THROUGHPUT = Quantity("throughput", "Gbit/s", 1e-9)
+_CONDITIONS_MOST = 3
+_ZERO_COPY = "zero_copy"
+
+
+@styled
+def draw(facts: Mapping[str, Any], summary: pd.DataFrame) -> Drawn:
+    """Draw throughput and the sender's cost per byte, a column per place where the bytes lie.
+
+    The crossover marked is that of zero_copy over two_copy in throughput, with its interval.
+    """
+    known = facts["conditions"]
+    slugs = [slug for slug in facts["grid"]["conditions"] if known[slug]["sender_only"]]
+    parts = {slug: _points(facts, summary, slug) for slug in slugs}
+    shown = [slug for slug in slugs if parts[slug]["value"].notna().any()][:_CONDITIONS_MOST]
+    if not shown:
+        data = pd.concat(parts.values()) if parts else pd.DataFrame(columns=list(COLUMNS))
+        return Drawn(empty_figure("Nothing was measured where nobody has to copy."), data)
+    every = pd.concat([parts[slug] for slug in shown], ignore_index=True)
+    n_threads = int(every["n_threads"].min())
+    data = every[every["n_threads"] == n_threads].reset_index(drop=True)
+    names = in_order(facts["grid"]["implementations"])
+    sheet = new_sheet(data, 5.4, row="quantity", column="condition", share_y="row")
+    scales = {name: scale_of(part, "log") for name, part in data.groupby("quantity")}
+    strip = missing_strip(data, names, sheet)
+    cut = False
+    for panel in sheet.panels():
+        quantity, unit, slug = panel.data[["quantity", "unit", "condition"]].iloc[0]
+        cut |= line_panel(panel, "msg_bytes", names, scales[quantity], strip)
+        size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
+        sheet.label(panel.place, "message size", f"{quantity} [{unit}]")
+        if quantity == _THROUGHPUT.name:
+            panel.axes.set_title(known[slug]["label"])
+            _mark_crossover(panel.axes, known[slug], n_threads)
+    note = [
+        f"The sender's cost alone, {counted(n_threads, 'thread')}.",
+        interval_note(data, facts["method"]["statistics"]["confidence"]),
+        "Vertical axes logarithmic.",
+        f"Dotted line and band: where {_ZERO_COPY} overtakes {BASELINE}, and its interval."
+        if any(_change(known[slug], n_threads) for slug in shown) else "",
+        CUT_NOTE if cut else "",
+        strip.note,
+        left_out(every["n_threads"], [n_threads], "threads"),
+    ]  # fmt: skip
+    labels = copied_labels(pd.concat([rows_of(summary, slug) for slug in shown]))
+    return Drawn(finish(sheet, data, Legend(names, labels), note), data)
+
+
+def _points(facts: Mapping[str, Any], summary: pd.DataFrame, slug: str) -> pd.DataFrame:
+    """Return throughput and cost of those that ask for zero copy, and of what they stand beside."""
+    known = facts["conditions"][slug]
+    mine = rows_of(summary, slug)
+    asking = [name for name in known["grid"]["implementations"] if _asks(name)]
+    kept = [BASELINE, "one_copy", *in_order(asking)][:CROWD]
+    cost = Quantity(known["cost_label"], f"{facts['cost']['unit']}/B")
+    return points_of(
+        slug,
+        mine[mine["implementation"].isin(kept)],
+        in_order(facts["grid"]["implementations"]),
+        {THROUGHPUT: _THROUGHPUT, known["cost_column"]: cost},
+    )
+
+
+def _asks(implementation: str) -> bool:
+    return capability_of(split_implementation(implementation)[0]).zero_copy
+
+
+def _change(known: Mapping[str, Any], n_threads: int) -> Mapping[str, Any] | None:
+    """Return where zero_copy overtakes two_copy, None where it does not do so once."""
+    pair = known["crossovers"].get(f"{_ZERO_COPY}_vs_{BASELINE}")
+    rows = [row for row in pair["by_threads"] if row["n_threads"] == n_threads] if pair else []
+    change: Mapping[str, Any] | None = rows[0]["change"] if rows else None
+    return change
+
+
+def _mark_crossover(axes: Axes, known: Mapping[str, Any], n_threads: int) -> None:
+    """Mark the crossover with its interval, or say what there is instead of one."""
+    change = _change(known, n_threads)
+    if change is None:
+        return
+    if change["has_interval"]:
+        least, most = axes.get_xlim()
+        low, high = max(change["low_bytes"], least), min(change["high_bytes"], most)
+        axes.axvspan(low, high, color=SHADE, lw=0, zorder=0.5, gid="crossover-interval")
+    axes.axvline(change["point_bytes"], color=INK, lw=1, ls=(0, (1, 1.5)), zorder=1.2,
+                 gid="crossover")  # fmt: skip
+    axes.annotate(
+        size_text(change["point_bytes"]), (change["point_bytes"], 0), (3, 3), fontsize=NOTE_PT,
+        xycoords=("data", "axes fraction"), textcoords="offset points", color=QUIET,
+    )  # fmt: skip

@@ -1,0 +1,76 @@
+"""The table of implementations by what a byte costs, one per condition."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from copycost.report.filters import ratio, significant, size
+from copycost.report.markdown import Column, pipe_table, slug
+from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
+
+_ROWS_OF_A_PAGE = 45
+
+
+def ranking_table(condition: Mapping[str, Any], has_floor: bool) -> str:
+    """Return the ranking of a condition in Markdown, a row per size and implementation.
+
+    Parameters
+    ----------
+    condition
+        The condition's facts, with its ``ranking``.
+    has_floor
+        Whether costs are given as multiples of a plain copy too.
+    """
+    ranking = condition["ranking"]
+    columns = [
+        Column("Message"),
+        Column("Place", "right"),
+        Column("Implementation"),
+        Column(f"{ranking['unit']} per byte", "right"),
+        Column("interval", "right"),
+        *([Column("copies", "right")] if has_floor else []),
+        Column("n", "right"),
+    ]
+    whose = "the sender alone" if ranking["side"] == "sender" else "both sides together"
+    threads = ranking["n_threads"]
+    caption = (
+        f"Implementations on `{condition['slug']}` by the {ranking['label']} of a byte "
+        f"({whose}, {threads} {'thread' if threads == 1 else 'threads'}): median, interval"
+        f"{', multiple of a plain copy' if has_floor else ''}, number n of repetitions. "
+        "Source: `results/facts.json`."
+    )
+    rows = list(_rows(condition, has_floor))
+    return pipe_table(columns, rows, caption, f"tbl-{slug(condition['slug'])}-ranking", ["grouped"])
+
+
+def _rows(condition: Mapping[str, Any], has_floor: bool) -> Iterator[list[str]]:
+    sizes = condition["ranking"]["sizes"]
+    is_long = sum(len(at["rows"]) for at in sizes) > _ROWS_OF_A_PAGE
+    for at in sizes:
+        for place, row in enumerate(at["rows"]):
+            label = row.get("label") or condition["labels"].get(row["implementation"])
+            yield [
+                size(at["msg_bytes"]) if is_long or not place else "",
+                _place(row),
+                f"`{row['implementation']}`{f' ({label})' if label else ''}",
+                significant(row["median"]),
+                _interval(row),
+                *([_multiple(row["floor_ratio"])] if has_floor else []),
+                str(row["n"]),
+            ]
+
+
+def _place(row: Mapping[str, Any]) -> str:
+    low, high = row.get("place_low", row["rank"]), row.get("place_high", row["rank"])
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    if row["low"] is None or row["high"] is None:
+        return NONE
+    if row["high"] > VAGUE_FACTOR * row["low"]:
+        return VAGUE
+    return f"{significant(row['low'])} to {significant(row['high'])}"
+
+
+def _multiple(value: float | None) -> str:
+    return NONE if value is None else ratio(value)
