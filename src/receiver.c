@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "answers.h"
 #include "build_info.h"
 #include "clock.h"
 #include "datagram.h"
@@ -37,7 +38,7 @@ static int prepare(struct worker *worker)
         .verify = options->verify,
         .token = options->token,
     };
-    return the_receiver.setup(inflow);
+    return options->mode == MODE_STREAM ? the_receiver.setup(inflow) : 0;
 }
 
 /* The sender's goodbye, which must not come before the window's end. */
@@ -64,7 +65,8 @@ static int take_leave(struct worker *worker, const struct inflow *inflow)
 static int work(struct worker *worker)
 {
     struct inflow *inflow = worker->work;
-    const int error = the_receiver.receive_all(inflow);
+    const int error = worker->crew->options->mode == MODE_STREAM ? the_receiver.receive_all(inflow)
+                                                                 : answers_give(inflow);
     return error != 0 ? error : take_leave(worker, inflow);
 }
 
@@ -72,7 +74,7 @@ static int work(struct worker *worker)
 static void clean_up(struct worker *worker)
 {
     struct inflow *inflow = worker->work;
-    if (inflow != NULL) {
+    if (inflow != NULL && worker->crew->options->mode == MODE_STREAM) {
         the_receiver.teardown(inflow);
     }
 }

@@ -2,167 +2,20 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "build_info.h"
-#include "clock.h"
-#include "contents.h"
 #include "datagram.h"
 #include "greeting.h"
 #include "net.h"
 #include "options.h"
 #include "report.h"
+#include "requests.h"
+#include "sending.h"
 #include "session.h"
-#include "stats.h"
 #include "strategy.h"
 
 #define PROGRAM "sender"
-
-/* The work of one sending thread. */
-struct sending {
-    struct stream stream;
-    uint64_t ring_messages; /* how many there are, and the memory they take */
-    uint64_t ring_bytes;
-    struct histogram service_time;
-};
-
-/* The summed service times, and how many messages there were to one sample. */
-struct service_times {
-    struct histogram histogram;
-    size_t sample_every;
-};
-
-/*
- * One message in how many is timed. Reading the clock twice costs some 50 ns: more than 1 % of a
- * small message, nothing beside a large one. Odd numbers, so that the samples do not fall in step
- * with something that the kernel does every 2^n messages.
- */
-static size_t choose_sample_every(const struct options *options)
-{
-    if (options->sample_every != SAMPLE_BY_SIZE) {
-        return options->sample_every;
-    }
-    if (options->msg_bytes <= 4096) {
-        return 31;
-    }
-    return options->msg_bytes <= 65536 ? 7 : 1;
-}
-
-static int prepare(struct worker *worker)
-{
-    const struct options *options = worker->crew->options;
-    struct sending *sending = calloc(1, sizeof(*sending));
-    worker->work = sending;
-    if (sending == NULL) {
-        return fail(&worker->failure, ENOMEM, "memory for a histogram");
-    }
-    struct stream *stream = &sending->stream;
-    *stream = (struct stream){
-        .fd = worker->fd,
-        .transport = options->transport,
-        .msg_bytes = options->msg_bytes,
-        .batch = options->batch,
-        .timeout_ns = options->io_timeout_ms * NS_PER_MS,
-        .counters = &worker->counters,
-        .failure = &worker->failure,
-        .connection = worker->index,
-    };
-    contents_choose(stream, options);
-    const uint32_t n_in_flight = the_strategy.slots_in_flight != NULL
-                                     ? the_strategy.slots_in_flight(stream)
-                                     : (uint32_t)options->batch;
-    /* Here, on the thread that sends: Linux gives memory from the node of the CPU that first
-     * touches it. */
-    if (ring_allocate(&stream->ring, options->msg_bytes, options->ring_bytes / options->n_threads,
-                      n_in_flight) != 0) {
-        return fail(&worker->failure, ENOMEM,
-                    "ring of %zu bytes, at least %u messages of %zu bytes",
-                    options->ring_bytes / options->n_threads, n_in_flight, options->msg_bytes);
-    }
-    sending->ring_messages = stream->ring.n_slots;
-    sending->ring_bytes = ring_memory_bytes(&stream->ring, options->msg_bytes);
-    return the_strategy.setup(stream);
-}
-
-/* Sends n batches, or fewer when told to stop. The only loop that matters. */
-static int send_batches(struct worker *worker, struct stream *stream, size_t n)
-{
-    int error = 0;
-    for (size_t i = 0; error == 0 && i < n && crew_phase(worker->crew) != PHASE_STOP; i++) {
-        error = the_strategy.send_messages(stream);
-        if (error == 0) {
-            count(stream->counters, COUNT_MESSAGES, stream->batch);
-        }
-    }
-    return error;
-}
-
-/* With samples: every so many calls one is timed. A batch counts as that many equal messages. */
-static int send_sampled(struct worker *worker, struct sending *sending, size_t sample_every)
-{
-    int error = 0;
-    while (error == 0 && crew_phase(worker->crew) != PHASE_STOP) {
-        error = send_batches(worker, &sending->stream, sample_every - 1);
-        if (error != 0) {
-            return error;
-        }
-        const uint64_t began_ns = clock_now_ns();
-        error = send_batches(worker, &sending->stream, 1);
-        const uint64_t ended_ns = clock_now_ns();
-        if (error == 0 && crew_phase(worker->crew) == PHASE_WINDOW) {
-            histogram_record(&sending->service_time, (ended_ns - began_ns) / sending->stream.batch);
-        }
-    }
-    return error;
-}
-
-/* Without: what the samples cost is the difference. */
-static int send_unsampled(struct worker *worker, struct sending *sending)
-{
-    return send_batches(worker, &sending->stream, SIZE_MAX);
-}
-
-static int say_goodbye(struct worker *worker)
-{
-    const struct options *options = worker->crew->options;
-    if (options->sink) {
-        return 0; /* nobody is there */
-    }
-    if (options->transport == TRANSPORT_DATAGRAM) {
-        return datagram_say_goodbye(worker->fd, options, worker->index, &worker->failure);
-    }
-    count(&worker->counters, COUNT_OTHER_CALLS, 1);
-    if (shutdown(worker->fd, SHUT_WR) != 0) {
-        return fail(&worker->failure, errno, "shutdown of fd %d", worker->fd);
-    }
-    return 0;
-}
-
-static int work(struct worker *worker)
-{
-    struct sending *sending = worker->work;
-    const size_t sample_every = choose_sample_every(worker->crew->options);
-    int error = sample_every > 0 ? send_sampled(worker, sending, sample_every)
-                                 : send_unsampled(worker, sending);
-    if (error == 0 && the_strategy.drain != NULL) {
-        error = the_strategy.drain(&sending->stream);
-    }
-    if (error != 0) {
-        return error;
-    }
-    return say_goodbye(worker);
-}
-
-/* The sending itself stays, for its service times. */
-static void clean_up(struct worker *worker)
-{
-    struct sending *sending = worker->work;
-    if (sending != NULL) {
-        the_strategy.teardown(&sending->stream);
-        ring_free(&sending->stream.ring);
-    }
-}
 
 static void note(const char *text)
 {
@@ -212,7 +65,17 @@ static int gather_connections(struct session *session, struct failure *failure)
                                   : await_receiver(session, failure);
 }
 
-static void report_zero_copy(struct json *json, const struct window *window)
+/* A count, or null where nobody can tell it. */
+static void report_if(struct json *json, const char *key, bool is_known, uint64_t n)
+{
+    if (is_known) {
+        json_uint(json, key, n);
+    } else {
+        json_null(json, key);
+    }
+}
+
+static void report_zero_copy(struct json *json, const struct session *session)
 {
     static const struct {
         enum counter which;
@@ -224,15 +87,20 @@ static void report_zero_copy(struct json *json, const struct window *window)
         {COUNT_ZC_COPIED, "copied", "copied_in_window"},
         {COUNT_ZC_NOTIFICATIONS, "notifications", "notifications_in_window"},
     };
+    const struct sending *first = session->crew.workers[0].work;
+    const char *copied_unknown = first->stream.copied_unknown;
     if (!the_strategy.zero_copy) {
         json_null(json, "zero_copy");
         return;
     }
     json_begin_object(json, "zero_copy");
     for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
-        json_uint(json, NAMES[i].total, window->total.sum.value[NAMES[i].which]);
-        json_uint(json, NAMES[i].in_window, window_growth(window, NAMES[i].which));
+        const bool is_known = NAMES[i].which != COUNT_ZC_COPIED || copied_unknown == NULL;
+        report_if(json, NAMES[i].total, is_known, session->window.total.sum.value[NAMES[i].which]);
+        report_if(json, NAMES[i].in_window, is_known,
+                  window_growth(&session->window, NAMES[i].which));
     }
+    json_string(json, "copied_unknown", copied_unknown);
     json_end_object(json);
 }
 
@@ -252,11 +120,11 @@ static void report_ring(struct json *json, const struct session *session)
     json_end_object(json);
 }
 
-static void report_service_time(struct json *json, const struct service_times *times)
+static void report_service_time(struct json *json, const struct options *options,
+                                const struct histogram *histogram)
 {
-    const struct histogram *histogram = &times->histogram;
     json_begin_object(json, "service_time");
-    json_uint(json, "sample_every", times->sample_every);
+    json_uint(json, "sample_every", sending_sample_every(options));
     json_uint(json, "samples", histogram->n_samples);
     if (histogram->n_samples > 0) {
         json_real(json, "mean_ns", histogram_mean_ns(histogram));
@@ -272,7 +140,13 @@ static void report_service_time(struct json *json, const struct service_times *t
     json_end_object(json);
 }
 
-static int report(const struct session *session, const struct service_times *times,
+/* The samples of all threads. */
+struct durations {
+    struct histogram service_time;
+    struct histogram round_trip;
+};
+
+static int report(const struct session *session, const struct durations *durations,
                   struct failure *failure)
 {
     struct json json = {.file = stdout};
@@ -286,8 +160,9 @@ static int report(const struct session *session, const struct service_times *tim
     report_window(&json, &session->window);
     report_counts(&json, ROLE_SENDER, session->options, &session->window);
     report_ring(&json, session);
-    report_zero_copy(&json, &session->window);
-    report_service_time(&json, times);
+    report_zero_copy(&json, session);
+    report_service_time(&json, session->options, &durations->service_time);
+    requests_report(&json, session->options, &durations->round_trip);
     report_process(&json, &session->window);
     report_threads(&json, ROLE_SENDER, &session->crew, &session->window);
     json_end_object(&json);
@@ -295,24 +170,35 @@ static int report(const struct session *session, const struct service_times *tim
     return error != 0 ? fail(failure, -error, "write to stdout") : 0;
 }
 
+static int sum_up(const struct session *session, struct failure *failure)
+{
+    struct durations *durations = calloc(1, sizeof(*durations));
+    if (durations == NULL) {
+        return fail(failure, ENOMEM, "memory for histograms");
+    }
+    for (size_t i = 0; i < session->crew.n_workers; i++) {
+        const struct sending *sending = session->crew.workers[i].work;
+        histogram_merge(&durations->service_time, &sending->service_time);
+        histogram_merge(&durations->round_trip, &sending->round_trip);
+    }
+    const int error = report(session, durations, failure);
+    free(durations);
+    return error;
+}
+
 static int run(const struct options *options, struct failure *failure)
 {
-    static const struct crew_duty DUTY = {prepare, work, clean_up};
+    const struct crew_duty duty = sending_duty();
     struct session session;
-    struct service_times times = {.sample_every = choose_sample_every(options)};
     int error = session_open(&session, options, failure);
     if (error == 0) {
         error = gather_connections(&session, failure);
     }
     if (error == 0) {
-        error = session_run(&session, &DUTY, failure);
+        error = session_run(&session, &duty, failure);
     }
     if (error == 0) {
-        for (size_t i = 0; i < session.crew.n_workers; i++) {
-            const struct sending *sending = session.crew.workers[i].work;
-            histogram_merge(&times.histogram, &sending->service_time);
-        }
-        error = report(&session, &times, failure);
+        error = sum_up(&session, failure);
     }
     session_close(&session);
     return error;

@@ -46,7 +46,7 @@ def results(
 
 def test_shape(plain_build: Build, strategy: str) -> None:
     sent, received = results(plain_build, Setting(), strategy)
-    assert set(sent) == COMMON | {"strategy", "ring", "zero_copy", "service_time"}
+    assert set(sent) == COMMON | {"strategy", "ring", "zero_copy", "service_time", "round_trip"}
     assert set(received) == COMMON | {"receiver", "verify"}
     assert next(iter(sent)) == next(iter(received)) == "schema_version"
     assert (sent["program"], received["program"]) == ("sender", "receiver")

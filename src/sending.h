@@ -1,0 +1,28 @@
+/* What each sending thread does. */
+#ifndef COPYCOST_SENDING_H
+#define COPYCOST_SENDING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "options.h"
+#include "stats.h"
+#include "strategy.h"
+#include "threads.h"
+
+/* The work of one sending thread. */
+struct sending {
+    struct stream stream;
+    uint64_t ring_messages; /* how many there are, and the memory they take */
+    uint64_t ring_bytes;
+    struct histogram service_time;
+    struct histogram round_trip;
+};
+
+/* The duty of a sender's crew; each worker's work is a struct sending. */
+struct crew_duty sending_duty(void);
+
+/* One message in how many is timed; 0: none. */
+size_t sending_sample_every(const struct options *options);
+
+#endif
