@@ -23,7 +23,7 @@
 /* Points of the curve: a twelfth of a power of ten apart in the share that lies above, as
  * HdrHistogram spaces them; five powers of ten are 60. */
 #define POINTS_PER_DECADE 12
-#define MAX_POINTS (5 * POINTS_PER_DECADE)
+#define MAX_POINTS 60
 
 /* Waits for a moment. Returns false when there is no need to wait any more. */
 static bool wait_until(uint64_t due_ns, struct worker *worker)
