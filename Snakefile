@@ -63,6 +63,7 @@ include: "workflow/rules/refine.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/cpu_budget.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 

@@ -106,13 +106,13 @@ class CpuGroup:
 
 
 @contextmanager
-def cpu_group(hierarchy: Hierarchy, limit_percent: float) -> Iterator[CpuGroup]:
+def cpu_group(hierarchy: Hierarchy, limit_percent: float | None) -> Iterator[CpuGroup]:
     """Make a group that may use so much CPU, and remove it at the end of the block.
 
     Parameters
     ----------
-    limit_percent : float
-        Per cent of one CPU, over 100 for several; at least 10.
+    limit_percent : float or None
+        Per cent of one CPU, over 100 for several; at least 10. None makes a group without a quota.
 
     Raises
     ------
@@ -139,7 +139,8 @@ def cpu_group(hierarchy: Hierarchy, limit_percent: float) -> Iterator[CpuGroup]:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        _set_quota(hierarchy.version, path, limit_percent)
+        if limit_percent is not None:
+            _set_quota(hierarchy.version, path, limit_percent)
         yield CpuGroup(hierarchy.version, path)
     finally:
         _remove(path, hierarchy.parent)

@@ -42,7 +42,8 @@ class Limiter:
         if self._group is not None:
             self._group.add(pids)
             return
-        assert self._path is not None
+        if self._path is None:
+            return
         share = max(1, round(self.limit_percent / len(pids)))
         for pid in pids:
             self._limited.append(pid)
@@ -85,8 +86,18 @@ class Limiter:
 
 
 @contextmanager
-def open_limiter(kind: LimiterKind, limit_percent: float) -> Iterator[Limiter]:
+def open_limiter(
+    kind: LimiterKind, limit_percent: float, *, all_of_it: bool = False
+) -> Iterator[Limiter]:
     """Prepare a limiter, and leave nothing of it behind at the end of the block.
+
+    Parameters
+    ----------
+    limit_percent : float
+        What all limited processes together may use: per cent of one CPU.
+    all_of_it : bool
+        That is all that they can use, so they are not held back: a quota of a whole CPU costs a
+        process that needs all of it some per cent, lost between the periods.
 
     Raises
     ------
@@ -95,7 +106,7 @@ def open_limiter(kind: LimiterKind, limit_percent: float) -> Iterator[Limiter]:
     """
     if kind == "cgroup":
         hierarchy = find_hierarchy()
-        with cpu_group(hierarchy, limit_percent) as group:
+        with cpu_group(hierarchy, None if all_of_it else limit_percent) as group:
             yield Limiter(f"cgroup v{hierarchy.version}", limit_percent, _group=group)
         return
     path = shutil.which("cpulimit", path=_SEARCH_PATH)
@@ -104,7 +115,7 @@ def open_limiter(kind: LimiterKind, limit_percent: float) -> Iterator[Limiter]:
             "cpulimit was not found",
             "install the package cpulimit, or set cpu_budget.limiters to [cgroup]",
         )
-    limiter = Limiter("cpulimit", limit_percent, _path=path)
+    limiter = Limiter("cpulimit", limit_percent, _path=None if all_of_it else path)
     try:
         yield limiter
     finally:

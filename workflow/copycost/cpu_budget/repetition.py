@@ -9,7 +9,7 @@ from typing import Any, cast
 from copycost.cpu_budget.cgroups import Throttling
 from copycost.cpu_budget.hierarchy import LimiterUnavailable
 from copycost.cpu_budget.limiter import Limiter, LimiterKind, open_limiter
-from copycost.cpu_budget.section import STUDY, BudgetCell, BudgetSettings
+from copycost.cpu_budget.section import STUDY, WHOLE_CPU, BudgetCell, BudgetSettings
 from copycost.errors import ConfigError, HostError
 from copycost.iperf3.processes import Iperf3Run
 from copycost.iperf3.record import conclude, note_lock, start_record
@@ -26,12 +26,18 @@ def measure_budget(
     cell: BudgetCell,
     settings: BudgetSettings,
     host: Mapping[str, Any],
+    programs: tuple[Path, ...] = (),
     lock_path: Path | None = None,
 ) -> dict[str, Any]:
     """Measure one repetition; a failure is a record too, with its reason and a remedy.
 
     To be called in a process of its own with one thread: without root it enters a user namespace
     for good.
+
+    Parameters
+    ----------
+    programs : tuple of Path
+        Our sender and receiver; empty where iperf3 drives.
 
     Raises
     ------
@@ -64,8 +70,9 @@ def _measure(
         record["settings"]["sender_cpus"] = list(placement.sender_cpus)
         record["settings"]["receiver_cpus"] = list(placement.receiver_cpus)
         kind = cast("LimiterKind", cell.limiter)
+        whole = cell.limit_percent == WHOLE_CPU
         with (
-            open_limiter(kind, cell.offered_percent) as limiter,
+            open_limiter(kind, cell.offered_percent, all_of_it=whole) as limiter,
             open_testbed(cast("TestbedKind", cell.testbed)) as testbed,
         ):
             record["testbed"] = {

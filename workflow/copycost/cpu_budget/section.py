@@ -5,12 +5,18 @@ import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from copycost.errors import DataError
 
+if TYPE_CHECKING:  # which itself imports this module
+    from copycost.config import Measure
+
 STUDY = "cpu_budget"
 IPERF3 = "iperf3"
+WHOLE_CPU = 100
+FIGURES = ("cpu_used", "bitrate")
+"""Names of the figures, see `copycost.cpu_budget.figures`."""
 RAW = f"results/raw/{STUDY}"
 PATTERN = (
     "testbed={testbed}/driver={driver}/limiter={limiter}/n_streams={n_streams}"
@@ -148,6 +154,17 @@ class CpuBudget:
             repetitions=int(section["repetitions"]),
             warmup_s=float(section["warmup_s"]),
             duration_s=float(section["duration_s"]),
+        )
+
+    def settings(self, measure: "Measure") -> BudgetSettings:
+        """Return what decides how a repetition is measured; placement is the whole run's."""
+        return BudgetSettings(
+            self.message_bytes,
+            self.warmup_s,
+            self.duration_s,
+            measure.congestion_control,
+            measure.cpus.sender,
+            measure.cpus.receiver,
         )
 
     def cells(self) -> tuple[BudgetCell, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.cpu_budget.section import BudgetCell
+from copycost.cpu_budget.section import WHOLE_CPU, BudgetCell
 from copycost.iperf3.derive import rates_of
 from copycost.iperf3.record import read
 
@@ -82,7 +82,9 @@ def row_of(record: Mapping[str, Any], cell: BudgetCell) -> dict[str, Any]:
         return row
     row.update(rates_of(record))
     throttled = limiter["throttled"]
-    if throttled is not None and throttled["periods"]:
+    if cell.limit_percent == WHOLE_CPU:
+        row["held_share"] = 0.0  # measured without a limit
+    elif throttled is not None and throttled["periods"]:
         row["held_share"] = throttled["throttled_periods"] / throttled["periods"]
     row["limiter_missed"], row["saturated"] = judge_limit(
         row["sender_cpu_percent"] / cell.n_streams,

@@ -4,9 +4,12 @@ import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from copycost.errors import DataError
+
+if TYPE_CHECKING:  # which itself imports this module
+    from copycost.config import Measure
 
 STUDY = "datagrams"
 IPERF3 = "iperf3"
@@ -128,6 +131,12 @@ class Datagrams:
             repetitions=int(section["repetitions"]),
             warmup_s=float(section["warmup_s"]),
             duration_s=float(section["duration_s"]),
+        )
+
+    def settings(self, measure: "Measure") -> DatagramSettings:
+        """Return what decides how a repetition is measured; placement is the whole run's."""
+        return DatagramSettings(
+            self.warmup_s, self.duration_s, measure.cpus.sender, measure.cpus.receiver
         )
 
     def cells(self) -> tuple[DatagramCell, ...]:

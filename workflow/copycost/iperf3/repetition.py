@@ -40,7 +40,10 @@ class Attendant(Interface):
 
 @dataclass(frozen=True, slots=True)
 class Iperf3Task:
-    """What is to be driven, and how it is measured."""
+    """What is to be driven, and how it is measured.
+
+    `start_s` is the time that the attendant may take before the warm-up [s].
+    """
 
     protocol: Protocol
     n_streams: int
@@ -48,6 +51,7 @@ class Iperf3Task:
     congestion_control: str
     warmup_s: float
     duration_s: float
+    start_s: float = _START_S
 
 
 def drive_iperf3(
@@ -98,7 +102,7 @@ def _drive(
     attendant: Attendant,
 ) -> None:
     n_pairs, per_pair = tool.pairs(task.n_streams)
-    seconds = math.ceil(_START_S + task.warmup_s + task.duration_s)
+    seconds = math.ceil(task.start_s + task.warmup_s + task.duration_s)
     traffic = Traffic(
         tool.path,
         task.protocol,

@@ -1,0 +1,131 @@
+"""Tables of CPU budgets with a known truth, and the text that the chapter makes of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from copycost.cpu_budget.facts import compute_facts
+from copycost.cpu_budget.table import COLUMNS, judge_limit
+from copycost.report.write import make_environment
+from copycost.stats.settings import StatisticsSettings
+
+ROOT = Path(__file__).parents[1]
+LIMITS = (10, 25, 40, 60, 80, 100)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a sender does with a CPU budget on one testbed."""
+
+    testbed: str = "loopback"
+    n_streams: int = 1
+    gbps_per_percent: float = 0.28
+    # bitrate [Gbit/s] at which the curve ends, whatever CPU is offered
+    ceiling: float = 1e9
+    receiver_per_sender: float = 0.7
+    driver: str = "iperf3"
+    limiter: str = "cgroup"
+    # what the limiter gives too much or too little, per stream [points]
+    limiter_off: float = 0.0
+    waiting: float = 0.5
+    noise: float = 0.01
+    flags: str = ""
+    # what perf counts of the sender's CPU time; None: nothing
+    perf: float | None = 0.99
+    bend: float = 0.0
+
+
+@dataclass(frozen=True)
+class Study:
+    """A run of the study."""
+
+    truths: Sequence[Truth] = (Truth(),)
+    limits: Sequence[int] = LIMITS
+    repetitions: int = 3
+    lost: Sequence[tuple[str, str, str, str]] = ()  # testbed, status, reason, remedy
+    profile: Mapping[str, Any] | None = None
+    host_cpus: int = 4
+    section: Mapping[str, Any] = field(default_factory=dict)
+
+
+def table_of(study: Study) -> pd.DataFrame:
+    rng = np.random.default_rng(7)
+    rows = []
+    for truth in study.truths:
+        for rep in range(1, study.repetitions + 1):
+            rows += [_row(truth, limit, rep, rng) for limit in study.limits]
+    for testbed, status, reason, remedy in study.lost:
+        for limit in study.limits:
+            row = dict.fromkeys(COLUMNS, float("nan"))
+            row.update(
+                testbed=testbed, driver="iperf3", limiter="cgroup", n_streams=1, rep=1,
+                limit_percent=limit, status=status, reason=reason, remedy=remedy,
+                offered_percent=float(limit), flags="", limiter_missed=False, saturated=False,
+            )  # fmt: skip
+            rows.append(row)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[str, Any]:
+    n = truth.n_streams
+    wanted = n * (limit + truth.limiter_off)
+    rate = truth.gbps_per_percent * wanted + truth.bend * wanted**2
+    held = rate <= truth.ceiling
+    sender = wanted if held else wanted * truth.ceiling / rate
+    sender += n * rng.normal(0, 0.1)
+    rate = min(rate, truth.ceiling) * (1 + rng.normal(0, truth.noise)) * 1e9
+    receiver = truth.receiver_per_sender * sender
+    held_share = 0.0 if limit == 100 or not held else 1.0
+    if truth.limiter == "cpulimit":
+        held_share = 0.0 if limit == 100 else float("nan")
+    missed, saturated = judge_limit(sender / n, float(limit), held_share, receiver / n, held=True)
+    nan = float("nan")
+    return {
+        "testbed": truth.testbed, "driver": truth.driver, "limiter": truth.limiter,
+        "n_streams": n, "limit_percent": limit, "rep": rep, "status": "measured",
+        "reason": None, "remedy": None,
+        "limiter_kind": "cgroup v1" if truth.limiter == "cgroup" else "cpulimit",
+        "offered_percent": float(n * limit), "sender_cpu_percent": sender,
+        "receiver_cpu_percent": receiver,
+        "sender_perf_percent": truth.perf * sender if truth.perf else nan,
+        "receiver_perf_percent": 0.85 * receiver if truth.perf else nan,
+        "sender_waiting_percent": truth.waiting * n, "receiver_waiting_percent": truth.waiting * n,
+        "sent_bits_per_s": rate, "bits_per_s": rate, "kernel_bits_per_s": rate * 1.004,
+        "retransmits": 0, "held_share": held_share, "limiter_missed": missed,
+        "saturated": saturated, "flags": truth.flags, "n_intervals": 9,
+        "driver_version": "3.12", "process_pairs": n,
+    }  # fmt: skip
+
+
+def facts_of(study: Study) -> dict[str, Any]:
+    section = {
+        "enabled": True,
+        "drivers": list(dict.fromkeys(truth.driver for truth in study.truths)) or ["iperf3"],
+        "limiters": list(dict.fromkeys(truth.limiter for truth in study.truths)) or ["cgroup"],
+        "testbeds": list(dict.fromkeys(truth.testbed for truth in study.truths)),
+        "n_streams": sorted({truth.n_streams for truth in study.truths}),
+        "limit_percent": list(study.limits),
+        "message_bytes": 131072,
+        "repetitions": study.repetitions,
+        "warmup_s": 0.3,
+        "duration_s": 1.0,
+        **study.section,
+    }
+    return compute_facts(
+        table_of(study),
+        {"cpu": {"cpus_online": study.host_cpus}},
+        section,
+        StatisticsSettings(0.95, 1000, 1),
+        pd.read_csv(ROOT / "data" / "published" / "cpu-overhead-tcp.csv"),
+        study.profile,
+    )
+
+
+def text_of(facts: Mapping[str, Any], chapter: str = "cpu_budget") -> str:
+    figures = ["cpu_used", "bitrate"] if facts["n_measured"] else []
+    template = make_environment(ROOT / "report").get_template(f"{chapter}.qmd.j2")
+    return template.render({chapter: facts, "figures": {chapter: figures}})

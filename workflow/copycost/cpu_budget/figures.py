@@ -1,0 +1,211 @@
+"""Figures of the CPU budget: what was used of what was offered, and what bitrate it bought."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from copycost.figures.style import CM, QUIET, WIDTH_CM, styled
+from copycost.figures.tables import Drawn
+from copycost.figures.text import NOTE_PT, empty_figure, put_note, wrap
+
+_PANEL_CM = 5.6
+# told apart with every kind of colour vision (Okabe and Ito), and by their markers
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+_MARKERS = ("o", "s", "^", "D")
+_SIDES = ("sender", "receiver")
+# intervals are shown up to this multiple of the largest median
+_REACH = 1.6
+
+
+def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
+    """Draw the figure of that name."""
+    return {"cpu_used": draw_cpu_used, "bitrate": draw_bitrate}[name](facts)
+
+
+def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
+    """Return one row per point and side of every curve, which is the table behind both figures.
+
+    Columns
+    -------
+    panel : str
+        Testbed, and driver and limiter where there are several.
+    n_streams, limit_percent : int
+    side : str
+    offered_percent, cpu_percent, cpu_low, cpu_high : float
+        CPU [% of one CPU], with interval.
+    gbit_per_s, gbit_low, gbit_high : float
+        Payload received [Gbit/s], with interval.
+    fitted_gbit_per_s : float
+        On the line, within its range; NaN elsewhere.
+    state : str
+        ``measured``.
+    """
+    several = {
+        key: len({curve[key] for curve in facts["curves"]}) > 1 for key in ("driver", "limiter")
+    }
+    rows = []
+    for curve in facts["curves"]:
+        more = [str(curve[key]) for key, many in several.items() if many]
+        panel = ", ".join([str(curve["testbed"]), *more])
+        for side in _SIDES:
+            line = curve["lines"][side]
+            rows += [_row(panel, curve["n_streams"], side, line, p) for p in curve["points"]]
+    columns = list(_row("", 0, "sender", None, _NOTHING))
+    return pd.DataFrame(rows, columns=columns)
+
+
+_NOTHING = {
+    "limit_percent": 0,
+    "offered_percent": 0.0,
+    "saturated": False,
+    "sender": {"median": 0.0, "low": None, "high": None},
+    "bits_per_s": {"median": 0.0, "low": None, "high": None},
+}
+
+
+def _row(
+    panel: str,
+    n_streams: int,
+    side: str,
+    line: Mapping[str, Any] | None,
+    point: Mapping[str, Any],
+) -> dict[str, Any]:
+    cpu, rate = point[side], point["bits_per_s"]
+    inside = line is not None and point["limit_percent"] in line["limits"]
+    fitted = None
+    if line is not None and inside:
+        fitted = (line["intercept"]["value"] + line["slope"]["value"] * cpu["median"]) / 1e9
+    return {
+        "panel": panel,
+        "n_streams": n_streams,
+        "limit_percent": point["limit_percent"],
+        "side": side,
+        "offered_percent": point["offered_percent"],
+        "cpu_percent": cpu["median"],
+        "cpu_low": cpu["low"],
+        "cpu_high": cpu["high"],
+        "gbit_per_s": rate["median"] / 1e9,
+        "gbit_low": None if rate["low"] is None else rate["low"] / 1e9,
+        "gbit_high": None if rate["high"] is None else rate["high"] / 1e9,
+        "fitted_gbit_per_s": fitted,
+        "saturated": point["saturated"],
+        "state": "measured",
+    }
+
+
+@styled
+def draw_cpu_used(facts: Mapping[str, Any]) -> Drawn:
+    """Draw the senders' CPU use against what they were offered, beside the line of equality."""
+    data = points_table(facts)
+    data = data[data["side"] == "sender"].reset_index(drop=True)
+    if data.empty:
+        return Drawn(empty_figure("No CPU limit was measured."), data)
+    grid = _grid(data, None)
+    for panel, axes in grid.axes_dict.items():
+        part = data[data["panel"] == panel]
+        top = float(part["offered_percent"].max())
+        axes.plot([0, top], [0, top], color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)))
+        _points(axes, part, "offered_percent", "cpu_percent", ("cpu_low", "cpu_high"))
+        axes.set(xlim=(0, None), ylim=(0, _top(data, "cpu_percent", "cpu_high")))
+    grid.set_titles("{col_name}")
+    grid.set_axis_labels("CPU offered [% of one CPU]", "CPU used [% of one CPU]")
+    note = ["Dashed: all that was offered is used.", *_notes(facts, data)]
+    return Drawn(_finish(grid, data, note, 1), data)
+
+
+@styled
+def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
+    """Draw the bitrate against the CPU use of the senders and of the receivers, with the lines."""
+    data = points_table(facts)
+    if data.empty:
+        return Drawn(empty_figure("No CPU limit was measured."), data)
+    grid = _grid(data, "side")
+    for (side, panel), axes in grid.axes_dict.items():
+        part = data[(data["panel"] == panel) & (data["side"] == side)]
+        _points(axes, part, "cpu_percent", "gbit_per_s", ("gbit_low", "gbit_high"))
+        for index, (_, stream) in enumerate(part.groupby("n_streams")):
+            line = stream.dropna(subset="fitted_gbit_per_s").sort_values("cpu_percent")
+            sns.lineplot(
+                line,
+                x="cpu_percent",
+                y="fitted_gbit_per_s",
+                color=_COLOURS[index % len(_COLOURS)],
+                estimator=None,
+                legend=False,
+                ax=axes,
+            )
+        axes.set(xlim=(0, None), ylim=(0, _top(data, "gbit_per_s", "gbit_high")))
+        axes.set_title(f"{panel}, {side}")
+        axes.set_xlabel(f"{side}'s CPU [% of one CPU]")
+        axes.set_ylabel("bitrate [Gbit/s]")
+    note = ["Lines: fitted over the linear range.", *_notes(facts, data)]
+    return Drawn(_finish(grid, data, note, 2), data)
+
+
+def _grid(data: pd.DataFrame, row: str | None) -> sns.FacetGrid:
+    grid = sns.FacetGrid(
+        data,
+        col="panel",
+        row=row,
+        sharex=False,
+        sharey="row",
+        height=_PANEL_CM * CM,
+        despine=True,
+    )
+    grid.figure.set_layout_engine("constrained")
+    return grid
+
+
+def _points(axes: Axes, data: pd.DataFrame, x: str, y: str, ends: tuple[str, str]) -> None:
+    """Draw points with their intervals; saturated ones are hollow."""
+    for index, (n_streams, part) in enumerate(data.groupby("n_streams")):
+        colour = _COLOURS[index % len(_COLOURS)]
+        known = part.dropna(subset=list(ends))
+        axes.vlines(known[x], known[ends[0]], known[ends[1]], color=colour, linewidth=1.0)
+        for saturated, some in part.groupby("saturated"):
+            sns.scatterplot(
+                some,
+                x=x,
+                y=y,
+                color="white" if saturated else colour,
+                edgecolor=colour,
+                marker=_MARKERS[index % len(_MARKERS)],
+                s=26,
+                linewidth=1.0,
+                label=None if saturated else f"{n_streams} stream{'s' if n_streams != 1 else ''}",
+                legend=False,
+                zorder=3,
+                ax=axes,
+            )
+
+
+def _top(data: pd.DataFrame, value: str, high: str) -> float:
+    """Return the upper end of an axis: few repetitions have intervals that would hide the rest."""
+    most = float(data[value].max())
+    reach = float(data[high].max()) if data[high].notna().any() else most
+    return min(max(most, reach), most * _REACH) * 1.06
+
+
+def _notes(facts: Mapping[str, Any], data: pd.DataFrame) -> list[str]:
+    most = max((p["n"] for curve in facts["curves"] for p in curve["points"]), default=0)
+    notes = [f"Points: medians of up to {most} repetitions."]
+    if data["gbit_low"].notna().any():
+        notes.append(f"Bars: {facts['confidence'] * 100:g} % intervals, cut at the edge.")
+    if data["saturated"].any():
+        notes.append("Hollow: saturated, the senders could not use what they were offered.")
+    return notes
+
+
+def _finish(grid: sns.FacetGrid, data: pd.DataFrame, note: Sequence[str], n_rows: int) -> Figure:
+    figure: Figure = grid.figure
+    axes = grid.axes.flat[0]
+    handles, labels = axes.get_legend_handles_labels()
+    if data["n_streams"].nunique() > 1 and handles:
+        axes.legend(handles, labels, loc="upper left")
+    lines = wrap(" ".join(note), WIDTH_CM, NOTE_PT)
+    put_note(figure, lines, n_rows * _PANEL_CM)
+    return figure

@@ -1,0 +1,118 @@
+# What bitrate a CPU budget buys. A chapter of the report where the section `cpu_budget` is enabled.
+#
+#   snakemake --cores 1 cpu_budget
+from copycost.cpu_budget import section as budget
+
+BUDGET_RECORDS = CONFIG.cpu_budget.paths()
+BUDGET_FIGURES = [f"results/figures/cpu_budget/{name}" for name in budget.FIGURES]
+
+if CONFIG.cpu_budget.enabled:
+    REPORT_CHAPTERS["cpu_budget"] = "results/cpu_budget/facts.json"
+    REPORT_FIGURES += BUDGET_FIGURES
+
+
+def budget_programs(wildcards):
+    """Return the programs that drive a cell; iperf3 is one of the host's."""
+    if wildcards.driver == budget.IPERF3:
+        return {"sender": [], "receiver": []}
+    return {
+        "sender": f"results/bin/sender_{wildcards.driver}",
+        "receiver": "results/bin/receiver_recv",
+    }
+
+
+rule run_budget:
+    input:
+        unpack(budget_programs),
+        host="results/host.json",
+    output:
+        record=f"{budget.RAW}/{budget.PATTERN}.json",
+    log:
+        f"results/logs/run_budget/{budget.PATTERN}.log",
+    wildcard_constraints:
+        driver=r"[a-z]\w*",
+        limiter="cgroup|cpulimit",
+        n_streams=r"[1-9]\d*",
+        limit_percent=r"[1-9]\d*",
+    priority: lambda wildcards: budget.priority(wildcards, CONFIG.measure.order_seed)
+    # All cores, so that nothing else runs beside a measurement.
+    threads: workflow.cores
+    params:
+        code=entry.digest_of(
+            package_files(
+                "measure",
+                "testbed",
+                "iperf3",
+                "cpu_budget/cgroups.py",
+                "cpu_budget/hierarchy.py",
+                "cpu_budget/limiter.py",
+                "cpu_budget/repetition.py",
+            )
+        ),
+        settings=CONFIG.cpu_budget.settings(CONFIG.measure).as_params(),
+    script:
+        "../scripts/run_budget.py"
+
+
+rule collect_budget:
+    input:
+        records=BUDGET_RECORDS,
+        code=package_files("cpu_budget/table.py", "iperf3"),
+    output:
+        table="results/tables/cpu_budget.csv",
+    log:
+        "results/logs/tables/cpu_budget.log",
+    message:
+        "Collect the records of the CPU budget"
+    script:
+        "../scripts/collect_budget.py"
+
+
+rule compute_budget_facts:
+    input:
+        table=rules.collect_budget.output.table,
+        host="results/host.json",
+        published="data/published/cpu-overhead-tcp.csv",
+        # function shares, where they were measured too, say what more streams cost
+        profile=REPORT_CHAPTERS.get("profile", []),
+        code=package_files("cpu_budget", "iperf3/losses.py", "stats"),
+    output:
+        facts="results/cpu_budget/facts.json",
+    log:
+        "results/logs/cpu_budget/facts.log",
+    params:
+        section=CONFIG.as_dict()["cpu_budget"],
+        statistics=CONFIG.as_dict()["statistics"],
+    message:
+        "Fit bitrate against CPU"
+    script:
+        "../scripts/compute_budget_facts.py"
+
+
+rule draw_budget:
+    input:
+        facts=rules.compute_budget_facts.output.facts,
+        code=package_files(
+            "cpu_budget/figures.py",
+            "figures/output.py",
+            "figures/style.py",
+            "figures/text.py",
+        ),
+    output:
+        svg="results/figures/cpu_budget/{name}.svg",
+        csv="results/figures/cpu_budget/{name}.csv",
+    log:
+        "results/logs/figures/cpu_budget/{name}.log",
+    wildcard_constraints:
+        name="|".join(budget.FIGURES),
+    message:
+        "Draw {wildcards.name} of the CPU budget"
+    script:
+        "../scripts/draw_budget.py"
+
+
+rule cpu_budget:
+    input:
+        facts=rules.compute_budget_facts.output.facts,
+        figures=[f"{figure}.svg" for figure in BUDGET_FIGURES],
+        records=BUDGET_RECORDS,
