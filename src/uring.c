@@ -125,7 +125,7 @@ int uring_submit_and_wait(struct uring *uring, unsigned int n_wanted)
         const bool submits = io_uring_sq_ready(&uring->ring) > 0;
         const int error =
             io_uring_submit_and_wait_timeout(&uring->ring, &first, n_wanted, &timeout, NULL);
-        count(uring->counters, submits ? COUNT_DATA_CALLS : COUNT_POLL_CALLS, 1);
+        count(uring->counters, submits ? COUNT_DATA_CALLS : uring->waits, 1);
         if (io_uring_cq_ready(&uring->ring) >= n_wanted) {
             return 0;
         }

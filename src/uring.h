@@ -34,6 +34,7 @@ struct uring {
     int fd;           /* the connection */
     uint64_t timeout_ns;
     struct counters *counters;
+    enum counter waits; /* what calls that only wait are counted as */
     struct failure *failure;
     bool is_open;
 };
@@ -46,7 +47,7 @@ int uring_probe(int operation, const char *operation_name, struct failure *failu
 
 /*
  * Makes the ring, on the thread that will use it, with room for so many submissions and completions
- * (rounded up). The members user to failure must be set. Returns 0 or -errno.
+ * (rounded up). The members from user to failure must be set. Returns 0 or -errno.
  */
 int uring_open(struct uring *uring, unsigned int n_submissions, unsigned int n_completions);
 
@@ -55,7 +56,7 @@ void uring_close(struct uring *uring);
 
 /*
  * Submits what is queued and waits until n_wanted completions can be taken. One system call, unless
- * a signal cuts it short, counted as a data call if it submits and else as a poll call. Returns 0
+ * a signal cuts it short, counted as a data call if it submits. Returns 0
  * or -errno: -ETIMEDOUT when nothing more came within the timeout.
  */
 int uring_submit_and_wait(struct uring *uring, unsigned int n_wanted);

@@ -13,6 +13,7 @@ int uring_batch_open(struct uring_batch *batch, struct stream *stream, const cha
         .fd = stream->fd,
         .timeout_ns = stream->timeout_ns,
         .counters = stream->counters,
+        .waits = COUNT_POLL_CALLS,
         .failure = stream->failure,
     };
     batch->messages = calloc(stream->batch, sizeof(*batch->messages));

@@ -122,6 +122,7 @@ static int uring_zero_copy_setup(struct stream *stream)
         .fd = stream->fd,
         .timeout_ns = stream->timeout_ns,
         .counters = stream->counters,
+        .waits = COUNT_POLL_CALLS,
         .failure = stream->failure,
     };
     state->outgoing = calloc(batch, sizeof(*state->outgoing));

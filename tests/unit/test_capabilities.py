@@ -8,6 +8,7 @@ from copycost import toolchain
 from copycost.capabilities import (
     CAPABILITIES,
     MAX_DATAGRAM_BYTES,
+    RECEIVERS,
     can_exist,
     capability_of,
     split_implementation,
@@ -71,3 +72,7 @@ def test_cells_that_cannot_exist(
     implementation: str, testbed: str, msg_bytes: int, receiver: str, exists: bool
 ) -> None:
     assert can_exist(implementation, testbed, msg_bytes, receiver) == exists
+
+
+def test_every_receiver_has_its_row() -> None:
+    assert set(toolchain.receivers(ROOT)) == set(RECEIVERS)

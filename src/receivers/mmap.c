@@ -1,0 +1,186 @@
+/*
+ * mmap: TCP_ZEROCOPY_RECEIVE, which maps the pages of the socket's queue instead of copying them.
+ *
+ * Path of the bytes: getsockopt(2) moves pages of the queue into a part of the address space that
+ * was mapped from the socket for that; they are the application's to read until the next call,
+ * which takes them out again. What cannot be mapped is copied by recv(2) into a buffer, as the call
+ * asks for (recv_skip_hint). How much was mapped is counted and reported as such.
+ *
+ * Only a whole page can be mapped, so a packet's data must begin where a page begins and fill it: a
+ * device has to put headers elsewhere, and the segments should hold whole pages (an MSS of n x
+ * 4096: an MTU of n x 4096 plus 20 for IP, 20 for TCP and 12 for its time stamps; 4148 is the
+ * smallest). It must also be a page of its own, neither part of a larger one nor of a file or of a
+ * process (can_map_frag, net/ipv4/tcp.c). On loopback and veth, where a packet is what the sender
+ * made, this leaves the pages into which the kernel copies zero-copy sends after all: they map
+ * whole with segments of whole pages, and mostly without. What a copying sender fills are parts of
+ * pages of 32 KiB (sk_page_frag), and what splice and sendfile send belongs to a process or a file:
+ * nothing of that maps.
+ *
+ * Needs Linux 4.18; kernel document tools/testing/selftests/net/tcp_mmap.c.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+
+#include "clock.h"
+#include "memory.h"
+#include "receiver.h"
+
+/* How much may be mapped at once, and copied at once; for the latter see recv. */
+#define MAP_BYTES ((size_t)1 << 20)
+#define BUFFER_BYTES ((size_t)128 * 1024)
+
+struct mmap_state {
+    void *mapping; /* MAP_BYTES of the socket */
+    void *buffer;  /* BUFFER_BYTES, for what cannot be mapped */
+};
+
+static int mmap_probe(struct failure *failure)
+{
+    struct tcp_zerocopy_receive request = {0};
+    socklen_t request_bytes = sizeof(request);
+    int error = 0;
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return fail(failure, errno, "mmap: socket");
+    }
+    /* Not connected, it cannot work; but only an older kernel does not know what is asked for. */
+    if (getsockopt(fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, &request, &request_bytes) != 0 &&
+        errno == ENOPROTOOPT) {
+        error = fail(failure, errno, "mmap: getsockopt(TCP_ZEROCOPY_RECEIVE); it needs Linux 4.18");
+    }
+    if (close(fd) != 0 && error == 0) {
+        error = fail(failure, errno, "mmap: close of fd %d", fd);
+    }
+    return error;
+}
+
+static int mmap_setup(struct inflow *inflow)
+{
+    struct mmap_state *state = calloc(1, sizeof(*state));
+    inflow->state = state;
+    if (state == NULL) {
+        return fail(inflow->failure, ENOMEM, "mmap: state");
+    }
+    state->mapping = mmap(NULL, MAP_BYTES, PROT_READ, MAP_SHARED, inflow->fd, 0);
+    if (state->mapping == MAP_FAILED) {
+        return fail(inflow->failure, errno, "mmap: mmap of fd %d", inflow->fd);
+    }
+    state->buffer = memory_allocate_aligned(BUFFER_BYTES);
+    return state->buffer != NULL
+               ? 0
+               : fail(inflow->failure, ENOMEM, "mmap: a buffer of %zu bytes", BUFFER_BYTES);
+}
+
+/* Maps what can be mapped. Returns 0, -EIO at the end of the stream, or another -errno. */
+static int map_some(struct inflow *inflow, struct tcp_zerocopy_receive *request)
+{
+    const struct mmap_state *state = inflow->state;
+    socklen_t request_bytes = sizeof(*request);
+    *request = (struct tcp_zerocopy_receive){
+        .address = (uintptr_t)state->mapping,
+        .length = (uint32_t)MAP_BYTES,
+    };
+    const int result =
+        getsockopt(inflow->fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, request, &request_bytes);
+    count(inflow->counters, COUNT_DATA_CALLS, 1);
+    if (result != 0) {
+        return errno == EIO ? -EIO
+                            : fail(inflow->failure, errno,
+                                   "connection %zu: getsockopt(TCP_ZEROCOPY_RECEIVE) on fd %d",
+                                   inflow->connection, inflow->fd);
+    }
+    if (request->length > 0) {
+        inflow_take(inflow, state->mapping, request->length);
+        count(inflow->counters, COUNT_MAPPED_BYTES, request->length);
+    }
+    return 0;
+}
+
+/* Copies up to n bytes, which are there. Returns 0 or -errno. */
+static int copy_some(struct inflow *inflow, size_t n_bytes)
+{
+    const struct mmap_state *state = inflow->state;
+    const ssize_t n =
+        recv(inflow->fd, state->buffer, n_bytes < BUFFER_BYTES ? n_bytes : BUFFER_BYTES, 0);
+    count(inflow->counters, COUNT_DATA_CALLS, 1);
+    if (n >= 0) {
+        inflow_take(inflow, state->buffer, (size_t)n);
+        return 0;
+    }
+    if (errno == EINTR) {
+        count(inflow->counters, COUNT_EINTR, 1);
+        return 0;
+    }
+    return fail(inflow->failure, errno == EAGAIN ? ETIMEDOUT : errno,
+                "connection %zu: recv on fd %d", inflow->connection, inflow->fd);
+}
+
+/* Waits until something is there. Returns 0 or -errno. */
+static int await_bytes(struct inflow *inflow)
+{
+    struct pollfd poll_fd = {.fd = inflow->fd, .events = POLLIN};
+    const struct timespec timeout = {
+        .tv_sec = (time_t)(inflow->timeout_ns / NS_PER_S),
+        .tv_nsec = (long)(inflow->timeout_ns % NS_PER_S),
+    };
+    const int n_ready = ppoll(&poll_fd, 1, &timeout, NULL);
+    count(inflow->counters, COUNT_POLL_CALLS, 1);
+    if (n_ready > 0) {
+        return 0;
+    }
+    if (n_ready < 0 && errno == EINTR) {
+        count(inflow->counters, COUNT_EINTR, 1);
+        return 0;
+    }
+    return fail(inflow->failure, n_ready == 0 ? ETIMEDOUT : errno, "connection %zu: poll on fd %d",
+                inflow->connection, inflow->fd);
+}
+
+static int mmap_receive_all(struct inflow *inflow)
+{
+    for (;;) {
+        struct tcp_zerocopy_receive request;
+        int error = map_some(inflow, &request);
+        if (error == -EIO) {
+            return 0; /* the sender has said goodbye, and all has been read */
+        }
+        if (error == 0 && request.recv_skip_hint > 0) {
+            error = copy_some(inflow, request.recv_skip_hint);
+        } else if (error == 0 && request.length == 0) {
+            error = await_bytes(inflow);
+        }
+        if (error != 0) {
+            return error;
+        }
+    }
+}
+
+static void mmap_teardown(struct inflow *inflow)
+{
+    struct mmap_state *state = inflow->state;
+    if (state != NULL) {
+        if (state->mapping != MAP_FAILED) {
+            (void)munmap(state->mapping, MAP_BYTES); /* fails only for what was never mapped */
+        }
+        free(state->buffer);
+        free(state);
+    }
+}
+
+const struct receiver the_receiver = {
+    .name = "mmap",
+    .summary = "TCP_ZEROCOPY_RECEIVE, which maps pages of the queue; recv for the rest",
+    .transports = TRANSPORT_STREAM,
+    .verifies = true,
+    .probe = mmap_probe,
+    .setup = mmap_setup,
+    .receive_all = mmap_receive_all,
+    .teardown = mmap_teardown,
+};
