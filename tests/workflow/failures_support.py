@@ -22,6 +22,7 @@ import pytest
 from copycost.toolchain import compile_program
 
 ROOT = Path(__file__).parents[2]
+RECEIVER = "receiver_recv"
 LIMIT_S = 30.0  # the longest that a test waits for anything [s]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "workflow")}
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
@@ -48,6 +49,7 @@ def host_facts(perf: str | None) -> dict[str, Any]:
         for name, perf_name in _EVENTS.items()
     }
     return {
+        "cpu": {"caches": {"llc_bytes": None}},
         "kernel": {"irq_time_accounting": None},
         "perf": {
             "path": perf,
@@ -241,13 +243,12 @@ def programs_folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="copycost_test_"))
     atexit.register(shutil.rmtree, folder)
     folder.chmod(0o755)
-    for implementation in ("two_copy", "zero_copy"):
-        program = folder / "bin" / f"sender_{implementation}"
-        compile_program("sender", implementation, program, root=ROOT)
-    compile_program("receiver", None, folder / "bin" / "receiver", root=ROOT)
+    for strategy in ("two_copy", "zero_copy", "uring_send"):
+        compile_program("sender", strategy, folder / "bin" / f"sender_{strategy}", root=ROOT)
+    compile_program("receiver", "recv", folder / "bin" / RECEIVER, root=ROOT)
     (folder / "silent").mkdir()
     (folder / "silent" / "sender_two_copy").symlink_to(folder / "bin" / "sender_two_copy")
-    silent = folder / "silent" / "receiver"
+    silent = folder / "silent" / RECEIVER
     silent.write_text(SILENT_RECEIVER.format(python=sys.executable))
     silent.chmod(0o755)
     return folder
@@ -266,9 +267,9 @@ def new_bench() -> Iterator[Bench]:
         shutil.rmtree(records)
 
 
-def may_make_namespaces() -> bool:
-    """Return whether this user can have the testbed veth."""
-    probe = "from copycost.testbed.testbed import probe_testbed; probe_testbed('veth')"
+def may_have(testbed: str) -> bool:
+    """Return whether this user can have a testbed."""
+    probe = f"from copycost.testbed.testbed import probe_testbed; probe_testbed({testbed!r})"
     command = [sys.executable, "-c", probe]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=False)
     return done.returncode == 0

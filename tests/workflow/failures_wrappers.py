@@ -1,7 +1,7 @@
 """Put something in the way of a command, then become that command.
 
-``python failures_wrappers.py WHAT COMMAND...``; all but `forbid_perf` expect a network namespace of
-their own, in which they may do what they like.
+``python failures_wrappers.py WHAT COMMAND...``; all but those that forbid something expect a
+network namespace of their own, in which they may do what they like.
 """
 
 import ctypes
@@ -22,22 +22,48 @@ PORTS = range(50000, 50008)
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 RET_ALLOW, RET_ERRNO = 0x7FFF0000, 0x00050000
 LOAD_WORD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
+# offsets in struct seccomp_data: the system call's number, and its arguments' lower halves
+NUMBER, ARGUMENTS = 0, (16, 24, 32)
+# numbers of system calls; newer ones are the same everywhere
 PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
+SOCKET = {"x86_64": 41, "aarch64": 198}
+IO_URING_SETUP = 425
+# linux/netlink.h
+NETLINK_NETFILTER = 12
+
+
+def forbid(error: int, *conditions: tuple[int, int]) -> None:
+    """Refuse with an error the system calls whose words at these offsets have these values."""
+    steps = []
+    for i, (offset, value) in enumerate(conditions):
+        to_the_end = 2 * (len(conditions) - i) - 1
+        steps += [(LOAD_WORD, 0, 0, offset), (JUMP_IF_EQUAL, 0, to_the_end, value)]
+    steps += [(RETURN, 0, 0, RET_ERRNO | error), (RETURN, 0, 0, RET_ALLOW)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    filter_ = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+    assert libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, filter_, 0, 0) == 0, ctypes.get_errno()
 
 
 def forbid_perf() -> None:
     """Refuse perf_event_open(2), as containers do."""
-    program = [
-        (LOAD_WORD, 0, 0, 0),  # the system call's number
-        (JUMP_IF_EQUAL, 0, 1, PERF_EVENT_OPEN[platform.machine()]),
-        (RETURN, 0, 0, RET_ERRNO | errno.EACCES),
-        (RETURN, 0, 0, RET_ALLOW),
-    ]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in program))
-    filter_ = struct.pack("HxxxxxxP", len(program), ctypes.addressof(code))
-    libc = ctypes.CDLL(None, use_errno=True)
-    assert libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-    assert libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, filter_, 0, 0) == 0, ctypes.get_errno()
+    forbid(errno.EACCES, (NUMBER, PERF_EVENT_OPEN[platform.machine()]))
+
+
+def forbid_io_uring() -> None:
+    """Refuse io_uring_setup(2) as the sysctl kernel.io_uring_disabled does."""
+    forbid(errno.EPERM, (NUMBER, IO_URING_SETUP))
+
+
+def forbid_nftables() -> None:
+    """Refuse the sockets through which nftables is set up, as hardened hosts do."""
+    forbid(
+        errno.EPERM,
+        (NUMBER, SOCKET[platform.machine()]),
+        (ARGUMENTS[0], socket.AF_NETLINK),
+        (ARGUMENTS[2], NETLINK_NETFILTER),
+    )
 
 
 def loopback_up() -> None:
@@ -86,6 +112,13 @@ def strangers() -> None:
 
 
 if __name__ == "__main__":
-    wrappers: list[Callable[[], None]] = [forbid_perf, ports_in_use, small_optmem, strangers]
+    wrappers: list[Callable[[], None]] = [
+        forbid_io_uring,
+        forbid_nftables,
+        forbid_perf,
+        ports_in_use,
+        small_optmem,
+        strangers,
+    ]
     dict((wrapper.__name__, wrapper) for wrapper in wrappers)[sys.argv[1]]()
     os.execvp(sys.argv[2], sys.argv[2:])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from workflow.failures_support import Bench, Running, may_make_namespaces, new_bench
+from workflow.failures_support import RECEIVER, Bench, Running, may_have, new_bench
 
 LONG = ("--warmup", "0.05", "--duration", "20")
 # the phase in which to strike, and what makes it last
@@ -29,7 +29,7 @@ def bench() -> Iterator[Bench]:
 
 @pytest.fixture(scope="module")
 def testbed() -> str:
-    return "veth" if may_make_namespaces() else "loopback"
+    return "veth" if may_have("veth") else "loopback"
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def reached(bench: Bench, moment: str, testbed: str) -> Iterator[Running]:
         options += ["--bin", str(bench.folder / "silent")]
     with bench.started(*options) as running:
         if moment == "handshake":
-            running.child("receiver")
+            running.child(RECEIVER)
         else:
             running.wait_for(f"{moment} begins")
         yield running
@@ -52,7 +52,7 @@ def test_a_killed_side_is_a_failed_record(
     bench: Bench, testbed: str, side: str, moment: str
 ) -> None:
     with reached(bench, moment, testbed) as running:
-        program = {"sender": "sender_two_copy", "receiver": "receiver"}[side]
+        program = {"sender": "sender_two_copy", "receiver": RECEIVER}[side]
         os.kill(running.child(program), signal.SIGKILL)
         ended = running.end()
         running.assert_nothing_left()
@@ -74,7 +74,7 @@ def test_a_side_killed_while_it_drains_is_a_failed_record(bench: Bench, side: st
     # with the other one stopped, the drain lasts
     with bench.started("--duration", "0.3", "--io-timeout", "0.5") as running:
         running.wait_for("window begins")
-        victim, other = running.child("sender_two_copy"), running.child("receiver")
+        victim, other = running.child("sender_two_copy"), running.child(RECEIVER)
         if side == "receiver":
             victim, other = other, victim
         os.kill(other, signal.SIGSTOP)
@@ -99,7 +99,7 @@ def test_a_killed_perf_is_named(bench: Bench, testbed: str) -> None:
 def test_a_side_that_hangs_is_ended_and_named(bench: Bench, testbed: str) -> None:
     with bench.started("--testbed", testbed, "--io-timeout", "0.5") as running:
         running.wait_for("warm-up begins")
-        for name in ("sender_two_copy", "receiver"):
+        for name in ("sender_two_copy", RECEIVER):
             os.kill(running.child(name), signal.SIGSTOP)
         ended = running.end()
         running.assert_nothing_left()

@@ -21,7 +21,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """A checkout in which all is ready to measure eight repetitions."""
     checkout = new_checkout(tmp_path_factory.mktemp("built") / "checkout")
     programs = ["results/bin/sender_one_copy", "results/bin/sender_two_copy"]
-    checkout.snakemake("--cores", "2", *programs, "results/bin/receiver", "results/host.json")
+    checkout.snakemake("--cores", "2", *programs, "results/bin/receiver_recv", "results/host.json")
     return checkout
 
 
@@ -44,7 +44,7 @@ def two_measured(checkout: Checkout) -> Iterator[tuple[Running, dict[Path, bytes
     running = Running(process)
     try:
         running.wait_until(lambda: len(records(checkout)) >= 2, "two records")
-        running.child("receiver")
+        running.child("receiver_recv")
         yield running, records(checkout)
     finally:
         with suppress(ProcessLookupError):

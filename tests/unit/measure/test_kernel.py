@@ -46,6 +46,7 @@ def side(cpu_s: float = 1.0, samples: int = 1000, **window: int) -> dict[str, An
         "window": {**WINDOW, **window},
         "process": {"cpu_ns": round(cpu_s * 1e9)},
         "service_time": {"samples": samples},
+        "round_trip": None,
     }
 
 
@@ -102,7 +103,7 @@ def test_of_round_trips_their_own_samples_must_be_enough() -> None:
     assert codes(client, QUIET) == []
     client["round_trip"]["samples"] = 7
     (warning,) = find_disturbances(client, side(), QUIET, host(), n_cpus=2)
-    assert warning["detail"].startswith("7 round trips were sampled")
+    assert warning["detail"].startswith("7 round trips were made")
 
 
 def test_datagrams_that_never_reached_the_sink_are_a_warning() -> None:

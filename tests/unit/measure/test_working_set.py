@@ -50,7 +50,7 @@ def test_messages_that_fit_are_let_pass() -> None:
 def test_a_ring_that_does_not_fit_is_told_with_need_have_and_remedy() -> None:
     with pytest.raises(NotEnoughMemory) as caught:
         check_memory(16 * TIB, 65536, 1)
-    assert "the messages of a ring of 16.0 TiB need 32.0 TiB" in caught.value.reason
+    assert "the messages of a ring of 16.0 TiB need 48.0 TiB" in caught.value.reason
     assert "are available, of which a tenth is to stay free" in caught.value.reason
     assert "smaller working set" in caught.value.remedy
 

@@ -49,6 +49,17 @@ def test_a_record_without_counters_has_statuses_and_costs_in_cpu_time() -> None:
     assert row["zc_copied_share"] == 1.0  # plain veth: the kernel copies after all
 
 
+def test_a_sink_that_was_really_measured_copied_nothing_and_lost_nothing() -> None:
+    path = next(path for path in CAPTURED if path.stem == "measured_sink_cold_zero_copy")
+    row = derive_row(read_record(path))
+    assert (row["condition"], row["transport"]) == ("sink_cold", "datagram")
+    assert row["zc_copied_share"] == 0.0
+    assert row["datagrams_lost"] == 0
+    assert row["received_bytes"] == row["sent_bytes"]
+    assert row["both_cpu_ns_per_byte"] is None
+    assert cast("float", row["sender_cpu_ns_per_byte"]) > 0
+
+
 def test_derived_columns_follow_their_formulas() -> None:
     row = row_of(sample_record("zero_copy", n_threads=4))
     assert row["window_s"] == 1.0

@@ -19,6 +19,7 @@ from copycost.records.round_trips import (
 )
 
 SECOND_NS = 1_000_000_000
+CAPTURED = Path(__file__).parents[2] / "data" / "records" / "measured_round_trip_one_copy.json"
 
 
 def save(folder: Path, record: dict[str, Any]) -> Path:
@@ -49,6 +50,17 @@ def test_both_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert curves["quantile"].tolist() == [0.0, 0.5, 0.99, 1.0]
     assert curves["ns"].tolist() == [20_000, 30_000, 55_000, 400_000]
     assert set(curves["implementation"]) == {"one_copy"}
+
+
+def test_round_trips_that_were_really_made_pass_every_check(tmp_path: Path) -> None:
+    record = json.loads(CAPTURED.read_text())
+    collect([save(tmp_path, record)], tmp_path)
+    row = read_round_trips(tmp_path / "round_trips.csv").iloc[0]
+    assert row["samples"] == record["sender"]["round_trip"]["samples"] > 0
+    curve = read_curves(tmp_path / "curves.csv")
+    assert curve["quantile"].is_monotonic_increasing
+    assert curve["ns"].is_monotonic_increasing
+    assert curve["ns"].iloc[0] <= row["p50_ns"] <= row["p90_ns"] <= row["max_ns"]
 
 
 def test_no_round_trips_at_all_are_tables_without_rows(tmp_path: Path) -> None:

@@ -169,6 +169,13 @@ def test_an_ordinary_user_gets_the_testbed_in_a_user_namespace() -> None:
     assert found["got"] == "hello"
 
 
+def test_root_of_a_user_namespace_alone_gets_the_testbed_too() -> None:
+    own = ("unshare", "--user", "--map-root-user")
+    if subprocess.run([*own, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this user may not make user namespaces")
+    assert build("veth", *own)["got"] == "hello"
+
+
 def test_a_missing_tool_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(command._ENVIRONMENT, "PATH", "/nonexistent")
     with pytest.raises(TestbedUnavailable, match="ip was not found; install the package iproute2"):

@@ -44,6 +44,7 @@ def _addresses(testbed: Testbed, name: SideName) -> dict[str, str | int]:
 
 def _socket_options(task: Task, testbed: Testbed) -> dict[str, str | int]:
     settings = task.settings
+    asks = task.cell.study == "round_trips"
     options: dict[str, str | int] = {
         "--sndbuf-bytes": settings.send_buffer_bytes or 0,
         "--rcvbuf-bytes": settings.receive_buffer_bytes or 0,
@@ -53,8 +54,10 @@ def _socket_options(task: Task, testbed: Testbed) -> dict[str, str | int]:
     else:
         congestion = list(dict.fromkeys([settings.congestion_control, "reno"]))
         options["--congestion"] = ",".join(congestion)
-        options["--nodelay"] = settings.tcp_nodelay
-    if task.cell.study == "round_trips":
+        # a request whose end waits for an acknowledgement (Nagle) would time that instead
+        left_to_us = asks and settings.tcp_nodelay == "kernel"
+        options["--nodelay"] = "on" if left_to_us else settings.tcp_nodelay
+    if asks:
         options["--mode"] = "request_response"
     return options
 

@@ -53,12 +53,13 @@ def find_disturbances(
         found.append(
             _warning("window_edge_late", f"an edge of the window came {late_s * 1e3:.1f} ms late")
         )
-    round_trip = sender.get("round_trip")
-    what = "service times" if round_trip is None else "round trips"
+    round_trip = sender["round_trip"]
     samples = (round_trip or sender["service_time"])["samples"]
     if samples < _FEWEST_SAMPLES:
         detail = (
-            f"{samples} {what} were sampled in the window, so that p99 rests on the slowest one"
+            f"{samples} service times were sampled in the window, so that p99 rests on the slowest"
+            if round_trip is None
+            else f"{samples} round trips were made in the window, too few for their p99"
         )
         found.append(_warning("few_messages", detail))
     return found

@@ -18,8 +18,9 @@ from copycost.sizes import format_size
 _TIMES_LLC = 4
 # a cold ring where the host does not tell its caches [bytes]
 _UNKNOWN_LLC_RING_BYTES = 256 << 20
-# large fields begin at pages of their own, so that up to a page of each is lost (src/message.h)
-_MEMORY_PER_RING_BYTE = 2
+# large fields begin at pages of their own, so that up to a page of each is lost (src/message.h);
+# sendfile keeps the messages in a file in memory as well
+_MEMORY_PER_RING_BYTE = 3
 # messages that a sender holds in flight per thread, at least, however large they are
 _MESSAGES_IN_FLIGHT = 4
 # what is left to everybody else, and to the kernel's own buffers

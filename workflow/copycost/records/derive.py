@@ -246,7 +246,7 @@ def _zero_copy(sender: Mapping[str, Any]) -> Row:
         return row
     for name in ("sent", "completed", "copied", "notifications"):
         row[f"zc_{name}"] = sends[name]
-    row["zc_copied_unknown"] = sends.get("copied_unknown")
+    row["zc_copied_unknown"] = sends["copied_unknown"]
     row["zc_copied_share"] = ratio(sends["copied"], sends["completed"])
     return row
 

@@ -54,8 +54,9 @@ _ROUND_TRIPS = """\
 sends a message and waits for a reply of the same size. Every round trip of the window is measured.
 With an interval between requests it is measured from the moment at which its request was due, not
 from when it was sent, so that a reply that comes late also counts for the requests that had to wait
-for it (leaving these out is known as coordinated omission). Columns that the table of cells has too
-mean the same here. Read it with `copycost.records.round_trips.read_round_trips`.
+for it (leaving these out is known as coordinated omission). TCP_NODELAY is on unless the
+configuration says otherwise. Columns that the table of cells has too mean the same here. Read it
+with `copycost.records.round_trips.read_round_trips`.
 """
 _CURVES = """\
 

@@ -11,7 +11,7 @@ import ctypes
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -91,7 +91,9 @@ def two_namespaces() -> Iterator[tuple[Namespace, Namespace, Isolation]]:
         yield Namespace(held[1]), Namespace(held[2]), isolation
     finally:
         if not entered_user_namespace:  # there is no way back out of one
-            _call("setns", home, _CLONE_NEWNET)
+            # nor into a network namespace that belongs to a user namespace further out
+            with suppress(PermissionError):
+                _call("setns", home, _CLONE_NEWNET)
         for fd in held:
             os.close(fd)
 
