@@ -3,6 +3,7 @@
 #   snakemake --cores 1            everything
 #   snakemake --cores 1 tables     only as far as the tables; also: measure, figures, report
 #   snakemake --cores 1 compare    this host beside published runs
+#   snakemake --cores 1 profile    which functions the CPU time goes to
 #   snakemake --cores 1 audit      not ours: tables that others measured, see docs/audit.md
 import re
 import sys
@@ -63,6 +64,7 @@ include: "workflow/rules/refine.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/profile.smk"
 include: "workflow/rules/cpu_budget.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"

@@ -2,7 +2,7 @@
 # disturbs; a chapter of the report where the section `profile` is enabled.
 #
 #   snakemake --cores 1 profile
-from copycost.grid import CELL_PATTERN, RAW_ROOT
+
 from copycost.profile.grid import STUDY, cell_keys, profile_cells
 from copycost.profile.plots import figure_names
 from copycost.profile.section import IPERF3
@@ -59,7 +59,9 @@ rule profile_cell:
             package_files(
                 "measure",
                 "testbed",
+                "iperf3",
                 "profile/access.py",
+                "profile/iperf.py",
                 "profile/perf_script.py",
                 "profile/repetition.py",
                 "profile/runs.py",

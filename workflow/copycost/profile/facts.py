@@ -20,6 +20,7 @@ from copycost.stats.settings import StatisticsSettings
 
 SCHEMA_VERSION = 1
 
+_NOTABLE_TRACING = 0.01
 # more pictures would bury the text; all of them are files
 _MOST_SHOWN = 4
 
@@ -83,12 +84,26 @@ def profile_facts(
         ],
         "uncategorised": _uncategorised(found),
         "titles": {one.name: one.title for one in lists.categories.all},
+        "tracing": _tracing(found),
         "cells": found,
         "shown": _shown(found, changed),
         "published_source": names.source,
         "chains": chain_facts(cells, published, names, settings),
         "differences": changed,
     }
+
+
+def _tracing(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return where others that watch this host take most, None if they take hardly anything."""
+    found = [
+        {"share": entry["own"]["share"]["median"], "side": name, "cell": cell["slug"]}
+        for cell in cells
+        for name, side in cell["sides"].items()
+        for entry in side["categories"]
+        if entry["name"] == "tracing"
+    ]
+    most = max(found, key=lambda one: float(one["share"]), default=None)
+    return most if most is not None and most["share"] >= _NOTABLE_TRACING else None
 
 
 def _shown(

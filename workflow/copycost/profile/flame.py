@@ -38,6 +38,7 @@ CATEGORY_COLOURS = {
     "softirq": "#c5e0b4",
     "allocation": "#d4c2e0",
     "scheduling": "#f3c6d9",
+    "tracing": "#bdbdbd",
     "uncategorised": "#f7f7f7",
 }
 SYSTEM_CALL, APPLICATION = "kernel", "application"

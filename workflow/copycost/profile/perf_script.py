@@ -11,7 +11,7 @@ Source: perf-script(1), tools/perf/builtin-script.c and util/evsel_fprintf.c of 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -74,6 +74,12 @@ class Stacks:
         """The weight of all samples together."""
         return sum(self.weights.values())
 
+    def add(self, other: "Stacks") -> None:
+        """Take in the stacks of another process."""
+        self.samples += other.samples
+        for stack, weight in other.weights.items():
+            self.weights[stack] = self.weights.get(stack, 0) + weight
+
 
 @dataclass(slots=True)
 class Sampled:
@@ -97,6 +103,14 @@ class Sampled:
     def samples(self) -> int:
         """Samples of all processes [count]."""
         return sum(stacks.samples for stacks in self.processes.values())
+
+    def of(self, pids: Iterable[int]) -> Stacks:
+        """Return the stacks of some processes together; none where they were never on a CPU."""
+        together = Stacks()
+        for pid in pids:
+            if pid in self.processes:
+                together.add(self.processes[pid])
+        return together
 
 
 class _Reader:

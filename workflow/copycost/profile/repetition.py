@@ -2,11 +2,12 @@
 
 import logging
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from copycost.checkout import current_commit
 from copycost.config import Settings
 from copycost.errors import CopycostError
 from copycost.grid import Cell
@@ -14,33 +15,30 @@ from copycost.measure.failure import AGAIN
 from copycost.measure.parent import MeasurementStopped
 from copycost.measure.repetition import measure_repetition
 from copycost.profile.access import SamplingPlan, SamplingUnavailable, plan_sampling
+from copycost.profile.iperf import run_iperf3
 from copycost.profile.perf_script import Sampled, Stacks
-from copycost.profile.record import (
-    SCHEMA_VERSION,
-    ProfileRecord,
-    Run,
-    Sampling,
-    Status,
-)
-from copycost.profile.runs import run_of
+from copycost.profile.record import SCHEMA_VERSION, ProfileRecord, Run, Sampling
+from copycost.profile.runs import NotMeasured, run_of
 from copycost.profile.sampler import Sampler
-from copycost.profile.section import EventChoice
-from copycost.records.record import Record, host_digest
+from copycost.profile.section import IPERF3, EventChoice
+from copycost.records.record import host_digest
 
 # what perf stat counts beside the sampling: more events would be counted in turns with it
 _COUNTED = ("task_clock_ns", "context_switches")
-
 # a counter that is live but wrong, as virtual machines have them, makes few samples or none
 _FEWEST_SHARE = 0.1
 
 _log = logging.getLogger(__name__)
 
+# runs the cell once, sampled or not
+_Runner = Callable[[Sampler | None], Run]
+
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """The two programs of a cell; no receiver where nobody receives."""
+    """The two programs of a cell; None where nobody receives, or where iperf3 sends."""
 
-    sender: Path
+    sender: Path | None
     receiver: Path | None
 
 
@@ -50,14 +48,6 @@ class Profiled:
 
     record: ProfileRecord
     stacks: dict[str, Stacks]
-
-
-class _NotMeasured(CopycostError):
-    """A run gave no measurement."""
-
-    def __init__(self, status: Status, reason: str, remedy: str) -> None:
-        super().__init__(f"{reason}; {remedy}")
-        self.status, self.reason, self.remedy = status, reason, remedy
 
 
 def profile_repetition(
@@ -97,55 +87,52 @@ def profile_repetition(
         After Ctrl-C, or if the process that waits for the record is gone.
     """
     record = _start_record(cell, host)
-    stacks: dict[str, Stacks] = {}
-    counting = {**host, "perf": _counting_little(host["perf"])}
-
-    def run(sampler: Sampler | None) -> Record:
-        measured = measure_repetition(
-            replace(cell, study="streams"),
-            settings,
-            counting,
-            programs.sender,
-            programs.receiver,
-            lock_path,
-            onlooker=sampler,
-        )
-        if measured["status"] != "measured":
-            raise _NotMeasured(
-                measured["status"],
-                measured["reason"] or "not measured",
-                measured["remedy"] or AGAIN,
-            )
-        return measured
-
     try:
         plan = plan_sampling(host, event, frequency_hz)
+        run = _runner(cell, settings, host, programs, lock_path)
         with tempfile.TemporaryDirectory(prefix="copycost_profile_") as folder:
             plain = run(None) if cell.rep % 2 else None
             with Sampler(plan, Path(folder)) as sampler:
                 sampled = run(sampler)
                 found = sampler.read()
-                processes = sampler.processes
-        plain = plain or run(None)
-        stacks = {side: found.processes.get(pid, Stacks()) for side, pid in processes.items()}
-        sampling, sampled_run = _sampling(plan, found, stacks), run_of(sampled)
-        _require_samples(sampling, sampled_run)
-        record["commit"], record["boot_id"] = sampled["commit"], sampled["boot_id"]
-        record["sampling"], record["sampled"], record["plain"] = (
-            sampling,
-            sampled_run,
-            run_of(plain),
-        )
-    except (SamplingUnavailable, _NotMeasured) as error:
-        _conclude(record, getattr(error, "status", "skipped"), error.reason, error.remedy)
+                stacks = {side: found.of(pids) for side, pids in sampler.processes.items()}
+        sampling = _sampling(plan, found, stacks)
+        _require_samples(sampling, sampled)
+        record["plain"] = plain or run(None)
+        record["sampling"], record["sampled"] = sampling, sampled
+    except SamplingUnavailable as error:
+        _conclude(record, NotMeasured("skipped", error.reason, error.remedy))
+        return Profiled(record, {})
+    except NotMeasured as error:
+        _conclude(record, error)
         return Profiled(record, {})
     except MeasurementStopped:
         raise
     except CopycostError as error:
-        _conclude(record, "failed", str(error), AGAIN)
+        _conclude(record, NotMeasured("failed", str(error), AGAIN))
         return Profiled(record, {})
     record["status"] = "measured"
     return Profiled(record, stacks)
+
+
+def _runner(
+    cell: Cell,
+    settings: Settings,
+    host: Mapping[str, Any],
+    programs: Programs,
+    lock_path: Path | None,
+) -> _Runner:
+    """Return what runs a cell once."""
+    counting = {**host, "perf": _counting_little(host["perf"])}
+    if cell.implementation in IPERF3:
+        return lambda sampler: run_iperf3(cell, settings, counting, sampler, lock_path)
+    sender, streams = programs.sender, replace(cell, study="streams")
+    assert sender is not None  # every way to send but iperf3 has a program
+    return lambda sampler: run_of(
+        measure_repetition(
+            streams, settings, counting, sender, programs.receiver, lock_path, onlooker=sampler
+        )
+    )
 
 
 def _start_record(cell: Cell, host: Mapping[str, Any]) -> ProfileRecord:
@@ -167,7 +154,7 @@ def _start_record(cell: Cell, host: Mapping[str, Any]) -> ProfileRecord:
         "remedy": None,
         "host_digest": host_digest(host),
         "boot_id": Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
-        "commit": None,
+        "commit": current_commit(),
         "sampling": None,
         "sampled": None,
         "plain": None,
@@ -200,13 +187,13 @@ def _require_samples(sampling: Sampling, run: Run) -> None:
 
     Raises
     ------
-    _NotMeasured
+    NotMeasured
         If a side has less than a tenth of the samples that its CPU time should have given.
     """
     for side, sampled in sampling["sides"].items():
         expected = run["sides"][side]["cpu_ns"] / 1e9 * sampling["frequency_hz"]
         if sampled["samples"] < _FEWEST_SHARE * expected:
-            raise _NotMeasured(
+            raise NotMeasured(
                 "failed",
                 f"the {side} has {sampled['samples']} samples of {sampling['event']}, where its CPU"
                 f" time at {sampling['frequency_hz']} Hz should have given {expected:.0f}",
@@ -214,7 +201,7 @@ def _require_samples(sampling: Sampling, run: Run) -> None:
             )
 
 
-def _conclude(record: ProfileRecord, status: Status, reason: str, remedy: str) -> None:
-    record["status"], record["reason"], record["remedy"] = status, reason, remedy
+def _conclude(record: ProfileRecord, why: NotMeasured) -> None:
+    record["status"], record["reason"], record["remedy"] = why.status, why.reason, why.remedy
     record["sampling"] = record["sampled"] = record["plain"] = None
-    _log.warning("%s: %s; %s", status, reason, remedy)
+    _log.warning("%s: %s", why.status, why)

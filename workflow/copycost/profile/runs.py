@@ -2,13 +2,39 @@
 
 from typing import Any
 
+from copycost.errors import CopycostError
+from copycost.measure.failure import AGAIN
 from copycost.measure.side import SideName
-from copycost.profile.record import Run, RunSide
+from copycost.profile.record import Run, RunSide, Status
 from copycost.records.record import PerfSides, Record
 
 
+class NotMeasured(CopycostError):
+    """A run gave no measurement.
+
+    Attributes
+    ----------
+    status, reason, remedy : str
+        As in records.
+    """
+
+    def __init__(self, status: Status, reason: str | None, remedy: str | None) -> None:
+        self.status: Status = status
+        self.reason = reason or "not measured"
+        self.remedy = remedy or AGAIN
+        super().__init__(f"{self.reason}; {self.remedy}")
+
+
 def run_of(record: Record) -> Run:
-    """Return what a measured record of the study `streams` came to."""
+    """Return what a record of the study `streams` came to.
+
+    Raises
+    ------
+    NotMeasured
+        If there was no measurement.
+    """
+    if record["status"] != "measured":
+        raise NotMeasured(record["status"], record["reason"], record["remedy"])
     sender = record["sender"]
     assert sender is not None  # a measured record has a sender
     window = sender["window"]

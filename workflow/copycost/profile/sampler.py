@@ -40,12 +40,12 @@ class Sampler:
     failure : str or None
         Why there are no samples, once that is known.
     processes : dict
-        The process id by the name of its side.
+        The process ids by the name of their side.
     """
 
     def __init__(self, plan: SamplingPlan, folder: Path) -> None:
         self.failure: str | None = None
-        self.processes: dict[str, int] = {}
+        self.processes: dict[str, tuple[int, ...]] = {}
         self._plan = plan
         self._data = folder / "perf.data"
         self._perf: subprocess.Popen[bytes] | None = None
@@ -70,11 +70,11 @@ class Sampler:
     def attach(self, sides: Sequence[Side]) -> None:
         """Attach to the programs of the sides, switched off."""
         try:
-            self.attach_to({side.name: _program_of(side) for side in sides})
+            self.attach_to({side.name: (_program_of(side),) for side in sides})
         except HostError as error:
             self.failure = str(error)
 
-    def attach_to(self, processes: Mapping[str, int]) -> None:
+    def attach_to(self, processes: Mapping[str, tuple[int, ...]]) -> None:
         """Attach to processes, by the names of their sides, and to the threads that they make."""
         self.processes = dict(processes)
         pipes = ControlPipes.make()
@@ -101,19 +101,23 @@ class Sampler:
         self._tell("enable")
 
     def window_ends(self) -> None:
-        """Switch the sampling off and wait until perf has written what it has."""
+        """Switch the sampling off, and have perf write what it has; it is not waited for."""
         self._tell("disable")
+        if self._perf is not None and self._perf.poll() is None:
+            self._perf.send_signal(signal.SIGINT)
+
+    def _await_end(self) -> None:
+        """Wait until perf has written its file."""
         if self._perf is None or self.failure is not None:
             return
-        self._perf.send_signal(signal.SIGINT)
         try:
             _, said = self._perf.communicate(timeout=_END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self.failure = f"perf record did not end within {_END_TIMEOUT_S:g} s"
             return
         if self._perf.returncode not in (0, -signal.SIGINT, 128 + signal.SIGINT):
-            self.failure = f"perf record ended with exit status {self._perf.returncode}: " + (
-                _last_line(said)
+            self.failure = (
+                f"perf record ended with exit status {self._perf.returncode}: {_last_line(said)}"
             )
 
     def read(self) -> Sampled:
@@ -126,6 +130,7 @@ class Sampler:
         ParseError
             If perf prints what is not known.
         """
+        self._await_end()
         if self.failure is not None:
             raise HostError(self.failure)
         command = [
@@ -162,12 +167,13 @@ class Sampler:
         Source: perf-record(1), options --control, --delay, --call-graph, --mmap-pages.
         """
         plan = self._plan
+        pids = [str(pid) for side in self.processes.values() for pid in side]
         buffer = ["--mmap-pages", _BUFFER] if is_privileged() else []
         return [
             *[plan.path, "record", "--output", str(self._data)],
             *["--event", plan.event, "--freq", str(plan.frequency_hz), "--call-graph", "fp"],
             *["--delay", "-1", "--control", f"fd:{pipes.control_read},{pipes.ack_write}"],
-            *["--pid", ",".join(map(str, self.processes.values())), *buffer],
+            *["--pid", ",".join(pids), *buffer],
             # nobody looks for the programs of this profile later
             *["--no-buildid", "--no-buildid-cache"],
         ]
