@@ -18,6 +18,7 @@ from c.harness import (
     start_sender,
     window_line,
 )
+from c.test_limits import limit_locked_memory
 
 DATAGRAM = ("--transport", "datagram")
 SIZES = (1, 7, 8, 32, 1000, 32768, 65507)
@@ -100,6 +101,18 @@ def test_a_sink_needs_no_receiver(
     total = outcome.result["total"]
     assert total["datagrams"] == total["messages"] > 0
     assert len(outcome.result["threads"]) == n_threads
+
+
+def test_too_little_locked_memory_names_limit_and_remedy(
+    address_build: Build, deaf: socket.socket
+) -> None:
+    setting = sink(deaf, msg_bytes=65507, duration_s=30)
+    program = address_build.sender("zero_copy")
+    with start_sender(program, setting, preexec_fn=limit_locked_memory) as sender:
+        assert listening_port(sender) == 0
+        assert sender.read_line() == "ready"
+        sender.say(window_line(setting))
+        assert_failed(sender.finish(), "RLIMIT_MEMLOCK is 65536", "ulimit -l", "No buffer space")
 
 
 def test_a_sink_that_refuses_fails_the_sender(address_build: Build, deaf: socket.socket) -> None:

@@ -128,3 +128,18 @@ def test_without_samples_there_are_no_service_times(plain_build: Build) -> None:
         "p99_ns": None,
         "max_ns": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("msg_bytes", "expected"), [(4095, 1), (4096, 16 * 4096), (1 << 20, 1 << 20)]
+)
+def test_the_receiver_is_woken_by_message_size(
+    plain_build: Build, msg_bytes: int, expected: int
+) -> None:
+    _, received = results(plain_build, Setting(msg_bytes=msg_bytes))
+    assert received["effective"]["receive_lowat_bytes"] == expected
+
+
+def test_the_kernel_wakes_the_receiver_where_that_is_asked_for(plain_build: Build) -> None:
+    _, received = results(plain_build, Setting(receiver_options=["--rcvlowat-bytes", "0"]))
+    assert received["effective"]["receive_lowat_bytes"] == 1

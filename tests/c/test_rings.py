@@ -1,0 +1,114 @@
+"""Where messages come from: few that stay in the caches, or a ring that is walked; fresh or not."""
+
+import time
+
+import pytest
+from c.conftest import Build
+from c.harness import (
+    Setting,
+    assert_failed,
+    connect,
+    greeting,
+    listening_port,
+    run_pair,
+    start_sender,
+    window_line,
+)
+
+RING_BYTES = 1 << 20
+
+
+@pytest.mark.parametrize("options", [[], ["--fresh"]], ids=["kept", "fresh"])
+@pytest.mark.parametrize("msg_bytes", [64, 4096, 65537])
+def test_a_cold_ring_loses_no_byte(
+    address_build: Build, strategy: str, msg_bytes: int, options: list[str]
+) -> None:
+    setting = Setting(
+        msg_bytes=msg_bytes,
+        n_threads=2,
+        warmup_s=0.005,
+        duration_s=0.03,
+        verify=True,
+        sender_options=["--ring-bytes", str(RING_BYTES), *options],
+    )
+    sender, receiver = run_pair(address_build.sender(strategy), address_build.receiver, setting)
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+    assert receiver.result["verify"]["checked_bytes"] == sender.result["total"]["bytes"] > 0
+    assert sender.result["options"]["ring_bytes"] == RING_BYTES
+
+
+def test_threads_with_rings_do_not_race(thread_build: Build, strategy: str) -> None:
+    options = ["--ring-bytes", str(RING_BYTES), "--fresh"]
+    setting = Setting(msg_bytes=9000, n_threads=4, duration_s=0.05, sender_options=options)
+    sender, receiver = run_pair(thread_build.sender(strategy), thread_build.receiver, setting)
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+    assert receiver.result["total"]["bytes"] == sender.result["total"]["bytes"]
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_a_ring_is_shared_by_the_threads_and_no_larger_than_asked(
+    plain_build: Build, n_threads: int
+) -> None:
+    options = ["--ring-bytes", str(8 << 20)]
+    setting = Setting(msg_bytes=4096, n_threads=n_threads, sender_options=options)
+    sender, _ = run_pair(plain_build.sender("one_copy"), plain_build.receiver, setting)
+    ring = sender.result["ring"]
+    assert (7 << 20) < ring["bytes"] <= (8 << 20)
+    assert 1800 < ring["messages"] < 2048
+    assert ring["fresh"] is False
+
+
+def test_a_hot_ring_holds_what_must_be_in_flight(plain_build: Build) -> None:
+    setting = Setting(msg_bytes=65536)
+    counts = {}
+    for name in ("one_copy", "zero_copy"):
+        sender, _ = run_pair(plain_build.sender(name), plain_build.receiver, setting)
+        counts[name] = sender.result["ring"]["messages"]
+    assert counts == {"one_copy": 1, "zero_copy": 128}
+
+
+def test_zero_copy_waits_for_free_slots_and_counts_the_waits(plain_build: Build) -> None:
+    # The receiver's small window keeps the bytes in flight.
+    setting = Setting(
+        msg_bytes=65536,
+        sender_options=["--ring-bytes", str(16 << 20)],
+        receiver_options=["--rcvbuf-bytes", "16384"],
+    )
+    sender, _ = run_pair(plain_build.sender("zero_copy"), plain_build.receiver, setting)
+    total = sender.result["total"]
+    assert 0 < total["slot_waits"] < total["messages"]
+    sender, _ = run_pair(plain_build.sender("one_copy"), plain_build.receiver, setting)
+    assert sender.result["total"]["slot_waits"] == 0
+
+
+@pytest.mark.parametrize("ring_bytes", [0, RING_BYTES])
+def test_fresh_messages_are_rewritten_and_kept_ones_are_not(
+    address_build: Build, strategy: str, ring_bytes: int
+) -> None:
+    for fresh in (True, False):
+        setting = Setting(
+            msg_bytes=4096,
+            sender_options=["--ring-bytes", str(ring_bytes), *(["--fresh"] if fresh else [])],
+        )
+        with start_sender(address_build.sender(strategy), setting) as sender:
+            peer = connect(listening_port(sender), greeting())
+            assert sender.read_line() == "ready"
+            sender.say(window_line(setting))
+            with peer.makefile("rb") as stream:
+                messages = [stream.read(4096) for _ in range(300)]
+            peer.close()
+        contents = [set(message) for message in messages]
+        assert contents == [{i % 256 if fresh else 0x5A} for i in range(300)]
+
+
+def test_a_ring_that_does_not_fit_is_a_failure(plain_build: Build) -> None:
+    # More messages than there are numbers for slots: refused before any memory is taken.
+    options = ["--ring-bytes", str(1 << 40)]
+    setting = Setting(msg_bytes=1, sender_options=options)
+    began = time.monotonic()
+    with (
+        start_sender(plain_build.sender("two_copy"), setting) as sender,
+        connect(listening_port(sender), greeting()),
+    ):
+        assert_failed(sender.finish(), "ring of 1099511627776 bytes", "Cannot allocate memory")
+    assert time.monotonic() - began < 5
