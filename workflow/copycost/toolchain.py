@@ -102,7 +102,7 @@ def sources(program: Program, part: str | None, root: Path) -> list[Path]:
     """
     src = root / "src"
     found = [src / f"{program}.c"]
-    if (len(parts(program, root)) > 0) != (part is not None):
+    if (program in PART_FOLDERS) != (part is not None):
         raise ConfigError(
             f"{program}: got part {part}, but a sender has a strategy, a receiver a way to receive,"
             " other programs no part"
