@@ -1,25 +1,31 @@
 """The configuration: what is accepted, and how every problem is named."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from copycost.capabilities import capability_of
+from copycost.conditions import TESTBEDS
 from copycost.config import Config
 from copycost.config_check import check_config
 from copycost.config_rules import Surroundings
 from copycost.errors import ConfigError
+from copycost.grid import Grid
+from copycost.toolchain import receivers, strategies
 
 ROOT = Path(__file__).parents[2]
-STRATEGIES = ["two_copy", "one_copy", "zero_copy", "sendmmsg", "splice", "udp_gso", "uring_send"]
+STRATEGIES = ["two_copy", "one_copy", "zero_copy", "sendmmsg", "mine", "udp_gso", "uring_send"]
 DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 
 
 def check(
-    changes: Mapping[str, Any] | None = None, name: str = "config.yaml", cpus: int = 2
+    changes: Mapping[str, Any] | None = None,
+    name: str = "config.yaml",
+    strategies: Collection[str] = STRATEGIES,
 ) -> Config:
     """Check the default configuration with `changes`, dotted keys and values."""
     raw = copy.deepcopy(DEFAULT)
@@ -34,7 +40,7 @@ def check(
     return check_config(
         raw,
         sources=[("config.yaml", DEFAULT), (name, over)],
-        around=Surroundings(STRATEGIES, range(cpus), memory_bytes=8 << 30),
+        around=Surroundings(strategies, range(2), memory_bytes=8 << 30),
     )
 
 
@@ -52,10 +58,24 @@ def test_the_default_configuration_is_sound() -> None:
     assert config.measure.settings().duration_s == config.measure.duration_s
 
 
+def checked_file(name: str) -> Config:
+    over = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text(encoding="utf-8"))
+    flat = {f"{section}.{key}": value for section in over for key, value in over[section].items()}
+    return check(flat, strategies=strategies(ROOT))
+
+
 @pytest.mark.parametrize("name", ["tiny", "thorough"])
 def test_the_other_configurations_are_sound(name: str) -> None:
-    over = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text(encoding="utf-8"))
-    check({f"{section}.{key}": value for section in over for key, value in over[section].items()})
+    assert checked_file(name).measure.warmup_s > 0
+
+
+def test_one_configuration_has_every_way_to_send_and_receive_and_every_testbed() -> None:
+    cells = Grid.of(checked_file("every_way")).cells
+    assert {cell.strategy for cell in cells} == set(strategies(ROOT)) - {"null"}
+    assert {cell.testbed for cell in cells} == set(TESTBEDS)
+    assert {cell.receiver for cell in cells} == set(receivers(ROOT))
+    batched = {cell.strategy for cell in cells if cell.batch > 1}
+    assert batched == {name for name in strategies(ROOT) if capability_of(name).batching}
 
 
 def test_a_saved_configuration_reads_back_the_same() -> None:
@@ -154,8 +174,8 @@ def test_a_saved_configuration_reads_back_the_same() -> None:
         ),
         (
             "udp.implementations",
-            ["splice"],
-            "got 'splice', must be able to send over UDP, as are one_copy, sendmmsg, two_copy, "
+            ["mine"],
+            "got 'mine', must be able to send over UDP, as are one_copy, sendmmsg, two_copy, "
             "udp_gso, uring_send, zero_copy",
         ),
         (
@@ -175,7 +195,7 @@ def test_a_saved_configuration_reads_back_the_same() -> None:
         (
             "streams.implementations",
             ["two_cpy"],
-            "got 'two_cpy', must be one of one_copy, sendmmsg, splice, two_copy, udp_gso, "
+            "got 'two_cpy', must be one of mine, one_copy, sendmmsg, two_copy, udp_gso, "
             "uring_send, zero_copy (the files of src/strategies); did you mean two_copy?",
         ),
         ("statistics.confidence", 95, "got 95, must be < 1"),

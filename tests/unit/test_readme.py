@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from copycost.conditions import TESTBEDS
 from copycost.config_check import check_config
 from copycost.config_rules import Surroundings
 from copycost.toolchain import strategies
@@ -52,8 +53,15 @@ def test_subcommands_are_those_of_the_front_door() -> None:
 
 
 def test_every_implementation_is_in_the_table() -> None:
-    named = set(re.findall(r"^\| `(\w+)` \|", README.split("## Quick start")[0], re.MULTILINE))
+    tables = re.findall(r"^\| implementation \|.*\n\|[-|]*\n((?:\|.*\n)+)", README, re.MULTILINE)
+    named = {name for rows in tables for name in re.findall(r"^\| `(\w+)`", rows, re.MULTILINE)}
     assert named == set(strategies(ROOT)) - {"null"}
+
+
+def test_every_testbed_is_in_the_table() -> None:
+    rows = re.search(r"^\| testbed \|.*\n\|[-|]*\n((?:\|.*\n)+)", README, re.MULTILINE)
+    assert rows is not None
+    assert re.findall(r"^\| `(\w+)`", rows[1], re.MULTILINE) == list(TESTBEDS)
 
 
 def test_example_configuration_is_valid() -> None:

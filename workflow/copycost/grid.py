@@ -160,7 +160,7 @@ class Grid:
     def of(cls, config: Config) -> Self:
         """Return the grid of the studies `streams` (over TCP and UDP) and `round_trips`.
 
-        A cell that cannot exist, such as a splice over UDP, is left out.
+        A cell that cannot exist, such as segments over TCP, is left out.
         """
         repetitions = range(1, config.measure.repetitions + 1)
         cells = {
