@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "size_text.h"
+#include "option_values.h"
 
 #define MAX_THREADS 1024
 #define MAX_MSG_BYTES ((size_t)1 << 30)
@@ -20,216 +20,70 @@
 #define MAX_FD 1048576
 #define DEFAULT_TIMEOUT_MS 10000
 
-/* One row per option: parsing, checking and the usage text all read this table. */
-struct option_spec {
-    const char *name;
-    const char *value_name; /* NULL: takes no value */
-    const char *help;
-    enum program_role role;
-    int (*set)(const struct option_spec *spec, const char *text, struct options *options);
-    size_t offset; /* of the field, for set_size and set_text */
-    size_t min;
-    size_t max;
-};
-
-static int set_size(const struct option_spec *spec, const char *text, struct options *options)
-{
-    size_t value = 0;
-    if (!size_text_parse(text, spec->min, spec->max, &value)) {
-        return -EINVAL;
-    }
-    memcpy((char *)options + spec->offset, &value, sizeof(value));
-    return 0;
-}
-
-static int set_text(const struct option_spec *spec, const char *text, struct options *options)
-{
-    if (text[0] == '\0') {
-        return -EINVAL;
-    }
-    memcpy((char *)options + spec->offset, (const void *)&text, sizeof(text));
-    return 0;
-}
-
-static int set_token(const struct option_spec *spec, const char *text, struct options *options)
-{
-    if (strlen(text) != TOKEN_CHARS || strspn(text, "0123456789abcdefABCDEF") != TOKEN_CHARS) {
-        return -EINVAL;
-    }
-    return set_text(spec, text, options);
-}
-
-/* Reads comma-separated numbers; returns how many, or -EINVAL. */
-static int parse_numbers(const char *text, size_t max, int *numbers, size_t n_max)
-{
-    size_t n = 0;
-    while (*text != '\0') {
-        char digits[8];
-        const size_t length = strcspn(text, ",");
-        size_t value = 0;
-        if (length >= sizeof(digits) || n == n_max) {
-            return -EINVAL;
-        }
-        memcpy(digits, text, length);
-        digits[length] = '\0';
-        if (!size_text_parse(digits, 0, max, &value)) {
-            return -EINVAL;
-        }
-        numbers[n++] = (int)value;
-        text += length;
-        if (*text == ',') {
-            text++;
-            if (*text == '\0') {
-                return -EINVAL;
-            }
-        }
-    }
-    return (int)n;
-}
-
-static int set_cpus(const struct option_spec *spec, const char *text, struct options *options)
-{
-    const int n = parse_numbers(text, spec->max, options->cpus, MAX_CPUS_LISTED);
-    if (n < 0) {
-        return n;
-    }
-    options->n_cpus = (size_t)n;
-    return 0;
-}
-
-static int set_control_fd(const struct option_spec *spec, const char *text, struct options *options)
-{
-    return parse_numbers(text, spec->max, &options->control_fd, 1) == 1 ? 0 : -EINVAL;
-}
-
-static int set_perf_fds(const struct option_spec *spec, const char *text, struct options *options)
-{
-    int fds[2];
-    if (parse_numbers(text, spec->max, fds, 2) != 2) {
-        return -EINVAL;
-    }
-    options->perf_control_fd = fds[0];
-    options->perf_ack_fd = fds[1];
-    return 0;
-}
-
-static int set_nodelay(const struct option_spec *spec, const char *text, struct options *options)
-{
-    (void)spec;
-    for (enum nodelay i = NODELAY_KERNEL; i <= NODELAY_OFF; i++) {
-        if (strcmp(text, nodelay_name(i)) == 0) {
-            options->nodelay = i;
-            return 0;
-        }
-    }
-    return -EINVAL;
-}
-
-static int set_transport(const struct option_spec *spec, const char *text, struct options *options)
-{
-    (void)spec;
-    for (enum transport i = TRANSPORT_STREAM; i <= TRANSPORT_DATAGRAM; i++) {
-        if (strcmp(text, transport_name(i)) == 0) {
-            options->transport = i;
-            return 0;
-        }
-    }
-    return -EINVAL;
-}
-
-static int set_mode(const struct option_spec *spec, const char *text, struct options *options)
-{
-    (void)spec;
-    for (enum mode i = MODE_STREAM; i <= MODE_REQUEST_RESPONSE; i++) {
-        if (strcmp(text, mode_name(i)) == 0) {
-            options->mode = i;
-            return 0;
-        }
-    }
-    return -EINVAL;
-}
-
-/* A flag without a value: the row's offset says which. */
-static int set_flag(const struct option_spec *spec, const char *text, struct options *options)
-{
-    const bool on = true;
-    (void)text;
-    memcpy((char *)options + spec->offset, &on, sizeof(on));
-    return 0;
-}
-
-/* --help, --version and --probe: the action is the row's min. */
-static int set_action(const struct option_spec *spec, const char *text, struct options *options)
-{
-    (void)text;
-    options->action = (enum action)spec->min;
-    return 0;
-}
-
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct option_spec SPECS[] = {
-    {"--threads", "N", "connections, one thread each; 1..1024, default 1", ROLE_BOTH, set_size,
-     FIELD(n_threads), 1, MAX_THREADS},
-    {"--msg-bytes", "N", "size of a message [bytes]; 1..1073741824; required", ROLE_BOTH, set_size,
-     FIELD(msg_bytes), 1, MAX_MSG_BYTES},
+    {"--threads", "N", "connections, one thread each; 1..1024, default 1", ROLE_BOTH,
+     option_set_size, FIELD(n_threads), 1, MAX_THREADS},
+    {"--msg-bytes", "N", "size of a message [bytes]; 1..1073741824; required", ROLE_BOTH,
+     option_set_size, FIELD(msg_bytes), 1, MAX_MSG_BYTES},
     {"--transport", "WHICH", "stream (TCP) or datagram (UDP); default stream", ROLE_BOTH,
-     set_transport, 0, 0, 0},
+     option_set_transport, 0, 0, 0},
     {"--mode", "WHICH", "stream, or request_response: each message is answered; default stream",
-     ROLE_BOTH, set_mode, 0, 0, 0},
+     ROLE_BOTH, option_set_mode, 0, 0, 0},
     {"--bind", "ADDR", "numeric address to listen on; required without --sink", ROLE_SENDER,
-     set_text, FIELD(bind_address), 0, 0},
+     option_set_text, FIELD(bind_address), 0, 0},
     {"--sink", NULL, "send datagrams to --connect and --port, where nobody receives", ROLE_SENDER,
-     set_flag, FIELD(sink), 0, 0},
-    {"--connect", "ADDR", "numeric address to send to; required with --sink", ROLE_SENDER, set_text,
-     FIELD(connect_address), 0, 0},
-    {"--connect", "ADDR", "numeric address of the sender; required", ROLE_RECEIVER, set_text,
+     option_set_flag, FIELD(sink), 0, 0},
+    {"--connect", "ADDR", "numeric address to send to; required with --sink", ROLE_SENDER,
+     option_set_text, FIELD(connect_address), 0, 0},
+    {"--connect", "ADDR", "numeric address of the sender; required", ROLE_RECEIVER, option_set_text,
      FIELD(connect_address), 0, 0},
     {"--port", "N", "port to listen on, or to send to; 0..65535, default 0: any free one",
-     ROLE_SENDER, set_size, FIELD(port), 0, MAX_PORT},
-    {"--port", "N", "port of the sender; 1..65535; required", ROLE_RECEIVER, set_size, FIELD(port),
-     1, MAX_PORT},
+     ROLE_SENDER, option_set_size, FIELD(port), 0, MAX_PORT},
+    {"--port", "N", "port of the sender; 1..65535; required", ROLE_RECEIVER, option_set_size,
+     FIELD(port), 1, MAX_PORT},
     {"--ring-bytes", "N",
      "messages to send in turn, all threads [bytes]; 0..2^40, default 0: the last one used",
-     ROLE_SENDER, set_size, FIELD(ring_bytes), 0, MAX_RING_BYTES},
+     ROLE_SENDER, option_set_size, FIELD(ring_bytes), 0, MAX_RING_BYTES},
     {"--fresh", NULL, "write every byte of a message right before it is sent", ROLE_SENDER,
-     set_flag, FIELD(fresh), 0, 0},
-    {"--batch", "N", "messages per system call; 1..256, default 1", ROLE_SENDER, set_size,
+     option_set_flag, FIELD(fresh), 0, 0},
+    {"--batch", "N", "messages per system call; 1..256, default 1", ROLE_SENDER, option_set_size,
      FIELD(batch), 1, MAX_BATCH},
     {"--interval-ns", "N",
      "between requests [ns]; 0..10^10, default 0: each as soon as the last is answered",
-     ROLE_SENDER, set_size, FIELD(interval_ns), 0, MAX_INTERVAL_NS},
+     ROLE_SENDER, option_set_size, FIELD(interval_ns), 0, MAX_INTERVAL_NS},
     {"--control-fd", "FD", "inherited stream socket of the control protocol; required", ROLE_BOTH,
-     set_control_fd, 0, 0, MAX_FD},
+     option_set_control_fd, 0, 0, MAX_FD},
     {"--token", "HEX16", "16 hexadecimal digits that both sides are given; required", ROLE_BOTH,
-     set_token, FIELD(token), 0, 0},
+     option_set_token, FIELD(token), 0, 0},
     {"--perf-fds", "CTL,ACK", "inherited ends of perf stat --control; default: no perf", ROLE_BOTH,
-     set_perf_fds, 0, 0, MAX_FD},
+     option_set_perf_fds, 0, 0, MAX_FD},
     {"--cpus", "LIST", "thread i is pinned to entry i modulo length; default: not pinned",
-     ROLE_BOTH, set_cpus, 0, 0, MAX_CPUS_LISTED - 1},
+     ROLE_BOTH, option_set_cpus, 0, 0, MAX_CPUS_LISTED - 1},
     {"--congestion", "LIST",
-     "congestion controls, the first that works is taken; default: kernel's", ROLE_BOTH, set_text,
-     FIELD(congestion), 0, 0},
-    {"--nodelay", "WHICH", "TCP_NODELAY: kernel, on or off; default kernel", ROLE_BOTH, set_nodelay,
-     0, 0, 0},
+     "congestion controls, the first that works is taken; default: kernel's", ROLE_BOTH,
+     option_set_text, FIELD(congestion), 0, 0},
+    {"--nodelay", "WHICH", "TCP_NODELAY: kernel, on or off; default kernel", ROLE_BOTH,
+     option_set_nodelay, 0, 0, 0},
     {"--sndbuf-bytes", "N", "SO_SNDBUF [bytes]; 0..1073741824, default 0: the kernel's", ROLE_BOTH,
-     set_size, FIELD(sndbuf_bytes), 0, MAX_BUFFER_BYTES},
+     option_set_size, FIELD(sndbuf_bytes), 0, MAX_BUFFER_BYTES},
     {"--rcvbuf-bytes", "N", "SO_RCVBUF [bytes]; 0..1073741824, default 0: the kernel's", ROLE_BOTH,
-     set_size, FIELD(rcvbuf_bytes), 0, MAX_BUFFER_BYTES},
+     option_set_size, FIELD(rcvbuf_bytes), 0, MAX_BUFFER_BYTES},
     {"--rcvlowat-bytes", "N",
      "SO_RCVLOWAT [bytes]; 0..1073741824, 0: the kernel's, default by message size", ROLE_RECEIVER,
-     set_size, FIELD(receive_lowat_bytes), 0, MAX_BUFFER_BYTES},
+     option_set_size, FIELD(receive_lowat_bytes), 0, MAX_BUFFER_BYTES},
     {"--io-timeout-ms", "N", "longest wait without progress [ms]; 1..600000, default 10000",
-     ROLE_BOTH, set_size, FIELD(io_timeout_ms), 1, MAX_TIMEOUT_MS},
+     ROLE_BOTH, option_set_size, FIELD(io_timeout_ms), 1, MAX_TIMEOUT_MS},
     {"--sample-every", "N", "one message in N is timed; 0 none, ..1000000, default by message size",
-     ROLE_SENDER, set_size, FIELD(sample_every), 0, MAX_SAMPLE_EVERY},
+     ROLE_SENDER, option_set_size, FIELD(sample_every), 0, MAX_SAMPLE_EVERY},
     {"--verify", NULL, "fill, or check, every byte of every message; for tests, slow", ROLE_BOTH,
-     set_flag, FIELD(verify), 0, 0},
+     option_set_flag, FIELD(verify), 0, 0},
     {"--probe", NULL, "exit 0 if this host can run it, else 77 with the reason", ROLE_BOTH,
-     set_action, 0, ACTION_PROBE, 0},
-    {"--version", NULL, "print source digest, compiler and flags", ROLE_BOTH, set_action, 0,
+     option_set_action, 0, ACTION_PROBE, 0},
+    {"--version", NULL, "print source digest, compiler and flags", ROLE_BOTH, option_set_action, 0,
      ACTION_VERSION, 0},
-    {"--help", NULL, "print this text", ROLE_BOTH, set_action, 0, ACTION_HELP, 0},
+    {"--help", NULL, "print this text", ROLE_BOTH, option_set_action, 0, ACTION_HELP, 0},
 };
 
 #define N_SPECS (sizeof(SPECS) / sizeof(SPECS[0]))
