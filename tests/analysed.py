@@ -41,8 +41,8 @@ def text_of(facts: Facts, *names: str) -> str:
     """Return the rendered templates of these names: summary, analysis."""
     environment = _environment()
     figures = {
-        name: list(FIGURES) if facts["testbeds"][name]["n_measured"] else []
-        for name in facts["grid"]["testbeds"]
+        name: list(FIGURES) if facts["conditions"][name]["n_measured"] else []
+        for name in facts["grid"]["conditions"]
     }
     texts = [
         environment.get_template(f"{name}.qmd.j2").render(facts=facts, figures=figures)

@@ -98,6 +98,8 @@ class Run:
     copied_share: Callable[[int], float] = lambda msg_bytes: 1.0
     failed: Callable[[str, int, int, int], bool] = lambda *cell: False
     skipped: Mapping[str, str] = field(default_factory=dict)
+    unavailable: Mapping[str, str] = field(default_factory=dict)
+    """Implementations that this host does not have, and why."""
     user_mode_only: bool = False
     cpus: int = 2
     size_bend: float = 0.0
@@ -168,6 +170,8 @@ def _row(run: Run, rng: np.random.Generator, key: dict, drift: float, clock: int
     status, reason = "measured", None
     if key["testbed"] in run.skipped:
         status, reason = "skipped", run.skipped[key["testbed"]]
+    elif key["implementation"] in run.unavailable:
+        status, reason = "skipped", run.unavailable[key["implementation"]]
     elif run.failed(key["implementation"], key["msg_bytes"], key["n_threads"], key["rep"]):
         status, reason = "failed", "sender: connect: Connection reset by peer"
     stamps = {
@@ -257,7 +261,7 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
     else:
         gain = run.log_ratio(impl, size, threads)
     # Bytes from memory cost more to copy than bytes from a cache.
-    base *= 1.0 if key["working_set"] == "hot" else 0.6
+    base *= 1.0 if key["working_set"] == "hot" else 0.45
     rate = noisy(base * math.exp(gain))
     received = rate / 8
     messages = received / size

@@ -3,10 +3,16 @@
 import math
 from collections.abc import Callable
 
-from synthetic import IMPLEMENTATIONS, Run, Truth
+from synthetic import IMPLEMENTATIONS, Run, Truth, Udp
 
 SMALL = {"msg_bytes": (1024, 4096, 16384, 65536), "n_threads": (1, 2)}
 
+
+ONE_SIZE = {"msg_bytes": (65536,), "n_threads": (1,)}
+TWELVE = (
+    *IMPLEMENTATIONS, "write_v", "sendfile", "splice", "splice_gift", "sendmmsg", "sendmmsg_x16",
+    "uring_send", "uring_sendmsg", "uring_zero_copy",
+)  # fmt: skip
 
 Curve = Callable[[float, int], float]
 
@@ -196,4 +202,88 @@ SCENARIOS: dict[str, Run] = {
         **SMALL, implementations=("two_copy", "one_copy"), size_bend=-1.5, noise=0.01
     ),
     "two_repetitions": Run(**SMALL, repetitions=2, noise=0.1),
+    "real_zero_copy": Run(**SMALL, udp=Udp()),
+    "sink_undecided": Run(
+        **ONE_SIZE, udp=Udp(log_ratio=lambda working_set, name, size: 0.0), noise=0.1
+    ),
+    "sink_cold_always": Run(
+        **ONE_SIZE,
+        noise=0.005,
+        udp=Udp(
+            log_ratio=lambda working_set, name, size: (
+                (0.4 if working_set == "cold" else 0.3 * (math.log2(size) - 14.5))
+                if name == "zero_copy"
+                else 0.0
+            )
+        ),
+    ),
+    "sink_hot_and_cold_alike": Run(
+        **ONE_SIZE,
+        udp=Udp(
+            log_ratio=lambda working_set, name, size: (
+                0.3 * (math.log2(size) - 13.5) if name == "zero_copy" else 0.0
+            )
+        ),
+    ),
+    "sink_hot_never": Run(
+        **ONE_SIZE,
+        udp=Udp(
+            log_ratio=lambda working_set, name, size: (
+                (-0.3 if working_set == "hot" else 0.3 * (math.log2(size) - 13.5))
+                if name == "zero_copy"
+                else 0.0
+            )
+        ),
+    ),
+    "sink_observed_once": Run(**ONE_SIZE, repetitions=1, udp=Udp()),
+    "sink_skipped": Run(
+        **ONE_SIZE,
+        udp=Udp(),
+        skipped=dict.fromkeys(("sink",), "nftables is not there"),
+    ),
+    "sink_copied": Run(
+        **ONE_SIZE,
+        udp=Udp(copied_share=1.0, log_ratio=lambda working_set, name, size: -0.3 * ("z" in name)),
+    ),
+    "sink_lost_datagrams": Run(
+        **ONE_SIZE, udp=Udp(working_sets=("hot",), lost_share=0.02, slot_waits_per_message=0.3)
+    ),
+    "sink_alone": Run(
+        testbeds=(), implementations=IMPLEMENTATIONS, udp=Udp(n_threads=(1, 2)), msg_bytes=(1024,)
+    ),
+    "udp_with_a_receiver": Run(
+        **ONE_SIZE,
+        udp=Udp(testbeds=("veth_udp",), working_sets=("hot",), copied_share=1.0, lost_share=0.1),
+    ),
+    "cold_over_tcp": Run(
+        **SMALL, working_sets=("hot", "cold", "16777216"), receivers=("recv",), known_caches=True
+    ),
+    "receivers": Run(**ONE_SIZE, receivers=("recv", "trunc", "mmap", "uring")),
+    "uring_missing": Run(
+        **SMALL,
+        implementations=(*IMPLEMENTATIONS, "uring_send", "uring_zero_copy"),
+        failed=lambda *cell: False,
+        unavailable={
+            name: "io_uring is switched off (kernel.io_uring_disabled is 2)"
+            for name in ("uring_send", "uring_zero_copy")
+        },
+    ),
+    "twelve_ways": Run(
+        **SMALL,
+        repetitions=5,
+        implementations=TWELVE,
+        log_ratio=lambda name, size, threads: (
+            0.0 if name == "two_copy" else 0.06 * (TWELVE.index(name) - 5)
+        ),
+        udp=Udp(
+            implementations=(
+                *IMPLEMENTATIONS,
+                "sendmmsg",
+                "sendmmsg_x16",
+                "uring_zero_copy",
+                "udp_gso",
+            ),
+            msg_bytes=(1024, 4096, 16384, 32768),
+        ),
+    ),
 }

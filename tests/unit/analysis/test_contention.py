@@ -33,7 +33,7 @@ def test_known_scaling_is_found() -> None:
         noise=0.005,
         scaling=lambda n_threads: {1: 1.0, 2: 1.8, 4: 1.2}[n_threads],
     )
-    question = facts_of(run)["testbeds"]["veth"]["questions"]["q3"]
+    question = facts_of(run)["conditions"]["veth"]["questions"]["q3"]
     assert question["verdict"] == "gains_then_falls"
     assert {row["gains_up_to"] for row in question["by_implementation"]} == {2}
     assert question["by_implementation"][0]["steps"][0]["value"] == pytest.approx(1.8, rel=0.05)

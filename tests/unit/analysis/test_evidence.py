@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from analysed import facts_of
-from synthetic import Run
+from synthetic import IMPLEMENTATIONS, Run, Udp
 
 from copycost.analysis.evidence import PREDICATES, weigh
 from copycost.analysis.expectations import EXPECTATIONS
@@ -44,14 +44,14 @@ def test_every_predicate_says_why_its_threshold() -> None:
 )
 def test_copied_share_of_a_run(share: float, all_copied: str, partly: str) -> None:
     facts = facts_of(Run(**SMALL, copied_share=lambda msg_bytes: share))
-    evidence = facts["testbeds"]["veth"]["evidence"]
+    evidence = facts["conditions"]["veth"]["evidence"]
     assert evidence["all_copied"]["weight"] == all_copied
     assert evidence["partly_copied"]["weight"] == partly
 
 
 def test_threads_above_cpus_needs_pinned_threads() -> None:
-    crowded = facts_of(Run(**SMALL))["testbeds"]["veth"]["evidence"]["threads_above_cpus"]
-    roomy = facts_of(Run(**SMALL, cpus=16))["testbeds"]["veth"]["evidence"]["threads_above_cpus"]
+    crowded = facts_of(Run(**SMALL))["conditions"]["veth"]["evidence"]["threads_above_cpus"]
+    roomy = facts_of(Run(**SMALL, cpus=16))["conditions"]["veth"]["evidence"]["threads_above_cpus"]
     assert (crowded["weight"], crowded["value"]) == ("shown", 2.0)
     assert roomy["weight"] == "contradicted"
 
@@ -59,18 +59,23 @@ def test_threads_above_cpus_needs_pinned_threads() -> None:
 def test_counter_that_reads_0_everywhere_is_not_counted() -> None:
     facts = facts_of(Run(**SMALL, counters=True, zero_events=("llc_load_misses",)))
     assert facts["counters"]["llc_load_misses"]["status"] == "zero"
-    question = facts["testbeds"]["veth"]["questions"]["q2"]
+    question = facts["conditions"]["veth"]["questions"]["q2"]
     assert question["counted"] == ["l1d_load_misses"]
     assert question["levels"]["llc_load_misses"] == "zero"
 
 
 def test_every_expectation_is_said_and_tested() -> None:
-    facts = facts_of(Run(msg_bytes=(1024, 65536), n_threads=(1, 2, 4), counters=True, cpus=4))
-    rows = facts["testbeds"]["veth"]["questions"]["q6"]["expectations"]
-    assert [row["id"] for row in rows] == [expectation.id for expectation in EXPECTATIONS]
-    assert all(row["n_tested"] for row in rows)
-    for row in rows:
-        assert row["n_held"] + row["n_open"] + row["n_violated"] == row["n_tested"]
+    udp = Udp(implementations=(*IMPLEMENTATIONS, "sendmmsg", "sendmmsg_x16", "uring_zero_copy"))
+    run = Run(msg_bytes=(1024, 65536), n_threads=(1, 2, 4), counters=True, cpus=4, udp=udp)
+    tested = set()
+    for bed in facts_of(run)["conditions"].values():
+        rows = bed["questions"]["q6"]["expectations"]
+        assert [row["id"] for row in rows] == [expectation.id for expectation in EXPECTATIONS]
+        tested |= {row["id"] for row in rows if row["n_tested"]}
+        for row in rows:
+            assert row["n_held"] + row["n_open"] + row["n_violated"] == row["n_tested"]
+            assert ("the sender" in row["statement"]) <= bed["sender_only"]
+    assert tested == {expectation.id for expectation in EXPECTATIONS}
 
 
 def test_no_violation_where_all_is_as_expected() -> None:
@@ -80,7 +85,7 @@ def test_no_violation_where_all_is_as_expected() -> None:
         log_ratio=lambda name, size, threads: 0.3 if name == "one_copy" else 0.0,
         scaling=lambda n_threads: 1.0,
     )
-    question = facts_of(run)["testbeds"]["veth"]["questions"]["q6"]
+    question = facts_of(run)["conditions"]["veth"]["questions"]["q6"]
     assert question["verdict"] == "none_violated"
 
 
@@ -91,7 +96,7 @@ def test_surest_and_largest_violation_comes_first() -> None:
         scaling=lambda n_threads: 1.0,
         noise=0.005,
     )
-    violations = facts_of(run)["testbeds"]["veth"]["questions"]["q6"]["violations"]
+    violations = facts_of(run)["conditions"]["veth"]["questions"]["q6"]["violations"]
     assert violations[0]["id"] in {"zero_copy_pays", "zero_copy_cheaper"}
     effects = [row["strongest"]["least_effect"] for row in violations if row["strongest"]["sure"]]
     assert effects == sorted(effects, reverse=True)
@@ -115,17 +120,17 @@ CELL = {"msg_bytes": (65536,), "n_threads": (1, 2)}
 def test_path_and_pages(
     predicate: str, changes: dict[str, object], weight: str, value: float | None
 ) -> None:
-    fact = facts_of(Run(**CELL, changes=changes))["testbeds"]["veth"]["evidence"][predicate]
+    fact = facts_of(Run(**CELL, changes=changes))["conditions"]["veth"]["evidence"][predicate]
     assert (fact["weight"], fact["value"]) == (weight, value)
 
 
 def test_message_and_copy_are_held_against_each_cache() -> None:
-    evidence = facts_of(Run(**CELL))["testbeds"]["veth"]["evidence"]
+    evidence = facts_of(Run(**CELL))["conditions"]["veth"]["evidence"]
     # 64 KiB twice: in 32 KiB, in 1 MiB, and of two threads in 32 MiB.
     assert evidence["exceeds_l1d"]["value"] == 4.0
     assert evidence["exceeds_l2"]["value"] == 0.125
     assert evidence["exceeds_llc"]["value"] == 0.0078125
     weights = [evidence[f"exceeds_{name}"]["weight"] for name in ("l1d", "l2", "llc")]
     assert weights == ["shown", "contradicted", "contradicted"]
-    unknown = facts_of(Run(**CELL, known_caches=False))["testbeds"]["veth"]["evidence"]
+    unknown = facts_of(Run(**CELL, known_caches=False))["conditions"]["veth"]["evidence"]
     assert unknown["exceeds_l1d"]["weight"] == "not_measured"

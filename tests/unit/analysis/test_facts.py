@@ -28,7 +28,7 @@ def test_plain_refuses_what_json_does_not_know() -> None:
 
 def test_known_crossover_is_found() -> None:
     facts = facts_of(Run(repetitions=10))
-    for row in facts["testbeds"]["veth"]["crossovers"]["one_copy_vs_two_copy"]["by_threads"]:
+    for row in facts["conditions"]["veth"]["crossovers"]["one_copy_vs_two_copy"]["by_threads"]:
         assert row["outcome"] == "from"
         # The truth: the log ratio is 0 at 8 KiB (see synthetic.default_log_ratio).
         assert row["change"]["low_bytes"] < 8192 < row["change"]["high_bytes"]
@@ -46,9 +46,9 @@ def test_run_counts_add_up() -> None:
     counts = facts["run"]
     assert counts["n_repetitions"] == 18
     assert (counts["n_measured"], counts["n_failed"], counts["n_skipped"]) == (6, 3, 9)
-    assert facts["measured_testbeds"] == ["loopback"]
-    assert facts["testbeds"]["veth"]["skipped"][0]["remedy"] == "run as root"
-    assert facts["testbeds"]["loopback"]["failed"][0]["n"] == 3
+    assert facts["measured_conditions"] == ["loopback"]
+    assert facts["conditions"]["veth"]["skipped"][0]["remedy"] == "run as root"
+    assert facts["conditions"]["loopback"]["failed"][0]["n"] == 3
 
 
 def test_new_implementation_is_compared_and_breaks_nothing() -> None:
@@ -58,6 +58,6 @@ def test_new_implementation_is_compared_and_breaks_nothing() -> None:
         n_threads=(1,),
         log_ratio=lambda name, size, threads: 0.5 if name == "send_file" else 0.0,
     )
-    bed = facts_of(run)["testbeds"]["veth"]
+    bed = facts_of(run)["conditions"]["veth"]
     assert bed["headline"]["fastest"]["implementation"] == "send_file"
     assert bed["questions"]["q1"]["verdict"] == "not_measured"

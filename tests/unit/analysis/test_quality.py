@@ -13,7 +13,7 @@ SMALL = {"msg_bytes": (1024, 65536), "n_threads": (1, 2)}
 
 
 def gates_of(facts: Facts) -> dict[str, int]:
-    return {gate["id"]: gate["n_cells"] for gate in facts["testbeds"]["veth"]["quality"]["gates"]}
+    return {gate["id"]: gate["n_cells"] for gate in facts["conditions"]["veth"]["quality"]["gates"]}
 
 
 def test_quiet_run_passes_every_gate() -> None:
@@ -51,7 +51,7 @@ def test_warned_repetitions_are_compared_with_and_without() -> None:
         noise=0.002,
         warnings=lambda name, size, threads, rep: "foreign_load" if rep == 4 else "lock_waited",
     )
-    quality = facts_of(run)["testbeds"]["veth"]["quality"]
+    quality = facts_of(run)["conditions"]["veth"]["quality"]
     assert quality["warnings"] == {"foreign_load": 12}
     assert quality["without"]["status"] == "compared"
     assert quality["without"]["n_compared"] == 12

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from analysed import facts_of, text_of
-from synthetic import IMPLEMENTATIONS, Run
+from synthetic import IMPLEMENTATIONS, Run, Udp
 
 from copycost.analysis.plain import Facts
 from copycost.figures.names import FIGURES
@@ -54,6 +54,36 @@ def random_run(seed: int) -> Run:
         failed=lambda *cell: bool(failing.random() < failure),
         skipped={"veth": "not allowed"} if rng.random() < 0.15 else {},
         cpus=int(rng.choice([2, 4, 16])),
+        working_sets=(("hot",), ("hot",), ("hot", "cold"))[int(rng.integers(3))],
+        udp=_random_udp(np.random.default_rng(seed + 2)),
+    )
+
+
+def _random_udp(rng: np.random.Generator) -> Udp | None:
+    """Return a random grid over UDP, or none; of a generator of its own."""
+    if rng.random() < 0.4:
+        return None
+    slopes, offsets = rng.normal(0, 0.2, size=2), rng.normal(13.5, 1.5, size=2)
+    further = [(), (), ("sendmmsg", "sendmmsg_x16", "uring_zero_copy")][int(rng.integers(3))]
+
+    def log_ratio(working_set: str, implementation: str, msg_bytes: int) -> float:
+        where = int(working_set == "cold")
+        if implementation in ("two_copy", "sendmmsg"):
+            return 0.0
+        return float(slopes[where] * (math.log2(msg_bytes) - offsets[where]))
+
+    return Udp(
+        implementations=(*IMPLEMENTATIONS[int(rng.integers(2)) :], *further),
+        testbeds=(("sink",), ("veth_udp",), ("sink", "veth_udp"))[int(rng.integers(3))],
+        msg_bytes=((1024, 8192, 32768, 65507), (4096, 8192, 16384, 32768, 49152, 65507))[
+            int(rng.integers(2))
+        ],
+        n_threads=((1,), (1, 2))[int(rng.integers(2))],
+        working_sets=(("hot", "cold"), ("hot",), ("cold",))[int(rng.integers(3))],
+        log_ratio=log_ratio,
+        copied_share=float(rng.choice([0.0, 0.0, 0.2, 1.0])),
+        lost_share=float(rng.choice([0.0, 0.05])),
+        slot_waits_per_message=float(rng.choice([0.0, 0.2])),
     )
 
 
@@ -93,26 +123,27 @@ def test_labels_start_paragraphs_and_sections_have_text(seed: int) -> None:
 def test_references_lead_somewhere(seed: int) -> None:
     facts, text = analysed(seed)
     ids = set(re.findall(r"{#([a-z0-9-]+)}", text)) | {"sec-results"}
-    for testbed in facts["measured_testbeds"]:
-        ids |= {f"fig-{slug(testbed)}-{slug(figure)}" for figure in FIGURES}
+    for name in facts["measured_conditions"]:
+        ids |= {f"fig-{slug(name)}-{slug(figure)}" for figure in FIGURES}
     assert set(re.findall(r"@([a-z0-9-]+)", text)) <= ids
 
 
 @pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
-def test_summary_is_five_sentences_for_each_testbed(seed: int) -> None:
+def test_summary_is_five_sentences_for_each_condition(seed: int) -> None:
     facts, _ = analysed(seed)
     paragraphs = re.split(r"\n\s*\n", text_of(facts, "summary").strip())
-    assert len(paragraphs) == len(facts["grid"]["testbeds"])
-    for testbed, paragraph in zip(facts["grid"]["testbeds"], paragraphs, strict=True):
+    names = facts["grid"]["conditions"]
+    assert len(paragraphs) == len(names)
+    for name, paragraph in zip(names, paragraphs, strict=True):
         sentences = re.findall(r"[.!?](?=\s|$)", paragraph)
-        assert len(sentences) == (5 if testbed in facts["measured_testbeds"] else 1), paragraph
+        assert len(sentences) == (5 if name in facts["measured_conditions"] else 1), paragraph
 
 
 @pytest.mark.parametrize("seed", range(N_RUNS))
 def test_answers_do_not_contradict_each_other(seed: int) -> None:
     facts, _ = analysed(seed)
-    for name in facts["measured_testbeds"]:
-        bed = facts["testbeds"][name]
+    for name in facts["measured_conditions"]:
+        bed = facts["conditions"][name]
         one, zero = (bed["crossovers"][f"{a}_vs_two_copy"] for a in ("one_copy", "zero_copy"))
         fastest = bed["questions"]["q1"]
         for pair in (one, zero):
@@ -128,6 +159,80 @@ def test_answers_do_not_contradict_each_other(seed: int) -> None:
             assert "zero_copy_pays" not in broken
         if bed["questions"]["q2"]["verdict"] == "not_counted":
             assert not {"one_copy_misses_less", "zero_copy_misses_less"} & broken
+
+
+@pytest.mark.parametrize("seed", range(N_RUNS))
+def test_second_answers_agree_with_the_first(seed: int) -> None:
+    facts, text = analysed(seed)
+    real = facts["real_zero_copy"]
+    claimed = {(pair["slug"], pair["implementation"]) for pair in real["pairs"]}
+    copied = {(pair["slug"], pair["implementation"]) for pair in real["copied"]}
+    assert not claimed & copied
+    for slug_, name in claimed:
+        bed = facts["conditions"][slug_]
+        assert bed["labels"][name] is None
+        if name == "zero_copy":
+            assert bed["evidence"]["partly_copied"]["weight"] == "contradicted"
+    for row in real["cold_beside_hot"]:
+        assert {
+            (row["slug"], row["implementation"]),
+            (row["hot"], row["implementation"]),
+        } <= claimed
+        sign = {"smaller": -1, "no_difference": 0, "larger": 1}.get(row["verdict"])
+        if row["ratio"] is not None and row["verdict"] != "untested":
+            assert row["ratio"]["sign"] == sign
+            _check_cold_expectation(facts["conditions"][row["slug"]], row)
+    if real["status"] != "measured":
+        assert "the kernel really did not copy.** On" not in text
+
+
+def _check_cold_expectation(bed: Facts, row: Facts) -> None:
+    """The expectation that cold crosses earlier must fare as the comparison says."""
+    if row["implementation"] != "zero_copy":
+        return
+    by_id = {found["id"]: found for found in bed["questions"]["q6"]["expectations"]}
+    found = by_id["cold_crosses_earlier"]
+    assert found["n_tested"] > 0
+    if row["verdict"] == "larger":
+        assert found["n_violated"] > 0
+
+
+@pytest.mark.parametrize("seed", range(N_RUNS))
+def test_copied_zero_copy_is_called_so_in_every_sentence(seed: int) -> None:
+    facts, text = analysed(seed)
+    for name in facts["measured_conditions"]:
+        for implementation, label in facts["conditions"][name]["labels"].items():
+            if label is None:
+                continue
+            section = _section(text, name, len(facts["grid"]["conditions"]) > 1)
+            for line in section.splitlines():
+                if line.startswith("#"):
+                    continue
+                for part in re.split(r"(?<=[.?!])\s+(?=[A-Z`*@(])", line):
+                    assert f"`{implementation}`" not in part or label in part, part
+
+
+def _section(text: str, name: str, several: bool) -> str:
+    """Return the part of the analysis that is about one condition and no other."""
+    start = f"{{#sec-analysis-{slug(name)}}}" if several else "Each answer gives"
+    rest = text.partition(start)[2]
+    section = re.split(r"{#sec-analysis-", rest)[0]
+    return re.sub(r"\*\*Where the kernel really.*?\n#", "#", section, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
+def test_places_of_a_ranking_are_possible(seed: int) -> None:
+    facts, _ = analysed(seed)
+    for name in facts["measured_conditions"]:
+        ranking = facts["conditions"][name]["ranking"]
+        for at in ranking["sizes"]:
+            rows = at["rows"]
+            assert [row["rank"] for row in rows] == list(range(1, len(rows) + 1))
+            assert [row["median"] for row in rows] == sorted(row["median"] for row in rows)
+            for row in rows:
+                assert 1 <= row["place_low"] <= row["place_high"] <= len(rows)
+            assert at["n_told_apart"] <= at["n_comparisons"]
+            assert at["winners"]
 
 
 def _check_pair(pair: Facts) -> None:
@@ -156,8 +261,8 @@ def test_always_is_said_only_of_all_cells(seed: int) -> None:
     if "at every size with every number of threads" in text:
         assert any(
             pair["overall"] in ("always", "never")
-            for name in facts["measured_testbeds"]
-            for pair in facts["testbeds"][name]["crossovers"].values()
+            for name in facts["measured_conditions"]
+            for pair in facts["conditions"][name]["crossovers"].values()
         )
 
 
@@ -174,5 +279,8 @@ def test_many_more_runs(first: int) -> None:
         test_labels_start_paragraphs_and_sections_have_text(seed)
         test_references_lead_somewhere(seed)
         test_answers_do_not_contradict_each_other(seed)
+        test_second_answers_agree_with_the_first(seed)
+        test_copied_zero_copy_is_called_so_in_every_sentence(seed)
+        test_places_of_a_ranking_are_possible(seed)
         test_always_is_said_only_of_all_cells(seed)
         analysed.cache_clear()

@@ -66,6 +66,13 @@ class LogCube:
         difference = cube[where[implementation]] - cube[where[baseline]]
         return self._table(difference.reshape(len(index), -1), index)
 
+    def values(self, metric: str, implementation: str) -> pd.DataFrame:
+        """Return one implementation's own logarithms: index (msg_bytes, n_threads)."""
+        index, where = self._cells, self._index["implementation"]
+        if implementation not in where:
+            return self._table(np.empty((0, len(self._labels["rep"]))), index[:0])
+        return self._table(self._cube(metric)[where[implementation]].reshape(len(index), -1), index)
+
     def threads(self, metric: str, implementation: str, more: int, fewer: int) -> pd.DataFrame:
         """Return one thread count over another, of one implementation: index msg_bytes."""
         return self._along("n_threads", "msg_bytes", metric, implementation, more, fewer)

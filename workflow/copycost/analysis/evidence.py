@@ -72,6 +72,14 @@ PREDICATES = (
         "one send in ten thousand had to wait for completions",
     ),
     Predicate(
+        "slots_waited_for", "slot_waits_per_message", "at_least", 0.01,
+        "one message in a hundred found every other still in the kernel's hands",
+    ),
+    Predicate(
+        "datagrams_lost", "lost_datagrams_share", "at_least", 0.001,
+        "below one in a thousand, what was paid for datagrams that were lost does not show",
+    ),
+    Predicate(
         "pages_faulted_in", "page_faults_per_message", "at_least", 0.01,
         "one fault in a hundred messages, at about a microsecond, shows in their time",
     ),

@@ -4,42 +4,29 @@ An expectation says on which side of 1 a ratio should not lie. "No difference se
 nothing.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Literal
 
-import numpy as np
-import pandas as pd
-
-from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.placement import placement_of
+from copycost.analysis.checks import (
+    Checks,
+    against_baseline,
+    along_sizes,
+    along_threads,
+    batched_beside_plain,
+    cold_beside_hot,
+    cold_crossovers,
+    cold_gains,
+    copied_beside_one_copy,
+    uring_beside_msg_zerocopy,
+    zero_gains_with_size,
+)
+from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.quantities import ONE, ZERO
 from copycost.analysis.view import View
-from copycost.stats.settings import FloatArray
 
 PAYS_FROM_BYTES = 10240
 """From about here on zero-copy is said to pay (kernel document networking/msg_zerocopy.rst)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One ratio that an expectation is tested on.
-
-    Attributes
-    ----------
-    log_ratios
-        Its logarithm in each round, shape (n_rounds,).
-    where
-        What it compares, for the text: keys among implementation, baseline, msg_bytes,
-        n_threads, and from_/to_ pairs of sizes or thread counts.
-    """
-
-    log_ratios: FloatArray
-    where: dict[str, str | int]
-
-
-Checks: TypeAlias = Iterator[Check]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +38,10 @@ class Expectation:
     id
         Name in `facts.json`.
     statement, because
-        The belief, and why one holds it; parts of a sentence.
+        The belief, and why one holds it; parts of a sentence. ``{whom}`` stands where the sender is
+        named if the cost is its alone.
     quantity
-        What the ratios are of: ``throughput``, ``cost``, ``service time``, ``misses``.
+        What the ratios are of.
     violated_by
         Side of 1 on which the ratio should not lie.
     checks
@@ -63,95 +51,28 @@ class Expectation:
     id: str
     statement: str
     because: str
-    quantity: Literal["throughput", "cost", "service time", "L1 data cache misses"]
+    quantity: Literal["throughput", "cost", "service time", "L1 data cache misses", "crossover"]
     violated_by: Literal["above", "below"]
     checks: Callable[[View], Checks]
-
-
-def _cells(logs: pd.DataFrame, **where: str | int) -> Checks:
-    for index, row in zip(logs.index, logs.to_numpy(dtype=np.float64), strict=True):
-        yield Check(row, {"msg_bytes": int(index[0]), "n_threads": int(index[1]), **where})
-
-
-def _against_baseline(view: View, metric: str, implementation: str, from_bytes: int = 0) -> Checks:
-    if view.has(implementation, BASELINE) and view.counted(metric):
-        logs = view.logs(metric, implementation, BASELINE)
-        logs = logs[logs.index.get_level_values("msg_bytes") >= from_bytes]
-        yield from _cells(logs, implementation=implementation, baseline=BASELINE)
-
-
-def _along_sizes(view: View, metric: str) -> Checks:
-    for name in view.implementations:
-        for smaller, larger in pairwise(view.msg_bytes):
-            logs = view.size_logs(metric, name, larger, smaller)
-            for n_threads, row in zip(logs.index, logs.to_numpy(np.float64), strict=True):
-                yield Check(
-                    row,
-                    {
-                        "implementation": name,
-                        "n_threads": int(n_threads),
-                        "from_bytes": smaller,
-                        "to_bytes": larger,
-                    },
-                )
-
-
-def _along_threads(view: View, metric: str, *, beyond_cpus: bool) -> Checks:
-    cpus = placement_of(view)
-    if cpus is None:
-        return
-    for name in view.implementations:
-        for fewer, more in pairwise(view.n_threads):
-            if cpus.is_full(fewer) if beyond_cpus else cpus.threads_per_cpu(more) == 1:
-                logs = view.thread_logs(metric, name, more, fewer)
-                for size, row in zip(logs.index, logs.to_numpy(np.float64), strict=True):
-                    yield Check(
-                        row,
-                        {
-                            "implementation": name,
-                            "msg_bytes": int(size),
-                            "from_threads": fewer,
-                            "to_threads": more,
-                        },
-                    )
-
-
-def _zero_gains_with_size(view: View) -> Checks:
-    smallest, largest = view.msg_bytes[0], view.msg_bytes[-1]
-    if view.has(ZERO, BASELINE) and smallest != largest:
-        logs = view.logs(THROUGHPUT, ZERO, BASELINE)
-        rows = dict(zip(logs.index, logs.to_numpy(dtype=np.float64), strict=True))
-        for n_threads in view.n_threads:
-            if (smallest, n_threads) in rows and (largest, n_threads) in rows:
-                yield Check(
-                    rows[largest, n_threads] - rows[smallest, n_threads],
-                    {
-                        "implementation": ZERO,
-                        "baseline": BASELINE,
-                        "n_threads": n_threads,
-                        "from_bytes": smallest,
-                        "to_bytes": largest,
-                    },
-                )
 
 
 EXPECTATIONS = (
     Expectation(
         "one_copy_cheaper",
-        "a byte costs no more CPU with one copy than with two",
+        "a byte costs {whom}no more CPU with one copy than with two",
         "a copy that is not made costs nothing",
         "cost",
         "above",
-        lambda view: _against_baseline(view, view.cost_column, ONE),
+        lambda view: against_baseline(view, view.cost_column, ONE),
     ),
     Expectation(
         "zero_copy_cheaper",
-        "a byte costs no more CPU with zero-copy than with two copies, from 10 KiB up",
+        "a byte costs {whom}no more CPU with zero-copy than with two copies, from 10 KiB up",
         "from about there the kernel's documentation expects pinning pages to be cheaper "
         "than copying them",
         "cost",
         "above",
-        lambda view: _against_baseline(view, view.cost_column, ZERO, PAYS_FROM_BYTES),
+        lambda view: against_baseline(view, view.cost_column, ZERO, PAYS_FROM_BYTES),
     ),
     Expectation(
         "zero_copy_pays",
@@ -159,7 +80,7 @@ EXPECTATIONS = (
         "the kernel's documentation names about that size as the one from which it pays",
         "throughput",
         "below",
-        lambda view: _against_baseline(view, THROUGHPUT, ZERO, PAYS_FROM_BYTES),
+        lambda view: against_baseline(view, THROUGHPUT, ZERO, PAYS_FROM_BYTES),
     ),
     Expectation(
         "zero_copy_gains_with_size",
@@ -167,7 +88,7 @@ EXPECTATIONS = (
         "its price is per message, its gain per byte",
         "throughput",
         "below",
-        _zero_gains_with_size,
+        zero_gains_with_size,
     ),
     Expectation(
         "larger_no_slower",
@@ -175,15 +96,15 @@ EXPECTATIONS = (
         "the price of a system call is shared by more bytes",
         "throughput",
         "below",
-        lambda view: _along_sizes(view, THROUGHPUT),
+        lambda view: along_sizes(view, THROUGHPUT),
     ),
     Expectation(
         "larger_no_dearer",
-        "a byte of a larger message costs no more CPU",
+        "a byte of a larger message costs {whom}no more CPU",
         "the price of a system call is shared by more bytes",
         "cost",
         "above",
-        lambda view: _along_sizes(view, view.cost_column),
+        lambda view: along_sizes(view, view.cost_column),
     ),
     Expectation(
         "threads_up_to_cpus_gain",
@@ -192,7 +113,7 @@ EXPECTATIONS = (
         "they work side by side",
         "throughput",
         "below",
-        lambda view: _along_threads(view, THROUGHPUT, beyond_cpus=False),
+        lambda view: along_threads(view, THROUGHPUT, beyond_cpus=False),
     ),
     Expectation(
         "threads_beyond_cpus_gain_nothing",
@@ -200,7 +121,7 @@ EXPECTATIONS = (
         "they take turns",
         "throughput",
         "above",
-        lambda view: _along_threads(view, THROUGHPUT, beyond_cpus=True),
+        lambda view: along_threads(view, THROUGHPUT, beyond_cpus=True),
     ),
     Expectation(
         "service_time_rises",
@@ -208,7 +129,7 @@ EXPECTATIONS = (
         "a message waits while other threads have the CPU",
         "service time",
         "below",
-        lambda view: _along_threads(view, "service_mean_ns", beyond_cpus=True),
+        lambda view: along_threads(view, "service_mean_ns", beyond_cpus=True),
     ),
     Expectation(
         "one_copy_misses_less",
@@ -216,7 +137,7 @@ EXPECTATIONS = (
         "the second copy reads and writes every byte once more",
         "L1 data cache misses",
         "above",
-        lambda view: _against_baseline(view, view.per_byte("l1d_load_misses"), ONE),
+        lambda view: against_baseline(view, view.per_byte("l1d_load_misses"), ONE),
     ),
     Expectation(
         "zero_copy_misses_less",
@@ -224,6 +145,54 @@ EXPECTATIONS = (
         "bytes that are not copied are not read",
         "L1 data cache misses",
         "above",
-        lambda view: _against_baseline(view, view.per_byte("l1d_load_misses"), ZERO),
+        lambda view: against_baseline(view, view.per_byte("l1d_load_misses"), ZERO),
+    ),
+    Expectation(
+        "copied_gains_nothing",
+        "zero-copy has no more throughput than one copy where the kernel copies after all",
+        "it makes the same copy, and pins pages and notifies on top",
+        "throughput",
+        "above",
+        copied_beside_one_copy,
+    ),
+    Expectation(
+        "cold_gains_more",
+        "zero-copy does no worse against two copies where the bytes come from memory",
+        "what it saves is dearer there",
+        "throughput",
+        "below",
+        cold_gains,
+    ),
+    Expectation(
+        "cold_crosses_earlier",
+        "zero-copy beats two copies from no larger size where the bytes come from memory",
+        "what it saves is dearer there, and what it costs per message is not",
+        "crossover",
+        "above",
+        cold_crossovers,
+    ),
+    Expectation(
+        "cold_no_faster",
+        "sending from memory has no more throughput than sending what a cache holds",
+        "memory is slower than any cache",
+        "throughput",
+        "above",
+        cold_beside_hot,
+    ),
+    Expectation(
+        "batch_no_dearer",
+        "a byte costs {whom}no more CPU with many messages per system call than with one",
+        "they share the price of the call",
+        "cost",
+        "above",
+        batched_beside_plain,
+    ),
+    Expectation(
+        "uring_no_slower",
+        "zero-copy through io_uring has no less throughput than with `MSG_ZEROCOPY`",
+        "its notifications come without a system call of their own",
+        "throughput",
+        "below",
+        uring_beside_msg_zerocopy,
     ),
 )

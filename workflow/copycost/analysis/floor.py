@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from copycost.analysis.plain import Facts
+from copycost.analysis.quantities import ring_bytes
 from copycost.analysis.view import View
 from copycost.stats.medians import median_intervals
 from copycost.stats.settings import StatisticsSettings
@@ -109,12 +110,4 @@ def level_of(caches: Mapping[str, int | None], working_set_bytes: float) -> str 
 
 def working_set_of(view: View, msg_bytes: int) -> float:
     """Return what a copying send works on [bytes]: the ring, or one message and its copy."""
-    ring = _ring_bytes(view)
-    return ring if ring else 2.0 * msg_bytes
-
-
-def _ring_bytes(view: View) -> float:
-    if "ring_bytes" not in view.measured:
-        return 0.0
-    sizes = view.measured["ring_bytes"].dropna()
-    return float(sizes.median()) if len(sizes) else 0.0
+    return ring_bytes(view) or 2.0 * msg_bytes

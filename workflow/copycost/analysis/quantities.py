@@ -14,6 +14,12 @@ Quantity = Ratio | float | None
 
 ONE = "one_copy"
 ZERO = "zero_copy"
+URING_ZERO = "uring_zero_copy"
+
+COPIED_SHARE = 0.999
+"""From this share of completions marked as copied on, the rest cannot carry a gain."""
+NOT_COPIED_SHARE = 0.001
+"""Up to this share, the copies cannot explain anything."""
 
 
 def quantities(view: View) -> dict[str, Quantity]:
@@ -28,9 +34,14 @@ def quantities(view: View) -> dict[str, Quantity]:
     rival = first_rival(view)
     return {
         "copied_share": copied_share(zero),
-        "notifications_per_send": _quotient(zero, "zc_notifications", "zc_completed"),
+        "notifications_per_send": notifications_per_send(zero),
         "errqueue_reads_per_message": _quotient(zero, "errqueue_calls", "messages"),
         "enobufs_per_message": _quotient(zero, "enobufs_count", "messages"),
+        "slot_waits_per_message": _quotient(zero, "slot_waits", "messages"),
+        "lost_datagrams_share": _quotient(view.measured, "datagrams_lost", "datagrams_sent"),
+        "mapped_share": _weighted(view.measured, "mapped_share", "received_bytes"),
+        "ring_bytes": ring_bytes(view),
+        "ring_per_llc": _ring_per_llc(view),
         "retransmits_per_gigabyte": _scaled(
             _quotient(view.measured, "tcp_retransmits", "received_bytes"), 1e9
         ),
@@ -62,9 +73,33 @@ def copied_share(rows: pd.DataFrame) -> float | None:
     return _quotient(rows, "zc_copied", "zc_completed")
 
 
+def notifications_per_send(rows: pd.DataFrame) -> float | None:
+    """Return how many notifications there were for each completed zero-copy send."""
+    return _quotient(rows, "zc_notifications", "zc_completed")
+
+
+def really_not_copied(rows: pd.DataFrame) -> bool:
+    """Tell whether the kernel said of zero-copy sends, and of hardly any, that it copied."""
+    share = copied_share(rows)
+    return share is not None and share <= NOT_COPIED_SHARE
+
+
 def first_rival(view: View) -> str:
     """Return what zero_copy is compared with: two_copy, or one_copy where that is missing."""
     return BASELINE if view.has(BASELINE) else ONE
+
+
+def ring_bytes(view: View) -> float | None:
+    """Return the size of the ring of messages, of all threads [bytes]; None where it is hot."""
+    if "ring_bytes" not in view.measured:
+        return None
+    sizes = view.measured["ring_bytes"].dropna()
+    return float(sizes.median()) if len(sizes) and sizes.median() > 0 else None
+
+
+def _ring_per_llc(view: View) -> float | None:
+    ring, cache = ring_bytes(view), view.caches.get("llc_bytes")
+    return ring / cache if ring and cache else None
 
 
 def _threads_per_cpu(view: View) -> float | None:
@@ -123,6 +158,15 @@ def _quotient(rows: pd.DataFrame, over: str, under: str) -> float | None:
     known = rows[rows[over].notna() & rows[under].notna()]
     total = float(known[under].sum())
     return float(known[over].sum()) / total if total > 0.0 else None
+
+
+def _weighted(rows: pd.DataFrame, share: str, by: str) -> float | None:
+    """Return the mean of a share, weighted by what it is a share of."""
+    if share not in rows:
+        return None
+    known = rows[rows[share].notna() & rows[by].notna()]
+    total = float(known[by].sum())
+    return float((known[share] * known[by]).sum()) / total if total > 0.0 else None
 
 
 def _scaled(value: float | None, factor: float) -> float | None:

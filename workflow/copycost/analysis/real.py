@@ -5,15 +5,12 @@ from collections.abc import Mapping
 from copycost.analysis.crossovers import along_sizes_of
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.plain import Facts
-from copycost.analysis.quantities import copied_share
+from copycost.analysis.quantities import NOT_COPIED_SHARE, copied_share, really_not_copied
 from copycost.analysis.view import View
 from copycost.capabilities import capability_of, split_implementation
 from copycost.stats.crossover import Outcome, find_crossover
 from copycost.stats.crossover_ratio import CrossoverRatio, crossover_ratio
 from copycost.stats.ratios import Direction
-
-NOT_COPIED_SHARE = 0.001
-"""Up to this share of completions marked as copied, a gain cannot be put down to the rest."""
 
 _SIGNS = {Direction.BELOW: -1, Direction.ABOVE: 1, Direction.NO_DIFFERENCE: 0}
 
@@ -117,7 +114,7 @@ def _cold_beside_hot(view: View) -> list[Facts]:
         return []
     rows = []
     for name in zero_copy_implementations(view):
-        if not view.hot.has(name) or _copied(view, name):
+        if not all(really_not_copied(one.of(name)) for one in (view, view.hot)):
             continue
         for n_threads in view.n_threads:
             if n_threads not in view.hot.n_threads:
@@ -141,12 +138,6 @@ def _cold_beside_hot(view: View) -> list[Facts]:
                 }
             )
     return rows
-
-
-def _copied(view: View, implementation: str) -> bool:
-    """Tell whether the kernel copied, here or where it is hot, so that sizes say nothing of it."""
-    shares = [copied_share(one.of(implementation)) for one in (view, view.hot) if one is not None]
-    return any(share is None or share > NOT_COPIED_SHARE for share in shares)
 
 
 def _ratio(found: CrossoverRatio | None) -> Facts | None:

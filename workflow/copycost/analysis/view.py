@@ -139,6 +139,10 @@ class View:
         """Return the log ratios round by round: index (msg_bytes, n_threads), columns rep."""
         return self._cube.pair(metric, implementation, baseline)
 
+    def values(self, metric: str, implementation: str) -> pd.DataFrame:
+        """Return one implementation's logarithms round by round, indexed like `logs`."""
+        return self._cube.values(metric, implementation)
+
     def verdicts(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
         """Return the rows of the ratios table for one pair and metric."""
         rows = self.ratios

@@ -41,14 +41,24 @@ class CrossoverRatio:
         The ratio of the two points.
     low, high
         Its interval; None where it has no end inside the grids, or where one round gives none.
+    p_value
+        Two-sided, of "the two are at the same size", as far as the resamples resolve it; NaN with
+        one round.
+    n_rounds
+        Rounds that the less often measured of the two rests on.
     direction
         Below where the first is at a smaller size, above where at a larger one.
+    outcome
+        The shape of both: better from the size on, or up to it.
     """
 
     value: float
     low: float | None
     high: float | None
+    p_value: float
+    n_rounds: int
     direction: Direction
+    outcome: Outcome
 
 
 def crossover_ratio(
@@ -66,10 +76,11 @@ def crossover_ratio(
         return None
     if found[0].outcome is not found[1].outcome:
         return None
+    shape = found[0].outcome
     changes = [one.changes[0] for one in found]
     value = changes[0].point_bytes / changes[1].point_bytes
     if any(one.observed_once for one in found):
-        return CrossoverRatio(value, None, None, Direction.OBSERVED_ONCE)
+        return CrossoverRatio(value, None, None, math.nan, 1, Direction.OBSERVED_ONCE, shape)
     roots = [
         _resampled_roots(along, one, change, settings, stream)
         for stream, (along, one, change) in enumerate(
@@ -83,7 +94,13 @@ def crossover_ratio(
         direction = Direction.ABOVE
     else:
         direction = Direction.NO_DIFFERENCE
-    return CrossoverRatio(value, low, high, direction)
+    n_rounds = min(
+        int(np.isfinite(values).sum())
+        for along, one in zip((first, second), found, strict=True)
+        for values in (along.log_ratios[size] for size in one.sizes)
+    )
+    p_value = _p_value(roots[0], roots[1])
+    return CrossoverRatio(value, low, high, p_value, n_rounds, direction, shape)
 
 
 def _resampled_roots(
@@ -111,3 +128,9 @@ def _interval(
     )
     low, high = (float(2.0**end) if math.isfinite(end) else None for end in ends)
     return low, high
+
+
+def _p_value(first: FloatArray, second: FloatArray) -> float:
+    """Return twice the share of resamples on the less likely side; never less than they resolve."""
+    share = min(float(np.mean(first <= second)), float(np.mean(first >= second)))
+    return min(1.0, 2.0 * max(share, 1.0 / first.size))

@@ -10,6 +10,7 @@ from copycost.analysis.quantities import ONE, ZERO, quantities
 from copycost.analysis.questions.cache_misses import cache_miss_facts
 from copycost.analysis.questions.contention import contention_facts
 from copycost.analysis.questions.fastest import fastest_facts
+from copycost.analysis.questions.others import other_ways_facts
 from copycost.analysis.questions.unexpected import unexpected_facts
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.view import View
@@ -23,7 +24,9 @@ def answer_questions(view: View) -> Facts:
     ----
     crossovers
         ``one_copy_vs_two_copy`` and ``zero_copy_vs_two_copy``, the answers to questions 4 and 5,
-        and ``zero_copy_vs_one_copy``.
+        ``zero_copy_vs_one_copy``, and every other implementation's beside two_copy.
+    others
+        What there is to say of the other implementations.
     quantities, evidence
         The measured quantities, and what each predicate over them says.
     questions
@@ -35,7 +38,8 @@ def answer_questions(view: View) -> Facts:
         How clean the measurements were.
     """
     found = quantities(view)
-    pairs = ((ONE, BASELINE), (ZERO, BASELINE), (ZERO, ONE))
+    others = [name for name in view.implementations if name not in (BASELINE, ONE, ZERO)]
+    pairs = [(name, BASELINE) for name in (ONE, ZERO, *others)] + [(ZERO, ONE)]
     crossovers = {f"{a}_vs_{b}": crossover_facts(view, a, b) for a, b in pairs}
     evidence = weigh(found)
     unexpected = unexpected_facts(view)
@@ -52,6 +56,7 @@ def answer_questions(view: View) -> Facts:
             "q3": contention_facts(view),
             "q6": unexpected,
         },
+        "others": other_ways_facts(view, others),
         "headline": headline_facts(view),
         "quality": quality_facts(view),
     }

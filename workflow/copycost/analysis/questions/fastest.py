@@ -20,6 +20,8 @@ def fastest_facts(view: View) -> Facts:
         beaten everywhere either), ``not_measured``.
     rivals
         The copying implementations that were measured.
+    others
+        Whether further implementations were, which this says nothing about.
     n_won, n_lost, n_open
         Cells in which it beat all rivals, lost to at least one, or neither can be said.
     n_compared, n_cells
@@ -44,6 +46,9 @@ def fastest_facts(view: View) -> Facts:
         "verdict": _verdict(len(compared), n_cells, len(won), n_lost),
         "observed_once": once,
         "rivals": rivals,
+        "others": any(
+            view.has(name) for name in view.implementations if name not in (*_RIVALS, ZERO)
+        ),
         "n_cells": n_cells,
         "n_compared": len(compared),
         "n_won": len(won),

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from copycost.analysis.expectations import EXPECTATIONS, Check, Expectation
+from copycost.analysis.checks import Check
+from copycost.analysis.expectations import EXPECTATIONS, Expectation
 from copycost.analysis.plain import Facts
 from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
 from copycost.analysis.view import View
-from copycost.stats.ratios import Ratio, holm, paired_ratio
+from copycost.stats.ratios import Ratio, holm
 
 
 def unexpected_facts(view: View) -> Facts:
@@ -50,11 +51,7 @@ def _verdict(tested: Sequence[Facts], violations: Sequence[Facts]) -> str:
 
 def _test(view: View, expectation: Expectation) -> Facts:
     bad = 1 if expectation.violated_by == "above" else -1
-    cases = [
-        (check, found)
-        for check in expectation.checks(view)
-        if (found := paired_ratio(check.log_ratios, view.settings.confidence)).n_pairs
-    ]
+    cases = [(check, check.ratio) for check in expectation.checks(view) if check.ratio.n_pairs]
     signs = [ratio_sign(found) for _, found in cases]
     corrected = holm(np.array([found.p_value for _, found in cases]))
     alpha = 1.0 - view.settings.confidence
@@ -65,7 +62,7 @@ def _test(view: View, expectation: Expectation) -> Facts:
     ]
     return {
         "id": expectation.id,
-        "statement": expectation.statement,
+        "statement": expectation.statement.format(whom="the sender " if view.sender_only else ""),
         "because": expectation.because,
         "quantity": expectation.quantity,
         "violated_by": expectation.violated_by,
@@ -92,9 +89,12 @@ def _strongest(broken: Sequence[tuple[Check, Ratio, bool]]) -> Facts | None:
 
 def _least_effect(found: Ratio) -> float:
     """Return the smallest effect that the interval allows, as a distance of logarithms from 0."""
-    if math.isnan(found.low):
+    if math.isnan(found.low) and math.isnan(found.high):
         return abs(math.log(found.value))
-    return max(math.log(found.low), -math.log(found.high), 0.0)
+    # Of an interval with one end only, the other is far away.
+    above = math.log(found.low) if found.low > 0.0 else -math.inf
+    below = -math.log(found.high) if found.high > 0.0 else -math.inf
+    return max(above, below, 0.0)
 
 
 def _rank(result: Facts) -> tuple[int, float]:

@@ -1,0 +1,117 @@
+"""The other ways to send: each beside two_copy, and beside what it differs from in one thing."""
+
+from collections.abc import Sequence
+
+from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.plain import Facts
+from copycost.analysis.quantities import URING_ZERO, ZERO, copied_share, notifications_per_send
+from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.view import View
+from copycost.capabilities import split_implementation
+
+_SYSTEM_CALLS = "sender_syscalls_per_message"
+# What the literature on io_uring's zero-copy looks at, where the grid has it [bytes].
+_USUAL_BYTES = 4096
+
+
+def other_ways_facts(view: View, names: Sequence[str]) -> Facts:
+    """Return what there is to say of the implementations beside the three of the questions.
+
+    Keys
+    ----
+    ways
+        Per implementation that was measured: implementation, crossover (key of `crossovers`),
+        cost and system_calls (ratios to two_copy over the cells together; None where not
+        measured), copied_share (None unless zero-copy was requested).
+    lost
+        Those that were not measured at all: implementation, reason, remedy.
+    uring
+        uring_zero_copy beside zero_copy (`_pair`), with the notifications per send and copied
+        shares of both; None unless both were measured.
+    batches
+        Many messages per system call beside one: `_pair`, and the batch.
+    """
+    found = [name for name in names if view.has(name)]
+    return {
+        "ways": [_way(view, name) for name in found],
+        "lost": [_lost(view, name) for name in names if name not in found],
+        "uring": _uring(view),
+        "batches": [
+            _pair(view, name, strategy) | {"batch": batch}
+            for name in found
+            for strategy, batch in [split_implementation(name)]
+            if batch > 1 and view.has(strategy)
+        ],
+    }
+
+
+def _way(view: View, name: str) -> Facts:
+    return {
+        "implementation": name,
+        "crossover": f"{name}_vs_{BASELINE}",
+        "cost": _ratio(view, view.cost_column, name, BASELINE),
+        "system_calls": _ratio(view, _SYSTEM_CALLS, name, BASELINE),
+        "copied_share": copied_share(view.of(name)),
+    }
+
+
+def _lost(view: View, name: str) -> Facts:
+    row = view.rows[view.rows["implementation"] == name].iloc[0]
+    remedy = row["remedy"]
+    return {
+        "implementation": name,
+        "reason": str(row["reason"]),
+        "remedy": str(remedy) if isinstance(remedy, str) and remedy else None,
+    }
+
+
+def _uring(view: View) -> Facts | None:
+    if not view.has(URING_ZERO, ZERO):
+        return None
+    both = {"uring": URING_ZERO, "msg_zerocopy": ZERO}
+    return _pair(view, URING_ZERO, ZERO) | {
+        "notifications_per_send": {
+            key: notifications_per_send(view.of(name)) for key, name in both.items()
+        },
+        "copied_share": {key: copied_share(view.of(name)) for key, name in both.items()},
+    }
+
+
+def _pair(view: View, name: str, beside: str) -> Facts:
+    """Return one implementation beside another.
+
+    Keys
+    ----
+    implementation, beside
+        Their names.
+    throughput, cost, system_calls
+        Ratios over the cells together; None where not measured.
+    at
+        The throughput at one size (4 KiB where the grid has it, else the smallest) with the fewest
+        threads: msg_bytes, n_threads and the ratio; None where not measured there.
+    """
+    return {
+        "implementation": name,
+        "beside": beside,
+        "throughput": _ratio(view, THROUGHPUT, name, beside),
+        "cost": _ratio(view, view.cost_column, name, beside),
+        "system_calls": _ratio(view, _SYSTEM_CALLS, name, beside),
+        "at": _at(view, name, beside),
+    }
+
+
+def _at(view: View, name: str, beside: str) -> Facts | None:
+    logs = view.logs(THROUGHPUT, name, beside)
+    size = _USUAL_BYTES if _USUAL_BYTES in view.msg_bytes else view.msg_bytes[0]
+    n_threads = view.n_threads[0]
+    if (size, n_threads) not in logs.index:
+        return None
+    found = view.pooled(logs.loc[[(size, n_threads)]])
+    return {"msg_bytes": size, "n_threads": n_threads} | ratio_facts(found)
+
+
+def _ratio(view: View, metric: str, name: str, beside: str) -> Facts | None:
+    if not view.has(name, beside) or not view.counted(metric):
+        return None
+    found = view.pooled(view.logs(metric, name, beside))
+    return ratio_facts(found) if found.n_pairs else None
