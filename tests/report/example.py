@@ -1,9 +1,11 @@
 """A whole results folder from a synthetic run, through the real tables, facts and figures."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import yaml
+from report import made
 from synthetic import Run, make_cells, make_config, make_host
 
 from copycost.analysis.compare import compare
@@ -25,14 +27,18 @@ STYLE = REPORT / "embedded"
 STRATEGIES = REPORT.parent / "src" / "strategies"
 
 
-def write_results(run: Run, folder: Path) -> None:
-    """Write tables, facts and configuration of a run."""
+def write_results(run: Run, folder: Path, *, whole: bool = False) -> None:
+    """Write tables, facts and configuration of a run; a `whole` one has all other studies too."""
     config, host, cells = make_config(run), make_host(run), make_cells(run)
     settings = StatisticsSettings(**config["statistics"])
     summary, ratios = summarise(cells, settings), compare(cells, settings)
-    facts = compute_facts(Inputs(cells, summary, ratios, host, config))
     folder.mkdir(parents=True, exist_ok=True)
-    write_facts(facts, folder / "facts.json")
+    inputs = Inputs(cells, summary, ratios, host, config)
+    if whole:
+        config["round_trips"] = made.CONFIG
+        table, _ = made.write_round_trips(folder)
+        inputs = replace(inputs, memory=made.memory_record(), round_trips=table)
+    write_facts(compute_facts(inputs), folder / "facts.json")
     write_table(summary, folder / "summary.csv")
     write_table(ratios, folder / "ratios.csv")
     (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
@@ -56,9 +62,11 @@ def draw_figures(folder: Path) -> None:
     wanted = {
         "memory_floor": facts["memory"] is not None,
         "real_zero_copy": any(facts["conditions"][name]["sender_only"] for name in conditions),
+        "round_trips": facts["round_trips"] is not None,
     }
     overviews = [folder / "figures" / OVERVIEW / f"{name}.svg" for name in wanted if wanted[name]]
-    draw_overviews(facts, folder / "summary.csv", [], overviews)
+    curves = sorted(folder.glob("round_trip_curves.csv"))
+    draw_overviews(facts, folder / "summary.csv", curves, overviews)
 
 
 def sources_of(folder: Path) -> Sources:
@@ -75,9 +83,11 @@ def sources_of(folder: Path) -> Sources:
     )
 
 
-def write_example(run: Run, folder: Path, title: str = "What does each copy cost?") -> Path:
+def write_example(
+    run: Run, folder: Path, title: str = "What does each copy cost?", *, whole: bool = False
+) -> Path:
     """Write everything up to the report's Markdown and return the latter's path."""
-    write_results(run, folder)
+    write_results(run, folder, whole=whole)
     draw_figures(folder)
     report = folder / "report"
     report.mkdir()

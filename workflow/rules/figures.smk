@@ -4,7 +4,9 @@ from copycost.figures.names import FIGURES, RANKING, figure_code, overview_code
 
 CONDITIONS = [condition.slug for condition in GRID.conditions]
 
-RANKINGS = expand("results/figures/{condition}/{figure}", condition=CONDITIONS, figure=[RANKING])
+RANKINGS = expand(
+    "results/figures/{condition}/{figure}", condition=CONDITIONS, figure=[RANKING]
+)
 
 OVERVIEW_FIGURES = [
     f"results/figures/all/{name}"
@@ -19,7 +21,9 @@ OVERVIEW_FIGURES = [
 # All figures of the report, without suffix. A further study appends its own, and the facts of its
 # chapter: copycost.report.context.CHAPTERS says how they are found.
 REPORT_FIGURES = [
-    *expand("results/figures/{condition}/{figure}", condition=CONDITIONS, figure=FIGURES),
+    *expand(
+        "results/figures/{condition}/{figure}", condition=CONDITIONS, figure=FIGURES
+    ),
     *RANKINGS,
     *OVERVIEW_FIGURES,
 ]

@@ -6,7 +6,10 @@ from copycost.report.typesetter import find_typesetter
 
 # The strategies that the report describes: those that it compares, by their sources.
 DESCRIBED = sorted(
-    {f"src/strategies/{split_implementation(cell.implementation)[0]}.c" for cell in GRID.cells}
+    {
+        f"src/strategies/{split_implementation(cell.implementation)[0]}.c"
+        for cell in GRID.cells
+    }
 )
 
 

@@ -19,6 +19,7 @@ from matplotlib.ticker import (
 from copycost.sizes import format_size
 
 _EDGE_CM = 0.33
+_TICK_CM = 0.95
 _DENSE_BELOW = 80.0
 _LINEAR_REACH = 2.0
 _LOG_REACH = 4.0
@@ -139,9 +140,7 @@ def cost_axis(axes: Axes, scale: Scale, width_cm: float) -> None:
     axes.grid(axis="x")
     if scale.kind == "log":
         axes.set_xscale("log")
-        decade_cm = width_cm / max(math.log10(scale.high / scale.low), 0.1)
-        dense = [1.0, 2.0, 5.0] if decade_cm > 3.6 else [1.0, 3.0] if decade_cm > 1.6 else [1.0]
-        axes.xaxis.set_major_locator(LogLocator(base=10, subs=dense, numticks=12))
+        axes.xaxis.set_major_locator(FixedLocator(_log_labels(scale, width_cm)))
         axes.xaxis.set_minor_locator(LogLocator(base=10, subs=tuple(range(2, 10)), numticks=30))
     else:
         nbins = max(2, int(width_cm / 1.1))
@@ -149,6 +148,22 @@ def cost_axis(axes: Axes, scale: Scale, width_cm: float) -> None:
     axes.set_xlim(scale.low, scale.high)
     axes.xaxis.set_major_formatter(FuncFormatter(_plain))
     axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _log_labels(scale: Scale, width_cm: float) -> list[float]:
+    """Return the ticks that have room for their labels, of the coarsest series with three."""
+    span = math.log10(scale.high / scale.low)
+    decades = range(math.floor(math.log10(scale.low)), math.ceil(math.log10(scale.high)) + 1)
+    kept: list[float] = []
+    for series in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)):
+        ticks = [factor * 10.0**power for power in decades for factor in series]
+        kept = []
+        for tick in (tick for tick in ticks if scale.low <= tick <= scale.high):
+            if not kept or math.log10(tick / kept[-1]) / span * width_cm >= _TICK_CM:
+                kept.append(tick)
+        if len(kept) >= 3:
+            break
+    return kept
 
 
 def _log_ticks(axes: Axes, scale: Scale) -> None:

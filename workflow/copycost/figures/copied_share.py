@@ -28,7 +28,8 @@ def draw(tables: Tables) -> Drawn:
         cut |= line_panel(panel, "msg_bytes", tables.implementations, _WHOLE, strip)
         size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
         panel.axes.set_yticks([0, 25, 50, 75, 100])
-        panel.axes.set_title(counted(panel.data["n_threads"].iloc[0], "thread"))
+        if sheet.is_top(panel):
+            panel.axes.set_title(counted(panel.data["n_threads"].iloc[0], "thread"))
         sheet.label(panel.place, "message size", _QUANTITY.label)
     note = [
         f"100{NBSP}%: the kernel copied every message sent with zero copy; 0{NBSP}%: none.",

@@ -59,7 +59,8 @@ def draw(tables: Tables) -> Drawn:
         size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
         first = panel.data.iloc[0]
         side = str(first["quantity"]).rpartition(", ")[2]
-        panel.axes.set_title(f"{side}, {counted(first['n_threads'], 'thread')}")
+        if sheet.is_top(panel):
+            panel.axes.set_title(f"{side}, {counted(first['n_threads'], 'thread')}")
         sheet.label(panel.place, "message size", shown.label)
     note = [
         "Of the sender alone, since nobody receives." if alone else "",

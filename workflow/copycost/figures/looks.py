@@ -67,7 +67,7 @@ class Look:
 
 _BLUE, _ORANGE, _GREEN, _RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 _SKY, _PINK, _BLACK = "#56B4E9", "#CC79A7", "#000000"
-_INDIGO, _WINE, _OLIVE = "#332288", "#882255", "#999933"
+_INDIGO, _WINE, _TEAL = "#332288", "#882255", "#44AA99"
 
 _KNOWN = {
     "two_copy": Look(_BLUE, "o", "-"),
@@ -80,7 +80,7 @@ _KNOWN = {
     "sendfile": Look(_PINK, "p", _DASHES),
     "splice": Look(_ORANGE, "<", _DOTS),
     "splice_gift": Look(_WINE, ">", _SPARSE),
-    "sendmmsg": Look(_OLIVE, "*", _SHORT),
+    "sendmmsg": Look(_TEAL, "*", _SHORT),
     "udp_gso": Look(_WINE, "d", _DASH_DOT),
 }
 """In the order of every legend and table."""

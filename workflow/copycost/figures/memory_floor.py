@@ -148,9 +148,9 @@ def _draw_sends(
 ) -> None:
     styles = looks(implementations)
     conditions = list(data["condition"].unique())
-    names = [name for name in implementations if name in set(data["implementation"])]
     for column, slug in enumerate(conditions):
         part = data[data["condition"] == slug]
+        names = [name for name in implementations if name in set(part["implementation"])]
         for row in part.to_dict("records"):
             place = names.index(row["implementation"])
             at = column + (place + 0.5) / len(names) * 0.8 - 0.4
@@ -185,7 +185,7 @@ def _mark_levels(axes: Axes, levels: Mapping[str, Any]) -> None:
             )  # fmt: skip
 
 
-_LEVELS = {"l1": "L1", "l2": "L2", "llc": "LLC", "dram": "DRAM"}
+_LEVELS = {"l1": "L1d", "l2": "L2", "llc": "last level", "dram": "memory"}
 
 
 def _legend(figure: Figure, names: Sequence[str], implementations: Sequence[str]) -> float:
@@ -204,11 +204,11 @@ def _legend(figure: Figure, names: Sequence[str], implementations: Sequence[str]
 def _note(facts: Mapping[str, Any], copies: pd.DataFrame, sends: pd.DataFrame) -> list[str]:
     sizes = sorted(set(sends["bytes"]))
     said = " and ".join(format_size(int(size)) for size in sizes)
-    labels = dict.fromkeys(
-        f"{row['implementation']} on {row['condition']}: {row['label']}"
-        for row in sends.to_dict("records")
-        if row["label"]
-    )
+    labels = [
+        f"{label[:1].upper()}{label[1:]}: {', '.join(part['implementation'].unique())} on "
+        f"{', '.join(part['condition'].unique())}."
+        for label, part in sends[sends["label"] != ""].groupby("label", sort=False)
+    ]
     one_side = [
         slug for slug in sends["condition"].unique() if facts["conditions"][slug]["sender_only"]
     ]
@@ -218,5 +218,5 @@ def _note(facts: Mapping[str, Any], copies: pd.DataFrame, sends: pd.DataFrame) -
         "the left from each level of the caches." if len(sends) else "",
         f"The sender's cost alone on {' and '.join(one_side)}; else both sides'."
         if one_side else "",
-        f"{'; '.join(labels)}." if labels else "",
+        *labels,
     ]  # fmt: skip

@@ -47,7 +47,7 @@ def _fix_layout(figure: Figure) -> None:
 
     The last bits of a solution differ from run to run, and the SVG's identifiers with them.
     """
-    figure.set_dpi(_SVG_DPI)
+    figure.set_dpi(RC["savefig.dpi"])
     FigureCanvasAgg(figure)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")

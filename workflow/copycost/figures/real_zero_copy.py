@@ -60,13 +60,13 @@ def draw(facts: Mapping[str, Any], summary: pd.DataFrame) -> Drawn:
         sheet.label(panel.place, "message size", f"{quantity} [{unit}]")
         if quantity == _THROUGHPUT.name:
             panel.axes.set_title(known[slug]["label"])
-            _mark_crossover(panel.axes, known[slug], n_threads)
+            _mark_crossover(panel.axes, _crossover(known[slug], n_threads))
     note = [
         f"The sender's cost alone, {counted(n_threads, 'thread')}.",
         interval_note(data, facts["method"]["statistics"]["confidence"]),
         "Vertical axes logarithmic.",
         f"Dotted line and band: where {_ZERO_COPY} overtakes {BASELINE}, and its interval."
-        if any(_change(known[slug], n_threads) for slug in shown) else "",
+        if any((_crossover(known[slug], n_threads) or {}).get("change") for slug in shown) else "",
         CUT_NOTE if cut else "",
         strip.note,
         left_out(every["n_threads"], [n_threads], "threads"),
@@ -94,18 +94,31 @@ def _asks(implementation: str) -> bool:
     return capability_of(split_implementation(implementation)[0]).zero_copy
 
 
-def _change(known: Mapping[str, Any], n_threads: int) -> Mapping[str, Any] | None:
-    """Return where zero_copy overtakes two_copy, None where it does not do so once."""
+def _crossover(known: Mapping[str, Any], n_threads: int) -> Mapping[str, Any] | None:
+    """Return what zero_copy beside two_copy is along the sizes."""
     pair = known["crossovers"].get(f"{_ZERO_COPY}_vs_{BASELINE}")
     rows = [row for row in pair["by_threads"] if row["n_threads"] == n_threads] if pair else []
-    change: Mapping[str, Any] | None = rows[0]["change"] if rows else None
-    return change
+    return rows[0] if rows else None
 
 
-def _mark_crossover(axes: Axes, known: Mapping[str, Any], n_threads: int) -> None:
+_OTHERWISE = {
+    "always": f"{_ZERO_COPY} ahead at every size",
+    "never": f"{_ZERO_COPY} behind at every size",
+    "undecided": "undecided where they cross",
+    "mixed": "they cross more than once",
+}
+
+
+def _mark_crossover(axes: Axes, found: Mapping[str, Any] | None) -> None:
     """Mark the crossover with its interval, or say what there is instead of one."""
-    change = _change(known, n_threads)
+    if found is None:
+        return
+    change = found["change"]
     if change is None:
+        axes.annotate(
+            _OTHERWISE.get(found["outcome"], ""), (1, 0), (-3, 3), fontsize=NOTE_PT, ha="right",
+            xycoords="axes fraction", textcoords="offset points", color=QUIET,
+        )  # fmt: skip
         return
     if change["has_interval"]:
         least, most = axes.get_xlim()
@@ -115,5 +128,5 @@ def _mark_crossover(axes: Axes, known: Mapping[str, Any], n_threads: int) -> Non
                  gid="crossover")  # fmt: skip
     axes.annotate(
         size_text(change["point_bytes"]), (change["point_bytes"], 0), (3, 3), fontsize=NOTE_PT,
-        xycoords=("data", "axes fraction"), textcoords="offset points", color=QUIET,
+        xycoords=("data", "axes fraction"), textcoords="offset points", color=INK,
     )  # fmt: skip

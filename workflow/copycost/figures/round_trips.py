@@ -52,7 +52,8 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
         _draw_panel(panel.axes, panel.data, panel.family.members, names)
         value_axis(panel.axes, scale)
         _percentile_axis(panel.axes, shown, sheet.panel_width_cm)
-        panel.axes.set_title(format_size(int(panel.data["msg_bytes"].iloc[0])))
+        if sheet.is_top(panel):
+            panel.axes.set_title(format_size(int(panel.data["msg_bytes"].iloc[0])))
         sheet.label(panel.place, "percentile", "round trip [µs]")
     most = int(shown["n"].max())
     note = [

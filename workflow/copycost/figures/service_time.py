@@ -49,7 +49,8 @@ def draw(tables: Tables) -> Drawn:
         scale = scale_of(panel.data, kind)
         cut |= line_panel(panel, "n_threads", tables.implementations, scale, strip)
         thread_axis(panel.axes, data["n_threads"], sheet.panel_width_cm)
-        panel.axes.set_title(format_size(panel.data["msg_bytes"].iloc[0]))
+        if sheet.is_top(panel):
+            panel.axes.set_title(format_size(panel.data["msg_bytes"].iloc[0]))
         sheet.label(panel.place, "threads", _QUANTITY.label)
     note = [
         interval_note(data, confidence(tables.summary)),
@@ -71,7 +72,8 @@ def _against_size(tables: Tables, data: pd.DataFrame) -> Drawn:
     for panel in sheet.panels():
         cut |= line_panel(panel, "msg_bytes", tables.implementations, scale, strip)
         size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
-        panel.axes.set_title(counted(panel.data["n_threads"].iloc[0], "thread"))
+        if sheet.is_top(panel):
+            panel.axes.set_title(counted(panel.data["n_threads"].iloc[0], "thread"))
         sheet.label(panel.place, "message size", _QUANTITY.label)
     note = [
         interval_note(data, confidence(tables.summary)),

@@ -19,8 +19,11 @@ from copycost.figures.text import LABEL_PT, NOTE_PT, put_note, text_width_cm, wr
 
 _LEGEND_ROW_CM = 0.44
 _LEGEND_HANDLE_CM = 1.95
-_BESIDE_CM = 3.7
-_BESIDE_TEXT_CM = 2.5
+_BESIDE_CM = 4.5
+_BESIDE_TEXT_CM = 3.2
+_BESIDE_PT = 7.6
+_BESIDE_ROW_CM = 0.345
+_BESIDE_GAP_CM = 0.14
 _WRAP_WIDE = 6
 _FAMILY = "family"
 
@@ -81,6 +84,10 @@ class Sheet:
     def panel_height_cm(self) -> float:
         """Return the height inside one panel's axes, about."""
         return self.row_height_cm - 1.0
+
+    def is_top(self, panel: Panel) -> bool:
+        """Tell whether a panel needs a title: below another family's it would say the same."""
+        return len(self.families) == 1 or panel.family == self.families[0]
 
     def panels(self) -> Iterator[Panel]:
         """Return the panels that have points, in reading order."""
@@ -192,16 +199,18 @@ def finish(
         Height that something between panels and note needs.
     """
     figure = sheet.figure
-    legend_cm = 0.0
+    legend_cm = beside_cm = 0.0
+    row_cm = sheet.row_height_cm
     if legend is not None:
         drawn = [name for name in legend.implementations if name in set(data["implementation"])]
         if len(sheet.families) > 1:
-            _legends_beside(sheet, legend, drawn)
+            beside_cm = _BESIDE_CM
+            row_cm = max(row_cm, _legends_beside(sheet, legend, drawn))
         else:
             legend_cm = _legend_above(figure, legend, drawn)
     lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
     n_rows = -(-len(sheet.contents) // sheet.n_columns)
-    put_note(figure, lines, n_rows * sheet.row_height_cm + extra_cm, legend_cm)
+    put_note(figure, lines, n_rows * row_cm + extra_cm, legend_cm, beside_cm)
     return figure
 
 
@@ -220,22 +229,27 @@ def _legend_above(figure: Figure, legend: Legend, names: Sequence[str]) -> float
     return -(-len(handles) // columns) * _LEGEND_ROW_CM
 
 
-def _legends_beside(sheet: Sheet, legend: Legend, drawn: Sequence[str]) -> None:
-    """Put each family's legend beside its row of panels."""
+def _legends_beside(sheet: Sheet, legend: Legend, drawn: Sequence[str]) -> float:
+    """Put each family's legend beside its row of panels; return the height of the highest."""
+    most_cm = 0.0
     for last in sheet.contents[sheet.n_columns - 1 :: sheet.n_columns]:
         names = [name for name in drawn if name in last.family.members]
         said = {
-            name: "\n".join([name, *wrap(legend.labels[name], _BESIDE_TEXT_CM, NOTE_PT)])
+            name: "\n".join([name, *wrap(legend.labels[name], _BESIDE_TEXT_CM, _BESIDE_PT)])
             for name in names
             if name in legend.labels
         }
         placed = last.axes.legend(
             handles=_handles(legend.implementations, names, said), loc="upper left",
             bbox_to_anchor=(1.02, 1.04), borderpad=0, handlelength=2.6, borderaxespad=0,
-            labelspacing=0.5, fontsize=NOTE_PT + 0.4, title=last.family.name,
-            title_fontproperties={"size": NOTE_PT + 0.6, "weight": "bold"}, alignment="left",
+            labelspacing=0.5, fontsize=_BESIDE_PT, title=last.family.name,
+            title_fontproperties={"size": _BESIDE_PT, "weight": "bold"}, alignment="left",
         )  # fmt: skip
-        placed.set_gid(f"family-{last.place}")
+        # Room for it is kept at the side; it must not push the rows of panels apart.
+        placed.set_in_layout(False)
+        n_lines = 1 + sum(said.get(name, name).count("\n") + 1 for name in names)
+        most_cm = max(most_cm, n_lines * _BESIDE_ROW_CM + (len(names) + 2) * _BESIDE_GAP_CM)
+    return most_cm
 
 
 def _handles(

@@ -30,6 +30,8 @@ RC: dict[str, Any] = {
     "font.family": ["DejaVu Sans"],
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 8.5,
+    # Letters as wide as their outlines: a layout made for one resolution then holds for all.
+    "text.hinting": "none",
     "axes.titlesize": 8.5,
     "axes.labelsize": 8.5,
     "xtick.labelsize": 8,

@@ -59,7 +59,13 @@ def interval_note(data: pd.DataFrame, confidence: float | None) -> str:
     return f"Points: median of {few}{most}{NBSP}repetitions; bars: {level}{METHOD}."
 
 
-def put_note(figure: Figure, lines: Sequence[str], panels_cm: float, above_cm: float = 0.0) -> None:
+def put_note(
+    figure: Figure,
+    lines: Sequence[str],
+    panels_cm: float,
+    above_cm: float = 0.0,
+    beside_cm: float = 0.0,
+) -> None:
     """Put the lines of a note below the panels, and size the figure.
 
     Parameters
@@ -70,8 +76,8 @@ def put_note(figure: Figure, lines: Sequence[str], panels_cm: float, above_cm: f
         The note, see `wrap`.
     panels_cm
         Height of all panels.
-    above_cm
-        Height that a legend above them needs.
+    above_cm, beside_cm
+        Height and width that a legend above or beside them needs.
     """
     note_cm = len(lines) * _NOTE_ROW_CM
     height_cm = above_cm + panels_cm + note_cm + 2 * _PAD_CM
@@ -79,7 +85,8 @@ def put_note(figure: Figure, lines: Sequence[str], panels_cm: float, above_cm: f
     engine = figure.get_layout_engine()
     assert engine is not None
     bottom, top = (note_cm + _PAD_CM) / height_cm, (above_cm + _PAD_CM) / height_cm
-    engine.set(rect=(0, bottom, 1, 1 - bottom - top), w_pad=0.06, h_pad=0.05)  # type: ignore[call-arg]
+    width = 1 - beside_cm / WIDTH_CM
+    engine.set(rect=(0, bottom, width, 1 - bottom - top), w_pad=0.06, h_pad=0.05)  # type: ignore[call-arg]
     if lines:
         figure.text(
             0.008, 0.06 / height_cm, "\n".join(lines),

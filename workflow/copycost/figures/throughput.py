@@ -40,7 +40,8 @@ def draw(tables: Tables) -> Drawn:
     for panel in sheet.panels():
         cut |= line_panel(panel, "msg_bytes", tables.implementations, scale, strip)
         size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
-        panel.axes.set_title(counted(panel.data["n_threads"].iloc[0], "thread"))
+        if sheet.is_top(panel):
+            panel.axes.set_title(counted(panel.data["n_threads"].iloc[0], "thread"))
         sheet.label(panel.place, "message size", _QUANTITY.label)
     note = [
         "Bytes are those sent and not lost, since nobody receives." if len(tables.sides) == 1

@@ -1,0 +1,249 @@
+"""What the figures drawn from facts have to show."""
+
+import copy
+import json
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib.text import Text
+from report.example import write_results
+from synthetic import Run, Udp
+
+from copycost.analysis.tables import read_table
+from copycost.figures import memory_floor, ranking, real_zero_copy, round_trips
+from copycost.figures.names import overview_code
+from copycost.figures.overviews import draw_overviews, draw_rankings, read_facts
+from copycost.figures.tables import Drawn
+from copycost.percent import NBSP
+from copycost.records.round_trips import read_curves
+
+RUN = Run(msg_bytes=(4096, 65536, 1048576), n_threads=(1, 2), udp=Udp())
+PACKAGE = Path(ranking.__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    write_results(RUN, folder, whole=True)
+    return folder
+
+
+@pytest.fixture
+def facts(results: Path) -> dict:
+    return copy.deepcopy(read_facts(results / "facts.json"))
+
+
+def said(drawn: Drawn) -> str:
+    texts = (text.get_text() for text in drawn.figure.findobj(Text))
+    return " ".join(texts).replace("\n", " ").replace(NBSP, " ")
+
+
+def marks(drawn: Drawn, prefix: str) -> list[str]:
+    """Return the ids of the drawn lines that begin with a prefix, in drawing order."""
+    lines = [line for axes in drawn.figure.axes for line in axes.lines]
+    return [str(line.get_gid()) for line in lines if str(line.get_gid()).startswith(prefix)]
+
+
+def test_ranking_has_a_panel_per_size_with_the_cheapest_on_top(facts: dict) -> None:
+    drawn = ranking.draw(facts, "veth")
+    assert [axes.get_title(loc="left") for axes in drawn.figure.axes] == [
+        "4 KiB", "64 KiB", "1 MiB",
+    ]  # fmt: skip
+    for axes, size in zip(
+        drawn.figure.axes, facts["conditions"]["veth"]["ranking"]["sizes"], strict=True
+    ):
+        names = [row["implementation"] for row in size["rows"]]
+        assert [label.get_text() for label in axes.get_yticklabels()] == names
+        low, high = axes.get_ylim()
+        assert low > high, "the first of the ranking has to be on top"
+        medians = [row["median"] for row in size["rows"]]
+        drawn_at = [
+            line.get_xdata()[0] for line in axes.lines if str(line.get_gid()).startswith("rank-")
+        ]
+        assert drawn_at == medians == sorted(medians)
+
+
+def test_ranking_says_what_became_of_zero_copy_and_whose_cost_it_is(facts: dict) -> None:
+    assert "zero-copy requested, 100 % copied" in said(ranking.draw(facts, "veth"))
+    assert "Of both sides together, 1 thread" in said(ranking.draw(facts, "veth"))
+    on_sink = said(ranking.draw(facts, "sink"))
+    assert "requested" not in on_sink
+    assert "Of the sender alone" in on_sink
+
+
+def test_ranking_stands_beside_the_memory_floor(facts: dict) -> None:
+    drawn = ranking.draw(facts, "sink_cold")
+    floors = [
+        line.get_xdata()[0]
+        for axes in drawn.figure.axes
+        for line in axes.lines
+        if line.get_gid() == "floor"
+    ]
+    sizes = facts["conditions"]["sink_cold"]["ranking"]["sizes"]
+    shown = [size["floor_ns_per_byte"] for size in sizes]
+    assert set(floors) <= set(shown)
+    assert len(floors) == len(drawn.figure.axes)
+    assert "memcpy" in said(drawn)
+
+
+def test_ranking_without_a_floor_draws_none(facts: dict) -> None:
+    for size in facts["conditions"]["veth"]["ranking"]["sizes"]:
+        size["floor_ns_per_byte"] = None
+        for row in size["rows"]:
+            row["floor_ratio"] = None
+    drawn = ranking.draw(facts, "veth")
+    assert marks(drawn, "floor") == []
+    assert "memcpy" not in said(drawn)
+
+
+def test_ranking_of_nothing_says_so(facts: dict) -> None:
+    facts["conditions"]["veth"]["ranking"] = None
+    drawn = ranking.draw(facts, "veth")
+    assert drawn.data.empty
+    assert "No cost per byte on veth." in said(drawn)
+
+
+def test_ranking_of_many_fits_a_page_and_names_the_sizes_left_out(facts: dict) -> None:
+    known = facts["conditions"]["veth"]
+    at = known["ranking"]["sizes"][0]
+    names = [f"way_{n}" for n in range(16)]
+    rows = [at["rows"][0] | {"implementation": name, "rank": n} for n, name in enumerate(names)]
+    known["ranking"]["sizes"] = [at | {"msg_bytes": 1 << n, "rows": rows} for n in range(9, 16)]
+    facts["grid"]["implementations"] = names
+    drawn = ranking.draw(facts, "veth")
+    assert drawn.figure.get_size_inches()[1] * 2.54 < 25
+    assert "Not drawn for want of room" in said(drawn)
+    assert len(drawn.data) == 7 * 16, "the table has all of them"
+
+
+def test_memory_floor_marks_the_caches_and_each_strategys_cost(facts: dict) -> None:
+    drawn = memory_floor.draw(facts)
+    assert marks(drawn, "cache-") == ["cache-l1d_bytes", "cache-l2_bytes", "cache-llc_bytes"]
+    sends = [f"send-{slug}-" for slug in ("veth", "sink", "sink_cold")]
+    for name in ("two_copy", "one_copy", "zero_copy"):
+        assert all(marks(drawn, prefix + name) for prefix in sends)
+    copies = drawn.data[drawn.data["what"] == "memcpy"]
+    assert list(copies["value"]) == [p["ns_per_byte"] for p in facts["memory"]["points"]]
+    assert "The sender's cost alone on sink and sink_cold" in said(drawn)
+    assert "Zero-copy requested, 100 % copied: zero_copy on veth." in said(drawn)
+
+
+def test_memory_floor_compares_messages_of_about_the_same_size(facts: dict) -> None:
+    data = memory_floor.floor_table(facts)
+    sends = data[data["what"] == "send"]
+    assert set(sends["bytes"]) == {65536, 65507}
+
+
+def test_memory_floor_of_unknown_caches_has_no_levels(facts: dict) -> None:
+    facts["host"]["cpu"]["caches"] = {}
+    facts["memory"]["levels"] = dict.fromkeys(facts["memory"]["levels"])
+    drawn = memory_floor.draw(facts)
+    assert marks(drawn, "cache-") == marks(drawn, "floor-") == []
+
+
+def test_memory_floor_that_was_not_measured_says_so(facts: dict) -> None:
+    facts["memory"] |= {"status": "failed", "points": []}
+    drawn = memory_floor.draw(facts)
+    assert drawn.data.empty
+    assert "not measured" in said(drawn)
+
+
+def test_real_zero_copy_marks_the_crossover_of_each_place(facts: dict, results: Path) -> None:
+    drawn = real_zero_copy.draw(facts, read_table(results / "summary.csv"))
+    assert [axes.get_title(loc="left") for axes in drawn.figure.axes[:2]] == ["sink", "sink, cold"]
+    for axes, slug in zip(drawn.figure.axes[:2], ("sink", "sink_cold"), strict=True):
+        pair = facts["conditions"][slug]["crossovers"]["zero_copy_vs_two_copy"]
+        (line,) = (line for line in axes.lines if line.get_gid() == "crossover")
+        assert line.get_xdata()[0] == pair["by_threads"][0]["change"]["point_bytes"]
+    assert "The sender's cost alone" in said(drawn)
+    assert set(drawn.data["condition"]) == {"sink", "sink_cold"}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "sentence"),
+    [("always", "ahead at every size"), ("never", "behind at every size"), ("undecided", "undec")],
+)
+def test_real_zero_copy_says_why_there_is_no_crossover(
+    facts: dict, results: Path, outcome: str, sentence: str
+) -> None:
+    for slug in ("sink", "sink_cold"):
+        for row in facts["conditions"][slug]["crossovers"]["zero_copy_vs_two_copy"]["by_threads"]:
+            row |= {"outcome": outcome, "change": None}
+    drawn = real_zero_copy.draw(facts, read_table(results / "summary.csv"))
+    assert marks(drawn, "crossover") == []
+    assert sentence in said(drawn)
+    assert "Dotted line" not in said(drawn)
+
+
+def test_real_zero_copy_without_a_sink_says_so(facts: dict, results: Path) -> None:
+    summary = read_table(results / "summary.csv")
+    drawn = real_zero_copy.draw(facts, summary[summary["testbed"] != "sink"])
+    assert "Nothing was measured where nobody has to copy." in said(drawn)
+
+
+def test_round_trips_are_medians_over_repetitions_at_each_percentile(
+    facts: dict, results: Path
+) -> None:
+    curves = read_curves(results / "round_trip_curves.csv")
+    drawn = round_trips.draw(facts, curves)
+    point = drawn.data.query("implementation == 'one_copy' and msg_bytes == 4096").iloc[3]
+    same = curves.query("implementation == 'one_copy' and msg_bytes == 4096")
+    same = same[same["quantile"] == point["quantile"]]["ns"]
+    assert len(same) == 3
+    assert point["value"] == pytest.approx(same.median() * 1e-3)
+    assert (point["low"], point["high"]) == (same.min() * 1e-3, same.max() * 1e-3)
+    assert [axes.get_title(loc="left") for axes in drawn.figure.axes] == ["64 B", "4 KiB", "64 KiB"]
+
+
+def test_percentile_axis_stretches_the_rare(facts: dict, results: Path) -> None:
+    drawn = round_trips.draw(facts, read_curves(results / "round_trip_curves.csv"))
+    axes = drawn.figure.axes[0]
+    ticks = dict(
+        zip([t.get_text() for t in axes.get_xticklabels()], axes.get_xticks(), strict=True)
+    )
+    assert ticks["99"] - ticks["90"] == pytest.approx(ticks["99.9"] - ticks["99"])
+
+
+def test_percentile_that_not_every_repetition_reaches_is_left_out(results: Path) -> None:
+    curves = read_curves(results / "round_trip_curves.csv")
+    most = curves["quantile"].max()
+    lost = (curves["quantile"] == most) & (curves["rep"] == 2)
+    table = round_trips.curve_table(curves[~lost])
+    assert table["quantile"].max() < most
+    assert set(table["n"]) == {3}
+
+
+def test_round_trips_without_a_curve_say_so(facts: dict, results: Path) -> None:
+    curves = read_curves(results / "round_trip_curves.csv").iloc[:0]
+    assert "No round trip was measured." in said(round_trips.draw(facts, curves))
+
+
+def test_all_are_written_as_svg_png_and_csv(results: Path, tmp_path: Path) -> None:
+    facts = read_facts(results / "facts.json")
+    rankings = [tmp_path / "veth" / "ranking.svg"]
+    overviews = [tmp_path / "all" / f"{name}.svg" for name in ("memory_floor", "round_trips")]
+    for svg in (*rankings, *overviews):
+        svg.parent.mkdir(exist_ok=True)
+    draw_rankings(facts, rankings)
+    draw_overviews(facts, results / "summary.csv", [results / "round_trip_curves.csv"], overviews)
+    for svg in (*rankings, *overviews):
+        for suffix in (".svg", ".png", ".csv"):
+            assert svg.with_suffix(suffix).stat().st_size > 100
+        assert "measured" in set(pd.read_csv(svg.with_suffix(".csv"))["state"])
+
+
+def test_facts_without_numbers_in_intervals_are_drawn(facts: dict) -> None:
+    once = json.loads(json.dumps(facts["conditions"]["veth"]["ranking"]))
+    for size in once["sizes"]:
+        for row in size["rows"]:
+            row |= {"low": None, "high": None, "n": 1}
+    facts["conditions"]["veth"]["ranking"] = once
+    drawn = ranking.draw(facts, "veth")
+    assert all(math.isnan(low) for low in drawn.data["low"])
+    assert "one repetition each, so there is no interval" in said(drawn)
+
+
+def test_overview_code_names_files_that_exist() -> None:
+    assert all((PACKAGE / name).exists() for name in overview_code())
