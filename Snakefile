@@ -66,6 +66,7 @@ include: "workflow/rules/analysis.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/profile.smk"
 include: "workflow/rules/cpu_budget.smk"
+include: "workflow/rules/datagrams.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 
@@ -86,6 +87,7 @@ rule measure:
     input:
         config="results/config.yaml",
         records=RECORDS,
+        memory=MEMORY,
 
 
 rule tables:
@@ -102,6 +104,9 @@ rule tables:
                 "ratios.csv",
             ],
         ),
+        round_trips=ROUND_TRIPS,
+        curves=ROUND_TRIP_CURVES,
+        memory=MEMORY,
 
 
 rule figures:

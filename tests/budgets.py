@@ -126,6 +126,7 @@ def facts_of(study: Study) -> dict[str, Any]:
 
 
 def text_of(facts: Mapping[str, Any], chapter: str = "cpu_budget") -> str:
-    figures = ["cpu_used", "bitrate"] if facts["n_measured"] else []
+    names = {"cpu_budget": ["cpu_used", "bitrate"], "datagrams": ["bitrate_and_loss", "cost"]}
+    figures = names[chapter] if facts["n_measured"] else []
     template = make_environment(ROOT / "report").get_template(f"{chapter}.qmd.j2")
     return template.render({chapter: facts, "figures": {chapter: figures}})

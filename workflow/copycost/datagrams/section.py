@@ -13,6 +13,8 @@ if TYPE_CHECKING:  # which itself imports this module
 
 STUDY = "datagrams"
 IPERF3 = "iperf3"
+FIGURES = ("bitrate_and_loss", "cost")
+"""Names of the figures, see `copycost.datagrams.figures`."""
 RAW = f"results/raw/{STUDY}"
 PATTERN = (
     "testbed={testbed}/driver={driver}/datagram_bytes={datagram_bytes}/n_streams={n_streams}"

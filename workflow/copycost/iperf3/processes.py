@@ -39,6 +39,13 @@ class Iperf3Run:
         Descriptors that become readable when nobody waits for this measurement any more.
     timeout_s : float
         Longest wait for a start or an end [s].
+
+    Attributes
+    ----------
+    servers, clients : list of IperfProcess
+        Pair by pair.
+    ports : list of int
+        Those at which the servers listen.
     """
 
     def __init__(
@@ -52,6 +59,7 @@ class Iperf3Run:
     ) -> None:
         self.servers: list[IperfProcess] = []
         self.clients: list[IperfProcess] = []
+        self.ports: list[int] = []
         self._traffic = traffic
         self._testbed = testbed
         self._placement = placement
@@ -62,7 +70,7 @@ class Iperf3Run:
     def __enter__(self) -> "Iperf3Run":
         """Start the servers, then the clients, and wait until all of them send."""
         try:
-            ports = self._ports()
+            ports = self.ports = self._free_ports()
             for index, port in enumerate(ports):
                 self._start("server", index, port)
             self._await_listening(ports)
@@ -112,7 +120,7 @@ class Iperf3Run:
     def _of(self, role: Role) -> list[IperfProcess]:
         return self.servers if role == "server" else self.clients
 
-    def _ports(self) -> list[int]:
+    def _free_ports(self) -> list[int]:
         n = self._traffic.n_pairs
         if self._testbed.receiver is not None:
             return [_FIRST_PORT + index for index in range(n)]

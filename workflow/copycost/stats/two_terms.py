@@ -12,9 +12,7 @@ import numpy as np
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray
 
-METHOD = (
-    "least squares weighted by the inverse square of the cost; t interval, widened by the misfit"
-)
+METHOD = "least squares with relative errors; t interval, widened by the misfit"
 """What the fit is called, wherever a text names it."""
 
 
@@ -109,4 +107,5 @@ def _half_widths(
         relative = [costs[size] / costs[size].mean() - 1.0 for size in sizes]
         pooled = np.sqrt(sum(float(d @ d) for d in relative) / freedom)
         reach = max(reach, t_quantile(upper, freedom) * pooled)
-    return reach * errors
+    widths: FloatArray = reach * errors
+    return widths

@@ -1,0 +1,127 @@
+"""Tables of datagrams with a known truth."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from copycost.datagrams.facts import compute_facts
+from copycost.datagrams.table import COLUMNS
+from copycost.stats.settings import StatisticsSettings
+
+ROOT = Path(__file__).parents[1]
+SIZES = (64, 1472, 8192, 65507)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a sender and a receiver do on one testbed."""
+
+    testbed: str = "veth_udp"
+    driver: str = "iperf3"
+    n_streams: int = 1
+    fixed_ns: float = 1500.0
+    ns_per_byte: float = 0.1
+    # cost at the third size, in units of what the two terms say
+    bump: float = 1.0
+    receiver_fixed_ns: float = 1200.0
+    loss: float = 0.2
+    in_socket_memory: float = 0.0
+    unaccounted: int = 0
+    drained: bool = True
+    # what iperf3 leaves out of its losses, as a share of what was sent
+    driver_misses: float = 0.0
+    driver_knows: bool = True
+    negative: bool = False
+    out_of_order: int = 0
+    counted: bool = True
+    flags: str = ""
+    noise: float = 0.01
+
+
+@dataclass(frozen=True)
+class Study:
+    """A run of the study."""
+
+    truths: Sequence[Truth] = (Truth(),)
+    sizes: Sequence[int] = SIZES
+    repetitions: int = 3
+    lost: Sequence[tuple[str, str, str]] = ()  # status, reason, remedy
+    profile: Mapping[str, Any] | None = None
+
+
+def table_of(study: Study) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    rows = [
+        _row(truth, size, rep, rng)
+        for truth in study.truths
+        for rep in range(1, study.repetitions + 1)
+        for size in study.sizes
+    ]
+    for status, reason, remedy in study.lost:
+        for size in study.sizes:
+            row = dict.fromkeys(COLUMNS, float("nan"))
+            row.update(
+                testbed="veth_udp", driver="iperf3", datagram_bytes=size, n_streams=1, rep=9,
+                status=status, reason=reason, remedy=remedy, flags="",
+            )  # fmt: skip
+            rows.append(row)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[str, Any]:
+    n, nan = truth.n_streams, float("nan")
+    bump = truth.bump if size == SIZES[2] else 1.0
+    sender_ns, receiver_ns = (
+        bump * (fixed + truth.ns_per_byte * size) * (1 + rng.normal(0, truth.noise))
+        for fixed in (truth.fixed_ns, truth.receiver_fixed_ns)
+    )
+    sent_per_s = 0.95 * n * 1e9 / sender_ns
+    received_per_s = sent_per_s * (1 - truth.loss)
+    sent = round(1.2 * sent_per_s)
+    lost = round(sent * truth.loss)
+    memory = round(lost * truth.in_socket_memory)
+    driver_lost = -3 if truth.negative else lost - round(sent * truth.driver_misses)
+    row = {
+        "testbed": truth.testbed, "driver": truth.driver, "datagram_bytes": size, "n_streams": n,
+        "rep": rep, "status": "measured", "reason": None, "remedy": None,
+        "sent_bits_per_s": sent_per_s * size * 8, "bits_per_s": received_per_s * size * 8,
+        "sent_per_s": sent_per_s, "received_per_s": received_per_s,
+        "sender_cpu_percent": 95.0 * n, "receiver_cpu_percent": received_per_s * receiver_ns / 1e7,
+        "sender_ns": sender_ns, "receiver_ns": receiver_ns,
+        "sent": sent, "received": sent - lost, "lost": lost,
+        "lost_receive_buffer": lost - memory - truth.unaccounted, "lost_socket_memory": memory,
+        "lost_device": 0, "lost_other": 0, "lost_unaccounted": truth.unaccounted,
+        "drained": truth.drained,
+        "driver_sent": sent if truth.driver_knows else nan,
+        "driver_lost": driver_lost if truth.driver_knows else nan,
+        "driver_out_of_order": truth.out_of_order, "kernel_sent": sent, "kernel_lost": lost,
+        "flags": truth.flags, "driver_version": "3.12", "process_pairs": n,
+    }  # fmt: skip
+    if not truth.counted:
+        row.update({key: nan for key in row if key.startswith(("lost", "kernel"))})
+        row.update(sent=nan, received=nan)
+    return row
+
+
+def facts_of(study: Study) -> dict[str, Any]:
+    section = {
+        "enabled": True,
+        "drivers": list(dict.fromkeys(truth.driver for truth in study.truths)) or ["iperf3"],
+        "testbeds": list(dict.fromkeys(truth.testbed for truth in study.truths)),
+        "datagram_bytes": list(study.sizes),
+        "n_streams": sorted({truth.n_streams for truth in study.truths}),
+        "repetitions": study.repetitions,
+        "warmup_s": 0.3,
+        "duration_s": 1.0,
+    }
+    return compute_facts(
+        table_of(study),
+        section,
+        StatisticsSettings(0.95, 1000, 1),
+        pd.read_csv(ROOT / "data" / "published" / "cpu-overhead-udp.csv"),
+        study.profile,
+    )

@@ -1,0 +1,106 @@
+# UDP datagrams: bitrate, loss and its causes, cost. A chapter of the report where the section
+# `datagrams` is enabled.
+#
+#   snakemake --cores 1 datagrams
+from copycost.datagrams import section as udp_section
+
+DATAGRAM_RECORDS = CONFIG.datagrams.paths()
+DATAGRAM_FIGURES = [f"results/figures/datagrams/{name}" for name in udp_section.FIGURES]
+
+if CONFIG.datagrams.enabled:
+    REPORT_CHAPTERS["datagrams"] = "results/datagrams/facts.json"
+    REPORT_FIGURES += DATAGRAM_FIGURES
+
+
+rule run_datagrams:
+    input:
+        unpack(budget_programs),
+        host="results/host.json",
+    output:
+        record=f"{udp_section.RAW}/{udp_section.PATTERN}.json",
+    log:
+        f"results/logs/run_datagrams/{udp_section.PATTERN}.log",
+    wildcard_constraints:
+        driver=r"[a-z]\w*",
+        datagram_bytes=r"[1-9]\d*",
+        n_streams=r"[1-9]\d*",
+    priority: lambda wildcards: budget.priority(wildcards, CONFIG.measure.order_seed)
+    # All cores, so that nothing else runs beside a measurement.
+    threads: workflow.cores
+    params:
+        code=entry.digest_of(
+            package_files(
+                "measure",
+                "testbed",
+                "iperf3",
+                "datagrams/counters.py",
+                "datagrams/repetition.py",
+            )
+        ),
+        settings=CONFIG.datagrams.settings(CONFIG.measure).as_params(),
+    script:
+        "../scripts/run_datagrams.py"
+
+
+rule collect_datagrams:
+    input:
+        records=DATAGRAM_RECORDS,
+        code=package_files("datagrams/loss.py", "datagrams/table.py", "iperf3"),
+    output:
+        table="results/tables/datagrams.csv",
+    log:
+        "results/logs/tables/datagrams.log",
+    message:
+        "Collect the records of the datagrams"
+    script:
+        "../scripts/collect_datagrams.py"
+
+
+rule compute_datagram_facts:
+    input:
+        table=rules.collect_datagrams.output.table,
+        published="data/published/cpu-overhead-udp.csv",
+        profile=REPORT_CHAPTERS.get("profile", []),
+        code=package_files(
+            "cpu_budget/points.py", "datagrams", "iperf3/losses.py", "stats"
+        ),
+    output:
+        facts="results/datagrams/facts.json",
+    log:
+        "results/logs/datagrams/facts.log",
+    params:
+        section=CONFIG.as_dict()["datagrams"],
+        statistics=CONFIG.as_dict()["statistics"],
+    message:
+        "Account for the datagrams"
+    script:
+        "../scripts/compute_datagram_facts.py"
+
+
+rule draw_datagrams:
+    input:
+        facts=rules.compute_datagram_facts.output.facts,
+        code=package_files(
+            "datagrams/figures.py",
+            "figures/output.py",
+            "figures/style.py",
+            "figures/text.py",
+        ),
+    output:
+        svg="results/figures/datagrams/{name}.svg",
+        csv="results/figures/datagrams/{name}.csv",
+    log:
+        "results/logs/figures/datagrams/{name}.log",
+    wildcard_constraints:
+        name="|".join(udp_section.FIGURES),
+    message:
+        "Draw {wildcards.name} of the datagrams"
+    script:
+        "../scripts/draw_datagrams.py"
+
+
+rule datagrams:
+    input:
+        facts=rules.compute_datagram_facts.output.facts,
+        figures=[f"{figure}.svg" for figure in DATAGRAM_FIGURES],
+        records=DATAGRAM_RECORDS,

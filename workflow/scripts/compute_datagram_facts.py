@@ -1,0 +1,22 @@
+"""Account for the losses, and fit what a datagram costs."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from copycost.datagrams.facts import compute_facts
+from copycost.logs import log_to_file
+from copycost.stats.settings import StatisticsSettings
+
+log_to_file(snakemake.log[0])
+profile = snakemake.input.profile
+facts = compute_facts(
+    pd.read_csv(snakemake.input.table),
+    snakemake.params.section,
+    StatisticsSettings(**snakemake.params.statistics),
+    pd.read_csv(snakemake.input.published),
+    json.loads(Path(profile).read_text(encoding="utf-8")) if profile else None,
+)
+text = json.dumps(facts, indent=1, allow_nan=False)
+Path(snakemake.output.facts).write_text(text + "\n", encoding="utf-8")

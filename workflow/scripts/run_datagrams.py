@@ -1,0 +1,24 @@
+"""Measure one repetition of the study of datagrams and write its record."""
+
+import json
+from pathlib import Path
+
+from copycost.datagrams.repetition import measure_datagrams
+from copycost.datagrams.section import DatagramCell, DatagramSettings
+from copycost.iperf3.record import write
+from copycost.iperf3.telling import line_of, streams
+from copycost.logs import log_to_file
+from copycost.progress import say
+
+log_to_file(snakemake.log[0])
+cell = DatagramCell.from_path(snakemake.output.record)
+programs = [snakemake.input.get(side) for side in ("sender", "receiver")]
+record = measure_datagrams(
+    cell,
+    DatagramSettings.from_params(snakemake.params.settings),
+    json.loads(Path(snakemake.input.host).read_text(encoding="utf-8")),
+    programs=tuple(Path(program) for program in programs if program),
+)
+write(record, Path(snakemake.output.record))
+what = f"{cell.testbed} {cell.driver} {cell.datagram_bytes} B {streams(cell.n_streams)}"
+say(line_of(what, record))
