@@ -48,6 +48,7 @@ print(json.dumps(found))
 # sends datagrams to a sink, by MSG_ZEROCOPY too, and prints what became of them
 SINK = """
 import json, socket, struct, sys
+from copycost.measure.sink import settle_sink
 from copycost.testbed.testbed import open_testbed
 SO_ZEROCOPY, MSG_ZEROCOPY, UDP_SEGMENT = 60, 0x4000000, 103
 with open_testbed("sink") as testbed:
@@ -70,6 +71,8 @@ with open_testbed("sink") as testbed:
     sender.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 1000)
     sender.send(bytes(10000))
     segmented = testbed.drop_hook.read_settled(sum(sizes) + 10000)
+    # as if seven datagrams more had been sent, which never came
+    lost = settle_sink(testbed.drop_hook, {"datagrams": 84, "bytes": sum(sizes) + 17000}, 1000)
     try:
         peer.recv(1)
         arrived = True
@@ -77,6 +80,7 @@ with open_testbed("sink") as testbed:
         arrived = False
     print(json.dumps({
         "mtu_bytes": testbed.mtu_bytes, "transport": testbed.transport, "arrived": arrived,
+        "lost": lost,
         "copied": copied, "counts": [(d.packets, d.payload_bytes)
                                      for d in (before, plain, segmented)]}))
     sender.close(), peer.close()
@@ -140,6 +144,13 @@ def test_the_sink_drops_and_counts_everything_and_copies_nothing(before: tuple[s
     assert found["copied"] == [0, 0, 0]
     # one packet that is still to be cut into ten datagrams is counted once, with all its bytes
     assert found["counts"] == [[0, 0], [3, 66508], [4, 76508]]
+    assert found["lost"] == {
+        "sent_datagrams": 84,
+        "dropped_datagrams": 76,
+        "lost_before_hook": 7,
+        "dropped_packets": 4,
+        "dropped_bytes": 76508,
+    }
 
 
 def test_a_counter_is_read_without_the_headers() -> None:
@@ -199,6 +210,19 @@ def test_a_tool_that_was_killed_is_a_failure_not_a_lack() -> None:
     with pytest.raises(HostError, match="was killed by signal 9") as caught:
         run_tool(["sh", "-c", "kill -9 $$"], None)
     assert not isinstance(caught.value, TestbedUnavailable)
+
+
+def test_a_tool_that_hangs_is_a_failure_not_a_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "_TIMEOUT_S", 0.05)
+    with pytest.raises(HostError, match=r"sleep 60 did not end within 0\.05 s") as caught:
+        run_tool(["sleep", "60"], None)
+    assert not isinstance(caught.value, TestbedUnavailable)
+
+
+def test_a_tool_that_may_not_be_executed_is_named(tmp_path: Path) -> None:
+    (tmp_path / "tool").write_text("")
+    with pytest.raises(TestbedUnavailable, match="tool may not be executed; allow executing it"):
+        run_tool([str(tmp_path / "tool")], None)
 
 
 def test_a_tool_that_refuses_is_quoted() -> None:

@@ -17,7 +17,7 @@ _REMEDIES = (
     ("No buffer space", "raise net.core.optmem_max (sysctl) or the limit of locked memory"
      " (ulimit -l)"),
     ("Cannot allocate memory", "raise the limit of locked memory (ulimit -l) or ask for fewer"
-     " threads or smaller messages"),
+     " threads, smaller messages or a smaller working set"),
     ("Too many open files", "raise the limit of open files (ulimit -n) or ask for fewer threads"),
     ("Resource temporarily unavailable", "raise the limit of processes (ulimit -u) or ask for"
      " fewer threads"),

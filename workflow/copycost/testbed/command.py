@@ -9,7 +9,7 @@ from copycost.testbed.namespaces import Namespace, TestbedUnavailable
 # ordinary users often lack these folders in their PATH
 _ENVIRONMENT = {"LC_ALL": "C", "PATH": os.environ.get("PATH", "") + ":/usr/sbin:/sbin"}
 _PACKAGES = {"ip": "iproute2", "nft": "nftables"}
-_TIMEOUT_S = 10
+_TIMEOUT_S = 10.0
 _VETH_REMEDY = "run as root, and look whether the kernel has veth (modprobe veth)"
 
 
@@ -38,7 +38,7 @@ def run_tool(
     TestbedUnavailable
         If the tool is missing or refuses.
     HostError
-        If it was killed.
+        If it was killed, did not end, or cannot be run.
     """
     try:
         if namespace is None:
@@ -53,16 +53,25 @@ def run_tool(
 
 
 def _spawn(command: list[str], text: str, pass_fds: tuple[int, ...], remedy: str) -> str:
-    done = subprocess.run(
-        command,
-        input=text,
-        capture_output=True,
-        text=True,
-        pass_fds=pass_fds,
-        env=_ENVIRONMENT,
-        check=False,
-        timeout=_TIMEOUT_S,
-    )
+    try:
+        done = subprocess.run(
+            command,
+            input=text,
+            capture_output=True,
+            text=True,
+            pass_fds=pass_fds,
+            env=_ENVIRONMENT,
+            check=False,
+            timeout=_TIMEOUT_S,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise HostError(
+            f"{' '.join(command)} did not end within {_TIMEOUT_S:g} s; look for an overloaded host"
+        ) from error
+    except PermissionError as error:
+        raise TestbedUnavailable(
+            f"the command {command[0]} may not be executed", f"allow executing it; {remedy}"
+        ) from error
     if done.returncode < 0:
         raise HostError(f"{' '.join(command)} was killed by signal {-done.returncode}; run again")
     if done.returncode != 0:
