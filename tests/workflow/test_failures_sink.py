@@ -140,6 +140,15 @@ def test_a_ring_that_has_no_room_is_a_failed_record_before_anything_is_built(ben
     assert record["testbed"] is None
 
 
+def test_a_ring_beyond_the_user_s_own_limit_is_a_failed_record(bench: Bench) -> None:
+    need_tools("prlimit")
+    before = ("prlimit", "--as=400000000")
+    assert bench.measure("--working-set", "512MiB", before=before).code == 1
+    record = bench.record()
+    assert re.match("sender: ring of 536870912 bytes.*Cannot allocate memory", record["reason"])
+    assert "smaller working set" in record["remedy"]
+
+
 # --- io_uring
 
 

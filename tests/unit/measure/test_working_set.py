@@ -11,6 +11,7 @@ from copycost.measure.working_set import (
     available_memory_bytes,
     check_memory,
     ring_bytes,
+    time_to_fill_s,
 )
 
 MIB = 1 << 20
@@ -34,6 +35,11 @@ def test_a_working_set_is_so_many_bytes(
     working_set: str, llc_bytes: int | None, expected: int
 ) -> None:
     assert ring_bytes(working_set, host(llc_bytes)) == expected
+
+
+def test_a_sender_has_time_to_make_its_ring() -> None:
+    assert time_to_fill_s(0) == 0
+    assert time_to_fill_s(1 << 30) == 16
 
 
 def test_what_is_available_is_what_the_kernel_says_at_most() -> None:

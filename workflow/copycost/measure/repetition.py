@@ -28,7 +28,12 @@ from copycost.measure.perf_command import plan_perf
 from copycost.measure.placement import Placement, place
 from copycost.measure.side import PerfUnusable
 from copycost.measure.task import Task
-from copycost.measure.working_set import NotEnoughMemory, check_memory, ring_bytes
+from copycost.measure.working_set import (
+    NotEnoughMemory,
+    check_memory,
+    ring_bytes,
+    time_to_fill_s,
+)
 from copycost.records.record import SCHEMA_VERSION, PerfSides, Record, host_digest
 from copycost.testbed.namespaces import TestbedUnavailable
 from copycost.testbed.testbed import Testbed, TestbedKind, open_testbed
@@ -68,7 +73,8 @@ def measure_repetition(
     lock_path : Path, optional
         Lock against overlapping measurements; by default the one that all runs on a host share.
     io_timeout_s : float
-        Longest wait of a program for the other, or of us for a program [s].
+        Longest wait of a program for the other, or of us for a program [s], apart from the time
+        that a sender takes to make a large ring of messages.
     onlooker : Onlooker, optional
         Who is told when the window begins and ends. It disturbs: not for timed repetitions.
 
@@ -96,7 +102,7 @@ def measure_repetition(
                 receiver=receiver,
                 ring_bytes=ring,
                 host=host,
-                io_timeout_s=io_timeout_s,
+                io_timeout_s=io_timeout_s + time_to_fill_s(ring),
                 parent_fds=parent_fds,
                 lock_fd=lock.fd,
                 onlooker=onlooker,

@@ -25,6 +25,8 @@ _MEMORY_PER_RING_BYTE = 3
 _MESSAGES_IN_FLIGHT = 4
 # what is left to everybody else, and to the kernel's own buffers
 _SPARE_SHARE = 0.1
+# how fast a busy host makes the pages of a ring, at least [bytes/s]
+_SLOWEST_BYTES_PER_S = 64 << 20
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _CGROUPS = Path("/sys/fs/cgroup")
 
@@ -63,6 +65,11 @@ def ring_bytes(working_set: str, host: Mapping[str, Any]) -> int:
         llc_bytes = host["cpu"]["caches"]["llc_bytes"]
         return _TIMES_LLC * int(llc_bytes) if llc_bytes else _UNKNOWN_LLC_RING_BYTES
     return int(working_set)
+
+
+def time_to_fill_s(ring: int) -> float:
+    """Return how long it may take a sender to make a ring of so many bytes [s]."""
+    return ring / _SLOWEST_BYTES_PER_S
 
 
 def check_memory(ring: int, msg_bytes: int, n_threads: int) -> None:
