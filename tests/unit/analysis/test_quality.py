@@ -53,8 +53,43 @@ def test_warned_repetitions_are_compared_with_and_without() -> None:
     )
     quality = facts_of(run)["conditions"]["veth"]["quality"]
     assert quality["warnings"] == {"foreign_load": 12}
-    assert quality["without"]["status"] == "compared"
-    assert quality["without"]["n_compared"] == 12
+    assert quality["without_warned"]["status"] == "compared"
+    assert quality["without_warned"]["n_repetitions"] == 12
+    assert quality["without_warned"]["n_compared"] == 12
+    assert quality["without_warned"]["n_reversed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "check"),
+    [
+        ("first_half_share", 0.6, "halves"),
+        ("tcp_retransmits", 1e6, "retransmits"),
+        ("sender_min_running_percent", 40.0, "multiplexed"),
+    ],
+)
+def test_every_check_is_compared_with_and_without_what_it_flags(
+    column: str, value: float, check: str
+) -> None:
+    run = Run(**SMALL, repetitions=4, noise=0.002)
+    cells = make_cells(run)
+    cells.loc[cells["rep"] == 2, column] = value
+    quality = facts_of(run, cells)["conditions"]["veth"]["quality"]
+    gates = {gate["id"]: gate["without"] for gate in quality["gates"]}
+    found = gates.pop(check)
+    assert (found["n_repetitions"], found["n_compared"]) == (12, 12)
+    assert set(gates.values()) == {None}
+    assert quality["without_flagged"] == found
+
+
+def test_outlier_that_turns_a_verdict_is_told() -> None:
+    run = Run(**SMALL, repetitions=5, noise=0.0005, implementations=("two_copy", "one_copy"))
+    cells = make_cells(run)
+    rows = (cells["implementation"] == "one_copy") & (cells["msg_bytes"] == 65536)
+    cells.loc[rows & (cells["rep"] == 3), "throughput_bits_per_s"] *= 0.1
+    quality = facts_of(run, cells)["conditions"]["veth"]["quality"]
+    spread = next(gate["without"] for gate in quality["gates"] if gate["id"] == "spread")
+    # One repetition in each of two cells, without which the two differences are seen again.
+    assert (spread["n_repetitions"], spread["n_changed"], spread["n_reversed"]) == (2, 2, 0)
 
 
 def test_table_has_a_row_per_cell_with_values_and_flags() -> None:

@@ -97,7 +97,6 @@ def grid_facts(config: dict[str, Any], conditions: list[str]) -> Facts:
     return {
         "implementations": list(dict.fromkeys(implementations)),
         "conditions": conditions,
-        "testbeds": conditions,
         "msg_bytes": sorted({size for section in asked_for for size in section["msg_bytes"]}),
         "n_threads": sorted({count for section in asked_for for count in section["n_threads"]}),
     }

@@ -97,8 +97,6 @@ def compute_facts(inputs: Inputs) -> Facts:
         "memory": memory,
         "round_trips": round_trip_facts(inputs.round_trips, inputs.config, settings),
     }
-    # The names that templates of before conditions ask for.
-    facts |= {"testbeds": facts["conditions"], "measured_testbeds": facts["measured_conditions"]}
     result: Facts = plain(facts)
     return result
 

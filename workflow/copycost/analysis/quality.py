@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.compare import compare
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.plain import Facts
 from copycost.analysis.quality_table import (
@@ -15,6 +14,7 @@ from copycost.analysis.quality_table import (
     quality_table,
 )
 from copycost.analysis.view import View, largest_block
+from copycost.analysis.without import flagged_repetitions, without_facts
 from copycost.stats.settings import FloatArray
 
 _CELL = ["implementation", "msg_bytes", "n_threads"]
@@ -28,36 +28,46 @@ def quality_facts(view: View) -> Facts:
     n_cells, n_clean
         Cells with a measurement, and those of them that break no bound.
     gates
-        Per bound: id, threshold, because, n_cells that break it, and the worst value with its
-        cell; None where it was not measured.
+        Per bound: id, threshold, because, n_cells that break it, the worst value with its cell
+        (None where it was not measured), and `without` the repetitions that it flags (None where it
+        flags none; see `copycost.analysis.without`).
     n_warned, n_measured, warnings
         Repetitions that the machine disturbed, of those measured; and per disturbance.
     round_drift
         Throughput of the last round over that of the first, over the cells that have all rounds;
         None with a single round.
-    without
-        The throughput comparisons made again without warned repetitions: status ``none_warned``,
-        ``all_warned`` or ``compared``, n_compared and n_changed (another verdict).
+    without_warned, without_flagged
+        The throughput comparisons made again without the repetitions that came with a warning, and
+        without all that any check flags.
     """
     measured = view.measured
     warned = disturbed(measured)
     table = quality_table(measured)
+    found = flagged_repetitions(measured)
     flags = table[[f"flag_{gate.id}" for gate in GATES]]
     return {
         "n_cells": len(table),
         "n_clean": int((~flags.any(axis=1)).sum()),
-        "gates": [_gate_facts(gate, table) for gate in GATES],
+        "gates": [_gate_facts(view, gate, table, found.get(gate.id)) for gate in GATES],
         "n_measured": len(measured),
         "n_warned": int(warned.sum()),
         "warnings": {
             code: n for code in DISTURBANCES if (n := int(has_warning(measured, code).sum()))
         },
         "round_drift": _round_drift(measured),
-        "without": _without(view, warned),
+        "without_warned": without_facts(view, warned),
+        "without_flagged": without_facts(view, _any(found, measured)),
     }
 
 
-def _gate_facts(gate: Gate, table: pd.DataFrame) -> Facts:
+def _any(found: dict[str, pd.Series], measured: pd.DataFrame) -> pd.Series:
+    flagged = pd.Series(False, index=measured.index)
+    for one in found.values():
+        flagged |= one
+    return flagged
+
+
+def _gate_facts(view: View, gate: Gate, table: pd.DataFrame, flagged: pd.Series | None) -> Facts:
     values = table[gate.column].dropna()
     worst = None
     if len(values):
@@ -70,6 +80,7 @@ def _gate_facts(gate: Gate, table: pd.DataFrame) -> Facts:
         "because": gate.because,
         "n_cells": int(table[f"flag_{gate.id}"].sum()),
         "worst": worst,
+        "without": without_facts(view, flagged) if flagged is not None and flagged.any() else None,
     }
 
 
@@ -82,22 +93,3 @@ def _round_drift(measured: pd.DataFrame) -> float | None:
         return None
     means = block.mean(axis=0)
     return float(np.exp(means[-1] - means[0]))
-
-
-def _without(view: View, warned: pd.Series) -> Facts:
-    if not warned.any():
-        return {"status": "none_warned", "n_compared": 0, "n_changed": 0}
-    if warned.all():
-        return {"status": "all_warned", "n_compared": 0, "n_changed": 0}
-    kept = view.rows.drop(index=warned.index[warned])
-    again = compare(kept, view.settings)
-    keys = ["implementation", "baseline", "msg_bytes", "n_threads"]
-    both = view.ratios[view.ratios["metric"] == THROUGHPUT].merge(
-        again[again["metric"] == THROUGHPUT], on=keys, suffixes=("", "_again")
-    )
-    both = both[(both["n_pairs"] > 0) & (both["n_pairs_again"] > 0)]
-    return {
-        "status": "compared",
-        "n_compared": len(both),
-        "n_changed": int((both["verdict"] != both["verdict_again"]).sum()),
-    }

@@ -80,11 +80,11 @@ def beside_facts(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published])
     grid
         Sizes of this host's grid.
     runs
-        Per published run: name, title, system, method, differences; testbed (of this host, the one
-        that resembles its path most) and same_path; ratios of this host's throughput to its,
-        per implementation; crossovers of both, per thread count; has_cost and same_cost_unit.
+        Per published run: name, title, system, method, differences; testbed (of this host, the
+        condition that resembles its path most) and same_path; ratios of this host's throughput to
+        its, per implementation; crossovers of both, per thread count; has_cost and same_cost_unit.
     """
-    measured = list(facts["measured_testbeds"])
+    measured = list(facts["measured_conditions"])
     result: Facts = plain(
         {
             "schema_version": SCHEMA_VERSION,
@@ -99,22 +99,22 @@ def beside_facts(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published])
     return result
 
 
-def testbed_beside(facts: Facts, run: Published) -> str:
-    """Return the testbed of this host to show beside a run: its own kind, else the first."""
-    measured: list[str] = facts["measured_testbeds"]
+def condition_beside(facts: Facts, run: Published) -> str:
+    """Return the condition of this host to show beside a run: its own kind, else the first."""
+    measured: list[str] = facts["measured_conditions"]
     wanted = str(run.source["testbed"])
     return wanted if wanted in measured else measured[0]
 
 
 def _run_facts(facts: Facts, summary: pd.DataFrame, run: Published) -> Facts:
-    testbed = testbed_beside(facts, run)
-    mine = summary[summary["testbed"] == testbed]
-    theirs = run.analysed.facts["testbeds"][run.name]
-    ours = facts["testbeds"][testbed]
+    condition = condition_beside(facts, run)
+    mine = summary[summary["condition"] == condition]
+    theirs = run.analysed.facts["conditions"][run.name]
+    ours = facts["conditions"][condition]
     return {
         **{key: run.source[key] for key in ("name", "title", "system", "method", "differences")},
-        "testbed": testbed,
-        "same_path": testbed == run.source["testbed"],
+        "testbed": condition,
+        "same_path": condition == run.source["testbed"],
         "ratios": _ratios(mine, run),
         "sizes": run.analysed.facts["grid"]["msg_bytes"],
         "crossovers": [
@@ -127,7 +127,7 @@ def _run_facts(facts: Facts, summary: pd.DataFrame, run: Published) -> Facts:
         ],
         "has_cost": not run.medians(PUBLISHED_COST).empty,
         "same_cost_unit": facts["cost"]["column"] == PUBLISHED_COST,
-        "costs": _costs(mine, run, facts["cost"]["column"]),
+        "costs": _costs(mine, run, ours["cost_column"]),
     }
 
 

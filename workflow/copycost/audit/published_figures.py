@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.plain import Facts
-from copycost.audit.published import PUBLISHED_COST, Published, known_medians, testbed_beside
+from copycost.audit.published import PUBLISHED_COST, Published, condition_beside, known_medians
 from copycost.figures.axes import scale_of, size_axis, value_axis
 from copycost.figures.looks import Look, in_order, looks
 from copycost.figures.style import CM, WIDTH_CM, styled
@@ -27,7 +27,7 @@ _COLUMNS = ["run", "where", "testbed", "implementation", "msg_bytes", "n_threads
 @styled
 def draw_throughput(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Drawn:
     """Draw throughput against size: a row per published run, a column per thread count of it."""
-    if not facts["measured_testbeds"]:
+    if not facts["measured_conditions"]:
         return _nothing()
     data = pd.concat([_points(facts, summary, run) for run in runs], ignore_index=True)
     rows = [(run, _thread_counts(data[data["run"] == run.name])) for run in runs]
@@ -61,7 +61,7 @@ def draw_throughput(facts: Facts, summary: pd.DataFrame, runs: Sequence[Publishe
 @styled
 def draw_costs(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Drawn:
     """Draw what a byte costs: each published run that tells, and this host beside it."""
-    if not facts["measured_testbeds"]:
+    if not facts["measured_conditions"]:
         return _nothing()
     shown = [run for run in runs if not run.medians(PUBLISHED_COST).empty]
     unit = f"{facts['cost']['unit']}/B"
@@ -69,8 +69,10 @@ def draw_costs(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -
     for run in shown:
         there = _rows(run.medians(PUBLISHED_COST), run, _THERE, run.name, "cost per byte",
                       "cycles/B", 1.0)  # fmt: skip
-        testbed = testbed_beside(facts, run)
-        mine = known_medians(summary[summary["testbed"] == testbed], facts["cost"]["column"])
+        testbed = condition_beside(facts, run)
+        mine = known_medians(
+            summary[summary["condition"] == testbed], facts["conditions"][testbed]["cost_column"]
+        )
         mine = mine[mine["n_threads"].isin(there["n_threads"])]
         here = _rows(mine, run, _HERE, testbed, "cost per byte", unit, 1.0)
         parts += [there, here]
@@ -109,8 +111,8 @@ def _nothing() -> Drawn:
 
 
 def _points(facts: Facts, summary: pd.DataFrame, run: Published) -> pd.DataFrame:
-    testbed = testbed_beside(facts, run)
-    mine = known_medians(summary[summary["testbed"] == testbed], THROUGHPUT)
+    testbed = condition_beside(facts, run)
+    mine = known_medians(summary[summary["condition"] == testbed], THROUGHPUT)
     theirs = run.medians(THROUGHPUT)
     mine = mine[mine["n_threads"].isin(theirs["n_threads"])]
     return pd.concat(
