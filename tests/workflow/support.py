@@ -30,7 +30,9 @@ MICRO: Mapping[str, Mapping[str, Any]] = {
         "msg_bytes": ["4KiB", "64KiB"],
         "n_threads": [1],
     },
-    "measure": {"repetitions": 2, "warmup_s": 0.02, "duration_s": 0.1},
+    "udp": {"implementations": []},
+    "round_trips": {"implementations": []},
+    "measure": {"repetitions": 2, "warmup_s": 0.02, "duration_s": 0.1, "memory_floor": False},
     "statistics": {"resamples": 200},
 }
 

@@ -1,0 +1,133 @@
+"""Working sets, receivers, batches and round trips: each only measures what is new or changed."""
+
+import csv
+import shutil
+from pathlib import Path
+
+import pytest
+from workflow.support import Checkout, new_checkout
+
+LOOPBACK = "streams/testbed=loopback"
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """One repetition each of two receivers, of the sink and of round trips."""
+    checkout = new_checkout(tmp_path_factory.mktemp("dimensions") / "checkout")
+    checkout.configure(
+        "streams", implementations=["two_copy"], msg_bytes=["4KiB"], receivers=["recv", "trunc"]
+    )
+    checkout.configure(
+        "udp", implementations=["two_copy"], msg_bytes=["4KiB"], working_sets=["hot"]
+    )
+    checkout.configure(
+        "round_trips", implementations=["two_copy"], testbeds=["loopback"], msg_bytes=[64]
+    )
+    checkout.configure("measure", repetitions=1, memory_floor=True)
+    checkout.snakemake("--cores", "2", "tables")
+    return checkout
+
+
+@pytest.fixture
+def checkout(measured: Checkout, tmp_path: Path) -> Checkout:
+    return measured.copy(tmp_path / "checkout")
+
+
+def cells(checkout: Checkout) -> list[str]:
+    """Return what a run would measure, without the parts of the path that are all alike."""
+    shortened = (path.removeprefix("results/raw/") for path in checkout.planned_cells())
+    return [path.removesuffix("/rep=1.json") for path in shortened]
+
+
+def rows(checkout: Checkout, table: str) -> list[dict[str, str]]:
+    with (checkout.path / "results" / "tables" / table).open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_streams_and_round_trips_have_a_table_each(measured: Checkout) -> None:
+    found = rows(measured, "cells.csv")
+    assert {row["condition"] for row in found} == {"loopback", "loopback_trunc", "sink"}
+    assert {row["status"] for row in found} <= {"measured", "skipped"}  # sink needs some rights
+    (round_trip,) = rows(measured, "round_trips.csv")
+    assert round_trip["status"] == "measured", round_trip["reason"]
+    assert 0 < float(round_trip["p50_ns"]) <= float(round_trip["max_ns"])
+
+
+def test_a_ring_that_is_added_is_measured_alone(checkout: Checkout) -> None:
+    checkout.configure("streams", working_sets=["hot", "16MiB"])
+    assert [path.partition("n_threads=1/")[2] for path in cells(checkout)] == [
+        "working_set=16777216/receiver=recv",
+        "working_set=16777216/receiver=trunc",
+    ]
+
+
+def test_cold_datagrams_are_measured_alone(checkout: Checkout) -> None:
+    checkout.configure("udp", working_sets=["hot", "cold"])
+    assert cells(checkout) == [
+        "streams/testbed=sink/implementation=two_copy/msg_bytes=4096/n_threads=1"
+        "/working_set=cold/receiver=recv"
+    ]
+
+
+def test_a_receiver_that_is_added_is_built_and_measured_alone(checkout: Checkout) -> None:
+    checkout.configure("streams", receivers=["recv", "trunc", "uring"])
+    planned = checkout.planned()
+    assert (planned["build_receiver"], planned["run_cell"]) == (1, 1)
+    assert all(path.endswith("receiver=uring") for path in cells(checkout))
+    assert planned.keys().isdisjoint({"build_sender", "collect_host"})
+
+
+def test_batches_of_one_strategy_share_its_program(checkout: Checkout) -> None:
+    names = ["two_copy", "sendmmsg", "sendmmsg_x4", "sendmmsg_x16"]
+    checkout.configure("streams", implementations=names, receivers=["recv"])
+    planned = checkout.planned()
+    assert (planned["build_sender"], planned["run_cell"]) == (1, 3)
+    assert all(f"{LOOPBACK}/implementation=sendmmsg" in path for path in cells(checkout))
+
+
+def test_an_edited_receiver_is_measured_again_alone(checkout: Checkout) -> None:
+    checkout.append("src/receivers/trunc.c", "/* edited */\n")
+    assert [path.rpartition("/")[2] for path in cells(checkout)] == ["receiver=trunc"]
+    assert checkout.planned()["build_receiver"] == 1
+
+
+def test_what_nobody_receives_does_not_depend_on_a_receiver(checkout: Checkout) -> None:
+    checkout.append("src/receivers/recv.c", "/* edited */\n")
+    assert [path.partition("/implementation")[0] for path in cells(checkout)] == [
+        "round_trips/testbed=loopback",
+        LOOPBACK,
+    ]
+
+
+def test_only_round_trips_depend_on_their_interval(checkout: Checkout) -> None:
+    checkout.configure("measure", interval_us=100)
+    assert [path.partition("/")[0] for path in cells(checkout)] == ["round_trips"]
+
+
+def test_messages_that_are_rewritten_are_measured_again(checkout: Checkout) -> None:
+    checkout.configure("measure", fresh=True)
+    assert checkout.planned()["run_cell"] == 4
+
+
+def test_what_memory_costs_is_measured_apart(checkout: Checkout) -> None:
+    memory = "results/memory.json"
+    assert checkout.planned(memory) == {}
+    checkout.append("src/memory_floor.c", "/* edited */\n")
+    assert checkout.planned(memory) == {"build_memory_floor": 1, "measure_memory": 1}
+    assert cells(checkout) == []
+    checkout.configure("measure", memory_floor=False)
+    assert cells(checkout) == []
+
+
+def test_a_new_round_has_all_kinds_of_cells(checkout: Checkout) -> None:
+    checkout.configure("measure", repetitions=2)
+    new = checkout.planned_cells()
+    assert len(new) == 4
+    assert all(path.endswith("/rep=2.json") for path in new)
+
+
+def test_results_that_are_gone_come_from_the_records_alone(checkout: Checkout) -> None:
+    shutil.rmtree(checkout.path / "results" / "tables")
+    checkout.snakemake("--cores", "2", "tables")
+    assert len(rows(checkout, "cells.csv")) == 3
+    assert len(checkout.records()) == 4
