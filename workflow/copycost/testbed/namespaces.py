@@ -72,8 +72,9 @@ class Namespace:
 def two_namespaces() -> Iterator[tuple[Namespace, Namespace, Isolation]]:
     """Make the sender's and the receiver's network namespace, and leave them at the end.
 
-    As root the calling thread is back where it was afterwards. Without root it has entered a user
-    namespace, for good: call this in a process of its own, which has one thread.
+    As root of the host the calling thread is back where it was afterwards. Anybody else has entered
+    a user namespace or a network namespace for good: call this in a process of its own, which has
+    one thread.
 
     Raises
     ------
