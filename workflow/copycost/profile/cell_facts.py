@@ -132,8 +132,9 @@ def _side(
 def _top(categories: Mapping[str, Any], lists: Lists) -> list[str]:
     """Return the titles of the categories that take most, at most three."""
     titles = {category.name: category.title for category in lists.categories.all}
-    ranked = sorted(categories, key=lambda name: -categories[name]["share"]["median"])
-    return [titles[name] for name in ranked[:_TOP_CATEGORIES]]
+    known = [name for name in titles if name in categories]
+    known.sort(key=lambda name: -categories[name]["share"]["median"])
+    return [titles[name] for name in known[:_TOP_CATEGORIES]]
 
 
 def _samples(one: Repetition, side: str) -> int:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from copycost.conditions import Condition
 from copycost.profile.cell_facts import SIDES, by_function, copied_share, slug_of
-from copycost.profile.estimate import changes
+from copycost.profile.estimate import changes, estimate, negated
 from copycost.profile.functions import UNCATEGORISED, plain_name
 from copycost.profile.grid import CellKey
 from copycost.profile.shares import Lists, Share
@@ -57,13 +58,14 @@ def difference_facts(
         "msg_bytes": msg_bytes,
         "n_threads": n_threads,
         "n_rounds": len(rounds),
+        "sender_only": Condition.from_slug(condition).sender_only,
         "sides": {
             side: _side(side, rounds, lists, settings.confidence)
             for side in SIDES
             if all(side in one.shares for both in rounds for one in both)
         },
         "copied_share": copied_share([other for _, other in rounds]),
-        "price": _price(rounds, settings.confidence),
+        "price": _price(rounds, settings),
     }
 
 
@@ -95,6 +97,7 @@ def _side(side: str, rounds: Rounds, lists: Lists, confidence: float) -> dict[st
         "before": _mean([one.ns_per_kib(side) for one, _ in rounds]),
         "after": _mean([other.ns_per_kib(side) for _, other in rounds]),
         "change": total,
+        "saving": negated(total),
         "grew": [row for row in rows if row["change"]["mean"] > 0][:_ROWS],
         "shrank": [row for row in reversed(rows) if row["change"]["mean"] < 0][:_ROWS],
         "n_functions": len(rows),
@@ -108,7 +111,7 @@ def _costs(one: Repetition, side: str, lists: Lists) -> dict[str, float]:
     return {name: share * scale for name, share in by_function(one, side, lists).items()}
 
 
-def _price(rounds: Rounds, confidence: float) -> dict[str, Any] | None:
+def _price(rounds: Rounds, settings: StatisticsSettings) -> dict[str, Any] | None:
     """Return what the second cell does besides, and what of the first it spares; both sides.
 
     None where the second does none of it.
@@ -125,24 +128,25 @@ def _price(rounds: Rounds, confidence: float) -> dict[str, Any] | None:
     ]
     paid = [sum(values) for values in zip(*extra.values(), strict=True)]
     totals = [sum(other.ns_per_kib(side) for side in other.shares) for _, other in rounds]
-    names = list(_PRICE)
-    every = changes(
-        [*extra.values(), paid, spared, [a - b for a, b in zip(paid, spared, strict=True)]],
-        confidence,
-    )
-    *parts, all_paid, all_spared, balance = every
+    balance = [a - b for a, b in zip(paid, spared, strict=True)]
+    all_spared, all_balance = changes([spared, balance], settings.confidence)
+    parts = [
+        {
+            "name": name,
+            "ns_per_kib": estimate(values, settings),
+            "share": _mean([a / b for a, b in zip(values, totals, strict=True)]),
+            "in_every_round": all(values),
+        }
+        for name, values in extra.items()
+        if any(values)
+    ]
+    parts.sort(key=lambda part: -sum(extra[str(part["name"])]))
     return {
-        "parts": [
-            {
-                "name": name,
-                "ns_per_kib": part,
-                "share": _mean([a / b for a, b in zip(extra[name], totals, strict=True)]),
-            }
-            for name, part in zip(names, parts, strict=True)
-        ],
-        "paid": all_paid,
+        "parts": parts,
+        "paid": estimate(paid, settings),
         "spared": all_spared,
-        "balance": balance,
+        "balance": all_balance,
+        "gain": negated(all_balance),
         "total": _mean(totals),
     }
 

@@ -125,7 +125,7 @@ class _Reader:
     def paragraph(self, text: bytes, line_number: int) -> None:
         """Take what stands between two empty lines."""
         head, _, rest = text.partition(b"\n")
-        if (rest and not rest.startswith((b"\t", b" "))) or b"PERF_RECORD_" in head:
+        if (rest and not rest.startswith(b"\t")) or b"PERF_RECORD_" in head:
             self._several(text, line_number)
         elif head.strip():
             self._sample(head, rest, line_number)

@@ -82,10 +82,10 @@ def shares_of(stacks: Mapping[Stack, int], side: str, lists: Lists) -> SideShare
         for depth in range(1, len(stack) + 1):
             _add(found.paths, (stack[:depth],), share)
         found.paths[stack].own += share
-        _add(found.functions, set(stack), share)
+        _add(found.functions, dict.fromkeys(stack), share)
         found.functions[stack[-1]].own += share
         category = lists.categories.of_stack(stack)
-        _add(found.categories, lists.categories.within(stack), share)
+        _add(found.categories, sorted(lists.categories.within(stack)), share)
         found.categories[category].own += share
         box, function = lists.data_path.of_stack(side, stack)
         _add(found.boxes, (box,), share)

@@ -1,0 +1,188 @@
+"""Profiles made by hand: records and stacks of which every share is known."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from copycost.profile.facts import load_lists, profile_facts
+from copycost.profile.folded import write_folded
+from copycost.profile.perf_script import Stacks
+from copycost.profile.record import ProfileRecord, Run, folded_path, write_record
+from copycost.profile.section import Profile
+from copycost.profile.tables import read_repetitions
+from copycost.stats.settings import StatisticsSettings
+
+ROOT = Path(__file__).parents[3]
+DATA = ROOT / "data"
+LISTS = load_lists(DATA / "functions", DATA / "published")
+SETTINGS = StatisticsSettings(resamples=500)
+
+_IN = "__send;entry_SYSCALL_64_after_hwframe_[k];do_syscall_64_[k];tcp_sendmsg_[k];"
+_DOWN = "tcp_sendmsg_locked_[k];tcp_write_xmit_[k];ip_output_[k];__dev_queue_xmit_[k];"
+_UP = "net_rx_action_[k];ip_local_deliver_finish_[k];"
+_RECEIVE = "__recv;entry_SYSCALL_64_after_hwframe_[k];tcp_recvmsg_[k];tcp_recvmsg_locked_[k];"
+
+SENDER = {
+    "main;__memmove_avx512_unaligned_erms": 10,
+    f"{_IN}tcp_sendmsg_locked_[k];_copy_from_iter_[k]": 50,
+    f"{_IN}{_DOWN}veth_xmit_[k]": 15,
+    f"{_IN}{_DOWN}{_UP}tcp_v4_rcv_[k];sock_def_readable_[k];_raw_spin_unlock_irqrestore_[k]": 15,
+    f"{_IN}release_sock_[k];tcp_ack_[k]": 10,
+}
+"""Stacks of a sender that copies twice; percent."""
+
+RECEIVER = {
+    f"{_RECEIVE}skb_copy_datagram_iter_[k];_copy_to_iter_[k]": 70,
+    f"{_RECEIVE}sk_wait_data_[k];schedule_[k]": 20,
+    f"{_RECEIVE}__tcp_transmit_skb_[k];ip_output_[k]": 10,
+}
+"""Stacks of a receiver; percent."""
+
+ZERO_COPY = {
+    f"{_IN}tcp_sendmsg_locked_[k];skb_zerocopy_iter_stream_[k];gup_fast_fallback_[k]": 15,
+    f"{_IN}{_DOWN}{_UP}skb_copy_ubufs_[k];__pi_memcpy_[k]": 45,
+    f"{_IN}{_DOWN}{_UP}tcp_v4_rcv_[k];sock_def_readable_[k]": 20,
+    f"{_IN}release_sock_[k];tcp_ack_[k];msg_zerocopy_complete_[k]": 5,
+    f"{_IN}{_DOWN}veth_xmit_[k]": 15,
+}
+"""Stacks of a sender that asks for zero-copy on veth; percent."""
+
+REAL_ZERO_COPY = {
+    "__sendmsg;entry_SYSCALL_64_after_hwframe_[k];udp_sendmsg_[k];gup_fast_fallback_[k]": 20,
+    "__sendmsg;entry_SYSCALL_64_after_hwframe_[k];udp_sendmsg_[k];sock_queue_err_skb_[k]": 10,
+    "__sendmsg;entry_SYSCALL_64_after_hwframe_[k];udp_sendmsg_[k];udp_send_skb_[k]": 70,
+}
+"""Stacks of a sender on the sink, where nothing is copied; percent."""
+
+_SAMPLES = 4000
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a made run.
+
+    `cpu_s` is the CPU time of the sides in a window of a second; `wobble` lets it, and what is
+    received, differ from one repetition to the next.
+    """
+
+    implementation: str
+    stacks: Mapping[str, Mapping[str, int]]
+    testbed: str = "veth"
+    msg_bytes: int = 65536
+    n_threads: int = 1
+    working_set: str = "hot"
+    repetitions: int = 3
+    cpu_s: Mapping[str, float] = field(default_factory=lambda: {"sender": 0.8, "receiver": 0.6})
+    gigabytes: float = 2.0
+    copied_share: float | None = None
+    wobble: Sequence[float] = (1.0, 1.02, 0.99, 1.01)
+    overhead: Sequence[float] = (1.04, 1.05, 1.06, 1.05)
+    source: str = "timer"
+    lost: int = 0
+    truncated: bool = False
+    status: str = "measured"
+    reason: str | None = None
+    remedy: str | None = None
+
+
+def _run(cell: Cell, rep: int, faster: float) -> Run:
+    scale = cell.wobble[rep - 1]
+    return {
+        "started_at": "2026-01-05T10:00:00+00:00",
+        "window_s": 1.0,
+        "received_bytes": round(cell.gigabytes * 1e9 * faster),
+        "sides": {
+            side: {"cpu_ns": cell.cpu_s[side] * 1e9 * scale, "cpu_source": "task_clock"}
+            for side in cell.stacks
+        },
+        "copied_share": cell.copied_share,
+        "warnings": [],
+    }
+
+
+def _record(cell: Cell, rep: int) -> tuple[ProfileRecord, dict[str, Stacks]]:
+    measured = cell.status == "measured"
+    record: Any = {
+        "schema_version": 1,
+        "study": "profile",
+        "cell": {
+            "testbed": cell.testbed,
+            "implementation": cell.implementation,
+            "msg_bytes": cell.msg_bytes,
+            "n_threads": cell.n_threads,
+            "working_set": cell.working_set,
+            "receiver": "recv",
+            "rep": rep,
+        },
+        "status": cell.status,
+        "reason": cell.reason,
+        "remedy": cell.remedy,
+        "host_digest": "0" * 64,
+        "boot_id": "made",
+        "commit": None,
+        "sampling": None,
+        "sampled": None,
+        "plain": None,
+    }
+    if not measured:
+        return record, {}
+    stacks = {}
+    for side, shares in cell.stacks.items():
+        period = round(cell.cpu_s[side] * 1e9 * cell.wobble[rep - 1] / _SAMPLES)
+        total = sum(shares.values())
+        stacks[side] = Stacks(
+            {stack: period * _SAMPLES * share // total for stack, share in shares.items()},
+            _SAMPLES,
+        )
+    record["sampling"] = {
+        "event": "cpu-clock" if cell.source == "timer" else "cycles",
+        "source": cell.source,
+        "frequency_hz": 3999,
+        "call_graph": "fp",
+        "perf_version": "6.1",
+        "lost": cell.lost,
+        "truncated": cell.truncated,
+        "sides": {
+            side: {"samples": one.samples, "weight": one.weight} for side, one in stacks.items()
+        },
+    }
+    record["sampled"] = _run(cell, rep, 1.0)
+    record["plain"] = _run(cell, rep, cell.overhead[rep - 1])
+    return record, stacks
+
+
+def write_run(cells: Sequence[Cell], folder: Path) -> list[Path]:
+    """Write the records and stacks of a made run and return the records' paths."""
+    paths = []
+    for number, cell in enumerate(cells):
+        for rep in range(1, cell.repetitions + 1):
+            record, stacks = _record(cell, rep)
+            paths.append(folder / f"cell={number}" / f"rep={rep}.json")
+            write_record(record, paths[-1])
+            write_folded(stacks, folded_path(paths[-1]))
+    return paths
+
+
+def section(**changes: object) -> Profile:
+    """Return a section of the configuration; what is not given is of no matter."""
+    values: dict[str, Any] = {
+        "enabled": True,
+        "implementations": ("two_copy", "zero_copy"),
+        "testbeds": ("veth",),
+        "msg_bytes": (65536,),
+        "n_threads": (1,),
+        "working_sets": ("hot",),
+        "receivers": ("recv",),
+        "differences": (("two_copy", "zero_copy"),),
+        "repetitions": 3,
+        "frequency_hz": 3999,
+        "event": "auto",
+    }
+    return Profile(**{**values, **changes})
+
+
+def facts_of(cells: Sequence[Cell], folder: Path, **changes: object) -> dict[str, Any]:
+    """Return the facts of a made run."""
+    repetitions = read_repetitions(write_run(cells, folder), LISTS)
+    return profile_facts(repetitions, section(**changes), LISTS, DATA, SETTINGS)

@@ -1,0 +1,74 @@
+"""Whether and how the host lets itself be sampled."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from copycost.profile.access import SamplingUnavailable, plan_sampling
+
+SHOWN = "ffffffff81000000 T _stext\n"
+HIDDEN = "0000000000000000 T _stext\n0000000000000000 T _text\n"
+
+
+def host(**changes: object) -> dict[str, Any]:
+    perf = {
+        "status": "available",
+        "reason": None,
+        "remedy": None,
+        "path": "/usr/bin/perf",
+        "version": "6.1",
+        "paranoid": 1,
+        "user_only": False,
+        "events": {"cycles": {"status": "supported"}},
+    }
+    return {"perf": {**perf, **changes}}
+
+
+@pytest.fixture
+def kallsyms(tmp_path: Path) -> Path:
+    path = tmp_path / "kallsyms"
+    path.write_text(SHOWN)
+    return path
+
+
+def test_the_cycle_counter_is_preferred(kallsyms: Path) -> None:
+    plan = plan_sampling(host(), "auto", 999, kallsyms)
+    assert (plan.event, plan.source, plan.frequency_hz) == ("cycles", "hardware", 999)
+
+
+def test_without_a_counter_the_timer_samples(kallsyms: Path) -> None:
+    no_counter = host(events={"cycles": {"status": "not_supported"}})
+    plan = plan_sampling(no_counter, "auto", 999, kallsyms)
+    assert (plan.event, plan.source) == ("cpu-clock", "timer")
+    with pytest.raises(SamplingUnavailable, match="no cycle counter"):
+        plan_sampling(no_counter, "cycles", 999, kallsyms)
+
+
+def test_the_timer_can_be_asked_for(kallsyms: Path) -> None:
+    assert plan_sampling(host(), "cpu_clock", 999, kallsyms).source == "timer"
+
+
+def test_a_missing_perf_has_the_reason_of_the_host_facts(kallsyms: Path) -> None:
+    missing = host(status="missing", reason="perf was not found", remedy="install linux-perf")
+    with pytest.raises(SamplingUnavailable) as caught:
+        plan_sampling(missing, "auto", 999, kallsyms)
+    assert (caught.value.reason, caught.value.remedy) == (
+        "perf was not found",
+        "install linux-perf",
+    )
+
+
+def test_a_kernel_that_may_not_be_sampled(kallsyms: Path) -> None:
+    with pytest.raises(SamplingUnavailable, match="perf_event_paranoid is 2") as caught:
+        plan_sampling(host(user_only=True, paranoid=2), "auto", 999, kallsyms)
+    assert "sysctl kernel.perf_event_paranoid=1" in caught.value.remedy
+
+
+@pytest.mark.parametrize("content", [HIDDEN, "", None])
+def test_a_kernel_that_hides_its_addresses(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "kallsyms"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(SamplingUnavailable, match="kptr_restrict"):
+        plan_sampling(host(), "auto", 999, path)

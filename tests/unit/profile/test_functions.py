@@ -1,0 +1,132 @@
+"""The lists of data/functions, and what they say of a stack."""
+
+import csv
+from pathlib import Path
+
+import pytest
+import yaml
+
+from copycost.errors import DataError
+from copycost.profile.functions import UNCATEGORISED, Categories, Names, load_categories
+from copycost.profile.paths import ELSEWHERE, load_chain_names, load_data_path
+
+ROOT = Path(__file__).parents[3]
+FUNCTIONS = ROOT / "data" / "functions"
+SEND = ("__send", "entry_SYSCALL_64_after_hwframe_[k]", "do_syscall_64_[k]", "tcp_sendmsg_[k]")
+
+
+@pytest.fixture(scope="module")
+def categories() -> Categories:
+    return load_categories(FUNCTIONS)
+
+
+@pytest.mark.parametrize(
+    ("stack", "category"),
+    [
+        (("__send",), "user"),
+        (("main", "__memmove_avx512_unaligned_erms"), "user_copy"),
+        ((*SEND, "tcp_sendmsg_locked_[k]", "_copy_from_iter_[k]"), "copy"),
+        ((*SEND, "skb_copy_datagram_iter_[k]", "copy_user_enhanced_fast_string_[k]"), "copy"),
+        ((*SEND, "skb_copy_ubufs_[k]", "__pi_memcpy_[k]"), "deferred_copy"),
+        ((*SEND, "__alloc_skb_[k]", "memset_[k]"), "allocation"),
+        ((*SEND, "gup_fast_fallback_[k]"), "pinning"),
+        ((*SEND, "sock_queue_err_skb_[k]"), "notification"),
+        ((*SEND, "sock_def_readable_[k]", "_raw_spin_unlock_irqrestore_[k]"), "scheduling"),
+        ((*SEND, "tcp_write_xmit_[k]"), "protocol"),
+        ((*SEND, "handle_softirqs_[k]"), "softirq"),
+        ((*SEND, "veth_xmit_[k]"), "device"),
+        (SEND[:3], "system_call"),
+        ((*SEND, "udp_send_skb_[k]", "htab_map_hash_[k]"), "tracing"),
+        ((*SEND, "a_function_of_tomorrow_[k]"), UNCATEGORISED),
+        ((*SEND, "[unknown]_[k]"), UNCATEGORISED),
+    ],
+)
+def test_a_sample_belongs_to_its_innermost_function(
+    categories: Categories, stack: tuple[str, ...], category: str
+) -> None:
+    assert categories.of_stack(stack) == category
+
+
+def test_locks_work_for_their_callers(categories: Categories) -> None:
+    assert categories.of_frame("_raw_spin_lock_[k]") is None
+    assert categories.of_stack(("_raw_spin_lock_[k]",)) == UNCATEGORISED  # for nobody in sight
+
+
+def test_a_stack_goes_through_all_categories_of_its_functions(categories: Categories) -> None:
+    stack = (*SEND, "skb_copy_ubufs_[k]", "alloc_pages_mpol_[k]")
+    assert categories.within(stack) == {
+        "user",
+        "system_call",
+        "protocol",
+        "deferred_copy",
+        "allocation",
+    }
+
+
+def test_a_name_goes_before_a_pattern_and_a_long_pattern_before_a_short_one() -> None:
+    names = Names([("tcp_*", "a"), ("tcp_gro_*", "b"), ("tcp_gro_receive", "c")], "test")
+    assert [names.find(n) for n in ("tcp_x", "tcp_gro_x", "tcp_gro_receive")] == ["a", "b", "c"]
+    assert names.find("udp_x") is None
+
+
+def test_a_name_cannot_be_two_things() -> None:
+    with pytest.raises(DataError, match="tcp_x is both a and b"):
+        Names([("tcp_x", "a"), ("tcp_x", "b")], "test")
+
+
+def test_a_broken_list_is_named(tmp_path: Path) -> None:
+    (tmp_path / "categories.yaml").write_text("categories: [{name: x}]\ntransparent: []\n")
+    with pytest.raises(DataError, match=r"categories\.yaml"):
+        load_categories(tmp_path)
+    (tmp_path / "data_path.yaml").write_text("boxes: [{}]\n")
+    with pytest.raises(DataError, match=r"data_path\.yaml"):
+        load_data_path(tmp_path)
+
+
+def test_every_published_function_has_names() -> None:
+    names = load_chain_names(FUNCTIONS)
+    with (ROOT / "data/published/function-shares.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            chain = names.chain(row["call_path"])
+            assert len(chain.names) == row["call_path"].count(";") + 1
+    with pytest.raises(DataError, match="no names for nobody_knows"):
+        names.chain("tcp_sendmsg;nobody_knows")
+
+
+def test_published_names_are_categorised(categories: Categories) -> None:
+    """What the published profiles saw must not be strange to the lists, apart from whole calls."""
+    tree = yaml.safe_load((FUNCTIONS / "chains.yaml").read_text())
+    for published, row in tree["functions"].items():
+        for name in row["names"]:
+            found = categories.of_frame(f"{name}_[k]")
+            assert found not in (None, UNCATEGORISED), f"{published}: {name}"
+
+
+def test_a_chain_needs_its_functions_in_order_and_nothing_else() -> None:
+    chain = load_chain_names(FUNCTIONS).chain("tcp_sendmsg;tcp_sendmsg_locked;skb_do_copy_data")
+    assert chain.is_in((*SEND, "tcp_sendmsg_locked_[k]", "_copy_from_iter_[k]"))
+    assert chain.is_in((*SEND, "tcp_sendmsg_locked_[k]", "between_[k]", "copyin_[k]", "more_[k]"))
+    assert not chain.is_in(("_copy_from_iter_[k]", *SEND, "tcp_sendmsg_locked_[k]"))
+    assert not chain.is_in((*SEND, "_copy_from_iter_[k]"))
+
+
+@pytest.mark.parametrize(
+    ("side", "stack", "box"),
+    [
+        ("sender", ("__send",), "application_sends"),
+        ("receiver", ("__libc_recv",), "application_receives"),
+        ("sender", ("main", "__memmove_x"), "application_copy"),
+        ("sender", SEND[:3], "send_call"),
+        ("receiver", SEND[:3], "receive_call"),
+        ("sender", (*SEND, "tcp_sendmsg_locked_[k]", "__alloc_skb_[k]"), "transport_sends"),
+        ("sender", (*SEND, "_copy_from_iter_[k]"), "copy_in"),
+        ("sender", (*SEND, "ip_output_[k]", "net_rx_action_[k]", "tcp_v4_rcv_[k]"),
+         "transport_receives"),
+        ("receiver", (*SEND, "tcp_recvmsg_locked_[k]", "__skb_datagram_iter_[k]"), "copy_out"),
+        ("sender", ("asm_sysvec_apic_timer_interrupt_[k]",), ELSEWHERE),
+    ],
+)  # fmt: skip
+def test_a_sample_lies_in_the_box_that_began_last(
+    side: str, stack: tuple[str, ...], box: str
+) -> None:
+    assert load_data_path(FUNCTIONS).of_stack(side, stack)[0] == box

@@ -1,0 +1,175 @@
+"""Reading what perf script prints; tests/data/perf_script/README.md says where it is from."""
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from copycost.errors import ParseError
+from copycost.profile.perf_script import Sampled, frame_name, read_samples
+
+DATA = Path(__file__).parents[2] / "data" / "perf_script"
+
+
+def read(name: str) -> Sampled:
+    with (DATA / name).open("rb") as file:
+        return read_samples(file, name)
+
+
+def read_text(text: str) -> Sampled:
+    return read_samples(io.BytesIO(text.encode()), "a text")
+
+
+def only(sampled: Sampled) -> dict[str, int]:
+    (stacks,) = sampled.processes.values()
+    return stacks.weights
+
+
+def test_stacks_are_added_up_by_process_outermost_frame_first() -> None:
+    sampled = read("perf_6.1_linux_6.18.txt")
+    assert sampled.samples == 9
+    assert (sampled.lost, sampled.truncated) == (0, False)
+    senders = [one for one in sampled.processes.values() if "__send" in str(one.weights)]
+    (weight,) = [
+        weight
+        for stack, weight in senders[0].weights.items()
+        if stack.endswith("tcp_sendmsg_[k];tcp_sendmsg_locked_[k];_copy_from_iter_[k]")
+    ]
+    assert weight == 2 * 500250  # two samples with the same stack, a period each
+    assert all(stack.split(";")[0].startswith("_") for stack in senders[0].weights)
+
+
+def test_two_sides_stay_apart() -> None:
+    sampled = read("perf_6.1_linux_6.18.txt")
+    assert len(sampled.processes) == 3  # two senders, and the receiver of one of them
+    together = sampled.of(sampled.processes)
+    assert together.samples == sampled.samples
+    assert together.weight == sum(one.weight for one in sampled.processes.values())
+
+
+def test_names_with_spaces_and_brackets_of_tasks_and_files() -> None:
+    sampled = read("perf_6.1_odd_names.txt")
+    assert list(sampled.processes) == [1591]
+    weights = only(sampled)
+    assert weights["__libc_start_call_main;[unknown]"] == 4 * 5025125
+    assert weights["__libc_start_call_main;work"] == 5025125  # without .constprop.0
+
+
+def test_samples_without_call_chains() -> None:
+    sampled = read("perf_6.1_without_chains.txt")
+    assert only(sampled) == {"[unknown]": 3, "work": 1}  # a sample without a period counts once
+    assert not sampled.truncated
+
+
+def test_header_lines_and_missing_periods_of_old_versions() -> None:
+    sampled = read("perf_3.13.txt")
+    (stack,) = sampled.processes[1201].weights
+    assert stack.startswith("[unknown];__write_nocancel;tracesys_[k];sys_write_[k]")
+    assert stack.endswith("tcp_sendmsg_[k];copy_user_enhanced_fast_string_[k]")
+    assert sampled.processes[0].weights == {"default_idle_[k];native_safe_halt_[k]": 1}
+
+
+def test_kernel_addresses_relative_to_a_file() -> None:
+    first, second = read("perf_4.15_vmlinux.txt").processes[2740].weights
+    assert first == (
+        "__libc_recv;entry_SYSCALL_64_after_hwframe_[k];SYSC_recvfrom_[k];tcp_recvmsg_[k];"
+        "skb_copy_datagram_iter_[k];copy_user_enhanced_fast_string_[k]"
+    )
+    assert second == "entry_SYSCALL_64_after_hwframe_[k];nf_conntrack_in_[k];bictcp_acked_[k]"
+
+
+def test_inlined_frames_offsets_cycles_and_lost_samples() -> None:
+    sampled = read("perf_6.8_cycles_inlined_lost.txt")
+    assert sampled.lost == 20
+    assert only(sampled) == {
+        "two_copy_send_messages;send_all_[i];__send;entry_SYSCALL_64_after_hwframe_[k];"
+        "tcp_sendmsg_locked_[k];_copy_from_iter_[k];rep_movs_alternative_[k]": 1212345,
+        "__vdso_clock_gettime;std::vector<int, std::allocator<int> >::push_back(int const&);"
+        "tcp_ack_[k];bictcp_cong_avoid_[k]": 987654,
+    }
+
+
+@pytest.mark.parametrize("kept", [0.2, 0.5, 0.9, 0.999])
+def test_a_cut_off_text_loses_only_its_last_sample(kept: float) -> None:
+    text = (DATA / "perf_6.1_linux_6.18.txt").read_text()
+    whole = read_text(text)
+    cut = text[: int(len(text) * kept)]
+    sampled = read_text(cut)
+    assert sampled.samples == cut.count("\n\n")
+    assert sampled.truncated
+    for pid, stacks in sampled.processes.items():
+        assert stacks.weights.keys() <= whole.processes[pid].weights.keys()
+
+
+def test_an_empty_text_has_no_samples() -> None:
+    assert read_text("") == Sampled()
+
+
+def test_a_sample_without_any_frame_is_unknown() -> None:
+    assert only(read_text("sender 5/5 1.5: 100 cpu-clock: \n\n")) == {"[unknown]": 100}
+
+
+def test_a_foreign_line_is_named_by_its_number() -> None:
+    text = (DATA / "perf_6.1_odd_names.txt").read_text() + "nonsense\n\n"
+    with pytest.raises(ParseError, match="line 21: found 'nonsense'"):
+        read_text(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("\tffffffff81b6c5e0 _copy_from_iter ([kernel.kallsyms])", "_copy_from_iter_[k]"),
+        ("\tffffffff81b6c5e0 [unknown] ([kernel.kallsyms])", "[unknown]_[k]"),
+        ("\t 7f00 f(int) const (/srv/x (deleted))", "f(int) const"),
+        ("\t 7f00 (anonymous namespace)::f (/srv/x)", "(anonymous namespace)::f"),
+        ("\t 7f00 a;b (/srv/x)", "a:b"),
+        ("\tffffffffff600000 vgettimeofday ([vsyscall])", "vgettimeofday"),
+        ("\tffffffff81 do_softirq.part.0 ([kernel.kallsyms])", "do_softirq_[k]"),
+        ("\tffffffffc01234 tcp_x.isra.0.cold ([my_mod])", "tcp_x_[k]"),
+        (
+            "\t 1f40 tun_get_user (/lib/modules/6.1/kernel/drivers/net/tun.ko.xz)",
+            "tun_get_user_[k]",
+        ),
+    ],
+)
+def test_names_of_frames(line: str, name: str) -> None:
+    assert frame_name(line.encode()) == name
+
+
+# 60 s and 1 GB are allowed for a million samples
+_MANY = """
+import io, resource, sys, time
+resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+from copycost.profile.perf_script import read_samples
+
+class Endless(io.RawIOBase):
+    '''A text of many samples with stacks of 20 frames, no two innermost addresses alike.'''
+    def __init__(self, n):
+        self.numbers = iter(range(n))
+        self.outer = "".join(
+            f"\\tffffffff81{i:06x} function_{i} ([kernel.kallsyms])\\n" for i in range(19)
+        )
+    def read(self, size):
+        return "".join(
+            "sender 71/72 12.5: 250000 cpu-clock: \\n"
+            f"\\tffffffff82{n:06x} leaf_{n % 900} ([kernel.kallsyms])\\n"
+            f"\\tffffffff83{n % 5000:06x} caller_{n % 50} ([kernel.kallsyms])\\n{self.outer}\\n"
+            for _, n in zip(range(2000), self.numbers)
+        ).encode()
+
+start_s = time.process_time()
+read = read_samples(Endless(int(sys.argv[1])), "many")
+print(read.samples, time.process_time() - start_s)
+"""
+
+
+def test_a_million_samples_take_less_than_a_minute_and_a_gigabyte() -> None:
+    n = 50_000  # and a twentieth of the time, less than a third of the memory
+    done = subprocess.run(
+        [sys.executable, "-c", _MANY, str(n)], capture_output=True, text=True, check=True
+    )
+    samples, spent_s = done.stdout.split()
+    assert int(samples) == n
+    assert float(spent_s) < 60 * n / 1_000_000

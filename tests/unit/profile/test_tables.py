@@ -1,0 +1,124 @@
+"""Shares, their scale and their intervals, against made profiles of which all is known."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from unit.profile.made import LISTS, RECEIVER, SENDER, SETTINGS, ZERO_COPY, Cell, write_run
+
+from copycost.errors import DataError, ParseError
+from copycost.profile.folded import read_folded
+from copycost.profile.record import folded_path, read_record
+from copycost.profile.table_columns import KEY, QUANTITIES, SHARE_TABLES
+from copycost.profile.tables import read_repetitions, share_table
+
+CELLS = [
+    Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER}, wobble=(1.0, 1.0, 1.0)),
+    Cell("zero_copy", {"sender": ZERO_COPY, "receiver": RECEIVER}, repetitions=1),
+    Cell("one_copy", {}, status="failed", reason="died", remedy="again"),
+]
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
+    records = write_run(CELLS, tmp_path_factory.mktemp("run"))
+    repetitions = read_repetitions(records, LISTS)
+    return {name: share_table(name, repetitions, LISTS, SETTINGS) for name in SHARE_TABLES}
+
+
+def one(table: pd.DataFrame, **where: object) -> pd.Series:
+    for column, value in where.items():
+        table = table[table[column] == value]
+    assert len(table) == 1
+    return table.iloc[0]
+
+
+def test_every_table_has_its_columns_and_unique_keys(tables: dict[str, pd.DataFrame]) -> None:
+    for name, table in tables.items():
+        words = [*KEY, "side", *SHARE_TABLES[name]]
+        assert list(table.columns[: len(words) + 1]) == [*words, "n"]
+        assert len(table.columns) == len(words) + 1 + 3 * len(QUANTITIES)
+        assert not table.duplicated([*KEY, "side", SHARE_TABLES[name][0]]).any()
+
+
+def test_a_cell_without_a_measurement_is_in_no_table(tables: dict[str, pd.DataFrame]) -> None:
+    for table in tables.values():
+        assert set(table["implementation"]) == {"two_copy", "zero_copy"}
+
+
+def test_shares_are_scaled_to_the_side_s_cpu_use(tables: dict[str, pd.DataFrame]) -> None:
+    row = one(
+        tables["profile_categories"], implementation="two_copy", side="sender", category="copy"
+    )
+    assert row["own_share"] == pytest.approx(0.5, abs=0.001)
+    assert row["own_cpu_percent"] == pytest.approx(0.5 * 80, abs=0.1)  # 0.8 s of a 1 s window
+    assert row["own_ns_per_kib"] == pytest.approx(0.5 * 0.8e9 / (2e9 / 1024), abs=0.5)
+
+
+def test_own_shares_of_categories_and_boxes_add_up(tables: dict[str, pd.DataFrame]) -> None:
+    for name in ("profile_categories", "profile_boxes"):
+        sums = tables[name].groupby(["implementation", "side"])["own_share"].sum()
+        assert np.allclose(sums, 1.0)
+
+
+def test_a_path_holds_what_is_below_it(tables: dict[str, pd.DataFrame]) -> None:
+    table = tables["profile_paths"]
+    rows = table[(table["implementation"] == "two_copy") & (table["side"] == "sender")]
+    inclusive = rows.set_index("call_path")["inclusive_share"]
+    for path, share in inclusive.items():
+        below = [value for other, value in inclusive.items() if _is_child(other, path)]
+        own = one(rows, call_path=path)["own_share"]
+        assert share == pytest.approx(own + sum(below), abs=1e-9)
+
+
+def _is_child(other: str, path: str) -> bool:
+    return other.startswith(f"{path};") and other.count(";") == path.count(";") + 1
+
+
+def test_a_function_counts_wherever_it_was_called_from(tables: dict[str, pd.DataFrame]) -> None:
+    functions = tables["profile_functions"]
+    row = one(functions, implementation="two_copy", side="sender", function="tcp_sendmsg_[k]")
+    assert row["inclusive_share"] == pytest.approx(0.9, abs=0.001)
+    assert row["own_share"] == 0
+    lock = "_raw_spin_unlock_irqrestore_[k]"
+    row = one(functions, implementation="two_copy", side="sender", function=lock)
+    assert row["category"] == "transparent"
+
+
+def test_chains_are_found_by_the_names_of_this_kernel(tables: dict[str, pd.DataFrame]) -> None:
+    chains = tables["profile_chains"]
+    path = "tcp_sendmsg;tcp_sendmsg_locked;skb_do_copy_data"
+    row = one(chains, implementation="two_copy", side="sender", call_path=path)
+    assert row["inclusive_share"] == pytest.approx(0.5, abs=0.001)  # as _copy_from_iter
+    assert not ((chains["implementation"] == "zero_copy") & (chains["call_path"] == path)).any()
+
+
+def test_one_repetition_gives_no_interval_and_shares_stay_shares(
+    tables: dict[str, pd.DataFrame],
+) -> None:
+    for table in tables.values():
+        once = table[table["implementation"] == "zero_copy"]
+        assert once["inclusive_share_low"].isna().all()
+        more = table[table["implementation"] == "two_copy"]
+        assert more["inclusive_share_low"].between(0, 1).all()
+        assert more["inclusive_share_high"].between(0, 1).all()
+
+
+def test_broken_files_are_named(tmp_path: Path) -> None:
+    (record,) = write_run([Cell("two_copy", {"sender": SENDER}, repetitions=1)], tmp_path)
+    folded = folded_path(record)
+    folded.write_bytes(folded.read_bytes()[:-20])
+    with pytest.raises(ParseError, match=r"rep=1\.folded\.gz"):
+        read_folded(folded)
+    record.write_text(record.read_text().replace('"study": "profile"', '"study": "other"'))
+    with pytest.raises(DataError, match="study"):
+        read_record(record)
+
+
+def test_the_same_stacks_give_the_same_file(tmp_path: Path) -> None:
+    cell = [Cell("two_copy", {"sender": SENDER}, repetitions=1)]
+    (first,), (second,) = (write_run(cell, tmp_path / name) for name in ("a", "b"))
+    assert folded_path(first).read_bytes() == folded_path(second).read_bytes()
+    stacks = read_folded(folded_path(first))["sender"]
+    assert {";".join(stack) for stack in stacks} == set(SENDER)
