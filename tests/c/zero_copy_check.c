@@ -37,6 +37,10 @@ int main(void)
     slot_release(&stream, 2);
     CHECK(stream.ring.n_taken == MAX_SLOTS);
 
+    /* None is free: one wait, however often it is tried. */
+    CHECK(slot_take(&stream) == NO_SLOT && slot_take(&stream) == NO_SLOT);
+    CHECK(counter_value(&counters, COUNT_SLOT_WAITS) == 1);
+
     /* The later ones complete first; slot 0 comes free with its second send only. */
     CHECK(complete_range(&stream, 1, 1) == 0);
     CHECK(stream.ring.n_taken == MAX_SLOTS - 1);
@@ -45,6 +49,11 @@ int main(void)
     CHECK(complete_range(&stream, UINT32_MAX, 0) == 0);
     CHECK(stream.ring.n_taken == MAX_SLOTS - 3 && state->n_in_flight == 0);
     CHECK(counter_value(&counters, COUNT_ZC_SENT) == 4);
+
+    /* The one last freed comes first. */
+    CHECK(slot_take(&stream) == 1 && slot_take(&stream) == 0 && slot_take(&stream) == 2);
+    CHECK(slot_take(&stream) == NO_SLOT);
+    CHECK(counter_value(&counters, COUNT_SLOT_WAITS) == 2);
     CHECK(counter_value(&counters, COUNT_ZC_COMPLETED) == 4);
 
     /* Twice, or never sent: refused. */
