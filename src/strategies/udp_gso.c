@@ -15,6 +15,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -43,42 +44,61 @@ static int udp_gso_probe(struct failure *failure)
     return error;
 }
 
+/* The sends of a stream: the fields of all messages of a batch, and how long each message is. */
+struct udp_gso_state {
+    struct iovec *iov; /* MESSAGE_FIELDS times stream->batch */
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(uint16_t))];
+    } control;
+};
+
 static int udp_gso_setup(struct stream *stream)
 {
-    const int segment_bytes = (int)stream->msg_bytes;
+    const uint16_t segment_bytes = (uint16_t)stream->msg_bytes;
     const size_t batch_bytes = stream->batch * stream->msg_bytes;
+    struct udp_gso_state *state = calloc(1, sizeof(*state));
+    stream->state = state;
+    if (state == NULL) {
+        return fail(stream->failure, ENOMEM, "udp_gso: state");
+    }
     if (stream->batch > MAX_SEGMENTS || batch_bytes > MAX_DATAGRAM_BYTES) {
         return fail(stream->failure, EMSGSIZE,
                     "udp_gso: a batch of %zu messages of %zu bytes; at most %d, and %d bytes "
                     "together",
                     stream->batch, stream->msg_bytes, MAX_SEGMENTS, MAX_DATAGRAM_BYTES);
     }
-    if (setsockopt(stream->fd, IPPROTO_UDP, UDP_SEGMENT, &segment_bytes, sizeof(segment_bytes)) !=
-        0) {
-        return fail(stream->failure, errno, "udp_gso: setsockopt(UDP_SEGMENT) on fd %d",
-                    stream->fd);
-    }
-    stream->state = calloc(stream->batch * MESSAGE_FIELDS, sizeof(struct iovec));
-    if (stream->state == NULL) {
+    state->iov = calloc(stream->batch * MESSAGE_FIELDS, sizeof(*state->iov));
+    if (state->iov == NULL) {
         return fail(stream->failure, ENOMEM, "udp_gso: iovecs of %zu messages", stream->batch);
     }
+    /* With each send: as an option of the socket it would cut what others send on it as well. */
+    state->control.align = (struct cmsghdr){
+        .cmsg_len = CMSG_LEN(sizeof(segment_bytes)),
+        .cmsg_level = IPPROTO_UDP,
+        .cmsg_type = UDP_SEGMENT,
+    };
+    memcpy(CMSG_DATA(&state->control.align), &segment_bytes, sizeof(segment_bytes));
     return 0;
 }
 
 static int udp_gso_send_messages(struct stream *stream)
 {
-    struct iovec *iov = stream->state;
-    const struct msghdr header = {.msg_iov = iov, .msg_iovlen = stream->batch * MESSAGE_FIELDS};
+    struct udp_gso_state *state = stream->state;
+    const struct msghdr header = {
+        .msg_iov = state->iov,
+        .msg_iovlen = stream->batch * MESSAGE_FIELDS,
+        .msg_control = &state->control,
+        .msg_controllen = sizeof(state->control),
+    };
     for (size_t i = 0; i < stream->batch; i++) {
-        const struct message *message = next_message(stream);
-        for (size_t j = 0; j < MESSAGE_FIELDS; j++) {
-            iov[i * MESSAGE_FIELDS + j] = message->field[j];
-        }
+        memcpy(state->iov + i * MESSAGE_FIELDS, next_message(stream)->field,
+               MESSAGE_FIELDS * sizeof(*state->iov));
     }
     for (;;) {
         const ssize_t n = sendmsg(stream->fd, &header, MSG_NOSIGNAL);
         count(stream->counters, COUNT_DATA_CALLS, 1);
-        if (n >= 0) { /* a datagram is taken whole or not at all */
+        if (n >= 0) { /* a packet is taken whole or not at all */
             count(stream->counters, COUNT_BYTES, (uint64_t)n);
             return 0;
         }
@@ -93,7 +113,11 @@ static int udp_gso_send_messages(struct stream *stream)
 
 static void udp_gso_teardown(struct stream *stream)
 {
-    free(stream->state);
+    struct udp_gso_state *state = stream->state;
+    if (state != NULL) {
+        free(state->iov);
+        free(state);
+    }
 }
 
 const struct strategy the_strategy = {

@@ -72,41 +72,49 @@ static uint32_t uring_zero_copy_slots_in_flight(const struct stream *stream)
     return (uint32_t)(n_most > n_least ? n_most : n_least);
 }
 
-/*
- * Finds out whether this kernel reports copies: one that does not refuses the flag before it looks
- * at the socket, which is connected to nothing. Returns 0 or -errno.
- */
+/* The result of a send that reports copies, on a socket that is connected to nothing. */
+static int try_report_usage(int fd)
+{
+    struct iovec iov = {.iov_base = &fd, .iov_len = sizeof(fd)};
+    const struct msghdr header = {.msg_iov = &iov, .msg_iovlen = 1};
+    struct io_uring_cqe *cqe = NULL;
+    struct io_uring ring; /* its own, since a send that fails may leave a notification behind */
+    int error = io_uring_queue_init(1, &ring, 0);
+    if (error != 0) {
+        return error;
+    }
+    struct io_uring_sqe *sqe = io_uring_get_sqe(&ring);
+    io_uring_prep_sendmsg_zc(sqe, fd, &header, MSG_NOSIGNAL);
+    sqe->ioprio = IORING_SEND_ZC_REPORT_USAGE;
+    error = io_uring_submit(&ring);
+    if (error >= 0) {
+        do {
+            error = io_uring_wait_cqe(&ring, &cqe);
+            if (error == 0) {
+                error = cqe->res;
+                io_uring_cqe_seen(&ring, cqe);
+            }
+        } while (cqe != NULL && (cqe->flags & IORING_CQE_F_NOTIF) != 0);
+    }
+    io_uring_queue_exit(&ring);
+    return error;
+}
+
+/* Finds out whether this kernel reports copies: one that does not refuses the flag (EINVAL) before
+ * it looks at the socket. Returns 0 or -errno. */
 static int find_report_usage(struct stream *stream)
 {
     struct uring_zero_copy_state *state = stream->state;
-    char byte = 0;
-    struct iovec iov = {.iov_base = &byte, .iov_len = sizeof(byte)};
-    const struct msghdr header = {.msg_iov = &iov, .msg_iovlen = 1};
-    struct io_uring_cqe *cqe = NULL;
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0) {
         return fail(stream->failure, errno, "uring_zero_copy: socket");
     }
-    struct io_uring_sqe *sqe = io_uring_get_sqe(&state->uring.ring);
-    io_uring_prep_sendmsg_zc(sqe, fd, &header, MSG_NOSIGNAL);
-    sqe->ioprio = IORING_SEND_ZC_REPORT_USAGE;
-    int error = 0;
-    bool more = true; /* a send that fails has a notification as well, one refused outright none */
-    while (error == 0 && more) {
-        error = uring_submit_and_wait(&state->uring, 1);
-        if (error == 0 && io_uring_peek_cqe(&state->uring.ring, &cqe) == 0) {
-            more = (cqe->flags & IORING_CQE_F_MORE) != 0;
-            state->send_flags = cqe->res == -EINVAL ? 0 : IORING_SEND_ZC_REPORT_USAGE;
-            io_uring_cqe_seen(&state->uring.ring, cqe);
-        }
-    }
-    if (state->send_flags == 0) {
+    if (try_report_usage(fd) == -EINVAL) {
         stream->copied_unknown = "this kernel's io_uring does not report it; Linux 6.2 does";
+    } else {
+        state->send_flags = IORING_SEND_ZC_REPORT_USAGE;
     }
-    if (close(fd) != 0 && error == 0) {
-        error = fail(stream->failure, errno, "uring_zero_copy: close of fd %d", fd);
-    }
-    return error;
+    return close(fd) == 0 ? 0 : fail(stream->failure, errno, "uring_zero_copy: close of fd %d", fd);
 }
 
 static int uring_zero_copy_setup(struct stream *stream)

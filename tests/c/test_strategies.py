@@ -2,6 +2,7 @@
 
 import signal
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -78,18 +79,20 @@ def test_works_over_ipv6(address_build: Build) -> None:
     assert_every_byte_arrived(sender, receiver, setting)
 
 
-def test_short_writes_lose_no_byte(address_build: Build, strategy: str) -> None:
-    """A stop signal cuts a blocked send short; the rest must follow from the right byte."""
+def run_stopped_and_continued(
+    sender_program: Path, receiver_program: Path, options: Sequence[str] = ()
+) -> tuple[Setting, Outcome, Outcome]:
+    """Run a pair that is stopped by signals, which cut blocked sends short, and continued."""
     setting = Setting(
         msg_bytes=4 << 20,
         duration_s=0.6,
         verify=True,
-        sender_options=["--sndbuf-bytes", "65536"],
+        sender_options=["--sndbuf-bytes", "65536", *options],
         receiver_options=["--rcvbuf-bytes", "65536"],
     )
-    with start_sender(address_build.sender(strategy), setting) as sender:
+    with start_sender(sender_program, setting) as sender:
         port = listening_port(sender)
-        with start_receiver(address_build.receiver, setting, port) as receiver:
+        with start_receiver(receiver_program, setting, port) as receiver:
             assert sender.read_line() == receiver.read_line() == "ready"
             line = window_line(setting)
             sender.say(line)
@@ -102,7 +105,13 @@ def test_short_writes_lose_no_byte(address_build: Build, strategy: str) -> None:
                 for process in (sender.process, receiver.process):
                     process.send_signal(signal.SIGCONT)
                 time.sleep(0.01)
-            outcomes = sender.finish(), receiver.finish()
+            return setting, sender.finish(), receiver.finish()
+
+
+def test_short_writes_lose_no_byte(address_build: Build, strategy: str) -> None:
+    """The rest of a message must follow from the right byte."""
+    program = address_build.sender(strategy)
+    setting, *outcomes = run_stopped_and_continued(program, address_build.receiver)
     assert_every_byte_arrived(*outcomes, setting)
     assert outcomes[0].result["total"]["short_writes"] > 0
 

@@ -1,0 +1,103 @@
+"""The ways to receive: every byte is counted, seen where it can be seen, and silence ends."""
+
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from c.conftest import Build
+from c.harness import (
+    LIMIT_S,
+    Setting,
+    assert_failed,
+    run_pair,
+    start_receiver,
+    window_line,
+)
+
+SEEING = ("mmap", "uring")
+RECEIVERS = ("trunc", *SEEING)
+SIZES = (1, 1000, 4096, 65537, 4 << 20)
+
+
+def receiver_of(build: Build, name: str) -> Path:
+    """Return a receiver, or skip where this host cannot use it, with what it says."""
+    program = build.program("receiver", name)
+    probe = subprocess.run([program, "--probe"], capture_output=True, text=True, check=False)
+    if probe.returncode == 77:
+        pytest.skip(probe.stderr.strip())
+    assert probe.returncode == 0, probe.stderr
+    return program
+
+
+@pytest.mark.parametrize("strategy", ["two_copy", "zero_copy", "splice"])
+@pytest.mark.parametrize("msg_bytes", SIZES)
+@pytest.mark.parametrize("name", RECEIVERS)
+def test_every_byte_arrives(address_build: Build, name: str, msg_bytes: int, strategy: str) -> None:
+    setting = Setting(
+        msg_bytes=msg_bytes, n_threads=2, warmup_s=0.005, duration_s=0.03, verify=name in SEEING
+    )
+    program = receiver_of(address_build, name)
+    sender, receiver = run_pair(address_build.sender(strategy), program, setting)
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+    received = receiver.result["total"]
+    assert receiver.result["receiver"] == name
+    assert received["bytes"] == sender.result["total"]["bytes"] > 0
+    assert 0 <= received["mapped_bytes"] <= received["bytes"]
+    if setting.verify:
+        assert receiver.result["verify"]["checked_bytes"] == received["bytes"]
+
+
+@pytest.mark.parametrize("name", RECEIVERS)
+def test_threads_do_not_race(thread_build: Build, name: str) -> None:
+    setting = Setting(n_threads=4, duration_s=0.05, verify=name in SEEING)
+    program = receiver_of(thread_build, name)
+    sender, receiver = run_pair(thread_build.sender("one_copy"), program, setting)
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+
+
+def test_pages_into_which_the_kernel_copied_a_zero_copy_send_are_mapped(
+    address_build: Build,
+) -> None:
+    """What a copying sender fills are parts of larger pages; see the header of mmap.c."""
+    program = receiver_of(address_build, "mmap")
+    setting = Setting(duration_s=0.05)
+    for strategy, maps in (("zero_copy", True), ("one_copy", False)):
+        sender, receiver = run_pair(address_build.sender(strategy), program, setting)
+        assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+        whole_pages = Path("/proc/sys/net/core/high_order_alloc_disable").read_text() == "1\n"
+        assert (receiver.result["total"]["mapped_bytes"] > 0) == (maps or whole_pages)
+
+
+def test_datagrams_are_discarded_and_counted(address_build: Build) -> None:
+    over = ("--transport", "datagram")
+    setting = Setting(msg_bytes=9000, sender_options=over, receiver_options=over)
+    program = receiver_of(address_build, "trunc")
+    sender, receiver = run_pair(address_build.sender("one_copy"), program, setting)
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+    received = receiver.result["total"]
+    assert 0 < received["datagrams"] <= sender.result["total"]["datagrams"]
+    assert received["bytes"] == received["datagrams"] * setting.msg_bytes
+
+
+@pytest.mark.parametrize("name", RECEIVERS)
+def test_a_silent_sender_ends_in_a_timeout(address_build: Build, name: str) -> None:
+    setting = Setting(io_timeout_ms=300, duration_s=30)
+    program = receiver_of(address_build, name)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(LIMIT_S)
+        with start_receiver(program, setting, listener.getsockname()[1]) as receiver:
+            silent, _ = listener.accept()
+            with silent:
+                assert receiver.read_line() == "ready"
+                receiver.say(window_line(setting))
+                assert_failed(receiver.finish(), "fd ", "timed out")
+
+
+def test_what_is_discarded_cannot_be_verified(address_build: Build) -> None:
+    setting = Setting(verify=True)
+    program = address_build.program("receiver", "trunc")
+    with start_receiver(program, setting, port=1) as receiver:
+        outcome = receiver.finish()
+    assert outcome.code == 2
+    assert "trunc does not see the bytes" in outcome.stderr

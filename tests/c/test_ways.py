@@ -1,0 +1,251 @@
+"""The ways to send beyond the first three: every byte arrives, and errors are told as by them."""
+
+import itertools
+import socket
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from c.conftest import Build
+from c.harness import (
+    Outcome,
+    Setting,
+    assert_failed,
+    connect,
+    greeting,
+    listening_port,
+    run_pair,
+    start_sender,
+    window_line,
+)
+from c.test_strategies import run_stopped_and_continued
+from c.variants import sender_variant
+
+from copycost.capabilities import CAPABILITIES
+
+FIRST = {"null", "two_copy", "one_copy", "zero_copy"}
+WAYS = sorted(set(CAPABILITIES) - FIRST)
+OVER_TCP = [name for name in WAYS if "stream" in CAPABILITIES[name].transports]
+BATCHING = [name for name in WAYS if CAPABILITIES[name].batching]
+URING = [name for name in WAYS if name.startswith("uring")]
+# With MSG_WAITALL the kernel itself goes on after a short write.
+NEVER_SHORT = URING
+
+SIZES = (1, 7, 8, 9, 1000, 4096, 65537, 1 << 20, 4 << 20)
+SIZES_AND_THREADS = list(zip(SIZES, itertools.cycle((4, 1)), strict=False))
+DATAGRAM_SIZES = (1, 7, 1000, 32768, 65507)
+
+
+def sender_of(build: Build, way: str) -> Path:
+    """Return a sender, or skip where this host cannot use it, with what it says."""
+    program = build.sender(way)
+    probe = subprocess.run([program, "--probe"], capture_output=True, text=True, check=False)
+    if probe.returncode == 77:
+        pytest.skip(probe.stderr.strip())
+    assert probe.returncode == 0, probe.stderr
+    return program
+
+
+def datagrams(setting: Setting) -> Setting:
+    """Return the same setting over UDP."""
+    over = ("--transport", "datagram")
+    return Setting(
+        msg_bytes=setting.msg_bytes,
+        n_threads=setting.n_threads,
+        duration_s=setting.duration_s,
+        verify=setting.verify,
+        sender_options=(*over, *setting.sender_options),
+        receiver_options=over,
+    )
+
+
+def assert_counts_agree(sender: Outcome, receiver: Outcome, setting: Setting) -> None:
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+    sent, received = sender.result["total"], receiver.result["total"]
+    assert sent["bytes"] == sent["messages"] * setting.msg_bytes > 0
+    if setting.verify:
+        assert receiver.result["verify"]["checked_bytes"] == received["bytes"] > 0
+    counts = sender.result["zero_copy"]
+    assert (counts is not None) == CAPABILITIES[sender.result["strategy"]].zero_copy
+    if counts is not None:
+        assert counts["sent"] == counts["completed"] == counts["notifications"] > 0
+        assert counts["copied"] is None or counts["copied"] <= counts["completed"]
+
+
+@pytest.mark.parametrize(("msg_bytes", "n_threads"), SIZES_AND_THREADS)
+@pytest.mark.parametrize("way", OVER_TCP)
+def test_every_byte_arrives(address_build: Build, way: str, msg_bytes: int, n_threads: int) -> None:
+    setting = Setting(
+        msg_bytes=msg_bytes, n_threads=n_threads, warmup_s=0.005, duration_s=0.03, verify=True
+    )
+    sender, receiver = run_pair(sender_of(address_build, way), address_build.receiver, setting)
+    assert_counts_agree(sender, receiver, setting)
+    assert receiver.result["total"]["bytes"] == sender.result["total"]["bytes"]
+
+
+@pytest.mark.parametrize("msg_bytes", [1, 5000, 1 << 20])
+@pytest.mark.parametrize("way", sorted(set(OVER_TCP) & set(BATCHING)))
+def test_every_byte_of_a_batch_arrives(address_build: Build, way: str, msg_bytes: int) -> None:
+    setting = Setting(
+        msg_bytes=msg_bytes, n_threads=2, verify=True, sender_options=["--batch", "5"]
+    )
+    sender, receiver = run_pair(sender_of(address_build, way), address_build.receiver, setting)
+    assert_counts_agree(sender, receiver, setting)
+    assert receiver.result["total"]["bytes"] == sender.result["total"]["bytes"]
+    total = sender.result["total"]
+    # Whatever a call had to be repeated for: there are fewer of them than messages.
+    assert total["messages"] % 5 == 0
+    assert total["send_calls"] < total["messages"]
+
+
+@pytest.mark.parametrize("msg_bytes", DATAGRAM_SIZES)
+@pytest.mark.parametrize("way", WAYS)
+def test_every_datagram_is_right(address_build: Build, way: str, msg_bytes: int) -> None:
+    setting = datagrams(Setting(msg_bytes=msg_bytes, n_threads=2, duration_s=0.03, verify=True))
+    sender, receiver = run_pair(sender_of(address_build, way), address_build.receiver, setting)
+    assert_counts_agree(sender, receiver, setting)
+    assert receiver.result["total"]["datagrams"] <= sender.result["total"]["messages"]
+
+
+@pytest.mark.parametrize("msg_bytes", [1, 1000, 9357])
+@pytest.mark.parametrize("way", BATCHING)
+def test_a_batch_of_datagrams_is_as_many_datagrams(
+    address_build: Build, way: str, msg_bytes: int
+) -> None:
+    options = ["--batch", "7"]  # 7 x 9357 bytes fit one packet
+    setting = datagrams(
+        Setting(msg_bytes=msg_bytes, duration_s=0.03, verify=True, sender_options=options)
+    )
+    sender, receiver = run_pair(sender_of(address_build, way), address_build.receiver, setting)
+    assert_counts_agree(sender, receiver, setting)
+    total = sender.result["total"]
+    assert total["datagrams"] == total["messages"]
+    assert total["send_calls"] < total["messages"] / 2
+
+
+@pytest.mark.parametrize("way", OVER_TCP)
+def test_threads_do_not_race(thread_build: Build, way: str) -> None:
+    setting = Setting(msg_bytes=9000, n_threads=4, duration_s=0.05, verify=True)
+    sender, receiver = run_pair(sender_of(thread_build, way), thread_build.receiver, setting)
+    assert_counts_agree(sender, receiver, setting)
+
+
+@pytest.mark.parametrize("way", OVER_TCP)
+def test_short_writes_lose_no_byte(address_build: Build, way: str) -> None:
+    options = ["--batch", "3"] if CAPABILITIES[way].batching else []
+    program = sender_of(address_build, way)
+    setting, *outcomes = run_stopped_and_continued(program, address_build.receiver, options)
+    assert_counts_agree(*outcomes, setting)
+    sent, received = (outcome.result["total"] for outcome in outcomes)
+    assert received["bytes"] == sent["bytes"]
+    assert (sent["short_writes"] > 0) == (way not in NEVER_SHORT)
+
+
+def read_for_a_while(program: Path, options: list[str], n_bytes: int) -> bytes:
+    """Play the receiver and return the first bytes that a sender sends."""
+    setting = Setting(msg_bytes=5000, sender_options=options)
+    with start_sender(program, setting) as sender:
+        peer = connect(listening_port(sender), greeting())
+        assert sender.read_line() == "ready"
+        sender.say(window_line(setting))
+        with peer, peer.makefile("rb") as stream:
+            return stream.read(n_bytes)
+
+
+@pytest.mark.parametrize("ring_bytes", [0, 1 << 20])
+@pytest.mark.parametrize("way", OVER_TCP)
+def test_kept_messages_are_sent_as_they_are_and_fresh_ones_as_rewritten(
+    address_build: Build, way: str, ring_bytes: int
+) -> None:
+    program = sender_of(address_build, way)
+    ring = ["--ring-bytes", str(ring_bytes)]
+    assert set(read_for_a_while(program, ring, 300 * 5000)) == {0x5A}
+    fresh = read_for_a_while(program, [*ring, "--fresh"], 300 * 5000)
+    assert fresh == b"".join(bytes([i % 256]) * 5000 for i in range(300))
+
+
+@pytest.mark.parametrize("way", OVER_TCP)
+def test_a_reset_by_the_peer_fails_the_sender(address_build: Build, way: str) -> None:
+    setting = Setting(duration_s=30)
+    with start_sender(sender_of(address_build, way), setting) as sender:
+        peer = connect(listening_port(sender), greeting())
+        assert sender.read_line() == "ready"
+        sender.say(window_line(setting))
+        peer.recv(4096)
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        peer.close()
+        assert_failed(sender.finish(), way)
+
+
+@pytest.mark.parametrize("way", OVER_TCP)
+def test_a_peer_that_stops_reading_ends_in_a_timeout(address_build: Build, way: str) -> None:
+    setting = Setting(duration_s=30, io_timeout_ms=300)
+    with (
+        start_sender(sender_of(address_build, way), setting) as sender,
+        connect(listening_port(sender), greeting()),
+    ):
+        assert sender.read_line() == "ready"
+        sender.say(window_line(setting))
+        began = time.monotonic()
+        assert_failed(sender.finish(), way, "timed out")
+        assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("way", "file", "careful", "careless"),
+    [
+        ("splice_gift", "pages.c", "MADV_DONTNEED) != 0", "MADV_NORMAL) != 0"),
+        ("sendfile", "strategies/sendfile.c", "ftruncate(state->file_fd, 0) != 0", "false"),
+        (
+            "uring_zero_copy",
+            "strategies/uring_zero_copy.c",
+            "slot_message(stream, outgoing->slot)",
+            "slot_message(stream, 0)",
+        ),
+    ],
+)
+def test_pages_reused_too_early_are_seen(
+    tmp_path: Path, plain_build: Build, way: str, file: str, careful: str, careless: str
+) -> None:
+    """Proves that --verify can fail, and that the care these ways take is needed."""
+    sender_of(plain_build, way)
+    program = sender_variant(plain_build, way, tmp_path, {file: (careful, careless)})
+    # A small window keeps the bytes waiting in the sender's queue.
+    setting = Setting(verify=True, duration_s=0.2, receiver_options=["--rcvbuf-bytes", "16384"])
+    _, receiver = run_pair(program, plain_build.receiver, setting)
+    assert receiver.code == 1
+    assert "bytes differ from the pattern" in receiver.stderr
+
+
+@pytest.mark.parametrize(("msg_bytes", "batch"), [(1000, 65), (4095, 17)])
+def test_segments_that_fit_no_packet_are_refused(
+    address_build: Build, msg_bytes: int, batch: int
+) -> None:
+    options = ["--batch", str(batch), "--transport", "datagram", "--sink"]
+    setting = Setting(
+        address=None,
+        msg_bytes=msg_bytes,
+        sender_options=[*options, "--connect", "127.0.0.1", "--port", "9"],
+    )
+    with start_sender(sender_of(address_build, "udp_gso"), setting) as sender:
+        assert_failed(sender.finish(), f"a batch of {batch} messages of {msg_bytes} bytes")
+
+
+def test_copies_that_the_kernel_does_not_report_are_unknown(
+    tmp_path: Path, plain_build: Build
+) -> None:
+    """As Linux 6.1, which refuses a flag that it does not know."""
+    sender_of(plain_build, "uring_zero_copy")
+    program = sender_variant(
+        plain_build,
+        "uring_zero_copy",
+        tmp_path,
+        {"strategies/uring_zero_copy.c": ("IORING_SEND_ZC_REPORT_USAGE", "(1U << 14)")},
+    )
+    setting = Setting(duration_s=0.05, verify=True)
+    sender, receiver = run_pair(program, plain_build.receiver, setting)
+    assert_counts_agree(sender, receiver, setting)
+    assert sender.result["zero_copy"]["copied"] is None
+    assert "Linux 6.2" in sender.result["zero_copy"]["copied_unknown"]
