@@ -32,7 +32,7 @@ def sender_variant(
     changes
         By file in src: what is replaced by what. A text must occur.
     recompiled
-        Other C files that include a header among these.
+        Other files that include a header among these, C files and headers.
     """
     build.sender(strategy)  # compiles every unit
     copies = {}

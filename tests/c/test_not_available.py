@@ -1,0 +1,108 @@
+"""io_uring missing, forbidden or hidden: exit code 77, with the reason and the remedy."""
+
+import ctypes
+import errno
+import os
+import platform
+import shutil
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from c.conftest import Build
+from c.harness import Outcome
+from c.variants import sender_variant
+
+URING = ("uring_send", "uring_sendmsg", "uring_zero_copy")
+
+# asm/unistd.h; the same number on every architecture
+IO_URING_SETUP = 425
+# linux/prctl.h, linux/seccomp.h, linux/bpf_common.h
+PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
+LOAD_WORD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
+ALLOW, REFUSE = 0x7FFF0000, 0x00050000
+
+
+def probe(command: list[str | Path], before: Callable[[], None] | None = None) -> Outcome:
+    done = subprocess.run(
+        [*command, "--probe"], capture_output=True, text=True, check=False, preexec_fn=before
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def refuse_uring(error: int) -> Callable[[], None]:
+    """Return what makes a process one to which a seccomp filter refuses io_uring_setup."""
+    steps = [
+        (LOAD_WORD, 0, 0, 0),  # the number of the system call
+        (JUMP_IF_EQUAL, 0, 1, IO_URING_SETUP),
+        (RETURN, 0, 0, REFUSE | error),
+        (RETURN, 0, 0, ALLOW),
+    ]
+    code = b"".join(struct.pack("HBBI", *step) for step in steps)
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def install() -> None:
+        steps_memory = ctypes.create_string_buffer(code)
+        program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(steps_memory))
+        assert libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+        assert libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) == 0
+
+    return install
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "aarch64"), reason="filter for 64 bits")
+@pytest.mark.parametrize(
+    ("error", "words"), [(errno.EPERM, "seccomp"), (errno.ENOSYS, "CONFIG_IO_URING")]
+)
+@pytest.mark.parametrize("program", [*URING, "receiver"])
+def test_a_seccomp_filter_is_named(
+    plain_build: Build, program: str, error: int, words: str
+) -> None:
+    path = (
+        plain_build.program("receiver", "uring")
+        if program == "receiver"
+        else plain_build.sender(program)
+    )
+    outcome = probe([path], refuse_uring(error))
+    assert outcome.code == 77
+    assert outcome.stdout == ""
+    assert "not available here: io_uring" in outcome.stderr
+    assert words in outcome.stderr
+
+
+@pytest.mark.parametrize("value", [1, 2])
+def test_the_setting_that_forbids_it_is_named(
+    plain_build: Build, tmp_path: Path, value: int
+) -> None:
+    """As with kernel.io_uring_disabled, which only this process is made to see."""
+    setting = tmp_path / "io_uring_disabled"
+    setting.write_text(f"{value}\n")
+    name = "/proc/sys/kernel/io_uring_disabled"
+    unshare = shutil.which("unshare")
+    how = ["--mount"] if os.geteuid() == 0 else ["--mount", "--map-root-user"]
+    seen = [unshare, *how, "sh", "-c", f'mount --bind {setting} {name} && exec "$@"', "sh"]
+    if not Path(name).exists() or subprocess.run([*seen, "true"], check=False).returncode != 0:
+        pytest.skip("no such setting here, or no mount namespaces")
+    outcome = probe([*seen, plain_build.sender("uring_send")], refuse_uring(errno.EPERM))
+    assert outcome.code == 77
+    assert f"forbidden by kernel.io_uring_disabled = {value}" in outcome.stderr
+    assert "sysctl -w kernel.io_uring_disabled=0" in outcome.stderr
+
+
+@pytest.mark.parametrize("strategy", URING)
+def test_a_build_without_liburing_says_so(
+    plain_build: Build, tmp_path: Path, strategy: str
+) -> None:
+    program = sender_variant(
+        plain_build,
+        strategy,
+        tmp_path,
+        {"uring.h": ("__has_include(<liburing.h>)", "0")},
+        recompiled=["uring.c", "uring_batch.h", "uring_batch.c", f"strategies/{strategy}.c"],
+    )
+    outcome = probe([program])
+    assert outcome.code == 77
+    assert "without liburing" in outcome.stderr
+    assert "install liburing-dev" in outcome.stderr
