@@ -1,7 +1,7 @@
 """Measure one repetition of one point of the study `cpu_budget`, whatever happens on the way."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
@@ -9,8 +9,9 @@ from typing import Any, cast
 from copycost.cpu_budget.cgroups import Throttling
 from copycost.cpu_budget.hierarchy import LimiterUnavailable
 from copycost.cpu_budget.limiter import Limiter, LimiterKind, open_limiter
-from copycost.cpu_budget.section import STUDY, WHOLE_CPU, BudgetCell, BudgetSettings
+from copycost.cpu_budget.section import IPERF3, STUDY, WHOLE_CPU, BudgetCell, BudgetSettings
 from copycost.errors import ConfigError, HostError
+from copycost.iperf3.ours import drive_ours, own_settings, program_of
 from copycost.iperf3.processes import Iperf3Run
 from copycost.iperf3.record import conclude, note_lock, start_record
 from copycost.iperf3.repetition import Iperf3Task, drive_iperf3
@@ -18,6 +19,7 @@ from copycost.measure.failure import AGAIN
 from copycost.measure.lock import host_lock_path, measurement_lock
 from copycost.measure.parent import MeasurementStopped, watched_parents
 from copycost.measure.placement import place
+from copycost.measure.side import Side
 from copycost.testbed.namespaces import TestbedUnavailable
 from copycost.testbed.testbed import TestbedKind, open_testbed
 
@@ -45,6 +47,10 @@ def measure_budget(
         After Ctrl-C, or if the process that waits for the record is gone.
     """
     record = start_record(STUDY, asdict(cell), asdict(settings), host)
+    if cell.driver != IPERF3:
+        _measure_ours(record, cell, settings, host, programs, lock_path)
+        record["end_ns"] = time.monotonic_ns()
+        return record
     path = lock_path or host_lock_path()
     try:
         with watched_parents() as parent_fds, measurement_lock(path, parent_fds) as lock:
@@ -100,6 +106,33 @@ def _measure(
         conclude(record, "failed", str(error), AGAIN)
 
 
+def _measure_ours(
+    record: dict[str, Any],
+    cell: BudgetCell,
+    settings: BudgetSettings,
+    host: Mapping[str, Any],
+    programs: tuple[Path, ...],
+    lock_path: Path | None,
+) -> None:
+    place = (cell.testbed, cell.driver, settings.message_bytes, cell.n_streams, cell.rep)
+    told = own_settings(settings, settings.congestion_control)
+    kind = cast("LimiterKind", cell.limiter)
+    whole = cell.limit_percent == WHOLE_CPU
+    if kind == "cpulimit":
+        # perf above a program takes a signal of its child, a stop too, for its end
+        reason = "cpulimit stops the program, which perf around it would take for its end"
+        host = {**host, "perf": {**host["perf"], "status": "forbidden", "reason": reason}}
+    try:
+        with open_limiter(kind, cell.offered_percent, all_of_it=whole) as limiter:
+            warden = _OwnWarden(limiter)
+            drive_ours(record, place, told, host, programs, lock_path, warden)
+            record["limiter"] = warden.facts()
+        if warden.failure is not None:
+            conclude(record, "skipped", warden.failure.reason, warden.failure.remedy)
+    except LimiterUnavailable as error:
+        conclude(record, "skipped", error.reason, error.remedy)
+
+
 class _Warden:
     """Has the limiter act from before the warm-up to after the window, and notes what it did."""
 
@@ -131,3 +164,24 @@ class _Warden:
             "held": self._held,
             "throttled": throttled,
         }
+
+
+class _OwnWarden(_Warden):
+    """The same for our own sender, as an onlooker at its measurement."""
+
+    def __init__(self, limiter: Limiter) -> None:
+        super().__init__(limiter)
+        self.failure: LimiterUnavailable | None = None
+
+    def attach(self, sides: Sequence[Side]) -> None:
+        try:
+            self._limiter.limit([program_of(side) for side in sides if side.name == "sender"])
+        except LimiterUnavailable as error:
+            self.failure = error
+
+    def window_begins(self) -> None:
+        self.at_edge()
+
+    def window_ends(self) -> None:
+        self.at_edge()
+        self._limiter.release()

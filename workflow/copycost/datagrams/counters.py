@@ -29,18 +29,27 @@ class DatagramCounters:
     An open file of /proc/net belongs to the namespace in which it was opened.
     """
 
-    def __init__(self, testbed: Testbed) -> None:
+    def __init__(self) -> None:
         self._stack = ExitStack()
         self._files: dict[str, dict[str, IO[str]]] = {}
+
+    @classmethod
+    def in_testbed(cls, testbed: Testbed) -> "DatagramCounters":
+        """Return the counters of a testbed's namespaces."""
+        counters = cls()
         for side in _SIDES:
             if side == "receiver" and testbed.receiver is None:
                 continue  # one namespace for both
             with testbed.inside(side):
-                self._files[side] = {name: self._open(name) for name in ("snmp", "dev", "udp")}
-        self._receiver = "receiver" if testbed.receiver is not None else "sender"
+                counters.open_side(side, Path("/proc/thread-self/net"))
+        return counters
 
-    def _open(self, name: str) -> IO[str]:
-        return self._stack.enter_context(Path("/proc/thread-self/net", name).open(encoding="ascii"))
+    def open_side(self, side: str, folder: Path) -> None:
+        """Open the files of one side's namespace, which then stays as long as they are open."""
+        self._files[side] = {
+            name: self._stack.enter_context((folder / name).open(encoding="ascii"))
+            for name in ("snmp", "dev", "udp")
+        }
 
     def __enter__(self) -> "DatagramCounters":
         """Return self; the files are open already."""
@@ -77,7 +86,9 @@ class DatagramCounters:
 
     def _waiting(self, ports: Sequence[int]) -> int:
         """Return how many bytes of memory wait in the receive queues."""
-        return waiting_bytes(_text(self._files[self._receiver]["udp"]), ports)
+        return waiting_bytes(
+            _text(self._files.get("receiver", self._files["sender"])["udp"]), ports
+        )
 
 
 def parse_snmp(text: str) -> dict[str, int]:

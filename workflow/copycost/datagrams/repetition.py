@@ -3,14 +3,15 @@
 import os
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
-from copycost.datagrams.counters import DatagramCounters
-from copycost.datagrams.section import STUDY, DatagramCell, DatagramSettings
+from copycost.datagrams.counters import Counters, DatagramCounters
+from copycost.datagrams.section import IPERF3, STUDY, DatagramCell, DatagramSettings
 from copycost.errors import ConfigError, HostError
+from copycost.iperf3.ours import drive_ours, own_settings
 from copycost.iperf3.processes import Iperf3Run
 from copycost.iperf3.record import conclude, note_lock, start_record
 from copycost.iperf3.repetition import Iperf3Task, drive_iperf3
@@ -18,6 +19,7 @@ from copycost.measure.failure import AGAIN
 from copycost.measure.lock import host_lock_path, measurement_lock
 from copycost.measure.parent import MeasurementStopped, watched_parents
 from copycost.measure.placement import place
+from copycost.measure.side import Side
 from copycost.testbed.namespaces import TestbedUnavailable
 from copycost.testbed.testbed import TestbedKind, open_testbed
 
@@ -48,6 +50,10 @@ def measure_datagrams(
         After Ctrl-C, or if the process that waits for the record is gone.
     """
     record = start_record(STUDY, asdict(cell), asdict(settings), host)
+    if cell.driver != IPERF3:
+        _measure_ours(record, cell, settings, host, programs, lock_path)
+        record["end_ns"] = time.monotonic_ns()
+        return record
     path = lock_path or host_lock_path()
     try:
         with watched_parents() as parent_fds, measurement_lock(path, parent_fds) as lock:
@@ -74,7 +80,7 @@ def _measure(
         record["settings"]["receiver_cpus"] = list(placement.receiver_cpus)
         with (
             open_testbed(cast("TestbedKind", cell.testbed)) as testbed,
-            DatagramCounters(testbed) as counters,
+            DatagramCounters.in_testbed(testbed) as counters,
         ):
             record["testbed"] = {
                 "kind": testbed.kind,
@@ -99,6 +105,22 @@ def _measure(
         conclude(record, "failed", str(error), "change measure.cpus in config.yaml")
     except HostError as error:
         conclude(record, "failed", str(error), AGAIN)
+
+
+def _measure_ours(
+    record: dict[str, Any],
+    cell: DatagramCell,
+    settings: DatagramSettings,
+    host: Mapping[str, Any],
+    programs: tuple[Path, ...],
+    lock_path: Path | None,
+) -> None:
+    place = (cell.testbed, cell.driver, cell.datagram_bytes, cell.n_streams, cell.rep)
+    with DatagramCounters() as counters:
+        accountant = _OwnAccountant(counters)
+        told = own_settings(settings, "reno")
+        drive_ours(record, place, told, host, programs, lock_path, accountant)
+        record["datagrams"] = accountant.facts()
 
 
 class _Accountant:
@@ -140,3 +162,33 @@ class _Accountant:
             "stopped": self._stopped,
             "end": self._counters.read(),
         }
+
+
+class _OwnAccountant:
+    """The same for our own programs: when they have ended, the receiver has read to the goodbye.
+
+    The goodbye comes last, so nothing is left behind it; the namespaces stay as long as the files
+    of their counters are open.
+    """
+
+    def __init__(self, counters: DatagramCounters) -> None:
+        self._counters = counters
+        self._begin: Counters | None = None
+
+    def attach(self, sides: Sequence[Side]) -> None:
+        for side in sides:
+            self._counters.open_side(side.name, Path(f"/proc/{side.process.pid}/net"))
+        self._begin = self._counters.read()
+
+    def window_begins(self) -> None:
+        pass
+
+    def window_ends(self) -> None:
+        pass
+
+    def facts(self) -> dict[str, Any] | None:
+        """Return the record's entry about the datagrams; None where nothing was started."""
+        if self._begin is None:
+            return None
+        end = self._counters.read()
+        return {"drained": True, "begin": self._begin, "stopped": end, "end": end}

@@ -8,6 +8,7 @@ from copycost.iperf3.output import intervals_of, within
 
 # fewer whole intervals within the window are no steady state
 _FEWEST_INTERVALS = 3
+IPERF3 = "iperf3"
 
 
 def rates_of(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,8 +34,22 @@ def rates_of(record: Mapping[str, Any]) -> dict[str, Any]:
         found[f"{side}_waiting_percent"] = _percent(_waiting_ns(record, side), window_ns)
     read_bytes, window_ns = record["receiver"]["read_bytes"], record["receiver"]["window_ns"]
     found["kernel_bits_per_s"] = math.nan if read_bytes is None else read_bytes * 8e9 / window_ns
-    found.update(_driver_rates(record))
+    iperf3 = record["driver"]["name"] == IPERF3
+    found.update(_driver_rates(record) if iperf3 else _own_rates(record))
     return found
+
+
+def _own_rates(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the rates by our programs' own counts in the window."""
+    sender, receiver = record["sender"], record["receiver"]
+    return {
+        "sent_bits_per_s": sender["written_bytes"] * 8e9 / sender["window_ns"],
+        "bits_per_s": receiver["read_bytes"] * 8e9 / receiver["window_ns"],
+        # it is our own count, so it is no check of it
+        "kernel_bits_per_s": math.nan,
+        "retransmits": math.nan,
+        "n_intervals": 1,
+    }
 
 
 def _driver_rates(record: Mapping[str, Any]) -> dict[str, Any]:
