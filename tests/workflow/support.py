@@ -87,7 +87,7 @@ class Checkout:
             assert "Nothing to be done" in done.stdout, done.stdout
             return {}
         counts = dict(line.split() for line in table[1].splitlines())
-        targets = {"all", "measure", "tables", "figures", "report"}
+        targets = {"all", "measure", "tables", "figures", "report", "profile"}
         return {rule: int(count) for rule, count in counts.items() if rule not in targets}
 
     def planned_cells(self) -> list[str]:

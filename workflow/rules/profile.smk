@@ -4,7 +4,7 @@
 #   snakemake --cores 1 profile
 
 from copycost.profile.grid import STUDY, cell_keys, profile_cells
-from copycost.profile.plots import figure_names
+from copycost.profile.names import figure_names
 from copycost.profile.section import IPERF3
 from copycost.profile.table_columns import SHARE_TABLES
 

@@ -19,7 +19,7 @@ from unit.profile.made import (
 )
 
 from copycost.profile.grid import cell_keys
-from copycost.profile.plots import figure_names
+from copycost.profile.names import figure_names
 from copycost.report.write import make_environment
 
 ROOT = Path(__file__).parents[3]

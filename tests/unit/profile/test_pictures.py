@@ -27,7 +27,8 @@ from copycost.profile.flame import (
 from copycost.profile.flame_layout import build_tree, lay_out
 from copycost.profile.functions import Stack
 from copycost.profile.grid import cell_keys
-from copycost.profile.plots import draw_all, figure_names
+from copycost.profile.names import figure_names
+from copycost.profile.plots import draw_all
 from copycost.profile.tables import read_repetitions
 
 GRID = section(implementations=("two_copy", "zero_copy", "one_copy"))

@@ -8,19 +8,13 @@ from copycost.conditions import Condition
 from copycost.profile.estimate import estimate
 from copycost.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.profile.grid import CellKey
+from copycost.profile.names import SIDES, slug_of
 from copycost.profile.shares import Lists, Share, SideShares
 from copycost.profile.tables import Repetition
 from copycost.stats.settings import StatisticsSettings
 
-SIDES = ("sender", "receiver")
 _TOP_FUNCTIONS = 8
 _TOP_CATEGORIES = 3
-
-
-def slug_of(key: CellKey) -> str:
-    """Return a name of a cell for files and ids: ``veth_two_copy_65536_1``."""
-    condition, _, implementation, msg_bytes, n_threads, _, _ = key
-    return f"{condition}_{implementation}_{msg_bytes}_{n_threads}"
 
 
 def cell_facts(

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from copycost.conditions import Condition
-from copycost.profile.cell_facts import SIDES, by_function, copied_share, slug_of
+from copycost.profile.cell_facts import by_function, copied_share
 from copycost.profile.estimate import changes, estimate, negated
 from copycost.profile.functions import UNCATEGORISED, plain_name
 from copycost.profile.grid import CellKey
+from copycost.profile.names import SIDES, Pair, pair_slug, slug_of
 from copycost.profile.shares import Lists, Share
 from copycost.profile.tables import Repetition
 from copycost.stats.settings import StatisticsSettings
@@ -17,21 +18,7 @@ _ROWS = 8
 _PRICE = ("pinning", "notification", "deferred_copy")
 _SPARED = ("user_copy", "copy")
 
-Pair = tuple[CellKey, CellKey]
 Rounds = Sequence[tuple[Repetition, Repetition]]
-
-
-def pairs_of(
-    cells: Mapping[CellKey, Sequence[Repetition]], wished: Sequence[tuple[str, str]]
-) -> list[Pair]:
-    """Return the pairs of measured cells that differ in nothing but the implementations wished."""
-    found = []
-    for before, after in wished:
-        for key in cells:
-            other: CellKey = (*key[:2], after, *key[3:])
-            if key[2] == before and other in cells:
-                found.append((key, other))
-    return found
 
 
 def rounds_of(cells: Mapping[CellKey, Sequence[Repetition]], pair: Pair) -> Rounds:
@@ -49,7 +36,7 @@ def difference_facts(
     if not rounds:
         return None
     return {
-        "slug": f"{slug_of(pair[0])}_to_{pair[1][2]}",
+        "slug": pair_slug(pair),
         "condition": condition,
         "testbed": testbed,
         "cells": [slug_of(key) for key in pair],

@@ -9,8 +9,9 @@ import numpy as np
 
 from copycost.profile.cell_facts import cell_facts
 from copycost.profile.chain_facts import chain_facts, published_chains, read_published
-from copycost.profile.difference_facts import difference_facts, pairs_of, rounds_of
+from copycost.profile.difference_facts import difference_facts, rounds_of
 from copycost.profile.functions import load_categories
+from copycost.profile.names import pairs_of
 from copycost.profile.paths import load_chain_names, load_data_path
 from copycost.profile.section import Profile
 from copycost.profile.shares import Lists

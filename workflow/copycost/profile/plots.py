@@ -5,12 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from copycost.capabilities import transport_of
-from copycost.profile.cell_facts import SIDES, busiest_function, slug_of
+from copycost.profile.cell_facts import busiest_function
 from copycost.profile.diagram import Measured, data_path_diagram
-from copycost.profile.difference_facts import Pair, pairs_of, rounds_of
+from copycost.profile.difference_facts import rounds_of
 from copycost.profile.flame import aligned, difference_graph, flame_graph
 from copycost.profile.functions import Stack
 from copycost.profile.grid import CellKey
+from copycost.profile.names import SIDES, Pair, pair_slug, pairs_of, slug_of
 from copycost.profile.shares import Lists, Share
 from copycost.profile.tables import Repetition, by_cell
 from copycost.sizes import format_size
@@ -19,16 +20,6 @@ COST_UNIT = "ns/KiB"
 
 Cells = Mapping[CellKey, Sequence[Repetition]]
 Row = tuple[object, ...]
-
-
-def figure_names(keys: Iterable[CellKey], differences: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the names of all pictures of a grid, whether or not its cells could be measured."""
-    cells: Cells = {key: () for key in keys}
-    names = [f"path_{slug_of(key)}" for key in cells]
-    names += [f"flame_{slug_of(key)}_{side}" for key in cells for side in SIDES]
-    for pair in pairs_of(cells, differences):
-        names += [f"difference_{_pair_slug(pair)}_{side}" for side in SIDES]
-    return names
 
 
 def draw_all(
@@ -62,7 +53,7 @@ def draw_all(
             _draw_flame(key, side, cell, lists, folder / f"flame_{slug_of(key)}_{side}.svg")
     for pair in pairs_of(every, differences):
         for side in SIDES:
-            path = folder / f"difference_{_pair_slug(pair)}_{side}.svg"
+            path = folder / f"difference_{pair_slug(pair)}_{side}.svg"
             _draw_difference(pair, side, every, lists, path)
 
 
@@ -71,10 +62,6 @@ def describe(key: CellKey) -> str:
     condition, _, implementation, msg_bytes, n_threads, _, _ = key
     threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
     return f"{implementation}, {format_size(msg_bytes)}, {threads}, {condition}"
-
-
-def _pair_slug(pair: Pair) -> str:
-    return f"{slug_of(pair[0])}_to_{pair[1][2]}"
 
 
 def _draw_flame(

@@ -1,0 +1,77 @@
+"""The study `profile` on the real workflow: from perf record to tables, facts and pictures."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from workflow.support import Checkout, new_checkout
+
+from copycost.report.write import make_environment
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """Return a checkout in which one repetition of two cells was profiled."""
+    checkout = new_checkout(tmp_path_factory.mktemp("profile") / "checkout")
+    checkout.configure(
+        "profile",
+        implementations=["two_copy", "zero_copy"],
+        testbeds=["loopback"],
+        msg_bytes=[16384],
+        repetitions=1,
+    )
+    checkout.snakemake("--cores", "1", "profile")
+    return checkout
+
+
+def _records(checkout: Checkout) -> list[Path]:
+    return sorted((checkout.path / "results/raw/profile").rglob("rep=*.json"))
+
+
+def test_every_cell_has_a_record_with_a_clear_status(profiled: Checkout) -> None:
+    records = [json.loads(path.read_text()) for path in _records(profiled)]
+    assert [record["cell"]["implementation"] for record in records] == ["two_copy", "zero_copy"]
+    for record in records:
+        if record["status"] == "measured":
+            sides = record["sampling"]["sides"]
+            assert set(sides) == {"sender", "receiver"}
+            assert record["plain"]["received_bytes"] > 0
+        else:
+            assert record["reason"]
+            assert record["remedy"]
+
+
+def test_shares_add_up_and_are_known(profiled: Checkout) -> None:
+    facts = json.loads((profiled.path / "results/profile/facts.json").read_text())
+    if not facts["n_measured"]:
+        pytest.skip(f"nothing can be sampled here: {facts['losses'][0]['reason']}")
+    table = pd.read_csv(profiled.path / "results/tables/profile_categories.csv")
+    sums = table.groupby(["implementation", "side"])["own_share"].sum()
+    assert ((sums - 1).abs() < 1e-6).all()
+    assert not facts["uncategorised"]["too_much"]
+    chains = pd.read_csv(profiled.path / "results/tables/profile_chains.csv")
+    assert "tcp_sendmsg;tcp_sendmsg_locked" in set(chains["call_path"])
+
+
+def test_the_chapter_is_written_from_these_facts(profiled: Checkout) -> None:
+    facts = json.loads((profiled.path / "results/profile/facts.json").read_text())
+    figures = sorted(
+        path.stem for path in (profiled.path / "results/figures/profile").glob("*.svg")
+    )
+    template = make_environment(profiled.path / "report").get_template("profile.qmd.j2")
+    text = template.render(
+        profile=facts, figures={"profile": figures}, provenance=lambda folder, name: ""
+    )
+    assert text.startswith("# Where the CPU time goes")
+
+
+def test_a_second_run_does_nothing_and_perf_s_files_are_gone(profiled: Checkout) -> None:
+    assert profiled.planned("profile") == {}
+    left = [path.name for path in (profiled.path / "results/raw").rglob("*") if path.is_file()]
+    assert sorted(left) == ["rep=1.folded.gz", "rep=1.folded.gz", "rep=1.json", "rep=1.json"]
+
+
+def test_another_list_of_functions_measures_nothing_again(profiled: Checkout) -> None:
+    profiled.append("data/functions/categories.yaml", "# read again\n")
+    assert profiled.planned("profile") == {"collect_profile": 1, "draw_profile": 1}
