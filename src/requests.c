@@ -99,9 +99,10 @@ int requests_make(struct worker *worker, struct stream *stream, struct histogram
     const uint64_t interval_ns = worker->crew->options->interval_ns;
     char *answer = memory_allocate_aligned(stream->msg_bytes);
     uint64_t due_ns = clock_now_ns();
-    int error = answer != NULL
-                    ? 0
-                    : fail(stream->failure, ENOMEM, "an answer of %zu bytes", stream->msg_bytes);
+    int error = 0;
+    if (answer == NULL) {
+        return fail(stream->failure, ENOMEM, "an answer of %zu bytes", stream->msg_bytes);
+    }
     while (error == 0 && wait_until(due_ns, worker)) {
         const uint64_t began_ns = interval_ns > 0 ? due_ns : clock_now_ns();
         error = ask(worker, stream, answer);
