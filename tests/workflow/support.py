@@ -32,6 +32,7 @@ MICRO: Mapping[str, Mapping[str, Any]] = {
     },
     "udp": {"implementations": []},
     "round_trips": {"implementations": []},
+    "profile": {"enabled": False},
     "measure": {"repetitions": 2, "warmup_s": 0.02, "duration_s": 0.1, "memory_floor": False},
     "statistics": {"resamples": 200},
 }

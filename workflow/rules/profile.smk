@@ -3,9 +3,14 @@
 #
 #   snakemake --cores 1 profile
 
-from copycost.profile.grid import STUDY, cell_keys, profile_cells
+from copycost.profile.grid import (
+    STUDY,
+    cell_keys,
+    profile_cells,
+    receiver_of_profile,
+    sender_of_profile,
+)
 from copycost.profile.names import figure_names
-from copycost.profile.section import IPERF3
 from copycost.profile.table_columns import SHARE_TABLES
 
 PROFILE_CELLS = profile_cells(CONFIG.profile)
@@ -30,19 +35,10 @@ if CONFIG.profile.enabled:
     REPORT_FIGURES += PROFILE_FIGURES
 
 
-def profile_programs(wildcards):
-    """Return the programs of a cell; iperf3 is one of the host's."""
-    if wildcards.implementation in IPERF3:
-        return {"sender": [], "receiver": []}
-    return {
-        "sender": entry.sender_of(wildcards),
-        "receiver": entry.receiver_of(wildcards),
-    }
-
-
 rule profile_cell:
     input:
-        unpack(profile_programs),
+        sender=sender_of_profile,
+        receiver=receiver_of_profile,
         host="results/host.json",
     output:
         record=f"{RAW_ROOT}/{PROFILE_PATTERN}.json",

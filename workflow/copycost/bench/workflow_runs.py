@@ -32,6 +32,7 @@ _DURATION_S = 0.1
 _NOTHING_ELSE: dict[str, Any] = {
     "udp": {"implementations": []},
     "round_trips": {"implementations": []},
+    "profile": {"enabled": False},
 }
 _TEN_THOUSAND = _NOTHING_ELSE | {
     "streams": {

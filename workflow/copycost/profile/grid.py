@@ -2,9 +2,11 @@
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 from copycost.capabilities import SENDER_ONLY_TESTBED, can_exist, transport_of
 from copycost.conditions import HOT, RECV
+from copycost.entry import receiver_of, sender_of
 from copycost.grid import Cell
 from copycost.profile.section import IPERF3, Profile
 
@@ -38,6 +40,16 @@ def cell_keys(profile: Profile) -> list[CellKey]:
             for cell in profile_cells(profile)
         )
     )
+
+
+def sender_of_profile(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
+    """Return the program that sends in a cell; iperf3 is one of the host's."""
+    return [] if wildcards.implementation in IPERF3 else sender_of(wildcards)
+
+
+def receiver_of_profile(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
+    """Return the program that receives in a cell, none where iperf3 does, or nobody."""
+    return [] if wildcards.implementation in IPERF3 else receiver_of(wildcards)
 
 
 def _cells(profile: Profile) -> Iterator[Cell]:
