@@ -134,7 +134,7 @@ def test_a_ring_that_has_no_room_is_a_failed_record_before_anything_is_built(ben
     assert ended.code == 1
     record = bench.record()
     assert record["reason"].startswith(
-        "the messages of a ring of 1024.0 TiB need 3072.0 TiB of memory, where "
+        "the messages of a ring of 1024.0 TiB need 1024.0 TiB of memory, where "
     )
     assert "smaller working set" in record["remedy"]
     assert record["testbed"] is None

@@ -1,5 +1,6 @@
 """How large the ring of messages is, and whether it has room."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -49,22 +50,35 @@ def test_what_is_available_is_what_the_kernel_says_at_most() -> None:
 
 
 def test_messages_that_fit_are_let_pass() -> None:
-    check_memory(0, 65536, 1)
-    check_memory(MIB, 65536, 4)
+    check_memory(0, 65536, 1, "two_copy")
+    check_memory(MIB, 65536, 4, "sendfile")
 
 
-def test_a_ring_that_does_not_fit_is_told_with_need_have_and_remedy() -> None:
+@pytest.mark.parametrize(
+    ("strategy", "msg_bytes", "need"),
+    [
+        ("two_copy", 16 << 10, "16.0 TiB"),  # fields of half a page lie close together
+        ("two_copy", 32 << 10, "32.0 TiB"),  # those of a page take a second one
+        ("two_copy", 64 << 20, "16.0 TiB"),  # and of large ones that is little
+        ("sendfile", 16 << 10, "32.0 TiB"),
+    ],
+)
+def test_a_ring_that_does_not_fit_is_told_with_need_have_and_remedy(
+    strategy: str, msg_bytes: int, need: str
+) -> None:
+    if os.sysconf("SC_PAGE_SIZE") != 4096:
+        pytest.skip("the sizes are those of pages of 4 KiB")
     with pytest.raises(NotEnoughMemory) as caught:
-        check_memory(16 * TIB, 65536, 1)
-    assert "the messages of a ring of 16.0 TiB need 48.0 TiB" in caught.value.reason
+        check_memory(16 * TIB, msg_bytes, 1, strategy)
+    assert f"the messages of a ring of 16.0 TiB need {need}" in caught.value.reason
     assert "are available, of which a tenth is to stay free" in caught.value.reason
     assert "smaller working set" in caught.value.remedy
 
 
 def test_many_large_messages_do_not_fit_either() -> None:
     with pytest.raises(NotEnoughMemory) as caught:
-        check_memory(0, 64 * MIB, 1 << 20)
-    assert "the messages of 64 MiB that 1048576 threads hold need 256.0 TiB" in caught.value.reason
+        check_memory(0, 64 * MIB, 1 << 20, "one_copy")
+    assert "the messages of 64 MiB that 1048576 threads hold need 256." in caught.value.reason
     assert "fewer threads" in caught.value.remedy
 
 

@@ -122,13 +122,14 @@ def _measure(record: Record, task: Task) -> None:
     outcome: Measurement | Verdict
     perf_failure: str | None = None
     try:
-        check_memory(task.ring_bytes, task.cell.msg_bytes, task.cell.n_threads)
+        cell = task.cell
+        check_memory(task.ring_bytes, cell.msg_bytes, cell.n_threads, cell.strategy)
         placement = place(task.settings.sender_cpus, task.settings.receiver_cpus)
         record["settings"]["sender_cpus"] = list(placement.sender_cpus)
         if task.receiver is not None:
             record["settings"]["receiver_cpus"] = list(placement.receiver_cpus)
-        kind = cast("TestbedKind", task.cell.testbed)
-        with open_testbed(kind, page_segments=task.cell.receiver == _MAPPING_RECEIVER) as testbed:
+        kind = cast("TestbedKind", cell.testbed)
+        with open_testbed(kind, page_segments=cell.receiver == _MAPPING_RECEIVER) as testbed:
             record["testbed"] = {
                 "kind": testbed.kind,
                 "isolation": testbed.isolation,

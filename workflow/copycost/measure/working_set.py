@@ -18,9 +18,12 @@ from copycost.sizes import format_size
 _TIMES_LLC = 4
 # a cold ring where the host does not tell its caches [bytes]
 _UNKNOWN_LLC_RING_BYTES = 256 << 20
-# large fields begin at pages of their own, so that up to a page of each is lost (src/message.h);
-# sendfile keeps the messages in a file in memory as well
-_MEMORY_PER_RING_BYTE = 3
+# a message is so many fields, of which those of a page or more begin at pages (src/message.h)
+_FIELDS = 8
+# before each field malloc keeps a header, which takes the page before an aligned one [bytes]
+_HEAP_HEADER_BYTES = 16
+# this strategy keeps the messages in a file in memory as well
+_KEEPS_A_COPY = "sendfile"
 # messages that a sender holds in flight per thread, at least, however large they are
 _MESSAGES_IN_FLIGHT = 4
 # what is left to everybody else, and to the kernel's own buffers
@@ -72,14 +75,14 @@ def time_to_fill_s(ring: int) -> float:
     return ring / _SLOWEST_BYTES_PER_S
 
 
-def check_memory(ring: int, msg_bytes: int, n_threads: int) -> None:
+def check_memory(ring: int, msg_bytes: int, n_threads: int, strategy: str) -> None:
     """Refuse messages that have no room in memory, before the kernel has to kill somebody.
 
     Parameters
     ----------
     ring : int
         Size of the ring, all threads together [bytes].
-    msg_bytes, n_threads : int
+    msg_bytes, n_threads, strategy
         Of the cell; each thread holds a few messages, however small the ring is.
 
     Raises
@@ -87,15 +90,25 @@ def check_memory(ring: int, msg_bytes: int, n_threads: int) -> None:
     NotEnoughMemory
         With what is needed, what there is, and a remedy.
     """
-    for_ring_bytes = _MEMORY_PER_RING_BYTE * ring
     in_flight_bytes = n_threads * _MESSAGES_IN_FLIGHT * msg_bytes
-    if for_ring_bytes >= in_flight_bytes:
+    if ring >= in_flight_bytes:
         what = f"the messages of a ring of {_approximately(ring)}"
         remedy = "ask for a smaller working set in config.yaml, or stop what holds the memory"
     else:
         what = f"the messages of {format_size(msg_bytes)} that {n_threads} threads hold"
         remedy = "ask for fewer threads or smaller messages, or stop what holds the memory"
-    require_memory(max(for_ring_bytes, in_flight_bytes), what, remedy)
+    require_memory(_memory_of(max(ring, in_flight_bytes), msg_bytes, strategy), what, remedy)
+
+
+def _memory_of(messages_bytes: int, msg_bytes: int, strategy: str) -> int:
+    """Return what a sender takes from the kernel for so many bytes of messages [bytes]."""
+    page_bytes = os.sysconf("SC_PAGE_SIZE")
+    field_bytes = msg_bytes // _FIELDS
+    needed_bytes = messages_bytes
+    if field_bytes >= page_bytes:
+        pages_per_field = -(-(field_bytes + _HEAP_HEADER_BYTES) // page_bytes)
+        needed_bytes = messages_bytes * pages_per_field * page_bytes // field_bytes
+    return needed_bytes + (messages_bytes if strategy == _KEEPS_A_COPY else 0)
 
 
 def require_memory(need_bytes: int, what: str, remedy: str) -> None:
