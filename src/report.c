@@ -106,6 +106,16 @@ uint64_t window_growth(const struct window *window, enum counter which)
     return window->end.sum.value[which] - window->start.sum.value[which];
 }
 
+/* A counter; of a receiver's calls all: waiting and answering is a part of its way to receive. */
+static uint64_t sum_counts(const struct counter_values *values, const struct count_name *name)
+{
+    uint64_t n = values->value[name->which];
+    if (name->which == COUNT_DATA_CALLS && name->role == ROLE_RECEIVER) {
+        n += values->value[COUNT_POLL_CALLS] + values->value[COUNT_OTHER_CALLS];
+    }
+    return n;
+}
+
 /* Every datagram is one message, and one that the kernel did not take whole is an error. */
 static uint64_t count_datagrams(const struct options *options, uint64_t n_bytes)
 {
@@ -119,7 +129,9 @@ void report_counts(struct json *json, enum program_role role, const struct optio
     json_begin_object(json, "in_window");
     for (size_t i = 0; i < n_names; i++) {
         if ((COUNT_NAMES[i].role & role) != 0) {
-            json_uint(json, COUNT_NAMES[i].key, window_growth(window, COUNT_NAMES[i].which));
+            json_uint(json, COUNT_NAMES[i].key,
+                      sum_counts(&window->end.sum, &COUNT_NAMES[i]) -
+                          sum_counts(&window->start.sum, &COUNT_NAMES[i]));
         }
     }
     json_uint(json, "datagrams", count_datagrams(options, window_growth(window, COUNT_BYTES)));
@@ -128,7 +140,7 @@ void report_counts(struct json *json, enum program_role role, const struct optio
     json_begin_object(json, "total");
     for (size_t i = 0; i < n_names; i++) {
         if ((COUNT_NAMES[i].role & role) != 0) {
-            json_uint(json, COUNT_NAMES[i].key, window->total.sum.value[COUNT_NAMES[i].which]);
+            json_uint(json, COUNT_NAMES[i].key, sum_counts(&window->total.sum, &COUNT_NAMES[i]));
         }
     }
     json_uint(json, "datagrams", count_datagrams(options, window->total.sum.value[COUNT_BYTES]));

@@ -49,6 +49,16 @@ def test_every_answer_is_what_was_asked(
     assert sent["options"]["mode"] == "request_response"
 
 
+def test_an_answer_takes_two_calls_of_the_receiver(plain_build: Build) -> None:
+    setting = asking()
+    sender, receiver = run_pair(plain_build.sender("two_copy"), plain_build.receiver, setting)
+    messages = sender.result["total"]["messages"]
+    # A message and its answer are received and sent in one call each; one more sees the end.
+    assert receiver.result["total"]["recv_calls"] == 2 * messages + 1
+    calls = sender.result["total"]
+    assert (calls["send_calls"], calls["other_calls"]) == (messages, messages + 1)
+
+
 def test_threads_that_ask_do_not_race(thread_build: Build, strategy: str) -> None:
     measured(thread_build, asking(msg_bytes=5000, n_threads=3, verify=True), strategy)
 
