@@ -111,6 +111,8 @@ class Run:
     working_sets: Sequence[str] = ("hot",)
     receivers: Sequence[str] = ("recv",)
     udp: Udp | None = None
+    strange: Sequence[str] = ("send_file",)
+    """Strategies that the table of capabilities does not know."""
 
 
 def make_cells(run: Run) -> pd.DataFrame:
@@ -144,7 +146,10 @@ def _keys(run: Run, rep: int) -> Iterator[dict]:
             condition = Condition(testbed, working_set, receiver)
             cells = itertools.product(grid.implementations, grid.msg_bytes, grid.n_threads)
             for implementation, size, threads in cells:
-                if can_exist(implementation, testbed, size, receiver) or implementation in STRANGE:
+                if (
+                    can_exist(implementation, testbed, size, receiver)
+                    or implementation in run.strange
+                ):
                     strategy, batch = split_implementation(implementation)
                     yield {
                         "study": "streams",
@@ -206,8 +211,6 @@ def _row(run: Run, rng: np.random.Generator, key: dict, drift: float, clock: int
 
 
 _KEPT = ("user_mode_only",)
-STRANGE = ("send_file",)
-"""Strategies that the table of capabilities does not know."""
 
 
 def _over_udp(run: Run, key: dict, values: dict) -> dict:

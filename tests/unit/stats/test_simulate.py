@@ -10,6 +10,7 @@ import pytest
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.simulate import SIZES, TRUTHS, _ratio_coverage, main, simulate
+from copycost.stats.simulate_ratio import simulate_ratio
 
 SETTINGS = StatisticsSettings(resamples=500)
 BY_NAME = {truth.name: truth for truth in TRUTHS}
@@ -30,6 +31,15 @@ def test_wrong_shapes_are_hardly_ever_claimed(name: str, n_rounds: int) -> None:
     assert simulate(BY_NAME[name], 0.15, n_rounds, 60, SETTINGS).wrongly_claimed < 0.025
 
 
+@pytest.mark.parametrize(("roots", "told"), [((12.6, 15.1), 0.9), ((14.2, 14.2), 0.0)])
+def test_ratio_of_crossovers_holds_the_truth(roots: tuple[float, float], told: float) -> None:
+    found = simulate_ratio(roots, 0.05, 10, 200, SETTINGS)
+    # 200 runs give the share to about 3 %.
+    assert 0.91 <= found.coverage <= 1.0
+    assert found.told_apart >= told
+    assert found.wrong <= 0.08
+
+
 def test_command_writes_its_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "deeper" / "simulation.csv"
     assert main(["--runs", "2", "--resamples", "100", "--output", str(output)]) == 0
@@ -44,6 +54,7 @@ def test_page_states_the_command_and_every_row(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert "--runs 2 --resamples 100 --seed 7" in text
     rows = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")]
+    assert "## Is one crossover at a smaller size than another?" in text
     assert [name for name in rows if name in BY_NAME] == [
         name for name in BY_NAME for _ in range(9)
     ]

@@ -21,6 +21,7 @@ import numpy as np
 from copycost.stats.crossover import Change, Crossover, Outcome, find_crossover
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.stats.simulate_ratio import RatioCoverage, ratio_section, simulate_all_ratios
 
 SIZES = tuple(256 * 4**step for step in range(7))
 NOISES = (0.01, 0.05, 0.15)
@@ -164,7 +165,9 @@ def simulate_all(n_runs: int, settings: StatisticsSettings) -> Iterator[Coverage
                 yield simulate(truth, noise, n_rounds, n_runs, settings)
 
 
-def page(results: Sequence[Coverage], settings: StatisticsSettings) -> str:
+def page(
+    results: Sequence[Coverage], ratios: Sequence[RatioCoverage], settings: StatisticsSettings
+) -> str:
     """Return the Markdown page that states the results and how to get them again."""
     command = (
         "PYTHONPATH=workflow python -m copycost.stats.simulate "
@@ -184,7 +187,21 @@ def page(results: Sequence[Coverage], settings: StatisticsSettings) -> str:
         many=_ranges(results, max(row.n_rounds for row in results)),
         few=_ranges(results, min(row.n_rounds for row in results)),
         wrong=max(row.wrongly_claimed for row in results),
+        few_named=_few_named(results),
         rows=rows,
+    ) + ratio_section(ratios)
+
+
+def _few_named(results: Sequence[Coverage]) -> str:
+    """Return, in sentences, why the share is highest where hardly a run names a size."""
+    named = [row for row in results if row.n_crossovers and row.n_rounds == max(ROUNDS)]
+    if not named:
+        return "No run named a size."
+    top = max(named, key=lambda row: row.crossover_coverage)
+    return (
+        f"The share is highest,\n{top.crossover_coverage:.1%} at {top.n_rounds} rounds, for "
+        f"*{top.truth}* with {top.noise:.0%} noise, where {top.claimed:.1%} of the runs name a "
+        "size: where few\ndo, it is those that scattered least by chance."
     )
 
 
@@ -222,8 +239,9 @@ by the code that analyses real runs, with {confidence:.0%} intervals. Written by
 {many}
 {few}
 Few rounds make crossovers' intervals wide rather than wrong, since Student's t has heavy tails
-there, and leave much undecided. A wrong shape, or a bracket without the true size, was claimed in
-at most {wrong:.1%} of the runs of any kind.
+there, and leave much undecided. {few_named}
+A wrong shape, or a bracket without the true size, was claimed in at most {wrong:.1%} of the runs
+of any kind.
 
 *Noise* is the spread of each side's throughput from round to round. *Ratio held*: intervals that
 hold the true ratio, of all sizes. *Size held*: crossovers whose interval holds the true size, of
@@ -262,7 +280,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             writer.writeheader()
             writer.writerows(asdict(row) for row in results)
     if options.page is not None:
-        options.page.write_text(page(results, settings), encoding="utf-8")
+        ratios = list(simulate_all_ratios(options.runs, settings))
+        options.page.write_text(page(results, ratios, settings), encoding="utf-8")
     return 0
 
 

@@ -1,0 +1,120 @@
+"""Places, which of them are told apart, and the memory floor beside them."""
+
+import dataclasses
+
+import pytest
+from analysed import inputs_of
+from synthetic import Run, Udp
+from synthetic_more import make_memory
+
+from copycost.analysis.facts import compute_facts
+from copycost.analysis.floor import floor_of, level_of, memory_facts
+from copycost.analysis.plain import Facts
+from copycost.stats.settings import StatisticsSettings
+
+SETTINGS = StatisticsSettings()
+CACHES = {"l1d_bytes": 32768, "l2_bytes": 1 << 20, "llc_bytes": 32 << 20}
+ONE = {"msg_bytes": (65536,), "n_threads": (1, 2)}
+
+
+def facts_with_floor(run: Run) -> Facts:
+    return compute_facts(dataclasses.replace(inputs_of(run), memory=make_memory()))
+
+
+def rows_of(run: Run, slug: str = "veth") -> list[Facts]:
+    return facts_with_floor(run)["conditions"][slug]["ranking"]["sizes"][0]["rows"]
+
+
+def test_cheapest_comes_first_and_places_are_told_apart() -> None:
+    run = Run(
+        **ONE,
+        noise=0.002,
+        repetitions=5,
+        log_ratio=lambda name, size, threads: {"one_copy": 0.3, "zero_copy": -0.3}.get(name, 0.0),
+    )
+    rows = rows_of(run)
+    assert [row["implementation"] for row in rows] == ["one_copy", "two_copy", "zero_copy"]
+    assert [(row["place_low"], row["place_high"]) for row in rows] == [(1, 1), (2, 2), (3, 3)]
+
+
+def test_what_does_not_differ_shares_its_places() -> None:
+    run = Run(**ONE, noise=0.02, repetitions=5, log_ratio=lambda name, size, threads: 0.0)
+    facts = facts_with_floor(run)["conditions"]["veth"]["ranking"]["sizes"][0]
+    assert {(row["place_low"], row["place_high"]) for row in facts["rows"]} == {(1, 3)}
+    assert len(facts["winners"]) == 3
+    assert (facts["n_comparisons"], facts["n_told_apart"]) == (3, 0)
+
+
+def test_one_round_tells_no_places_apart() -> None:
+    assert {
+        (row["place_low"], row["place_high"]) for row in rows_of(Run(**ONE, repetitions=1))
+    } == {(1, 3)}
+
+
+def test_twelve_without_a_difference_are_hardly_ever_told_apart() -> None:
+    names = tuple(f"way_{letter}" for letter in "abcdefghijk")
+    told = 0
+    for seed in range(40):
+        run = Run(
+            msg_bytes=(65536,),
+            n_threads=(1,),
+            repetitions=4,
+            noise=0.05,
+            seed=seed,
+            implementations=("two_copy", *names),
+            strange=names,
+            log_ratio=lambda name, size, threads: 0.0,
+        )
+        ranking = compute_facts(inputs_of(run))["conditions"]["veth"]["ranking"]
+        told += ranking["sizes"][0]["n_told_apart"] > 0
+    # Holm's correction keeps this to about 5 % of runs, with t on four rounds.
+    assert told <= 6
+
+
+def test_cost_is_given_as_a_multiple_of_a_plain_copy() -> None:
+    row = rows_of(Run(**ONE))[0]
+    # 64 KiB and its copy, 128 KiB, lie in L2.
+    assert row["floor_ratio"] == pytest.approx(row["median"] / (0.014 * 1.04), rel=0.01)
+
+
+def test_a_ring_is_held_against_memory_and_the_sender_alone() -> None:
+    facts = facts_with_floor(Run(**ONE, udp=Udp()))["conditions"]["sink_cold"]["ranking"]
+    assert facts["side"] == "sender"
+    assert facts["column"] == "sender_cpu_ns_per_byte"
+    assert {size["floor_level"] for size in facts["sizes"]} == {"dram"}
+
+
+def test_levels_of_the_floor_lie_clearly_inside_their_cache() -> None:
+    facts = memory_facts(make_memory(), CACHES, SETTINGS)
+    assert facts is not None
+    levels = facts["levels"]
+    assert levels["l1"]["bytes"] == 16384
+    assert levels["l2"]["bytes"] == 1 << 19
+    assert levels["llc"]["bytes"] == 1 << 24
+    assert levels["dram"]["bytes"] == 1 << 28
+    costs = [levels[name]["ns_per_byte"] for name in ("l1", "l2", "llc", "dram")]
+    assert costs == sorted(costs)
+    assert all(point["low"] < point["ns_per_byte"] < point["high"] for point in facts["points"])
+
+
+def test_unknown_caches_name_no_level() -> None:
+    facts = memory_facts(make_memory(), dict.fromkeys(CACHES), SETTINGS)
+    assert facts is not None
+    assert set(facts["levels"].values()) == {None}
+    assert level_of(facts["caches"], 1e6) is None
+
+
+def test_floor_that_was_not_measured_has_its_reason_and_no_points() -> None:
+    record = {"status": "failed", "reason": "no memory", "remedy": "free some", "floor": None}
+    facts = memory_facts(record, CACHES, SETTINGS)
+    assert facts is not None
+    assert (facts["points"], facts["reason"]) == ([], "no memory")
+    assert floor_of(facts, 1e6) is None
+    assert memory_facts(None, CACHES, SETTINGS) is None
+
+
+def test_beyond_the_largest_working_set_the_last_point_stands() -> None:
+    facts = memory_facts(make_memory(), CACHES, SETTINGS)
+    found = floor_of(facts, 1e12)
+    assert found is not None
+    assert found["bytes"] == 1 << 28

@@ -1,0 +1,56 @@
+"""A fixed cost and a cost per byte."""
+
+import numpy as np
+import pytest
+
+from copycost.stats.two_terms import fit_two_terms
+
+SIZES = (64, 512, 1472, 8192, 65507)
+
+
+def test_exact_costs_give_exact_terms() -> None:
+    costs = {size: np.full(3, 1500 + 0.1 * size) for size in SIZES}
+    found = fit_two_terms(costs, 0.95)
+    assert found is not None
+    assert found.fixed == pytest.approx(1500)
+    assert found.per_byte == pytest.approx(0.1)
+    assert found.even_bytes == pytest.approx(15000)
+    assert found.r_squared == pytest.approx(1.0)
+    assert found.largest_misfit == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("reps", [3, 10])
+def test_intervals_hold_the_truth(reps: int) -> None:
+    rng = np.random.default_rng(2)
+    held = 0
+    for _ in range(300):
+        costs = {s: (1500 + 0.1 * s) * (1 + rng.normal(0, 0.05, reps)) for s in SIZES}
+        found = fit_two_terms(costs, 0.95)
+        assert found is not None
+        fixed = found.fixed_low <= 1500 <= found.fixed_high
+        held += fixed and found.per_byte_low <= 0.1 <= found.per_byte_high
+    assert 0.90 <= held / 300 <= 1.0
+
+
+def test_two_sizes_have_terms_and_no_interval() -> None:
+    found = fit_two_terms({64: np.array([100.0]), 1000: np.array([200.0])}, 0.95)
+    assert found is not None
+    assert np.isnan([found.fixed_low, found.per_byte_high]).all()
+
+
+def test_one_size_has_no_terms() -> None:
+    assert fit_two_terms({64: np.array([100.0, 101.0])}, 0.95) is None
+
+
+def test_a_cost_that_is_no_sum_of_two_terms_shows_its_misfit() -> None:
+    costs = {size: np.full(3, 1500 + 0.1 * size) for size in SIZES}
+    costs[8192] = costs[8192] * 3
+    found = fit_two_terms(costs, 0.95)
+    assert found is not None
+    assert found.largest_misfit > 0.4
+
+
+def test_a_term_that_is_not_positive_has_no_even_size() -> None:
+    found = fit_two_terms({s: np.array([2000.0 - 0.01 * s]) for s in SIZES}, 0.95)
+    assert found is not None
+    assert np.isnan(found.even_bytes)
