@@ -18,7 +18,7 @@ min_version("9.17")  # `priority` may be a function of the wildcards
 PACKAGE_ROOT = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, PACKAGE_ROOT)
 
-from copycost import entry
+from copycost import announce, entry
 from copycost.added import ADDED_PATH
 from copycost.conditions import TESTBEDS
 from copycost.config import STUDIES
@@ -42,7 +42,7 @@ CONFIG = entry.checked_config(workflow, config)
 GRID = Grid.of(CONFIG)
 HOST_IDENTITY = host_identity()
 entry.forget_another_host(workflow, HOST_IDENTITY)
-entry.say_what_would_follow(workflow, CONFIG)
+announce.say_what_would_follow(workflow, CONFIG)
 
 
 wildcard_constraints:
@@ -135,12 +135,12 @@ rule audit:
 
 onstart:
     entry.claim_folder()
-    entry.say_what_follows(workflow, CONFIG)
+    announce.say_what_follows(workflow, CONFIG)
 
 
 onsuccess:
-    entry.say_what_came_out(CONFIG)
+    announce.say_what_came_out(CONFIG)
 
 
 onerror:
-    entry.say_how_to_go_on()
+    announce.say_how_to_go_on()

@@ -5,6 +5,7 @@ import pytest
 import yaml
 
 from copycost import retry
+from copycost.config import Config
 from copycost.grid import Cell
 
 CELLS = [Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", rep) for rep in (1, 2, 3, 4)]
@@ -66,6 +67,23 @@ def test_only_the_present_grid_counts(
     save_config(n_threads=4)
     retry.main(["--count"])
     assert capsys.readouterr().out.split() == ["0", "2"]
+
+
+def test_records_of_other_studies_and_of_the_memory_are_told_and_go_too(
+    records: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_config(n_threads=4)
+    config = Config.from_dict(yaml.safe_load(retry.CONFIG_PATH.read_text()))
+    budget = Path(config.cpu_budget.paths()[0])
+    budget.parent.mkdir(parents=True)
+    for path in (budget, Path(retry.MEMORY_PATH)):
+        path.write_text(json.dumps({"status": "failed", "reason": "out of memory"}))
+    retry.main([])
+    lines = capsys.readouterr().out.splitlines()
+    assert "memory floor: failed, out of memory" in lines
+    assert any(line.startswith("cpu_budget/testbed=") for line in lines)
+    assert not budget.exists()
+    assert not Path(retry.MEMORY_PATH).exists()
 
 
 def test_the_summary_counts_every_status(records: list[Path]) -> None:

@@ -1,10 +1,8 @@
-"""What the Snakefile does besides declaring rules; the one module that knows Snakemake's objects.
+"""What the Snakefile does besides declaring rules.
 
-Everything taken from Snakemake's inside is used here only, and each use does without where another
-version of Snakemake has it no more.
+Everything taken from Snakemake's inside is used here and in `copycost.announce` only.
 """
 
-import atexit
 import fcntl
 import hashlib
 import json
@@ -16,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from copycost import progress, retry
-from copycost.added import added_paths, all_paths, read_added
+from copycost.added import added_paths, read_added
 from copycost.capabilities import SENDER_ONLY_TESTBED, split_implementation
 from copycost.config import Config
 from copycost.config_rules import Surroundings
@@ -25,10 +22,7 @@ from copycost.config_sources import resolve
 from copycost.errors import ConfigError
 
 HOST_PATH = Path("results/host.json")
-PROGRESS_PATH = Path("results/logs/progress.json")
 LOCK_PATH = Path(".snakemake/copycost.lock")
-MEASURING_RULE = "run_cell"
-CHOOSING_RULE = "choose_sizes"
 
 # Sends nothing: measures the harness itself, and is no answer to the question of a report.
 HARNESS_STRATEGY = "null"
@@ -215,83 +209,3 @@ def claim_folder() -> None:
         )
     os.ftruncate(fd, 0)
     os.write(fd, f"{os.getpid()}\n".encode())
-
-
-def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
-    """Before the first job: how many repetitions will be measured, and how long that takes."""
-    rules = _waiting_rules(workflow)
-    n_cells = rules.count(MEASURING_RULE)
-    print(progress.begin(PROGRESS_PATH, n_cells, _window_s(config)))
-    _say_more(rules, config)
-
-
-def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN401
-    """At the end of a dry run, for which Snakemake has no hook, say the same."""
-
-    def say() -> None:
-        rules = _waiting_rules(workflow)
-        n_cells = rules.count(MEASURING_RULE)
-        if rules:
-            print(progress.forecast(n_cells, len(rules) - n_cells, _window_s(config)))
-            _say_more(rules, config)
-
-    if workflow.output_settings.dryrun:
-        atexit.register(say)
-
-
-def _say_more(rules: list[str], config: Config) -> None:
-    """Say what cannot be told from the number of repetitions, where there is something."""
-    if CHOOSING_RULE in rules:
-        n_more = config.refine.max_cells * config.measure.repetitions
-        print(f"copycost: at most {n_more} more may follow, around open crossovers.")
-    crowded = _more_threads_than_cpus(config)
-    if MEASURING_RULE in rules and crowded:
-        print(crowded)
-    sys.stdout.flush()
-
-
-def _more_threads_than_cpus(config: Config) -> str | None:
-    """Return a remark where a cell has more threads than CPUs, which is a valid experiment."""
-    grids = (config.streams, config.udp, config.round_trips)
-    counts = {n for grid in grids if grid.implementations for n in grid.n_threads}
-    n_cpus = len(os.sched_getaffinity(0))
-    above = sorted(n for n in counts if n > n_cpus)
-    if not above:
-        return None
-    return (
-        f"copycost: {progress.count(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
-        "each side: they take turns there, which is part of what is measured."
-    )
-
-
-def _window_s(config: Config) -> float:
-    return config.measure.warmup_s + config.measure.duration_s
-
-
-def _waiting_rules(workflow: Any) -> list[str]:  # noqa: ANN401
-    """Return the rule of each job that will be done (targets do nothing)."""
-    # A dry run counts its jobs as finished once it has shown them.
-    waiting = workflow.dag.needrun_jobs(exclude_finished=False)
-    return [job.rule.name for job in waiting if not job.is_norun]
-
-
-def say_what_came_out(config: Config) -> None:
-    """After the last job: how many repetitions there are, and where the report is."""
-    paths = [Path(path) for path in all_paths(config)]
-    if not any(path.is_file() for path in paths):
-        return  # an audit, or tests, of a checkout that never measured
-    print(f"copycost: {retry.summarise(paths)}.")
-    reports = [Path(f"results/report/report.{name}") for name in config.report.formats]
-    existing = [str(path) for path in reports if path.is_file()]
-    if existing:
-        print(f"copycost: the report is {' and '.join(existing)}")
-    sys.stdout.flush()
-
-
-def say_how_to_go_on() -> None:
-    """After an error or an interruption: what is kept, and what to do."""
-    print(
-        "copycost: stopped before the end; the reason is above, details are in results/logs. "
-        "What was measured stays: the same command again goes on from here.",
-        file=sys.stderr,
-    )

@@ -16,8 +16,12 @@ import yaml
 
 from copycost.added import all_paths
 from copycost.config import Config
+from copycost.errors import DataError
 from copycost.grid import RAW_ROOT, Cell
+from copycost.profile.grid import profile_cells
 from copycost.progress import count, describe_cell
+
+MEMORY_PATH = "results/memory.json"
 
 # Saved by the run before it measures anything.
 CONFIG_PATH = Path("results/config.yaml")
@@ -48,7 +52,7 @@ def outcomes(paths: Iterable[Path]) -> Iterator[Outcome]:
 
 
 def present_paths(raw: Path) -> list[Path]:
-    """Return the paths of the records that the last run's configuration asks for.
+    """Return the paths of the records that the last run's configuration asks for, of all studies.
 
     Records of other grids may lie beside them, and are of no concern until they are asked for
     again. Where no configuration was saved, or one of an older copycost, all records below `raw`.
@@ -57,7 +61,21 @@ def present_paths(raw: Path) -> list[Path]:
         config = Config.from_dict(yaml.safe_load(CONFIG_PATH.read_text(encoding="utf-8")))
     except (FileNotFoundError, KeyError):
         return sorted(raw.rglob("*.json"))
-    return [Path(path) for path in all_paths(config)]
+    others = [cell.path for cell in profile_cells(config.profile)]
+    others += config.cpu_budget.paths() + config.datagrams.paths()
+    if config.measure.memory_floor:
+        others.append(MEMORY_PATH)
+    return [Path(path) for path in all_paths(config) + others]
+
+
+def describe(path: Path) -> str:
+    """Return what a record is of, in words."""
+    if str(path) == MEMORY_PATH:
+        return "memory floor"
+    try:
+        return describe_cell(Cell.from_path(str(path)))
+    except DataError:
+        return str(path).removeprefix(f"{RAW_ROOT}/")
 
 
 def summarise(paths: Sequence[Path]) -> str:
@@ -90,8 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(len(again))
         return 0
     for outcome in again:
-        cell = describe_cell(Cell.from_path(str(outcome.path)))
-        print(f"{cell}: {outcome.status}, {outcome.reason}")
+        print(f"{describe(outcome.path)}: {outcome.status}, {outcome.reason}")
         if not options.list:
             outcome.path.unlink()
     what = "to measure again" if options.list else "will be measured again by the next run"
