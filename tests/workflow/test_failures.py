@@ -70,6 +70,25 @@ def test_a_killed_side_is_a_failed_record(
 
 
 @pytest.mark.parametrize("side", ["sender", "receiver"])
+def test_a_side_killed_while_the_other_waits_for_its_message_is_a_failed_record(
+    bench: Bench, testbed: str, side: str
+) -> None:
+    asks = ("--study", "round_trips", "--interval", "1000")
+    with bench.started("--testbed", testbed, *asks, *LONG) as running:
+        running.wait_for("window begins")
+        os.kill(
+            running.child({"sender": "sender_two_copy", "receiver": RECEIVER}[side]), signal.SIGKILL
+        )
+        ended = running.end()
+        running.assert_nothing_left()
+    assert ended.code == 1
+    assert re.fullmatch(
+        f"the {side} (was killed by SIGKILL|died without a word) during the window",
+        bench.record()["reason"],
+    )
+
+
+@pytest.mark.parametrize("side", ["sender", "receiver"])
 def test_a_side_killed_while_it_drains_is_a_failed_record(bench: Bench, side: str) -> None:
     # with the other one stopped, the drain lasts
     with bench.started("--duration", "0.3", "--io-timeout", "0.5") as running:

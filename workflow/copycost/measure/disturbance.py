@@ -56,11 +56,13 @@ def find_disturbances(
     round_trip = sender["round_trip"]
     samples = (round_trip or sender["service_time"])["samples"]
     if samples < _FEWEST_SAMPLES:
-        detail = (
-            f"{samples} service times were sampled in the window, so that p99 rests on the slowest"
-            if round_trip is None
-            else f"{samples} round trips were made in the window, too few for their p99"
-        )
+        if round_trip is None:
+            detail = (
+                f"{samples} service times were sampled in the window, so that p99 rests on the"
+                " slowest one"
+            )
+        else:
+            detail = f"{samples} round trips were made in the window, too few for their p99"
         found.append(_warning("few_messages", detail))
     return found
 
