@@ -82,7 +82,9 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
     held_share = 0.0 if limit == 100 or not held else 1.0
     if truth.limiter == "cpulimit":
         held_share = 0.0 if limit == 100 else float("nan")
-    missed, saturated = judge_limit(sender / n, float(limit), held_share, receiver / n, held=True)
+    missed, saturated = judge_limit(
+        sender / n, float(limit), held_share, receiver / n, truth.waiting, held=True
+    )
     nan = float("nan")
     return {
         "testbed": truth.testbed, "driver": truth.driver, "limiter": truth.limiter,

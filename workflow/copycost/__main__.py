@@ -1,17 +1,18 @@
-"""Commands that need no workflow: ``python -m copycost audit FILE.csv``."""
+"""Commands that need no workflow: ``python -m copycost audit FILE.csv``, ``plan --gbps 10``."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 
 from copycost.audit import command as audit
+from copycost.cpu_budget import command as plan
 from copycost.errors import CopycostError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code."""
     parser = argparse.ArgumentParser(
-        prog="copycost", description="Judge measurements of what each copy costs."
+        prog="copycost", description="Judge, and use, measurements of what each copy costs."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     audit.add_arguments(
@@ -23,9 +24,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "claimed of them. See docs/audit.md.",
         )
     )
+    plan.add_arguments(
+        commands.add_parser(
+            "plan",
+            help="say how much CPU a bitrate takes on this host",
+            description="Say how much CPU of sender and receiver a TCP bitrate takes on this host, "
+            "from what ./run cpu_budget has measured.",
+            epilog="Exit status: 0 answered, 1 beyond what was measured, or nothing was.",
+        )
+    )
     options = parser.parse_args(arguments)
     try:
-        return audit.run(options)
+        return plan.run(options) if options.command == "plan" else audit.run(options)
     except (CopycostError, OSError) as error:
         print(f"copycost: {error}", file=sys.stderr)
         return 1

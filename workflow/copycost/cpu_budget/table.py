@@ -91,24 +91,32 @@ def row_of(record: Mapping[str, Any], cell: BudgetCell) -> dict[str, Any]:
         float(cell.limit_percent),
         row["held_share"],
         row["receiver_cpu_percent"] / cell.n_streams,
+        row["sender_waiting_percent"] / cell.n_streams,
         held=limiter["held"],
     )
     return row
 
 
 def judge_limit(
-    used: float, limit: float, held_share: float, receiver_used: float, *, held: bool
+    used: float,
+    limit: float,
+    held_share: float,
+    receiver_used: float,
+    waiting: float,
+    *,
+    held: bool,
 ) -> tuple[bool, bool]:
     """Return whether the limiter missed, and whether the sender could not use what it was offered.
 
     Too much CPU used is the limiter's miss. Too little is, where the limiter held the sender back
     most of the time; otherwise the sender waited for something else. A limiter that does not tell
-    (NaN) is believed where the receiver's CPU was full, which explains it.
+    (NaN) is believed where something else explains it: the receiver's CPU was full, or the sender
+    waited for a CPU for as long as is missing.
 
     Parameters
     ----------
-    used, limit, receiver_used : float
-        Per stream [% of one CPU].
+    used, limit, receiver_used, waiting : float
+        Per stream [% of one CPU]; the time that the sender waited for a CPU may be NaN.
     held_share : float
         Share of the periods in which the limiter held back; NaN where it does not tell.
     held : bool
@@ -119,7 +127,7 @@ def judge_limit(
     if used >= limit - MISS_POINTS:
         return False, False
     if math.isnan(held_share):
-        full = receiver_used >= _BUSY_PERCENT
-        return not full, full
+        explained = receiver_used >= _BUSY_PERCENT or waiting >= limit - MISS_POINTS - used
+        return not explained, explained
     missed = held_share >= _HELD_SHARE
     return missed, not missed

@@ -92,7 +92,7 @@ def _waiting_ns(record: Mapping[str, Any], side: str) -> int | None:
     if side == "receiver" or waiting_ns is None or limiter is None:
         return waiting_ns
     if limiter["throttled"] is None:
-        return None  # stopped by a signal, it does not wait
+        return waiting_ns  # stopped by a signal, it does not count as waiting
     return max(0, waiting_ns - int(limiter["throttled"]["throttled_ns"]))
 
 

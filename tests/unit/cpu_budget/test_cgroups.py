@@ -1,0 +1,186 @@
+"""Control groups: where they are made, that they limit, and that nothing of them is left."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from copycost.cpu_budget import cgroups
+from copycost.cpu_budget.cgroups import PREFIX, cpu_group, remove_stale_groups
+from copycost.cpu_budget.hierarchy import (
+    Hierarchy,
+    LimiterUnavailable,
+    candidate_hierarchies,
+    find_hierarchy,
+)
+from copycost.iperf3.procfs import usage_of
+
+WORKFLOW = Path(__file__).parents[3] / "workflow"
+SPIN = [sys.executable, "-S", "-c", "while True: pass"]
+
+
+def here() -> Hierarchy:
+    try:
+        return find_hierarchy()
+    except LimiterUnavailable as error:
+        pytest.skip(str(error))
+
+
+def groups_of(pid: int, hierarchy: Hierarchy) -> list[Path]:
+    return list(hierarchy.parent.glob(f"{PREFIX}{pid}-*"))
+
+
+def test_version_1_is_looked_for_where_the_cpu_controller_is() -> None:
+    mounts = (
+        "cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n"
+        "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,nosuid,cpu,cpuacct 0 0\n"
+        "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n"
+    )
+    own = "9:memory:/a\n3:cpu,cpuacct:/docker/abc\n0::/x\n"
+    found = candidate_hierarchies(mounts, own)
+    assert found[:3] == [
+        Hierarchy(1, Path("/sys/fs/cgroup/cpu,cpuacct/docker/abc")),
+        Hierarchy(1, Path("/sys/fs/cgroup/cpu,cpuacct/docker")),
+        Hierarchy(1, Path("/sys/fs/cgroup/cpu,cpuacct")),
+    ]
+    assert found[3] == Hierarchy(2, Path("/sys/fs/cgroup/unified/x"))
+
+
+def test_version_2_is_looked_for_from_our_own_group_up() -> None:
+    found = candidate_hierarchies(
+        "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n", "0::/user.slice/session-1.scope\n"
+    )
+    assert [str(hierarchy.parent) for hierarchy in found] == [
+        "/sys/fs/cgroup/user.slice/session-1.scope",
+        "/sys/fs/cgroup/user.slice",
+        "/sys/fs/cgroup",
+    ]
+    assert {hierarchy.version for hierarchy in found} == {2}
+
+
+def test_a_host_without_control_groups_has_no_candidates() -> None:
+    assert candidate_hierarchies("proc /proc proc rw 0 0\n", "") == []
+
+
+def test_a_group_limits_and_is_gone_afterwards() -> None:
+    hierarchy = here()
+    with cpu_group(hierarchy, 20) as group:
+        process = subprocess.Popen(SPIN)
+        try:
+            group.add([process.pid])
+            before, throttled = usage_of([process.pid]), group.throttling()
+            time.sleep(0.4)
+            used = usage_of([process.pid]) - before
+            held = group.throttling() - throttled
+        finally:
+            process.kill()
+            process.wait()
+    assert used.cpu_ns / used.at_ns < 0.3
+    assert held.throttled_periods <= held.periods
+    assert not group.path.exists()
+
+
+def test_what_is_still_inside_goes_back_to_where_it_came_from() -> None:
+    hierarchy = here()
+    process = subprocess.Popen(["sleep", "10"])
+    try:
+        with cpu_group(hierarchy, 50) as group:
+            group.add([process.pid])
+        assert process.poll() is None
+        assert not group.path.exists()
+        assert str(process.pid) in (hierarchy.parent / "cgroup.procs").read_text().split()
+    finally:
+        process.kill()
+        process.wait()
+
+
+_HOLDER = """
+import sys, subprocess, time
+sys.path.insert(0, sys.argv[1])
+from copycost.cpu_budget import cgroups
+from copycost.cpu_budget.hierarchy import find_hierarchy
+if sys.argv[2] == "unwatched":
+    cgroups._WATCHER = "exit 0"
+with cgroups.cpu_group(find_hierarchy(), 20) as group:
+    inside = subprocess.Popen(["sleep", "30"])
+    group.add([inside.pid])
+    print(inside.pid, flush=True)
+    time.sleep(30)
+"""
+
+
+def holder(watch: str) -> tuple[subprocess.Popen[str], int]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", _HOLDER, str(WORKFLOW), watch], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    with process.stdout as lines:
+        return process, int(lines.readline())
+
+
+def lives(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state not in "ZX"  # ended, if nobody has asked for its status yet
+
+
+def wait_until(holds: Callable[[], bool]) -> bool:
+    deadline_s = time.monotonic() + 5.0
+    while not holds() and time.monotonic() < deadline_s:
+        time.sleep(0.02)
+    return holds()
+
+
+def test_a_watcher_removes_the_group_of_a_killed_maker() -> None:
+    hierarchy = here()
+    maker, inside = holder("watched")
+    (group,) = groups_of(maker.pid, hierarchy)
+    maker.send_signal(signal.SIGKILL)
+    maker.wait()
+    assert wait_until(lambda: not group.exists())
+    assert wait_until(lambda: not lives(inside))
+
+
+def test_the_next_start_removes_what_even_the_watcher_left() -> None:
+    hierarchy = here()
+    maker, inside = holder("unwatched")
+    (group,) = groups_of(maker.pid, hierarchy)
+    maker.send_signal(signal.SIGKILL)
+    maker.wait()
+    assert group.exists()
+    remove_stale_groups(hierarchy.parent)
+    assert not group.exists()
+    assert wait_until(lambda: not lives(inside))
+
+
+def test_a_living_group_and_other_groups_are_left_alone() -> None:
+    hierarchy = here()
+    other = hierarchy.parent / f"other-{os.getpid()}"
+    other.mkdir()
+    try:
+        with cpu_group(hierarchy, 50) as group:
+            remove_stale_groups(hierarchy.parent)
+            assert group.path.exists()
+            assert other.exists()
+    finally:
+        other.rmdir()
+
+
+def test_no_right_to_make_a_group_is_a_reason_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = tmp_path / "no" / "such"
+    monkeypatch.setattr(cgroups, "remove_stale_groups", lambda parent: 0)
+    with (
+        pytest.raises(LimiterUnavailable, match="cannot be made") as raised,
+        cpu_group(Hierarchy(1, missing), 50),
+    ):
+        pass
+    assert "cpulimit" in raised.value.remedy

@@ -1,0 +1,79 @@
+"""Both limiters on a process that would take a whole CPU."""
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from copycost.cpu_budget.hierarchy import LimiterUnavailable
+from copycost.cpu_budget.limiter import open_limiter
+from copycost.cpu_budget.table import judge_limit
+from copycost.iperf3.procfs import usage_of
+
+NAN = float("nan")
+
+
+@pytest.mark.skipif(not shutil.which("cpulimit"), reason="cpulimit is not installed")
+def test_cpulimit_limits_and_lets_go() -> None:
+    process = subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"])
+    try:
+        with open_limiter("cpulimit", 20) as limiter:
+            limiter.limit([process.pid])
+            time.sleep(0.3)
+            before = usage_of([process.pid])
+            time.sleep(0.5)
+            used = usage_of([process.pid]) - before
+            assert limiter.alive()
+            assert limiter.throttling() is None
+        state = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+    finally:
+        process.kill()
+        process.wait()
+    assert used.cpu_ns / used.at_ns < 0.45
+    assert state != "T"
+
+
+@pytest.mark.skipif(not shutil.which("cpulimit"), reason="cpulimit is not installed")
+def test_a_whole_cpu_needs_no_cpulimit() -> None:
+    with open_limiter("cpulimit", 100, all_of_it=True) as limiter:
+        limiter.limit([1])  # would stop init
+        assert limiter.alive()
+
+
+def test_a_missing_cpulimit_is_a_reason_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    with pytest.raises(LimiterUnavailable) as raised, open_limiter("cpulimit", 20):
+        pass
+    assert raised.value.reason == "cpulimit was not found"
+    assert "install" in raised.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("used", "limit", "held_share", "receiver", "waiting", "expected"),
+    [
+        (39.0, 40.0, 1.0, 30.0, 0.0, (False, False)),
+        (46.0, 40.0, 1.0, 30.0, 0.0, (True, False)),  # too much is always the limiter's doing
+        (30.0, 40.0, 0.9, 30.0, 0.0, (True, False)),  # held back, and by too much
+        (30.0, 40.0, 0.1, 30.0, 0.0, (False, True)),  # not held back: it did not want more
+        (30.0, 40.0, NAN, 30.0, 0.0, (True, False)),
+        (30.0, 40.0, NAN, 97.0, 0.0, (False, True)),  # the receiver had no CPU left
+        (30.0, 40.0, NAN, 30.0, 9.0, (False, True)),  # the sender waited for a CPU
+        (30.0, 40.0, NAN, 30.0, NAN, (True, False)),
+    ],
+)
+def test_who_is_to_blame(
+    used: float,
+    limit: float,
+    held_share: float,
+    receiver: float,
+    waiting: float,
+    expected: tuple[bool, bool],
+) -> None:
+    assert judge_limit(used, limit, held_share, receiver, waiting, held=True) == expected
+
+
+def test_a_limiter_that_died_has_missed() -> None:
+    assert judge_limit(40.0, 40.0, NAN, 30.0, 0.0, held=False) == (True, False)
