@@ -1,0 +1,131 @@
+"""The linear range, the bottleneck and the plans, on curves with a known truth."""
+
+from io import StringIO
+
+import pandas as pd
+import pytest
+from budgets import Study, Truth, facts_of, table_of
+
+from copycost.cpu_budget.lines import linear_range
+from copycost.cpu_budget.plan import plan_for
+from copycost.cpu_budget.points import points_of
+from copycost.cpu_budget.table import COLUMNS
+from copycost.stats.settings import StatisticsSettings
+
+SETTINGS = StatisticsSettings(0.95, 500, 1)
+
+
+def test_a_straight_curve_is_linear_throughout() -> None:
+    found = linear_range(points_of(table_of(Study()), SETTINGS), "sender", 0.95)
+    assert found is not None
+    assert found.limits == (10, 25, 40, 60, 80, 100)
+    assert found.beyond == ()
+    assert found.line.slope_low < 0.28e9 < found.line.slope_high
+
+
+def test_a_bend_ends_the_range_and_the_rest_is_named() -> None:
+    table = table_of(Study((Truth(bend=0.0006, noise=0.002),)))
+    found = linear_range(points_of(table, SETTINGS), "sender", 0.95)
+    assert found is not None
+    assert found.limits[0] == 10
+    assert found.beyond
+    assert found.limits + found.beyond == (10, 25, 40, 60, 80, 100)
+
+
+def test_saturated_points_are_left_out() -> None:
+    table = table_of(Study((Truth(ceiling=14.0),)))
+    points = points_of(table, SETTINGS)
+    assert [point.limit_percent for point in points if point.saturated] == [60, 80, 100]
+    found = linear_range(points, "sender", 0.95)
+    assert found is not None
+    assert found.limits == (10, 25, 40)
+    assert found.beyond == ()
+
+
+def test_two_points_are_no_line() -> None:
+    table = table_of(Study((Truth(ceiling=8.0),)))
+    assert linear_range(points_of(table, SETTINGS), "sender", 0.95) is None
+
+
+@pytest.mark.parametrize(
+    ("truth", "n_cpus", "kind"),
+    [
+        (Truth(), 4, "sender"),
+        (Truth(receiver_per_sender=1.45, ceiling=19.0), 4, "receiver"),
+        (Truth(receiver_per_sender=0.98), 4, "both"),
+        (Truth(ceiling=12.0, waiting=30.0), 4, "host"),
+        (Truth(ceiling=12.0), 4, "unknown"),
+    ],
+)
+def test_the_bottleneck_follows_from_what_was_used(truth: Truth, n_cpus: int, kind: str) -> None:
+    facts = facts_of(Study((truth,), host_cpus=n_cpus))
+    assert facts["curves"][0]["bottleneck"]["kind"] == kind
+
+
+def test_a_limit_below_the_whole_cpu_is_the_bottleneck_itself() -> None:
+    facts = facts_of(Study(limits=(10, 20, 30)))
+    assert facts["curves"][0]["bottleneck"]["kind"] == "limit"
+
+
+def test_a_plan_on_the_line_holds_the_truth() -> None:
+    (plan,) = plan_for(facts_of(Study()), 14e9, "loopback")
+    assert plan.basis == "line"
+    assert plan.sender is not None
+    assert plan.sender.low is not None
+    assert plan.sender.high is not None
+    assert plan.sender.low < 50.0 < plan.sender.high
+    assert plan.receiver is not None
+    assert plan.receiver.percent == pytest.approx(35.0, rel=0.02)
+
+
+def test_a_plan_beyond_the_highest_has_no_answer() -> None:
+    (plan,) = plan_for(facts_of(Study()), 29e9, "loopback")
+    assert plan.basis == "beyond"
+    assert plan.sender is None
+    assert plan.highest_bits_per_s == pytest.approx(28e9, rel=0.05)
+
+
+def test_a_plan_below_the_least_is_an_upper_bound() -> None:
+    (plan,) = plan_for(facts_of(Study()), 1e9, "loopback")
+    assert plan.basis == "least"
+    assert plan.sender is not None
+    assert plan.sender.percent == pytest.approx(10.0, abs=0.5)
+    assert plan.sender.low is None
+
+
+def test_a_plan_off_the_line_lies_between_its_neighbours() -> None:
+    facts = facts_of(Study((Truth(bend=0.0006, noise=0.002),)))
+    points = {p["limit_percent"]: p["bits_per_s"]["median"] for p in facts["curves"][0]["points"]}
+    (plan,) = plan_for(facts, (points[80] + points[100]) / 2, "loopback")
+    assert plan.basis == "points"
+    assert plan.sender is not None
+    assert 80 < plan.sender.percent < 100
+
+
+def test_the_plan_with_the_least_cpu_comes_first() -> None:
+    facts = facts_of(Study((Truth(), Truth(n_streams=2, gbps_per_percent=0.19))))
+    first, second = plan_for(facts, 10e9, "loopback")
+    assert (first.n_streams, second.n_streams) == (1, 2)
+
+
+def test_one_repetition_has_plans_without_intervals() -> None:
+    (plan,) = plan_for(facts_of(Study(repetitions=1)), 14e9, "loopback")
+    assert plan.sender is not None
+    assert plan.sender.low is None
+
+
+def test_a_table_without_measurements_has_facts() -> None:
+    lost = [("veth", "skipped", "iperf3 was not found", "install it")]
+    facts = facts_of(Study((), lost=lost))
+    assert facts["n_measured"] == 0
+    assert facts["plans"] == []
+    assert facts["losses"][0]["n"] == 6
+
+
+def test_points_of_a_table_from_disk_are_the_same() -> None:
+    table = table_of(Study(repetitions=2))
+    again = pd.read_csv(StringIO(table.to_csv(index=False)))
+    assert list(again.columns) == list(COLUMNS)
+    first, second = (points_of(rows, SETTINGS) for rows in (table, again))
+    assert [p.bits_per_s for p in first] == [p.bits_per_s for p in second]
+    assert [p.saturated for p in first] == [p.saturated for p in second]

@@ -1,0 +1,91 @@
+"""The account of datagrams, from the kernel's own text to the causes."""
+
+import pytest
+
+from copycost.datagrams.counters import parse_devices, parse_snmp, waiting_bytes
+from copycost.datagrams.loss import account_of
+
+SNMP = """\
+Ip: Forwarding DefaultTTL InReceives InDiscards OutDiscards
+Ip: 2 64 56729 0 0
+Icmp: InMsgs InErrors
+Icmp: 4 0
+Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors MemErrors
+Udp: 16168 0 40554 1 40554 0 0 0
+UdpLite: InDatagrams NoPorts
+UdpLite: 7 7
+"""
+DEV = """\
+Inter-|   Receive                                                |  Transmit
+ face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop fifo
+    lo: 100 1 0 2 0 0 0 0 100 1 0 3 0 0 0 0
+sender:123456 99 0 4 0 0 0 0 5 1 0 5 0 0 0 0
+"""
+UDP = """\
+   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+  100: 020012C6:1451 010012C6:A1B2 01 00000000:00001200 00:00000000 00000000     0        0 1 2 0 0
+  101: 020012C6:1452 010012C6:A1B3 01 00000000:00000010 00:00000000 00000000     0        0 1 2 0 0
+  102: 020012C6:0035 00000000:0000 07 00000000:0000FFFF 00:00000000 00000000     0        0 1 2 0 0
+"""
+
+
+def counters(**changes: int) -> dict[str, int]:
+    names = [
+        "Udp.OutDatagrams", "Udp.InDatagrams", "Udp.RcvbufErrors", "Udp.MemErrors",
+        "Udp.InCsumErrors", "Udp.NoPorts", "Ip.InDiscards", "dev.rx_dropped", "dev.tx_dropped",
+    ]  # fmt: skip
+    found = {name: 1000 for name in names}
+    return found | {name.replace("_", ".", 1): 1000 + value for name, value in changes.items()}
+
+
+def test_the_kernels_counters_are_read_by_name() -> None:
+    found = parse_snmp(SNMP)
+    assert found["Udp.InDatagrams"] == 16168
+    assert found["Udp.RcvbufErrors"] == 40554
+    assert found["Ip.InDiscards"] == 0
+    assert not any(name.startswith(("Icmp", "UdpLite")) for name in found)
+
+
+def test_drops_of_all_devices_are_added() -> None:
+    assert parse_devices(DEV) == {"dev.rx_dropped": 6, "dev.tx_dropped": 8}
+
+
+def test_only_our_sockets_queues_count() -> None:
+    assert waiting_bytes(UDP, [0x1451, 0x1452]) == 0x1210
+    assert waiting_bytes(UDP, [0x1453]) == 0
+
+
+def test_causes_add_up_to_what_was_lost() -> None:
+    end = {
+        "sender": counters(Udp_OutDatagrams=100, dev_tx_dropped=3),
+        "receiver": counters(
+            Udp_InDatagrams=80, Udp_RcvbufErrors=12, Udp_MemErrors=4, Udp_InCsumErrors=1,
+            dev_rx_dropped=3,
+        ),
+    }  # fmt: skip
+    begin = {"sender": counters(), "receiver": counters()}
+    account = account_of({"begin": begin, "stopped": end, "end": end, "drained": True})
+    assert (account.sent, account.received, account.lost) == (100, 80, 20)
+    assert (account.receive_buffer, account.socket_memory) == (12, 4)
+    # the same three drops, seen at both ends of the pair
+    assert account.device == 3
+    assert account.other == 1
+    assert account.unaccounted == 0
+
+
+@pytest.mark.parametrize("missing", [2, -2])
+def test_what_no_cause_explains_is_told(missing: int) -> None:
+    end = {"sender": counters(Udp_OutDatagrams=50, Udp_InDatagrams=40, Udp_RcvbufErrors=10)}
+    end["sender"]["Udp.OutDatagrams"] += missing
+    begin = {"sender": counters()}
+    account = account_of({"begin": begin, "stopped": end, "end": end, "drained": False})
+    assert account.unaccounted == missing
+    assert not account.drained
+
+
+def test_an_old_kernel_without_a_counter_still_has_an_account() -> None:
+    begin, end = {"sender": counters()}, {"sender": counters(Udp_OutDatagrams=5, Udp_InDatagrams=5)}
+    for moment in (begin, end):
+        del moment["sender"]["Udp.MemErrors"]
+    account = account_of({"begin": begin, "stopped": end, "end": end, "drained": True})
+    assert account.unaccounted == 0

@@ -1,0 +1,174 @@
+"""Studies that iperf3 drives, with the real iperf3: one repetition each, and what can go wrong."""
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from copycost.cpu_budget import limiter, repetition
+from copycost.cpu_budget.hierarchy import LimiterUnavailable, find_hierarchy
+from copycost.cpu_budget.repetition import measure_budget
+from copycost.cpu_budget.section import BudgetCell, BudgetSettings
+from copycost.cpu_budget.table import row_of as budget_row
+from copycost.datagrams.repetition import measure_datagrams
+from copycost.datagrams.section import DatagramCell, DatagramSettings
+from copycost.datagrams.table import row_of as datagram_row
+from copycost.iperf3 import tool
+from copycost.iperf3.processes import Iperf3Run
+from copycost.iperf3.record import check, read, write
+from copycost.iperf3.repetition import _keep_output
+from copycost.iperf3.telling import line_of
+
+DATA = Path(__file__).parents[1] / "data" / "iperf3"
+BUDGET = BudgetSettings(131072, 0.1, 0.5, "reno", None, None)
+DATAGRAMS = DatagramSettings(0.1, 0.5, None, None)
+NO_PERF = {"status": "missing", "reason": "perf was not found", "path": None, "events": {}}
+HOST: dict[str, Any] = {"perf": NO_PERF, "kernel": {"irq_time_accounting": False}}
+
+needs_iperf3 = pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")
+
+
+def budget(tmp_path: Path, kind: str = "cgroup", limit: int = 30) -> dict[str, Any]:
+    cell = BudgetCell("loopback", "iperf3", kind, 1, limit, 1)
+    return check(measure_budget(cell, BUDGET, HOST, lock_path=tmp_path / "lock"), "record")
+
+
+def datagrams(tmp_path: Path, testbed: str = "loopback") -> dict[str, Any]:
+    cell = DatagramCell(testbed, "iperf3", 1000, 1, 1)
+    return check(measure_datagrams(cell, DATAGRAMS, HOST, lock_path=tmp_path / "lock"), "record")
+
+
+@needs_iperf3
+@pytest.mark.needs_root
+def test_a_limited_sender_uses_no_more_than_it_was_offered(tmp_path: Path) -> None:
+    try:
+        find_hierarchy()
+    except LimiterUnavailable as error:
+        pytest.skip(str(error))
+    record = budget(tmp_path)
+    assert record["status"] == "measured", record["reason"]
+    assert record["limiter"]["throttled"]["periods"] > 0
+    row = budget_row(record, BudgetCell(**record["cell"]))
+    assert 0 < row["sender_cpu_percent"] <= 35
+    assert row["bits_per_s"] == pytest.approx(row["kernel_bits_per_s"], rel=0.3)
+    path = tmp_path / "record.json"
+    write(record, path)
+    assert read(path) == json.loads(json.dumps(record))
+    assert "sender" in line_of("loopback", record)
+
+
+@needs_iperf3
+@pytest.mark.needs_root
+def test_every_datagram_is_accounted_for(tmp_path: Path) -> None:
+    record = datagrams(tmp_path, "veth_udp")
+    assert record["status"] == "measured", record["reason"]
+    row = datagram_row(record, DatagramCell(**record["cell"]))
+    assert row["drained"]
+    assert row["lost_unaccounted"] == 0
+    assert row["sent"] > row["received"] > 0 or row["lost"] == 0
+    # iperf3 counts what it sent; the kernel, the greeting too
+    assert row["kernel_sent"] - row["driver_sent"] == 1
+
+
+def test_no_iperf3_is_a_skipped_record_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tool, "_SEARCH_PATH", str(tmp_path))
+    record = datagrams(tmp_path)
+    assert (record["status"], record["reason"]) == ("skipped", "iperf3 was not found")
+    assert record["remedy"] == "install the package iperf3"
+
+
+def test_an_old_iperf3_is_a_skipped_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = tmp_path / "iperf3"
+    old.write_text("#!/bin/sh\necho 'iperf 3.1.3'\n")
+    old.chmod(0o755)
+    monkeypatch.setattr(tool, "_SEARCH_PATH", str(tmp_path))
+    record = datagrams(tmp_path)
+    assert record["status"] == "skipped"
+    assert "too old" in record["reason"]
+
+
+def test_no_right_to_make_control_groups_is_a_skipped_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise LimiterUnavailable("no control group may be made", "run as root")
+
+    monkeypatch.setattr(limiter, "find_hierarchy", refuse)
+    record = budget(tmp_path)
+    assert record["status"] == "skipped"
+    assert (record["reason"], record["remedy"]) == ("no control group may be made", "run as root")
+
+
+@needs_iperf3
+@pytest.mark.parametrize("role", ["client", "server"])
+def test_a_crash_in_the_window_is_a_failed_record_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, role: str
+) -> None:
+    runs: list[Iperf3Run] = []
+
+    class Saboteur(repetition._Warden):
+        def before_warmup(self, run: Iperf3Run) -> None:
+            runs.append(run)
+
+        def at_edge(self) -> None:
+            super().at_edge()
+            os.kill(runs[0].pids(role)[0], signal.SIGSEGV)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(repetition, "_Warden", Saboteur)
+    record = budget(tmp_path, "cpulimit", 100)
+    assert record["status"] == "failed"
+    assert f"the iperf3 {role} ended during the window (by SIGSEGV)" in record["reason"]
+    assert record["remedy"]
+    for process in (*runs[0].clients, *runs[0].servers):
+        assert process.process.returncode is not None
+
+
+class Printed:
+    """What is left of an iperf3 process: its role and its output."""
+
+    began_ns = 1
+
+    def __init__(self, role: str, text: str) -> None:
+        self.role = role
+        self._text = text
+
+    def output(self) -> str:
+        return self._text
+
+
+def kept(client: str, server: str) -> dict[str, Any]:
+    record: dict[str, Any] = {"driver": {"pairs": []}, "warnings": []}
+    pairs: Sequence[Any] = [(Printed("client", client), Printed("server", server))]
+    _keep_output(record, pairs)
+    return record
+
+
+def captured(name: str) -> str:
+    return (DATA / f"{name}.json").read_text(encoding="utf-8")
+
+
+def test_output_that_was_cut_off_is_a_failure() -> None:
+    record = kept(captured("tcp_client")[:500], captured("tcp_server"))
+    assert record["status"] == "failed"
+    assert "the iperf3 client" in record["reason"]
+
+
+def test_nan_is_a_warning_and_no_failure() -> None:
+    odd = captured("udp_client").replace("61.470784270162184", "-nan")
+    record = kept(odd, captured("udp_server"))
+    assert record["status"] == "measured"
+    assert [warning["code"] for warning in record["warnings"]] == ["iperf3_nan"]
+    assert json.dumps(record["driver"], allow_nan=False)
+
+
+def test_an_error_that_iperf3_reports_is_the_reason() -> None:
+    record = kept('{"error": "control socket has closed unexpectedly"}', captured("tcp_server"))
+    assert record["status"] == "failed"
+    assert "control socket has closed" in record["reason"]
