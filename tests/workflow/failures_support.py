@@ -267,6 +267,7 @@ def new_bench() -> Iterator[Bench]:
         shutil.rmtree(records)
 
 
+@cache
 def may_have(testbed: str) -> bool:
     """Return whether this user can have a testbed."""
     probe = f"from copycost.testbed.testbed import probe_testbed; probe_testbed({testbed!r})"
