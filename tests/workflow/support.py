@@ -18,6 +18,9 @@ ROOT = Path(__file__).parents[2]
 # Bound on any run here, far above what it takes [s].
 TIMEOUT_S = 240
 
+_TARGETS = {
+    "all", "measure", "tables", "figures", "report", "profile", "cpu_budget", "datagrams",
+}  # fmt: skip
 _NOT_COPIED = shutil.ignore_patterns(
     ".*", "__pycache__", "results", "build", "*.egg-info", "node_modules"
 )
@@ -80,22 +83,25 @@ class Checkout:
             raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
         return done
 
-    def planned(self, *arguments: str) -> dict[str, int]:
-        """Return how many jobs of each rule a run would do now; targets do not count."""
+    def plan(self, *arguments: str) -> tuple[dict[str, int], list[str]]:
+        """Return what a run would do now: jobs by rule, without targets, and cells by path."""
         done = self.snakemake(*arguments, "-n", "--quiet", "host")
         table = re.search(r"^job +count\n[- ]+\n(.*?)^total", done.stdout, re.DOTALL | re.MULTILINE)
         if table is None:
             assert "Nothing to be done" in done.stdout, done.stdout
-            return {}
+            return {}, []
         counts = dict(line.split() for line in table[1].splitlines())
-        targets = {"all", "measure", "tables", "figures", "report", "profile"}
-        return {rule: int(count) for rule, count in counts.items() if rule not in targets}
+        jobs = {rule: int(count) for rule, count in counts.items() if rule not in _TARGETS}
+        cells = re.findall(r"^rule run_cell:.*?^    output: (\S+)$", done.stdout, re.S | re.M)
+        return jobs, sorted(cells)
+
+    def planned(self, *arguments: str) -> dict[str, int]:
+        """Return how many jobs of each rule a run would do now; targets do not count."""
+        return self.plan(*arguments)[0]
 
     def planned_cells(self) -> list[str]:
         """Return the paths of the records that a run would measure now, sorted."""
-        done = self.snakemake("-n", "--quiet", "host")
-        jobs = re.findall(r"^rule run_cell:.*?^    output: (\S+)$", done.stdout, re.S | re.M)
-        return sorted(jobs)
+        return self.plan()[1]
 
     def records(self) -> list[dict[str, Any]]:
         """Return all records, in the order of measuring."""
