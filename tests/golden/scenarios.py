@@ -120,7 +120,10 @@ SCENARIOS: dict[str, Run] = {
         },
     ),
     "completions_not_counted": Run(
-        **SMALL, changes=dict.fromkeys(("zc_sent", "zc_completed", "zc_copied", "zc_copied_share"), math.nan)
+        **SMALL,
+        changes=dict.fromkeys(
+            ("zc_sent", "zc_completed", "zc_copied", "zc_copied_share"), math.nan
+        ),
     ),
     "zero_copy_everywhere_fastest": Run(
         **SMALL,
