@@ -11,14 +11,22 @@ from copycost.stats.medians import MedianIntervals, median_intervals
 from copycost.stats.ratios import holm, t_quantile
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
+# as in the other tables of the report; shares may well be 0 at one end
+_VAGUE_FACTOR = 20.0
+_VAGUE_SHARE = 0.5
+
 
 class Estimate(TypedDict):
-    """A median; `low` and `high` are None where one repetition gives no interval."""
+    """A median; `low` and `high` are None where one repetition gives no interval.
+
+    `vague` tells that the interval says how little is known rather than where the value lies.
+    """
 
     median: float
     low: float | None
     high: float | None
     n: int
+    vague: bool
 
 
 class Change(TypedDict):
@@ -69,11 +77,14 @@ def estimate(
     if not known:
         return None
     found = intervals(np.array([known]), settings, is_share=is_share)
+    low, high = float(found.low[0]), float(found.high[0])
+    vague = high - low > _VAGUE_SHARE if is_share else high > _VAGUE_FACTOR * low
     return {
         "median": float(found.median[0]),
-        "low": _bound(found.low[0]),
-        "high": _bound(found.high[0]),
+        "low": _bound(low),
+        "high": _bound(high),
         "n": len(known),
+        "vague": bool(vague),
     }
 
 
