@@ -3,6 +3,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <netinet/in.h>
 
 #include "clock.h"
 
@@ -71,6 +75,58 @@ int uring_probe(int operation, const char *operation_name, struct failure *failu
     io_uring_free_probe(known);
     io_uring_queue_exit(&ring);
     return error;
+}
+
+/* Sends with these flags on a socket that is connected to nothing and returns how that failed. */
+static int try_zc_flags(struct io_uring *ring, int fd, const struct msghdr *header, uint16_t flags)
+{
+    bool has_result = false;
+    bool more = true; /* a send that fails may have a notification, before its result or after it */
+    int result = 0;
+    struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
+    io_uring_prep_sendmsg_zc(sqe, fd, header, MSG_NOSIGNAL);
+    sqe->ioprio = flags;
+    int error = io_uring_submit(ring);
+    while (error >= 0 && (!has_result || more)) {
+        struct io_uring_cqe *cqe = NULL;
+        error = io_uring_wait_cqe(ring, &cqe);
+        if (error == 0) {
+            const bool is_result = (cqe->flags & IORING_CQE_F_NOTIF) == 0;
+            more = more && is_result && (cqe->flags & IORING_CQE_F_MORE) != 0;
+            result = is_result ? cqe->res : result;
+            has_result = has_result || is_result;
+            io_uring_cqe_seen(ring, cqe);
+        }
+    }
+    return error < 0 ? error : result;
+}
+
+bool uring_takes_zc_flags(struct io_uring *ring, void *memory, uint16_t flags)
+{
+    struct iovec iov = {.iov_base = memory, .iov_len = 1};
+    const struct msghdr header = {.msg_iov = &iov, .msg_iovlen = 1};
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return false;
+    }
+    /* Flags that the kernel does not know are refused before it looks at the socket. */
+    const bool takes = try_zc_flags(ring, fd, &header, flags) != -EINVAL;
+    (void)close(fd); /* was never connected: nothing to check */
+    return takes;
+}
+
+bool uring_sends_registered_iovecs(void)
+{
+    struct io_uring ring;
+    char byte = 0;
+    const struct iovec iov = {.iov_base = &byte, .iov_len = sizeof(byte)};
+    if (io_uring_queue_init(PROBE_ENTRIES, &ring, 0) != 0) {
+        return false;
+    }
+    const bool sends = io_uring_register_buffers(&ring, &iov, 1) == 0 &&
+                       uring_takes_zc_flags(&ring, &byte, IORING_RECVSEND_FIXED_BUF);
+    io_uring_queue_exit(&ring);
+    return sends;
 }
 
 int uring_open(struct uring *uring, unsigned int n_submissions, unsigned int n_completions)

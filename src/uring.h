@@ -45,6 +45,13 @@ struct uring {
  */
 int uring_probe(int operation, const char *operation_name, struct failure *failure);
 
+/* Tells whether zero-copy sends of iovecs take these flags (IORING_SEND_ZC_REPORT_USAGE, ...), by a
+ * send of a byte of memory on a socket that is connected to nothing. The ring must be idle. */
+bool uring_takes_zc_flags(struct io_uring *ring, void *memory, uint16_t flags);
+
+/* Tells whether zero-copy sends take iovecs in registered buffers (Linux 6.15). */
+bool uring_sends_registered_iovecs(void);
+
 /*
  * Makes the ring, on the thread that will use it, with room for so many submissions and completions
  * (rounded up). The members from user to failure must be set. Returns 0 or -errno.

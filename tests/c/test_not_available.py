@@ -15,7 +15,11 @@ from c.conftest import Build
 from c.harness import Outcome
 from c.variants import sender_variant
 
-URING = ("uring_send", "uring_sendmsg", "uring_zero_copy")
+URING = ("uring_registered", "uring_send", "uring_sendmsg", "uring_zero_copy")
+
+# What includes uring.h.
+SOURCES = ("uring.c", "uring_batch.c", "uring_region.c", "uring_zc.c")
+HEADERS = ("uring_batch.h", "uring_region.h", "uring_zc.h")
 
 # asm/unistd.h; the same number on every architecture
 IO_URING_SETUP = 425
@@ -100,7 +104,7 @@ def test_a_build_without_liburing_says_so(
         strategy,
         tmp_path,
         {"uring.h": ("__has_include(<liburing.h>)", "0")},
-        recompiled=["uring.c", "uring_batch.h", "uring_batch.c", f"strategies/{strategy}.c"],
+        recompiled=[*HEADERS, *SOURCES, f"strategies/{strategy}.c"],
     )
     outcome = probe([program])
     assert outcome.code == 77

@@ -200,7 +200,7 @@ def test_a_peer_that_stops_reading_ends_in_a_timeout(address_build: Build, way: 
         ("sendfile", "strategies/sendfile.c", "ftruncate(state->file_fd, 0) != 0", "false"),
         (
             "uring_zero_copy",
-            "strategies/uring_zero_copy.c",
+            "uring_zc.c",
             "slot_message(stream, outgoing->slot)",
             "slot_message(stream, 0)",
         ),
@@ -242,7 +242,7 @@ def test_copies_that_the_kernel_does_not_report_are_unknown(
         plain_build,
         "uring_zero_copy",
         tmp_path,
-        {"strategies/uring_zero_copy.c": ("IORING_SEND_ZC_REPORT_USAGE", "(1U << 14)")},
+        {"uring_zc.c": ("IORING_SEND_ZC_REPORT_USAGE", "(1U << 14)")},
     )
     setting = Setting(duration_s=0.05, verify=True)
     sender, receiver = run_pair(program, plain_build.receiver, setting)

@@ -76,3 +76,13 @@ def test_cells_that_cannot_exist(
 
 def test_every_receiver_has_its_row() -> None:
     assert set(toolchain.receivers(ROOT)) == set(RECEIVERS)
+
+
+@pytest.mark.parametrize("strategy", sorted(CAPABILITIES))
+def test_the_table_says_what_the_source_says(strategy: str) -> None:
+    source = (ROOT / "src" / "strategies" / f"{strategy}.c").read_text()
+    known = CAPABILITIES[strategy]
+    for transport in ("stream", "datagram"):
+        assert (f"TRANSPORT_{transport.upper()}" in source) == (transport in known.transports)
+    assert (".batching = true," in source) == known.batching
+    assert (".zero_copy = true," in source) == known.zero_copy

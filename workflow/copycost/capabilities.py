@@ -90,6 +90,7 @@ CAPABILITIES: Mapping[str, Capability] = MappingProxyType(
         "splice_gift": Capability(BOTH),
         "two_copy": Capability(BOTH),
         "udp_gso": Capability(DATAGRAM, batching=True, batch_is_one_datagram=True),
+        "uring_registered": Capability(BOTH, batching=True, zero_copy=True),
         "uring_send": Capability(BOTH, batching=True),
         "uring_sendmsg": Capability(BOTH, batching=True),
         "uring_zero_copy": Capability(BOTH, batching=True, zero_copy=True),

@@ -1,0 +1,50 @@
+/*
+ * uring_registered: as uring_zero_copy, from registered buffers.
+ *
+ * Path of the bytes: as with uring_zero_copy: socket buffers refer to the pages of the fields; no
+ * copy on the way to the device, one before local delivery on loopback and veth, which is counted.
+ * But the pages are looked up and pinned once, before any traffic, when the memory is registered
+ * with the ring (io_uring_register(2)), and not for each send: what is left is to name them. The
+ * fields belong to the kernel from the submission until the notification, as there.
+ *
+ * All iovecs of a send must lie in the same registered buffer, so the fields are moved into one
+ * stretch of memory (uring_region.h), as an application that wants this would allocate them. What
+ * is registered counts as locked memory (RLIMIT_MEMLOCK) unless the user is root.
+ *
+ * Needs Linux 6.15 (iovecs in registered buffers), and liburing 2.3 to be built;
+ * io_uring_register(2), io_uring_prep_sendmsg_zc(3).
+ */
+#include "strategy.h"
+#include "uring_zc.h"
+
+#ifdef HAVE_URING
+
+static int uring_registered_probe(struct failure *failure)
+{
+    return uring_zc_probe(true, failure);
+}
+
+static int uring_registered_setup(struct stream *stream)
+{
+    return uring_zc_setup(stream, "uring_registered", true);
+}
+
+#endif
+
+const struct strategy the_strategy = {
+    .name = "uring_registered",
+    .summary = "zero-copy sendmsg by io_uring from registered buffers",
+    .transports = TRANSPORT_STREAM | TRANSPORT_DATAGRAM,
+    .batching = true,
+    .zero_copy = true,
+#ifdef HAVE_URING
+    .slots_in_flight = uring_zc_slots_in_flight,
+    .probe = uring_registered_probe,
+    .setup = uring_registered_setup,
+    .send_messages = uring_zc_send_messages,
+    .drain = uring_zc_drain,
+    .teardown = uring_zc_teardown,
+#else
+    .probe = uring_not_built, /* so that the others are never called */
+#endif
+};
