@@ -9,13 +9,17 @@ import pytest
 import yaml
 from report.checks import check_html, check_pdf
 from report.example import STYLE, write_example
-from synthetic import Run
+from synthetic import Run, Udp
 
 from copycost.report.render import render_report
 from copycost.report.typesetter import find_typesetter
 
 NASTY = 'unshare: not permitted | <EPERM> a_b*c* `x` $y$ [z] (q) @x "quoted" -- ~1^2 C:\\tmp ...'
 SIZES = (256, 4096, 65536, 1048576)
+TWELVE = (
+    "two_copy", "one_copy", "zero_copy", "write_v", "uring_send", "uring_sendmsg",
+    "uring_zero_copy", "sendfile", "splice", "splice_gift", "sendmmsg_x16", "uring_send_x8", "mine",
+)  # fmt: skip
 
 
 def one_fails(implementation: str, msg_bytes: int, n_threads: int, rep: int) -> bool:
@@ -33,10 +37,13 @@ RUNS = {
         counters=True,
         skipped={"veth_no_offload": NASTY},
     ),
+    "whole": Run(msg_bytes=SIZES[1:3], n_threads=(1,), udp=Udp(msg_bytes=(4096, 16384, 32768))),
     "many": Run(
-        implementations=("two_copy", "one_copy", "zero_copy", *(f"way_{n}" for n in range(9))),
-        msg_bytes=(*SIZES, 16384, 262144),
-        n_threads=(2,),
+        implementations=TWELVE,
+        msg_bytes=(1024, 16384, 65536, 262144),
+        n_threads=(1,),
+        receivers=("recv", "mmap"),
+        udp=Udp(implementations=("two_copy", "zero_copy", "udp_gso", "udp_gso_x16")),
     ),
 }
 
@@ -52,13 +59,14 @@ class Made:
 
 # The last two draw many figures and take most of the time.
 SLOW = ("three", "many")
+WHOLE = ("whole", "many")
 PARAMS = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in RUNS]
 
 
 @pytest.fixture(scope="module", params=PARAMS)
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp(request.param)
-    qmd = write_example(RUNS[request.param], folder)
+    qmd = write_example(RUNS[request.param], folder, whole=request.param in WHOLE)
     made = Made(qmd, qmd.with_suffix(".html"), qmd.with_suffix(".pdf"))
     without_quarto = find_typesetter(str(folder))
     render_report(qmd, {"html": made.html, "pdf": made.pdf}, STYLE, without_quarto)
@@ -118,3 +126,39 @@ def test_every_loss_is_shown_with_its_reason(made: Made) -> None:
     elif "three" in str(made.qmd) or "nothing" in str(made.qmd):
         assert r"\<EPERM\> a\_b\*c\* \`x\`" in text
         assert "run as root" in text
+
+
+HEADINGS = {
+    "The memory floor {#sec-memory}": WHOLE,
+    "Where zero-copy is real {#sec-real}": WHOLE,
+    "Round trips {#sec-round-trips}": WHOLE,
+    "Every way, ranked by cost {#sec-every-way}": ("usual", "once", "three", *WHOLE),
+}
+
+
+def test_a_chapter_is_there_where_its_data_are(made: Made) -> None:
+    text = made.qmd.read_text()
+    run = next(name for name in RUNS if made.qmd.parents[1].name.startswith(name))
+    for heading, runs in HEADINGS.items():
+        assert (heading in text) == (run in runs), heading
+
+
+def test_copied_zero_copy_is_called_that_in_every_table(made: Made) -> None:
+    text = made.qmd.read_text()
+    if "Where zero-copy is real" not in text:
+        pytest.skip("a run with a plain testbed alone")
+    for section in re.split(r"^## ", text, flags=re.MULTILINE):
+        on_veth = re.match(r"On `veth(_mmap)?` \{#sec-(results|ranking)", section)
+        for row in re.findall(r"^\|.*`(?:uring_)?zero_copy`.*$", section, re.MULTILINE):
+            if on_veth:
+                assert "(zero-copy requested, 100 % copied)" in row.replace("\u00a0", " ")
+            elif section.startswith(("On `sink` {#sec-results", "On `sink` {#sec-ranking")):
+                assert "requested" not in row
+
+
+def test_the_senders_cost_alone_is_called_that(made: Made) -> None:
+    text = made.qmd.read_text()
+    for section in re.split(r"^#+ ", text, flags=re.MULTILINE):
+        if re.match(r"On `sink(_cold)?` \{#sec-(results|ranking)|Where zero-copy is real", section):
+            assert "sender's" in section
+            assert "alone" in section

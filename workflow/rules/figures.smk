@@ -30,6 +30,7 @@ REPORT_FIGURES = [
 REPORT_CHAPTERS = {}
 
 
+# One job draws a figure of all conditions: loading what draws takes as long as drawing.
 rule plot_figure:
     input:
         cells="results/tables/cells.parquet",
@@ -37,16 +38,15 @@ rule plot_figure:
         ratios="results/tables/ratios.csv",
         code=lambda wildcards: package_files(*figure_code(wildcards.figure)),
     output:
-        svg="results/figures/{condition}/{figure}.svg",
-        png="results/figures/{condition}/{figure}.png",
-        csv="results/figures/{condition}/{figure}.csv",
+        svg=[f"results/figures/{name}/{{figure}}.svg" for name in CONDITIONS],
+        png=[f"results/figures/{name}/{{figure}}.png" for name in CONDITIONS],
+        csv=[f"results/figures/{name}/{{figure}}.csv" for name in CONDITIONS],
     log:
-        "results/logs/figures/{condition}/{figure}.log",
+        "results/logs/figures/{figure}.log",
     wildcard_constraints:
-        condition="|".join(CONDITIONS),
         figure="|".join(FIGURES),
     message:
-        "Draw {wildcards.figure} of {wildcards.condition}"
+        "Draw {wildcards.figure}"
     script:
         "../scripts/plot_figure.py"
 

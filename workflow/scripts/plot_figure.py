@@ -6,15 +6,10 @@ from copycost.logs import log_to_file
 
 log_to_file(snakemake.log[0])
 
-tables = read_tables(
-    snakemake.wildcards.condition,
-    Path(snakemake.input.cells),
-    Path(snakemake.input.summary),
-    Path(snakemake.input.ratios),
-)
-save(
-    draw(snakemake.wildcards.figure, tables),
-    Path(snakemake.output.svg),
-    Path(snakemake.output.png),
-    Path(snakemake.output.csv),
-)
+given, out = snakemake.input, snakemake.output
+for svg, png, csv in zip(out.svg, out.png, out.csv, strict=True):
+    tables = read_tables(
+        Path(svg).parent.name, Path(given.cells), Path(given.summary), Path(given.ratios)
+    )
+    drawn = draw(snakemake.wildcards.figure, tables)
+    save(drawn, Path(svg), Path(png), Path(csv))

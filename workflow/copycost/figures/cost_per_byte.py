@@ -46,9 +46,9 @@ def draw(tables: Tables) -> Drawn:
     counts = spread(every, most)
     data = data[every.isin(counts)].reset_index(drop=True)
     if alone:
-        sheet = new_sheet(data, 4.4, column="n_threads", share_y=True, groups=groups)
+        sheet = new_sheet(data, 4.2, column="n_threads", share_y=True, groups=groups)
     elif crowded:
-        sheet = new_sheet(data, 4.4, column="quantity", share_y=True, groups=groups)
+        sheet = new_sheet(data, 3.9, column="quantity", share_y=True, groups=groups)
     else:
         sheet = new_sheet(data, 4.0, row="n_threads", column="quantity", share_y=True)
     scale = scale_of(data)

@@ -77,6 +77,7 @@ _KNOWN = {
     "uring_send": Look(_RED, "v", _SHORT),
     "uring_sendmsg": Look(_INDIGO, "P", _LONG_DOTS),
     "uring_zero_copy": Look(_BLACK, "X", "-"),
+    "uring_registered": Look(_SKY, "h", _LONG_DOTS),
     "sendfile": Look(_PINK, "p", _DASHES),
     "splice": Look(_ORANGE, "<", _DOTS),
     "splice_gift": Look(_WINE, ">", _SPARSE),
@@ -141,7 +142,9 @@ CROWD = 6
 """The most lines that one panel can show so that each can be followed."""
 
 _COPYING = ("two_copy", "one_copy", "write_v", "uring_send", "uring_sendmsg")
-_SPARING = ("zero_copy", "uring_zero_copy", "sendfile", "splice", "splice_gift")
+_SPARING = (
+    "zero_copy", "uring_zero_copy", "uring_registered", "sendfile", "splice", "splice_gift",
+)  # fmt: skip
 _MANY = {"sendmmsg", "udp_gso"}
 _NAMED = {*_COPYING, *_SPARING, *_MANY}
 

@@ -55,7 +55,8 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
         _draw_sends(grid[0, 1], sends, names, facts)
         above_cm = _legend(figure, [name for name in names if name in set(sends["implementation"])],
                            names)  # fmt: skip
-    note = wrap(" ".join(filter(None, _note(facts, copies, sends))), WIDTH_CM - 0.4, NOTE_PT)
+    cut = bool(((data["low"] < scale.low) | (data["high"] > scale.high)).any())
+    note = wrap(" ".join(filter(None, _note(facts, copies, sends, cut))), WIDTH_CM - 0.4, NOTE_PT)
     put_note(figure, note, _PANEL_CM, above_cm)
     return Drawn(figure, data)
 
@@ -201,12 +202,14 @@ def _legend(figure: Figure, names: Sequence[str], implementations: Sequence[str]
     return -(-len(names) // columns) * _LEGEND_ROW_CM
 
 
-def _note(facts: Mapping[str, Any], copies: pd.DataFrame, sends: pd.DataFrame) -> list[str]:
+def _note(
+    facts: Mapping[str, Any], copies: pd.DataFrame, sends: pd.DataFrame, cut: bool
+) -> list[str]:
     sizes = sorted(set(sends["bytes"]))
     said = " and ".join(format_size(int(size)) for size in sizes)
     labels = [
-        f"{label[:1].upper()}{label[1:]}: {', '.join(part['implementation'].unique())} on "
-        f"{', '.join(part['condition'].unique())}."
+        f"{str(label).replace('zero', 'Zero', 1)}: {', '.join(part['implementation'].unique())} "
+        f"on {', '.join(part['condition'].unique())}."
         for label, part in sends[sends["label"] != ""].groupby("label", sort=False)
     ]
     one_side = [
@@ -219,4 +222,5 @@ def _note(facts: Mapping[str, Any], copies: pd.DataFrame, sends: pd.DataFrame) -
         f"The sender's cost alone on {' and '.join(one_side)}; else both sides'."
         if one_side else "",
         *labels,
+        "An interval that ends at the edge goes on beyond it." if cut else "",
     ]  # fmt: skip

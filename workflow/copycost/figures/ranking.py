@@ -54,20 +54,22 @@ def draw(facts: Mapping[str, Any], condition: str) -> Drawn:
     shown = data[every.isin(sizes) & data["value"].notna()]
     n_columns = min(2, len(sizes))
     n_rows = -(-len(sizes) // n_columns)
-    note = _note(facts, ranking, shown, left_out(every, sizes, "B"))
-    lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
     grid = sns.FacetGrid(
         shown, col="msg_bytes", col_wrap=n_columns, col_order=sizes, sharex=False, sharey=False
     )
     plt.close(grid.figure)
     grid.figure.set_layout_engine("constrained")
     width_cm = WIDTH_CM / n_columns - _names_cm(shown) - 0.9
+    cut = False
     for (_, place, _), part in grid.facet_data():
         axes = grid.axes.flat[place]
-        _draw_panel(axes, part.sort_values("rank"), names, width_cm)
+        cut |= _draw_panel(axes, part.sort_values("rank"), names, width_cm)
         below = place + n_columns >= len(sizes)
         axes.set(xlabel=f"{ranking['label']} [{ranking['unit']}/B]" if below else "", ylabel="")
         axes.set_title(format_size(sizes[place]))
+    note = _note(facts, ranking, shown, left_out(every, sizes, "B"))
+    note += ["An interval that ends at the edge goes on beyond it."] if cut else []
+    lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
     put_note(grid.figure, lines, n_rows * panel_cm)
     return Drawn(grid.figure, data)
 
@@ -126,7 +128,8 @@ def _names_cm(data: pd.DataFrame) -> float:
 
 def _draw_panel(
     axes: Axes, data: pd.DataFrame, implementations: Sequence[str], width_cm: float
-) -> None:
+) -> bool:
+    """Draw one size; return whether an interval is cut off at the edge."""
     styles = looks(implementations)
     floor = float(data["floor"].iloc[0])
     scale = scale_of(_with_floor(data), "log" if (data["value"] > 0).all() else None)
@@ -156,6 +159,7 @@ def _draw_panel(
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     cost_axis(axes, scale, width_cm)
+    return bool(((data["low"] < scale.low) | (data["high"] > scale.high)).any())
 
 
 def _with_floor(data: pd.DataFrame) -> pd.DataFrame:

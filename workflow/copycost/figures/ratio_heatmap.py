@@ -17,7 +17,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.figures.sheet import Sheet, finish, new_sheet
-from copycost.figures.style import EDGE, INK, QUIET, styled
+from copycost.figures.style import EDGE, INK, QUIET, WIDTH_CM, styled
 from copycost.figures.tables import COLUMNS, Drawn, Tables, counted, left_out, spread
 from copycost.figures.text import LABEL_PT, NOTE_PT, empty_figure, text_width_cm, wrap
 from copycost.percent import NBSP
@@ -26,9 +26,10 @@ from copycost.sizes import format_size
 _TICKS = (1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _LEAST_REACH = 1.25
 _NAMES_WIDE = 4
-_ROW_CM = 0.62
+_ROW_CM = 0.6
 _PANELS_CM = 19.0
 _PALE = 0.88
+_SCALE_CM = 0.3
 _Rgb: TypeAlias = tuple[float, float, float]
 _SAME = "no difference seen"
 
@@ -110,7 +111,8 @@ def _ratios(tables: Tables) -> pd.DataFrame:
     rows = table[(table["metric"] == THROUGHPUT) & (table["baseline"] == BASELINE)]
     summary = tables.summary[tables.summary["metric"] == THROUGHPUT]
     key = ["implementation", "msg_bytes", "n_threads"]
-    rows = rows.merge(summary[[*key, "n", "n_failed", "n_skipped"]], on=key, how="left")
+    # Inner: a pair of which one cannot exist at a size has no cell there, so nothing is missing.
+    rows = rows.merge(summary[[*key, "n", "n_failed", "n_skipped"]], on=key)
     rows["condition"] = tables.condition
     rows["quantity"], rows["unit"] = f"throughput ratio to {BASELINE}", "1"
     rows["value"] = rows["ratio"]
@@ -162,6 +164,8 @@ def _draw_map(axes: Axes, data: pd.DataFrame, rows: str, colours: _Colours, *, r
     values, words = ratios.to_numpy(dtype=np.float64), states.to_numpy(dtype=object)
     for row, column in np.argwhere(~plain.to_numpy()):
         ratio = float(values[row, column])
+        if pd.isna(words[row, column]):
+            continue  # no such cell
         if np.isnan(ratio):
             _draw_hole(axes, (column, row), str(words[row, column]) if roomy else "")
         else:
@@ -223,12 +227,14 @@ def _draw_scale(sheet: Sheet, colours: _Colours) -> None:
         if math.log(tick / kept[-1]) > 0.15 * math.log(reach):
             kept.append(tick)
     ticks = [*(1 / tick for tick in reversed(kept[1:])), *kept]
+    n_rows = -(-len(sheet.contents) // sheet.n_columns)
     bar = sheet.figure.colorbar(
         ScalarMappable(colours.norm, colours.table),
         ax=[panel.axes for panel in sheet.contents],
         location="bottom",
-        aspect=55,
-        shrink=0.7,
+        # As thick for one row as for many.
+        fraction=_SCALE_CM / (n_rows * sheet.row_height_cm),
+        aspect=0.7 * WIDTH_CM / _SCALE_CM,
         label=f"throughput ratio to {BASELINE}, logarithmic colours",
     )
     bar.ax.xaxis.set_major_locator(FixedLocator(ticks))

@@ -117,7 +117,8 @@ def _mark_crossover(axes: Axes, found: Mapping[str, Any] | None) -> None:
     if change is None:
         axes.annotate(
             _OTHERWISE.get(found["outcome"], ""), (1, 0), (-3, 3), fontsize=NOTE_PT, ha="right",
-            xycoords="axes fraction", textcoords="offset points", color=QUIET,
+            xycoords="axes fraction", textcoords="offset points", color=QUIET, zorder=5,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
         )  # fmt: skip
         return
     if change["has_interval"]:

@@ -65,7 +65,7 @@ def draw(tables: Tables) -> Drawn:
 
 def _against_size(tables: Tables, data: pd.DataFrame) -> Drawn:
     groups = groups_of(data)
-    sheet = new_sheet(data, 5.2, column="n_threads", groups=groups)
+    sheet = new_sheet(data, 5.2 if len(groups) == 1 else 3.9, column="n_threads", groups=groups)
     strip = missing_strip(data, tables.implementations, sheet)
     scale = scale_of(data)
     cut = False

@@ -32,7 +32,7 @@ def draw(tables: Tables) -> Drawn:
     every, groups = data["n_threads"], groups_of(data)
     counts = spread(every, _COLUMNS_MOST if len(groups) > 1 else len(every))
     data = data[every.isin(counts)].reset_index(drop=True)
-    row_cm = 5.2 if len(groups) == 1 else 4.4
+    row_cm = 5.2 if len(groups) == 1 else 3.9
     sheet = new_sheet(data, row_cm, column="n_threads", share_y=True, groups=groups)
     scale = scale_of(data)
     strip = missing_strip(data, tables.implementations, sheet)

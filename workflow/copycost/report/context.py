@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from copycost.figures.looks import in_order
 from copycost.figures.names import OVERVIEW
 from copycost.report.assets import shown_figures
 from copycost.report.host_table import counter_rows, host_rows, uncounted_events
@@ -71,6 +72,8 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         Plain text; the last stands at the head of every page.
     facts, host
         Content of facts.json, and the host's part of it.
+    implementations
+        In the order of every legend and table.
     conditions
         What there is to say of each condition, in the order of the config.
     figures
@@ -102,7 +105,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         cost_metric=facts["cost"]["column"],
         cost_unit=facts["cost"]["unit"],
         baseline=BASELINE,
-        implementations=tuple(facts["grid"]["implementations"]),
+        implementations=in_order(facts["grid"]["implementations"]),
         repetitions=facts["method"]["repetitions"],
     )
     tables = read_tables(sources.summary, sources.ratios, BASELINE)
@@ -114,6 +117,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "running": _host(facts),
         "facts": facts,
         "host": facts["host"],
+        "implementations": list(in_order(facts["grid"]["implementations"])),
         "conditions": conditions,
         "figures": shown | shown_figures(sources.figures),
         "results_tables": {
