@@ -84,7 +84,7 @@ int uring_region_open(struct uring_region *region, struct uring *uring, struct r
         return fail(uring->failure, ENOMEM, "%s: a region of %zu bytes", uring->user,
                     ring->n_slots * stride_bytes);
     }
-    if (fitting == 0) {
+    if (region->slots_per_buffer == 0) {
         return fail(uring->failure, EFBIG, "%s: a message of %zu bytes fits no registered buffer",
                     uring->user, stride_bytes);
     }
