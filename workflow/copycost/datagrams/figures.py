@@ -105,7 +105,7 @@ def draw_bitrate_and_loss(facts: Mapping[str, Any]) -> Drawn:
         part = data[(data["panel"] == panel) & (data["row"] == row)]
         for quantity, some in part.groupby("quantity"):
             _lines(axes, some, hollow=quantity == "received")
-        _finish_axes(axes, part, panel, row)
+        _finish_axes(axes, part, panel, row, int(row.startswith("loss")))
         top = float(part["value"].max())
         axes.set_ylim(0, top * 1.12 if top > 0 else 1)
     note = ["Filled, solid: sent, and loss. Hollow, dotted: received.", _points_note(facts, data)]
@@ -136,7 +136,9 @@ def draw_cost(facts: Mapping[str, Any]) -> Drawn:
                 legend=False,
                 ax=axes,
             )
-        _finish_axes(axes, part, f"{panel}, {side}", "CPU [ns per datagram]")
+        _finish_axes(
+            axes, part, f"{panel}, {side}", "CPU [ns per datagram]", int(side == "receiver")
+        )
         axes.set_yscale("log")
     note = ["Lines: a fixed cost and a cost per byte, fitted.", _points_note(facts, data)]
     return Drawn(_finish(grid, data, note), data.drop(columns="row"))
@@ -172,14 +174,15 @@ def _lines(axes: Axes, data: pd.DataFrame, *, hollow: bool, joined: bool = True)
         )
 
 
-def _finish_axes(axes: Axes, data: pd.DataFrame, title: str, y_label: str) -> None:
+def _finish_axes(axes: Axes, data: pd.DataFrame, title: str, y_label: str, row: int) -> None:
+    """Label the axes of one panel, the horizontal one only in the lowest row."""
     sizes = sorted(data["datagram_bytes"].unique())
     axes.set_xscale("log", base=2)
     axes.xaxis.set_minor_locator(NullLocator())
     # 1000 and 1472 B stand next to each other
     shown = [size for i, size in enumerate(sizes) if i == 0 or size >= 2 * sizes[i - 1]]
     axes.set_xticks(shown, [format_size(int(size)) for size in shown], rotation=45, ha="right")
-    axes.set(xlabel="datagram size", ylabel=y_label)
+    axes.set(xlabel="" if row == 0 else "datagram size", ylabel=y_label)
     axes.set_title(title)
 
 
