@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from copycost.analysis.labels import copied_label
 from copycost.capabilities import transport_of
 from copycost.conditions import Condition
 from copycost.profile.estimate import estimate
@@ -43,6 +44,7 @@ def cell_facts(
         "n": len(cell),
         "throughput_bits_per_s": estimate(rates, settings),
         "copied_share": copied_share(cell),
+        "labels": labels_of({implementation: cell}),
         "cpu_source": sorted({one["cpu_source"] for run in runs if run for one in _sides(run)}),
         "sides": found,
         "category_rows": _category_rows(found, lists),
@@ -54,6 +56,17 @@ def copied_share(cell: Sequence[Repetition]) -> dict[str, float] | None:
     runs = [one.record["sampled"] for one in cell]
     copied = [run["copied_share"] for run in runs if run and run["copied_share"] is not None]
     return {"low": min(copied), "high": max(copied)} if copied else None
+
+
+def labels_of(cells: Mapping[str, Sequence[Repetition]]) -> dict[str, str]:
+    """Return what implementations are called whose zero-copy sends were copied after all."""
+    found = {}
+    for implementation, cell in cells.items():
+        share = copied_share(cell)
+        label = copied_label(share["low"], share["high"]) if share else None
+        if label is not None:
+            found[implementation] = label
+    return found
 
 
 def _category_rows(sides: Mapping[str, Any], lists: Lists) -> list[dict[str, Any]]:

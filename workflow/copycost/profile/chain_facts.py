@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.capabilities import transport_of
+from copycost.profile.cell_facts import labels_of
 from copycost.profile.estimate import estimate
 from copycost.profile.functions import plain_name
 from copycost.profile.grid import CellKey
@@ -68,6 +69,7 @@ def chain_facts(
                         "condition": condition,
                         "same_path": next(iter(ours))[1] in beside["same_path"],
                         "cells": [{"implementation": key[2], "msg_bytes": key[3]} for key in ours],
+                        "labels": labels_of({key[2]: cell for key, cell in ours.items()}),
                         **_rows(rows, ours, names, settings),
                     }
                 )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from copycost.conditions import Condition
-from copycost.profile.cell_facts import by_function, copied_share
+from copycost.profile.cell_facts import by_function, copied_share, labels_of
 from copycost.profile.estimate import changes, estimate, negated
 from copycost.profile.functions import UNCATEGORISED, plain_name
 from copycost.profile.grid import CellKey
@@ -52,6 +52,9 @@ def difference_facts(
             if all(side in one.shares for both in rounds for one in both)
         },
         "copied_share": copied_share([other for _, other in rounds]),
+        "labels": labels_of(
+            {before: [one for one, _ in rounds], pair[1][2]: [other for _, other in rounds]}
+        ),
         "price": _price(rounds, settings),
     }
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from copycost.capabilities import transport_of
-from copycost.profile.cell_facts import busiest_function
+from copycost.profile.cell_facts import busiest_function, labels_of
 from copycost.profile.diagram import Measured, data_path_diagram
 from copycost.profile.difference_facts import rounds_of
 from copycost.profile.flame import aligned, difference_graph, flame_graph
@@ -57,11 +57,13 @@ def draw_all(
             _draw_difference(pair, side, every, lists, path)
 
 
-def describe(key: CellKey) -> str:
-    """Return a cell in words: ``two_copy, 64 KiB, 1 thread, veth``."""
+def describe(key: CellKey, cell: Sequence[Repetition]) -> str:
+    """Return a cell in words: ``two_copy, 64 KiB, 1 thread, veth``, with its label if any."""
     condition, _, implementation, msg_bytes, n_threads, _, _ = key
     threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
-    return f"{implementation}, {format_size(msg_bytes)}, {threads}, {condition}"
+    label = labels_of({implementation: cell}).get(implementation)
+    name = implementation if label is None else f"{implementation} ({label})"
+    return f"{name}, {format_size(msg_bytes)}, {threads}, {condition}"
 
 
 def _draw_flame(
@@ -74,9 +76,9 @@ def _draw_flame(
         _add(stacks, one.stacks[side], 1.0 / len(present) / sum(one.stacks[side].values()))
     columns = ("state", "side", "call_path", "own_share")
     if not stacks:
-        _write(path, _nothing(f"{describe(key)}: {side}"), columns, [])
+        _write(path, _nothing(f"{describe(key, cell)}: {side}"), columns, [])
         return
-    title = f"{describe(key)}: {side}"
+    title = f"{describe(key, cell)}: {side}"
     rows = [("measured", side, ";".join(stack), share) for stack, share in _ranked(stacks)]
     _write(path, flame_graph(title, side, stacks, lists.categories), columns, rows)
 
@@ -91,7 +93,7 @@ def _draw_difference(pair: Pair, side: str, cells: Cells, lists: Lists, path: Pa
             _add(stacks, one.stacks[side], scale)
     before, after = (aligned(stacks, lists.categories) for stacks in tables)
     columns = ("state", "side", "call_path", "before_ns_per_kib", "after_ns_per_kib")
-    title = f"{describe(pair[0])}, to {pair[1][2]}: {side}"
+    title = f"{describe(pair[0], cells[pair[0]])}, to {_labelled(pair, cells)}: {side}"
     if not rounds:
         _write(path, _nothing(title), columns, [])
         return
@@ -103,13 +105,20 @@ def _draw_difference(pair: Pair, side: str, cells: Cells, lists: Lists, path: Pa
     _write(path, difference_graph(title, side, before, after, COST_UNIT), columns, rows)
 
 
+def _labelled(pair: Pair, cells: Cells) -> str:
+    """Return the name of the second implementation of a pair, with its label if it has one."""
+    name = pair[1][2]
+    label = labels_of({name: cells[pair[1]]}).get(name)
+    return name if label is None else f"{name} ({label})"
+
+
 def _draw_path(key: CellKey, cell: Sequence[Repetition], lists: Lists, path: Path) -> None:
     """Draw the means over the repetitions."""
     columns = (
         "state", "box", "lane", "copies", "function", "sender_cpu_percent", "receiver_cpu_percent",
     )  # fmt: skip
     if not cell:
-        _write(path, _nothing(describe(key)), columns, [])
+        _write(path, _nothing(describe(key, cell)), columns, [])
         return
     measured = {box.name: _measured(box.name, cell) for box in lists.data_path.boxes}
     totals = {
@@ -129,7 +138,7 @@ def _draw_path(key: CellKey, cell: Sequence[Repetition], lists: Lists, path: Pat
         for box in lists.data_path.boxes
     ]
     svg = data_path_diagram(
-        describe(key), lists.data_path.boxes, measured, totals, transport_of(key[1])
+        describe(key, cell), lists.data_path.boxes, measured, totals, transport_of(key[1])
     )
     _write(path, svg, columns, rows)
 
