@@ -33,6 +33,9 @@ SCENARIOS: dict[str, Study] = {
     "receiver_full": Study((Truth(receiver_per_sender=1.45, ceiling=19.0),)),
     "both_full": Study((Truth(receiver_per_sender=0.98),)),
     "host_full": Study((_ONE, Truth(n_streams=2, ceiling=30.0, waiting=20.0)), host_cpus=2),
+    "other_programs_had_the_cpus": Study(
+        (Truth(ceiling=12.0, waiting=30.0, flags="foreign_load"),)
+    ),
     "limit_is_all": Study((Truth(),), limits=(10, 20, 30, 40)),
     "held_back_by_nothing_known": Study((Truth(ceiling=12.0, receiver_per_sender=0.5),)),
     "not_linear": Study((Truth(bend=0.01, noise=0.002),)),

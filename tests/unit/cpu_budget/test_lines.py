@@ -53,7 +53,8 @@ def test_two_points_are_no_line() -> None:
         (Truth(), 4, "sender"),
         (Truth(receiver_per_sender=1.45, ceiling=19.0), 4, "receiver"),
         (Truth(receiver_per_sender=0.98), 4, "both"),
-        (Truth(ceiling=12.0, waiting=30.0), 4, "host"),
+        (Truth(ceiling=12.0, waiting=30.0), 4, "waiting"),
+        (Truth(n_streams=2, ceiling=30.0, waiting=20.0), 2, "host"),
         (Truth(ceiling=12.0), 4, "unknown"),
     ],
 )

@@ -6,12 +6,12 @@ from typing import Literal
 
 from copycost.cpu_budget.points import Point
 
-Bottleneck = Literal["sender", "receiver", "both", "host", "limit", "unknown"]
+Bottleneck = Literal["sender", "receiver", "both", "host", "waiting", "limit", "unknown"]
 
 FULL_PERCENT = 95.0
 """A side that uses this much of one CPU per stream has none left."""
 
-_HOST_SHARE = 0.95
+_HOST_SHARE = 0.9
 # of one CPU: waiting this long for a CPU is no accident of scheduling
 _WAITING_PERCENT = 10.0
 
@@ -23,9 +23,10 @@ class Judgement:
     Attributes
     ----------
     kind
-        ``sender`` or ``receiver`` (its CPUs are full), ``both``, ``host`` (the CPUs of the host
-        are full, or a side waits for one), ``limit`` (the sender used all it was offered, and it
-        was offered less than its CPUs have), ``unknown`` (none of these).
+        ``sender`` or ``receiver`` (its CPUs are full), ``both``, ``host`` (both together fill the
+        CPUs of the host), ``waiting`` (they waited for CPUs that something else had), ``limit``
+        (the sender used all it was offered, and it was offered less than its CPUs have),
+        ``unknown`` (none of these).
     limit_percent
         Of the point [% of one CPU per stream].
     sender_percent, receiver_percent
@@ -77,9 +78,11 @@ def _kind(
         return "receiver"
     if full[0]:
         return "sender"
-    starved = any(value is not None and value >= _WAITING_PERCENT for value in waiting)
-    if host >= 100.0 * _HOST_SHARE or starved:
+    if host >= 100.0 * _HOST_SHARE:
         return "host"
+    known = [value for value in waiting if value is not None]
+    if len(known) == len(waiting) and max(known) >= _WAITING_PERCENT:
+        return "waiting"
     if not top.saturated and top.limit_percent < FULL_PERCENT:
         return "limit"
     return "unknown"
