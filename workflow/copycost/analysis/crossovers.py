@@ -1,6 +1,6 @@
 """From which size on one implementation beats another, per thread count and over all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -36,11 +36,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
     """
     logs = view.logs(THROUGHPUT, implementation, baseline)
     curves = {n: along_sizes_of(view, implementation, baseline, n) for n in view.n_threads}
-    by_threads = [
-        {"n_threads": n}
-        | _plain_crossover(find_crossover(dict(curve.log_ratios), curve.sizes, view.settings))
-        for n, curve in curves.items()
-    ]
+    by_threads = _by_threads(view, curves)
     verdicts = view.verdicts(THROUGHPUT, implementation, baseline)
     compared = records(verdicts[verdicts["n_pairs"] > 0])
     signs = [sign_of(row) for row in compared]
@@ -70,9 +66,33 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
     }
 
 
-def along_sizes_of(view: View, implementation: str, baseline: str, n_threads: int) -> Along:
-    """Return one pair's throughput along the sizes at a thread count."""
-    logs = view.logs(THROUGHPUT, implementation, baseline)
+def cost_groups(view: View, implementation: str, baseline: str) -> list[Facts]:
+    """Return the same groups of one pair's cost per byte, where better is cheaper."""
+    column = view.cost_column
+    if not view.counted(column):
+        return []
+    curves = {n: along_sizes_of(view, implementation, baseline, n, column) for n in view.n_threads}
+    return _groups(_by_threads(view, curves))
+
+
+def _by_threads(view: View, curves: Mapping[int, Along]) -> list[Facts]:
+    return [
+        {"n_threads": n}
+        | _plain_crossover(find_crossover(dict(curve.log_ratios), curve.sizes, view.settings))
+        for n, curve in curves.items()
+    ]
+
+
+def along_sizes_of(
+    view: View, implementation: str, baseline: str, n_threads: int, metric: str = THROUGHPUT
+) -> Along:
+    """Return one pair along the sizes at a thread count, so that above 1 is better.
+
+    Of a cost, where less is better, that is the baseline's over the implementation's.
+    """
+    logs = view.logs(metric, implementation, baseline)
+    if metric != THROUGHPUT:
+        logs = -logs
     per_size: dict[int, FloatArray] = {}
     if len(logs):
         rows = logs[logs.index.get_level_values("n_threads") == n_threads]

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from copycost.analysis.crossovers import along_sizes_of
-from copycost.analysis.metrics import BASELINE
+from copycost.analysis.crossovers import along_sizes_of, cost_groups
+from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.plain import Facts
 from copycost.analysis.quantities import NOT_COPIED_SHARE, copied_share, really_not_copied
 from copycost.analysis.view import View
@@ -27,7 +27,7 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
     pairs
         Condition and implementation where at most `NOT_COPIED_SHARE` of the completions were
         marked as copied: slug, implementation, copied_share, sender_only, crossover (the name of
-        the pair in the condition's crossovers).
+        the pair in the condition's crossovers), cost_groups (the same by cost per byte).
     copied
         The same where more were: slug, implementation, copied_share.
     lost
@@ -36,7 +36,7 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
     asked_for
         Whether there is any condition with nobody to copy for.
     cold_beside_hot
-        Per testbed, implementation and thread count; see `_cold_beside_hot`.
+        Per testbed, implementation, thread count and measure; see `_cold_beside_hot`.
     n_tests
         How many of them compare two crossovers with an interval.
     """
@@ -53,8 +53,12 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
             if share > NOT_COPIED_SHARE:
                 copied.append(facts)
             else:
-                alone = {"sender_only": view.sender_only, "crossover": f"{name}_vs_{BASELINE}"}
-                real.append(facts | alone)
+                found = {
+                    "sender_only": view.sender_only,
+                    "crossover": f"{name}_vs_{BASELINE}",
+                    "cost_groups": cost_groups(view, name, BASELINE),
+                }
+                real.append(facts | found)
     rows = [row for view in views.values() for row in _cold_beside_hot(view)]
     return {
         "status": _status(len(real), len(copied), n_unknown),
@@ -100,8 +104,8 @@ def _cold_beside_hot(view: View) -> list[Facts]:
 
     Keys
     ----
-    slug, hot, implementation, n_threads
-        What is compared: the condition, and the one that is hot.
+    slug, hot, implementation, n_threads, measure
+        What is compared: the condition, and the one that is hot; by ``throughput`` or ``cost``.
     verdict
         ``smaller``, ``larger``, ``no_difference`` (of the crossover under `slug` beside the hot
         one), ``same`` (neither has one inside the grid, for the same reason), ``untested``.
@@ -119,25 +123,26 @@ def _cold_beside_hot(view: View) -> list[Facts]:
         for n_threads in view.n_threads:
             if n_threads not in view.hot.n_threads:
                 continue
-            here = along_sizes_of(view, name, BASELINE, n_threads)
-            hot = along_sizes_of(view.hot, name, BASELINE, n_threads)
-            found = crossover_ratio(here, hot, view.settings)
-            outcomes = [
-                find_crossover(dict(one.log_ratios), one.sizes, view.settings).outcome
-                for one in (here, hot)
-            ]
-            rows.append(
-                {
-                    "slug": view.name,
-                    "hot": view.hot.name,
-                    "implementation": name,
-                    "n_threads": n_threads,
-                    "verdict": _verdict(found, *outcomes),
-                    "outcomes": [outcome.value for outcome in outcomes],
-                    "ratio": _ratio(found),
-                }
-            )
+            where = {"slug": view.name, "hot": view.hot.name, "implementation": name}
+            for measure, metric in (("throughput", THROUGHPUT), ("cost", view.cost_column)):
+                if view.counted(metric) and view.hot.counted(metric):
+                    what = {"n_threads": n_threads, "measure": measure}
+                    rows.append(where | what | _compared(view, view.hot, name, n_threads, metric))
     return rows
+
+
+def _compared(view: View, hot_view: View, name: str, n_threads: int, metric: str) -> Facts:
+    here, hot = (along_sizes_of(one, name, BASELINE, n_threads, metric) for one in (view, hot_view))
+    found = crossover_ratio(here, hot, view.settings)
+    outcomes = [
+        find_crossover(dict(one.log_ratios), one.sizes, view.settings).outcome
+        for one in (here, hot)
+    ]
+    return {
+        "verdict": _verdict(found, *outcomes),
+        "outcomes": [outcome.value for outcome in outcomes],
+        "ratio": _ratio(found),
+    }
 
 
 def _ratio(found: CrossoverRatio | None) -> Facts | None:
