@@ -1,6 +1,7 @@
 """What the templates get, and what they do with a fact that is missing."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from synthetic import Run, make_host
 
 from copycost.errors import DataError
 from copycost.report.assets import gather_assets, shown_figures
-from copycost.report.context import origin_of
+from copycost.report.context import CHAPTERS, build_context, origin_of
 from copycost.report.files import report_files
 from copycost.report.host_table import counter_rows, host_rows, uncounted_events
 from copycost.report.run_table import commit_only, run_rows
@@ -159,3 +160,31 @@ def test_files_of_the_report_are_named_relative_to_the_checkout() -> None:
     assert "report/report.qmd.j2" in found
     assert found == sorted(found)
     assert report_files(REPORT.parent, "nothing/*") == []
+
+
+def test_further_studies_have_a_chapter_where_their_facts_are(
+    results: Path, tmp_path: Path
+) -> None:
+    facts = tmp_path / "facts.json"
+    facts.write_text('{"answer": 42}')
+    drawn = tmp_path / "datagrams" / "losses.svg"
+    drawn.parent.mkdir()
+    drawn.with_suffix(".csv").write_text("state\nmeasured\n")
+    sources = sources_of(results)
+    plain = build_context(sources, "T")
+    assert plain["chapters"] == []
+    assert [plain[name] for name in CHAPTERS] == [None] * len(CHAPTERS)
+    more = build_context(
+        replace(sources, chapters={"datagrams": facts}, figures=[*sources.figures, drawn]), "T"
+    )
+    assert more["chapters"] == ["datagrams"]
+    assert more["datagrams"] == {"answer": 42}
+    assert more["figures"]["datagrams"] == ["losses"]
+
+
+def test_implementations_have_the_order_of_the_figures(results: Path, tmp_path: Path) -> None:
+    facts = facts_of(results)
+    facts["grid"]["implementations"] = ["mine", "zero_copy", "one_copy", "two_copy"]
+    (tmp_path / "facts.json").write_text(json.dumps(facts))
+    context = build_context(replace(sources_of(results), facts=tmp_path / "facts.json"), "T")
+    assert context["implementations"] == ["two_copy", "one_copy", "zero_copy", "mine"]

@@ -219,10 +219,13 @@ def counted(n: int, noun: str) -> str:
 
 
 def spread(values: Iterable[int], most: int) -> list[int]:
-    """Return at most `most` of the values, evenly spread, with the smallest and the largest."""
+    """Return at most `most` of the values, evenly spread, with the smallest and the largest.
+
+    Of a single one that has room, the smallest.
+    """
     ordered = sorted(set(values))
-    if len(ordered) <= most:
-        return ordered
+    if len(ordered) <= most or most < 2:
+        return ordered[:most]
     last = len(ordered) - 1
     return [ordered[round(place * last / (most - 1))] for place in range(most)]
 

@@ -1,0 +1,130 @@
+"""Figures of many implementations, and of conditions where nobody receives."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from unit.figures.tables_example import example, example_cells, example_ratios, example_summary
+
+from copycost.figures.looks import families, looks
+from copycost.figures.output import draw
+from copycost.figures.style import EDGE
+from copycost.figures.tables import Drawn, Tables, tables_of
+from copycost.percent import NBSP
+
+THIRTEEN = (
+    "two_copy", "one_copy", "write_v", "uring_send", "uring_sendmsg", "zero_copy",
+    "uring_zero_copy", "sendfile", "splice", "splice_gift", "sendmmsg_x16", "uring_send_x8", "mine",
+)  # fmt: skip
+COPIED = "zero-copy requested, 100 % copied"
+
+
+@cache
+def crowded(figure: str, threads: tuple[int, ...] = (1,)) -> Drawn:
+    return draw(
+        figure, example(implementations=THIRTEEN, sizes=[4096, 65536, 262144], threads=threads)
+    )
+
+
+def said(drawn: Drawn) -> str:
+    texts = (text.get_text() for text in drawn.figure.findobj(Text))
+    return " ".join(texts).replace("\n", " ").replace(NBSP, " ")
+
+
+def legends(figure: Figure) -> list[list[str]]:
+    """Return the entries of each legend beside a row of panels, with its title first."""
+    found = [axes.get_legend() for axes in figure.axes if axes.get_legend()]
+    return [
+        [box.get_title().get_text(), *(text.get_text().split("\n")[0] for text in box.get_texts())]
+        for box in found
+    ]
+
+
+@pytest.mark.parametrize("figure", ["throughput", "service_time", "cost_per_byte", "counters"])
+def test_families_are_rows_with_a_legend_each(figure: str) -> None:
+    expected = [[family.name, *family.members] for family in families(THIRTEEN)]
+    found = legends(crowded(figure).figure)
+    assert [[title, sorted(names)] for title, *names in found] == [
+        [title, sorted(names)] for title, *names in expected
+    ]
+    assert "Grey lines: the other implementations." in said(crowded(figure))
+    assert crowded(figure).figure.get_size_inches()[1] * 2.54 < 25, "must fit a page"
+
+
+def test_lines_of_other_families_are_grey_and_have_no_name() -> None:
+    styles = looks(THIRTEEN)
+    for axes, family in zip(crowded("throughput").figure.axes, families(THIRTEEN), strict=True):
+        named = [line for line in axes.lines if str(line.get_gid()).startswith("line-")]
+        assert {line.get_gid().removeprefix("line-") for line in named} == set(family.members)
+        for line in named:
+            assert line.get_color() == styles[line.get_gid().removeprefix("line-")].colour
+        others = [line for line in axes.lines if to_hex(line.get_color()) == EDGE]
+        assert len(others) == len(THIRTEEN) - len(family.members)
+        assert not {line.get_gid() for line in others} & {line.get_gid() for line in named}
+
+
+def test_the_csv_has_every_point_once_however_many_families_show_it() -> None:
+    data = crowded("throughput").data
+    assert len(data) == len(THIRTEEN) * 3
+    assert not data.duplicated(["implementation", "msg_bytes", "n_threads"]).any()
+
+
+def test_crowded_panels_of_more_thread_counts_than_fit_name_those_left_out() -> None:
+    assert "Not drawn for want of room: 4 threads." in said(crowded("cost_per_byte", (1, 4)))
+
+
+@pytest.mark.parametrize("figure", ["throughput", "copied_share", "ratio_heatmap"])
+def test_copied_zero_copy_is_called_that(figure: str) -> None:
+    assert COPIED in said(crowded(figure))
+    assert COPIED in said(draw(figure, example()))
+
+
+def test_one_thread_count_is_one_map_with_a_row_per_implementation() -> None:
+    drawn = crowded("ratio_heatmap")
+    rows = [label.get_text().split("\n")[0] for label in drawn.figure.axes[0].get_yticklabels()]
+    assert sorted(rows) == sorted(set(THIRTEEN) - {"two_copy"})
+    assert len(drawn.figure.axes) == 2, "the map and its scale"
+
+
+def test_a_pair_that_cannot_exist_at_a_size_is_left_blank() -> None:
+    cells = example_cells(implementations=["two_copy", "udp_gso_x16"], sizes=[1024, 65507],
+                          threads=[1])  # fmt: skip
+    cells = cells[(cells["implementation"] == "two_copy") | (cells["msg_bytes"] == 1024)]
+    summary = example_summary(cells)
+    ratios = example_ratios(summary)
+    missing = ratios.assign(msg_bytes=65507, n_pairs=0, ratio=np.nan, verdict="not measured")
+    both = pd.concat([ratios, missing], ignore_index=True)  # as the table of all pairs has them
+    drawn = draw("ratio_heatmap", tables_of("veth", cells, summary, both))
+    assert list(drawn.data["msg_bytes"]) == [1024]
+    assert "no baseline" not in said(drawn)
+
+
+def test_one_thread_count_shows_service_time_against_size() -> None:
+    drawn = draw("service_time", example(threads=[2]))
+    assert {axes.get_xlabel() for axes in drawn.figure.axes} == {"message size"}
+    assert drawn.figure.axes[0].get_title(loc="left") == "2 threads"
+
+
+def on_sink() -> Tables:
+    cells = example_cells(sizes=[4096, 65536], threads=[1, 2], testbed="sink")
+    for column in [name for name in cells if name.startswith(("receiver_", "both_"))]:
+        cells[column] = "no_receiver" if column.endswith("_status") else np.nan
+    cells[["sender_instructions_per_byte", "both_instructions_per_byte"]] = np.nan
+    summary = example_summary(cells)
+    return tables_of("sink", cells, summary, example_ratios(summary))
+
+
+def test_where_nobody_receives_the_cost_is_the_senders_alone() -> None:
+    tables = on_sink()
+    assert tables.sides == ("sender",)
+    drawn = draw("cost_per_byte", tables)
+    assert [axes.get_title(loc="left") for axes in drawn.figure.axes] == [
+        "sender, 1 thread", "sender, 2 threads",
+    ]  # fmt: skip
+    assert "Of the sender alone, since nobody receives." in said(drawn)
+    assert "since nobody receives" in said(draw("throughput", tables))
+    assert "The sender alone, since nobody receives." in said(draw("counters", tables))
