@@ -62,7 +62,8 @@ def run_facts(cells: pd.DataFrame) -> Facts:
 
 def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
     """Return how it was measured: what was asked for, and what took effect."""
-    measure = dict(config["measure"])
+    # A foreign table's configuration does not tell what is usual.
+    measure = {"fresh": False, "interval_us": 0} | dict(config["measure"])
     measured = cells[cells["status"] == "measured"]
     return measure | {
         "statistics": dict(config["statistics"]),
