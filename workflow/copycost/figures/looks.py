@@ -178,7 +178,7 @@ def families(implementations: Iterable[str]) -> tuple[Family, ...]:
     origins = {split_implementation(name)[0] for name in batched}
     groups = {
         "copying sends": [name for name in names if name in _COPYING],
-        "no copy asked for": [name for name in names if name in _SPARING],
+        "pages by reference": [name for name in names if name in _SPARING],
         "many messages per call": [name for name in names if name in (batched | origins | _MANY)],
         "further": [name for name in names if name not in (_NAMED | batched)],
     }

@@ -83,7 +83,7 @@ def _rows_most(n_names: int) -> int:
 
 def _map_of_all(data: pd.DataFrame) -> Sheet:
     names = data["implementation"].nunique()
-    return new_sheet(data, _ROW_CM * names + 1.0, column="n_threads")
+    return new_sheet(data, _ROW_CM * max(2, names) + 1.0, column="n_threads")
 
 
 def _maps(data: pd.DataFrame) -> Sheet:
@@ -233,7 +233,7 @@ def _draw_scale(sheet: Sheet, colours: _Colours) -> None:
         ax=[panel.axes for panel in sheet.contents],
         location="bottom",
         # As thick for one row as for many.
-        fraction=_SCALE_CM / (n_rows * sheet.row_height_cm),
+        fraction=min(0.5, _SCALE_CM / (n_rows * sheet.panel_height_cm)),
         aspect=0.7 * WIDTH_CM / _SCALE_CM,
         label=f"throughput ratio to {BASELINE}, logarithmic colours",
     )
