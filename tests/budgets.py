@@ -100,6 +100,7 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
         "retransmits": 0, "held_share": held_share, "limiter_missed": missed,
         "saturated": saturated, "flags": truth.flags, "n_intervals": 9,
         "driver_version": "3.12", "process_pairs": n,
+        "congestion_control": "cubic",
     }  # fmt: skip
 
 

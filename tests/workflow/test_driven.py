@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,15 @@ def test_no_right_to_make_control_groups_is_a_skipped_record(
     record = budget(tmp_path)
     assert record["status"] == "skipped"
     assert (record["reason"], record["remedy"]) == ("no control group may be made", "run as root")
+
+
+@needs_iperf3
+def test_a_congestion_control_that_we_may_not_have_gives_way_to_reno(tmp_path: Path) -> None:
+    cell = BudgetCell("loopback", "iperf3", "cpulimit", 1, 100, 1)
+    wanted = replace(BUDGET, congestion_control="nosuch")
+    record = check(measure_budget(cell, wanted, HOST, lock_path=tmp_path / "lock"), "record")
+    assert record["status"] == "measured", record["reason"]
+    assert budget_row(record, cell)["congestion_control"] == "reno"
 
 
 @needs_iperf3

@@ -2,6 +2,7 @@
 #
 #   snakemake --cores 1 cpu_budget
 from copycost.cpu_budget import section as budget
+from copycost.iperf3.programs import programs_of
 
 BUDGET_RECORDS = CONFIG.cpu_budget.paths()
 BUDGET_FIGURES = [f"results/figures/cpu_budget/{name}" for name in budget.FIGURES]
@@ -11,19 +12,9 @@ if CONFIG.cpu_budget.enabled:
     REPORT_FIGURES += BUDGET_FIGURES
 
 
-def budget_programs(wildcards):
-    """Return the programs that drive a cell; iperf3 is one of the host's."""
-    if wildcards.driver == budget.IPERF3:
-        return {"sender": [], "receiver": []}
-    return {
-        "sender": f"results/bin/sender_{wildcards.driver}",
-        "receiver": "results/bin/receiver_recv",
-    }
-
-
 rule run_budget:
     input:
-        unpack(budget_programs),
+        unpack(programs_of),
         host="results/host.json",
     output:
         record=f"{budget.RAW}/{budget.PATTERN}.json",

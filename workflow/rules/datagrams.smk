@@ -14,7 +14,7 @@ if CONFIG.datagrams.enabled:
 
 rule run_datagrams:
     input:
-        unpack(budget_programs),
+        unpack(programs_of),
         host="results/host.json",
     output:
         record=f"{udp_section.RAW}/{udp_section.PATTERN}.json",

@@ -65,6 +65,9 @@ def compute_facts(
         "n_repetitions": len(table),
         "losses": losses_of(table, ("testbed", "driver", "limiter", "n_streams")),
         "versions": sorted({str(version) for version in measured["driver_version"].dropna()}),
+        "congestion_controls": sorted(
+            {str(name) for name in measured["congestion_control"].dropna()}
+        ),
         "limiter_kinds": sorted({str(kind) for kind in measured["limiter_kind"].dropna()}),
         "process_pairs": sorted({int(n) for n in measured["process_pairs"].dropna()}),
         "flags": _flags(measured),

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.cpu_budget.section import WHOLE_CPU, BudgetCell
-from copycost.iperf3.derive import rates_of
+from copycost.iperf3.derive import congestion_control_of, rates_of
 from copycost.iperf3.record import read
 
 COLUMNS: dict[str, str] = {
@@ -41,6 +41,7 @@ COLUMNS: dict[str, str] = {
     "n_intervals": "whole intervals of the driver within the window [count]",
     "driver_version": "version of the driver",
     "process_pairs": "senders, each with a receiver [count]",
+    "congestion_control": "of the sender's sockets, as the driver says",
 }
 """Name, and meaning with unit, of each column of results/tables/cpu_budget.csv."""
 
@@ -81,6 +82,7 @@ def row_of(record: Mapping[str, Any], cell: BudgetCell) -> dict[str, Any]:
     if record["status"] != "measured":
         return row
     row.update(rates_of(record))
+    row["congestion_control"] = congestion_control_of(driver)
     throttled = limiter["throttled"]
     if cell.limit_percent == WHOLE_CPU:
         row["held_share"] = 0.0  # measured without a limit

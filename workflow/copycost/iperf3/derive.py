@@ -82,6 +82,18 @@ def _driver_rates(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def congestion_control_of(driver: Mapping[str, Any]) -> str | None:
+    """Return the TCP congestion control of the senders, as the driver prints it."""
+    for pair in driver["pairs"]:
+        if driver["name"] != IPERF3:
+            name = pair["client"]["effective"].get("congestion_control")
+        else:
+            name = (pair["client"].get("end") or {}).get("sender_tcp_congestion")
+        if name is not None:
+            return str(name)
+    return None
+
+
 def _waiting_ns(record: Mapping[str, Any], side: str) -> int | None:
     """Return for how long a side waited for a CPU, without the time that a limiter held it back.
 

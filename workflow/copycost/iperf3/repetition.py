@@ -1,7 +1,9 @@
 """One repetition driven by iperf3: start it, let it settle, watch a window, keep its output."""
 
 import math
+import socket
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from typing import Protocol as Interface
@@ -22,6 +24,7 @@ _INTERVAL_S = 0.1
 # from the first message to the begin of the warm-up: perf starts, a limiter takes hold
 _START_S = 0.2
 _TIMEOUT_S = 10.0
+_FALLBACK = "reno"
 NEWER = "install a newer iperf3"
 
 
@@ -111,7 +114,7 @@ def _drive(
         task.message_bytes,
         seconds,
         _INTERVAL_S,
-        task.congestion_control,
+        usable_congestion_control(testbed, task.congestion_control),
     )
     run = Iperf3Run(traffic, testbed, placement, fds[0], fds[1], _TIMEOUT_S)
     with run:
@@ -125,6 +128,23 @@ def _drive(
         record["sender"], record["receiver"] = side_of(seen.sender), side_of(seen.receiver)
         record["warnings"] += disturbances(seen, host)
         _keep_output(record, pairs)
+
+
+def usable_congestion_control(testbed: Testbed, wanted: str) -> str:
+    """Return a congestion control that the sender's sockets may have: the one wanted, or reno.
+
+    Not every user may have every one (net.ipv4.tcp_allowed_congestion_control), and iperf3 ends
+    where it may not; every kernel has reno, and allows it.
+    """
+    for name in (wanted, _FALLBACK):
+        with (
+            testbed.inside("sender"),
+            socket.socket() as probe,
+            suppress(OSError),
+        ):
+            probe.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+            return name
+    return wanted
 
 
 def _keep_output(
