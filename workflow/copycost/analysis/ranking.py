@@ -58,7 +58,8 @@ def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
     rows
         Best first: implementation, rank (by the median), place_low and place_high (the places that
         the comparisons leave open: one more than were shown to be better, and so on), median, low,
-        high, n, floor_ratio (times memcpy's cost), to_best (median over the best median).
+        high, n, floor_ratio (times memcpy's cost), to_best (median over the best median; None
+        where that is 0).
     """
     metric, unit, label, column = _what(view)
     medians = view.medians(column)
@@ -110,6 +111,7 @@ def _at_size(
         alpha=1.0 - view.settings.confidence,
     )
     floor = floor_of(memory, working_set_of(view, msg_bytes))
+    best = rows[0]["median"]
     lost_to = better.sum(axis=0)
     won_over = better.sum(axis=1)
     return {
@@ -131,7 +133,7 @@ def _at_size(
                 "high": row["high"],
                 "n": row["n"],
                 "floor_ratio": row["median"] / floor["ns_per_byte"] if floor else None,
-                "to_best": row["median"] / rows[0]["median"],
+                "to_best": row["median"] / best if best else None,
             }
             for place, (row, lost, won) in enumerate(
                 zip(rows, lost_to, won_over, strict=True), start=1
