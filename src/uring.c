@@ -55,6 +55,11 @@ static int fail_to_open(int error, struct failure *failure)
                     "io_uring: not in this kernel, or hidden by a seccomp filter; boot a kernel "
                     "with CONFIG_IO_URING, or run outside the container");
     }
+    if (error == ENOMEM) {
+        return fail(failure, error,
+                    "io_uring: its rings need more locked memory than RLIMIT_MEMLOCK allows; raise "
+                    "it (ulimit -l), or run as root");
+    }
     return fail(failure, error, "io_uring: io_uring_setup");
 }
 

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
+#include "clock.h"
 #include "uring_region.h"
 
 /*
@@ -32,6 +34,7 @@ struct uring_zc {
     struct uring uring;
     struct uring_region region; /* if registered */
     struct outgoing *outgoing;  /* stream->batch of them */
+    uint32_t *due;              /* by slot: notifications that have yet to come */
     uint32_t n_results_due;     /* sends submitted whose result is not taken */
     uint32_t n_notifications_due;
     uint16_t send_flags;
@@ -76,7 +79,8 @@ int uring_zc_setup(struct stream *stream, const char *user, bool registered)
         .failure = stream->failure,
     };
     state->outgoing = calloc(batch, sizeof(*state->outgoing));
-    if (state->outgoing == NULL) {
+    state->due = calloc(stream->ring.n_slots, sizeof(*state->due));
+    if (state->outgoing == NULL || state->due == NULL) {
         return fail(stream->failure, ENOMEM, "%s: %u messages", user, batch);
     }
     /* Results of a batch, and notifications of each slot; one more where a send was short. */
@@ -100,9 +104,14 @@ int uring_zc_setup(struct stream *stream, const char *user, bool registered)
 static void take_notification(struct stream *stream, const struct io_uring_cqe *cqe)
 {
     struct uring_zc *state = stream->state;
+    const uint32_t slot = (uint32_t)(io_uring_cqe_get_data64(cqe) >> SLOT_SHIFT);
     const bool copied = ((unsigned int)cqe->res & IORING_NOTIF_USAGE_ZC_COPIED) != 0;
-    slot_release(stream, (uint32_t)(io_uring_cqe_get_data64(cqe) >> SLOT_SHIFT));
+    if (state->due[slot] == 0) {
+        return; /* of a send that was refused: Linux 6.18 tells of its end as well */
+    }
+    state->due[slot]--;
     state->n_notifications_due--;
+    slot_release(stream, slot);
     count(stream->counters, COUNT_ZC_NOTIFICATIONS, 1);
     count(stream->counters, COUNT_ZC_COMPLETED, 1);
     count(stream->counters, COUNT_ZC_COPIED, copied ? 1 : 0);
@@ -115,6 +124,7 @@ static int take_result(struct stream *stream, const struct io_uring_cqe *cqe)
     struct outgoing *outgoing = &state->outgoing[(uint32_t)io_uring_cqe_get_data64(cqe)];
     state->n_results_due--;
     if ((cqe->flags & IORING_CQE_F_MORE) != 0) { /* a notification will follow */
+        state->due[outgoing->slot]++;
         state->n_notifications_due++;
         count(stream->counters, COUNT_ZC_SENT, 1);
     } else {
@@ -218,24 +228,34 @@ static uint32_t queue_unsent(struct stream *stream)
     return n_queued;
 }
 
-/* After a refusal for want of memory: waits for a notification, which gives some back. */
-static int make_room(struct stream *stream)
+/*
+ * After a refusal for want of memory: waits for a notification, which gives some back, or else a
+ * moment for other sockets of this user, which share the limit, until the deadline.
+ */
+static int make_room(struct stream *stream, uint64_t deadline_ns)
 {
+    static const struct timespec MOMENT = {.tv_nsec = (long)NS_PER_MS};
     struct uring_zc *state = stream->state;
     state->no_memory = false;
     if (state->n_notifications_due > 0) {
         return await_completions(stream, 1);
     }
+    if (clock_now_ns() < deadline_ns) {
+        (void)nanosleep(&MOMENT, NULL); /* a signal only shortens it */
+        count(stream->counters, COUNT_OTHER_CALLS, 1);
+        return 0;
+    }
     return fail(stream->failure, ENOBUFS,
-                "%s: send of %zu bytes on fd %d with nothing in flight: more locked "
-                "memory than RLIMIT_MEMLOCK allows; raise it (ulimit -l), run as root, or send "
-                "smaller messages",
+                "%s: send of %zu bytes on fd %d with nothing in flight: more locked memory than "
+                "RLIMIT_MEMLOCK allows; raise it (ulimit -l), run as root, or send smaller "
+                "messages",
                 state->uring.user, stream->msg_bytes, stream->fd);
 }
 
 static int send_taken(struct stream *stream)
 {
     struct uring_zc *state = stream->state;
+    uint64_t deadline_ns = 0; /* of the time without memory; 0: there was memory */
     int error = 0;
     while (error == 0) {
         state->n_results_due = queue_unsent(stream);
@@ -246,7 +266,10 @@ static int send_taken(struct stream *stream)
             error = await_completions(stream, state->n_results_due);
         }
         if (error == 0 && state->no_memory) {
-            error = make_room(stream);
+            deadline_ns = deadline_ns > 0 ? deadline_ns : clock_now_ns() + stream->timeout_ns;
+            error = make_room(stream, deadline_ns);
+        } else {
+            deadline_ns = 0;
         }
     }
     return error;
@@ -291,6 +314,7 @@ void uring_zc_teardown(struct stream *stream)
         uring_close(&state->uring);
         uring_region_close(&state->region);
         free(state->outgoing);
+        free(state->due);
         free(state);
     }
 }

@@ -1,5 +1,6 @@
 """The ways to send beyond the first three: every byte arrives, and errors are told as by them."""
 
+import functools
 import itertools
 import socket
 import struct
@@ -20,6 +21,7 @@ from c.harness import (
     start_sender,
     window_line,
 )
+from c.test_limits import assert_calls_are_counted, limit_locked_memory
 from c.test_strategies import run_stopped_and_continued
 from c.variants import sender_variant
 
@@ -249,3 +251,57 @@ def test_copies_that_the_kernel_does_not_report_are_unknown(
     assert_counts_agree(sender, receiver, setting)
     assert sender.result["zero_copy"]["copied"] is None
     assert "Linux 6.2" in sender.result["zero_copy"]["copied_unknown"]
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_little_locked_memory_delays_but_loses_nothing(
+    address_build: Build, n_threads: int
+) -> None:
+    setting = Setting(msg_bytes=20000, n_threads=n_threads, verify=True)
+    program = sender_of(address_build, "uring_zero_copy")
+    # Since Linux 6.14 the rings themselves count as well.
+    limit = functools.partial(limit_locked_memory, 256 * 1024)
+    sender, receiver = run_pair(program, address_build.receiver, setting, preexec_fn=limit)
+    assert_counts_agree(sender, receiver, setting)
+    assert sender.result["total"]["enobufs_count"] > 0
+
+
+def test_rings_for_which_locked_memory_is_too_small_are_not_available(
+    address_build: Build,
+) -> None:
+    probe = subprocess.run(
+        [sender_of(address_build, "uring_zero_copy"), "--probe"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=functools.partial(limit_locked_memory, 4096),
+    )
+    if probe.returncode == 0:
+        pytest.skip("this kernel does not count them")
+    assert probe.returncode == 77
+    assert "RLIMIT_MEMLOCK" in probe.stderr
+    assert "ulimit -l" in probe.stderr
+
+
+@pytest.mark.parametrize("way", ["uring_zero_copy", "uring_registered"])
+def test_too_little_locked_memory_names_the_limit_and_the_remedy(
+    address_build: Build, way: str
+) -> None:
+    setting = Setting(msg_bytes=1 << 20, duration_s=30, io_timeout_ms=300)
+    program = sender_of(address_build, way)
+    with (
+        start_sender(program, setting, preexec_fn=limit_locked_memory) as sender,
+        connect(listening_port(sender), greeting()),
+    ):
+        if way == "uring_zero_copy":
+            assert sender.read_line() == "ready"
+            sender.say(window_line(setting))
+        assert_failed(sender.finish(), way, "RLIMIT_MEMLOCK", "ulimit -l")
+
+
+@pytest.mark.needs_perf
+@pytest.mark.parametrize("way", OVER_TCP)
+def test_own_counts_of_system_calls_agree_with_the_tracepoint(
+    plain_build: Build, way: str, tmp_path: Path
+) -> None:
+    assert_calls_are_counted(sender_of(plain_build, way), plain_build.receiver, tmp_path / "perf")
