@@ -50,9 +50,8 @@
 
 /*
  * After so many sends, a power of two, completions are read even if slots are left, so that the
- * next messages come from slots last used: with 64 KiB messages over TCP on one host that is a
- * tenth of both sides' CPU time, since the kernel then copies from nearer caches. More often gains
- * nothing.
+ * next messages come from slots last used and are still in near caches: with 64 KiB messages over
+ * TCP that spared 2 to 8 % of both sides' CPU time on one (busy) host.
  */
 #define SENDS_BETWEEN_LOOKS 16U
 
