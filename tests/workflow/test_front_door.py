@@ -85,6 +85,8 @@ def tree(tmp_path: Path) -> Tree:
     path = tmp_path / "tree with space"
     (path / "envs").mkdir(parents=True)
     shutil.copy2(ROOT / "run", path / "run")
+    (path / "config").mkdir()
+    (path / "config/tiny.yaml").touch()
     for lock in ("requirements", "requirements-dev"):
         (path / f"envs/{lock}.txt").write_text("# nothing: pip has nothing to fetch\n")
     tools = tmp_path / "tools"
@@ -117,6 +119,24 @@ def tree(tmp_path: Path) -> Tree:
 def test_arguments_reach_snakemake(tree: Tree, given: list[str], passed_on: str) -> None:
     assert tree.run(*given).returncode == 0
     assert tree.calls()[0] == f"-m snakemake {passed_on}"
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (["--configfile", "mine.yaml"], "mine.yaml"),
+        (["--configfile=mine.yaml"], "mine.yaml"),
+        (["--configfile", "config/tiny.yaml", "tables"], "tables"),
+    ],
+)
+def test_missing_config_file_is_named_before_anything_runs(
+    tree: Tree, given: list[str], found: str
+) -> None:
+    done = tree.run(*given)
+    assert done.returncode == 1
+    assert f"--configfile {found}: there is no such file" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not tree.calls()
 
 
 def test_exit_code_of_snakemake_passes_through(tree: Tree) -> None:
