@@ -25,6 +25,9 @@ NOT_IMPORTED = {"pyarrow"}  # pandas writes and reads Parquet with it
 CONDA_ONLY = {"python", "quarto", "pandoc", "typst", "compilers", "gcc"}
 
 
+_IMPORT = re.compile(r"^\s*(?:import|from(?= [\w.]+ import\b)) (\w+)", re.MULTILINE)
+
+
 def wanted(name: str) -> set[str]:
     """Return the names that an .in file asks for, with those of the files it includes."""
     names = set()
@@ -81,7 +84,7 @@ def test_everything_that_is_imported_is_asked_for_and_nothing_else() -> None:
     ]
     imported = set()
     for path in files:
-        imported |= set(re.findall(r"^\s*(?:import|from) (\w+)", path.read_text(), re.MULTILINE))
+        imported |= set(_IMPORT.findall(path.read_text()))
     third_party = imported - set(sys.stdlib_module_names) - {"copycost"}
     used = {IMPORTED_AS.get(name, name) for name in third_party} | NOT_IMPORTED
     assert used == wanted("requirements")
