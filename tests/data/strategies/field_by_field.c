@@ -5,18 +5,13 @@
  * keeps the kernel from making a segment of each.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 #include "strategy.h"
 
 static int field_by_field_setup(struct stream *stream)
 {
-    struct message *message = calloc(1, sizeof(*message));
-    stream->state = message;
-    if (message == NULL || message_allocate(message, stream->msg_bytes) != 0) {
-        return fail(stream->failure, ENOMEM, "field_by_field: a message");
-    }
+    (void)stream; /* it keeps nothing */
     return 0;
 }
 
@@ -38,10 +33,9 @@ static int send_field(struct stream *stream, const struct iovec *field, int flag
     return 0;
 }
 
-static int field_by_field_send_message(struct stream *stream)
+static int field_by_field_send_messages(struct stream *stream)
 {
-    struct message *message = stream->state;
-    stream->refill(stream, message);
+    const struct message *message = next_message(stream);
     for (size_t i = 0; i < MESSAGE_FIELDS; i++) {
         const int more = i + 1 < MESSAGE_FIELDS ? MSG_MORE : 0;
         const int error = send_field(stream, &message->field[i], MSG_NOSIGNAL | more);
@@ -54,16 +48,14 @@ static int field_by_field_send_message(struct stream *stream)
 
 static void field_by_field_teardown(struct stream *stream)
 {
-    if (stream->state != NULL) {
-        message_free(stream->state);
-        free(stream->state);
-    }
+    (void)stream;
 }
 
 const struct strategy the_strategy = {
     .name = "field_by_field",
     .summary = "one send per field",
+    .transports = TRANSPORT_STREAM,
     .setup = field_by_field_setup,
-    .send_message = field_by_field_send_message,
+    .send_messages = field_by_field_send_messages,
     .teardown = field_by_field_teardown,
 };
