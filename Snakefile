@@ -135,6 +135,7 @@ rule audit:
 
 onstart:
     entry.claim_folder()
+    entry.keep_the_scheduler_still(workflow)
     announce.say_what_follows(workflow, CONFIG)
 
 

@@ -53,6 +53,16 @@ def leave_out_chatter() -> None:
     )
 
 
+def keep_the_scheduler_still(workflow: Any) -> None:  # noqa: ANN401
+    """Take Snakemake's limit on jobs per second away, once the scheduler exists (``onstart``).
+
+    Under that limit each job starts a timer that wakes the scheduler, and each waking starts the
+    next (``JobScheduler._schedule_reevalutation``, 9.27): after 300 jobs it wakes 300 times a
+    second, and takes a third of a CPU beside what is measured.
+    """
+    workflow.scheduler.job_rate_limiter = None
+
+
 def strategies(root: str | Path) -> tuple[str, ...]:
     """Return the names of all ways to send, which are the C files of src/strategies."""
     return tuple(sorted(path.stem for path in Path(root, "src", "strategies").glob("*.c")))
