@@ -246,7 +246,7 @@ def _without_receiver(values: dict) -> dict:
         for name in values
         if name.startswith("receiver_") and name.endswith("_status")
     }
-    return gone | statuses | {"receiver_cpus": "", "context_switches_per_message": np.nan}
+    return gone | statuses | {"receiver_cpus": ""}
 
 
 def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict:
@@ -319,6 +319,9 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
         "mss_bytes": 65483.0,
         "send_buffer_bytes": 2626560.0,
         "receive_buffer_bytes": 6291456.0,
+        "receive_lowat_bytes": min(16.0 * key["msg_bytes"], 2.0**20)
+        if key["msg_bytes"] >= 4096
+        else 1.0,
         "offload_tso": True,
         "offload_gso": True,
         "offload_gro": False,

@@ -72,6 +72,7 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
             "ratio": ratios.METHOD,
             "crossover": crossover.METHOD,
         },
+        "receive_lowat": _receive_lowat(measured),
         "congestion_control_used": _texts(measured["congestion_control"]),
         "sender_cpus": _texts(measured["sender_cpus"]),
         "receiver_cpus": _texts(measured["receiver_cpus"]),
@@ -79,6 +80,15 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
         "cpu_source": _texts(measured["cpu_source"]),
         "user_mode_only": bool(measured["user_mode_only"].fillna(False).astype(bool).any()),
     }
+
+
+def _receive_lowat(measured: pd.DataFrame) -> list[Facts]:
+    """Return SO_RCVLOWAT of the receivers by message size [bytes], where it is not the kernel's."""
+    raised = measured.loc[measured["receive_lowat_bytes"] > 1, ["msg_bytes", "receive_lowat_bytes"]]
+    return [
+        {"msg_bytes": int(size), "bytes": int(lowat)}
+        for size, lowat in sorted(set(raised.itertuples(index=False, name=None)))
+    ]
 
 
 def cpus_used(measured: pd.DataFrame) -> list[int]:
@@ -113,7 +123,8 @@ def counter_facts(cells: pd.DataFrame, host: dict[str, Any]) -> Facts:
     known = host.get("perf", {}).get("events", {})
     facts: Facts = {}
     for event in EVENTS:
-        values = pd.concat([measured[f"sender_{event}"], measured[f"receiver_{event}"]])
+        received = measured[measured[f"receiver_{event}_status"] != "no_receiver"]
+        values = pd.concat([measured[f"sender_{event}"], received[f"receiver_{event}"]])
         share = float(values.notna().mean()) if len(values) else 0.0
         if share == 0.0:
             status = "not_counted"

@@ -188,7 +188,8 @@ _CALL_COLUMNS = (
            "System calls of the receiving threads in the window", _CALLS),
     Column("sender_syscalls_per_message", "float64", "1", "sender_syscalls / messages", _CALLS),
     Column("context_switches_per_message", "float64", "1",
-           "Context switches of both sides / messages, where both were counted", _CALLS),
+           "Context switches of both sides / messages, where both were counted; "
+           "on sink of the sender", _CALLS),
 )  # fmt: skip
 
 _ZERO_COPY = "Zero-copy sends"

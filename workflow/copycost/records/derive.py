@@ -229,7 +229,9 @@ def _calls(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any] | No
     calls = sum(
         counts[name] for name in ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
     )
-    switches = total(row.get("sender_context_switches"), row.get("receiver_context_switches"))
+    switches = row.get("sender_context_switches")
+    if receiver is not None:
+        switches = total(switches, row.get("receiver_context_switches"))
     return {
         "sender_syscalls": calls,
         "receiver_syscalls": None if receiver is None else receiver["in_window"]["recv_calls"],
