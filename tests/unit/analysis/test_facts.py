@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from analysed import facts_of
-from synthetic import Run
+from synthetic import Run, Udp
 
 from copycost.analysis.facts import write_facts
 from copycost.analysis.plain import plain
@@ -32,6 +32,20 @@ def test_known_crossover_is_found() -> None:
         assert row["outcome"] == "from"
         # The truth: the log ratio is 0 at 8 KiB (see synthetic.default_log_ratio).
         assert row["change"]["low_bytes"] < 8192 < row["change"]["high_bytes"]
+
+
+def test_sink_without_a_receiver_leaves_no_counter_partly_counted() -> None:
+    counters = facts_of(Run(msg_bytes=(16384,), n_threads=(1,), udp=Udp()))["counters"]
+    assert counters["context_switches"]["status"] == "counted"
+    assert "partly" not in {counter["status"] for counter in counters.values()}
+
+
+def test_raised_marks_of_receivers_are_told_by_size() -> None:
+    facts = facts_of(Run(msg_bytes=(1024, 4096, 262144), n_threads=(1,)))
+    assert facts["method"]["receive_lowat"] == [
+        {"msg_bytes": 4096, "bytes": 65536},
+        {"msg_bytes": 262144, "bytes": 1048576},
+    ]
 
 
 def test_run_counts_add_up() -> None:

@@ -84,6 +84,9 @@ def test_what_a_cell_is_called_follows_from_its_key() -> None:
 
 def test_a_sink_has_what_was_sent_and_no_receiver() -> None:
     row = row_of(on_sink(sample_record("zero_copy"), lost=2_400))
+    assert row["context_switches_per_message"] == pytest.approx(
+        row["sender_context_switches"] / row["messages"]
+    )
     assert (row["condition"], row["transport"]) == ("sink", "datagram")
     assert row["sent_bytes"] == 1_310_720_000
     assert row["received_bytes"] == pytest.approx(0.9 * 1_310_720_000)  # 2400 of 24000 were lost
