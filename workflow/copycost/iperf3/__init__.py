@@ -2,3 +2,6 @@
 
 Everything here runs in the measuring process; nothing heavy is imported.
 """
+
+IPERF3 = "iperf3"
+"""Its name among the drivers, in the configuration, in paths and in records."""
