@@ -20,5 +20,20 @@ class HostError(CopycostError):
     """The host lacks a tool, a right or a resource."""
 
 
+class Unavailable(HostError):
+    """What a measurement needs is not to be had on this host, so it is skipped.
+
+    Attributes
+    ----------
+    reason, remedy : str
+        What is missing or was refused, and what helps.
+    """
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(f"{reason}; {remedy}")
+        self.reason = reason
+        self.remedy = remedy
+
+
 class DataError(CopycostError):
     """Records or tables contradict their definition, or each other."""

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from copycost import capabilities, conditions
+from copycost import conditions
 from copycost.errors import HostError
 from copycost.testbed import command, namespaces
 from copycost.testbed.command import run_tool
 from copycost.testbed.drop_hook import Dropped, parse_counter
 from copycost.testbed.links import Device, read_mtu, read_offloads
 from copycost.testbed.namespaces import TestbedUnavailable, namespace_remedy
-from copycost.testbed.testbed import DATAGRAM_TESTBEDS, TESTBEDS, open_testbed
+from copycost.testbed.testbed import TESTBEDS, open_testbed
 
 ROOT = Path(__file__).parents[3]
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
@@ -105,7 +105,6 @@ def build(kind: str, *before: str, script: str = BUILD, also: str = "") -> dict[
 
 def test_the_grid_knows_the_testbeds_that_there_are() -> None:
     assert set(conditions.TESTBEDS) == set(TESTBEDS)
-    assert set(capabilities.DATAGRAM_TESTBEDS) == set(DATAGRAM_TESTBEDS)
 
 
 def test_veth_joins_two_namespaces_and_leaves_nothing() -> None:

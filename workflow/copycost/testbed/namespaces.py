@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from copycost.errors import HostError
+from copycost.errors import Unavailable
 
 Isolation = Literal["root", "user_namespace", "host"]
 
@@ -27,21 +27,8 @@ _CLONE_NEWUSER = 0x10000000
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-class TestbedUnavailable(HostError):
-    """The host does not let us build the testbed.
-
-    Attributes
-    ----------
-    reason : str
-        What was refused, in one sentence.
-    remedy : str
-        What the user can do about it.
-    """
-
-    def __init__(self, reason: str, remedy: str) -> None:
-        super().__init__(f"{reason}; {remedy}")
-        self.reason = reason
-        self.remedy = remedy
+class TestbedUnavailable(Unavailable):
+    """The host does not let us build the testbed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from copycost.capabilities import Transport, transport_of
 from copycost.testbed.drop_hook import DropHook, install_drop_hook
 from copycost.testbed.links import (
     Device,
@@ -35,11 +36,8 @@ from copycost.testbed.namespaces import (
     two_namespaces,
 )
 
-StreamTestbed = Literal["veth", "veth_no_offload", "loopback"]
-DatagramTestbed = Literal["veth_udp", "sink"]
-TestbedKind = Literal[StreamTestbed, DatagramTestbed]
+TestbedKind = Literal["veth", "veth_no_offload", "loopback", "veth_udp", "sink"]
 TESTBEDS: tuple[TestbedKind, ...] = get_args(TestbedKind)
-DATAGRAM_TESTBEDS: tuple[DatagramTestbed, ...] = get_args(DatagramTestbed)
 
 # 198.18.0.0/15 is set aside for benchmarks (RFC 2544, appendix C.2.2)
 _VETH_ADDRESSES = ("198.18.0.1", "198.18.0.2")
@@ -79,9 +77,9 @@ class Testbed:
     drop_hook: DropHook | None = None
 
     @property
-    def transport(self) -> Literal["stream", "datagram"]:
+    def transport(self) -> Transport:
         """Whether TCP or UDP runs here."""
-        return "datagram" if self.kind in DATAGRAM_TESTBEDS else "stream"
+        return transport_of(self.kind)
 
     def inside(self, side: Literal["sender", "receiver"]) -> AbstractContextManager[None]:
         """Return a block whose children start in that side's network namespace."""
@@ -109,7 +107,7 @@ def open_testbed(kind: TestbedKind, *, page_segments: bool = False) -> Iterator[
         yield _loopback()
         return
     with two_namespaces() as (sender, receiver, isolation):
-        datagrams = kind in DATAGRAM_TESTBEDS
+        datagrams = transport_of(kind) == "datagram"
         mtu_bytes = None
         if datagrams:
             mtu_bytes = _LARGEST_MTU_BYTES
