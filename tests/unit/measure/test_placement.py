@@ -5,7 +5,7 @@ import os
 import pytest
 
 from copycost.errors import ConfigError
-from copycost.measure.placement import Placement, parse_cpu_list, place, spread_by_core
+from copycost.measure.placement import Placement, place, spread_by_core
 
 
 def alone(cpu: int) -> tuple[int, ...]:
@@ -69,7 +69,3 @@ def test_auto_beside_a_list_stays_automatic() -> None:
 def test_a_cpu_that_is_not_allowed_is_named() -> None:
     with pytest.raises(ConfigError, match=r"measure\.cpus\.receiver: got CPU 99999, must be one"):
         place(None, (99999,))
-
-
-def test_kernel_cpu_lists_are_read() -> None:
-    assert parse_cpu_list("0-2,8\n") == (0, 1, 2, 8)

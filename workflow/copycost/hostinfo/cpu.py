@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 
-from copycost.hostinfo.cpulist import parse_cpu_list
 from copycost.hostinfo.files import HostFiles, Unknowns
 from copycost.hostinfo.processor import processor_name, processor_vendor
 from copycost.hostinfo.virtualisation import virtualisation
+from copycost.measure.cpulist import parse_cpu_list
 
 _CPU = "sys/devices/system/cpu"
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}

@@ -8,11 +8,11 @@ import os
 import platform
 
 from copycost.hostinfo.cpu import online_cpus, read_governor, read_turbo
-from copycost.hostinfo.cpulist import format_cpu_list
 from copycost.hostinfo.files import HostFiles
 from copycost.hostinfo.net import memlock_limit
 from copycost.hostinfo.processor import processor_name
 from copycost.hostinfo.tools import TOOLS, describe_tool
+from copycost.measure.cpulist import format_cpu_list
 
 # Switches that forbid ordinary users to make namespaces; a file that is missing is no switch.
 NAMESPACE_SWITCHES = (

@@ -8,11 +8,10 @@ import json
 import logging
 import sys
 from pathlib import Path
-from typing import get_args
 
 from copycost.capabilities import RECEIVERS, SENDER_ONLY_TESTBED
 from copycost.conditions import COLD, HOT, RECV
-from copycost.config import Settings, Study
+from copycost.config import STUDIES, Settings
 from copycost.errors import CopycostError
 from copycost.grid import Cell
 from copycost.measure.lock import host_lock_path
@@ -21,7 +20,6 @@ from copycost.records.record import write_record
 from copycost.sizes import parse_size
 from copycost.testbed.testbed import TESTBEDS
 
-STUDIES: tuple[Study, ...] = get_args(Study)
 _EXIT_CODES = {"measured": 0, "failed": 1, "skipped": 77}
 
 

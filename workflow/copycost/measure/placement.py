@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from copycost.errors import ConfigError
+from copycost.measure.cpulist import format_cpu_list, parse_cpu_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +21,6 @@ class Placement:
     receiver_cpus: tuple[int, ...]
 
 
-def parse_cpu_list(text: str) -> tuple[int, ...]:
-    """Return the CPU numbers that a kernel CPU list such as ``0-2,8`` names."""
-    cpus: list[int] = []
-    for part in text.strip().split(","):
-        first, _, last = part.partition("-")
-        cpus.extend(range(int(first), int(last or first) + 1))
-    return tuple(cpus)
-
-
 def read_siblings(cpu: int) -> tuple[int, ...]:
     """Return the CPUs that share a physical core with `cpu`, itself included.
 
@@ -36,7 +28,7 @@ def read_siblings(cpu: int) -> tuple[int, ...]:
     """
     path = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
     try:
-        return parse_cpu_list(path.read_text())
+        return tuple(parse_cpu_list(path.read_text())) or (cpu,)
     except (OSError, ValueError):
         return (cpu,)
 
@@ -97,9 +89,9 @@ def place(sender_cpus: Sequence[int] | None, receiver_cpus: Sequence[int] | None
 def _allowed_only(side: str, cpus: Sequence[int] | None, allowed: set[int]) -> tuple[int, ...]:
     wrong = [cpu for cpu in cpus or () if cpu not in allowed]
     if wrong:
-        names = ", ".join(str(cpu) for cpu in sorted(allowed))
         raise ConfigError(
-            f"config.yaml: measure.cpus.{side}: got CPU {wrong[0]}, must be one of {names}, on"
-            " which this process may run; change the list or write auto"
+            f"config.yaml: measure.cpus.{side}: got CPU {wrong[0]}, must be one of "
+            f"{format_cpu_list(allowed)}, on which this process may run; change the list or write "
+            "auto"
         )
     return tuple(cpus or ())

@@ -144,8 +144,6 @@ def _measure(record: Record, task: Task) -> None:
         outcome = Verdict("failed", error.reason, error.remedy)
     except ConfigError as error:
         outcome = Verdict("failed", str(error), "change measure.cpus in config.yaml")
-    except MeasurementStopped:
-        raise
     except HostError as error:
         outcome = Verdict("failed", str(error), AGAIN)
     if isinstance(outcome, Verdict):

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from copycost.hostinfo.cpulist import format_cpu_list, parse_cpu_list
+from copycost.measure.cpulist import format_cpu_list, parse_cpu_list
 
 
 @given(st.sets(st.integers(0, 300)))
@@ -12,6 +12,11 @@ def test_parsing_undoes_formatting(cpus: set[int]) -> None:
 
 def test_neighbours_are_joined_to_ranges() -> None:
     assert format_cpu_list([5, 0, 2, 1]) == "0-2,5"
+
+
+def test_lines_of_the_kernel_are_read() -> None:
+    assert parse_cpu_list("0-2,8\n") == [0, 1, 2, 8]
+    assert parse_cpu_list("\n") == []
 
 
 @pytest.mark.parametrize("text", ["a", "1-b", "1;2"])

@@ -1,5 +1,7 @@
 """CPU lists as the kernel writes them: ``0-3,8``."""
 
+from collections.abc import Iterable
+
 
 def parse_cpu_list(text: str) -> list[int]:
     """Return the CPU numbers of a list such as ``0-3,8``; the empty text means none.
@@ -20,7 +22,7 @@ def parse_cpu_list(text: str) -> list[int]:
     return cpus
 
 
-def format_cpu_list(cpus: list[int] | set[int]) -> str:
+def format_cpu_list(cpus: Iterable[int]) -> str:
     """Return CPU numbers in the kernel's form, ranges joined: {0, 1, 2, 5} is ``0-2,5``."""
     ranges: list[list[int]] = []
     for cpu in sorted(cpus):
