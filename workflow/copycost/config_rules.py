@@ -8,13 +8,16 @@ from typing import Any, Protocol
 from copycost.capabilities import (
     MAX_BATCH,
     RECEIVERS,
+    SENDER_ONLY_TESTBED,
     Transport,
     can_exist,
     capability_of,
     split_implementation,
+    transport_of,
 )
 from copycost.conditions import COLD, HOT, RECV
-from copycost.cpu_budget.section import IPERF3
+from copycost.iperf3 import IPERF3
+from copycost.measure.cpulist import format_cpu_list
 from copycost.profile.section import IPERF3 as PROFILED_IPERF3
 from copycost.sizes import format_size
 from copycost.spelling import did_you_mean
@@ -95,6 +98,7 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
     for study in _DRIVEN:
         yield from _driver_problems(sound, study, around.strategies)
     yield from _profile_problems(sound, around.strategies)
+    yield from _sink_problems(sound, "profile")
     yield from _working_set_problems(sound, "profile", around.memory_bytes)
     yield from _time_problems(sound)
     yield from _cpu_problems(sound, around.usable_cpus)
@@ -160,15 +164,22 @@ def _driver_problems(sound: Sound, study: str, strategies: Collection[str]) -> I
 
 
 def _profile_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
-    """Yield what cannot be profiled: ways to send that there are not, and a grid without a cell."""
+    """Yield what cannot be profiled: ways to send that there are not, or not on the testbeds."""
     known = [*PROFILED_IPERF3, *sorted(strategies)]
-    names = sound.list("profile", "implementations")
+    names, testbeds = sound.list("profile", "implementations"), sound.list("profile", "testbeds")
+    transports = {transport_of(testbed) for testbed in testbeds}
     for name in names:
         strategy, batch = split_implementation(name)
         if strategy not in known or (batch > 1 and not capability_of(strategy).batching):
             yield (
                 ("profile", "implementations"),
                 f"got {name!r}, must be one of {', '.join(known)}{did_you_mean(name, known)}",
+            )
+        elif testbeds and not transports.intersection(_profiled_transports(strategy)):
+            yield (
+                ("profile", "implementations"),
+                f"got {name!r}, must be able to send on one of profile.testbeds, "
+                f"{', '.join(testbeds)}",
             )
     for pair in sound.list("profile", "differences"):
         for name in pair:
@@ -179,12 +190,31 @@ def _profile_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Pro
                 )
 
 
+def _profiled_transports(strategy: str) -> Collection[Transport]:
+    if strategy in PROFILED_IPERF3:
+        return [PROFILED_IPERF3[strategy]]
+    return capability_of(strategy).transports
+
+
 def _receiver_problems(sound: Sound, grid: str) -> Iterator[Problem]:
-    """Yield the receivers that cannot read what a grid sends; on sink, none reads anything."""
+    """Yield the receivers that cannot read what a grid sends."""
     able = [name for name, transports in RECEIVERS.items() if _TRANSPORTS[grid] in transports]
-    for name in sound.list(grid, "receivers"):
-        if name not in able:
-            yield (grid, "receivers"), f"got {name!r}, must be one of {', '.join(able)}"
+    unable = [name for name in sound.list(grid, "receivers") if name not in able]
+    for name in unable:
+        yield (grid, "receivers"), f"got {name!r}, must be one of {', '.join(able)}"
+    if not unable:
+        yield from _sink_problems(sound, grid)
+
+
+def _sink_problems(sound: Sound, grid: str) -> Iterator[Problem]:
+    """Yield the receivers that leave nothing of a sink, where nobody receives."""
+    receivers = sound.list(grid, "receivers")
+    if SENDER_ONLY_TESTBED in sound.list(grid, "testbeds") and receivers and RECV not in receivers:
+        yield (
+            (grid, "receivers"),
+            f"got {', '.join(receivers)}, must list {RECV} too for {SENDER_ONLY_TESTBED}, where "
+            "nobody receives",
+        )
 
 
 def _working_set_problems(sound: Sound, grid: str, memory_bytes: int | None) -> Iterator[Problem]:
@@ -235,16 +265,5 @@ def _cpu_problems(sound: Sound, usable_cpus: Collection[int]) -> Iterator[Proble
                 yield (
                     ("measure", "cpus", side),
                     f"got {cpu}, must be among the CPUs that this process may use, "
-                    f"{_ranges(usable_cpus)}",
+                    f"{format_cpu_list(usable_cpus)}",
                 )
-
-
-def _ranges(numbers: Collection[int]) -> str:
-    """Return numbers as people write CPU lists: ``0-3, 8``."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
