@@ -194,17 +194,24 @@ def _network(host: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _tools(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
-    compiler = describe_tool("cc")
+    compiler, iperf3 = describe_tool("cc"), describe_tool("iperf3")
     for name, use, path, version in (
         ("ip", "makes the veth testbeds", *_described(host, "ip")),
         ("ethtool", "reads and switches offloads", *_described(host, "ethtool")),
         ("nft", "drops at the far end of the testbed sink", *_described(host, "nft")),
         ("cc", "builds the C programs", compiler.path, compiler.version),
+        ("iperf3", "drives the studies cpu_budget and datagrams", iperf3.path, iperf3.version),
     ):
         if path is None:
             yield Finding("Tools", name, "missing", "missing", use, install_command(files, name))
         else:
             yield Finding("Tools", name, "ok", _short_version(version), use)
+    use = "its headers, for senders and receivers by io_uring"
+    if files.glob("usr/include/liburing.h"):
+        yield Finding("Tools", "liburing", "ok", "yes", use)
+    else:
+        remedy = install_command(files, "liburing")
+        yield Finding("Tools", "liburing", "missing", "missing", use, remedy)
 
 
 def _described(host: Mapping[str, Any], name: str) -> tuple[str | None, str | None]:

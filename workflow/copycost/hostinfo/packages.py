@@ -4,7 +4,6 @@ import re
 
 from copycost.hostinfo.files import HostFiles
 
-# Per family of distribution: the installer, and package names where they differ from the tool's.
 _INSTALLERS = {
     "debian": "sudo apt-get install",
     "ubuntu": "sudo apt-get install",
@@ -13,25 +12,21 @@ _INSTALLERS = {
     "suse": "sudo zypper install",
     "alpine": "sudo apk add",
 }
+# Package names where they differ from the tool's: usually, and per family of distribution.
+_USUAL_PACKAGES = {"ip": "iproute2", "nft": "nftables", "cc": "gcc"}
 _PACKAGES = {
-    "debian": {
-        "perf": "linux-perf",
-        "ip": "iproute2",
-        "nft": "nftables",
-        "cc": "gcc libc6-dev",
-    },
+    "debian": {"perf": "linux-perf", "cc": "gcc libc6-dev", "liburing": "liburing-dev"},
     # linux-tools-generic fits the distribution's own kernel; others (cloud, hardware enablement)
     # need the package named after the running one.
     "ubuntu": {
         "perf": "linux-tools-generic linux-tools-{release}",
-        "ip": "iproute2",
-        "nft": "nftables",
         "cc": "gcc libc6-dev",
+        "liburing": "liburing-dev",
     },
-    "fedora": {"ip": "iproute", "nft": "nftables", "cc": "gcc"},
-    "arch": {"ip": "iproute2", "nft": "nftables", "cc": "gcc"},
-    "suse": {"ip": "iproute2", "nft": "nftables", "cc": "gcc"},
-    "alpine": {"ip": "iproute2", "nft": "nftables", "cc": "build-base"},
+    "fedora": {"ip": "iproute", "liburing": "liburing-devel"},
+    "arch": {},
+    "suse": {"liburing": "liburing-devel"},
+    "alpine": {"cc": "build-base", "liburing": "liburing-dev"},
 }
 _FAMILY = {"rhel": "fedora", "centos": "fedora", "opensuse": "suse", "sles": "suse"}
 
@@ -57,6 +52,6 @@ def install_command(files: HostFiles, tool: str) -> str:
     family = distribution_family(files)
     if family is None:
         return f"install the package that contains {tool}"
-    package = _PACKAGES[family].get(tool, tool)
+    package = _PACKAGES[family].get(tool) or _USUAL_PACKAGES.get(tool, tool)
     release = files.text("proc/sys/kernel/osrelease") or "$(uname -r)"
     return f"{_INSTALLERS[family]} {package.format(release=release)}"

@@ -18,11 +18,12 @@ _VERSION_ARGUMENTS = {
     "ethtool": ("--version",),
     "nft": ("--version",),
     "cc": ("--version",),
+    "iperf3": ("--version",),
 }
 _VERSION_TIMEOUT_S = 10.0
 
-# What a measurement calls. The compiler is none of these: each record names the one that built
-# its programs, whatever is installed by now.
+# What every measurement may call. The compiler is none of these: each record names the one that
+# built its programs, whatever is installed by now; nor is iperf3, which only some studies call.
 TOOLS = ("perf", "ip", "ethtool", "nft")
 
 
@@ -82,8 +83,13 @@ def find_perf() -> Tool:
     version = tool_version("perf", path) if path else None
     if version is not None:
         return Tool(path, version)
-    for neighbour in sorted(_UBUNTU_TOOLS.glob("*/perf"), reverse=True):
+    for neighbour in sorted(_UBUNTU_TOOLS.glob("*/perf"), key=_numbers, reverse=True):
         found = tool_version("perf", str(neighbour))
         if found is not None:
             return Tool(str(neighbour), found)
     return Tool(path, None)
+
+
+def _numbers(path: Path) -> list[int]:
+    """Return the numbers in a path, by which kernel releases are ordered: 6.8.0-9 before -31."""
+    return [int(number) for number in re.findall(r"\d+", str(path))]
