@@ -10,7 +10,7 @@ from copycost.records.record import EventStatus, PerfEvent, PerfSide, PerfStatus
 # these happen in the kernel: a count of user mode alone always reads 0, and says nothing
 _KERNEL_EVENTS = frozenset({"context_switches", "cpu_migrations"})
 # what the processor's own counters count; they stand or fall together
-_HARDWARE_EVENTS = frozenset(
+HARDWARE_EVENTS = frozenset(
     {
         "cycles",
         "instructions",
@@ -53,7 +53,7 @@ def join_counts(host: Mapping[str, Any], plan: PerfPlan, counts: Sequence[PerfCo
     }
     reason = _wrong_counters(events)
     if reason is not None:
-        for name in _HARDWARE_EVENTS & events.keys():
+        for name in HARDWARE_EVENTS & events.keys():
             events[name] = {**_empty("not_counted"), "user_only": events[name]["user_only"]}
     return {"status": "counted", "reason": reason, "events": events}
 

@@ -103,10 +103,9 @@ def _death(reason: str, number: int) -> Verdict:
 def _exited(side: Side, during: Phase) -> Verdict:
     code = side.process.returncode
     said = side.last_words or f"the {side.name} said nothing"
+    known = next((remedy for mark, remedy in _REMEDIES if mark in said), None)
     if code == EXIT_UNAVAILABLE:
-        return Verdict("skipped", said, "take this implementation out of config.yaml")
+        return Verdict("skipped", said, known or "take this implementation out of config.yaml")
     if code == EXIT_USAGE:
-        remedy = "change config.yaml to values that the program takes"
-    else:
-        remedy = next((remedy for mark, remedy in _REMEDIES if mark in said), AGAIN)
-    return Verdict("failed", f"{said} (exit status {code}, during the {during})", remedy)
+        known = "change config.yaml to values that the program takes"
+    return Verdict("failed", f"{said} (exit status {code}, during the {during})", known or AGAIN)

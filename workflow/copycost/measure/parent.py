@@ -33,15 +33,15 @@ def watched_parents() -> Iterator[tuple[int, ...]]:
                 fds.append(os.pidfd_open(pid))
                 if Path(f"/proc/{pid}/comm").read_text().strip() not in _SHELLS:
                     break
-                pid = _parent_of(pid)
+                pid = parent_of(pid)
         yield tuple(fds)
     finally:
         for fd in fds:
             os.close(fd)
 
 
-def _parent_of(pid: int) -> int:
-    """Return the parent's process id from /proc/PID/stat, see proc(5)."""
+def parent_of(pid: int) -> int:
+    """Return the parent's process id from /proc/PID/stat, see proc(5); OSError if it is gone."""
     # the name is in brackets, and may itself hold spaces and brackets
     text = Path(f"/proc/{pid}/stat").read_text()
     return int(text.rpartition(")")[2].split()[1])

@@ -8,9 +8,11 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from copycost.errors import HostError
+from copycost.measure.parent import parent_of
 from copycost.measure.perf_command import ControlPipes, PerfPlan, perf_command
 from copycost.testbed.testbed import Testbed
 
@@ -63,6 +65,23 @@ class Side:
     under_perf: bool
     killed: bool = False
     received: bytes = field(default=b"")
+
+    @property
+    def program_pid(self) -> int:
+        """The process id of the program, which is perf's child where perf is between us.
+
+        Raises
+        ------
+        HostError
+            If perf has no child any more.
+        """
+        if not self.under_perf:
+            return self.process.pid
+        for entry in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # many a process ends before we look at it
+                if parent_of(int(entry.name)) == self.process.pid:
+                    return int(entry.name)
+        raise HostError(f"the {self.name} has no process below perf any more; run again")
 
     def read_line(self) -> str | None:
         """Return the next line that has come in on the control line, or None if none has."""

@@ -6,6 +6,7 @@ from typing import Any
 from copycost.capabilities import SENDER_ONLY_TESTBED, transport_of
 from copycost.grid import Cell
 from copycost.hostinfo.perf_events import PERF_EVENTS
+from copycost.measure.counters import HARDWARE_EVENTS
 from copycost.records.columns import (
     COST_EVENTS,
     COUNTED_STATUSES,
@@ -18,17 +19,6 @@ from copycost.records.record import PerfSide, Record, SinkFacts
 Row = dict[str, object]
 """Column name to value; None, or no entry, where there is none."""
 
-# A side that was counted and yet has a reason is one whose hardware counters were seen to be live
-# but wrong, as in some virtual machines; the measuring job then left their values out.
-_HARDWARE_EVENTS = (
-    "cycles",
-    "instructions",
-    "l1d_loads",
-    "l1d_load_misses",
-    "llc_loads",
-    "llc_load_misses",
-    "cache_misses",
-)
 _NS_PER_S = 1e9
 
 
@@ -196,8 +186,10 @@ def _side_counters(name: str, side: PerfSide) -> Row:
             running.append(entry["running_percent"])
         row[f"{name}_{event}"], row[f"{name}_{event}_status"] = value, status
     row[f"{name}_min_running_percent"] = min(running, default=None)
+    # A side that was counted and yet has a reason is one whose hardware counters were seen to be
+    # live but wrong, as in some virtual machines; the measuring job then left their values out.
     if side["status"] == "counted" and side["reason"] is not None:
-        for event in _HARDWARE_EVENTS:
+        for event in HARDWARE_EVENTS:
             if row[f"{name}_{event}_status"] == "not_counted":
                 row[f"{name}_{event}_status"] = "implausible"
     return row
