@@ -12,16 +12,12 @@ from typing import Any, cast
 from copycost.checkout import current_commit
 from copycost.errors import DataError, ParseError
 from copycost.iperf3.window import SideSeen, WindowSeen
-from copycost.measure.disturbance import foreign_cpu_s, lock_warning
-from copycost.measure.kernel import ticks_to_s
+from copycost.measure.disturbance import load_warnings, lock_warning
 from copycost.measure.lock import HeldLock
-from copycost.records.record import host_digest
+from copycost.records.record import Disturbance, host_digest
 
 SCHEMA_VERSION = 1
 SCHEMA_PATH = Path(__file__).parents[2] / "schemas" / "driven_record.schema.yaml"
-
-_FOREIGN_CPUS = 0.10
-_STEAL_SHARE = 0.01
 
 
 def start_record(
@@ -80,21 +76,11 @@ def side_of(seen: SideSeen) -> dict[str, Any]:
     }
 
 
-def disturbances(seen: WindowSeen, host: Mapping[str, Any]) -> list[dict[str, str]]:
+def disturbances(seen: WindowSeen, host: Mapping[str, Any]) -> list[Disturbance]:
     """Return warnings about what may have disturbed the window."""
-    found = []
     window_s = (seen.end_ns - seen.start_ns) / 1e9
-    sides = [{"process": {"cpu_ns": side.usage.cpu_ns}} for side in (seen.sender, seen.receiver)]
-    sides[0]["window"] = {"start_ns": seen.start_ns, "end_ns": seen.end_ns}
-    foreign = foreign_cpu_s(sides[0], sides[1], seen.kernel, host) / window_s
-    if foreign > _FOREIGN_CPUS:
-        detail = f"other programs used {foreign:.2f} CPUs in the window"
-        found.append({"code": "foreign_load", "detail": detail})
-    steal = ticks_to_s(seen.kernel.steal_ticks) / window_s / (os.cpu_count() or 1)
-    if steal > _STEAL_SHARE:
-        detail = f"the hypervisor took {steal:.1%} of the CPU time"
-        found.append({"code": "steal", "detail": detail})
-    return found
+    own_cpu_s = (seen.sender.usage.cpu_ns + seen.receiver.usage.cpu_ns) / 1e9
+    return load_warnings(own_cpu_s, window_s, seen.kernel, host, os.cpu_count() or 1)
 
 
 @cache

@@ -33,22 +33,15 @@ def find_disturbances(
     n_cpus : int
         CPUs of the host that are online [count].
     """
-    window = sender["window"]
-    window_s = (window["end_ns"] - window["start_ns"]) / 1e9
-    found: list[Disturbance] = []
-    foreign = foreign_cpu_s(sender, receiver, kernel, host) / window_s
-    if foreign > _FOREIGN_CPUS:
-        found.append(
-            _warning("foreign_load", f"other programs used {foreign:.2f} CPUs in the window")
-        )
-    steal = ticks_to_s(kernel.steal_ticks) / window_s / n_cpus
-    if steal > _STEAL_SHARE:
-        found.append(_warning("steal", f"the hypervisor took {steal:.1%} of the CPU time"))
+    sides = [side for side in (sender, receiver) if side is not None]
+    own_cpu_s = sum(float(side["process"]["cpu_ns"]) for side in sides) / 1e9
+    window_s = (sender["window"]["end_ns"] - sender["window"]["start_ns"]) / 1e9
+    found = load_warnings(own_cpu_s, window_s, kernel, host, n_cpus)
     if kernel.throttle_count > 0:
         found.append(
             _warning("throttled", f"CPUs slowed down for heat {kernel.throttle_count} times")
         )
-    late_s = max(_latest_edge_s(side) for side in (sender, receiver) if side is not None)
+    late_s = max(map(_latest_edge_s, sides))
     if late_s > _LATE_SHARE * window_s:
         found.append(
             _warning("window_edge_late", f"an edge of the window came {late_s * 1e3:.1f} ms late")
@@ -67,28 +60,51 @@ def find_disturbances(
     return found
 
 
-def foreign_cpu_s(
-    sender: Mapping[str, Any],
-    receiver: Mapping[str, Any] | None,
+def load_warnings(
+    own_cpu_s: float,
+    window_s: float,
     kernel: KernelSnapshot,
     host: Mapping[str, Any],
+    n_cpus: int,
+) -> list[Disturbance]:
+    """Return the warnings that others took CPU time in the window: programs, or the hypervisor.
+
+    Parameters
+    ----------
+    own_cpu_s : float
+        CPU time of what is measured, all sides together [s].
+    window_s : float
+        Length of the window [s].
+    kernel, host, n_cpus
+        As for `find_disturbances`.
+    """
+    found: list[Disturbance] = []
+    foreign = foreign_cpu_s(own_cpu_s, window_s, kernel, host) / window_s
+    if foreign > _FOREIGN_CPUS:
+        found.append(
+            _warning("foreign_load", f"other programs used {foreign:.2f} CPUs in the window")
+        )
+    steal = ticks_to_s(kernel.steal_ticks) / window_s / n_cpus
+    if steal > _STEAL_SHARE:
+        found.append(_warning("steal", f"the hypervisor took {steal:.1%} of the CPU time"))
+    return found
+
+
+def foreign_cpu_s(
+    own_cpu_s: float, window_s: float, kernel: KernelSnapshot, host: Mapping[str, Any]
 ) -> float:
     """Return the CPU time that other programs used in the window [s].
 
-    /proc/stat keeps softirq time apart from that of tasks. Our own tasks' clocks hold the softirq
-    work done in their context, unless the kernel accounts it separately (IRQ_TIME_ACCOUNTING). In
-    the first case that share is taken off our own time again, at most what the host spent in
-    softirqs: the result is then an upper bound. Between loaded CPUs we read /proc/stat earlier or
-    later than the programs read their clocks, so the host's time is scaled to the window.
+    Our own tasks' clocks hold the softirq work done in their context, unless the kernel accounts
+    interrupts and softirqs apart (IRQ_TIME_ACCOUNTING): the host's time is then taken without
+    them. Softirq work that interrupted an idle CPU counts as others': the result is an upper bound.
+    Between loaded CPUs we read /proc/stat earlier or later than the programs read their clocks,
+    so the host's time is scaled to the window.
     """
-    sides = (side for side in (sender, receiver) if side is not None)
-    own_s = sum(float(side["process"]["cpu_ns"]) for side in sides) / 1e9
     busy_ticks = kernel.busy_ticks
-    if not host["kernel"]["irq_time_accounting"]:
-        busy_ticks += kernel.softirq_ticks
-    window = sender["window"]
-    scale: float = (window["end_ns"] - window["start_ns"]) / kernel.at_ns
-    return max(0.0, ticks_to_s(busy_ticks) * scale - own_s)
+    if host["kernel"]["irq_time_accounting"]:
+        busy_ticks -= kernel.softirq_ticks
+    return max(0.0, ticks_to_s(busy_ticks) * window_s * 1e9 / kernel.at_ns - own_cpu_s)
 
 
 def lock_warning(wait_s: float) -> list[Disturbance]:

@@ -15,6 +15,7 @@ from typing import IO, Self
 
 from copycost.testbed.testbed import Testbed
 
+_CPU_TIMES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _THROTTLE_COUNTS = ("core_throttle_count", "package_throttle_count")
 
 
@@ -32,8 +33,9 @@ class KernelSnapshot:
     softnet_dropped, softnet_squeezed : int
         Host-wide, all CPUs.
     busy_ticks, softirq_ticks, steal_ticks : int
-        CPU time of all CPUs [USER_HZ]: used by tasks (their kernel time included), spent in
-        interrupts and softirqs, and taken away by the hypervisor.
+        CPU time of all CPUs [USER_HZ]: neither idle nor stolen; of that, in interrupts and
+        softirqs; taken away by the hypervisor. From nothing, so that only differences mean
+        something.
     throttle_count : int
         How often the CPUs in use were slowed down for heat.
     at_ns : int
@@ -99,8 +101,10 @@ class KernelCounters:
         """Read all counters now."""
         at_ns = time.monotonic_ns()
         softnet = [line.split() for line in _read(self._softnet).splitlines()]
-        cpu = [int(word) for word in _read(self._stat).split("\n", 1)[0].split()[1:]]
-        user, nice, system, _idle, _iowait, irq, softirq, steal = cpu[:8]
+        cpu, n_cpus = _cpu_times(_read(self._stat))
+        # Idle time is measured (NO_HZ); that of tasks is often only sampled by the timer tick,
+        # which may run in step with what it samples, say a sender that a quota starts every period.
+        all_ticks = n_cpus * at_ns * os.sysconf("SC_CLK_TCK") // 10**9
         snmp = [_read(file) for file in self._snmp]
         return KernelSnapshot(
             tcp_retransmitted_segments=sum(snmp_count(text, "Tcp", "RetransSegs") for text in snmp),
@@ -108,9 +112,9 @@ class KernelCounters:
             udp_receive_buffer_errors=sum(snmp_count(text, "Udp", "RcvbufErrors") for text in snmp),
             softnet_dropped=sum(int(row[1], 16) for row in softnet),
             softnet_squeezed=sum(int(row[2], 16) for row in softnet),
-            busy_ticks=user + nice + system,
-            softirq_ticks=irq + softirq,
-            steal_ticks=steal,
+            busy_ticks=all_ticks - cpu["idle"] - cpu["iowait"] - cpu["steal"],
+            softirq_ticks=cpu["irq"] + cpu["softirq"],
+            steal_ticks=cpu["steal"],
             throttle_count=sum(int(_read(file)) for file in self._throttle),
             at_ns=at_ns,
         )
@@ -121,6 +125,13 @@ def snmp_count(snmp: str, protocol: str, name: str) -> int:
     rows = [line.split() for line in snmp.splitlines() if line.startswith(f"{protocol}:")]
     names, values = rows
     return int(values[names.index(name)])
+
+
+def _cpu_times(stat: str) -> tuple[dict[str, int], int]:
+    """Return the times of all CPUs together [USER_HZ] by name, and how many CPUs are online."""
+    rows = [line.split() for line in stat.splitlines() if line.startswith("cpu")]
+    times = dict(zip(_CPU_TIMES, map(int, rows[0][1:]), strict=False))
+    return times, len(rows) - 1
 
 
 def ticks_to_s(ticks: int) -> float:
