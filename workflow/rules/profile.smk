@@ -79,7 +79,7 @@ rule collect_profile:
         ],
         lists=sorted(str(path) for path in Path("data", "functions").glob("*.yaml")),
         published="data/published/function-shares.csv",
-        code=package_files("profile", "stats"),
+        code=package_files("profile", "records/kind.py", "stats"),
     output:
         facts="results/profile/facts.json",
         tables=[f"results/tables/{name}.csv" for name in SHARE_TABLES],

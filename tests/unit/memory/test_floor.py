@@ -88,7 +88,7 @@ def test_too_little_memory_is_told_with_need_and_have(tmp_path: Path) -> None:
 def test_a_file_that_is_no_such_record_is_named(tmp_path: Path) -> None:
     path = tmp_path / "memory.json"
     path.write_text("{")
-    with pytest.raises(ParseError, match=r"memory\.json: .*expected one JSON object"):
+    with pytest.raises(ParseError, match=r"memory\.json, line 1: .*expected one JSON object"):
         read_memory(path)
     path.write_text('{"schema_version": 1}')
     with pytest.raises(DataError, match=r"memory\.json: .*memory\.schema\.yaml"):

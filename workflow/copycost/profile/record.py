@@ -4,14 +4,11 @@ The record says what ran, how it was sampled and what may be wrong with it; the 
 lie in a file of the same name that ends with ``.folded.gz``.
 """
 
-import json
-import os
-from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypedDict, cast
+from typing import Literal, TypedDict
 
-from copycost.errors import DataError
 from copycost.profile.folded import SUFFIX
+from copycost.records.kind import RecordKind
 
 SCHEMA_PATH = Path(__file__).parents[2] / "schemas" / "profile_record.schema.yaml"
 SCHEMA_VERSION = 1
@@ -102,69 +99,6 @@ def folded_path(record: Path) -> Path:
     return record.with_name(record.name.removesuffix(".json") + SUFFIX)
 
 
-@cache
-def _schema() -> dict[str, Any]:
-    import yaml
-
-    return cast("dict[str, Any]", yaml.safe_load(SCHEMA_PATH.read_text(encoding="utf-8")))
-
-
-def check_record(data: object, where: str | Path) -> ProfileRecord:
-    """Return `data` as a record if the schema allows it.
-
-    Raises
-    ------
-    DataError
-        If it does not; the message names the offending key.
-    """
-    import jsonschema
-
-    error = jsonschema.exceptions.best_match(
-        jsonschema.Draft202012Validator(_schema()).iter_errors(data)
-    )
-    if error is not None:
-        place = ".".join(str(key) for key in error.absolute_path) or "the record"
-        raise DataError(
-            f"{where}: {place}: {error.message[:200]}; expected a profile record"
-            f" ({SCHEMA_PATH.name}): delete it to measure that repetition again"
-        )
-    return cast("ProfileRecord", data)
-
-
-def read_record(path: Path) -> ProfileRecord:
-    """Return the record in a file.
-
-    Raises
-    ------
-    DataError
-        If the file does not hold one.
-    """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
-        raise DataError(
-            f"{path}: {error}; expected one JSON object: delete it to measure that repetition again"
-        ) from error
-    return check_record(data, path)
-
-
-def write_record(record: ProfileRecord, path: Path) -> None:
-    """Write a record, all of it or nothing.
-
-    Raises
-    ------
-    DataError
-        If the record breaks its schema.
-    """
-    check_record(record, path)
-    partial = path.with_name(f".{path.name}.partial")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with partial.open("w", encoding="utf-8") as file:
-            json.dump(record, file, indent=1, allow_nan=False)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+# see `RecordKind`
+_PROFILE: RecordKind[ProfileRecord] = RecordKind(SCHEMA_PATH, "a profile record")
+read_record, write_record = _PROFILE.read, _PROFILE.write

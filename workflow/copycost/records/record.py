@@ -6,13 +6,11 @@ mypy, and as a closed JSON schema (`workflow/schemas/record.schema.yaml`), for w
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypedDict
 
-from copycost.errors import DataError, ParseError
-from copycost.records.files import write_whole
+from copycost.records.kind import RecordKind
 
 SCHEMA_PATH = Path(__file__).parents[2] / "schemas" / "record.schema.yaml"
 SCHEMA_VERSION = 2
@@ -170,104 +168,7 @@ def host_digest(host: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@cache
-def _schema() -> dict[str, Any]:
-    import yaml
-
-    text = SCHEMA_PATH.read_text(encoding="utf-8")
-    return cast("dict[str, Any]", yaml.load(text, Loader=yaml.CSafeLoader))
-
-
-@cache
-def _quick_validator() -> Callable[[Any], Any]:
-    # compiled to Python code once per process (about 40 ms): 10 000 records are then checked in a
-    # second or two, where an interpreting validator takes a minute
-    import fastjsonschema
-
-    # the schema uses only keywords that mean the same in drafts 7 and 2020-12
-    schema = {key: value for key, value in _schema().items() if key != "$schema"}
-    validate = fastjsonschema.compile(schema, use_default=False, detailed_exceptions=False)
-    return cast("Callable[[Any], Any]", validate)
-
-
-def prepare_check() -> None:
-    """Compile the validator now, at a moment when the time it takes costs nothing."""
-    _quick_validator()
-
-
-def check_record(data: object, where: str | Path) -> Record:
-    """Return `data` as a record if the schema allows it.
-
-    Raises
-    ------
-    DataError
-        If it does not; the message names the offending key.
-    """
-    from fastjsonschema import JsonSchemaValueException
-
-    try:
-        _quick_validator()(data)
-    except JsonSchemaValueException as error:
-        raise DataError(
-            f"{where}: {_what_is_wrong(data) or error.message}; expected a copycost record"
-            f" ({SCHEMA_PATH.name}), so move the file elsewhere, or delete it to measure that"
-            " repetition again"
-        ) from error
-    return cast("Record", data)
-
-
-def _what_is_wrong(data: object) -> str | None:
-    """Return what the full validator, which explains itself better, finds first."""
-    import jsonschema
-
-    validator = jsonschema.Draft202012Validator(_schema())
-    error = jsonschema.exceptions.best_match(validator.iter_errors(data))
-    if error is None:
-        return None
-    place = ".".join(str(key) for key in error.absolute_path)
-    return f"{place}: {error.message[:200]}" if place else error.message[:200]
-
-
-def read_record(path: Path) -> Record:
-    """Return the record in a file.
-
-    Raises
-    ------
-    ParseError
-        If the file is not one JSON object; the message names line and text.
-    DataError
-        If the object is not a record.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-        data = json.loads(text)
-    except UnicodeDecodeError as error:
-        raise ParseError(_unreadable(path, 1, f"byte {error.start} is not UTF-8")) from error
-    except json.JSONDecodeError as error:
-        line = (text.splitlines() or [""])[error.lineno - 1 : error.lineno]
-        found = f"{error.msg} near {line[0][-40:]!r}" if text.strip() and line else "an empty file"
-        raise ParseError(_unreadable(path, error.lineno, found)) from error
-    return check_record(data, path)
-
-
-def _unreadable(path: Path, line: int, found: str) -> str:
-    return (
-        f"{path}, line {line}: {found}; expected one JSON object, so the file was cut off or is not"
-        " copycost's: delete it to measure that repetition again"
-    )
-
-
-def write_record(record: Record, path: Path) -> None:
-    """Write a record, all of it or nothing.
-
-    Raises
-    ------
-    DataError
-        If the record breaks its schema, or cannot be written (disk full, no right).
-    """
-    check_record(record, path)
-    try:
-        text = json.dumps(record, indent=1, allow_nan=False) + "\n"
-    except ValueError as error:
-        raise DataError(f"{path}: a value is not a number: {error}") from error
-    write_whole(text, path)
+# see `RecordKind`
+_RECORD: RecordKind[Record] = RecordKind(SCHEMA_PATH)
+prepare_check = _RECORD.prepare_check
+check_record, read_record, write_record = _RECORD.check, _RECORD.read, _RECORD.write

@@ -1,0 +1,49 @@
+"""The schemas of all kinds of records."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from copycost.errors import DataError
+from copycost.records.kind import RecordKind
+
+SCHEMAS = Path(__file__).parents[3] / "workflow" / "schemas"
+RECORDS = [*sorted(SCHEMAS.glob("*record.schema.yaml")), SCHEMAS / "memory.schema.yaml"]
+# what draft 7, for which the quick validator is compiled, does not know or reads otherwise
+NEWER = {
+    "prefixItems", "unevaluatedItems", "unevaluatedProperties", "dependentSchemas",
+    "dependentRequired", "minContains", "maxContains", "$anchor", "$dynamicRef", "$recursiveRef",
+}  # fmt: skip
+
+
+def parts_of(schema: object, where: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(schema, dict):
+        yield where, schema
+        for key, inner in schema.items():
+            yield from parts_of(inner, f"{where}/{key}")
+    elif isinstance(schema, list):
+        for index, inner in enumerate(schema):
+            yield from parts_of(inner, f"{where}/{index}")
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.name)
+def test_a_schema_is_closed_and_means_the_same_to_both_validators(path: Path) -> None:
+    schema = yaml.safe_load(path.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for where, part in parts_of(schema):
+        assert not NEWER & part.keys(), where
+        if "properties" in part:
+            assert part.get("additionalProperties") is False, where
+            assert set(part.get("required", ())) <= set(part["properties"]), where
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.name)
+def test_what_is_no_record_is_named_with_its_schema_and_a_remedy(path: Path) -> None:
+    kind: RecordKind[dict[str, Any]] = RecordKind(path, "such a record", "it")
+    expected = rf"^file: .*expected such a record \({path.name}\).*delete it to measure it again"
+    with pytest.raises(DataError, match=expected):
+        kind.check({"schema_version": 99}, "file")
