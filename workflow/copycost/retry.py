@@ -61,11 +61,14 @@ def present_paths(raw: Path) -> list[Path]:
         config = Config.from_dict(yaml.safe_load(CONFIG_PATH.read_text(encoding="utf-8")))
     except (FileNotFoundError, KeyError):
         return sorted(raw.rglob("*.json"))
-    others = [cell.path for cell in profile_cells(config.profile)]
-    others += config.cpu_budget.paths() + config.datagrams.paths()
-    if config.measure.memory_floor:
-        others.append(MEMORY_PATH)
-    return [Path(path) for path in all_paths(config) + others]
+    memory = [Path(MEMORY_PATH)] if config.measure.memory_floor else []
+    return [*map(Path, all_paths(config)), *other_paths(config), *memory]
+
+
+def other_paths(config: Config) -> list[Path]:
+    """Return the paths of all records that studies with rules of their own may have."""
+    profile = [cell.path for cell in profile_cells(config, ("cpu_budget", "datagrams"))]
+    return [Path(path) for path in profile + config.cpu_budget.paths() + config.datagrams.paths()]
 
 
 def describe(path: Path) -> str:

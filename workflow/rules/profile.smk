@@ -13,7 +13,11 @@ from copycost.profile.grid import (
 from copycost.profile.names import figure_names
 from copycost.profile.table_columns import SHARE_TABLES
 
-PROFILE_CELLS = profile_cells(CONFIG.profile)
+# The studies whose drivers are profiled as they drive them, to say where their CPU time goes.
+EXPLAINED = [
+    study for study in ("cpu_budget", "datagrams") if getattr(CONFIG, study).enabled
+]
+PROFILE_CELLS = profile_cells(CONFIG, EXPLAINED)
 PROFILE_RECORDS = [cell.path for cell in PROFILE_CELLS]
 PROFILE_PATTERN = CELL_PATTERN.format(
     study=STUDY,
@@ -25,7 +29,7 @@ PROFILE_PATTERN = CELL_PATTERN.format(
 )
 PROFILE_FIGURES = [
     f"results/figures/profile/{name}"
-    for name in figure_names(cell_keys(CONFIG.profile), CONFIG.profile.differences)
+    for name in figure_names(cell_keys(CONFIG, EXPLAINED), CONFIG.profile.differences)
 ]
 # What of the section decides what the records are made into; not how they are made.
 PROFILE_SECTION = CONFIG.as_dict()["profile"]
@@ -79,7 +83,7 @@ rule collect_profile:
         ],
         lists=sorted(str(path) for path in Path("data", "functions").glob("*.yaml")),
         published="data/published/function-shares.csv",
-        code=package_files("profile", "records/kind.py", "stats"),
+        code=package_files("profile", "stats"),
     output:
         facts="results/profile/facts.json",
         tables=[f"results/tables/{name}.csv" for name in SHARE_TABLES],

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from copycost.logs import log_to_file
 from copycost.profile.facts import load_lists
-from copycost.profile.grid import cell_keys
 from copycost.profile.plots import draw_all
 from copycost.profile.section import Profile
 from copycost.profile.tables import read_repetitions
@@ -14,7 +13,6 @@ profile = Profile.from_dict(snakemake.params.profile)
 lists = load_lists(Path("data/functions"), Path("data/published"))
 draw_all(
     read_repetitions(map(Path, snakemake.input.records), lists),
-    cell_keys(profile),
     profile.differences,
     lists,
     Path(snakemake.output.figures[0]).parent,

@@ -1,10 +1,13 @@
 """Profiles made by hand: records and stacks of which every share is known."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import yaml
+
+from copycost.config import Config
 from copycost.profile.facts import load_lists, profile_facts
 from copycost.profile.folded import write_folded
 from copycost.profile.perf_script import Stacks
@@ -55,6 +58,22 @@ REAL_ZERO_COPY = {
 }
 """Stacks of a sender on the sink, where nothing is copied; percent."""
 
+UDP_SENDER = {
+    "__write;entry_SYSCALL_64_after_hwframe_[k];udp_sendmsg_[k];ip_make_skb_[k];"
+    "__ip_append_data_[k];_copy_from_iter_[k]": 40,
+    "__write;entry_SYSCALL_64_after_hwframe_[k];udp_sendmsg_[k];udp_send_skb_[k];ip_output_[k];"
+    "veth_xmit_[k]": 50,
+    "__write;entry_SYSCALL_64_after_hwframe_[k];ksys_write_[k]": 10,
+}
+"""Stacks of iperf3 that sends datagrams; percent."""
+
+UDP_RECEIVER = {
+    "__select;entry_SYSCALL_64_after_hwframe_[k];__x64_sys_pselect6_[k];do_select_[k]": 40,
+    "__read;entry_SYSCALL_64_after_hwframe_[k];udp_recvmsg_[k];skb_copy_datagram_iter_[k]": 40,
+    "__read;entry_SYSCALL_64_after_hwframe_[k];udp_recvmsg_[k];skb_consume_udp_[k]": 20,
+}
+"""Stacks of iperf3 that receives them; percent."""
+
 _SAMPLES = 4000
 
 
@@ -81,6 +100,8 @@ class Cell:
     source: str = "timer"
     lost: int = 0
     truncated: bool = False
+    # what is sampled after the first repetition, where that differs
+    later: Mapping[str, Mapping[str, int]] | None = None
     status: str = "measured"
     reason: str | None = None
     remedy: str | None = None
@@ -128,7 +149,8 @@ def _record(cell: Cell, rep: int) -> tuple[ProfileRecord, dict[str, Stacks]]:
     if not measured:
         return record, {}
     stacks = {}
-    for side, shares in cell.stacks.items():
+    sampled = cell.later if cell.later is not None and rep > 1 else cell.stacks
+    for side, shares in sampled.items():
         period = round(cell.cpu_s[side] * 1e9 * cell.wobble[rep - 1] / _SAMPLES)
         total = sum(shares.values())
         stacks[side] = Stacks(
@@ -180,6 +202,20 @@ def section(**changes: object) -> Profile:
         "event": "auto",
     }
     return Profile(**{**values, **changes})
+
+
+def config(
+    cpu_budget: Mapping[str, object] | None = None,
+    datagrams: Mapping[str, object] | None = None,
+    **profile: object,
+) -> Config:
+    """Return the default configuration with such sections; the grids of other studies are bare."""
+    tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    for grid in ("streams", "udp", "round_trips"):
+        tree[grid] |= {"msg_bytes": [64]}
+    tree["cpu_budget"] |= cpu_budget or {}
+    tree["datagrams"] |= datagrams or {}
+    return replace(Config.from_dict(tree), profile=section(**profile))
 
 
 def facts_of(cells: Sequence[Cell], folder: Path, **changes: object) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Which cells are profiled."""
 
-from unit.profile.made import section
+from unit.profile.made import config
 
 from copycost.grid import RAW_ROOT
 from copycost.profile.estimate import changes, negated
@@ -8,7 +8,7 @@ from copycost.profile.grid import cell_keys, profile_cells
 
 
 def test_the_grid_is_the_product_of_the_lists() -> None:
-    grid = section(n_threads=(1, 2), repetitions=2)
+    grid = config(n_threads=(1, 2), repetitions=2)
     cells = profile_cells(grid)
     assert len(cells) == 2 * 2 * 2
     assert len(cell_keys(grid)) == 2 * 2
@@ -16,22 +16,51 @@ def test_the_grid_is_the_product_of_the_lists() -> None:
 
 
 def test_cells_that_cannot_exist_are_left_out() -> None:
-    grid = section(
+    grid = config(
         implementations=("splice", "two_copy", "iperf3", "iperf3_udp"),
         testbeds=("veth", "veth_udp", "sink"),
+        msg_bytes=(1024, 65536, 1 << 21),
         working_sets=("hot", "cold"),
         repetitions=1,
     )
-    found = {(c.implementation, c.testbed, c.working_set) for c in profile_cells(grid)}
-    assert ("splice", "veth_udp", "hot") not in found
-    assert {place for place in found if place[0].startswith("iperf3")} == {
-        ("iperf3", "veth", "hot"),
-        ("iperf3_udp", "veth_udp", "hot"),
+    cells = profile_cells(grid)
+    assert {c.msg_bytes for c in cells if c.testbed == "veth_udp"} == {1024}
+    assert {
+        (c.implementation, c.testbed, c.msg_bytes, c.working_set)
+        for c in cells
+        if c.implementation.startswith("iperf3")
+    } == {
+        ("iperf3", "veth", 1024, "hot"),
+        ("iperf3", "veth", 65536, "hot"),
+        ("iperf3_udp", "veth_udp", 1024, "hot"),  # no datagram holds 64 KiB
     }
 
 
 def test_a_target_measures_what_is_not_enabled() -> None:
-    assert profile_cells(section(enabled=False)) == profile_cells(section(enabled=True))
+    assert profile_cells(config(enabled=False)) == profile_cells(config(enabled=True))
+
+
+def test_what_drives_other_studies_of_the_run_is_profiled_as_it_drives_them() -> None:
+    driven = config(
+        cpu_budget={
+            "testbeds": ["loopback"], "drivers": ["iperf3", "one_copy"],
+            "n_streams": [1, 2], "message_bytes": 131072,
+        },
+        datagrams={
+            "testbeds": ["veth_udp", "loopback"], "drivers": ["iperf3"],
+            "n_streams": [1], "datagram_bytes": [64, 1000, 65507],
+        },
+    )  # fmt: skip
+    assert cell_keys(driven) == cell_keys(config())
+    more = set(cell_keys(driven, ["cpu_budget", "datagrams"])) - set(cell_keys(driven))
+    assert {key[1:5] for key in more} == {
+        ("loopback", "iperf3", 131072, 1),
+        ("loopback", "iperf3", 131072, 2),
+        ("loopback", "one_copy", 131072, 1),
+        ("loopback", "one_copy", 131072, 2),
+        ("veth_udp", "iperf3_udp", 64, 1),
+        ("veth_udp", "iperf3_udp", 65507, 1),
+    }
 
 
 def test_differences_need_more_than_luck_to_be_sure() -> None:

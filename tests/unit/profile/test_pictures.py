@@ -11,7 +11,7 @@ from unit.profile.made import (
     SENDER,
     ZERO_COPY,
     Cell,
-    section,
+    config,
     write_run,
 )
 
@@ -31,7 +31,7 @@ from copycost.profile.names import figure_names
 from copycost.profile.plots import draw_all
 from copycost.profile.tables import read_repetitions
 
-GRID = section(implementations=("two_copy", "zero_copy", "one_copy"))
+GRID = config(implementations=("two_copy", "zero_copy", "one_copy"))
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -118,11 +118,12 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cells = [
         Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER}),
         Cell("zero_copy", {"sender": ZERO_COPY, "receiver": RECEIVER}),
+        Cell("one_copy", {}, status="skipped", reason="no right to sample", remedy="run as root"),
     ]
     folder = tmp_path_factory.mktemp("figures")
     records = write_run(cells, tmp_path_factory.mktemp("raw"))
     repetitions = read_repetitions(records, LISTS)
-    draw_all(repetitions, cell_keys(GRID), GRID.differences, LISTS, folder)
+    draw_all(repetitions, GRID.profile.differences, LISTS, folder)
     return folder
 
 
@@ -132,7 +133,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def test_every_picture_of_the_grid_is_drawn_with_its_numbers(drawn: Path) -> None:
-    names = figure_names(cell_keys(GRID), GRID.differences)
+    names = figure_names(cell_keys(GRID), GRID.profile.differences)
     assert {path.stem for path in drawn.iterdir()} == set(names)
     for name in names:
         ET.parse(drawn / f"{name}.svg")

@@ -126,14 +126,14 @@ def _row(
     """Return one chain: the published CPU use and ours, None where it was in no stack."""
     path, side = row["call_path"], row["side"]
     found = []
-    for cell in ours.values():
+    for key, cell in ours.items():
         present = [one for one in cell if side in one.shares]
         shares = [one.shares[side].chains.get(path, Share()).inclusive for one in present]
         seen = any(share > 0 for share in shares)
         values = [s * one.cpus(side) for s, one in zip(shares, present, strict=True)]
         found.append(
             {
-                "cpus": estimate(values, settings) if seen else None,
+                "cpus": estimate(values, settings, most=key[4]) if seen else None,
                 "seen_as": _seen_as(path, side, present, names) if seen else [],
             }
         )

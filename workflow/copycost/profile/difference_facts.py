@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from copycost.conditions import Condition
-from copycost.profile.cell_facts import by_function, copied_share, labels_of
-from copycost.profile.estimate import changes, estimate, negated
-from copycost.profile.functions import UNCATEGORISED, plain_name
+from copycost.profile.cell_facts import copied_share, labels_of
+from copycost.profile.estimate import Change, changes, negated
+from copycost.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.profile.grid import CellKey
 from copycost.profile.names import SIDES, Pair, pair_slug, slug_of
 from copycost.profile.shares import Lists, Share
@@ -22,9 +22,10 @@ Rounds = Sequence[tuple[Repetition, Repetition]]
 
 
 def rounds_of(cells: Mapping[CellKey, Sequence[Repetition]], pair: Pair) -> Rounds:
-    """Return the repetitions of both that belong to the same round."""
-    before = {one.record["cell"]["rep"]: one for one in cells[pair[0]]}
-    after = {one.record["cell"]["rep"]: one for one in cells[pair[1]]}
+    """Return the repetitions of both that belong to the same round, where both received bytes."""
+    before, after = (
+        {one.record["cell"]["rep"]: one for one in cells[key] if one.received_bytes} for key in pair
+    )
     return [(before[rep], after[rep]) for rep in sorted(before.keys() & after.keys())]
 
 
@@ -55,7 +56,7 @@ def difference_facts(
         "labels": labels_of(
             {before: [one for one, _ in rounds], pair[1][2]: [other for _, other in rounds]}
         ),
-        "price": _price(rounds, settings),
+        "price": _price(rounds, settings.confidence),
     }
 
 
@@ -96,15 +97,28 @@ def _side(side: str, rounds: Rounds, lists: Lists, confidence: float) -> dict[st
 
 
 def _costs(one: Repetition, side: str, lists: Lists) -> dict[str, float]:
-    """Return the CPU time per KiB of each function [ns]."""
-    scale = one.ns_per_kib(side)
-    return {name: share * scale for name, share in by_function(one, side, lists).items()}
+    """Return the CPU time per KiB of each function that works for itself [ns]."""
+    stacks = one.stacks[side]
+    scale = one.ns_per_kib(side) / sum(stacks.values())
+    found: dict[str, float] = {}
+    for stack, weight in stacks.items():
+        name = _working_function(stack, lists)
+        found[name] = found.get(name, 0.0) + weight * scale
+    return found
 
 
-def _price(rounds: Rounds, settings: StatisticsSettings) -> dict[str, Any] | None:
+def _working_function(stack: Stack, lists: Lists) -> str:
+    """Return the innermost function that does not just work for its caller."""
+    for frame in reversed(stack):
+        if lists.categories.of_frame(frame) is not None:
+            return frame
+    return stack[-1]
+
+
+def _price(rounds: Rounds, confidence: float) -> dict[str, Any] | None:
     """Return what the second cell does besides, and what of the first it spares; both sides.
 
-    None where the second does none of it.
+    Means over the rounds, so that they add up. None where the second does none of it.
     """
     extra = {name: [_category_cost(other, name, SIDES) for _, other in rounds] for name in _PRICE}
     if not any(any(values) for values in extra.values()):
@@ -119,26 +133,30 @@ def _price(rounds: Rounds, settings: StatisticsSettings) -> dict[str, Any] | Non
     paid = [sum(values) for values in zip(*extra.values(), strict=True)]
     totals = [sum(other.ns_per_kib(side) for side in other.shares) for _, other in rounds]
     balance = [a - b for a, b in zip(paid, spared, strict=True)]
-    all_spared, all_balance = changes([spared, balance], settings.confidence)
-    parts = [
+    all_paid, all_spared, all_balance = changes([paid, spared, balance], confidence)
+    parts: list[dict[str, Any]] = [
         {
             "name": name,
-            "ns_per_kib": estimate(values, settings),
+            "cost": _no_less_than_nothing(changes([values], confidence)[0]),
             "share": _mean([a / b for a, b in zip(values, totals, strict=True)]),
             "in_every_round": all(values),
         }
         for name, values in extra.items()
         if any(values)
     ]
-    parts.sort(key=lambda part: -sum(extra[str(part["name"])]))
+    parts.sort(key=lambda part: -float(part["cost"]["mean"]))
     return {
         "parts": parts,
-        "paid": estimate(paid, settings),
+        "paid": _no_less_than_nothing(all_paid),
         "spared": all_spared,
         "balance": all_balance,
         "gain": negated(all_balance),
-        "total": _mean(totals),
     }
+
+
+def _no_less_than_nothing(cost: Change) -> Change:
+    """Return a cost whose interval holds nothing below 0."""
+    return {**cost, "low": None if cost["low"] is None else max(0.0, cost["low"])}
 
 
 def _category_cost(one: Repetition, category: str, sides: Sequence[str]) -> float:

@@ -45,7 +45,11 @@ class Change(TypedDict):
 
 
 def intervals(
-    values: FloatArray, settings: StatisticsSettings, *, is_share: bool = False
+    values: FloatArray,
+    settings: StatisticsSettings,
+    *,
+    is_share: bool = False,
+    most: FloatArray | float = math.inf,
 ) -> MedianIntervals:
     """Return the median of each row and its interval, within what there can be.
 
@@ -58,9 +62,12 @@ def intervals(
     is_share : bool
         Nothing is above 1. Of a share above a half, the interval is that of the rest: 0.97 is as
         far from 1 as 0.03 from 0.
+    most : float, or array of shape (n_rows,)
+        No interval reaches beyond it, unless its median does: as many CPUs as there are threads.
     """
     found = median_intervals(values, settings)
-    low, high = np.maximum(found.low, 0.0), found.high
+    low = np.maximum(found.low, 0.0)
+    high = np.minimum(found.high, np.maximum(found.median, most))
     if is_share:
         rest = median_intervals(1.0 - values, settings)
         flipped = found.median > 0.5
@@ -70,13 +77,17 @@ def intervals(
 
 
 def estimate(
-    values: Iterable[float], settings: StatisticsSettings, *, is_share: bool = False
+    values: Iterable[float],
+    settings: StatisticsSettings,
+    *,
+    is_share: bool = False,
+    most: float = math.inf,
 ) -> Estimate | None:
     """Return the median of the values that are numbers and its interval, None if there are none."""
     known = [value for value in values if math.isfinite(value)]
     if not known:
         return None
-    found = intervals(np.array([known]), settings, is_share=is_share)
+    found = intervals(np.array([known]), settings, is_share=is_share, most=most)
     low, high = float(found.low[0]), float(found.high[0])
     vague = high - low > _VAGUE_SHARE if is_share else high > _VAGUE_FACTOR * low
     return {

@@ -34,7 +34,10 @@ def load_lists(functions: Path, published: Path) -> Lists:
     names = load_chain_names(functions)
     rows = read_published(published / "function-shares.csv")
     return Lists(
-        load_categories(functions), load_data_path(functions), published_chains(rows, names)
+        load_categories(functions),
+        load_data_path(functions),
+        published_chains(rows, names),
+        names.acknowledging,
     )
 
 
@@ -73,16 +76,10 @@ def profile_facts(
     return {
         "schema_version": SCHEMA_VERSION,
         "confidence": settings.confidence,
-        "repetitions": profile.repetitions,
-        "n_repetitions": len(repetitions),
         "n_measured": len(measured),
         "losses": _losses(repetitions),
         "sampling": _sampling(measured, profile.event),
         "overhead": _overhead(measured, settings.confidence),
-        "categories": [
-            {"name": one.name, "title": one.title, "about": one.about}
-            for one in lists.categories.all
-        ],
         "uncategorised": _uncategorised(found),
         "titles": {one.name: one.title for one in lists.categories.all},
         "tracing": _tracing(found),
@@ -138,10 +135,8 @@ def _sampling(measured: Sequence[Repetition], choice: str) -> dict[str, Any] | N
     lost = sum(one["lost"] for one in all_of_them)
     return {
         "choice": choice,
-        "events": sorted({one["event"] for one in all_of_them}),
         "sources": sorted({one["source"] for one in all_of_them}),
         "frequency_hz": max(one["frequency_hz"] for one in all_of_them),
-        "perf_versions": sorted({one["perf_version"] for one in all_of_them}),
         "n_samples": samples,
         "n_lost": lost,
         "n_samples_and_lost": samples + lost,
@@ -173,7 +168,10 @@ def _timer_agreement(measured: Sequence[Repetition]) -> dict[str, float] | None:
 
 
 def _overhead(measured: Sequence[Repetition], confidence: float) -> dict[str, Any] | None:
-    """Return throughput while sampled over throughput right before or after without sampling."""
+    """Return throughput while sampled over throughput right before or after without sampling.
+
+    `most_lost` is the share of the throughput that sampling costs by the lower end of the interval.
+    """
     logs = []
     for one in measured:
         sampled, plain = one.record["sampled"], one.record["plain"]
@@ -188,6 +186,7 @@ def _overhead(measured: Sequence[Repetition], confidence: float) -> dict[str, An
         "value": ratio.value,
         "low": ratio.low if ratio.n_pairs > 1 else None,
         "high": ratio.high if ratio.n_pairs > 1 else None,
+        "most_lost": max(0.0, 1.0 - ratio.low) if ratio.n_pairs > 1 else None,
         "direction": str(ratio.direction),
     }
 

@@ -99,12 +99,15 @@ class ChainNames:
         What was profiled, as the beginning of a sentence.
     scenarios : dict
         By published scenario, the testbeds of ours that it stands beside, and which are one path.
+    acknowledging : dict
+        By side, the functions in whose presence it works on acknowledgements.
     """
 
     names: dict[str, frozenset[str]]
     notes: dict[str, str | None]
     source: str
     scenarios: dict[str, dict[str, list[str]]]
+    acknowledging: dict[str, frozenset[str]]
 
     def chain(self, call_path: str) -> Chain:
         """Return the chain of a published call path (``tcp_sendmsg;tcp_sendmsg_locked``).
@@ -142,6 +145,7 @@ def load_chain_names(folder: Path) -> ChainNames:
             {name: row.get("note") for name, row in functions.items()},
             tree["source"],
             tree["scenarios"],
+            {side: frozenset(found) for side, found in tree["acknowledging"].items()},
         )
 
 

@@ -37,7 +37,7 @@ _HEADER = re.compile(
     rb"\s+(?:\[\d+\]\s+)?(?:[.\w]{4,9}\s+)?(?:\d+\.\d+:\s+)?(?:(?P<period>\d+)\s+)?"
     rb"(?P<event>[^\s:][^\s]*?):(?:\s+(?P<frame>[0-9a-f]+\s.*))?\s*$"
 )
-_LOST = re.compile(rb"PERF_RECORD_LOST(?:_SAMPLES)?\b.*?\blost\s+(\d+)")
+_LOST = re.compile(rb"PERF_RECORD_LOST(?P<samples>_SAMPLES)?\b.*?\blost\s+(?P<n>\d+)")
 _OTHER_RECORD = re.compile(rb"PERF_RECORD_[A-Z]|^#")
 _FRAME = re.compile(rb"^\s*(?P<ip>[0-9a-f]+)\s+(?P<symbol>.*?)\s*$")
 # a file's name may hold spaces and brackets itself, a function's name too: the first bracket that
@@ -89,15 +89,24 @@ class Sampled:
     ----------
     processes : dict
         Stacks by process id.
-    lost : int
-        Samples that the kernel could not hand over [count].
+    lost_records, lost_samples : int
+        What the kernel could not hand over, by its two records of that [count].
     truncated : bool
         The text ends within a sample, which was left out.
     """
 
     processes: dict[int, Stacks] = field(default_factory=dict)
-    lost: int = 0
+    lost_records: int = 0
+    lost_samples: int = 0
     truncated: bool = False
+
+    @property
+    def lost(self) -> int:
+        """Samples that the kernel could not hand over [count].
+
+        From Linux 6.0 and perf 6.1 on, what found no room in the buffer is told in both records.
+        """
+        return max(self.lost_records, self.lost_samples)
 
     @property
     def samples(self) -> int:
@@ -141,8 +150,10 @@ class _Reader:
                 self._sample(head, b"\n".join(frames), head_number)
             head, frames, head_number = b"", [], number
             lost = _LOST.search(line)
-            if lost is not None:
-                self.found.lost += int(lost[1])
+            if lost is not None and lost["samples"]:
+                self.found.lost_samples += int(lost["n"])
+            elif lost is not None:
+                self.found.lost_records += int(lost["n"])
             elif line.strip() and not _OTHER_RECORD.search(line):
                 head = line
         if head:

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from copycost.capabilities import transport_of
-from copycost.profile.cell_facts import busiest_function, labels_of
+from copycost.profile.cell_facts import labels_of
 from copycost.profile.diagram import Measured, data_path_diagram
 from copycost.profile.difference_facts import rounds_of
 from copycost.profile.flame import aligned, difference_graph, flame_graph
 from copycost.profile.functions import Stack
 from copycost.profile.grid import CellKey
 from copycost.profile.names import SIDES, Pair, pair_slug, pairs_of, slug_of
-from copycost.profile.shares import Lists, Share
+from copycost.profile.shares import Lists, Share, SideShares
 from copycost.profile.tables import Repetition, by_cell
 from copycost.sizes import format_size
 
@@ -23,8 +23,7 @@ Row = tuple[object, ...]
 
 
 def draw_all(
-    repetitions: Iterable[Repetition],
-    keys: Iterable[CellKey],
+    repetitions: Sequence[Repetition],
     differences: Sequence[tuple[str, str]],
     lists: Lists,
     folder: Path,
@@ -33,10 +32,8 @@ def draw_all(
 
     Parameters
     ----------
-    repetitions : iterable of Repetition
-        Those of the grid.
-    keys : iterable
-        Its cells.
+    repetitions : sequence of Repetition
+        All of the grid, also those without a measurement.
     differences : sequence of pairs
         Pairs of implementations.
     lists : Lists
@@ -46,7 +43,7 @@ def draw_all(
     """
     folder.mkdir(parents=True, exist_ok=True)
     measured = by_cell(repetitions)
-    every: Cells = {key: measured.get(key, ()) for key in keys}
+    every: Cells = {one.key: measured.get(one.key, ()) for one in repetitions}
     for key, cell in every.items():
         _draw_path(key, cell, lists, folder / f"path_{slug_of(key)}.svg")
         for side in SIDES:
@@ -154,7 +151,16 @@ def _measured(box: str, cell: Sequence[Repetition]) -> Measured:
                 ]
             )
     shares = [one.shares[side] for one in cell for side in SIDES if side in one.shares]
-    return Measured(cpu_percent, busiest_function(shares, box))
+    return Measured(cpu_percent, _busiest_function(shares, box))
+
+
+def _busiest_function(shares: Sequence[SideShares], box: str) -> str:
+    """Return the function that put most samples into a box."""
+    sums: dict[str, float] = {}
+    for one in shares:
+        for name, share in one.box_functions.get(box, {}).items():
+            sums[name] = sums.get(name, 0.0) + share
+    return max(sorted(sums), key=lambda name: sums[name]) if sums else ""
 
 
 def _nothing(title: str) -> str:

@@ -70,7 +70,7 @@ class Sampler:
     def attach(self, sides: Sequence[Side]) -> None:
         """Attach to the programs of the sides, switched off."""
         try:
-            self.attach_to({side.name: (_program_of(side),) for side in sides})
+            self.attach_to({side.name: (side.program_pid,) for side in sides})
         except HostError as error:
             self.failure = str(error)
 
@@ -217,18 +217,3 @@ class Sampler:
 def _last_line(said: bytes) -> str:
     lines = [line for line in said.decode(errors="replace").splitlines() if line.strip()]
     return lines[-1].strip() if lines else "it said nothing"
-
-
-def _program_of(side: Side) -> int:
-    """Return the process id of a side's program, which is perf's child where perf is above it.
-
-    Source: proc(5), /proc/PID/stat; the name in brackets may itself hold spaces and brackets.
-    """
-    above = side.process.pid
-    if not side.under_perf:
-        return above
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            if int(stat.read_text().rpartition(")")[2].split()[1]) == above:
-                return int(stat.parent.name)
-    raise HostError(f"the {side.name} has no process below perf any more; run again")

@@ -10,6 +10,11 @@ IPERF3: Mapping[str, Literal["stream", "datagram"]] = {"iperf3": "stream", "iper
 """Names of the implementations that are not ours, and what they send over."""
 
 
+def over_udp(driver: str) -> str:
+    """Return what a driver of datagrams is called among the implementations that are profiled."""
+    return "iperf3_udp" if driver == "iperf3" else driver
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """Which cells are profiled, and how.

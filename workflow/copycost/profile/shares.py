@@ -61,6 +61,7 @@ class Lists:
     categories: Categories
     data_path: DataPath
     chains: tuple[Chain, ...] = ()
+    acknowledging: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def shares_of(stacks: Mapping[Stack, int], side: str, lists: Lists) -> SideShares:

@@ -13,6 +13,8 @@ KEY = (
 )
 """The columns that say which cell; every table begins with them."""
 
+_CPU = "% of a CPU"
+
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
@@ -33,12 +35,17 @@ class Quantity:
         """Whether it lies between 0 and 1."""
         return self.unit == "1"
 
+    @property
+    def is_cpu(self) -> bool:
+        """Whether it is CPU use, of which each thread can have one CPU at most."""
+        return self.unit == _CPU
+
 
 QUANTITIES = (
     Quantity("inclusive_share", "1", "samples with it anywhere in the stack, of the side's"),
     Quantity("own_share", "1", "samples in which it is what the CPU was doing, of the side's"),
-    Quantity("inclusive_cpu_percent", "% of a CPU", "inclusive share times the side's CPU use"),
-    Quantity("own_cpu_percent", "% of a CPU", "own share times the side's CPU use"),
+    Quantity("inclusive_cpu_percent", _CPU, "inclusive share times the side's CPU use"),
+    Quantity("own_cpu_percent", _CPU, "own share times the side's CPU use"),
     Quantity("inclusive_ns_per_kib", "ns/KiB", "inclusive CPU time per KiB received"),
     Quantity("own_ns_per_kib", "ns/KiB", "own CPU time per KiB received"),
 )

@@ -1,5 +1,6 @@
 """From records and stacks to tidy tables: shares with intervals over the repetitions."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from copycost.profile.grid import CellKey
 from copycost.profile.record import ProfileRecord, folded_path, read_record
 from copycost.profile.shares import Lists, Share, SideShares, shares_of
 from copycost.profile.table_columns import KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
-from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
 KIB = 1024.0
 
@@ -52,6 +53,13 @@ class Repetition:
             cell["receiver"],
         )
 
+    @property
+    def received_bytes(self) -> int:
+        """Bytes received in the window of the sampled run."""
+        run = self.record["sampled"]
+        assert run is not None
+        return run["received_bytes"]
+
     def cpus(self, side: str) -> float:
         """CPUs that a side used in the window of the sampled run (1: one CPU, all of the time)."""
         run = self.record["sampled"]
@@ -66,7 +74,7 @@ class Repetition:
         """CPU time of a side per KiB received in the sampled run [ns]; NaN if nothing arrived."""
         run = self.record["sampled"]
         assert run is not None
-        received_kib = run["received_bytes"] / KIB
+        received_kib = self.received_bytes / KIB
         return run["sides"][side]["cpu_ns"] / received_kib if received_kib else float("nan")
 
 
@@ -101,6 +109,7 @@ def share_table(
     pick, words = _PICKS[name]
     rows: list[tuple[object, ...]] = []
     values: dict[int, list[tuple[int, FloatArray]]] = {}
+    n_threads: list[int] = []
     for key, cell in by_cell(repetitions).items():
         for side in sorted({side for one in cell for side in one.shares}):
             present = [one for one in cell if side in one.shares]
@@ -117,9 +126,10 @@ def share_table(
                 scaled = factors[:, :, None] * both[:, None, :]
                 values.setdefault(len(present), []).append((len(rows), scaled.reshape(-1, 6).T))
                 rows.append((*key, side, *words(item, lists), len(present)))
+                n_threads.append(key[4])
     columns = [*KEY, "side", *SHARE_TABLES[name], "n"]
     table = pd.DataFrame(rows, columns=columns)
-    for column, numbers in _quantities(values, len(rows), settings).items():
+    for column, numbers in _quantities(values, np.array(n_threads, np.int64), settings).items():
         table[column] = numbers
     order = [*KEY, "side"]
     return table.sort_values(
@@ -131,12 +141,12 @@ def share_table(
 
 def _quantities(
     values: Mapping[int, Sequence[tuple[int, FloatArray]]],
-    n_rows: int,
+    n_threads: IntArray,
     settings: StatisticsSettings,
 ) -> dict[str, FloatArray]:
     """Return the columns of medians and intervals; rows of equally many repetitions at a time."""
     columns = {
-        f"{quantity.name}{end}": np.full(n_rows, np.nan)
+        f"{quantity.name}{end}": np.full(n_threads.size, np.nan)
         for quantity in QUANTITIES
         for end in ("", "_low", "_high")
     }
@@ -144,7 +154,8 @@ def _quantities(
         places = np.array([place for place, _ in entries])
         numbers = np.stack([number for _, number in entries])  # (row, quantity, repetition)
         for index, quantity in enumerate(QUANTITIES):
-            found = intervals(numbers[:, index, :], settings, is_share=quantity.is_share)
+            most = 100.0 * n_threads[places] if quantity.is_cpu else math.inf
+            found = intervals(numbers[:, index, :], settings, is_share=quantity.is_share, most=most)
             columns[quantity.name][places] = found.median
             columns[f"{quantity.name}_low"][places] = found.low
             columns[f"{quantity.name}_high"][places] = found.high
