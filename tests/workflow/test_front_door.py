@@ -31,6 +31,7 @@ snakemake) if [[ -n ${HANG:-} ]]; then echo $$ >"$TREE/pid"; exec sleep 60; fi ;
 snakemake) exit "${SNAKEMAKE_EXIT:-0}" ;;
 copycost.retry) if [[ ${3:-} == --count ]]; then echo "${FAILED:-0}"; fi ;;
 "import sys"* | copycost.hostinfo.doctor | copycost.bench) ;;
+copycost.config_sources) if [[ $3 == *broken* ]]; then exit 1; fi ;;
 *) echo "unexpected: $*" >&2; exit 99 ;;
 esac
 """
@@ -128,7 +129,7 @@ def tree(tmp_path: Path) -> Tree:
 )
 def test_arguments_reach_snakemake(tree: Tree, given: list[str], passed_on: str) -> None:
     assert tree.run(*given).returncode == 0
-    assert tree.calls()[0] == f"-m snakemake {passed_on}"
+    assert f"-m snakemake {passed_on}" in tree.calls()
 
 
 @pytest.mark.parametrize(
@@ -147,6 +148,15 @@ def test_missing_config_file_is_named_before_anything_runs(
     assert f"--configfile {found}: there is no such file" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not tree.calls()
+
+
+def test_config_files_are_looked_at_before_snakemake_does(tree: Tree) -> None:
+    (tree.path / "broken.yaml").touch()
+    done = tree.run("--configfile", "config/tiny.yaml", "broken.yaml")
+    assert done.returncode == 0
+    assert tree.calls()[0] == "-m copycost.config_sources config/tiny.yaml broken.yaml"
+    assert tree.run("tables", "--configfile=broken.yaml").returncode == 1
+    assert tree.calls()[-1] == "-m copycost.config_sources broken.yaml"
 
 
 def test_results_of_another_user_are_named_before_anything_runs(tree: Tree) -> None:

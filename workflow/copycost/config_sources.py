@@ -1,4 +1,7 @@
-"""Where the configuration comes from: config.yaml, files that override it, and the command line."""
+"""Where the configuration comes from: config.yaml, files that override it, and the command line.
+
+``python -m copycost.config_sources FILE...`` only looks whether files are YAML.
+"""
 
 import os
 import sys
@@ -88,3 +91,8 @@ def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
         both = isinstance(below, Mapping) and isinstance(value, Mapping)
         tree[key] = _merged(below, value) if both else value  # type: ignore[arg-type]
     return tree
+
+
+if __name__ == "__main__":
+    for file in sys.argv[1:]:
+        require_yaml(file)
