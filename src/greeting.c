@@ -62,6 +62,14 @@ int greeting_send(int fd, const struct options *options, size_t index, struct fa
     return 0;
 }
 
+/* Forgets guest i. The others keep their order, the longest-waiting one first. */
+static void remove_guest(struct reception *reception, size_t i)
+{
+    struct guest *guest = &reception->guests[i];
+    reception->n_guests--;
+    memmove(guest, guest + 1, (reception->n_guests - i) * sizeof(*guest));
+}
+
 /* Drops guest i, with the reason. */
 static void send_away(struct reception *reception, size_t i, const char *reason)
 {
@@ -70,7 +78,7 @@ static void send_away(struct reception *reception, size_t i, const char *reason)
                    reception->guests[i].fd, reason);
     reception->note(text);
     (void)close(reception->guests[i].fd);
-    reception->guests[i] = reception->guests[--reception->n_guests];
+    remove_guest(reception, i);
 }
 
 /* Why a complete greeting is not ours, or NULL when it is. */
@@ -114,7 +122,7 @@ static void listen_to(struct reception *reception, size_t i)
     }
     reception->fds[ntohl(guest->greeting.index)] = guest->fd;
     reception->n_greeted++;
-    reception->guests[i] = reception->guests[--reception->n_guests];
+    remove_guest(reception, i);
 }
 
 /* Accepts what is waiting; the longest-waiting guest makes room when there are too many. */
@@ -154,7 +162,7 @@ static int receive_all(struct reception *reception, int listen_fd, struct contro
         if (n_ready < 0) {
             return n_ready;
         }
-        /* Backwards, since a guest that leaves is replaced by the last one. */
+        /* Backwards, since those behind a guest that leaves move up. */
         for (size_t i = reception->n_guests; n_ready > 0 && i-- > 0;) {
             if (poll_fds[OWN_POLL_FDS + i].revents != 0) {
                 listen_to(reception, i);

@@ -80,6 +80,20 @@ def test_a_hundred_silent_connections_do_not_keep_the_receiver_out(address_build
             one.close()
 
 
+def test_who_is_new_is_not_sent_away_before_who_has_waited_longest(address_build: Build) -> None:
+    with start_sender(address_build.sender("two_copy"), Setting()) as sender:
+        port = listening_port(sender)
+        before = [connect(port, b"") for _ in range(70)]
+        peer = connect(port, b"")
+        after = [connect(port, b"") for _ in range(9)]
+        # 64 strangers and one connection that we want may wait at once: 15 are sent away.
+        assert before[14].recv(1) == b""
+        peer.sendall(greeting())
+        assert sender.read_line() == "ready"
+        for one in (*before, peer, *after):
+            one.close()
+
+
 def test_peer_reset_in_the_window_fails_the_sender(address_build: Build, strategy: str) -> None:
     with start_sender(address_build.sender(strategy), LONG) as sender:
         peer = connect(listening_port(sender), greeting())
