@@ -6,18 +6,6 @@
 
 #include "memory.h"
 
-/* After a call that failed: 0 to try again, or -errno. */
-static int take_error(struct inflow *inflow, const char *call)
-{
-    if (errno == EINTR) {
-        count(inflow->counters, COUNT_EINTR, 1);
-        return 0;
-    }
-    /* EAGAIN: SO_RCVTIMEO or SO_SNDTIMEO ran out. */
-    return fail(inflow->failure, errno == EAGAIN ? ETIMEDOUT : errno, "connection %zu: %s on fd %d",
-                inflow->connection, call, inflow->fd);
-}
-
 /* Receives one message whole. Returns 1, 0 at the end of the stream, or -errno. */
 static int take_message(struct inflow *inflow)
 {
@@ -38,7 +26,7 @@ static int take_message(struct inflow *inflow)
                               "connection %zu: the sender closed it in the middle of a message",
                               inflow->connection);
         }
-        const int error = take_error(inflow, "recv");
+        const int error = inflow_error(inflow, "recv");
         if (error != 0) {
             return error;
         }
@@ -54,7 +42,7 @@ static int send_back(struct inflow *inflow)
         const ssize_t n =
             send(inflow->fd, message + sent_bytes, inflow->msg_bytes - sent_bytes, MSG_NOSIGNAL);
         count(inflow->counters, COUNT_OTHER_CALLS, 1);
-        const int error = n < 0 ? take_error(inflow, "send") : 0;
+        const int error = n < 0 ? inflow_error(inflow, "send") : 0;
         if (error != 0) {
             return error;
         }

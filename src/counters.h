@@ -22,8 +22,8 @@ enum counter {
     COUNT_EINTR,          /* calls cut short by a signal */
     COUNT_SLOT_WAITS,     /* messages that had to wait until the kernel let go of another */
     COUNT_MAPPED_BYTES,   /* received bytes that were mapped instead of copied */
-    COUNT_ZC_SENT,        /* successful sends with MSG_ZEROCOPY, each of which gets an id */
-    COUNT_ZC_COMPLETED,   /* ids reported complete: the sum of the ranges */
+    COUNT_ZC_SENT,        /* zero-copy sends that took bytes, each of which will complete */
+    COUNT_ZC_COMPLETED,   /* those reported complete: with MSG_ZEROCOPY the sum of the ranges */
     COUNT_ZC_COPIED,      /* those of them that the kernel had copied after all */
     COUNT_ZC_NOTIFICATIONS,
     N_COUNTERS,

@@ -43,10 +43,11 @@ bool datagram_is_note(const void *memory, enum note which, const char *token, si
 static int say(int fd, enum note which, const char *token, size_t index, struct failure *failure)
 {
     const struct wire_note wire = make_note(which, token, index);
-    if (send(fd, &wire, sizeof(wire), MSG_NOSIGNAL) != (ssize_t)sizeof(wire)) {
-        return fail(failure, errno, "datagram: send on fd %d", fd);
-    }
-    return 0;
+    ssize_t n = 0;
+    do {
+        n = send(fd, &wire, sizeof(wire), MSG_NOSIGNAL);
+    } while (n < 0 && errno == EINTR);
+    return n >= 0 ? 0 : fail(failure, errno, "datagram: send on fd %d", fd);
 }
 
 int datagram_answer_goodbye(int fd, const char *token, size_t index, struct failure *failure)
@@ -131,14 +132,17 @@ static int connect_back(int fd, const struct options *options, const struct sock
     if (getsockname(fd, (struct sockaddr *)&own, &own_bytes) != 0) {
         return fail(failure, errno, "datagram: getsockname on fd %d", fd);
     }
-    const int new_fd = net_open_datagram(own.ss_family, options, failure);
+    const int new_fd = net_open(own.ss_family, options, failure);
     if (new_fd < 0) {
         return new_fd;
     }
+    int error = net_share_address(new_fd, failure);
     /* Until it is connected it may be given what is meant for `fd`; a hello is then said again. */
-    if (bind(new_fd, (const struct sockaddr *)&own, own_bytes) != 0 ||
-        connect(new_fd, peer, peer_bytes) != 0) {
-        const int error = fail(failure, errno, "datagram: bind and connect of fd %d", new_fd);
+    if (error == 0 && (bind(new_fd, (const struct sockaddr *)&own, own_bytes) != 0 ||
+                       connect(new_fd, peer, peer_bytes) != 0)) {
+        error = fail(failure, errno, "datagram: bind and connect of fd %d", new_fd);
+    }
+    if (error != 0) {
         (void)close(new_fd);
         return error;
     }

@@ -1,8 +1,9 @@
 /*
  * Connections over UDP. The receiver says hello from one socket per connection until the sender,
  * which connects a socket of its own to each, welcomes it. At the end the sender says goodbye until
- * the receiver answers. Hello, welcome and goodbye are datagrams like any other and may be lost, so
- * they are said again; messages are not.
+ * the receiver answers. Hello and goodbye may be lost like any datagram, which is why they are said
+ * again; messages are not, nor is a welcome once the sender has gone on: then the receiver gives up
+ * after its timeout.
  */
 #ifndef COPYCOST_DATAGRAM_H
 #define COPYCOST_DATAGRAM_H

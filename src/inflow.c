@@ -1,9 +1,21 @@
 #include "inflow.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "datagram.h"
 #include "pattern.h"
+
+int inflow_error(struct inflow *inflow, const char *call)
+{
+    if (errno == EINTR) {
+        count(inflow->counters, COUNT_EINTR, 1);
+        return 0;
+    }
+    /* EAGAIN: SO_RCVTIMEO or SO_SNDTIMEO ran out, the sender is silent or does not read. */
+    return fail(inflow->failure, errno == EAGAIN ? ETIMEDOUT : errno, "connection %zu: %s on fd %d",
+                inflow->connection, call, inflow->fd);
+}
 
 static void note_wrong(struct inflow *inflow, uint64_t n_wrong, uint64_t first_wrong)
 {

@@ -29,6 +29,12 @@ struct inflow {
     uint64_t first_wrong_offset;
 };
 
+/*
+ * After a call that failed, with errno as it left it: 0 where a signal cut it short and it is to be
+ * made again, else -errno, described. `call` is its name.
+ */
+int inflow_error(struct inflow *inflow, const char *call);
+
 /* Compares the next bytes of a stream with the pattern. */
 void inflow_check(struct inflow *inflow, const void *memory, size_t n_bytes);
 

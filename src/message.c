@@ -38,6 +38,15 @@ int message_allocate(struct message *message, size_t msg_bytes)
     return 0;
 }
 
+void message_gather(const struct message *message, char *to)
+{
+    for (size_t i = 0; i < MESSAGE_FIELDS; i++) {
+        const struct iovec *field = &message->field[i];
+        memcpy(to, field->iov_base, field->iov_len);
+        to += field->iov_len;
+    }
+}
+
 size_t message_memory_bytes(size_t msg_bytes)
 {
     size_t memory_bytes = 0;

@@ -27,6 +27,9 @@ int message_allocate(struct message *message, size_t msg_bytes);
 
 void message_free(struct message *message);
 
+/* Copies the fields to where `to` points, one after the other. */
+void message_gather(const struct message *message, char *to);
+
 /*
  * The memory that a message takes to the caches [bytes]: itself, and for fields smaller than a page
  * what malloc puts around them. Memory that is reserved may be up to twice that, since what lies

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "compat.h"
+#include "socket_option.h"
 
 /* A numeric address with its port. */
 struct endpoint {
@@ -38,11 +38,6 @@ static int parse_endpoint(const char *address, size_t port, struct endpoint *end
     return fail(failure, EINVAL, "net: '%s' is no numeric address", address);
 }
 
-static int set_int(int fd, int level, int name, int value)
-{
-    return setsockopt(fd, level, name, &value, sizeof(value)) == 0 ? 0 : -errno;
-}
-
 /* Takes the first congestion control of the list that this kernel lets us use. */
 static int set_congestion(int fd, const char *names, struct failure *failure)
 {
@@ -65,47 +60,38 @@ static int set_timeouts(int fd, size_t timeout_ms, struct failure *failure)
         .tv_sec = (time_t)(timeout_ms / 1000),
         .tv_usec = (suseconds_t)(timeout_ms % 1000 * 1000),
     };
-    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) != 0) {
-        return fail(failure, errno, "net: setsockopt(SO_SNDTIMEO) on fd %d", fd);
-    }
-    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) != 0) {
-        return fail(failure, errno, "net: setsockopt(SO_RCVTIMEO) on fd %d", fd);
-    }
-    return 0;
+    const int error = socket_option_set(fd, SOCKET_OPTION(SOL_SOCKET, SO_SNDTIMEO), &timeout,
+                                        sizeof(timeout), failure);
+    return error != 0 ? error
+                      : socket_option_set(fd, SOCKET_OPTION(SOL_SOCKET, SO_RCVTIMEO), &timeout,
+                                          sizeof(timeout), failure);
 }
 
 int net_configure(int fd, const struct options *options, struct failure *failure)
 {
     const bool is_stream = options->transport == TRANSPORT_STREAM;
     const struct {
-        const char *name;
-        int level;
-        int option;
-        int value;
         bool wanted;
+        struct socket_option option;
+        size_t value;
     } settings[] = {
-        {"TCP_NODELAY", IPPROTO_TCP, TCP_NODELAY, options->nodelay == NODELAY_ON ? 1 : 0,
-         is_stream && options->nodelay != NODELAY_KERNEL},
-        {"SO_SNDBUF", SOL_SOCKET, SO_SNDBUF, (int)options->sndbuf_bytes, options->sndbuf_bytes > 0},
-        {"SO_RCVBUF", SOL_SOCKET, SO_RCVBUF, (int)options->rcvbuf_bytes, options->rcvbuf_bytes > 0},
-        {"SO_RCVLOWAT", SOL_SOCKET, SO_RCVLOWAT, (int)options->receive_lowat_bytes,
-         options->receive_lowat_bytes > 0},
+        {is_stream && options->nodelay != NODELAY_KERNEL, SOCKET_OPTION(IPPROTO_TCP, TCP_NODELAY),
+         options->nodelay == NODELAY_ON ? 1 : 0},
+        {options->sndbuf_bytes > 0, SOCKET_OPTION(SOL_SOCKET, SO_SNDBUF), options->sndbuf_bytes},
+        {options->rcvbuf_bytes > 0, SOCKET_OPTION(SOL_SOCKET, SO_RCVBUF), options->rcvbuf_bytes},
+        {options->receive_lowat_bytes > 0, SOCKET_OPTION(SOL_SOCKET, SO_RCVLOWAT),
+         options->receive_lowat_bytes},
     };
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
-        const int error = settings[i].wanted ? set_int(fd, settings[i].level, settings[i].option,
-                                                       settings[i].value)
-                                             : 0;
-        if (error != 0) {
-            return fail(failure, -error, "net: setsockopt(%s) on fd %d", settings[i].name, fd);
+    int error = 0;
+    for (size_t i = 0; error == 0 && i < sizeof(settings) / sizeof(settings[0]); i++) {
+        if (settings[i].wanted) {
+            error = socket_option_set_int(fd, settings[i].option, (int)settings[i].value, failure);
         }
     }
-    if (is_stream && options->congestion != NULL) {
-        const int error = set_congestion(fd, options->congestion, failure);
-        if (error != 0) {
-            return error;
-        }
+    if (error == 0 && is_stream && options->congestion != NULL) {
+        error = set_congestion(fd, options->congestion, failure);
     }
-    return set_timeouts(fd, options->io_timeout_ms, failure);
+    return error != 0 ? error : set_timeouts(fd, options->io_timeout_ms, failure);
 }
 
 int net_set_blocking(int fd, bool blocking, struct failure *failure)
@@ -124,23 +110,11 @@ static int close_after(int fd, int error)
     return error;
 }
 
-int net_open_datagram(int family, const struct options *options, struct failure *failure)
+int net_open(int family, const struct options *options, struct failure *failure)
 {
-    const int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-        return fail(failure, errno, "net: socket");
-    }
-    const int error = set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    if (error != 0) {
-        return close_after(fd, fail(failure, -error, "net: setsockopt(SO_REUSEADDR) on fd %d", fd));
-    }
-    const int configure_error = net_configure(fd, options, failure);
-    return configure_error == 0 ? fd : close_after(fd, configure_error);
-}
-
-static int open_stream(int family, const struct options *options, struct failure *failure)
-{
-    const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int type =
+        options->transport == TRANSPORT_STREAM ? SOCK_STREAM | SOCK_NONBLOCK : SOCK_DGRAM;
+    const int fd = socket(family, type | SOCK_CLOEXEC, 0);
     if (fd < 0) {
         return fail(failure, errno, "net: socket");
     }
@@ -149,37 +123,49 @@ static int open_stream(int family, const struct options *options, struct failure
     return error == 0 ? fd : close_after(fd, error);
 }
 
-static int open_socket(const struct endpoint *endpoint, const struct options *options,
-                       struct failure *failure)
+int net_share_address(int fd, struct failure *failure)
 {
-    const int family = endpoint->address.ss_family;
-    return options->transport == TRANSPORT_STREAM ? open_stream(family, options, failure)
-                                                  : net_open_datagram(family, options, failure);
+    return socket_option_set_int(fd, SOCKET_OPTION(SOL_SOCKET, SO_REUSEADDR), 1, failure);
+}
+
+/* Binds a socket, lets it be found, and reads back where it is bound. */
+static int bind_and_listen(int fd, const struct options *options, struct endpoint *endpoint,
+                           struct failure *failure)
+{
+    if (bind(fd, (const struct sockaddr *)&endpoint->address, endpoint->address_bytes) != 0) {
+        return fail(failure, errno, "net: bind to %s port %zu", options->bind_address,
+                    options->port);
+    }
+    if (options->transport == TRANSPORT_STREAM && listen(fd, SOMAXCONN) != 0) {
+        return fail(failure, errno, "net: listen on %s port %zu", options->bind_address,
+                    options->port);
+    }
+    /* Only now, so that the port itself was nobody else's. */
+    const int error = options->transport == TRANSPORT_DATAGRAM ? net_share_address(fd, failure) : 0;
+    if (error != 0) {
+        return error;
+    }
+    return getsockname(fd, (struct sockaddr *)&endpoint->address, &endpoint->address_bytes) == 0
+               ? 0
+               : fail(failure, errno, "net: getsockname on fd %d", fd);
 }
 
 int net_listen(const struct options *options, uint16_t *port, struct failure *failure)
 {
     struct endpoint endpoint;
-    const int error = parse_endpoint(options->bind_address, options->port, &endpoint, failure);
+    struct sockaddr_in bound;
+    int error = parse_endpoint(options->bind_address, options->port, &endpoint, failure);
     if (error != 0) {
         return error;
     }
-    const int fd = open_socket(&endpoint, options, failure);
+    const int fd = net_open(endpoint.address.ss_family, options, failure);
     if (fd < 0) {
         return fd;
     }
-    if (bind(fd, (const struct sockaddr *)&endpoint.address, endpoint.address_bytes) != 0) {
-        return close_after(fd, fail(failure, errno, "net: bind to %s port %zu",
-                                    options->bind_address, options->port));
+    error = bind_and_listen(fd, options, &endpoint, failure);
+    if (error != 0) {
+        return close_after(fd, error);
     }
-    if (options->transport == TRANSPORT_STREAM && listen(fd, SOMAXCONN) != 0) {
-        return close_after(fd, fail(failure, errno, "net: listen on %s port %zu",
-                                    options->bind_address, options->port));
-    }
-    if (getsockname(fd, (struct sockaddr *)&endpoint.address, &endpoint.address_bytes) != 0) {
-        return close_after(fd, fail(failure, errno, "net: getsockname on fd %d", fd));
-    }
-    struct sockaddr_in bound;
     memcpy(&bound, &endpoint.address, sizeof(bound));
     *port = ntohs(bound.sin_port); /* at the same place in sockaddr_in6 */
     return fd;
@@ -201,16 +187,14 @@ static int await_connection(int fd, const struct options *options, struct contro
             return n_ready;
         }
     }
-    int error = 0;
-    socklen_t error_bytes = sizeof(error);
-    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &error_bytes) != 0) {
-        return fail(failure, errno, "net: getsockopt(SO_ERROR) on fd %d", fd);
+    int reason = 0;
+    const int error = socket_option_get(fd, SOCKET_OPTION(SOL_SOCKET, SO_ERROR), &reason,
+                                        sizeof(reason), failure);
+    if (error != 0 || reason == 0) {
+        return error;
     }
-    if (error != 0) {
-        return fail(failure, error, "net: connect to %s port %zu", options->connect_address,
-                    options->port);
-    }
-    return 0;
+    return fail(failure, reason, "net: connect to %s port %zu", options->connect_address,
+                options->port);
 }
 
 int net_connect(const struct options *options, struct control *control, struct failure *failure)
@@ -220,7 +204,7 @@ int net_connect(const struct options *options, struct control *control, struct f
     if (error != 0) {
         return error;
     }
-    const int fd = open_socket(&endpoint, options, failure);
+    const int fd = net_open(endpoint.address.ss_family, options, failure);
     if (fd < 0) {
         return fd;
     }
@@ -235,71 +219,4 @@ int net_connect(const struct options *options, struct control *control, struct f
         error = net_set_blocking(fd, true, failure);
     }
     return error == 0 ? fd : close_after(fd, error);
-}
-
-static int get_int(int fd, int level, int name, int *value)
-{
-    socklen_t value_bytes = sizeof(*value);
-    return getsockopt(fd, level, name, value, &value_bytes) == 0 ? 0 : -errno;
-}
-
-static int read_stream_facts(int fd, struct socket_facts *facts, struct failure *failure)
-{
-    int nodelay = 0;
-    int error = get_int(fd, IPPROTO_TCP, TCP_NODELAY, &nodelay);
-    if (error != 0) {
-        return fail(failure, -error, "net: getsockopt(TCP_NODELAY) on fd %d", fd);
-    }
-    error = get_int(fd, IPPROTO_TCP, TCP_MAXSEG, &facts->mss_bytes);
-    if (error != 0) {
-        return fail(failure, -error, "net: getsockopt(TCP_MAXSEG) on fd %d", fd);
-    }
-    socklen_t name_bytes = sizeof(facts->congestion);
-    if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, facts->congestion, &name_bytes) != 0) {
-        return fail(failure, errno, "net: getsockopt(TCP_CONGESTION) on fd %d", fd);
-    }
-    facts->congestion[sizeof(facts->congestion) - 1] = '\0';
-    facts->nodelay = nodelay != 0;
-    return 0;
-}
-
-int net_read_facts(int fd, struct socket_facts *facts, struct failure *failure)
-{
-    int type = 0;
-    int zero_copy = 0;
-    *facts = (struct socket_facts){0};
-    const struct {
-        const char *name;
-        int option;
-        int *value;
-    } readings[] = {
-        {"SO_TYPE", SO_TYPE, &type},
-        {"SO_SNDBUF", SO_SNDBUF, &facts->send_buffer_bytes},
-        {"SO_RCVBUF", SO_RCVBUF, &facts->receive_buffer_bytes},
-        {"SO_RCVLOWAT", SO_RCVLOWAT, &facts->receive_lowat_bytes},
-    };
-    for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++) {
-        const int error = get_int(fd, SOL_SOCKET, readings[i].option, readings[i].value);
-        if (error != 0) {
-            return fail(failure, -error, "net: getsockopt(%s) on fd %d", readings[i].name, fd);
-        }
-    }
-    /* Kernels before 4.14 do not know this option, and then do not have it on. */
-    if (get_int(fd, SOL_SOCKET, SO_ZEROCOPY, &zero_copy) != 0) {
-        zero_copy = 0;
-    }
-    facts->zero_copy = zero_copy != 0;
-    facts->is_stream = type == SOCK_STREAM;
-    return facts->is_stream ? read_stream_facts(fd, facts, failure) : 0;
-}
-
-int net_read_retransmits(int fd, uint64_t *n_segments, struct failure *failure)
-{
-    struct tcp_info info = {0};
-    socklen_t info_bytes = sizeof(info);
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &info_bytes) != 0) {
-        return fail(failure, errno, "net: getsockopt(TCP_INFO) on fd %d", fd);
-    }
-    *n_segments = info.tcpi_total_retrans;
-    return 0;
 }

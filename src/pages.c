@@ -1,19 +1,17 @@
 #include "pages.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "memory.h"
 
-int pages_allocate(struct pages *pages, struct stream *stream, const char *user)
+int pages_allocate(struct pages *pages, struct stream *stream)
 {
-    const size_t page_bytes = memory_page_bytes();
-    const size_t n_bytes = (stream->msg_bytes + page_bytes - 1) / page_bytes * page_bytes;
+    const size_t n_bytes = memory_whole_pages(stream->msg_bytes);
     void *memory = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         *pages = (struct pages){0};
-        return fail(stream->failure, errno, "%s: mmap of %zu bytes", user, n_bytes);
+        return fail(stream->failure, errno, "%s: mmap of %zu bytes", the_strategy.name, n_bytes);
     }
     *pages = (struct pages){.memory = memory, .n_bytes = n_bytes};
     return 0;
@@ -27,21 +25,12 @@ void pages_free(struct pages *pages)
     *pages = (struct pages){0};
 }
 
-void pages_write(const struct pages *pages, const struct message *message)
-{
-    char *to = pages->memory;
-    for (size_t i = 0; i < MESSAGE_FIELDS; i++) {
-        memcpy(to, message->field[i].iov_base, message->field[i].iov_len);
-        to += message->field[i].iov_len;
-    }
-}
-
-int pages_give_up(const struct pages *pages, struct stream *stream, const char *user)
+int pages_give_up(const struct pages *pages, struct stream *stream)
 {
     count(stream->counters, COUNT_OTHER_CALLS, 1);
     if (madvise(pages->memory, pages->n_bytes, MADV_DONTNEED) != 0) {
-        return fail(stream->failure, errno, "%s: madvise(MADV_DONTNEED) of %zu bytes", user,
-                    pages->n_bytes);
+        return fail(stream->failure, errno, "%s: madvise(MADV_DONTNEED) of %zu bytes",
+                    the_strategy.name, pages->n_bytes);
     }
     return 0;
 }

@@ -22,14 +22,11 @@ struct pages {
 };
 
 /* Maps memory for one message. Returns 0 or -errno; pages_free is right in both cases. */
-int pages_allocate(struct pages *pages, struct stream *stream, const char *user);
+int pages_allocate(struct pages *pages, struct stream *stream);
 
 void pages_free(struct pages *pages);
 
-/* Copies the fields of a message to where the pages begin, one after the other. */
-void pages_write(const struct pages *pages, const struct message *message);
-
 /* Gives the pages up, so that the next write gets new ones. One system call. 0 or -errno. */
-int pages_give_up(const struct pages *pages, struct stream *stream, const char *user);
+int pages_give_up(const struct pages *pages, struct stream *stream);
 
 #endif

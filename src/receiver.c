@@ -4,20 +4,17 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "answers.h"
-#include "build_info.h"
 #include "clock.h"
 #include "datagram.h"
 #include "greeting.h"
 #include "net.h"
 #include "options.h"
-#include "report.h"
+#include "output.h"
+#include "program.h"
 #include "session.h"
-
-#define PROGRAM "receiver"
 
 static int prepare(struct worker *worker)
 {
@@ -118,96 +115,35 @@ static void report_verify(struct json *json, const struct session *session)
     json_end_object(json);
 }
 
-static int report(const struct session *session, struct failure *failure)
-{
-    struct json json = {.file = stdout};
-    json_begin_object(&json, NULL);
-    json_uint(&json, "schema_version", RESULT_SCHEMA_VERSION);
-    json_string(&json, "program", PROGRAM);
-    json_string(&json, "receiver", the_receiver.name);
-    build_info_report(&json);
-    report_options(&json, ROLE_RECEIVER, session->options);
-    report_effective(&json, ROLE_RECEIVER, &session->window.facts);
-    report_window(&json, &session->window);
-    report_counts(&json, ROLE_RECEIVER, session->options, &session->window);
-    report_verify(&json, session);
-    report_process(&json, &session->window);
-    report_threads(&json, ROLE_RECEIVER, &session->crew, &session->window);
-    json_end_object(&json);
-    const int error = json_finish(&json);
-    return error != 0 ? fail(failure, -error, "write to stdout") : 0;
-}
-
-static int run(const struct options *options, struct failure *failure)
-{
-    static const struct crew_duty DUTY = {prepare, work, clean_up};
-    struct session session;
-    int error = session_open(&session, options, failure);
-    if (error == 0) {
-        error = make_connections(&session, failure);
-    }
-    if (error == 0) {
-        error = session_run(&session, &DUTY, failure);
-    }
-    if (error == 0) {
-        error = report(&session, failure);
-    }
-    session_close(&session);
-    return error;
-}
-
-/* Whether this way to receive can do what the options ask for: 0, or -EINVAL. */
 static int check_receiver(const struct options *options, struct failure *failure)
 {
-    int error = 0;
     if ((the_receiver.transports & options->transport) == 0) {
-        error = fail(failure, 0, "--transport: %s receives no %ss", the_receiver.name,
-                     transport_name(options->transport));
-    } else if (options->verify && !the_receiver.verifies) {
-        error = fail(failure, 0, "--verify: %s does not see the bytes", the_receiver.name);
-    } else if (options->mode == MODE_REQUEST_RESPONSE && !the_receiver.answers) {
-        error = fail(failure, 0, "--mode: %s does not answer", the_receiver.name);
+        return fail(failure, 0, "--transport: %s receives no %ss", the_receiver.name,
+                    transport_name(options->transport));
     }
-    return error;
-}
-
-static int probe(struct failure *failure)
-{
-    return the_receiver.probe == NULL ? 0 : the_receiver.probe(failure);
+    if (options->verify && !the_receiver.verifies) {
+        return fail(failure, 0, "--verify: %s does not see the bytes", the_receiver.name);
+    }
+    if (options->mode == MODE_REQUEST_RESPONSE && !the_receiver.answers) {
+        return fail(failure, 0, "--mode: %s does not answer", the_receiver.name);
+    }
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
-    struct options options;
-    struct failure failure = {0};
-    if (options_parse(ROLE_RECEIVER, argc, argv, &options, &failure) != 0) {
-        report_failure(PROGRAM, &failure);
-        return EXIT_BAD_USAGE;
-    }
-    if (options.action == ACTION_HELP) {
-        (void)printf("%s: %s\n", the_receiver.name, the_receiver.summary);
-        options_usage(ROLE_RECEIVER, PROGRAM, stdout);
-        return EXIT_MEASURED;
-    }
-    if (options.action == ACTION_VERSION) {
-        (void)printf(PROGRAM " %s, ", the_receiver.name);
-        build_info_print(stdout);
-        return EXIT_MEASURED;
-    }
-    if (options.action == ACTION_RUN && check_receiver(&options, &failure) != 0) {
-        report_failure(PROGRAM, &failure);
-        return EXIT_BAD_USAGE;
-    }
-    if (probe(&failure) != 0) {
-        report_failure(PROGRAM ": not available here", &failure);
-        return EXIT_NOT_AVAILABLE;
-    }
-    if (options.action == ACTION_PROBE) {
-        return EXIT_MEASURED;
-    }
-    if (run(&options, &failure) != 0) {
-        report_failure(PROGRAM, &failure);
-        return EXIT_FAILED;
-    }
-    return EXIT_MEASURED;
+    static const struct crew_duty DUTY = {prepare, work, clean_up};
+    const struct program receiver = {
+        .name = "receiver",
+        .role = ROLE_RECEIVER,
+        .part_kind = "receiver",
+        .part = the_receiver.name,
+        .part_summary = the_receiver.summary,
+        .check = check_receiver,
+        .probe = the_receiver.probe,
+        .connect = make_connections,
+        .duty = &DUTY,
+        .report = report_verify,
+    };
+    return program_main(&receiver, argc, argv);
 }

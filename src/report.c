@@ -101,11 +101,6 @@ void report_window(struct json *json, const struct window *window)
     json_end_object(json);
 }
 
-uint64_t window_growth(const struct window *window, enum counter which)
-{
-    return window->end.sum.value[which] - window->start.sum.value[which];
-}
-
 /* A counter; of a receiver's calls all: waiting and answering is a part of its way to receive. */
 static uint64_t sum_counts(const struct counter_values *values, const struct count_name *name)
 {
@@ -166,7 +161,7 @@ void report_process(struct json *json, const struct window *window)
         return;
     }
     json_begin_object(json, "tcp");
-    json_uint(json, "retransmits", end->retransmits - start->retransmits);
+    json_uint(json, "retransmits", window->retransmits_after - window->retransmits_before);
     json_end_object(json);
 }
 

@@ -27,7 +27,4 @@ void report_process(struct json *json, const struct window *window);
 void report_threads(struct json *json, enum program_role role, const struct crew *crew,
                     const struct window *window);
 
-/* How much a counter grew over the window. */
-uint64_t window_growth(const struct window *window, enum counter which);
-
 #endif

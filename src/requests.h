@@ -15,7 +15,8 @@
  * Without an interval each request follows the last answer at once. Such a client does not ask
  * while it waits, so that one long wait counts once, however many requests a user would have had to
  * make in that time (coordinated omission, a word of Gil Tene's). With an interval requests are due
- * at fixed times, and a round trip counts from when its request was due, sent or not.
+ * at fixed times, and a round trip counts from when its request was due, sent or not. It belongs to
+ * the window in which its answer came.
  */
 int requests_make(struct worker *worker, struct stream *stream, struct histogram *round_trips);
 

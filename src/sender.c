@@ -1,18 +1,18 @@
 /* Sends messages by one strategy over N connections and tells what it did in the window. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "build_info.h"
 #include "datagram.h"
 #include "greeting.h"
 #include "net.h"
 #include "options.h"
-#include "report.h"
+#include "output.h"
+#include "program.h"
 #include "requests.h"
 #include "sending.h"
 #include "session.h"
+#include "stats.h"
 #include "strategy.h"
 
 #define PROGRAM "sender"
@@ -140,122 +140,47 @@ static void report_service_time(struct json *json, const struct options *options
     json_end_object(json);
 }
 
-/* The samples of all threads. */
-struct durations {
-    struct histogram service_time;
-    struct histogram round_trip;
-};
-
-static int report(const struct session *session, const struct durations *durations,
-                  struct failure *failure)
+static void report_sending(struct json *json, const struct session *session)
 {
-    struct json json = {.file = stdout};
-    json_begin_object(&json, NULL);
-    json_uint(&json, "schema_version", RESULT_SCHEMA_VERSION);
-    json_string(&json, "program", PROGRAM);
-    json_string(&json, "strategy", the_strategy.name);
-    build_info_report(&json);
-    report_options(&json, ROLE_SENDER, session->options);
-    report_effective(&json, ROLE_SENDER, &session->window.facts);
-    report_window(&json, &session->window);
-    report_counts(&json, ROLE_SENDER, session->options, &session->window);
-    report_ring(&json, session);
-    report_zero_copy(&json, session);
-    report_service_time(&json, session->options, &durations->service_time);
-    requests_report(&json, session->options, &durations->round_trip);
-    report_process(&json, &session->window);
-    report_threads(&json, ROLE_SENDER, &session->crew, &session->window);
-    json_end_object(&json);
-    const int error = json_finish(&json);
-    return error != 0 ? fail(failure, -error, "write to stdout") : 0;
-}
-
-static int sum_up(const struct session *session, struct failure *failure)
-{
-    struct durations *durations = calloc(1, sizeof(*durations));
-    if (durations == NULL) {
-        return fail(failure, ENOMEM, "memory for histograms");
-    }
+    struct histogram service_time = {0}; /* of all threads */
+    struct histogram round_trip = {0};
     for (size_t i = 0; i < session->crew.n_workers; i++) {
         const struct sending *sending = session->crew.workers[i].work;
-        histogram_merge(&durations->service_time, &sending->service_time);
-        histogram_merge(&durations->round_trip, &sending->round_trip);
+        histogram_merge(&service_time, &sending->service_time);
+        histogram_merge(&round_trip, &sending->round_trip);
     }
-    const int error = report(session, durations, failure);
-    free(durations);
-    return error;
+    report_ring(json, session);
+    report_zero_copy(json, session);
+    report_service_time(json, session->options, &service_time);
+    requests_report(json, session->options, &round_trip);
 }
 
-static int run(const struct options *options, struct failure *failure)
-{
-    const struct crew_duty duty = sending_duty();
-    struct session session;
-    int error = session_open(&session, options, failure);
-    if (error == 0) {
-        error = gather_connections(&session, failure);
-    }
-    if (error == 0) {
-        error = session_run(&session, &duty, failure);
-    }
-    if (error == 0) {
-        error = sum_up(&session, failure);
-    }
-    session_close(&session);
-    return error;
-}
-
-/* Whether the strategy can do what the options ask for: 0, or -EINVAL. */
 static int check_strategy(const struct options *options, struct failure *failure)
 {
     if ((the_strategy.transports & options->transport) == 0) {
-        (void)fail(failure, 0, "--transport: %s sends no %ss", the_strategy.name,
-                   transport_name(options->transport));
-        return -EINVAL;
+        return fail(failure, 0, "--transport: %s sends no %ss", the_strategy.name,
+                    transport_name(options->transport));
     }
     if (options->batch > 1 && !the_strategy.batching) {
-        (void)fail(failure, 0, "--batch: %s sends one message per call", the_strategy.name);
-        return -EINVAL;
+        return fail(failure, 0, "--batch: %s sends one message per call", the_strategy.name);
     }
     return 0;
 }
 
-static int probe(struct failure *failure)
-{
-    return the_strategy.probe == NULL ? 0 : the_strategy.probe(failure);
-}
-
 int main(int argc, char **argv)
 {
-    struct options options;
-    struct failure failure = {0};
-    if (options_parse(ROLE_SENDER, argc, argv, &options, &failure) != 0) {
-        report_failure(PROGRAM, &failure);
-        return EXIT_BAD_USAGE;
-    }
-    if (options.action == ACTION_HELP) {
-        (void)printf("%s: %s\n", the_strategy.name, the_strategy.summary);
-        options_usage(ROLE_SENDER, PROGRAM, stdout);
-        return EXIT_MEASURED;
-    }
-    if (options.action == ACTION_VERSION) {
-        (void)printf(PROGRAM " %s, ", the_strategy.name);
-        build_info_print(stdout);
-        return EXIT_MEASURED;
-    }
-    if (options.action == ACTION_RUN && check_strategy(&options, &failure) != 0) {
-        report_failure(PROGRAM, &failure);
-        return EXIT_BAD_USAGE;
-    }
-    if (probe(&failure) != 0) {
-        report_failure(PROGRAM ": not available here", &failure);
-        return EXIT_NOT_AVAILABLE;
-    }
-    if (options.action == ACTION_PROBE) {
-        return EXIT_MEASURED;
-    }
-    if (run(&options, &failure) != 0) {
-        report_failure(PROGRAM, &failure);
-        return EXIT_FAILED;
-    }
-    return EXIT_MEASURED;
+    const struct crew_duty duty = sending_duty();
+    const struct program sender = {
+        .name = PROGRAM,
+        .role = ROLE_SENDER,
+        .part_kind = "strategy",
+        .part = the_strategy.name,
+        .part_summary = the_strategy.summary,
+        .check = check_strategy,
+        .probe = the_strategy.probe,
+        .connect = gather_connections,
+        .duty = &duty,
+        .report = report_sending,
+    };
+    return program_main(&sender, argc, argv);
 }

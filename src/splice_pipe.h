@@ -8,7 +8,6 @@
 #include "strategy.h"
 
 struct splice_pipe {
-    const char *user;       /* the strategy's name, for messages */
     unsigned int map_flags; /* for vmsplice, SPLICE_F_GIFT for one */
     int read_fd;
     int write_fd;

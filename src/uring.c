@@ -35,8 +35,8 @@ static int read_disabled(void)
     return is_read ? (int)strtol(line, NULL, 10) : -1;
 }
 
-/* Says why the kernel makes no ring. */
-static int fail_to_open(int error, struct failure *failure)
+/* Says why the kernel makes no ring. Returns -errno. */
+static int explain_refusal(int error, struct failure *failure)
 {
     const int disabled = read_disabled();
     if (error == EPERM && disabled > 0) {
@@ -61,6 +61,11 @@ static int fail_to_open(int error, struct failure *failure)
                     "it (ulimit -l), or run as root");
     }
     return fail(failure, error, "io_uring: io_uring_setup");
+}
+
+static int fail_to_open(int error, struct failure *failure)
+{
+    return blame_host(failure, explain_refusal(error, failure));
 }
 
 int uring_probe(int operation, const char *operation_name, struct failure *failure)
@@ -91,6 +96,7 @@ static int try_zc_flags(struct io_uring *ring, int fd, const struct msghdr *head
     struct io_uring_sqe *sqe = io_uring_get_sqe(ring);
     io_uring_prep_sendmsg_zc(sqe, fd, header, MSG_NOSIGNAL);
     sqe->ioprio = flags;
+    io_uring_sqe_set_data64(sqe, URING_NO_SEND);
     int error = io_uring_submit(ring);
     while (error >= 0 && (!has_result || more)) {
         struct io_uring_cqe *cqe = NULL;
@@ -182,8 +188,11 @@ int uring_submit_and_wait(struct uring *uring, unsigned int n_wanted)
         .tv_nsec = (long long)(uring->timeout_ns % NS_PER_S),
     };
     struct io_uring_cqe *first = NULL;
-    do {
+    while (true) {
         const bool submits = io_uring_sq_ready(&uring->ring) > 0;
+        if (!submits && io_uring_cq_ready(&uring->ring) >= n_wanted) {
+            return 0; /* without a call, which liburing would not make either */
+        }
         const int error =
             io_uring_submit_and_wait_timeout(&uring->ring, &first, n_wanted, &timeout, NULL);
         count(uring->counters, submits ? COUNT_DATA_CALLS : uring->waits, 1);
@@ -196,7 +205,7 @@ int uring_submit_and_wait(struct uring *uring, unsigned int n_wanted)
             return fail(uring->failure, error == -ETIME ? ETIMEDOUT : -error,
                         "%s: io_uring_enter for fd %d", uring->user, uring->fd);
         }
-    } while (true);
+    }
 }
 
 #endif

@@ -45,6 +45,10 @@ struct uring {
  */
 int uring_probe(int operation, const char *operation_name, struct failure *failure);
 
+/* User data of a send that is no message: a notification of it may come when it was thought over.
+ */
+#define URING_NO_SEND UINT32_MAX
+
 /* Tells whether zero-copy sends of iovecs take these flags (IORING_SEND_ZC_REPORT_USAGE, ...), by a
  * send of a byte of memory on a socket that is connected to nothing. The ring must be idle. */
 bool uring_takes_zc_flags(struct io_uring *ring, void *memory, uint16_t flags);
@@ -63,8 +67,8 @@ void uring_close(struct uring *uring);
 
 /*
  * Submits what is queued and waits until n_wanted completions can be taken. One system call, unless
- * a signal cuts it short, counted as a data call if it submits. Returns 0
- * or -errno: -ETIMEDOUT when nothing more came within the timeout.
+ * a signal cuts it short, counted as a data call if it submits; none where there is nothing to do.
+ * Returns 0 or -errno: -ETIMEDOUT when nothing more came within the timeout.
  */
 int uring_submit_and_wait(struct uring *uring, unsigned int n_wanted);
 

@@ -6,21 +6,15 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-int uring_batch_open(struct uring_batch *batch, struct stream *stream, const char *user)
+int uring_batch_open(struct uring_batch *batch, struct stream *stream)
 {
-    batch->uring = (struct uring){
-        .user = user,
-        .fd = stream->fd,
-        .timeout_ns = stream->timeout_ns,
-        .counters = stream->counters,
-        .waits = COUNT_POLL_CALLS,
-        .failure = stream->failure,
-    };
-    batch->messages = calloc(stream->batch, sizeof(*batch->messages));
+    const unsigned int n = (unsigned int)stream->batch;
+    batch->uring = uring_for_stream(stream);
+    batch->messages = calloc(n, sizeof(*batch->messages));
     if (batch->messages == NULL) {
-        return fail(stream->failure, ENOMEM, "%s: %zu messages", user, stream->batch);
+        return fail(stream->failure, ENOMEM, "%s: %u messages", the_strategy.name, n);
     }
-    return uring_open(&batch->uring, (unsigned int)stream->batch, (unsigned int)stream->batch);
+    return uring_open(&batch->uring, n, n);
 }
 
 void uring_batch_close(struct uring_batch *batch)
@@ -33,29 +27,18 @@ void uring_batch_close(struct uring_batch *batch)
 /* Queues every message that is not yet whole and returns how many. */
 static unsigned int queue_unsent(struct uring_batch *batch, const struct stream *stream)
 {
-    struct io_uring_sqe *last = NULL;
+    struct io_uring_sqe *sqe = NULL;
     unsigned int n_queued = 0;
     for (size_t i = 0; i < stream->batch; i++) {
         struct uring_message *message = &batch->messages[i];
-        if (message->left_bytes == 0) {
-            continue;
+        if (message->left_bytes > 0) {
+            sqe = uring_next_send(&batch->uring, sqe, stream->transport);
+            /* MSG_WAITALL: the kernel goes on by itself where a send was short. */
+            batch->prepare(sqe, message, MSG_NOSIGNAL | MSG_WAITALL);
+            io_uring_sqe_set_flags(sqe, IOSQE_FIXED_FILE);
+            io_uring_sqe_set_data64(sqe, i);
+            n_queued++;
         }
-        struct io_uring_sqe *sqe = io_uring_get_sqe(&batch->uring.ring); /* has room for all */
-        /* MSG_WAITALL: the kernel goes on by itself where a send was short. */
-        batch->prepare(sqe, message, MSG_NOSIGNAL | MSG_WAITALL);
-        io_uring_sqe_set_data64(sqe, i);
-        /*
-         * The bytes of a stream have an order: each send begins when the one before is done, and
-         * not at all where that was short. Datagrams are sent as they come.
-         */
-        io_uring_sqe_set_flags(sqe, stream->transport == TRANSPORT_STREAM
-                                        ? IOSQE_FIXED_FILE | IOSQE_IO_LINK
-                                        : IOSQE_FIXED_FILE);
-        last = sqe;
-        n_queued++;
-    }
-    if (last != NULL) {
-        io_uring_sqe_set_flags(last, IOSQE_FIXED_FILE);
     }
     return n_queued;
 }
@@ -73,14 +56,9 @@ static int take_result(struct uring_batch *batch, struct stream *stream,
             count(stream->counters, COUNT_EINTR, 1);
             return 0;
         }
-        return fail(stream->failure, -cqe->res, "%s: send on fd %d", batch->uring.user, stream->fd);
+        return fail(stream->failure, -cqe->res, "%s: send on fd %d", the_strategy.name, stream->fd);
     }
-    const size_t n_bytes = (size_t)cqe->res;
-    message->left_bytes -= n_bytes;
-    message->used +=
-        iovec_skip(message->iov + message->used, MESSAGE_FIELDS - message->used, n_bytes);
-    count(stream->counters, COUNT_BYTES, n_bytes);
-    count(stream->counters, COUNT_SHORT_WRITES, message->left_bytes > 0 ? 1 : 0);
+    uring_message_take(message, stream, (size_t)cqe->res);
     return 0;
 }
 

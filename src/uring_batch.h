@@ -4,16 +4,9 @@
 
 #include "strategy.h"
 #include "uring.h"
+#include "uring_stream.h"
 
 #ifdef HAVE_URING
-
-/* A message on its way. */
-struct uring_message {
-    size_t left_bytes;
-    struct iovec iov[MESSAGE_FIELDS]; /* what is left of it, shortened as it is sent */
-    size_t used;                      /* so many of them are */
-    struct msghdr header;             /* for sendmsg */
-};
 
 struct uring_batch {
     struct uring uring;
@@ -27,7 +20,7 @@ struct uring_batch {
  * Makes the ring and the messages, whose iovecs the caller fills before each send. Returns 0 or
  * -errno; uring_batch_close is right in both cases.
  */
-int uring_batch_open(struct uring_batch *batch, struct stream *stream, const char *user);
+int uring_batch_open(struct uring_batch *batch, struct stream *stream);
 
 void uring_batch_close(struct uring_batch *batch);
 

@@ -17,9 +17,10 @@
 /* How many bytes a field takes: what malloc would give it, or whole pages (message.h). */
 static size_t room_for(size_t field_bytes)
 {
-    const size_t page_bytes = memory_page_bytes();
-    const size_t unit_bytes = field_bytes < page_bytes ? MALLOC_ALIGNMENT : page_bytes;
-    return (field_bytes + unit_bytes - 1) / unit_bytes * unit_bytes;
+    if (field_bytes >= memory_page_bytes()) {
+        return memory_whole_pages(field_bytes);
+    }
+    return (field_bytes + MALLOC_ALIGNMENT - 1) / MALLOC_ALIGNMENT * MALLOC_ALIGNMENT;
 }
 
 static size_t room_for_message(const struct message *message)
@@ -61,10 +62,12 @@ static int register_region(const struct uring_region *region, struct uring *urin
     const int error = io_uring_register_buffers(&uring->ring, buffers, n_buffers);
     free(buffers);
     if (error == -ENOMEM) {
-        return fail(uring->failure, ENOMEM,
-                    "%s: registering %zu bytes: more locked memory than RLIMIT_MEMLOCK allows; "
-                    "raise it (ulimit -l), run as root, or use a smaller working set",
-                    uring->user, n_slots * region->stride_bytes);
+        return blame_host(
+            uring->failure,
+            fail(uring->failure, ENOMEM,
+                 "%s: registering %zu bytes: more locked memory than RLIMIT_MEMLOCK allows; "
+                 "raise it (ulimit -l), run as root, or use a smaller working set",
+                 uring->user, n_slots * region->stride_bytes));
     }
     return error == 0 ? 0
                       : fail(uring->failure, -error, "%s: registering %zu bytes", uring->user,
@@ -95,8 +98,13 @@ int uring_region_open(struct uring_region *region, struct uring *uring, struct r
     return register_region(region, uring);
 }
 
-void uring_region_close(struct uring_region *region)
+void uring_region_close(struct uring_region *region, struct uring *uring)
 {
+    if (uring->is_open) {
+        /* Left to the end of the ring, the kernel would give the locked memory back some time
+         * later, when the next program may already ask for it. Refused where none is registered. */
+        (void)io_uring_unregister_buffers(&uring->ring);
+    }
     for (uint32_t i = 0; region->ring != NULL && i < region->ring->n_slots; i++) {
         for (size_t j = 0; j < MESSAGE_FIELDS; j++) {
             region->ring->slots[i].message.field[j].iov_base = NULL; /* is not malloc's */

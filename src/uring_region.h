@@ -25,8 +25,8 @@ struct uring_region {
  * uring_region_close is right in both cases. */
 int uring_region_open(struct uring_region *region, struct uring *uring, struct ring *ring);
 
-/* Frees the region, and leaves the messages without fields. The io_uring must be closed before. */
-void uring_region_close(struct uring_region *region);
+/* Frees the region, and leaves the messages without fields. To be called before uring_close. */
+void uring_region_close(struct uring_region *region, struct uring *uring);
 
 /* The registered buffer that a slot's message lies in. */
 static inline uint16_t uring_region_buffer(const struct uring_region *region, uint32_t slot)

@@ -19,9 +19,9 @@ int uring_zc_send_messages(struct stream *stream);
 int uring_zc_drain(struct stream *stream);
 void uring_zc_teardown(struct stream *stream);
 
-/* The setup of a strategy, with its name; registered: from registered buffers, which the messages
- * of the ring are moved into. */
-int uring_zc_setup(struct stream *stream, const char *user, bool registered);
+/* The setup of a strategy; registered: from registered buffers, which the messages of the ring are
+ * moved into. */
+int uring_zc_setup(struct stream *stream, bool registered);
 
 #endif
 

@@ -63,17 +63,22 @@ static int take_snapshot(struct snapshot *snapshot, const struct crew *crew,
     snapshot->involuntary_switches = (uint64_t)usage.ru_nivcsw;
     snapshot->minor_faults = (uint64_t)usage.ru_minflt;
     snapshot->major_faults = (uint64_t)usage.ru_majflt;
-    snapshot->retransmits = 0;
-    const bool is_stream = crew->options->transport == TRANSPORT_STREAM;
-    for (size_t i = 0; is_stream && i < crew->n_workers; i++) {
-        uint64_t n_segments = 0;
-        const int error = net_read_retransmits(crew->workers[i].fd, &n_segments, failure);
-        if (error != 0) {
-            return error;
-        }
-        snapshot->retransmits += n_segments;
-    }
     return 0;
+}
+
+/* Sums up the retransmits of all connections. Each reading may have to wait until the connection's
+ * thread is out of the kernel, so it delays neither edge of the window: it comes after both. */
+static int read_retransmits(uint64_t *n_segments, const struct crew *crew, struct failure *failure)
+{
+    const bool is_stream = crew->options->transport == TRANSPORT_STREAM;
+    int error = 0;
+    *n_segments = 0;
+    for (size_t i = 0; error == 0 && is_stream && i < crew->n_workers; i++) {
+        uint64_t n = 0;
+        error = socket_facts_read_retransmits(crew->workers[i].fd, &n, failure);
+        *n_segments += n;
+    }
+    return error;
 }
 
 /* Sleeps until a moment, but not through a worker's failure or the orchestrator's end. */
@@ -107,6 +112,9 @@ static int measure_start(struct window *window, struct crew *crew, const struct 
         crew_set_phase(crew, PHASE_WINDOW);
         error = take_snapshot(&window->start, crew, failure);
     }
+    if (error == 0) {
+        error = read_retransmits(&window->retransmits_before, crew, failure);
+    }
     return error;
 }
 
@@ -120,7 +128,10 @@ static int measure_end(struct window *window, struct crew *crew, const struct pe
         error = perf_command(perf, "disable", timeout_ns, &window->perf_disable_ns, failure);
     }
     if (error == 0) {
-        error = net_read_facts(crew->workers[0].fd, &window->facts, failure);
+        error = read_retransmits(&window->retransmits_after, crew, failure);
+    }
+    if (error == 0) {
+        error = socket_facts_read(crew->workers[0].fd, &window->facts, failure);
     }
     return error;
 }

@@ -11,8 +11,8 @@
 #include "control.h"
 #include "counters.h"
 #include "die.h"
-#include "net.h"
 #include "options.h"
+#include "socket_facts.h"
 #include "threads.h"
 
 /* The readings at one moment. */
@@ -25,7 +25,6 @@ struct snapshot {
     uint64_t involuntary_switches;
     uint64_t minor_faults;
     uint64_t major_faults;
-    uint64_t retransmits;              /* of all connections */
     struct counter_values sum;         /* of all workers */
     struct counter_values *per_worker; /* n_workers of them */
 };
@@ -39,9 +38,17 @@ struct window {
     int64_t perf_disable_ns;
     struct snapshot start;
     struct snapshot end;
-    struct snapshot total;     /* after the last worker has finished */
+    struct snapshot total;       /* after the last worker has finished */
+    uint64_t retransmits_before; /* of all connections, until right after each edge */
+    uint64_t retransmits_after;
     struct socket_facts facts; /* of connection 0, at the end of the window */
 };
+
+/* How much a counter grew over the window, all workers together. */
+static inline uint64_t window_growth(const struct window *window, enum counter which)
+{
+    return window->end.sum.value[which] - window->start.sum.value[which];
+}
 
 /* Allocates the snapshots. Returns 0 or -ENOMEM; window_free is right in both cases. */
 int window_allocate(struct window *window, size_t n_workers, struct failure *failure);

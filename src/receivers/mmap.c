@@ -20,6 +20,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -36,6 +37,11 @@
 #define MAP_BYTES ((size_t)1 << 20)
 #define BUFFER_BYTES ((size_t)128 * 1024)
 
+/* The members that Linux 4.18 knows. Given those that came later it would move the socket's error
+ * into one of them, where recv and poll do not find it any more. */
+#define REQUEST_BYTES                                                                              \
+    ((socklen_t)(offsetof(struct tcp_zerocopy_receive, recv_skip_hint) + sizeof(uint32_t)))
+
 struct mmap_state {
     void *mapping; /* MAP_BYTES of the socket */
     void *buffer;  /* BUFFER_BYTES, for what cannot be mapped */
@@ -44,7 +50,7 @@ struct mmap_state {
 static int mmap_probe(struct failure *failure)
 {
     struct tcp_zerocopy_receive request = {0};
-    socklen_t request_bytes = sizeof(request);
+    socklen_t request_bytes = REQUEST_BYTES;
     int error = 0;
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) {
@@ -82,7 +88,7 @@ static int mmap_setup(struct inflow *inflow)
 static int map_some(struct inflow *inflow, struct tcp_zerocopy_receive *request)
 {
     const struct mmap_state *state = inflow->state;
-    socklen_t request_bytes = sizeof(*request);
+    socklen_t request_bytes = REQUEST_BYTES;
     *request = (struct tcp_zerocopy_receive){
         .address = (uintptr_t)state->mapping,
         .length = (uint32_t)MAP_BYTES,
@@ -91,10 +97,7 @@ static int map_some(struct inflow *inflow, struct tcp_zerocopy_receive *request)
         getsockopt(inflow->fd, IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, request, &request_bytes);
     count(inflow->counters, COUNT_DATA_CALLS, 1);
     if (result != 0) {
-        return errno == EIO ? -EIO
-                            : fail(inflow->failure, errno,
-                                   "connection %zu: getsockopt(TCP_ZEROCOPY_RECEIVE) on fd %d",
-                                   inflow->connection, inflow->fd);
+        return errno == EIO ? -EIO : inflow_error(inflow, "getsockopt(TCP_ZEROCOPY_RECEIVE)");
     }
     if (request->length > 0) {
         inflow_take(inflow, state->mapping, request->length);
@@ -103,23 +106,19 @@ static int map_some(struct inflow *inflow, struct tcp_zerocopy_receive *request)
     return 0;
 }
 
-/* Copies up to n bytes, which are there. Returns 0 or -errno. */
+/* Copies up to n bytes, waiting for the first. Returns 1, 0 at the end of the stream, or -errno. */
 static int copy_some(struct inflow *inflow, size_t n_bytes)
 {
     const struct mmap_state *state = inflow->state;
     const ssize_t n =
         recv(inflow->fd, state->buffer, n_bytes < BUFFER_BYTES ? n_bytes : BUFFER_BYTES, 0);
     count(inflow->counters, COUNT_DATA_CALLS, 1);
-    if (n >= 0) {
-        inflow_take(inflow, state->buffer, (size_t)n);
-        return 0;
+    if (n < 0) {
+        const int error = inflow_error(inflow, "recv");
+        return error != 0 ? error : 1;
     }
-    if (errno == EINTR) {
-        count(inflow->counters, COUNT_EINTR, 1);
-        return 0;
-    }
-    return fail(inflow->failure, errno == EAGAIN ? ETIMEDOUT : errno,
-                "connection %zu: recv on fd %d", inflow->connection, inflow->fd);
+    inflow_take(inflow, state->buffer, (size_t)n);
+    return n > 0 ? 1 : 0;
 }
 
 /* Waits until something is there. Returns 0 or -errno. */
@@ -135,31 +134,39 @@ static int await_bytes(struct inflow *inflow)
     if (n_ready > 0) {
         return 0;
     }
-    if (n_ready < 0 && errno == EINTR) {
-        count(inflow->counters, COUNT_EINTR, 1);
-        return 0;
+    if (n_ready == 0) {
+        errno = EAGAIN; /* as a recv that waited so long */
     }
-    return fail(inflow->failure, n_ready == 0 ? ETIMEDOUT : errno, "connection %zu: poll on fd %d",
-                inflow->connection, inflow->fd);
+    return inflow_error(inflow, "poll");
 }
 
 static int mmap_receive_all(struct inflow *inflow)
 {
-    for (;;) {
+    bool is_woken = false;
+    int more = 1;
+    while (more > 0) {
         struct tcp_zerocopy_receive request;
-        int error = map_some(inflow, &request);
-        if (error == -EIO) {
-            return 0; /* the sender has said goodbye, and all has been read */
-        }
-        if (error == 0 && request.recv_skip_hint > 0) {
-            error = copy_some(inflow, request.recv_skip_hint);
-        } else if (error == 0 && request.length == 0) {
-            error = await_bytes(inflow);
-        }
+        const int error = map_some(inflow, &request);
         if (error != 0) {
-            return error;
+            /* The sender has said goodbye, and all has been read. */
+            return error == -EIO ? 0 : error;
+        }
+        if (request.recv_skip_hint > 0) {
+            more = copy_some(inflow, request.recv_skip_hint);
+            is_woken = false;
+        } else if (request.length > 0) {
+            is_woken = false;
+        } else if (is_woken) {
+            /* Woken, yet there is nothing: recv tells what error or end it was. */
+            more = copy_some(inflow, BUFFER_BYTES);
+            is_woken = false;
+        } else {
+            const int wait_error = await_bytes(inflow);
+            more = wait_error != 0 ? wait_error : 1;
+            is_woken = true;
         }
     }
+    return more;
 }
 
 static void mmap_teardown(struct inflow *inflow)

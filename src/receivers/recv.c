@@ -7,10 +7,10 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 #include "memory.h"
 #include "receiver.h"
+#include "recv_loop.h"
 
 /*
  * How much one recv may take. Smaller buffers cost more calls and wake-ups per byte; larger ones
@@ -32,62 +32,14 @@ static int recv_setup(struct inflow *inflow)
                : fail(inflow->failure, ENOMEM, "recv: a buffer of %zu bytes", BUFFER_BYTES);
 }
 
-/* After a recv that failed: 0 to try again, or -errno. */
-static int take_error(struct inflow *inflow)
-{
-    if (errno == EINTR) {
-        count(inflow->counters, COUNT_EINTR, 1);
-        return 0;
-    }
-    /* EAGAIN: SO_RCVTIMEO ran out, the sender is silent. */
-    return fail(inflow->failure, errno == EAGAIN ? ETIMEDOUT : errno,
-                "connection %zu: recv on fd %d", inflow->connection, inflow->fd);
-}
-
-static int receive_stream(struct inflow *inflow)
-{
-    for (;;) {
-        const ssize_t n = recv(inflow->fd, inflow->state, BUFFER_BYTES, 0);
-        count(inflow->counters, COUNT_DATA_CALLS, 1);
-        if (n > 0) {
-            inflow_take(inflow, inflow->state, (size_t)n);
-            continue;
-        }
-        const int error = n < 0 ? take_error(inflow) : 0;
-        if (n == 0 || error != 0) {
-            return error;
-        }
-    }
-}
-
-static int receive_datagrams(struct inflow *inflow)
-{
-    for (;;) {
-        const ssize_t n = recv(inflow->fd, inflow->state, BUFFER_BYTES, 0);
-        count(inflow->counters, COUNT_DATA_CALLS, 1);
-        if (n < 0) {
-            const int error = take_error(inflow);
-            if (error != 0) {
-                return error;
-            }
-            continue;
-        }
-        switch (inflow_take_datagram(inflow, inflow->state, (size_t)n)) {
-        case ARRIVAL_MESSAGE:
-        case ARRIVAL_WELCOME:
-            break;
-        case ARRIVAL_GOODBYE:
-            return 0;
-        case ARRIVAL_WRONG:
-            return -EPROTO;
-        }
-    }
-}
-
 static int recv_receive_all(struct inflow *inflow)
 {
-    return inflow->transport == TRANSPORT_STREAM ? receive_stream(inflow)
-                                                 : receive_datagrams(inflow);
+    const struct recv_call call = {
+        .name = "recv",
+        .memory = inflow->state,
+        .n_bytes = BUFFER_BYTES,
+    };
+    return recv_loop(inflow, &call);
 }
 
 static void recv_teardown(struct inflow *inflow)

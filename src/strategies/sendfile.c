@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "memory.h"
-#include "send_rest.h"
+#include "send_message.h"
 #include "strategy.h"
 
 struct sendfile_state {
@@ -73,9 +73,7 @@ static int write_message(struct stream *stream, const struct message *message, o
 /* Messages of a page and more begin where a page begins, as the fields of the others do. */
 static size_t choose_stride(size_t msg_bytes)
 {
-    const size_t page_bytes = memory_page_bytes();
-    return msg_bytes < page_bytes ? msg_bytes
-                                  : (msg_bytes + page_bytes - 1) / page_bytes * page_bytes;
+    return msg_bytes < memory_page_bytes() ? msg_bytes : memory_whole_pages(msg_bytes);
 }
 
 static int sendfile_setup(struct stream *stream)
@@ -132,25 +130,21 @@ static int sendfile_send_messages(struct stream *stream)
     off_t offset = next_offset(state);
     while (left_bytes > 0) {
         const ssize_t n = sendfile(stream->fd, state->file_fd, &offset, left_bytes);
-        count(stream->counters, COUNT_DATA_CALLS, 1);
-        if (n < 0 && errno == EINTR) {
-            count(stream->counters, COUNT_EINTR, 1);
-            continue;
+        const ssize_t n_taken = count_sent(stream, n, "sendfile");
+        if (n_taken < 0) {
+            return (int)n_taken;
         }
-        if (n <= 0) {
-            /* EAGAIN: SO_SNDTIMEO ran out, the peer does not read. 0: the file ends too soon. */
-            const int why = errno == EAGAIN ? ETIMEDOUT : errno;
-            return fail(stream->failure, n < 0 ? why : 0, "sendfile: sendfile to fd %d",
-                        stream->fd);
+        if (n == 0) {
+            return fail(stream->failure, 0, "sendfile: the file ends %zu bytes too soon",
+                        left_bytes);
         }
-        count(stream->counters, COUNT_BYTES, (uint64_t)n);
-        left_bytes -= (size_t)n;
-        if (left_bytes > 0 && stream->transport == TRANSPORT_DATAGRAM) {
+        left_bytes -= (size_t)n_taken;
+        if (n > 0 && left_bytes > 0 && stream->transport == TRANSPORT_DATAGRAM) {
             return fail(stream->failure, EMSGSIZE,
                         "sendfile: %zd of %zu bytes taken, but a datagram goes whole", n,
                         stream->msg_bytes);
         }
-        count(stream->counters, COUNT_SHORT_WRITES, left_bytes > 0 ? 1 : 0);
+        count(stream->counters, COUNT_SHORT_WRITES, n > 0 && left_bytes > 0 ? 1 : 0);
     }
     return 0;
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "send_rest.h"
+#include "send_message.h"
 #include "strategy.h"
 
 static int sendmmsg_setup(struct stream *stream)
@@ -24,29 +24,11 @@ static int sendmmsg_setup(struct stream *stream)
     return 0;
 }
 
-/* After a failed call: 0 where it was a signal, or -errno, described. */
-static int explain(struct stream *stream, const char *call)
-{
-    if (errno == EINTR) {
-        count(stream->counters, COUNT_EINTR, 1);
-        return 0;
-    }
-    /* EAGAIN: SO_SNDTIMEO ran out, the peer does not read. */
-    return fail(stream->failure, errno == EAGAIN ? ETIMEDOUT : errno, "sendmmsg: %s on fd %d", call,
-                stream->fd);
-}
-
 /* Sends the rest of one message. */
 static ssize_t send_once(struct stream *stream, struct iovec *iov, size_t n_iov)
 {
     const struct msghdr header = {.msg_iov = iov, .msg_iovlen = n_iov};
-    const ssize_t n = sendmsg(stream->fd, &header, MSG_NOSIGNAL);
-    count(stream->counters, COUNT_DATA_CALLS, 1);
-    if (n < 0) {
-        return explain(stream, "sendmsg");
-    }
-    count(stream->counters, COUNT_BYTES, (uint64_t)n);
-    return n;
+    return count_sent(stream, sendmsg(stream->fd, &header, MSG_NOSIGNAL), "sendmsg");
 }
 
 /* Counts what a call took of n messages and completes the last one. Returns 0 or -errno. */
@@ -81,7 +63,7 @@ static int sendmmsg_send_messages(struct stream *stream)
         const int n = sendmmsg(stream->fd, headers + n_sent, n_left, MSG_NOSIGNAL);
         count(stream->counters, COUNT_DATA_CALLS, 1);
         const int error =
-            n > 0 ? take_sent(stream, headers + n_sent, (size_t)n) : explain(stream, "sendmmsg");
+            n > 0 ? take_sent(stream, headers + n_sent, (size_t)n) : send_error(stream, "sendmmsg");
         if (error != 0) {
             return error;
         }

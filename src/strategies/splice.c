@@ -36,12 +36,11 @@ static int splice_setup(struct stream *stream)
     if (state == NULL) {
         return fail(stream->failure, ENOMEM, "splice: state");
     }
-    state->pipe.user = "splice";
     const int error = splice_pipe_open(&state->pipe, stream);
     if (error != 0 || !stream->contents_change) {
         return error;
     }
-    return pages_allocate(&state->pages, stream, "splice");
+    return pages_allocate(&state->pages, stream);
 }
 
 static int send_in_place(struct stream *stream, const struct message *message)
@@ -56,9 +55,9 @@ static int send_new_pages(struct stream *stream, const struct message *message)
 {
     const struct splice_state *state = stream->state;
     struct iovec whole = {.iov_base = state->pages.memory, .iov_len = stream->msg_bytes};
-    pages_write(&state->pages, message);
+    message_gather(message, state->pages.memory);
     const int error = splice_pipe_send(&state->pipe, stream, &whole, 1);
-    return error != 0 ? error : pages_give_up(&state->pages, stream, "splice");
+    return error != 0 ? error : pages_give_up(&state->pages, stream);
 }
 
 static int splice_send_messages(struct stream *stream)

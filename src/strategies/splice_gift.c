@@ -32,19 +32,18 @@ static int splice_gift_setup(struct stream *stream)
     if (state == NULL) {
         return fail(stream->failure, ENOMEM, "splice_gift: state");
     }
-    state->pipe.user = "splice_gift";
     state->pipe.map_flags = SPLICE_F_GIFT;
     const int error = splice_pipe_open(&state->pipe, stream);
-    return error != 0 ? error : pages_allocate(&state->pages, stream, "splice_gift");
+    return error != 0 ? error : pages_allocate(&state->pages, stream);
 }
 
 static int splice_gift_send_messages(struct stream *stream)
 {
     const struct splice_gift_state *state = stream->state;
     struct iovec whole = {.iov_base = state->pages.memory, .iov_len = stream->msg_bytes};
-    pages_write(&state->pages, next_message(stream));
+    message_gather(next_message(stream), state->pages.memory);
     const int error = splice_pipe_send(&state->pipe, stream, &whole, 1);
-    return error != 0 ? error : pages_give_up(&state->pages, stream, "splice_gift");
+    return error != 0 ? error : pages_give_up(&state->pages, stream);
 }
 
 static void splice_gift_teardown(struct stream *stream)

@@ -7,10 +7,10 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "memory.h"
+#include "send_message.h"
 #include "strategy.h"
 
 struct two_copy_state {
@@ -39,29 +39,17 @@ static int two_copy_setup(struct stream *stream)
 static int two_copy_send_messages(struct stream *stream)
 {
     struct two_copy_state *state = stream->state;
-    const struct message *message = next_message(stream);
-    size_t filled_bytes = 0;
     size_t sent_bytes = 0;
-    for (size_t i = 0; i < MESSAGE_FIELDS; i++) {
-        const struct iovec *field = &message->field[i];
-        memcpy(state->buffer + filled_bytes, field->iov_base, field->iov_len);
-        filled_bytes += field->iov_len;
-    }
-    while (sent_bytes < filled_bytes) {
-        const size_t left_bytes = filled_bytes - sent_bytes;
-        const ssize_t n = send(stream->fd, state->buffer + sent_bytes, left_bytes, MSG_NOSIGNAL);
-        count(stream->counters, COUNT_DATA_CALLS, 1);
+    message_gather(next_message(stream), state->buffer); /* the first copy */
+    while (sent_bytes < stream->msg_bytes) {
+        const size_t left_bytes = stream->msg_bytes - sent_bytes;
+        const char *rest = state->buffer + sent_bytes;
+        const ssize_t n =
+            count_sent(stream, send(stream->fd, rest, left_bytes, MSG_NOSIGNAL), "send");
         if (n < 0) {
-            if (errno == EINTR) {
-                count(stream->counters, COUNT_EINTR, 1);
-                continue;
-            }
-            /* EAGAIN: SO_SNDTIMEO ran out, the peer does not read. */
-            return fail(stream->failure, errno == EAGAIN ? ETIMEDOUT : errno,
-                        "two_copy: send on fd %d", stream->fd);
+            return (int)n;
         }
-        count(stream->counters, COUNT_BYTES, (uint64_t)n);
-        count(stream->counters, COUNT_SHORT_WRITES, (size_t)n < left_bytes ? 1 : 0);
+        count(stream->counters, COUNT_SHORT_WRITES, n > 0 && (size_t)n < left_bytes ? 1 : 0);
         sent_bytes += (size_t)n;
     }
     return 0;

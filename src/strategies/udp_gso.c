@@ -17,31 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <netinet/in.h>
 
 #include "compat.h"
+#include "send_message.h"
+#include "socket_option.h"
 #include "strategy.h"
 
 #define MAX_SEGMENTS 64
 
 static int udp_gso_probe(struct failure *failure)
 {
-    const int none = 0;
-    int error = 0;
-    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-        return fail(failure, errno, "udp_gso: socket");
-    }
-    if (setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &none, sizeof(none)) != 0) {
-        error = fail(failure, errno,
-                     "udp_gso: setsockopt(UDP_SEGMENT) on fd %d; it needs Linux 4.18", fd);
-    }
-    if (close(fd) != 0 && error == 0) {
-        error = fail(failure, errno, "udp_gso: close of fd %d", fd);
-    }
-    return error;
+    return socket_option_probe(SOCK_DGRAM, SOCKET_OPTION(IPPROTO_UDP, UDP_SEGMENT), 0, "4.18",
+                               failure);
 }
 
 /* The sends of a stream: the fields of all messages of a batch, and how long each message is. */
@@ -85,30 +74,30 @@ static int udp_gso_setup(struct stream *stream)
 static int udp_gso_send_messages(struct stream *stream)
 {
     struct udp_gso_state *state = stream->state;
-    const struct msghdr header = {
+    struct msghdr header = {
         .msg_iov = state->iov,
         .msg_iovlen = stream->batch * MESSAGE_FIELDS,
-        .msg_control = &state->control,
-        .msg_controllen = sizeof(state->control),
     };
+    ssize_t n = 0;
+    if (stream->batch > 1) {
+        header.msg_control = &state->control;
+        header.msg_controllen = sizeof(state->control);
+    }
     for (size_t i = 0; i < stream->batch; i++) {
         memcpy(state->iov + i * MESSAGE_FIELDS, next_message(stream)->field,
                MESSAGE_FIELDS * sizeof(*state->iov));
     }
-    for (;;) {
-        const ssize_t n = sendmsg(stream->fd, &header, MSG_NOSIGNAL);
-        count(stream->counters, COUNT_DATA_CALLS, 1);
-        if (n >= 0) { /* a packet is taken whole or not at all */
-            count(stream->counters, COUNT_BYTES, (uint64_t)n);
-            return 0;
-        }
-        if (errno != EINTR) {
-            /* EAGAIN: SO_SNDTIMEO ran out, the device takes nothing. */
-            return fail(stream->failure, errno == EAGAIN ? ETIMEDOUT : errno,
-                        "udp_gso: sendmsg on fd %d", stream->fd);
-        }
-        count(stream->counters, COUNT_EINTR, 1);
+    do { /* a packet is taken whole or, after a signal, not at all */
+        n = count_sent(stream, sendmsg(stream->fd, &header, MSG_NOSIGNAL), "sendmsg");
+    } while (n == 0);
+    if ((n == -EINVAL || n == -EMSGSIZE) && stream->batch > 1) { /* as the kernel is old or new */
+        (void)fail(stream->failure, (int)-n,
+                   "udp_gso: sendmsg on fd %d: %zu messages of %zu bytes, each of which must fit "
+                   "the device's MTU; raise that, or send smaller messages",
+                   stream->fd, stream->batch, stream->msg_bytes);
+        return blame_host(stream->failure, (int)n);
     }
+    return n < 0 ? (int)n : 0;
 }
 
 static void udp_gso_teardown(struct stream *stream)

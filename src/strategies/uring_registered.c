@@ -26,7 +26,7 @@ static int uring_registered_probe(struct failure *failure)
 
 static int uring_registered_setup(struct stream *stream)
 {
-    return uring_zc_setup(stream, "uring_registered", true);
+    return uring_zc_setup(stream, true);
 }
 
 #endif

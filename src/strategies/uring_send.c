@@ -14,7 +14,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "memory.h"
 #include "strategy.h"
@@ -40,20 +39,19 @@ static void prepare_send(struct io_uring_sqe *sqe, struct uring_message *message
 
 static int uring_send_setup(struct stream *stream)
 {
-    const size_t page_bytes = memory_page_bytes();
     struct uring_send_state *state = calloc(1, sizeof(*state));
     stream->state = state;
     if (state == NULL) {
         return fail(stream->failure, ENOMEM, "uring_send: state");
     }
     state->batch.prepare = prepare_send;
-    state->stride_bytes = (stream->msg_bytes + page_bytes - 1) / page_bytes * page_bytes;
+    state->stride_bytes = memory_whole_pages(stream->msg_bytes);
     state->buffers = memory_allocate_aligned(stream->batch * state->stride_bytes);
     if (state->buffers == NULL) {
         return fail(stream->failure, ENOMEM, "uring_send: %zu buffers of %zu bytes", stream->batch,
                     stream->msg_bytes);
     }
-    return uring_batch_open(&state->batch, stream, "uring_send");
+    return uring_batch_open(&state->batch, stream);
 }
 
 static int uring_send_send_messages(struct stream *stream)
@@ -61,16 +59,10 @@ static int uring_send_send_messages(struct stream *stream)
     struct uring_send_state *state = stream->state;
     for (size_t i = 0; i < stream->batch; i++) {
         char *buffer = state->buffers + i * state->stride_bytes;
-        const struct message *message = next_message(stream);
-        size_t filled_bytes = 0;
-        for (size_t j = 0; j < MESSAGE_FIELDS; j++) {
-            const struct iovec *field = &message->field[j];
-            memcpy(buffer + filled_bytes, field->iov_base, field->iov_len);
-            filled_bytes += field->iov_len;
-        }
+        message_gather(next_message(stream), buffer);
         state->batch.messages[i] = (struct uring_message){
-            .left_bytes = filled_bytes,
-            .iov[0] = {.iov_base = buffer, .iov_len = filled_bytes},
+            .left_bytes = stream->msg_bytes,
+            .iov[0] = {.iov_base = buffer, .iov_len = stream->msg_bytes},
         };
     }
     return uring_batch_send(&state->batch, stream);

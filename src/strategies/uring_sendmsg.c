@@ -11,7 +11,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "strategy.h"
 #include "uring_batch.h"
@@ -25,11 +24,7 @@ static int uring_sendmsg_probe(struct failure *failure)
 
 static void prepare_sendmsg(struct io_uring_sqe *sqe, struct uring_message *message, int flags)
 {
-    message->header = (struct msghdr){
-        .msg_iov = message->iov + message->used,
-        .msg_iovlen = MESSAGE_FIELDS - message->used,
-    };
-    io_uring_prep_sendmsg(sqe, URING_FILE, &message->header, (unsigned int)flags);
+    io_uring_prep_sendmsg(sqe, URING_FILE, uring_message_header(message), (unsigned int)flags);
 }
 
 static int uring_sendmsg_setup(struct stream *stream)
@@ -40,17 +35,14 @@ static int uring_sendmsg_setup(struct stream *stream)
         return fail(stream->failure, ENOMEM, "uring_sendmsg: state");
     }
     batch->prepare = prepare_sendmsg;
-    return uring_batch_open(batch, stream, "uring_sendmsg");
+    return uring_batch_open(batch, stream);
 }
 
 static int uring_sendmsg_send_messages(struct stream *stream)
 {
     struct uring_batch *batch = stream->state;
     for (size_t i = 0; i < stream->batch; i++) {
-        struct uring_message *message = &batch->messages[i];
-        message->left_bytes = stream->msg_bytes;
-        message->used = 0;
-        memcpy(message->iov, next_message(stream)->field, sizeof(message->iov));
+        uring_message_begin(&batch->messages[i], next_message(stream), stream->msg_bytes);
     }
     return uring_batch_send(batch, stream);
 }

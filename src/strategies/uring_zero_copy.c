@@ -28,7 +28,7 @@ static int uring_zero_copy_probe(struct failure *failure)
 
 static int uring_zero_copy_setup(struct stream *stream)
 {
-    return uring_zc_setup(stream, "uring_zero_copy", false);
+    return uring_zc_setup(stream, false);
 }
 
 #endif

@@ -1,9 +1,12 @@
 """The C programs, built for the tests that ask for them, once per session."""
 
+import fcntl
+import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -21,22 +24,28 @@ ROOT = Path(__file__).parents[2]
 STRATEGIES = ("two_copy", "one_copy", "zero_copy")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Build:
     """Programs compiled alike, each when it is first asked for.
 
     Every C file is compiled once and linked into each program that it is a part of, which takes a
-    fraction of the time that `compile_program` would take for a dozen senders.
+    fraction of the time that `compile_program` would take for a dozen senders. Processes of
+    pytest-xdist share the folder.
     """
 
     folder: Path
     sanitize: Sanitizer | None
-    units: dict[Path, Path] = field(default_factory=dict)  # object by C file
 
     @property
     def receiver(self) -> Path:
         """The receiver that all tests use that are not about receivers."""
         return self.program("receiver", "recv")
+
+    @property
+    def flags(self) -> list[str]:
+        """What all C files are compiled with. Sanitizers find the same in half optimised code."""
+        optimise = ["-O1"] if self.sanitize else []
+        return [*compile_flags(sanitize=self.sanitize, werror=True), *optimise, f"-I{ROOT / 'src'}"]
 
     def sender(self, strategy: str) -> Path:
         """Return the sender with a strategy."""
@@ -45,40 +54,65 @@ class Build:
     def program(self, program: Program, part: str | None) -> Path:
         """Return a program, compiled with warnings as errors."""
         output = self.folder / (f"{program}_{part}" if part else program)
-        if not output.exists():
-            units = translation_units(program, part, ROOT)
-            missing = [unit for unit in units if unit not in self.units]
-            with ThreadPoolExecutor(max_workers=2) as pool:
-                self.units.update(zip(missing, pool.map(self._compile, missing), strict=True))
-            flags = compile_flags(sanitize=self.sanitize)
-            objects = [str(self.units[unit]) for unit in units]
-            linked = libraries(program, part, ROOT)
-            subprocess.run(["cc", *flags, *objects, "-o", output, *linked], check=True)
+        with self._lock():
+            if not output.exists():
+                objects = self._compile(translation_units(program, part, ROOT))
+                self.link(objects, output, libraries(program, part, ROOT))
         return output
 
-    def _compile(self, unit: Path) -> Path:
-        made = self.folder / f"{unit.parent.name}_{unit.stem}.o"
-        flags = compile_flags(sanitize=self.sanitize, werror=True)
-        subprocess.run(["cc", *flags, f"-I{ROOT / 'src'}", "-c", unit, "-o", made], check=True)
+    def objects(self, units: Sequence[Path]) -> list[Path]:
+        """Return what C files of src are compiled to."""
+        with self._lock():
+            return self._compile(units)
+
+    def link(self, objects: Sequence[Path], output: Path, libraries: Sequence[str]) -> None:
+        """Link a program."""
+        subprocess.run(["cc", *self.flags, *objects, "-o", output, *libraries], check=True)
+
+    def _compile(self, units: Sequence[Path]) -> list[Path]:
+        made = [self.folder / f"{unit.parent.name}_{unit.stem}.o" for unit in units]
+        missing = [pair for pair in zip(units, made, strict=True) if not pair[1].exists()]
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            list(pool.map(self._compile_unit, missing))
         return made
+
+    def _compile_unit(self, pair: tuple[Path, Path]) -> None:
+        unit, made = pair
+        subprocess.run(["cc", *self.flags, "-c", unit, "-o", made], check=True)
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        with (self.folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def make_build(
+    factory: pytest.TempPathFactory, name: str, sanitize: Sanitizer | None = None
+) -> Build:
+    """Return a build in the folder that all processes of this test session share."""
+    own = factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / f"build_{name}"
+    folder.mkdir(exist_ok=True)
+    return Build(folder, sanitize)
 
 
 @pytest.fixture(scope="session")
 def address_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     """With AddressSanitizer and UndefinedBehaviorSanitizer."""
-    return Build(tmp_path_factory.mktemp("address"), "address")
+    return make_build(tmp_path_factory, "address", "address")
 
 
 @pytest.fixture(scope="session")
 def thread_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     """With ThreadSanitizer."""
-    return Build(tmp_path_factory.mktemp("thread"), "thread")
+    return make_build(tmp_path_factory, "thread", "thread")
 
 
 @pytest.fixture(scope="session")
 def plain_build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     """As measured."""
-    return Build(tmp_path_factory.mktemp("plain"), None)
+    return make_build(tmp_path_factory, "plain")
 
 
 @pytest.fixture(params=STRATEGIES)
@@ -87,18 +121,16 @@ def strategy(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="session")
-def run_c_test(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, list[str]], str]:
+@pytest.fixture
+def run_c_test(tmp_path: Path, address_build: Build) -> Callable[[str, Sequence[str]], str]:
     """Return a function that compiles and runs a C file of this folder and returns its output."""
-    folder = tmp_path_factory.mktemp("c")
 
-    def run(name: str, sources: list[str]) -> str:
-        program = folder / name
+    def run(name: str, sources: Sequence[str]) -> str:
+        program, made = tmp_path / name, tmp_path / f"{name}.o"
         source = ROOT / "tests" / "c" / f"{name}.c"
-        units = [source, *(ROOT / "src" / path for path in sources)]
-        flags = compile_flags(sanitize="address", werror=True)
-        command = ["cc", *flags, f"-I{ROOT / 'src'}", *map(str, units), "-o", str(program)]
-        subprocess.run([*command, *LIBRARIES], check=True)
+        subprocess.run(["cc", *address_build.flags, "-c", source, "-o", made], check=True)
+        objects = address_build.objects([ROOT / "src" / path for path in sources])
+        address_build.link([made, *objects], program, LIBRARIES)
         done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

@@ -21,7 +21,8 @@ from c.harness import (
 from c.test_limits import limit_locked_memory
 
 DATAGRAM = ("--transport", "datagram")
-SIZES = (1, 7, 8, 32, 1000, 32768, 65507)
+# A number shorter than 8 bytes, one that fills the message, a note, fragments, the largest.
+SIZES = (1, 8, 32, 1000, 65507)
 
 
 def datagrams(**options: object) -> Setting:
@@ -130,7 +131,7 @@ def note(which: int, index: int = 0, token: str = TOKEN) -> bytes:
     return b"COPYNOTE" + which.to_bytes(4) + index.to_bytes(4) + token.encode()
 
 
-def test_strangers_and_lost_welcomes_do_not_matter(address_build: Build) -> None:
+def test_strangers_do_not_matter(address_build: Build) -> None:
     setting = datagrams()
     with start_sender(address_build.sender("two_copy"), setting) as sender:
         port = listening_port(sender)

@@ -18,8 +18,8 @@ from c.variants import sender_variant
 URING = ("uring_registered", "uring_send", "uring_sendmsg", "uring_zero_copy")
 
 # What includes uring.h.
-SOURCES = ("uring.c", "uring_batch.c", "uring_region.c", "uring_zc.c")
-HEADERS = ("uring_batch.h", "uring_region.h", "uring_zc.h")
+SOURCES = ("uring.c", "uring_batch.c", "uring_region.c", "uring_stream.c", "uring_zc.c")
+HEADERS = ("uring_batch.h", "uring_region.h", "uring_stream.h", "uring_zc.h")
 
 # asm/unistd.h; the same number on every architecture
 IO_URING_SETUP = 425

@@ -1,12 +1,13 @@
 """Every byte arrives, whatever the strategy, size and number of threads."""
 
+import itertools
 import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from c.conftest import ROOT, Build
+from c.conftest import Build
 from c.harness import (
     Outcome,
     Setting,
@@ -17,9 +18,10 @@ from c.harness import (
     window_line,
 )
 
-from copycost.toolchain import compile_program
-
-SIZES = (1, 7, 8, 9, 1000, 4096, 65537, 1 << 20, 4 << 20)
+# Fewer bytes than fields, one field larger than the others, pages, more than one packet, and more
+# than a pipe or a send buffer holds; message_check.c goes through all small ones.
+SIZES = (1, 9, 4096, 65537, 4 << 20)
+SIZES_AND_THREADS = list(zip(SIZES, itertools.cycle((4, 1)), strict=False))
 
 
 def assert_every_byte_arrived(sender: Outcome, receiver: Outcome, setting: Setting) -> None:
@@ -40,8 +42,7 @@ def assert_every_byte_arrived(sender: Outcome, receiver: Outcome, setting: Setti
         assert sent["zero_copy"] is None
 
 
-@pytest.mark.parametrize("n_threads", [1, 4])
-@pytest.mark.parametrize("msg_bytes", SIZES)
+@pytest.mark.parametrize(("msg_bytes", "n_threads"), SIZES_AND_THREADS)
 def test_every_byte_arrives(
     address_build: Build, strategy: str, msg_bytes: int, n_threads: int
 ) -> None:
@@ -52,8 +53,7 @@ def test_every_byte_arrives(
     assert_every_byte_arrived(sender, receiver, setting)
 
 
-@pytest.mark.parametrize("verify", [False, True])
-@pytest.mark.parametrize("msg_bytes", [1000, 65537])
+@pytest.mark.parametrize(("msg_bytes", "verify"), [(1000, False), (65537, True)])
 def test_threads_do_not_race(
     thread_build: Build, strategy: str, msg_bytes: int, verify: bool
 ) -> None:
@@ -114,25 +114,3 @@ def test_short_writes_lose_no_byte(address_build: Build, strategy: str) -> None:
     setting, *outcomes = run_stopped_and_continued(program, address_build.receiver)
     assert_every_byte_arrived(*outcomes, setting)
     assert outcomes[0].result["total"]["short_writes"] > 0
-
-
-def test_a_buffer_reused_while_pinned_is_seen(tmp_path: Path, plain_build: Build) -> None:
-    """Proves that --verify can fail: a zero-copy sender that ignores completions is caught."""
-    source = (ROOT / "src/strategies/zero_copy.c").read_text()
-    careless = source.replace("slot_message(stream, slot)", "slot_message(stream, 0)")
-    assert careless != source
-    for path in (ROOT / "src").rglob("*.[ch]"):
-        copy = tmp_path / path.relative_to(ROOT)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(careless if path.name == "zero_copy.c" else path.read_text())
-    compile_program("sender", "zero_copy", tmp_path / "sender", root=tmp_path)
-    # A small window keeps the bytes waiting in the sender's queue, where they are only pinned.
-    setting = Setting(
-        msg_bytes=65536,
-        verify=True,
-        duration_s=0.2,
-        receiver_options=["--rcvbuf-bytes", "16384"],
-    )
-    _, receiver = run_pair(tmp_path / "sender", plain_build.receiver, setting)
-    assert receiver.code == 1
-    assert "bytes differ from the pattern" in receiver.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from c.conftest import ROOT, Build
 
-from copycost.toolchain import LIBRARIES, URING_LIBRARY, compile_flags, translation_units
+from copycost.toolchain import libraries, translation_units
 
 SRC = ROOT / "src"
 
@@ -34,7 +34,6 @@ def sender_variant(
     recompiled
         Other files that include a header among these, C files and headers.
     """
-    build.sender(strategy)  # compiles every unit
     copies = {}
     for name in (*changes, *recompiled):
         text = (SRC / name).read_text()
@@ -43,17 +42,16 @@ def sender_variant(
         copies[name] = folder / name
         copies[name].parent.mkdir(parents=True, exist_ok=True)
         copies[name].write_text(text.replace(before, after) if before else text)
-    flags = compile_flags(sanitize=build.sanitize)
-    objects = []
-    for unit in translation_units("sender", strategy, ROOT):
+    units = translation_units("sender", strategy, ROOT)
+    kept = [unit for unit in units if str(unit.relative_to(SRC)) not in copies]
+    objects = build.objects(kept)
+    for unit in units:
         copy = copies.get(str(unit.relative_to(SRC)))
-        if copy is None:
-            objects.append(build.units[unit])
-            continue
-        objects.append(copy.with_suffix(".o"))
-        include = [f"-I{folder}", f"-I{SRC}"]
-        subprocess.run(["cc", *flags, *include, "-c", copy, "-o", objects[-1]], check=True)
+        if copy is not None:
+            objects.append(copy.with_suffix(".o"))
+            flags = [flag for flag in build.flags if flag != "-Werror"]  # careless ones
+            command = ["cc", f"-I{folder}", *flags, "-c", copy, "-o", objects[-1]]
+            subprocess.run(command, check=True)
     program = folder / f"sender_{strategy}"
-    libraries = [*LIBRARIES, URING_LIBRARY] if strategy.startswith("uring") else LIBRARIES
-    subprocess.run(["cc", *flags, *objects, "-o", program, *libraries], check=True)
+    build.link(objects, program, libraries("sender", strategy, ROOT))
     return program

@@ -1,6 +1,18 @@
-#include "send_rest.h"
+#include "send_message.h"
 
+#include <errno.h>
 #include <string.h>
+
+int send_error(struct stream *stream, const char *call)
+{
+    if (errno == EINTR) {
+        count(stream->counters, COUNT_EINTR, 1);
+        return 0;
+    }
+    /* EAGAIN: SO_SNDTIMEO ran out, the peer does not read. */
+    return fail(stream->failure, errno == EAGAIN ? ETIMEDOUT : errno, "%s: %s on fd %d",
+                the_strategy.name, call, stream->fd);
+}
 
 int send_rest(struct stream *stream, const struct message *message, size_t sent_bytes,
               send_iovecs *send_once)
