@@ -23,24 +23,35 @@ def row(value: float | None, limit: Limit | None = None, **rest: float) -> Row:
         (row(0.4, AT_MOST_HALF), "ok"),
         (row(0.6, AT_MOST_HALF), "over"),
         (row(1.2, AT_LEAST_ONE, low=1.1, high=1.3), "ok"),
-        (row(1.2, AT_LEAST_ONE, low=0.9, high=1.3), "ok, unsure"),
-        (row(0.9, AT_LEAST_ONE, low=0.8, high=1.1), "under, unsure"),
+        (row(1.2, AT_LEAST_ONE, low=0.9, high=1.3), "unsure"),
+        (row(0.9, AT_LEAST_ONE, low=0.8, high=1.1), "unsure"),
         (row(7.0), ""),
         (row(None, AT_LEAST_ONE), "not measured"),
     ],
 )
-def test_verdict_compares_with_the_limit_and_names_a_range_across_it(
+def test_verdict_compares_with_the_limit_and_is_unsure_where_the_interval_holds_it(
     found: Row, verdict: str
 ) -> None:
     assert found.verdict == verdict
 
 
-def test_rounds_become_their_median_and_range() -> None:
-    found = row_of_rounds("group", "name", [3.0, 1.0, 2.0], "s")
-    assert (found.value, found.low, found.high, found.n) == (2.0, 1.0, 3.0, 3)
+def test_rounds_become_their_median_and_its_interval() -> None:
+    few = row_of_rounds("group", "name", [3.0, 1.0, 2.0], "s")
+    many = row_of_rounds("group", "name", [3.0, 1.0, 2.0] * 10, "s")
+    assert (few.value, few.n, many.value, many.n) == (2.0, 3, 2.0, 30)
+    assert few.low is not None
+    assert few.high is not None
+    assert many.low is not None
+    assert many.high is not None
+    assert few.low < many.low < 2.0 < many.high < few.high
 
 
-def test_a_single_round_has_no_range() -> None:
+def test_one_wild_round_does_not_settle_a_row() -> None:
+    found = row_of_rounds("group", "name", [1.15, 0.81, 5.9], "", AT_LEAST_ONE)
+    assert found.verdict == "unsure"
+
+
+def test_a_single_round_has_no_interval() -> None:
     found = row_of_rounds("group", "name", [3.0], "s")
     assert (found.value, found.low, found.high, found.n) == (3.0, None, None, 1)
 

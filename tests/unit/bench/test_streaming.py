@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from copycost.bench.bench import Bench
 from copycost.bench.iperf import Stream
 from copycost.bench.pair import BARE, Programs, message_ns, received_rate, run_pair
-from copycost.bench.streaming import Bench, contenders_of, ratio_row, sampling_rows
+from copycost.bench.streaming import contenders_of, contest_of, sampling_rows
 from copycost.errors import HostError
 from copycost.testbed.testbed import open_testbed
 
@@ -25,40 +26,12 @@ def programs() -> Iterator[Programs]:
 
 def bench(programs: Programs, rounds: int = 3) -> Bench:
     with open_testbed("loopback") as testbed:
-        return Bench(testbed, programs, 0, rounds, STREAM, seed=1)
+        return Bench(testbed, programs, 0, rounds, rounds, STREAM, seed=1)
 
 
-def test_each_round_holds_each_contender_once_in_an_order_of_its_own(programs: Programs) -> None:
-    calls: list[str] = []
-
-    def contender(name: str) -> float:
-        calls.append(name)
-        return float(len(calls))
-
-    names = ["a", "b", "c", "d"]
-    results = bench(programs, rounds=6).in_rounds(
-        {name: lambda name=name: contender(name) for name in names}
-    )
-    rounds = [calls[i : i + 4] for i in range(0, 24, 4)]
-    assert all(sorted(order) == names for order in rounds)
-    assert len({tuple(order) for order in rounds}) > 1
-    assert all(len(results[name]) == 6 for name in names)
-
-
-def test_each_program_enters_the_ratio_with_its_better_placement() -> None:
-    row = ratio_row(
-        replace(STREAM, msg_bytes=65536, n_streams=4),
-        {
-            "two_copy pinned": [2e9, 6e9, 8e9],
-            "two_copy free": [1e9, 1e9, 1e9],
-            "iperf3 pinned": [1e9, 1e9, 9e9],
-            "iperf3 free": [2e9, 2e9, 2e9],
-        },
-    )
-    assert row.value == 3.0
-    assert (row.low, row.high, row.n) == (1.0, 4.0, 3)
-    assert row.name == "two_copy / iperf3, 64 KiB, 4 streams"
-    assert "two_copy free 1.0" in row.note
+def test_contest_states_size_and_streams(programs: Programs) -> None:
+    contest = contest_of(bench(programs), replace(STREAM, msg_bytes=65536, n_streams=4))
+    assert contest.name == "two_copy / iperf3, 64 KiB, 4 streams"
 
 
 def test_contenders_are_both_programs_in_both_placements(programs: Programs) -> None:

@@ -1,15 +1,19 @@
 """What the benchmark found, row by row, as a table for people and as JSON for programs."""
 
 import json
-import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from copycost.errors import DataError
+import numpy as np
 
-SCHEMA_VERSION = 1
+from copycost.errors import DataError
+from copycost.stats.medians import median_intervals
+from copycost.stats.settings import StatisticsSettings
+
+SCHEMA_VERSION = 2
+_STATISTICS = StatisticsSettings(confidence=0.95)  # which the heading of the table states
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ class Row:
     unit : str
         Unit of the value; empty for a ratio.
     low, high : float or None
-        Smallest and largest round; None where there was only one.
+        95 % interval of the median; None where there was only one round.
     n : int
         Rounds behind the value.
     limit : Limit or None
@@ -61,18 +65,24 @@ class Row:
     note: str = ""
 
     @property
+    def unsure(self) -> bool:
+        """Whether the interval reaches to both sides of the limit."""
+        if self.limit is None or self.low is None or self.high is None:
+            return False
+        return self.limit.holds(self.low) != self.limit.holds(self.high)
+
+    @property
     def verdict(self) -> str:
-        """`ok`, `under` or `over`, with `, unsure` where the range holds the limit as well."""
+        """`ok`, `under` or `over`; `unsure` where the interval reaches to both sides."""
         if self.value is None:
             return "not measured"
         if self.limit is None:
             return ""
-        missed = "under" if self.limit.bound == "at_least" else "over"
-        verdict = "ok" if self.limit.holds(self.value) else missed
-        ends = [end for end in (self.low, self.high) if end is not None]
-        if len({self.limit.holds(end) for end in ends}) == 2:
-            verdict += ", unsure"
-        return verdict
+        if self.unsure:
+            return "unsure"
+        if self.limit.holds(self.value):
+            return "ok"
+        return "under" if self.limit.bound == "at_least" else "over"
 
 
 def row_of_rounds(
@@ -83,7 +93,7 @@ def row_of_rounds(
     limit: Limit | None = None,
     note: str = "",
 ) -> Row:
-    """Return the row of a value that was measured in rounds: their median and their range.
+    """Return the row of a value that was measured in rounds: their median and its interval.
 
     Raises
     ------
@@ -92,14 +102,16 @@ def row_of_rounds(
     """
     if not rounds:
         raise DataError(f"bench: {group}, {name}: no round was measured, expected at least one")
+    found = median_intervals(np.array([rounds], dtype=np.float64), _STATISTICS)
+    several = len(rounds) > 1
     return Row(
         group=group,
         name=name,
-        value=statistics.median(rounds),
+        value=float(found.median[0]),
         unit=unit,
         n=len(rounds),
-        low=min(rounds) if len(rounds) > 1 else None,
-        high=max(rounds) if len(rounds) > 1 else None,
+        low=float(found.low[0]) if several else None,
+        high=float(found.high[0]) if several else None,
         limit=limit,
         note=note,
     )
@@ -114,7 +126,7 @@ def format_value(value: float | None) -> str:
     return f"{value:#.3g}"
 
 
-_HEADINGS = ("", "value", "range", "n", "limit", "verdict", "")
+_HEADINGS = ("", "value", "95 % interval", "n", "limit", "verdict", "")
 
 
 def table_of(rows: Iterable[Row]) -> str:
@@ -134,13 +146,13 @@ def table_of(rows: Iterable[Row]) -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    spread = ""
+    interval = ""
     if row.low is not None:
-        spread = f"{format_value(row.low)} to {format_value(row.high)}"
+        interval = f"{format_value(row.low)} to {format_value(row.high)}"
     return (
         f"  {row.name}",
         f"{format_value(row.value)} {row.unit}".strip(),
-        spread,
+        interval,
         str(row.n),
         str(row.limit or ""),
         row.verdict,

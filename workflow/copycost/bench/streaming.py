@@ -1,20 +1,16 @@
 """Our sender beside iperf3, and beside itself: interleaved rounds on one testbed."""
 
-import random
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
+from copycost.bench.bench import Bench
+from copycost.bench.contest import Contest, contest_row
 from copycost.bench.iperf import Stream, iperf_rate
-from copycost.bench.pair import BARE, Programs, message_ns, received_rate, run_pair
+from copycost.bench.pair import BARE
 from copycost.bench.rows import Limit, Row, row_of_rounds
-from copycost.measure.lock import host_lock_path, measurement_lock
-from copycost.measure.placement import place
 from copycost.sizes import format_size
-from copycost.testbed.testbed import Testbed, open_testbed
 
 _SIZES = (4096, 65536, 1048576)
 _STREAM_COUNTS = (1, 4)
@@ -22,77 +18,12 @@ _RATIO_LIMIT = Limit("at_least", 1.0)
 _SAMPLING_LIMIT_PERCENT = Limit("at_most", 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """Where and how often to measure streams.
-
-    Attributes
-    ----------
-    rounds : int
-        Rounds of every comparison; a round holds one run of each contender.
-    stream : Stream
-        Seconds and CPUs of every run; size and number of streams are replaced.
-    seed : int
-        Seed of the order of the contenders within a round.
-    """
-
-    testbed: Testbed
-    programs: Programs
-    lock_fd: int
-    rounds: int
-    stream: Stream
-    seed: int
-
-    def pair_rate(self, sender: str, stream: Stream) -> float:
-        """Run our pair and return what was received [bit/s]."""
-        return received_rate(run_pair(self.testbed, self.programs, sender, stream, self.lock_fd))
-
-    def message_ns(self, sender: str, stream: Stream) -> float:
-        """Run our pair and return the sender's time per message [ns]."""
-        return message_ns(run_pair(self.testbed, self.programs, sender, stream, self.lock_fd))
-
-    def in_rounds(self, contenders: Mapping[str, Callable[[], float]]) -> dict[str, list[float]]:
-        """Run every contender once per round, in a new order each time; return all results."""
-        order = random.Random(self.seed)
-        results: dict[str, list[float]] = {name: [] for name in contenders}
-        for _ in range(self.rounds):
-            for name in order.sample(sorted(contenders), len(contenders)):
-                results[name].append(contenders[name]())
-        return results
-
-
-@contextmanager
-def open_bench(
-    folder: Path, root: Path, *, rounds: int, duration_s: int, seed: int
-) -> Iterator[Bench]:
-    """Build the programs and the testbed, and keep other measurements out.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the programs are built.
-    root : Path
-        The project.
-
-    Raises
-    ------
-    HostError
-        If the programs or the testbed cannot be made here.
-    """
-    programs = Programs(folder)
-    programs.build(["two_copy", "null"], root)
-    cpus = place(None, None)
-    stream = Stream(0, 0, 1, duration_s, cpus.sender_cpus, cpus.receiver_cpus)
-    with measurement_lock(host_lock_path()) as lock, open_testbed("veth") as testbed:
-        yield Bench(testbed, programs, lock.fd, rounds, stream, seed)
-
-
 def iperf_rows(bench: Bench) -> Iterator[Row]:
     """Yield the throughput of `two_copy` as a multiple of iperf3's, per size and streams."""
     for n_streams in _STREAM_COUNTS:
         for msg_bytes in _SIZES:
             stream = replace(bench.stream, msg_bytes=msg_bytes, n_streams=n_streams)
-            yield ratio_row(stream, bench.in_rounds(contenders_of(bench, stream)))
+            yield contest_row(bench, contest_of(bench, stream))
 
 
 def contenders_of(bench: Bench, stream: Stream) -> dict[str, Callable[[], float]]:
@@ -110,31 +41,17 @@ def contenders_of(bench: Bench, stream: Stream) -> dict[str, Callable[[], float]
     }
 
 
-def ratio_row(stream: Stream, rates: Mapping[str, Sequence[float]]) -> Row:
-    """Return the row of a comparison with iperf3.
-
-    Parameters
-    ----------
-    rates : mapping
-        Of each contender the received rate [bit/s] of every round. Each program enters with its
-        better placement, by the median; a round's ratio is that of its two runs.
-    """
-    medians = {name: statistics.median(rounds) for name, rounds in rates.items()}
-
-    def better(program: str) -> str:
-        return max((name for name in rates if name.startswith(program)), key=medians.__getitem__)
-
-    ours, theirs = better("two_copy"), better("iperf3")
-    ratios = [x / y for x, y in zip(rates[ours], rates[theirs], strict=True)]
+def contest_of(bench: Bench, stream: Stream) -> Contest:
+    """Return the comparison with iperf3 of these streams."""
     streams = "1 stream" if stream.n_streams == 1 else f"{stream.n_streams} streams"
-    shown = ", ".join(f"{name} {median / 1e9:.1f}" for name, median in medians.items())
-    return row_of_rounds(
-        "streaming",
-        f"two_copy / iperf3, {format_size(stream.msg_bytes)}, {streams}",
-        ratios,
-        "",
-        _RATIO_LIMIT,
-        note=f"Gbit/s: {shown}",
+    return Contest(
+        group="streaming",
+        name=f"two_copy / iperf3, {format_size(stream.msg_bytes)}, {streams}",
+        programs=("two_copy", "iperf3"),
+        contenders=contenders_of(bench, stream),
+        limit=_RATIO_LIMIT,
+        quantity="Gbit/s",
+        per_unit=1e9,
     )
 
 
@@ -153,7 +70,7 @@ def harness_rows(bench: Bench) -> Iterator[Row]:
             for strategy in ("null", "two_copy")
             for sender in (strategy, strategy + BARE)
         }
-        times = bench.in_rounds(contenders)
+        times = bench.in_rounds(contenders, 0, bench.rounds)
         yield row_of_rounds("harness", f"null strategy, {size}", times["null"], "ns per message")
         yield from sampling_rows(size, times)
 
