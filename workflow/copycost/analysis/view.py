@@ -92,12 +92,17 @@ class View:
 
         Those of the config, and those that were added to it for this number of threads.
         """
-        rows = self.rows[self.rows["n_threads"] == n_threads]
-        found = [
-            set(rows.loc[rows["implementation"] == name, "msg_bytes"]) for name in implementations
-        ]
-        added = set.intersection(*found) if found else set()
-        return tuple(sorted({*self.msg_bytes, *(int(size) for size in added)}))
+        found = [self._sizes.get((n_threads, name), set()) for name in implementations]
+        return tuple(sorted(set(self.msg_bytes).union(set.intersection(*found) if found else ())))
+
+    @cached_property
+    def _sizes(self) -> dict[tuple[int, str], set[int]]:
+        """The sizes [bytes] that were to be measured, by number of threads and implementation."""
+        sizes: dict[tuple[int, str], set[int]] = {}
+        keys = self.rows[["n_threads", "implementation", "msg_bytes"]].drop_duplicates()
+        for n_threads, name, size in keys.itertuples(index=False):
+            sizes.setdefault((int(n_threads), str(name)), set()).add(int(size))
+        return sizes
 
     @cached_property
     def measured(self) -> pd.DataFrame:
@@ -124,7 +129,12 @@ class View:
 
     def of(self, implementation: str) -> pd.DataFrame:
         """Return the measured rows of one implementation."""
-        return self.measured[self.measured["implementation"] == implementation]
+        return self._of.get(implementation, self.measured.iloc[:0])
+
+    @cached_property
+    def _of(self) -> dict[str, pd.DataFrame]:
+        """The measured rows by implementation: the questions look at each of them many times."""
+        return {str(name): rows for name, rows in self.measured.groupby("implementation")}
 
     def counted(self, column: str) -> bool:
         """Tell whether a counter counted; one that reads 0 everywhere did not."""
@@ -145,12 +155,13 @@ class View:
 
     def verdicts(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
         """Return the rows of the ratios table for one pair and metric."""
-        rows = self.ratios
-        return rows[
-            (rows["metric"] == metric)
-            & (rows["implementation"] == implementation)
-            & (rows["baseline"] == baseline)
-        ]
+        return self._verdicts.get((metric, implementation, baseline), self.ratios.iloc[:0])
+
+    @cached_property
+    def _verdicts(self) -> dict[tuple[str, str, str], pd.DataFrame]:
+        """The rows of the ratios table by metric, implementation and baseline."""
+        groups = self.ratios.groupby(["metric", "implementation", "baseline"])
+        return {(str(metric), str(one), str(other)): rows for (metric, one, other), rows in groups}
 
     def pooled(self, logs: pd.DataFrame) -> Ratio:
         """Return one ratio over many cells: each round's mean over the cells is one replicate.
