@@ -149,7 +149,7 @@ def new_sheet(
         # Every family has all points: its own to be followed, the others as context.
         row = _FAMILY
         data = pd.concat([data.assign(**{row: group.name}) for group in groups])
-    grid = sns.FacetGrid(
+    grid = _Grid(
         data,
         col=column,
         row=row,
@@ -169,6 +169,13 @@ def new_sheet(
         for ((at, along, _), part), axes in zip(grid.facet_data(), grid.axes.flat, strict=True)
     )
     return Sheet(grid.figure, contents, n_columns, width_cm, row_height_cm)
+
+
+class _Grid(sns.FacetGrid):
+    """A grid that is laid out once, when it has been drawn, and not when it is made as well."""
+
+    def tight_layout(self, *_arguments: object, **_settings: object) -> "_Grid":
+        return self
 
 
 def groups_of(data: pd.DataFrame) -> tuple[Family, ...]:
