@@ -17,10 +17,10 @@ check() {
     mypy) mypy ;;
     snakefmt) snakefmt --check --compact-diff Snakefile workflow/rules ;;
     clang_format) clang-format --dry-run -Werror src/*.[ch] src/*/*.[ch] ;;
-    clang_tidy) python -m copycost.toolchain tidy ;;
+    clang_tidy) python -m copycost.toolchain_checks tidy ;;
     shellcheck) shellcheck run .ci/run tests/checks.sh ;;
-    build_gcc) python -m copycost.toolchain check --compiler gcc ;;
-    build_clang) python -m copycost.toolchain check --compiler clang ;;
+    build_gcc) python -m copycost.toolchain_checks compile --compiler gcc ;;
+    build_clang) python -m copycost.toolchain_checks compile --compiler clang ;;
     unit) python -m pytest -n auto tests/unit tests/golden tests/report ;;
     measured) python -m pytest tests/c tests/workflow ;; # one process: they would disturb each other
     *)

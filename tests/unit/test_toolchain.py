@@ -12,6 +12,8 @@ ROOT = Path(__file__).parents[2]
 
 
 RECEIVER = "recv"
+# The program with the fewest sources, where any will do.
+SMALLEST: tuple[toolchain.Program, None] = ("memory_floor", None)
 
 
 def names(program: toolchain.Program, part: str | None, root: Path = ROOT) -> set[str]:
@@ -77,21 +79,21 @@ def test_a_program_has_a_part_where_there_are_several(
 
 
 def test_compiler_messages_reach_the_user(checkout: Path) -> None:
-    with (checkout / "src/strategies/null.c").open("a") as file:
+    with (checkout / "src/memory_floor.c").open("a") as file:
         file.write("this is no C\n")
     with pytest.raises(HostError) as caught:
-        toolchain.compile_program("sender", "null", checkout / "out", root=checkout)
-    assert "sender null: cc refused the sources" in str(caught.value)
-    assert "null.c" in str(caught.value)
+        toolchain.compile_program(*SMALLEST, checkout / "out", root=checkout)
+    assert "memory_floor: cc refused the sources" in str(caught.value)
+    assert "memory_floor.c" in str(caught.value)
     assert "error: " in str(caught.value)
 
 
 def test_warnings_are_errors_where_asked(checkout: Path) -> None:
-    with (checkout / "src/strategies/null.c").open("a") as file:
+    with (checkout / "src/memory_floor.c").open("a") as file:
         file.write("static int unused;\n")
-    toolchain.compile_program("sender", "null", checkout / "out", root=checkout)
+    toolchain.compile_program(*SMALLEST, checkout / "out", root=checkout)
     with pytest.raises(HostError, match="unused"):
-        toolchain.compile_program("sender", "null", checkout / "out", root=checkout, werror=True)
+        toolchain.compile_program(*SMALLEST, checkout / "out", root=checkout, werror=True)
 
 
 def test_missing_compiler_is_named() -> None:
@@ -102,13 +104,13 @@ def test_missing_compiler_is_named() -> None:
 
 
 def test_a_program_tells_its_sources_and_is_the_same_anywhere(checkout: Path) -> None:
-    digest = toolchain.source_digest(toolchain.sources("sender", "null", checkout), checkout)
+    digest = toolchain.source_digest(toolchain.sources(*SMALLEST, checkout), checkout)
     first, second = checkout / "bin" / "first", checkout / "bin" / "second"
-    toolchain.compile_program("sender", "null", first, root=checkout)
-    toolchain.compile_program("sender", "null", second, root=ROOT)
+    toolchain.compile_program(*SMALLEST, first, root=checkout)
+    toolchain.compile_program(*SMALLEST, second, root=ROOT)
     assert first.read_bytes() == second.read_bytes()
     told = subprocess.run([first, "--version"], capture_output=True, text=True, check=True).stdout
-    assert told.startswith(f"sender null, source {digest[:16]}, gcc ")
+    assert told.startswith(f"memory_floor, source {digest[:16]}, gcc ")
     assert "flags -std=c11" in told
 
 

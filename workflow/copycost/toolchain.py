@@ -1,17 +1,10 @@
-"""Compile the C programs: the one place for their sources and flags.
+"""Compile the C programs: the one place for their sources and flags."""
 
-``python -m copycost.toolchain check --compiler clang`` compiles all of them with warnings as
-errors; ``python -m copycost.toolchain tidy`` runs clang-tidy over them.
-"""
-
-import argparse
 import functools
 import hashlib
 import re
 import shlex
 import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
@@ -222,65 +215,25 @@ def compile_program(
         str(output.resolve()),
         *libraries(program, part, root, compiler=compiler),
     ]
-    try:
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        raise HostError(
-            f"compiler: {compiler} not found, expected gcc or clang; install gcc (./run does)"
-        ) from None
-    if done.returncode != 0:
-        name = f"{program} {part}" if part else program
-        raise HostError(
-            f"{name}: {compiler} refused the sources (exit code {done.returncode}):\n"
-            f"{done.stderr.strip()}\n{shlex.join(command)}"
-        )
+    run_compiler(command, f"{program} {part}" if part else program, root)
 
 
-def check_all(compiler: str, root: Path) -> None:
-    """Compile all programs with warnings as errors, and keep none; errors as `compile_program`."""
-    with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder, "program")
-        for program, part in all_programs(root):
-            compile_program(program, part, output, root=root, compiler=compiler, werror=True)
-
-
-def tidy(root: Path) -> int:
-    """Run clang-tidy over all C files with the flags of a build and return its exit code.
+def run_compiler(command: Sequence[str], name: str, root: Path) -> None:
+    """Run a compiler in the project's folder; `name` is what it compiles.
 
     Raises
     ------
     HostError
-        If there is no clang-tidy.
+        If there is no such compiler, or it refuses the sources; the message holds what it says.
     """
-    files = sorted(root.glob("src/*.c")) + sorted(root.glob("src/*/*.c"))
-    flags = [*compile_flags(), f"-I{root / 'src'}"]
-    command = ["clang-tidy", "--quiet", *map(str, files), "--", *flags]
     try:
-        return subprocess.run(command, check=False).returncode
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         raise HostError(
-            "clang-tidy: not found; it is in the environment of envs/requirements-dev.txt"
+            f"compiler: {command[0]} not found, expected gcc or clang; install gcc (./run does)"
         ) from None
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Run a check that ``./run test`` asks for and return the exit code."""
-    parser = argparse.ArgumentParser(prog="copycost.toolchain", description="Check the C sources.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    check = commands.add_parser("check", help="compile everything with warnings as errors")
-    check.add_argument("--compiler", default="cc", help="a command that takes gcc's flags")
-    commands.add_parser("tidy", help="run clang-tidy")
-    chosen = parser.parse_args(arguments)
-    root = Path(__file__).parents[2]
-    try:
-        if chosen.command == "tidy":
-            return tidy(root)
-        check_all(chosen.compiler, root)
-    except (ConfigError, HostError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    if done.returncode != 0:
+        raise HostError(
+            f"{name}: {command[0]} refused the sources (exit code {done.returncode}):\n"
+            f"{done.stderr.strip()}\n{shlex.join(command)}"
+        )

@@ -1,0 +1,54 @@
+"""The checks of the C sources find what is wrong in any file, and are content with the rest."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from copycost.errors import HostError
+from copycost.toolchain_checks import compile_all, tidy
+
+GOOD = "int helper(void);\nint main(void)\n{\n    return helper();\n}\n"
+HELPER = '#include "helper.h"\nint helper(void)\n{\n    return 0;\n}\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of one program that consists of two C files."""
+    shutil.copy(Path(__file__).parents[2] / ".clang-tidy", tmp_path)
+    src = tmp_path / "src"
+    src.mkdir()
+    (src / "memory_floor.c").write_text('#include "helper.h"\n' + GOOD)
+    (src / "helper.c").write_text(HELPER)
+    (src / "helper.h").write_text("int helper(void);\n")
+    return tmp_path
+
+
+def test_good_sources_pass_and_leave_nothing(project: Path) -> None:
+    before = sorted(project.rglob("*"))
+    compile_all("cc", project)
+    assert sorted(project.rglob("*")) == before
+
+
+def test_a_warning_in_one_file_names_it(project: Path) -> None:
+    (project / "src/helper.c").write_text(HELPER + "static int unused;\n")
+    with pytest.raises(HostError, match=r"^src/helper\.c: cc refused the sources(.|\n)*unused"):
+        compile_all("cc", project)
+
+
+def test_a_program_that_cannot_be_linked_is_named(project: Path) -> None:
+    (project / "src/helper.c").write_text('#include "helper.h"\n')
+    with pytest.raises(HostError, match=r"^memory_floor: cc refused the sources(.|\n)*helper"):
+        compile_all("cc", project)
+
+
+@pytest.mark.skipif(shutil.which("clang-tidy") is None, reason="no clang-tidy on the PATH")
+@pytest.mark.parametrize("wrong", ["helper.c", "memory_floor.c"])
+def test_clang_tidy_looks_at_every_file(
+    project: Path, capsys: pytest.CaptureFixture[str], wrong: str
+) -> None:
+    assert tidy(project)
+    path = project / "src" / wrong
+    path.write_text(path.read_text() + "this is no C\n")
+    assert not tidy(project)
+    assert f"{wrong}:" in capsys.readouterr().out
