@@ -64,8 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="./run bench",
         description="How fast copycost itself is: its two_copy sender beside iperf3 on the same"
         " testbed in interleaved rounds, its round trips beside sockperf's, its workflow beside the"
-        " clock. Takes about 20 minutes, and up to 15 more where the first rounds leave open whether"
-        " a limit is kept.",
+        " clock. Takes about 20 minutes, and up to 15 more where first rounds leave open whether a"
+        " limit is kept.",
     )
     parser.add_argument(
         "--only", nargs="+", choices=list(_PARTS), default=list(_PARTS), help="parts (default: all)"

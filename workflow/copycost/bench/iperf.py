@@ -4,15 +4,14 @@ Source: iperf3(1), versions 3.9 to 3.17; from 3.16 on it has one thread per stre
 """
 
 import json
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from copycost.bench.yardstick import client_output
 from copycost.errors import HostError, ParseError
 from copycost.testbed.testbed import Testbed
 
 _PORT = 5201  # in a network namespace of our own, so nobody else has it
-_SLACK_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,33 +49,17 @@ def iperf_rate(testbed: Testbed, stream: Stream, *, pinned: bool) -> float:
         If its output is not what iperf3 writes.
     """
     address = testbed.addresses[1]
-    server_cpu = _affinity(stream.receiver_cpus[:1]) if pinned else []
-    client_cpu = _affinity(stream.sender_cpus[:1]) if pinned else []
-    server_command = ["iperf3", "-s", "-1", "-B", address, "-p", str(_PORT), "--forceflush"]
-    try:
-        with testbed.inside("receiver"):
-            server = subprocess.Popen(
-                server_command + server_cpu,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-    except FileNotFoundError as error:
-        raise HostError("iperf3 was not found; install the package iperf3") from error
-    try:
-        _wait_until_listening(server)
-        with testbed.inside("sender"):
-            client = subprocess.run(
-                client_command(address, stream) + client_cpu,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=stream.warmup_s + stream.duration_s + _SLACK_S,
-            )
-        return received_rate(client.stdout)
-    finally:
-        server.kill()
-        server.communicate()
+    cpus = (stream.receiver_cpus[:1], stream.sender_cpus[:1]) if pinned else ((), ())
+    server = ["iperf3", "-s", "-1", "-B", address, "-p", str(_PORT), "--forceflush"]
+    output = client_output(
+        testbed,
+        [*server, *_affinity(cpus[0])],
+        [*client_command(address, stream), *_affinity(cpus[1])],
+        program="iperf3",
+        ready="listening",
+        duration_s=stream.warmup_s + stream.duration_s,
+    )
+    return received_rate(output)
 
 
 def client_command(address: str, stream: Stream) -> list[str]:
@@ -112,13 +95,3 @@ def received_rate(output: str) -> float:
 
 def _affinity(cpus: Sequence[int]) -> list[str]:
     return ["-A", str(cpus[0])] if cpus else []
-
-
-def _wait_until_listening(server: subprocess.Popen[str]) -> None:
-    """Read the server's lines until it says that it listens; its end is the end of the lines."""
-    said = []
-    for line in server.stdout or ():
-        said.append(line.strip())
-        if "listening" in line:
-            return
-    raise HostError(f"iperf3 -s did not start: {' '.join(said) or 'it said nothing'}")

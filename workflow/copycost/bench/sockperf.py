@@ -5,16 +5,14 @@ TCP_NODELAY, and waits for the reply of the same size before it sends the next.
 """
 
 import re
-import shutil
-import subprocess
 from collections.abc import Sequence
 
 from copycost.bench.iperf import Stream
-from copycost.errors import HostError, ParseError
+from copycost.bench.yardstick import client_output
+from copycost.errors import ParseError
 from copycost.testbed.testbed import Testbed
 
 _PORT = 11111  # in a network namespace of our own, so nobody else has it
-_SLACK_S = 15.0
 _MEDIAN = re.compile(r"percentile 50\.0+ =\s*([0-9.]+)")
 
 
@@ -28,28 +26,16 @@ def sockperf_median_ns(testbed: Testbed, stream: Stream) -> float:
     ParseError
         If its output is not what sockperf writes.
     """
-    if shutil.which("sockperf") is None:
-        raise HostError("sockperf was not found; install the package sockperf")
     address = testbed.addresses[1]
-    server_command = [*_on(stream.receiver_cpus), "sockperf", "server", *_at(address)]
-    with testbed.inside("receiver"):
-        server = subprocess.Popen(
-            server_command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-    try:
-        _wait_until_serving(server)
-        with testbed.inside("sender"):
-            client = subprocess.run(
-                client_command(address, stream),
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=stream.warmup_s + stream.duration_s + _SLACK_S,
-            )
-        return median_ns(client.stdout)
-    finally:
-        server.kill()
-        server.communicate()
+    output = client_output(
+        testbed,
+        [*_on(stream.receiver_cpus), "sockperf", "server", *_at(address)],
+        client_command(address, stream),
+        program="sockperf",
+        ready="to block on socket",
+        duration_s=stream.warmup_s + stream.duration_s,
+    )
+    return median_ns(output)
 
 
 def client_command(address: str, stream: Stream) -> list[str]:
@@ -83,13 +69,3 @@ def _at(address: str) -> list[str]:
 def _on(cpus: Sequence[int]) -> list[str]:
     """Return what starts a program on the first of these CPUs, nothing where there is none."""
     return ["taskset", "-c", str(cpus[0])] if cpus else []
-
-
-def _wait_until_serving(server: subprocess.Popen[str]) -> None:
-    """Read the server's lines until it is ready; its end is the end of the lines."""
-    said = []
-    for line in server.stdout or ():
-        said.append(line.strip())
-        if "to block on socket" in line:
-            return
-    raise HostError(f"sockperf server did not start: {' '.join(said) or 'it said nothing'}")
