@@ -3,7 +3,7 @@
 #   snakemake --cores 1            everything
 #   snakemake --cores 1 tables     only as far as the tables; also: measure, figures, report
 #   snakemake --cores 1 compare    this host beside published runs
-#   snakemake --cores 1 profile    which functions the CPU time goes to
+#   snakemake --cores 1 profile    which functions the CPU time goes to; also: cpu_budget, datagrams
 #   snakemake --cores 1 audit      not ours: tables that others measured, see docs/audit.md
 import re
 import sys
@@ -18,7 +18,7 @@ min_version("9.17")  # `priority` may be a function of the wildcards
 PACKAGE_ROOT = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, PACKAGE_ROOT)
 
-from copycost import announce, entry
+from copycost import announce, entry, toolchain
 from copycost.added import ADDED_PATH
 from copycost.conditions import TESTBEDS
 from copycost.config import STUDIES
@@ -36,8 +36,8 @@ configfile: "config.yaml"
 
 
 package_files = partial(entry.package_files, workflow.basedir)
-STRATEGIES = entry.strategies(workflow.basedir)
-RECEIVERS = entry.receivers(workflow.basedir)
+STRATEGIES = toolchain.strategies(Path(workflow.basedir))
+RECEIVERS = toolchain.receivers(Path(workflow.basedir))
 CONFIG = entry.checked_config(workflow, config)
 GRID = Grid.of(CONFIG)
 HOST_IDENTITY = host_identity()
@@ -140,7 +140,7 @@ onstart:
 
 
 onsuccess:
-    announce.say_what_came_out(CONFIG)
+    announce.say_what_came_out(workflow, CONFIG)
 
 
 onerror:

@@ -4,17 +4,15 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from copycost import entry
+from copycost.config_check import check_config
+from copycost.config_rules import Surroundings
 from copycost.config_sources import require_yaml
+from copycost.toolchain import strategies
 
 ROOT = Path(__file__).parents[2]
-
-
-def test_the_strategies_are_the_files_that_implement_them() -> None:
-    names = entry.strategies(ROOT)
-    assert {"null", "one_copy", "two_copy", "zero_copy"} <= set(names)
-    assert names == tuple(sorted(names))
 
 
 def test_package_files_are_relative_to_the_checkout() -> None:
@@ -46,6 +44,22 @@ def test_every_change_of_the_host_is_named() -> None:
 def test_a_long_value_is_cut_short() -> None:
     (change,) = entry.host_changes({"kernel_version": "x" * 200}, {"kernel_version": "y"})
     assert len(change) < 120
+
+
+def test_a_study_is_a_chapter_where_it_is_enabled_or_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    around = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)
+    config = check_config(tree, sources=[("config.yaml", tree)], around=around)
+    assert entry.is_chapter(config, "profile")
+    assert not entry.is_chapter(config, "datagrams")
+    facts = Path("results/datagrams/facts.json")
+    facts.parent.mkdir(parents=True)
+    facts.write_text("{}")
+    assert entry.is_chapter(config, "datagrams")
+    assert not entry.is_chapter(config, "cpu_budget")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def record(cycles: dict[str, Any] | None = None, **other: object) -> dict[str, A
         "study": "streams",
         "status": "measured",
         "reason": None,
-        "wall_s": 0.9,
+        "settings": {"warmup_s": 0.2, "duration_s": 1.0},
         "sender": {"process": {"cpu_ns": 200_000_000}},
         "receiver": {
             "process": {"cpu_ns": 100_000_000},
@@ -59,7 +59,7 @@ def test_a_repetition_without_result_says_why(status: str) -> None:
 
 def test_each_repetition_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(progress.VARIABLE, "")  # so that what `begin` sets is taken away again
-    said = progress.begin(tmp_path / "logs" / "progress.json", n_cells=12, window_s=1.2)
+    said = progress.begin(tmp_path / "logs" / "progress.json", n_repetitions=12, expected_s=19.8)
     assert said == "copycost: measuring 12 repetitions, which takes about 20 s."
     first = progress.tell(CELL, record())
     assert first.startswith(
@@ -85,16 +85,29 @@ def test_a_counter_that_was_lost_costs_no_measurement(
 
 
 def test_the_rest_is_expected_at_the_pace_so_far() -> None:
-    run = progress.Progress(total=4, expected_s=2.0)
+    run = progress.Progress(total=4, expected_s=8.0)
     assert run.left_s(now_s=100.0) == 8.0
-    run = run.after("measured", took_s=1.0, now_s=100.0)
-    run = run.after("skipped", took_s=0.1, now_s=101.0)
-    assert run.left_s(now_s=101.0) == pytest.approx(2 * 3.0 / 2)
+    run = run.after(expected_s=1.0, now_s=100.0)
+    assert run.left_s(now_s=100.0) == pytest.approx(7.0)
+    run = run.after(expected_s=3.0, now_s=101.0)  # it took a third of that
+    assert (run.done, run.left) == (2, 2)
+    assert run.left_s(now_s=101.0) == pytest.approx(4.0 * 2.0 / 4.0)
+
+
+def test_repetitions_of_all_studies_are_counted_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(progress.VARIABLE, "")
+    progress.begin(tmp_path / "progress.json", n_repetitions=2, expected_s=6.05)
+    progress.tell(CELL, record())
+    progress.extend(1, 1.65)
+    line = progress.count_in("profile", progress.PROFILE, {"warmup_s": 0.2, "duration_s": 1.0})
+    assert line.startswith("[2/3] profile, 1 left, about ")
 
 
 def test_nothing_to_measure_is_said() -> None:
-    assert "measure nothing, and do 1 other job" in progress.forecast(0, 1, 1.0)
-    assert "measure 1 repetition," in progress.forecast(1, 2, 1.0)
+    assert "measure nothing, and do 1 other job" in progress.forecast(0, 0.0, 1)
+    assert "measure 1 repetition," in progress.forecast(1, 1.5, 2)
 
 
 @pytest.mark.parametrize(

@@ -14,20 +14,26 @@ from copycost.added import all_paths
 from copycost.config import Config
 
 PROGRESS_PATH = Path("results/logs/progress.json")
-MEASURING_RULE = "run_cell"
+GRID_RULE = "run_cell"
 CHOOSING_RULE = "choose_sizes"
+REPORTING_RULE = "render_report"
+# Targets, each a study of which the report has a chapter once it was measured.
+STUDIES_BY_NAME = ("profile", "cpu_budget", "datagrams")
 
-# Windows that a job of another study measures: a profile has an undisturbed one to compare with.
-OTHER_MEASURING_RULES = {"profile_cell": 2, "run_budget": 1, "run_datagrams": 1}
-# What such a job takes besides [s]: iperf3 has to start and end, samples have to be read.
-OTHER_OVERHEAD_S = 2.0
+# The rules that measure repetitions, whose `settings` say how long their windows are.
+PACES = {
+    GRID_RULE: progress.STREAMS,
+    "profile_cell": progress.PROFILE,
+    "run_budget": progress.DRIVEN,
+    "run_datagrams": progress.DRIVEN,
+}
 
 
 def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """Before the first job: how many repetitions will be measured, and how long that takes."""
     jobs = _waiting_jobs(workflow)
-    n_cells = _count(jobs, MEASURING_RULE)
-    print(progress.begin(PROGRESS_PATH, n_cells, _window_s(config)))
+    measuring = _measuring(jobs)
+    print(progress.begin(PROGRESS_PATH, len(measuring), _expected_s(measuring)))
     _say_more(jobs, config)
 
 
@@ -36,9 +42,10 @@ def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN40
 
     def say() -> None:
         jobs = _waiting_jobs(workflow)
-        n_cells = _count(jobs, MEASURING_RULE)
+        measuring = _measuring(jobs)
         if jobs:
-            print(progress.forecast(n_cells, len(jobs) - n_cells, _window_s(config)))
+            n_others = len(jobs) - len(measuring)
+            print(progress.forecast(len(measuring), _expected_s(measuring), n_others))
             _say_more(jobs, config)
 
     if workflow.output_settings.dryrun:
@@ -47,25 +54,29 @@ def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN40
 
 def _say_more(jobs: list[Any], config: Config) -> None:
     """Say what cannot be told from the number of repetitions, where there is something."""
-    others = [job for job in jobs if job.rule.name in OTHER_MEASURING_RULES]
-    if others:
-        took = progress.format_duration(sum(map(_expected_s, others)))
-        n_others = progress.count(len(others), "repetition")
-        print(f"copycost: other studies have {n_others} to measure, which takes about {took}.")
-    if _count(jobs, CHOOSING_RULE):
+    rules = {job.rule.name for job in jobs}
+    if CHOOSING_RULE in rules:
         n_more = config.refine.max_cells * config.measure.repetitions
         print(f"copycost: at most {n_more} more may follow, around open crossovers.")
     crowded = _more_threads_than_cpus(config)
-    if crowded and _count(jobs, MEASURING_RULE):
+    if crowded and GRID_RULE in rules:
         print(crowded)
     sys.stdout.flush()
 
 
-def _expected_s(job: Any) -> float:  # noqa: ANN401 - Snakemake's
-    """Return about how long a job of another study takes [s]; its rule has `settings`."""
-    settings = job.params.settings
-    window_s = settings["warmup_s"] + settings["duration_s"]
-    return float(OTHER_MEASURING_RULES[job.rule.name] * window_s + OTHER_OVERHEAD_S)
+def _measuring(jobs: list[Any]) -> list[Any]:
+    """Return those jobs that measure a repetition."""
+    return [job for job in jobs if job.rule.name in PACES]
+
+
+def _expected_s(measuring: list[Any]) -> float:
+    """Return about how long the jobs that measure take together [s]."""
+    one_of_each = {job.rule.name: job for job in measuring}  # all of a rule have the same window
+    each_s = {}
+    for name, job in one_of_each.items():
+        settings = job.params.settings
+        each_s[name] = PACES[name].expected_s(settings["warmup_s"] + settings["duration_s"])
+    return sum(each_s[job.rule.name] for job in measuring)
 
 
 def _more_threads_than_cpus(config: Config) -> str | None:
@@ -82,10 +93,6 @@ def _more_threads_than_cpus(config: Config) -> str | None:
     )
 
 
-def _window_s(config: Config) -> float:
-    return config.measure.warmup_s + config.measure.duration_s
-
-
 def _waiting_jobs(workflow: Any) -> list[Any]:  # noqa: ANN401
     """Return the jobs that will be done; targets do nothing."""
     # A dry run counts its jobs as finished once it has shown them.
@@ -93,20 +100,26 @@ def _waiting_jobs(workflow: Any) -> list[Any]:  # noqa: ANN401
     return [job for job in waiting if not job.is_norun]
 
 
-def _count(jobs: list[Any], rule: str) -> int:
-    return sum(job.rule.name == rule for job in jobs)
-
-
-def say_what_came_out(config: Config) -> None:
+def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """After the last job: how many repetitions there are, and where the report is."""
-    paths = [Path(path) for path in all_paths(config)]
-    if not any(path.is_file() for path in paths):
-        return  # an audit, or tests, of a checkout that never measured
-    print(f"copycost: {retry.summarise(paths)}.")
-    reports = [Path(f"results/report/report.{name}") for name in config.report.formats]
-    existing = [str(path) for path in reports if path.is_file()]
-    if existing:
-        print(f"copycost: the report is {' and '.join(existing)}")
+    grid = [Path(path) for path in all_paths(config)]
+    if not any(path.is_file() for path in grid):
+        grid = []  # a run of another study, or an audit
+    # what of the other studies was asked for is there by now
+    others = [path for path in retry.other_paths(config) if path.is_file()]
+    if grid or others:
+        print(f"copycost: {retry.summarise(grid + others)}.")
+    rules = {job.rule.name for job in workflow.dag.jobs}
+    if REPORTING_RULE in rules:
+        reports = [f"results/report/report.{name}" for name in config.report.formats]
+        print(f"copycost: the report is {' and '.join(reports)}")
+    else:
+        for study in STUDIES_BY_NAME:
+            if study in rules:
+                print(
+                    f"copycost: {study}: tables are in results/tables, figures in "
+                    f"results/figures/{study}; `./run` makes it a chapter of the report."
+                )
     sys.stdout.flush()
 
 

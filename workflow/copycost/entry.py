@@ -4,7 +4,6 @@ Everything taken from Snakemake's inside is used here and in `copycost.announce`
 """
 
 import fcntl
-import hashlib
 import json
 import logging
 import os
@@ -20,6 +19,7 @@ from copycost.config import Config
 from copycost.config_rules import Surroundings
 from copycost.config_sources import resolve
 from copycost.errors import ConfigError
+from copycost.toolchain import source_digest, strategies
 
 HOST_PATH = Path("results/host.json")
 LOCK_PATH = Path(".snakemake/copycost.lock")
@@ -53,6 +53,16 @@ def leave_out_chatter() -> None:
     )
 
 
+def is_chapter(config: Config, study: str) -> bool:
+    """Return whether a study with a section of its own is a chapter of the report.
+
+    It is where the section is enabled, and once it was measured by name: the report has all parts
+    that were measured.
+    """
+    enabled: bool = getattr(config, study).enabled
+    return enabled or Path(f"results/{study}/facts.json").is_file()
+
+
 def keep_the_scheduler_still(workflow: Any) -> None:  # noqa: ANN401
     """Take Snakemake's limit on jobs per second away, once the scheduler exists (``onstart``).
 
@@ -61,16 +71,6 @@ def keep_the_scheduler_still(workflow: Any) -> None:  # noqa: ANN401
     second, and takes a third of a CPU beside what is measured.
     """
     workflow.scheduler.job_rate_limiter = None
-
-
-def strategies(root: str | Path) -> tuple[str, ...]:
-    """Return the names of all ways to send, which are the C files of src/strategies."""
-    return tuple(sorted(path.stem for path in Path(root, "src", "strategies").glob("*.c")))
-
-
-def receivers(root: str | Path) -> tuple[str, ...]:
-    """Return the names of all ways to receive, which are the C files of src/receivers."""
-    return tuple(sorted(path.stem for path in Path(root, "src", "receivers").glob("*.c")))
 
 
 def package_files(root: str | Path, *names: str) -> list[str]:
@@ -129,12 +129,7 @@ def with_added_records(paths: list[str], checkpoints: Any, config: Config) -> An
 
 def digest_of(paths: Sequence[str]) -> str:
     """Return the SHA-256 over the names and contents of files, in hexadecimal digits."""
-    digest = hashlib.sha256()
-    for path in paths:
-        content = Path(path).read_bytes()
-        digest.update(f"{path}\0{len(content)}\0".encode())
-        digest.update(content)
-    return digest.hexdigest()
+    return source_digest([Path(path) for path in paths], Path())
 
 
 def take_scripts_as_inputs(workflow: Any) -> None:  # noqa: ANN401
@@ -153,8 +148,9 @@ def checked_config(workflow: Any, config: Mapping[str, Any]) -> Config:  # noqa:
     """Return the configuration, or say everything that is wrong with it and end the process."""
     settings = workflow.config_settings
     files = [*workflow.configfiles, *getattr(settings, "configfiles", ())]
+    root = Path(workflow.basedir)
     around = Surroundings(
-        strategies=[name for name in strategies(workflow.basedir) if name != HARNESS_STRATEGY],
+        strategies=[name for name in strategies(root) if name != HARNESS_STRATEGY],
         usable_cpus=os.sched_getaffinity(0),
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
     )

@@ -20,10 +20,27 @@ from copycost.sizes import format_size
 
 VARIABLE = "COPYCOST_PROGRESS"
 
-# Start of the job and of both programs, set-up of the testbed, clean-up [s per repetition].
-OVERHEAD_S = 0.45
-
 _SIDES = ("sender", "receiver")
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long a repetition takes: so many windows, and what comes on top of them [s]."""
+
+    n_windows: int
+    overhead_s: float
+
+    def expected_s(self, window_s: float) -> float:
+        """Return how long a repetition with such a window, warm-up included, takes [s]."""
+        return self.n_windows * window_s + self.overhead_s
+
+
+# Start of the job and of both programs, set-up of the testbed, clean-up.
+STREAMS = Pace(1, 0.45)
+# A profile has an undisturbed window to compare with, and its samples are read.
+PROFILE = Pace(2, 1.0)
+# Other tools have to start and end.
+DRIVEN = Pace(1, 1.1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +52,20 @@ class Progress:
     total
         Repetitions that the run measures [count].
     expected_s
-        Time that one repetition is expected to take, from the configuration [s].
+        Time that they are expected to take together, from the configuration [s].
+    done_s
+        What of that is done: the expected time of those that are finished [s].
     started_s
         Start of the first repetition (CLOCK_MONOTONIC) [s]; None before.
-    measured, failed, skipped
-        Finished repetitions by outcome [count].
+    done
+        Finished repetitions, whatever became of them [count].
     """
 
     total: int
     expected_s: float
+    done_s: float = 0.0
     started_s: float | None = None
-    measured: int = 0
-    failed: int = 0
-    skipped: int = 0
-
-    @property
-    def done(self) -> int:
-        """Finished repetitions [count]."""
-        return self.measured + self.failed + self.skipped
+    done: int = 0
 
     @property
     def left(self) -> int:
@@ -61,72 +74,94 @@ class Progress:
 
     def left_s(self, now_s: float) -> float:
         """Return the time that the rest will take at the pace so far [s]."""
-        if self.started_s is None or not self.done:
-            return self.left * self.expected_s
-        return self.left * (now_s - self.started_s) / self.done
+        expected_s = max(self.expected_s - self.done_s, 0.0)
+        if self.started_s is None or not self.done_s:
+            return expected_s
+        return expected_s * (now_s - self.started_s) / self.done_s
 
-    def after(self, status: str, took_s: float, now_s: float) -> "Progress":
-        """Return the progress with one more repetition, which ended now and took `took_s` [s]."""
-        started_s = self.started_s
-        if started_s is None:
-            started_s = now_s - max(took_s, self.expected_s)
-        counted = {status: getattr(self, status) + 1}
-        total = max(self.total, self.done + 1)
-        return replace(self, started_s=started_s, total=total, **counted)
+    def after(self, expected_s: float, now_s: float) -> "Progress":
+        """Return the progress with one more repetition, of an expected length [s], ended now."""
+        return replace(
+            self,
+            total=max(self.total, self.done + 1),
+            done_s=self.done_s + expected_s,
+            started_s=now_s - expected_s if self.started_s is None else self.started_s,
+            done=self.done + 1,
+        )
 
 
-def begin(path: Path, n_cells: int, window_s: float) -> str:
+def begin(path: Path, n_repetitions: int, expected_s: float) -> str:
     """Start counting in a file, let scripts find it, and return what to tell the user.
 
     Parameters
     ----------
     path
         Where to count.
-    n_cells
+    n_repetitions
         Repetitions that this run measures [count].
-    window_s
-        Warm-up and measured window of a repetition [s].
+    expected_s
+        How long all of them take together, about [s].
     """
-    progress = Progress(total=n_cells, expected_s=window_s + OVERHEAD_S)
+    progress = Progress(total=n_repetitions, expected_s=expected_s)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
     os.environ[VARIABLE] = str(path)
-    if n_cells == 0:
+    if n_repetitions == 0:
         return "copycost: no repetition is to be measured; what was measured is still good."
     return (
-        f"copycost: measuring {count(n_cells, 'repetition')}, which takes about "
-        f"{format_duration(n_cells * progress.expected_s)}."
+        f"copycost: measuring {count(n_repetitions, 'repetition')}, which takes about "
+        f"{format_duration(expected_s)}."
     )
 
 
-def forecast(n_cells: int, n_others: int, window_s: float) -> str:
+def forecast(n_repetitions: int, expected_s: float, n_others: int) -> str:
     """Return what a run would do, for a dry run; parameters as for `begin`, and other jobs."""
     others = f"{count(n_others, 'other job')} (programs, tables, figures, report)"
-    if n_cells == 0:
+    if n_repetitions == 0:
         return f"copycost: a run would measure nothing, and do {others}."
     return (
-        f"copycost: a run would measure {count(n_cells, 'repetition')}, which takes about "
-        f"{format_duration(n_cells * (window_s + OVERHEAD_S))}, and do {others}."
+        f"copycost: a run would measure {count(n_repetitions, 'repetition')}, which takes about "
+        f"{format_duration(expected_s)}, and do {others}."
     )
 
 
-def extend(n_cells: int) -> None:
+def extend(n_repetitions: int, expected_s: float) -> None:
     """Count in repetitions that nobody knew of at the start: those of added sizes."""
     path = Path(os.environ.get(VARIABLE, ""))
-    with suppress(OSError, ValueError, TypeError):  # as in `tell`: the count is a courtesy
+    with suppress(OSError, ValueError, TypeError):  # as in `count_in`: the count is a courtesy
         progress = Progress(**json.loads(path.read_text(encoding="utf-8")))
-        progress = replace(progress, total=progress.total + n_cells)
+        progress = replace(
+            progress,
+            total=progress.total + n_repetitions,
+            expected_s=progress.expected_s + expected_s,
+        )
         path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
 
 
 def tell(cell: Cell, record: Mapping[str, Any]) -> str:
-    """Count a finished repetition, if somebody counts, and return its line."""
+    """Count a finished repetition of the grid and return its line."""
     line = f"{describe_cell(cell)}: {describe_result(record)}"
+    return count_in(line, STREAMS, record["settings"])
+
+
+def count_in(line: str, pace: Pace, settings: Mapping[str, Any]) -> str:
+    """Count a finished repetition, if somebody counts, and return its line with what is left.
+
+    Parameters
+    ----------
+    line
+        The repetition and its result in words.
+    pace
+        That of its study.
+    settings
+        Have `warmup_s` and `duration_s` [s].
+    """
     path = Path(os.environ.get(VARIABLE, ""))
     now_s = time.monotonic()
+    expected_s = pace.expected_s(settings["warmup_s"] + settings["duration_s"])
     try:
         progress = Progress(**json.loads(path.read_text(encoding="utf-8")))
-        progress = progress.after(record["status"], record["wall_s"], now_s)
+        progress = progress.after(expected_s, now_s)
         path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
     except (OSError, ValueError, TypeError):
         return line  # nobody counts, or the disk is full; the count is a courtesy

@@ -1,7 +1,6 @@
 # The C programs. Each depends on exactly the files that it is compiled from, so that editing one
 # strategy builds, and measures again, only its own sender; likewise each way to receive. The flags
 # are in copycost.toolchain.
-from copycost import toolchain
 
 # Relative to the checkout, so that a moved one still has the same inputs.
 CHECKOUT = Path()

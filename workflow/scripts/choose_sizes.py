@@ -5,7 +5,7 @@ from pathlib import Path
 from copycost.added import added_paths, describe_added, write_added
 from copycost.config import Config
 from copycost.logs import log_to_file
-from copycost.progress import extend, say
+from copycost.progress import STREAMS, extend, say
 from copycost.records.table import read_table
 from copycost.refine import choose_sizes
 
@@ -14,5 +14,6 @@ config = Config.from_dict(snakemake.params.config)
 added = choose_sizes(read_table(Path(snakemake.input.cells)), config)
 write_added(added, Path(snakemake.output.added))
 records = added_paths(added, config.measure.repetitions)
-extend(sum(not Path(record).is_file() for record in records))
+missing = sum(not Path(record).is_file() for record in records)
+extend(missing, missing * STREAMS.expected_s(config.measure.warmup_s + config.measure.duration_s))
 say(describe_added(added, len(records)))
