@@ -57,7 +57,7 @@ def chain_facts(
                 and key[1] in beside["testbeds"]
                 and transport_of(key[1]) == _PROTOCOLS[protocol]
                 and str(key[4]) == streams
-                and _is_nearest(key, cells, datagram, published)
+                and (not datagram or _nearest(key[3], scenario, published) == int(datagram))
             }
             if ours:
                 tables.append(
@@ -80,17 +80,14 @@ def _scenario(row: Mapping[str, str]) -> tuple[str, str, str, str]:
     return row["scenario"], row["protocol"], row["parallel_streams"], row["datagram_bytes"]
 
 
-def _is_nearest(
-    key: CellKey,
-    cells: Mapping[CellKey, Sequence[Repetition]],
-    datagram: str,
-    published: Sequence[Mapping[str, str]],
-) -> bool:
-    """Tell whether a cell's size is the one to lay beside a published size (any, without one)."""
-    if not datagram:
-        return True
-    known = sorted({int(row["datagram_bytes"]) for row in published if row["datagram_bytes"]})
-    return min(known, key=lambda size: abs(size - key[3])) == int(datagram)
+def _nearest(datagram_bytes: int, scenario: str, published: Sequence[Mapping[str, str]]) -> int:
+    """Return the size of datagrams in a published scenario that is nearest to one."""
+    sizes = {
+        int(row["datagram_bytes"])
+        for row in published
+        if row["scenario"] == scenario and row["datagram_bytes"]
+    }
+    return min(sizes, key=lambda size: abs(size - datagram_bytes))
 
 
 def _rows(
