@@ -1,5 +1,5 @@
 # Function chains: which functions the CPU time goes to. Records of their own, since sampling
-# disturbs; a chapter of the report where the section `profile` is enabled.
+# disturbs; a chapter of the report where it is enabled or was measured.
 #
 #   snakemake --cores 1 profile
 
@@ -34,7 +34,7 @@ PROFILE_FIGURES = [
 # What of the section decides what the records are made into; not how they are made.
 PROFILE_SECTION = CONFIG.as_dict()["profile"]
 
-if CONFIG.profile.enabled:
+if entry.is_chapter(CONFIG, "profile"):
     REPORT_CHAPTERS["profile"] = "results/profile/facts.json"
     REPORT_FIGURES += PROFILE_FIGURES
 
@@ -83,7 +83,7 @@ rule collect_profile:
         ],
         lists=sorted(str(path) for path in Path("data", "functions").glob("*.yaml")),
         published="data/published/function-shares.csv",
-        code=package_files("profile", "stats"),
+        code=package_files("profile", "records/kind.py", "stats"),
     output:
         facts="results/profile/facts.json",
         tables=[f"results/tables/{name}.csv" for name in SHARE_TABLES],
