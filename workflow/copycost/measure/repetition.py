@@ -34,7 +34,7 @@ from copycost.measure.working_set import (
     ring_bytes,
     time_to_fill_s,
 )
-from copycost.records.record import SCHEMA_VERSION, PerfSides, Record, host_digest
+from copycost.records.record import SCHEMA_VERSION, PerfSides, Record, cell_key, host_digest
 from copycost.testbed.namespaces import TestbedUnavailable
 from copycost.testbed.testbed import Testbed, TestbedKind, open_testbed
 
@@ -171,15 +171,7 @@ def _start_record(
     return {
         "schema_version": SCHEMA_VERSION,
         "study": cell.study,
-        "cell": {
-            "testbed": cell.testbed,
-            "implementation": cell.implementation,
-            "msg_bytes": cell.msg_bytes,
-            "n_threads": cell.n_threads,
-            "working_set": cell.working_set,
-            "receiver": cell.receiver,
-            "rep": cell.rep,
-        },
+        "cell": cell_key(cell),
         "status": "failed",
         "reason": None,
         "remedy": None,

@@ -21,7 +21,7 @@ from copycost.profile.record import SCHEMA_VERSION, ProfileRecord, Run, Sampling
 from copycost.profile.runs import NotMeasured, run_of
 from copycost.profile.sampler import Sampler
 from copycost.profile.section import IPERF3, EventChoice
-from copycost.records.record import host_digest
+from copycost.records.record import cell_key, host_digest
 
 # what perf stat counts beside the sampling: more events would be counted in turns with it
 _COUNTED = ("task_clock_ns", "context_switches")
@@ -140,15 +140,7 @@ def _start_record(cell: Cell, host: Mapping[str, Any]) -> ProfileRecord:
     return {
         "schema_version": SCHEMA_VERSION,
         "study": "profile",
-        "cell": {
-            "testbed": cell.testbed,
-            "implementation": cell.implementation,
-            "msg_bytes": cell.msg_bytes,
-            "n_threads": cell.n_threads,
-            "working_set": cell.working_set,
-            "receiver": cell.receiver,
-            "rep": cell.rep,
-        },
+        "cell": cell_key(cell),
         "status": "failed",
         "reason": None,
         "remedy": None,

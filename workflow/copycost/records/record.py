@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
 
+from copycost.grid import Cell
 from copycost.records.kind import RecordKind
 
 SCHEMA_PATH = Path(__file__).parents[2] / "schemas" / "record.schema.yaml"
@@ -160,6 +161,19 @@ class Record(TypedDict):
     testbed: TestbedFacts | None
     sink: SinkFacts | None
     warnings: list[Disturbance]
+
+
+def cell_key(cell: Cell) -> CellKey:
+    """Return what a record says of its cell, besides the study."""
+    return {
+        "testbed": cell.testbed,
+        "implementation": cell.implementation,
+        "msg_bytes": cell.msg_bytes,
+        "n_threads": cell.n_threads,
+        "working_set": cell.working_set,
+        "receiver": cell.receiver,
+        "rep": cell.rep,
+    }
 
 
 def host_digest(host: Mapping[str, Any]) -> str:

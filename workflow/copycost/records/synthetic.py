@@ -12,7 +12,7 @@ from pathlib import Path
 
 from copycost.conditions import HOT, RECV
 from copycost.grid import Cell
-from copycost.records.record import Record, check_record
+from copycost.records.record import Record, cell_key, check_record
 
 _GAP_NS = 1_000_000
 _SPREAD = 0.05
@@ -67,15 +67,7 @@ def write_synthetic_records(folder: Path, n: int, like: Record, seed: int = 1) -
 
 def _vary(like: Record, cell: Cell, rng: random.Random) -> Record:
     record = copy.deepcopy(like)
-    record["cell"] = {
-        "testbed": cell.testbed,
-        "implementation": cell.implementation,
-        "msg_bytes": cell.msg_bytes,
-        "n_threads": cell.n_threads,
-        "working_set": cell.working_set,
-        "receiver": cell.receiver,
-        "rep": cell.rep,
-    }
+    record["cell"] = cell_key(cell)
     factor = 1 + rng.uniform(-_SPREAD, _SPREAD)
     for side in (record["sender"], record["receiver"]):
         if side is not None:
