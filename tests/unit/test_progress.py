@@ -50,6 +50,26 @@ def test_a_window_without_bytes_has_no_cost_per_byte() -> None:
     assert progress.describe_result(empty) == "0 Gbit/s"
 
 
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        ({"samples": 9000, "p50_ns": 64_100, "p99_ns": 133_000}, "median 64.1 us, p99 133 us"),
+        ({"samples": 40, "p50_ns": 64_100, "p99_ns": None}, "median 64.1 us"),
+        (
+            {"samples": 3, "p50_ns": None, "p99_ns": None},
+            "3 round trips within the window, too few for a median",
+        ),
+        (
+            {"samples": 0, "p50_ns": None, "p99_ns": None},
+            "0 round trips within the window, too few for a median",
+        ),
+    ],
+)
+def test_round_trips_give_median_and_tail_where_there_are(found: dict[str, Any], text: str) -> None:
+    client = record(study="round_trips", sender={"round_trip": found})
+    assert progress.describe_result(client) == text
+
+
 @pytest.mark.parametrize("status", ["failed", "skipped"])
 def test_a_repetition_without_result_says_why(status: str) -> None:
     none = record(status=status, reason="the peer reset the connection", sender=None, perf=None)

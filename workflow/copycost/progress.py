@@ -217,8 +217,8 @@ def describe_result(record: Mapping[str, Any]) -> str:
 
 
 def _describe_round_trips(found: Mapping[str, Any]) -> str:
-    if not found["samples"]:
-        return "no round trip within the window"
+    if found["p50_ns"] is None:
+        return f"{count(found['samples'], 'round trip')} within the window, too few for a median"
     tail = "" if found["p99_ns"] is None else f", p99 {found['p99_ns'] / 1e3:.3g} us"
     return f"median {found['p50_ns'] / 1e3:.3g} us{tail}"
 
