@@ -46,6 +46,17 @@ def _lone(log2_size: float, n_threads: int) -> float:
     return 0.3 if log2_size == 14 else -0.3
 
 
+def _crossings_open(working_set: str, name: str, size: int) -> float:
+    """Two crossovers that are not settled, though one is smaller; and one with a gap."""
+    if name == "zero_copy" and working_set == "cold":
+        return 0.3 if size >= 8192 else 0.0
+    if name == "zero_copy":
+        return 0.3 if size > 49152 else -0.3
+    if name == "one_copy" and size != 32768:
+        return 0.3 if size > 4096 else -0.3
+    return 0.0
+
+
 SCENARIOS: dict[str, Run] = {
     "found": Run(),
     "found_at_one_size_for_all_threads": Run(
@@ -209,6 +220,7 @@ SCENARIOS: dict[str, Run] = {
     "sink_undecided": Run(
         **ONE_SIZE, udp=Udp(log_ratio=lambda working_set, name, size: 0.0), noise=0.1
     ),
+    "sink_crossings_open": Run(**ONE_SIZE, udp=Udp(log_ratio=_crossings_open)),
     "sink_cold_always": Run(
         **ONE_SIZE,
         noise=0.005,

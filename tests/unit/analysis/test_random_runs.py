@@ -1,6 +1,11 @@
-"""What must hold of every text, whatever was measured: on many random runs."""
+"""What must hold of every text, whatever was measured: on many random runs.
+
+After a change of the answers, look at more of them: ``COPYCOST_RANDOM_RUNS=500 pytest -n auto
+tests/unit/analysis/test_random_runs.py``.
+"""
 
 import math
+import os
 import re
 from functools import cache
 
@@ -15,8 +20,8 @@ from copycost.report.filters import NBSP
 from copycost.report.markdown import slug
 
 N_RUNS = 45
-N_ALL_RUNS = 500
-BATCH = 46
+N_ALL_RUNS = int(os.environ.get("COPYCOST_RANDOM_RUNS", "100"))
+BATCH = 11
 _GRIDS = ((1024, 16384, 65536), (256, 1024, 4096, 16384, 65536), (65536,), (4096, 1048576))
 
 
@@ -129,14 +134,17 @@ def test_references_lead_somewhere(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
-def test_summary_is_five_sentences_for_each_condition(seed: int) -> None:
+def test_summary_has_a_sentence_for_each_pair_that_was_asked_for(seed: int) -> None:
     facts, _ = analysed(seed)
     paragraphs = re.split(r"\n\s*\n", text_of(facts, "summary").strip())
     names = facts["grid"]["conditions"]
     assert len(paragraphs) == len(names)
     for name, paragraph in zip(names, paragraphs, strict=True):
         sentences = re.findall(r"[.!?](?=\s|$)", paragraph)
-        assert len(sentences) == (5 if name in facts["measured_conditions"] else 1), paragraph
+        asked = set(facts["conditions"][name]["grid"]["implementations"])
+        n_pairs = sum({"two_copy", other} <= asked for other in ("one_copy", "zero_copy"))
+        n_expected = 3 + n_pairs if name in facts["measured_conditions"] else 1
+        assert len(sentences) == n_expected, paragraph
 
 
 @pytest.mark.parametrize("seed", range(N_RUNS))

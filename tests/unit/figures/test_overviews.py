@@ -177,6 +177,14 @@ def test_real_zero_copy_says_why_there_is_no_crossover(
     assert "Dotted line" not in said(drawn)
 
 
+def test_real_zero_copy_names_those_that_it_has_no_room_for(facts: dict, results: Path) -> None:
+    names = ["uring_zero_copy", "uring_zero_copy_x8", "uring_registered", "uring_registered_x8"]
+    for slug in ("sink", "sink_cold"):
+        facts["conditions"][slug]["grid"]["implementations"] += names
+    drawn = real_zero_copy.draw(facts, read_table(results / "summary.csv"))
+    assert "Not drawn for want of room: uring_registered_x8." in said(drawn)
+
+
 def test_real_zero_copy_without_a_sink_says_so(facts: dict, results: Path) -> None:
     summary = read_table(results / "summary.csv")
     drawn = real_zero_copy.draw(facts, summary[summary["testbed"] != "sink"])

@@ -37,6 +37,10 @@ def crossover_of(means: Sequence[float | None], rounds: np.ndarray = QUIET) -> C
         ([0.0, 0.0, 0.0, 0.0], Outcome.UNDECIDED),
         ([-0.2, -0.2, 0.1, 0.0], Outcome.UNDECIDED),
         ([0.2, 0.0, 0.2, 0.2], Outcome.UNDECIDED),
+        ([-0.2, 0.0, -0.2, 0.2, 0.2], Outcome.FROM),
+        ([-0.2, -0.2, 0.2, 0.0, 0.2], Outcome.FROM),
+        ([0.0, -0.2, 0.2, 0.2], Outcome.UNDECIDED),
+        ([-0.2, 0.2, 0.0, -0.2], Outcome.UNDECIDED),
         ([-0.2, -0.2, -0.2, 0.2], Outcome.UNDECIDED),
         ([-0.2, 0.2, -0.2, -0.2], Outcome.UNDECIDED),
         ([None, None], Outcome.NOT_MEASURED),
@@ -63,6 +67,13 @@ def test_lone_size_is_named_and_is_no_reversal() -> None:
     found = crossover_of([-0.2, -0.2, -0.2, 0.2])
     assert found.lone == (SIZES[3],)
     assert found.changes == ()
+
+
+def test_size_without_a_difference_takes_no_side() -> None:
+    plain = crossover_of([-0.2, -0.15, -0.1, 0.2, 0.2]).changes[0]
+    found = crossover_of([-0.2, 0.0, -0.1, 0.2, 0.2]).changes[0]
+    assert (found.below_bytes, found.above_bytes) == (SIZES[2], SIZES[3])
+    assert found.point_bytes == pytest.approx(plain.point_bytes)
 
 
 def test_one_round_gives_signs_without_interval() -> None:

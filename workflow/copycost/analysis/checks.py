@@ -171,10 +171,8 @@ def cold_crossovers(view: View) -> Checks:
         found = crossover_ratio(curves[0], curves[1], view.settings)
         if found is None or found.outcome is not Outcome.FROM:
             continue
-        low, high = (np.nan if end is None else end for end in (found.low, found.high))
-        ratio = Ratio(found.n_rounds, found.value, low, high, found.p_value, found.direction)
         where: dict[str, str | int] = {"implementation": ZERO, "baseline": BASELINE}
-        yield Check(ratio, where | {"n_threads": n_threads, "hot": hot.name})
+        yield Check(found.ratio, where | {"n_threads": n_threads, "hot": hot.name})
 
 
 def batched_beside_plain(view: View) -> Checks:

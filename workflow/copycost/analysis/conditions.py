@@ -12,6 +12,12 @@ from copycost.sizes import format_size
 KEYS = ["condition", "testbed", "working_set", "receiver"]
 """Columns that tell the condition of a row; the first follows from the others."""
 
+POINT = ["implementation", "msg_bytes", "n_threads"]
+"""Columns that name a cell under one condition."""
+
+CELL = ["study", *KEYS, *POINT]
+"""Columns that name a cell."""
+
 _SECTIONS = ("streams", "udp")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.analysis.conditions import with_condition
+from copycost.analysis.conditions import POINT, with_condition
 from copycost.analysis.metrics import CostMetric
 from copycost.analysis.plain import Facts
 from copycost.stats import crossover, medians, ratios
@@ -18,7 +18,7 @@ EVENTS = (
     "ref_cycles",
 )  # fmt: skip
 
-_CELL = ["condition", "implementation", "msg_bytes", "n_threads"]
+_CELL = ["condition", *POINT]
 
 
 def run_facts(cells: pd.DataFrame) -> Facts:

@@ -23,6 +23,8 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         The outcome that all thread counts share, else ``depends`` (``undecided`` where the
         others were not measured). `same_size` tells whether they also share its size; `sizes`
         has the sizes of ``from`` and ``up_to``.
+    gaps
+        Sizes without a difference, for some thread count, among those where these say better.
     by_threads, groups
         The outcome of each thread count, and the thread counts that share one.
     n_compared, n_better, n_worse, n_even
@@ -48,6 +50,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "overall": _overall(groups),
         "same_size": len({group["size_bytes"] for group in groups}) == 1,
         "sizes": sorted({group["size_bytes"] for group in groups if group["size_bytes"]}),
+        "gaps": sorted({size for group in groups for size in group["gaps"]}),
         "by_threads": by_threads,
         "groups": groups,
         "n_cells": sum(len(curve.sizes) for curve in curves.values()),
@@ -121,10 +124,18 @@ def _plain_crossover(found: Crossover) -> Facts:
             for stretch in found.stretches
         ],
         "sizes": by_sign,
+        "gaps": _gaps(found) if single else [],
         "lone": list(found.lone),
         "missing": list(found.missing),
         "share_inside": found.share_inside,
     }
+
+
+def _gaps(found: Crossover) -> list[int]:
+    """Return the sizes without a difference on the side that is better."""
+    better = [stretch.sizes for stretch in found.stretches if stretch.sign > 0]
+    even = [size for stretch in found.stretches if stretch.sign == 0 for size in stretch.sizes]
+    return [size for size in even if better[0][0] < size < better[-1][-1]]
 
 
 def _size(found: Crossover) -> int:
@@ -169,7 +180,7 @@ def _groups(by_threads: Sequence[Facts]) -> list[Facts]:
     return result
 
 
-_SHARED = ("outcome", "size_bytes", "stretches", "sizes", "lone", "missing")
+_SHARED = ("outcome", "size_bytes", "stretches", "sizes", "gaps", "lone", "missing")
 
 
 def _overall(groups: Sequence[Facts]) -> str:

@@ -10,6 +10,12 @@ from copycost.stats.settings import FloatArray
 _AXES = ("implementation", "msg_bytes", "n_threads", "rep")
 
 
+def logarithms(values: FloatArray) -> FloatArray:
+    """Return natural logarithms; NaN of what is not positive."""
+    logs: FloatArray = np.log(values, out=np.full(values.shape, np.nan), where=values > 0.0)
+    return logs
+
+
 class LogCube:
     """The measured rows under one condition, one array per metric, made when first asked for.
 
@@ -50,7 +56,7 @@ class LogCube:
         """Return the logarithms, shape (implementations, sizes, thread counts, reps)."""
         if metric not in self._cubes:
             values = self._rows[metric].to_numpy(dtype=np.float64, na_value=np.nan)
-            logs = np.log(values, out=np.full(values.shape, np.nan), where=values > 0.0)
+            logs = logarithms(values)
             cube = np.full([len(self._labels[axis]) for axis in _AXES], np.nan)
             cube[self._positions] = logs
             self._cubes[metric] = cube

@@ -86,14 +86,14 @@ def _pick(points: Sequence[Facts]) -> Facts | None:
 
 def floor_of(memory: Facts | None, working_set_bytes: float) -> Facts | None:
     """Return the point of memcpy's cost for a working set: the next larger one, else the last."""
-    points = memory["points"] if memory else []
-    if not points:
+    if memory is None or not memory["points"]:
         return None
+    points = memory["points"]
     point = next((one for one in points if one["bytes"] >= working_set_bytes), points[-1])
     return {
         "bytes": point["bytes"],
         "ns_per_byte": point["ns_per_byte"],
-        "level": level_of((memory or {})["caches"], working_set_bytes),
+        "level": level_of(memory["caches"], working_set_bytes),
     }
 
 

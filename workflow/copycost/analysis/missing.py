@@ -37,6 +37,12 @@ def missing_facts(rows: pd.DataFrame, status: str) -> list[Facts]:
     return sorted(facts, key=lambda fact: (-fact["n"], fact["reason"]))
 
 
+def why_lost(rows: pd.DataFrame) -> Facts:
+    """Return reason and remedy (None where none is known) of rows of which some gave no value."""
+    (most_frequent, *_) = missing_facts(rows, "skipped") + missing_facts(rows, "failed")
+    return {key: most_frequent[key] for key in ("reason", "remedy")}
+
+
 def _first(column: pd.Series) -> str | None:
     known = [str(value) for value in column.dropna() if str(value)]
     return known[0] if known else None

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.conditions import POINT
+from copycost.analysis.cube import logarithms
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.plain import Facts
 from copycost.analysis.quality_table import (
@@ -15,9 +17,6 @@ from copycost.analysis.quality_table import (
 )
 from copycost.analysis.view import View, largest_block
 from copycost.analysis.without import flagged_repetitions, without_facts
-from copycost.stats.settings import FloatArray
-
-_CELL = ["implementation", "msg_bytes", "n_threads"]
 
 
 def quality_facts(view: View) -> Facts:
@@ -73,7 +72,7 @@ def _gate_facts(view: View, gate: Gate, table: pd.DataFrame, flagged: pd.Series 
     if len(values):
         at = int((values.argmin if gate.breaks == "below" else values.argmax)())
         row = table.loc[values.index[at]]
-        worst = {"value": row[gate.column]} | {name: row[name] for name in _CELL}
+        worst = {"value": row[gate.column]} | {name: row[name] for name in POINT}
     return {
         "id": gate.id,
         "threshold": gate.threshold,
@@ -85,10 +84,8 @@ def _gate_facts(view: View, gate: Gate, table: pd.DataFrame, flagged: pd.Series 
 
 
 def _round_drift(measured: pd.DataFrame) -> float | None:
-    table = measured.pivot(index=_CELL, columns="rep", values=THROUGHPUT)
-    values = table.to_numpy(dtype=np.float64)
-    logs: FloatArray = np.log(values, out=np.full(values.shape, np.nan), where=values > 0.0)
-    block = largest_block(logs)
+    table = measured.pivot(index=POINT, columns="rep", values=THROUGHPUT)
+    block = largest_block(logarithms(table.to_numpy(dtype=np.float64)))
     if block.shape[1] < 2:
         return None
     means = block.mean(axis=0)

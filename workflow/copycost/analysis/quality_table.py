@@ -9,11 +9,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.conditions import KEYS, with_condition
+from copycost.analysis.conditions import CELL, with_condition
+from copycost.analysis.cube import logarithms
 from copycost.analysis.metrics import THROUGHPUT
-
-CELL = ["study", *KEYS, "implementation", "msg_bytes", "n_threads"]
-"""Columns that name a cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +145,7 @@ def has_warning(measured: pd.DataFrame, code: str) -> pd.Series:
 
 def _drift(measured: pd.DataFrame) -> pd.Series:
     """Return how far throughput moved along the line through a cell's rounds, as a share."""
-    rates = measured[THROUGHPUT].to_numpy(dtype=np.float64)
-    logs = np.log(rates, out=np.full(rates.shape, np.nan), where=rates > 0.0)
+    logs = logarithms(measured[THROUGHPUT].to_numpy(dtype=np.float64))
     rows = pd.DataFrame({"cell": measured["cell"], "x": measured["rep"].astype(float), "y": logs})
     rows = rows.dropna()
     groups = rows.groupby("cell")

@@ -4,15 +4,14 @@ from collections.abc import Mapping
 
 from copycost.analysis.crossovers import along_sizes_of, cost_groups
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.missing import why_lost
 from copycost.analysis.plain import Facts
 from copycost.analysis.quantities import NOT_COPIED_SHARE, copied_share, really_not_copied
+from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
 from copycost.analysis.view import View
 from copycost.capabilities import capability_of, split_implementation
-from copycost.stats.crossover import Outcome, find_crossover
+from copycost.stats.crossover import Crossover, Outcome, find_crossover
 from copycost.stats.crossover_ratio import CrossoverRatio, crossover_ratio
-from copycost.stats.ratios import Direction
-
-_SIGNS = {Direction.BELOW: -1, Direction.ABOVE: 1, Direction.NO_DIFFERENCE: 0}
 
 
 def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
@@ -64,7 +63,11 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
         "status": _status(len(real), len(copied), n_unknown),
         "pairs": real,
         "copied": copied,
-        "lost": [_lost(view) for view in views.values() if view.sender_only and view.lost],
+        "lost": [
+            {"slug": view.name, "n": len(view.rows)} | why_lost(view.rows)
+            for view in views.values()
+            if view.sender_only and view.lost
+        ],
         "asked_for": any(view.sender_only for view in views.values()),
         "cold_beside_hot": rows,
         "n_tests": sum(row["ratio"] is not None for row in rows),
@@ -88,17 +91,6 @@ def _status(n_real: int, n_copied: int, n_unknown: int) -> str:
     return "not_told" if n_unknown else "not_measured"
 
 
-def _lost(view: View) -> Facts:
-    row = view.rows[view.rows["status"] != "measured"].iloc[0]
-    remedy = row["remedy"]
-    return {
-        "slug": view.name,
-        "n": len(view.rows),
-        "reason": str(row["reason"]),
-        "remedy": str(remedy) if isinstance(remedy, str) and remedy else None,
-    }
-
-
 def _cold_beside_hot(view: View) -> list[Facts]:
     """Return, where zero-copy beats two_copy, how that size depends on where the bytes lie.
 
@@ -111,8 +103,13 @@ def _cold_beside_hot(view: View) -> list[Facts]:
         one), ``same`` (neither has one inside the grid, for the same reason), ``untested``.
     outcomes
         The shape of the comparison under `slug` and where it is hot.
+    observed_once
+        Whether some size was measured in one round only.
+    better_here, better_hot
+        Sizes at which it beats two_copy under `slug` and loses where it is hot, and the other way
+        round: what can be told of a crossover that is not settled.
     ratio
-        value, low, high, sign, once, of the two sizes; None unless both are found.
+        The ratio of the two sizes; None unless both are found.
     """
     if view.hot is None:
         return []
@@ -134,29 +131,28 @@ def _cold_beside_hot(view: View) -> list[Facts]:
 def _compared(view: View, hot_view: View, name: str, n_threads: int, metric: str) -> Facts:
     here, hot = (along_sizes_of(one, name, BASELINE, n_threads, metric) for one in (view, hot_view))
     found = crossover_ratio(here, hot, view.settings)
-    outcomes = [
-        find_crossover(dict(one.log_ratios), one.sizes, view.settings).outcome
-        for one in (here, hot)
+    crossovers = [
+        find_crossover(dict(one.log_ratios), one.sizes, view.settings) for one in (here, hot)
     ]
+    outcomes = [crossover.outcome for crossover in crossovers]
+    signs = [_signs(crossover) for crossover in crossovers]
     return {
         "verdict": _verdict(found, *outcomes),
         "outcomes": [outcome.value for outcome in outcomes],
-        "ratio": _ratio(found),
+        "observed_once": any(crossover.observed_once for crossover in crossovers),
+        "better_here": _parted(*signs),
+        "better_hot": _parted(*reversed(signs)),
+        "ratio": ratio_facts(found.ratio) if found else None,
     }
 
 
-def _ratio(found: CrossoverRatio | None) -> Facts | None:
-    if found is None:
-        return None
-    once = found.direction is Direction.OBSERVED_ONCE
-    sign = (found.value > 1.0) - (found.value < 1.0) if once else _SIGNS[found.direction]
-    return {
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
-        "sign": sign,
-        "once": once,
-    }
+def _signs(found: Crossover) -> dict[int, int]:
+    return {size: stretch.sign for stretch in found.stretches for size in stretch.sizes}
+
+
+def _parted(one: Mapping[int, int], other: Mapping[int, int]) -> list[int]:
+    """Return the sizes that are better in one comparison and worse in the other."""
+    return [size for size, sign in one.items() if sign > 0 > other.get(size, 0)]
 
 
 def _verdict(found: CrossoverRatio | None, here: Outcome, hot: Outcome) -> str:
@@ -168,8 +164,8 @@ def _verdict(found: CrossoverRatio | None, here: Outcome, hot: Outcome) -> str:
     if found is not None:
         if here is not Outcome.FROM:
             return "untested"  # it gains with smaller messages, which no crossover is meant to
-        sign = (_ratio(found) or {})["sign"]
-        return {-1: "smaller", 0: "no_difference", 1: "larger"}[sign]
+        signs = {-1: "smaller", 0: "no_difference", 1: "larger", None: "untested"}
+        return signs[ratio_sign(found.ratio)]
     order = [Outcome.ALWAYS, Outcome.FROM, Outcome.NEVER]
     if here not in order or hot not in order:
         return "untested"

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.conditions import Studied, studied_round_trips, with_condition
+from copycost.analysis.conditions import POINT, Studied, studied_round_trips, with_condition
 from copycost.analysis.cube import LogCube
 from copycost.analysis.labels import copied_label
 from copycost.analysis.metrics import BASELINE
@@ -20,7 +20,6 @@ from copycost.stats.settings import FloatArray, StatisticsSettings
 PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "p999_ns")
 """Quantiles of a repetition's round trips; one that its samples do not carry has no value."""
 
-_CELL = ["implementation", "msg_bytes", "n_threads"]
 _OTHERS = ("mean_ns", "max_ns", "both_cpu_ns_per_round_trip")
 
 
@@ -93,10 +92,10 @@ def _label(measured: pd.DataFrame, name: str) -> str | None:
 
 def _rows(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings) -> list[Facts]:
     order = {name: place for place, name in enumerate(studied.implementations)}
-    groups = measured.groupby(_CELL, sort=True)
+    groups = measured.groupby(POINT, sort=True)
     rows = [
         {
-            **dict(zip(_CELL, key, strict=True)),
+            **dict(zip(POINT, key, strict=True)),
             "n": len(part),
             "samples": int(part["samples"].sum()),
         }

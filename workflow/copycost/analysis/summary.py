@@ -5,13 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.conditions import KEYS, with_condition
+from copycost.analysis.conditions import CELL, with_condition
 from copycost.analysis.metrics import SUMMARISED
 from copycost.stats.medians import median_intervals
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
-
-CELL = ["study", *KEYS, "implementation", "msg_bytes", "n_threads"]
-"""Columns that name a cell."""
 
 
 def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame:

@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.compare import compare
+from copycost.analysis.conditions import POINT
+from copycost.analysis.cube import logarithms
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.plain import Facts
 from copycost.analysis.quality_table import DISTURBANCES, GATES, has_warning, quality_table
 from copycost.analysis.view import View
 
-_CELL = ["implementation", "msg_bytes", "n_threads"]
 _PAIR = ["implementation", "baseline", "msg_bytes", "n_threads"]
 _OPPOSITE = {("faster", "slower"), ("slower", "faster")}
 
@@ -33,8 +34,8 @@ def flagged_repetitions(measured: pd.DataFrame) -> dict[str, pd.Series]:
     found = {name: gates[name].broken(values) for name, values in of_repetition.items()}
     found |= {code: has_warning(measured, code) for code in DISTURBANCES}
     furthest = _furthest(measured)
-    table = quality_table(measured).set_index(_CELL)
-    cells = pd.MultiIndex.from_frame(measured[_CELL])
+    table = quality_table(measured).set_index(POINT)
+    cells = pd.MultiIndex.from_frame(measured[POINT])
     for name in ("spread", "drift"):
         found[name] = furthest & table[f"flag_{name}"].reindex(cells).to_numpy(dtype=bool)
     return {gate.id: found[gate.id] for gate in GATES if gate.id in found}
@@ -42,13 +43,12 @@ def flagged_repetitions(measured: pd.DataFrame) -> dict[str, pd.Series]:
 
 def _furthest(measured: pd.DataFrame) -> pd.Series:
     """Return which repetition of each cell is furthest from the cell's median, as a ratio."""
-    rates = measured[THROUGHPUT].to_numpy(dtype=np.float64)
-    logs = np.log(rates, out=np.full(rates.shape, np.nan), where=rates > 0.0)
-    rows = measured[_CELL].assign(log=logs)
-    rows["off"] = (rows["log"] - rows.groupby(_CELL)["log"].transform("median")).abs()
-    most = rows.groupby(_CELL)["off"].transform("max")
+    logs = logarithms(measured[THROUGHPUT].to_numpy(dtype=np.float64))
+    rows = measured[POINT].assign(log=logs)
+    rows["off"] = (rows["log"] - rows.groupby(POINT)["log"].transform("median")).abs()
+    most = rows.groupby(POINT)["off"].transform("max")
     # Of two that are equally far, the first.
-    at = rows[rows["off"] == most].drop_duplicates(_CELL).index
+    at = rows[rows["off"] == most].drop_duplicates(POINT).index
     return pd.Series(measured.index.isin(at), index=measured.index)
 
 

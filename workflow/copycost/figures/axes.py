@@ -195,3 +195,6 @@ SCALE_NOTE = {
 
 CUT_NOTE = "Carets at the edge: the interval runs beyond the axis."
 """What a note says where an interval is longer than its axis."""
+
+EDGE_NOTE = "An interval that ends at the edge goes on beyond it."
+"""The same where no mark says so."""

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from copycost.figures.axes import scale_of, size_axis, value_axis
+from copycost.figures.axes import EDGE_NOTE, scale_of, size_axis, value_axis
 from copycost.figures.looks import in_order, looks
 from copycost.figures.style import INK, QUIET, WIDTH_CM, styled
 from copycost.figures.tables import Drawn
@@ -222,5 +222,5 @@ def _note(
         f"The sender's cost alone on {' and '.join(one_side)}; else both sides'."
         if one_side else "",
         *labels,
-        "An interval that ends at the edge goes on beyond it." if cut else "",
+        EDGE_NOTE if cut else "",
     ]  # fmt: skip

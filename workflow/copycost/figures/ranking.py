@@ -10,7 +10,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from copycost.figures.axes import cost_axis, scale_of
+from copycost.figures.axes import EDGE_NOTE, cost_axis, scale_of
 from copycost.figures.looks import in_order, looks
 from copycost.figures.style import INK, QUIET, SHADE, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted, left_out, spread
@@ -68,7 +68,7 @@ def draw(facts: Mapping[str, Any], condition: str) -> Drawn:
         axes.set(xlabel=f"{ranking['label']} [{ranking['unit']}/B]" if below else "", ylabel="")
         axes.set_title(format_size(sizes[place]))
     note = _note(facts, ranking, shown, left_out(every, sizes, "B"))
-    note += ["An interval that ends at the edge goes on beyond it."] if cut else []
+    note += [EDGE_NOTE] if cut else []
     lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
     put_note(grid.figure, lines, n_rows * panel_cm)
     return Drawn(grid.figure, data)
@@ -86,7 +86,7 @@ def ranking_table(known: Mapping[str, Any]) -> pd.DataFrame:
             "n_threads": ranking["n_threads"],
             "rank": row["rank"],
             "implementation": row["implementation"],
-            "label": row.get("copied") or known["labels"].get(row["implementation"]) or "",
+            "label": known["labels"].get(row["implementation"]) or "",
             "quantity": ranking["label"],
             "unit": f"{ranking['unit']}/B",
             "value": row["median"],

@@ -1,6 +1,6 @@
 """Figure: copying and zero-copy sends where nobody has to copy, with the sizes where they cross."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -70,6 +70,7 @@ def draw(facts: Mapping[str, Any], summary: pd.DataFrame) -> Drawn:
         CUT_NOTE if cut else "",
         strip.note,
         left_out(every["n_threads"], [n_threads], "threads"),
+        _crowded_out([known[slug] for slug in shown]),
     ]  # fmt: skip
     labels = copied_labels(pd.concat([rows_of(summary, slug) for slug in shown]))
     return Drawn(finish(sheet, data, Legend(names, labels), note), data)
@@ -79,8 +80,7 @@ def _points(facts: Mapping[str, Any], summary: pd.DataFrame, slug: str) -> pd.Da
     """Return throughput and cost of those that ask for zero copy, and of what they stand beside."""
     known = facts["conditions"][slug]
     mine = rows_of(summary, slug)
-    asking = [name for name in known["grid"]["implementations"] if _asks(name)]
-    kept = [BASELINE, "one_copy", *in_order(asking)][:CROWD]
+    kept = _wanted(known)[:CROWD]
     cost = Quantity(known["cost_label"], f"{facts['cost']['unit']}/B")
     return points_of(
         slug,
@@ -90,8 +90,17 @@ def _points(facts: Mapping[str, Any], summary: pd.DataFrame, slug: str) -> pd.Da
     )
 
 
-def _asks(implementation: str) -> bool:
-    return capability_of(split_implementation(implementation)[0]).zero_copy
+def _wanted(known: Mapping[str, Any]) -> list[str]:
+    """Return the two that copy, then all that ask for zero copy."""
+    names = in_order(known["grid"]["implementations"])
+    asking = [name for name in names if capability_of(split_implementation(name)[0]).zero_copy]
+    return [BASELINE, "one_copy", *asking]
+
+
+def _crowded_out(known: Sequence[Mapping[str, Any]]) -> str:
+    """Return the sentence that names those for which a panel has no room."""
+    names = in_order(name for one in known for name in _wanted(one)[CROWD:])
+    return f"Not drawn for want of room: {', '.join(names)}." if names else ""
 
 
 def _crossover(known: Mapping[str, Any], n_threads: int) -> Mapping[str, Any] | None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.missing import why_lost
 from copycost.analysis.plain import Facts
 from copycost.analysis.quantities import URING_ZERO, ZERO, copied_share, notifications_per_send
 from copycost.analysis.ratio_facts import ratio_facts
@@ -34,7 +35,11 @@ def other_ways_facts(view: View, names: Sequence[str]) -> Facts:
     found = [name for name in names if view.has(name)]
     return {
         "ways": [_way(view, name) for name in found],
-        "lost": [_lost(view, name) for name in names if name not in found],
+        "lost": [
+            {"implementation": name} | why_lost(view.rows[view.rows["implementation"] == name])
+            for name in names
+            if name not in found
+        ],
         "uring": _uring(view),
         "batches": [
             _pair(view, name, strategy) | {"batch": batch}
@@ -52,16 +57,6 @@ def _way(view: View, name: str) -> Facts:
         "cost": _ratio(view, view.cost_column, name, BASELINE),
         "system_calls": _ratio(view, _SYSTEM_CALLS, name, BASELINE),
         "copied_share": copied_share(view.of(name)),
-    }
-
-
-def _lost(view: View, name: str) -> Facts:
-    row = view.rows[view.rows["implementation"] == name].iloc[0]
-    remedy = row["remedy"]
-    return {
-        "implementation": name,
-        "reason": str(row["reason"]),
-        "remedy": str(remedy) if isinstance(remedy, str) and remedy else None,
     }
 
 
