@@ -1,13 +1,17 @@
-"""Skips the tests whose marker names something that this host lacks, with the reason."""
+"""What all tests share: one browser, and the skipping of what this host lacks something for."""
 
 import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # A shell starts its background jobs with Ctrl-C ignored, and children inherit that: without this
 # the tests that interrupt a run would find it going on, as it should.
@@ -43,3 +47,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker, lacks in _LACKS.items():
         if item.get_closest_marker(marker) and (reason := lacks()):
             pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    """A headless Chromium, for tests that are marked `needs_chromium`."""
+    from report.checks import open_browser  # imports much that most tests do without
+
+    with open_browser() as browser:
+        yield browser

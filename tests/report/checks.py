@@ -3,7 +3,8 @@
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -43,21 +44,30 @@ def chromium() -> str | None:
     return None
 
 
-def check_html(path: Path) -> None:
-    """Open the page in a headless Chromium and check what a reader would notice."""
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    """Start a headless Chromium, which takes as long as looking at a page: use one for many."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium(), args=list(CHROMIUM_OPTIONS)
         )
         try:
-            for width in WIDTHS_PX:
-                _check_at_width(browser, path, width)
+            yield browser
         finally:
             browser.close()
 
 
-def _check_at_width(browser: Browser, path: Path, width: int) -> None:
-    page = browser.new_page(viewport={"width": width, "height": 844})
+def check_html(path: Path, browser: Browser) -> None:
+    """Open the page and check what a reader would notice, at each of `WIDTHS_PX`."""
+    for width in WIDTHS_PX:
+        page = browser.new_page(viewport={"width": width, "height": 844})
+        try:
+            _check_at_width(page, path, width)
+        finally:
+            page.close()
+
+
+def _check_at_width(page: Page, path: Path, width: int) -> None:
     complaints: list[str] = []
     requests: list[str] = []
     page.on("console", lambda message: _note_console(message, complaints))
@@ -75,7 +85,6 @@ def _check_at_width(browser: Browser, path: Path, width: int) -> None:
     outside = [url for url in outside if not url.startswith("data:")]
     assert not outside, f"requests leave the file: {outside}"
     assert not complaints, complaints
-    page.close()
 
 
 def _note_console(message: Any, complaints: list[str]) -> None:  # noqa: ANN401
@@ -105,16 +114,17 @@ def _check_references(page: Page) -> None:
     targets = {link[1:] for link in links if link.startswith("#")}
     assert targets, "no reference at all"
     assert targets <= set(ids), f"references to nothing: {sorted(targets - set(ids))}"
-    for target in sorted(targets):
-        top, bottom = page.evaluate(
-            """target => {
-                location.hash = target;
-                const box = document.getElementById(target).getBoundingClientRect();
-                return [box.top, innerHeight];
-            }""",
-            target,
-        )
-        assert -1 <= top < bottom, f"the jump to #{target} ends {top} px off"
+    # In one call: each costs a round trip to the browser.
+    ends = page.evaluate(
+        """targets => targets.map(target => {
+            location.hash = target;
+            return document.getElementById(target).getBoundingClientRect().top;
+        })""",
+        sorted(targets),
+    )
+    height = page.evaluate("innerHeight")
+    for target, top in zip(sorted(targets), ends, strict=True):
+        assert -1 <= top < height, f"the jump to #{target} ends {top} px off"
 
 
 def check_pdf(path: Path) -> None:
@@ -123,11 +133,13 @@ def check_pdf(path: Path) -> None:
         texts: list[str] = []
         captions: list[tuple[str, int]] = []
         for page in pdf.pages:
+            lines = page.extract_text_lines(return_chars=True)
             _check_margins(page)
             _check_overlaps(page)
-            _check_page_end(page)
+            _check_page_end(page, lines)
             texts.append(page.extract_text())
-            captions += _captions(page)
+            captions += _captions(lines)
+            page.close()  # what was read of it takes much memory
     _check_numbers("\n".join(texts), captions)
     text = " ".join(texts)
     assert "\N{REPLACEMENT CHARACTER}" not in text
@@ -176,9 +188,8 @@ def _check_overlaps(page: Any) -> None:  # noqa: ANN401
             assert common < max(0.6 * narrow, 1.5), f"page {page.page_number}: overlap in {line!r}"
 
 
-def _check_page_end(page: Any) -> None:  # noqa: ANN401
+def _check_page_end(page: Any, lines: Sequence[dict[str, Any]]) -> None:  # noqa: ANN401
     """Fail where a heading, or the caption of a table, is the last thing on a page."""
-    lines = page.extract_text_lines(return_chars=True)
     body = [line for line in lines if line["bottom"] < float(page.height) - 55]
     last = body[-1]
     sizes = {round(char["size"], 1) for char in last["chars"]}
@@ -187,12 +198,12 @@ def _check_page_end(page: Any) -> None:  # noqa: ANN401
     assert not re.match(r"Table\s\d+[.:]", last["text"]), f"page {page.page_number}: caption alone"
 
 
-def _captions(page: Any) -> Iterator[tuple[str, int]]:  # noqa: ANN401
+def _captions(lines: Sequence[dict[str, Any]]) -> Iterator[tuple[str, int]]:
     """Yield kind and number of the captions on a page; other lines may begin with the same words.
 
     A caption is in smaller type than the text, or, by Quarto, has a colon behind its number.
     """
-    for line in page.extract_text_lines(return_chars=True):
+    for line in lines:
         found = _CAPTION.match(line["text"])
         if found and (line["chars"][0]["size"] < 10.0 or ":" in found[0]):
             yield found[1], int(found[2])

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 from report.checks import check_html, check_pdf
 from report.example import STYLE
 
@@ -78,8 +79,8 @@ def test_a_faulty_pdf_is_found_out(tmp_path: Path, extra: str, message: str) -> 
 
 
 @pytest.mark.needs_chromium
-def test_a_good_page_passes(tmp_path: Path) -> None:
-    check_html(html_with(tmp_path, "</main>", "</main>"))
+def test_a_good_page_passes(tmp_path: Path, browser: Browser) -> None:
+    check_html(html_with(tmp_path, "</main>", "</main>"), browser)
 
 
 @pytest.mark.needs_chromium
@@ -96,7 +97,9 @@ def test_a_good_page_passes(tmp_path: Path) -> None:
         ("</main>", '<p id="fig-one">again</p></main>', "ids used twice"),
     ],
 )
-def test_a_faulty_page_is_found_out(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_a_faulty_page_is_found_out(
+    tmp_path: Path, browser: Browser, old: str, new: str, message: str
+) -> None:
     page = html_with(tmp_path, old, new)
     with pytest.raises(AssertionError, match=message):
-        check_html(page)
+        check_html(page, browser)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from playwright.sync_api import Browser
 from report.checks import check_html, check_pdf
 from report.example import STYLE, write_example
 from synthetic import Run, Udp
@@ -74,8 +75,8 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.mark.needs_chromium
-def test_page_is_whole_at_every_width(made: Made) -> None:
-    check_html(made.html)
+def test_page_is_whole_at_every_width(made: Made, browser: Browser) -> None:
+    check_html(made.html, browser)
 
 
 def test_pdf_has_no_overflow_missing_glyph_or_dead_reference(made: Made) -> None:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 from report.checks import check_html, check_pdf
 from unit.audit.made import Model, make_table
 
@@ -58,10 +59,10 @@ def test_the_smallest_tables_become_whole_reports(text: str, tmp_path: Path) -> 
 
 
 @pytest.mark.needs_chromium
-def test_the_report_stands_in_a_browser(tmp_path: Path) -> None:
+def test_the_report_stands_in_a_browser(tmp_path: Path, browser: Browser) -> None:
     arguments = ["audit", str(PUBLISHED / "ryzen-7840hs.csv"), "--output", str(tmp_path)]
     assert main([*arguments, "--formats", "html"]) == 0
-    check_html(tmp_path / "report.html")
+    check_html(tmp_path / "report.html", browser)
 
 
 def test_the_files_beside_a_table_are_taken(
