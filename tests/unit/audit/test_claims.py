@@ -1,5 +1,6 @@
 """Claims are judged by the cells: on published runs, and on tables made for each verdict."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,11 @@ def verdicts(dataset: Dataset, path: Path) -> list[str]:
     return [judge(claim, dataset, findings).verdict for claim in read_claims(path, dataset)]
 
 
-def judged(table: pd.DataFrame, folder: Path, **said: Any) -> Judged:  # noqa: ANN401
+def judge_of(table: pd.DataFrame, folder: Path) -> Callable[..., Judged]:
+    """Read and check a table once, for all claims that are made of it."""
     dataset = read_frame(table, folder)
-    return judge(parse_claim(said), dataset, check_plausibility(dataset))
+    findings = check_plausibility(dataset)
+    return lambda **said: judge(parse_claim(said), dataset, findings)
 
 
 @pytest.mark.parametrize("name", CAREFUL_READER)
@@ -86,28 +89,32 @@ def flat(ratios: dict[str, float], noise: float = 0.0, repetitions: int = 1) -> 
 
 def test_verdicts_of_one_repetition_are_by_value_and_say_so(tmp_path: Path) -> None:
     table = flat({"two_copy": 1.0, "one_copy": 1.2, "zero_copy": 0.8})
-    found = judged(table, tmp_path, compare=beats("one_copy", "two_copy"))
+    judged = judge_of(table, tmp_path)
+    found = judged(compare=beats("one_copy", "two_copy"))
     assert (found.verdict, found.observed_once) == ("supported", True)
-    assert judged(table, tmp_path, compare=beats("two_copy", "one_copy")).verdict == "contradicted"
+    assert judged(compare=beats("two_copy", "one_copy")).verdict == "contradicted"
     never = beats("zero_copy", "two_copy", "not more")
-    assert judged(table, tmp_path, compare=never).verdict == "supported"
+    assert judged(compare=never).verdict == "supported"
 
 
 def test_repetitions_that_scatter_leave_a_claim_undecided(tmp_path: Path) -> None:
     table = flat({"two_copy": 1.0, "one_copy": 1.01, "zero_copy": 0.8}, noise=0.1, repetitions=3)
-    assert judged(table, tmp_path, compare=beats("one_copy", "two_copy")).verdict == "undecided"
-    assert judged(table, tmp_path, compare=beats("two_copy", "one_copy")).verdict == "undecided"
+    judged = judge_of(table, tmp_path)
+    assert judged(compare=beats("one_copy", "two_copy")).verdict == "undecided"
+    assert judged(compare=beats("two_copy", "one_copy")).verdict == "undecided"
 
 
 def test_repetitions_that_agree_decide(tmp_path: Path) -> None:
     table = flat({"two_copy": 1.0, "one_copy": 1.3, "zero_copy": 0.8}, noise=0.01, repetitions=5)
-    found = judged(table, tmp_path, compare=beats("one_copy", "two_copy", percent=30))
+    judged = judge_of(table, tmp_path)
+    found = judged(compare=beats("one_copy", "two_copy", percent=30))
     assert (found.verdict, found.observed_once) == ("supported", False)
     much = beats("one_copy", "two_copy", percent=80)
-    assert judged(table, tmp_path, compare=much).verdict == "contradicted"
+    assert judged(compare=much).verdict == "contradicted"
 
 
 def test_chance_among_many_cells_contradicts_nothing(tmp_path: Path) -> None:
+    claim = parse_claim({"compare": beats("one_copy", "two_copy", "not more")})
     wrongly = 0
     for seed in range(20):
         table = make_table(Model(repetitions=3, seed=seed, noise=0.05))
@@ -117,7 +124,7 @@ def test_chance_among_many_cells_contradicts_nothing(tmp_path: Path) -> None:
             throughput_gbps=make_table(Model(repetitions=3, seed=seed + 100, noise=0.05))
             .query("impl == 'two_copy'")["throughput_gbps"].to_numpy(),
         )])  # fmt: skip
-        found = judged(same, tmp_path, compare=beats("one_copy", "two_copy", "not more"))
+        found = judge(claim, read_frame(same, tmp_path), [])
         wrongly += found.verdict == "contradicted"
     assert wrongly <= 2
 
@@ -125,38 +132,42 @@ def test_chance_among_many_cells_contradicts_nothing(tmp_path: Path) -> None:
 def test_less_below_is_part_of_the_claim(tmp_path: Path) -> None:
     table = flat({"two_copy": 1.0, "one_copy": 1.2, "zero_copy": 0.8})
     said = beats("one_copy", "two_copy", from_size=16384)
-    assert judged(table, tmp_path, compare=said).verdict == "supported"
+    judged = judge_of(table, tmp_path)
+    assert judged(compare=said).verdict == "supported"
     said["below"] = "less"
-    assert judged(table, tmp_path, compare=said).verdict == "contradicted"
+    assert judged(compare=said).verdict == "contradicted"
 
 
 def test_cells_that_are_missing_leave_a_named_claim_undecided(tmp_path: Path) -> None:
     table = flat({"two_copy": 1.0, "one_copy": 1.2, "zero_copy": 0.8})
     table = table[~((table["impl"] == "one_copy") & (table["size"] == 65536))]
     said = {"compare": beats("one_copy", "two_copy"), "sizes": [16384, 65536], "threads": [4]}
-    assert judged(table, tmp_path, **said).verdict == "undecided"
-    assert judged(table, tmp_path, **(said | {"sizes": [65536]})).verdict == "not measured"
+    judged = judge_of(table, tmp_path)
+    assert judged(**said).verdict == "undecided"
+    assert judged(**(said | {"sizes": [65536]})).verdict == "not measured"
     everywhere = {"compare": beats("one_copy", "two_copy"), "threads": [4]}
-    assert judged(table, tmp_path, **everywhere).verdict == "supported"
+    assert judged(**everywhere).verdict == "supported"
 
 
 def test_implementations_go_by_the_names_of_the_file_too(tmp_path: Path) -> None:
     table = flat({"two_copy": 1.0, "one_copy": 1.2, "zero_copy": 0.8})
     table["impl"] = table["impl"].map({"two_copy": "A1", "one_copy": "A2", "zero_copy": "A3"})
+    judged = judge_of(table, tmp_path)
     for first, second in (("A2", "A1"), ("one_copy", "two_copy"), ("A2", "two_copy")):
-        assert judged(table, tmp_path, compare=beats(first, second)).verdict == "supported"
+        assert judged(compare=beats(first, second)).verdict == "supported"
 
 
 def test_growth_from_thread_count_to_thread_count(tmp_path: Path) -> None:
     table = flat({"two_copy": 1.0, "one_copy": 1.0, "zero_copy": 1.0})
     table["throughput_gbps"] *= table["threads"] ** 1.5
     grows = {"metric": "throughput", "from": {"threads": 1}, "to": {"threads": 4}, "is": "grows"}
-    assert judged(table, tmp_path, change=grows | {"factor": 8}).verdict == "supported"
-    assert judged(table, tmp_path, change=grows | {"factor": 6}).verdict == "contradicted"
-    assert judged(table, tmp_path, change=grows | {"at_least": 5}).verdict == "supported"
-    assert judged(table, tmp_path, change=grows | {"at_most": 5}).verdict == "contradicted"
+    judged = judge_of(table, tmp_path)
+    assert judged(change=grows | {"factor": 8}).verdict == "supported"
+    assert judged(change=grows | {"factor": 6}).verdict == "contradicted"
+    assert judged(change=grows | {"at_least": 5}).verdict == "supported"
+    assert judged(change=grows | {"at_most": 5}).verdict == "contradicted"
     beyond = grows | {"to": {"threads": 16}}
-    assert judged(table, tmp_path, change=beyond).verdict == "not measured"
+    assert judged(change=beyond).verdict == "not measured"
 
 
 def test_a_fall_by_percent_along_sizes(tmp_path: Path) -> None:
@@ -164,33 +175,37 @@ def test_a_fall_by_percent_along_sizes(tmp_path: Path) -> None:
     table.loc[table["size"] == 65536, "throughput_gbps"] *= 0.7
     falls = {"metric": "throughput", "from": {"size": "16KiB"}, "to": {"size": "64KiB"},
              "is": "falls"}  # fmt: skip
-    assert judged(table, tmp_path, change=falls | {"percent": 30}).verdict == "supported"
-    assert judged(table, tmp_path, change=falls | {"percent": 40}).verdict == "contradicted"
-    assert judged(table, tmp_path, change=falls | {"is": "collapses"}).verdict == "contradicted"
+    judged = judge_of(table, tmp_path)
+    assert judged(change=falls | {"percent": 30}).verdict == "supported"
+    assert judged(change=falls | {"percent": 40}).verdict == "contradicted"
+    assert judged(change=falls | {"is": "collapses"}).verdict == "contradicted"
 
 
 def test_ranks_and_values(tmp_path: Path) -> None:
     table = flat({"two_copy": 1.0, "one_copy": 1.2, "zero_copy": 0.8})
     best = {"metric": "throughput", "implementation": "one_copy", "is": "best"}
-    assert judged(table, tmp_path, rank=best).verdict == "supported"
-    assert judged(table, tmp_path, rank=best | {"is": "worst"}).verdict == "contradicted"
-    assert judged(table, tmp_path, rank=best | {"metric": "p99"}).verdict == "not measured"
+    judged = judge_of(table, tmp_path)
+    assert judged(rank=best).verdict == "supported"
+    assert judged(rank=best | {"is": "worst"}).verdict == "contradicted"
+    assert judged(rank=best | {"metric": "p99"}).verdict == "not measured"
     above = {"metric": "throughput", "is": "above", "than": 7e9}
-    assert judged(table, tmp_path, value=above).verdict == "supported"
-    assert judged(table, tmp_path, value=above | {"than": 9e9}).verdict == "contradicted"
+    assert judged(value=above).verdict == "supported"
+    assert judged(value=above | {"than": 9e9}).verdict == "contradicted"
 
 
 def test_what_reads_zero_was_not_measured(tmp_path: Path) -> None:
     table = make_table().assign(LLC=0)
     zero = {"metric": "llc_misses", "is": "zero"}
-    assert judged(table, tmp_path, value=zero).verdict == "not measured"
+    judged = judge_of(table, tmp_path)
+    assert judged(value=zero).verdict == "not measured"
     measurements = {"metrics": ["llc_misses"]}
-    assert judged(table, tmp_path, measurements=measurements).verdict == "not measured"
+    assert judged(measurements=measurements).verdict == "not measured"
 
 
 def test_nobody_can_prove_that_numbers_were_measured(tmp_path: Path) -> None:
     said = {"metrics": ["cycles", "l1d_misses"]}
-    assert judged(make_table(), tmp_path, measurements=said).verdict == "undecided"
+    judged = judge_of(make_table(), tmp_path)
+    assert judged(measurements=said).verdict == "undecided"
 
 
 @pytest.mark.parametrize(

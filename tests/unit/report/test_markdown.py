@@ -21,11 +21,14 @@ def plain(markdown: str) -> str:
     return done.stdout.strip()
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.text(alphabet=st.sampled_from("ab 1_*`[]{}<>#|@$^~\\&.:;!?'\"()-+=/"), max_size=30))
-def test_escaped_text_is_read_back_as_it_was(text: str) -> None:
-    words = " ".join(text.split())
-    assert plain(f"start {escape(text)} end") == " ".join(f"start {words} end".split())
+_TEXTS = st.text(alphabet=st.sampled_from("ab 1_*`[]{}<>#|@$^~\\&.:;!?'\"()-+=/"), max_size=30)
+
+
+@settings(max_examples=5, deadline=None)  # of many texts each, since Pandoc takes time to start
+@given(st.lists(_TEXTS, min_size=20, max_size=60))
+def test_escaped_text_is_read_back_as_it_was(texts: list[str]) -> None:
+    paragraphs = plain("\n\n".join(f"start {escape(text)} end" for text in texts))
+    assert paragraphs.split("\n\n") == [" ".join(f"start {text} end".split()) for text in texts]
 
 
 def test_line_ends_become_spaces() -> None:
