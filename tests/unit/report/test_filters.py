@@ -61,6 +61,7 @@ def plain(text: str) -> str:
         ("number", 8.0, "8"),
         ("number", 0.403, "0.40"),
         ("significant", 0.0, "0"),
+        ("significant", -0.3094, "\N{MINUS SIGN}0.309"),
     ],
 )
 def test_number(name: str, value: float, text: str) -> None:

@@ -40,13 +40,18 @@ def _finite(value: float) -> float:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Return a number with `digits` significant digits and no exponent: 0.3094 is ``0.309``."""
+    """Return a number with `digits` significant digits and no exponent: 0.3094 is ``0.309``.
+
+    A negative one has a minus sign, which no typesetter takes for a hyphen.
+    """
     number = _finite(value)
     if number == 0.0:
         return "0"
-    decimals = digits - 1 - math.floor(math.log10(abs(number)))
+    if number < 0.0:
+        return f"\N{MINUS SIGN}{significant(-number, digits)}"
+    decimals = digits - 1 - math.floor(math.log10(number))
     rounded = round(number, decimals)
-    if rounded and math.floor(math.log10(abs(rounded))) > math.floor(math.log10(abs(number))):
+    if rounded and math.floor(math.log10(rounded)) > math.floor(math.log10(number)):
         decimals -= 1  # 9.996 has become 10.0, which would show a digit too many
     if decimals <= 0:
         return f"{rounded:.0f}"
