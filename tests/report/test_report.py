@@ -129,6 +129,29 @@ def test_every_loss_is_shown_with_its_reason(made: Made) -> None:
         assert "run as root" in text
 
 
+def test_the_answer_stands_before_everything_else(made: Made) -> None:
+    head = front_matter(made.qmd.read_text())
+    if "nothing" in str(made.qmd):
+        assert "abstract" not in head
+        return
+    assert head["abstract-title"] == "In short"
+    assert head["abstract"].startswith("From which message size on does it pay")
+    assert re.search(r"^- On `veth` .*, `one_copy` (was|showed) ", head["abstract"], re.MULTILINE)
+    # Quarto resolves no reference in its metadata.
+    assert "@" not in head["abstract"]
+
+
+def test_figures_that_a_sentence_says_as_well_are_left_out(made: Made) -> None:
+    text = made.qmd.read_text()
+    shown = set(re.findall(r"\{#fig-([a-z-]+) ", text))
+    if "whole" in str(made.qmd):
+        assert not {"veth-service-time", "sink-service-time", "sink-copied-share"} & shown
+        assert "veth-copied-share" in shown
+        assert "The kernel copied none of the zero-copy sends" in text
+    elif "usual" in str(made.qmd):
+        assert {"veth-service-time", "veth-copied-share"} <= shown
+
+
 HEADINGS = {
     "The memory floor {#sec-memory}": WHOLE,
     "Where zero-copy is real {#sec-real}": WHOLE,
@@ -149,11 +172,11 @@ def test_copied_zero_copy_is_called_that_in_every_table(made: Made) -> None:
     if "Where zero-copy is real" not in text:
         pytest.skip("a run with a plain testbed alone")
     for section in re.split(r"^## ", text, flags=re.MULTILINE):
-        on_veth = re.match(r"On `veth(_mmap)?` \{#sec-(results|ranking)", section)
+        on_veth = re.match(r"(On|Cells on) `veth(_mmap)?` \{#sec-(ranking|cells)", section)
         for row in re.findall(r"^\|.*`(?:uring_)?zero_copy`.*$", section, re.MULTILINE):
             if on_veth:
                 assert "(zero-copy requested, 100 % copied)" in row.replace("\u00a0", " ")
-            elif section.startswith(("On `sink` {#sec-results", "On `sink` {#sec-ranking")):
+            elif section.startswith(("Cells on `sink` {#sec-cells", "On `sink` {#sec-ranking")):
                 assert "requested" not in row
 
 

@@ -9,7 +9,7 @@ from report.example import REPORT, sources_of, write_results
 from synthetic import Run, make_host
 
 from copycost.errors import DataError
-from copycost.report.assets import gather_assets, shown_figures
+from copycost.report.assets import gather_assets, shown_figures, worth_showing
 from copycost.report.context import CHAPTERS, build_context, origin_of
 from copycost.report.files import report_files
 from copycost.report.host_table import counter_rows, host_rows, uncounted_events
@@ -35,7 +35,7 @@ def test_host_table_says_why_a_value_is_missing() -> None:
     assert rows["Frequency governor"] == "not found: no cpufreq driver"
     assert rows["Turbo"] == "not found: no reason recorded"
     assert rows["Caches"] == "L1d 32 KiB, L2 1 MiB, last level 32 MiB"
-    assert rows["`net.ipv4.tcp_wmem`"] == "4 KiB, 16 KiB, 4 MiB"
+    assert rows["`net.ipv4.tcp_wmem`: least, default, most"] == "4 KiB, 16 KiB, 4 MiB"
 
 
 def test_host_table_of_a_host_without_perf_and_with_unlimited_memlock() -> None:
@@ -58,8 +58,21 @@ def test_counter_table_gives_reasons() -> None:
     }
     assert counter_rows(counters) == [
         ["LLC loads", "`LLC-loads`", "counted"],
-        ["task clock", "", "reads 0 everywhere, which is no measurement"],
-        ["cycles", "`LLC-loads`", r"not counted: no \<PMU\>"],
+        ["Task clock", "", "reads 0 everywhere, which is no measurement"],
+        ["Cycles", "`LLC-loads`", r"not counted: no \<PMU\>"],
+    ]
+
+
+def test_events_that_fared_alike_share_a_row() -> None:
+    base = {"reason": "no PMU", "status": "not_counted"}
+    counters = {
+        "cycles": base | {"perf_name": "cycles"},
+        "context_switches": {"perf_name": "cs", "reason": None, "status": "counted"},
+        "l1d_loads": base | {"perf_name": "L1-dcache-loads"},
+    }
+    assert counter_rows(counters) == [
+        ["Cycles, L1d loads", "`cycles`, `L1-dcache-loads`", "not counted: no PMU"],
+        ["Context switches", "`cs`", "counted"],
     ]
 
 
@@ -119,6 +132,20 @@ def test_figure_without_measured_points_is_not_shown(tmp_path: Path) -> None:
         svg.with_suffix(".csv").write_text("\n".join(["state", *states, ""]))
         figures.append(svg)
     assert shown_figures(figures) == {"veth": ["full"]}
+
+
+def test_figure_that_a_sentence_says_as_well_is_not_shown(results: Path) -> None:
+    conditions = facts_of(results)["conditions"]
+    every = ["throughput", "service_time", "copied_share", "counters"]
+    shown = {"veth": every, "all": ["service_time"]}
+    assert worth_showing(shown, conditions) == shown
+    conditions["veth"]["grid"]["n_threads"] = [1]
+    conditions["veth"]["evidence"]["all_copied"]["value"] = 0.0
+    assert "zero_copy" in conditions["veth"]["labels"]
+    assert worth_showing(shown, conditions)["veth"] == ["throughput", "copied_share", "counters"]
+    conditions["veth"]["labels"]["zero_copy"] = None
+    conditions["veth"]["sender_only"] = True
+    assert worth_showing(shown, conditions) == {"veth": ["throughput"], "all": ["service_time"]}
 
 
 def test_assets_are_gathered_anew(tmp_path: Path) -> None:

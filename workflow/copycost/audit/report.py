@@ -19,7 +19,7 @@ from copycost.errors import DataError
 from copycost.figures.names import FIGURES
 from copycost.figures.output import draw, save
 from copycost.figures.tables import Tables, tables_of
-from copycost.report.assets import gather_assets, shown_figures
+from copycost.report.assets import gather_assets, shown_figures, worth_showing
 from copycost.report.context import BASELINE
 from copycost.report.markdown import code
 from copycost.report.render import Format, render_report
@@ -122,7 +122,8 @@ def _context(
     tables = read_tables(folder / "tables/summary.csv", folder / "tables/ratios.csv", BASELINE)
     slugs = facts["grid"]["conditions"]
     conditions = [facts["conditions"][slug] for slug in slugs]
-    shown = {name: list[str]() for name in slugs} | shown_figures(figures)
+    shown = {name: list[str]() for name in slugs}
+    shown |= worth_showing(shown_figures(figures), facts["conditions"])
     source = f"Source: `tables/summary.csv`; {origin}."
     return {
         "title": title,

@@ -6,8 +6,9 @@ be moved, archived and typeset anywhere.
 
 import csv
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from copycost.report.outline import outline_text
 
@@ -55,3 +56,40 @@ def shown_figures(figures: Iterable[Path]) -> dict[str, list[str]]:
             if any(row["state"] == "measured" for row in csv.DictReader(file)):
                 names.append(figure.stem)
     return shown
+
+
+def worth_showing(
+    shown: Mapping[str, Sequence[str]], conditions: Mapping[str, Mapping[str, Any]]
+) -> dict[str, list[str]]:
+    """Return `shown` without the figures that a sentence says as well.
+
+    The service time is drawn against the number of threads, which says nothing where there is
+    one; a share of copied sends that is 0 everywhere is a line on the floor; and a sender that
+    nobody receives from hardly ever waits, so its context switches alone make no figure.
+
+    Parameters
+    ----------
+    shown
+        Names of figures by condition, from `shown_figures`; folders that are of no single
+        condition keep all of theirs.
+    conditions
+        The facts of the conditions.
+    """
+    return {
+        folder: [name for name in names if name not in _dull(conditions.get(folder))]
+        for folder, names in shown.items()
+    }
+
+
+def _dull(condition: Mapping[str, Any] | None) -> set[str]:
+    if condition is None:
+        return set()
+    dull = set()
+    if len(condition["grid"]["n_threads"]) == 1:
+        dull.add("service_time")
+    copied_anywhere = any(condition["labels"].values())
+    if condition["evidence"]["all_copied"]["value"] == 0.0 and not copied_anywhere:
+        dull.add("copied_share")
+    if condition["sender_only"] and condition["questions"]["q2"]["verdict"] == "not_counted":
+        dull.add("counters")
+    return dull

@@ -10,7 +10,7 @@ import yaml
 
 from copycost.figures.looks import in_order
 from copycost.figures.names import OVERVIEW
-from copycost.report.assets import shown_figures
+from copycost.report.assets import shown_figures, worth_showing
 from copycost.report.host_table import counter_rows, host_rows, uncounted_events
 from copycost.report.markdown import code, escape
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
@@ -119,7 +119,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "host": facts["host"],
         "implementations": list(in_order(facts["grid"]["implementations"])),
         "conditions": conditions,
-        "figures": shown | shown_figures(sources.figures),
+        "figures": shown | worth_showing(shown_figures(sources.figures), facts["conditions"]),
         "results_tables": {
             condition["slug"]: results_tables(
                 tables,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from copycost.report.filters import plural, size
+from copycost.report.filters import plural, sentence, size
 from copycost.report.markdown import code, escape
 
 _TRUE = {True: "yes", False: "no"}
@@ -28,8 +28,8 @@ def host_rows(host: Mapping[str, Any]) -> list[list[str]]:
         ("CPU time of interrupts", _interrupts(kernel["irq_time_accounting"])),
         ("Locked memory, limit", _memlock(memory)),
         ("`net.core.optmem_max`", _known(host, "net.optmem_max", size)),
-        ("`net.ipv4.tcp_wmem`", _known(host, "net.tcp_wmem", _triple)),
-        ("`net.ipv4.tcp_rmem`", _known(host, "net.tcp_rmem", _triple)),
+        ("`net.ipv4.tcp_wmem`: least, default, most", _known(host, "net.tcp_wmem", _triple)),
+        ("`net.ipv4.tcp_rmem`: least, default, most", _known(host, "net.tcp_rmem", _triple)),
         ("Congestion control, default", _known(host, "net.congestion_default", code)),
         ("perf", _perf(perf)),
     ]
@@ -37,14 +37,17 @@ def host_rows(host: Mapping[str, Any]) -> list[list[str]]:
 
 
 def counter_rows(counters: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
-    """Return for each event its name, perf's name and what became of it in this run."""
+    """Return events, perf's names of them and what became of them in this run.
+
+    Events that fared alike share a row, so that what differs stands out.
+    """
     words = {
         "counted": "counted",
         "partly": "counted in a part of the repetitions",
         "zero": "reads 0 everywhere, which is no measurement",
         "not_counted": "not counted",
     }
-    rows = []
+    alike: dict[str, tuple[list[str], list[str]]] = {}
     for event, facts in counters.items():
         said = words[facts["status"]]
         if _never_happened(event, facts):
@@ -52,9 +55,14 @@ def counter_rows(counters: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
         elif facts["status"] != "counted" and facts["reason"]:
             said = f"{said}: {escape(facts['reason'])}"
         name = event.removesuffix("_ns").replace("_", " ").replace("l1d", "L1d")
-        name = name.replace("llc", "LLC")
-        rows.append([name, code(facts["perf_name"]) if facts["perf_name"] else "", said])
-    return rows
+        names, perf_names = alike.setdefault(said, ([], []))
+        names.append(name.replace("llc", "LLC"))
+        if facts["perf_name"]:
+            perf_names.append(code(facts["perf_name"]))
+    return [
+        [sentence(", ".join(names)), ", ".join(perf_names), said]
+        for said, (names, perf_names) in alike.items()
+    ]
 
 
 def uncounted_events(counters: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -137,8 +137,8 @@ def results_tables(tables: Tables, condition: str, wording: Wording, source: str
         caption = (
             f"All cells on `{condition}` with {n_threads} {noun}: throughput (median, interval), "
             f"mean and 99th percentile of the service time, cost of {whose}, "
-            f"throughput as a ratio to `{wording.baseline}` and the number n of repetitions with a "
-            f"value. {source}"
+            f"throughput as a ratio to `{wording.baseline}`, taken by round, and the number n of "
+            f"repetitions with a value. {source}"
         )
         identifier = f"tbl-{slug(condition)}-t{n_threads}"
         markdown[n_threads] = pipe_table(columns, rows, caption, identifier, ["grouped"])

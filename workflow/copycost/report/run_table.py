@@ -13,7 +13,7 @@ def run_rows(facts: Mapping[str, Any]) -> list[list[str]]:
     rows = [
         ("Measured", _when(run)),
         ("Repetitions", _repetitions(run)),
-        ("Time in windows", f"{duration(run['measured_s'])} of {duration(run['wall_s'])}"),
+        ("Time in windows", _time(run)),
         ("Commit", _list(run["commits"], "not known: not run from a clone with its history")),
         ("Host facts (SHA-256)", _list(run["host_digests"], "none")),
         *(
@@ -45,6 +45,10 @@ def _repetitions(run: Mapping[str, Any]) -> str:
         f"{run['n_repetitions']} of {plural(run['n_cells'], 'cell')}: {run['n_measured']} "
         f"measured, {run['n_failed']} failed, {run['n_skipped']} skipped"
     )
+
+
+def _time(run: Mapping[str, Any]) -> str:
+    return f"{duration(run['measured_s'])}, of {duration(run['wall_s'])} that the repetitions took"
 
 
 def _list(values: Iterable[str], otherwise: str) -> str:
