@@ -1,19 +1,16 @@
-"""Tables of CPU budgets with a known truth, and the text that the chapter makes of them."""
+"""Tables of CPU budgets with a known truth, and their facts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from driven_inputs import STATISTICS, published, section_of
 
 from copycost.cpu_budget.facts import compute_facts
 from copycost.cpu_budget.table import COLUMNS, judge_limit
-from copycost.report.write import make_environment
-from copycost.stats.settings import StatisticsSettings
 
-ROOT = Path(__file__).parents[1]
 LIMITS = (10, 25, 40, 60, 80, 100)
 
 
@@ -106,30 +103,17 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
 
 def facts_of(study: Study) -> dict[str, Any]:
     section = {
-        "enabled": True,
-        "drivers": list(dict.fromkeys(truth.driver for truth in study.truths)) or ["iperf3"],
+        **section_of(study.truths, study.repetitions),
         "limiters": list(dict.fromkeys(truth.limiter for truth in study.truths)) or ["cgroup"],
-        "testbeds": list(dict.fromkeys(truth.testbed for truth in study.truths)),
-        "n_streams": sorted({truth.n_streams for truth in study.truths}),
         "limit_percent": list(study.limits),
         "message_bytes": 131072,
-        "repetitions": study.repetitions,
-        "warmup_s": 0.3,
-        "duration_s": 1.0,
         **study.section,
     }
     return compute_facts(
         table_of(study),
         {"cpu": {"cpus_online": study.host_cpus}},
         section,
-        StatisticsSettings(0.95, 1000, 1),
-        pd.read_csv(ROOT / "data" / "published" / "cpu-overhead-tcp.csv"),
+        STATISTICS,
+        published("tcp"),
         study.profile,
     )
-
-
-def text_of(facts: Mapping[str, Any], chapter: str = "cpu_budget") -> str:
-    names = {"cpu_budget": ["cpu_used", "bitrate"], "datagrams": ["bitrate_and_loss", "cost"]}
-    figures = names[chapter] if facts["n_measured"] else []
-    template = make_environment(ROOT / "report").get_template(f"{chapter}.qmd.j2")
-    return template.render({chapter: facts, "figures": {chapter: figures}})

@@ -1,18 +1,16 @@
-"""Tables of datagrams with a known truth."""
+"""Tables of datagrams with a known truth, and their facts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from driven_inputs import STATISTICS, published, section_of
 
 from copycost.datagrams.facts import compute_facts
 from copycost.datagrams.table import COLUMNS
-from copycost.stats.settings import StatisticsSettings
 
-ROOT = Path(__file__).parents[1]
 SIZES = (64, 1472, 8192, 65507)
 
 
@@ -109,19 +107,7 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
 
 def facts_of(study: Study) -> dict[str, Any]:
     section = {
-        "enabled": True,
-        "drivers": list(dict.fromkeys(truth.driver for truth in study.truths)) or ["iperf3"],
-        "testbeds": list(dict.fromkeys(truth.testbed for truth in study.truths)),
+        **section_of(study.truths, study.repetitions),
         "datagram_bytes": list(study.sizes),
-        "n_streams": sorted({truth.n_streams for truth in study.truths}),
-        "repetitions": study.repetitions,
-        "warmup_s": 0.3,
-        "duration_s": 1.0,
     }
-    return compute_facts(
-        table_of(study),
-        section,
-        StatisticsSettings(0.95, 1000, 1),
-        pd.read_csv(ROOT / "data" / "published" / "cpu-overhead-udp.csv"),
-        study.profile,
-    )
+    return compute_facts(table_of(study), section, STATISTICS, published("udp"), study.profile)

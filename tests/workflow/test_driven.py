@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,30 +17,42 @@ from copycost.cpu_budget.repetition import measure_budget
 from copycost.cpu_budget.section import BudgetCell, BudgetSettings
 from copycost.cpu_budget.table import row_of as budget_row
 from copycost.datagrams.repetition import measure_datagrams
-from copycost.datagrams.section import DatagramCell, DatagramSettings
+from copycost.datagrams.section import DatagramCell
 from copycost.datagrams.table import row_of as datagram_row
+from copycost.driven.record import check, read, write
+from copycost.driven.section import DrivenSettings
+from copycost.driven.telling import line_of
 from copycost.iperf3 import tool
 from copycost.iperf3.processes import Iperf3Run
-from copycost.iperf3.record import check, read, write
 from copycost.iperf3.repetition import _keep_output
-from copycost.iperf3.telling import line_of
 
 DATA = Path(__file__).parents[1] / "data" / "iperf3"
-BUDGET = BudgetSettings(131072, 0.1, 0.5, "reno", None, None)
-DATAGRAMS = DatagramSettings(0.1, 0.5, None, None)
+DATAGRAMS = DrivenSettings(warmup_s=0.1, duration_s=0.5, sender_cpus=None, receiver_cpus=None)
+BUDGET = BudgetSettings(**asdict(DATAGRAMS), message_bytes=131072, congestion_control="reno")
 NO_PERF = {"status": "missing", "reason": "perf was not found", "path": None, "events": {}}
 HOST: dict[str, Any] = {"perf": NO_PERF, "kernel": {"irq_time_accounting": False}}
 
 needs_iperf3 = pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")
 
 
-def budget(tmp_path: Path, kind: str = "cgroup", limit: int = 30) -> dict[str, Any]:
-    cell = BudgetCell("loopback", "iperf3", kind, 1, limit, 1)
+def budget_cell(limiter: str, limit_percent: int) -> BudgetCell:
+    return BudgetCell(
+        testbed="loopback",
+        driver="iperf3",
+        limiter=limiter,
+        n_streams=1,
+        limit_percent=limit_percent,
+        rep=1,
+    )
+
+
+def budget(tmp_path: Path, limiter: str = "cgroup", limit_percent: int = 30) -> dict[str, Any]:
+    cell = budget_cell(limiter, limit_percent)
     return check(measure_budget(cell, BUDGET, HOST, lock_path=tmp_path / "lock"), "record")
 
 
 def datagrams(tmp_path: Path, testbed: str = "loopback") -> dict[str, Any]:
-    cell = DatagramCell(testbed, "iperf3", 1000, 1, 1)
+    cell = DatagramCell(testbed=testbed, driver="iperf3", datagram_bytes=1000, n_streams=1, rep=1)
     return check(measure_datagrams(cell, DATAGRAMS, HOST, lock_path=tmp_path / "lock"), "record")
 
 
@@ -109,7 +121,7 @@ def test_no_right_to_make_control_groups_is_a_skipped_record(
 
 @needs_iperf3
 def test_a_congestion_control_that_we_may_not_have_gives_way_to_reno(tmp_path: Path) -> None:
-    cell = BudgetCell("loopback", "iperf3", "cpulimit", 1, 100, 1)
+    cell = budget_cell("cpulimit", 100)
     wanted = replace(BUDGET, congestion_control="nosuch")
     record = check(measure_budget(cell, wanted, HOST, lock_path=tmp_path / "lock"), "record")
     assert record["status"] == "measured", record["reason"]

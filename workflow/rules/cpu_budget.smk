@@ -2,7 +2,8 @@
 #
 #   snakemake --cores 1 cpu_budget
 from copycost.cpu_budget import section as budget
-from copycost.iperf3.programs import programs_of
+from copycost.driven.programs import programs_of
+from copycost.driven.section import priority_of
 
 BUDGET_RECORDS = CONFIG.cpu_budget.paths()
 BUDGET_FIGURES = [f"results/figures/cpu_budget/{name}" for name in budget.FIGURES]
@@ -17,15 +18,15 @@ rule run_budget:
         unpack(programs_of),
         host="results/host.json",
     output:
-        record=f"{budget.RAW}/{budget.PATTERN}.json",
+        record=budget.BudgetCell.pattern_of_record(),
     log:
-        f"results/logs/run_budget/{budget.PATTERN}.log",
+        f"results/logs/run_budget/{budget.BudgetCell.pattern}.log",
     wildcard_constraints:
         driver=r"[a-z]\w*",
         limiter="cgroup|cpulimit",
         n_streams=r"[1-9]\d*",
         limit_percent=r"[1-9]\d*",
-    priority: lambda wildcards: budget.priority(wildcards, CONFIG.measure.order_seed)
+    priority: lambda wildcards: priority_of(wildcards, CONFIG.measure.order_seed)
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
@@ -38,6 +39,8 @@ rule run_budget:
                 "cpu_budget/hierarchy.py",
                 "cpu_budget/limiter.py",
                 "cpu_budget/repetition.py",
+                "driven/ours.py",
+                "driven/repetition.py",
             )
         ),
         settings=CONFIG.cpu_budget.settings(CONFIG.measure).as_params(),
@@ -48,7 +51,14 @@ rule run_budget:
 rule collect_budget:
     input:
         records=BUDGET_RECORDS,
-        code=package_files("cpu_budget/table.py", "iperf3"),
+        code=package_files(
+            "cpu_budget/table.py",
+            "driven/record.py",
+            "driven/table.py",
+            "iperf3/derive.py",
+            "iperf3/output.py",
+            "records/kind.py",
+        ),
     output:
         table="results/tables/cpu_budget.csv",
     log:
@@ -66,7 +76,7 @@ rule compute_budget_facts:
         published="data/published/cpu-overhead-tcp.csv",
         # function shares, where they were measured too, say what more streams cost
         profile=REPORT_CHAPTERS.get("profile", []),
-        code=package_files("cpu_budget", "iperf3/losses.py", "stats"),
+        code=package_files("cpu_budget", "driven/facts.py", "stats"),
     output:
         facts="results/cpu_budget/facts.json",
     log:
@@ -85,6 +95,8 @@ rule draw_budget:
         facts=rules.compute_budget_facts.output.facts,
         code=package_files(
             "cpu_budget/figures.py",
+            "driven/figures.py",
+            "driven/words.py",
             "figures/output.py",
             "figures/style.py",
             "figures/text.py",

@@ -17,14 +17,14 @@ rule run_datagrams:
         unpack(programs_of),
         host="results/host.json",
     output:
-        record=f"{udp_section.RAW}/{udp_section.PATTERN}.json",
+        record=udp_section.DatagramCell.pattern_of_record(),
     log:
-        f"results/logs/run_datagrams/{udp_section.PATTERN}.log",
+        f"results/logs/run_datagrams/{udp_section.DatagramCell.pattern}.log",
     wildcard_constraints:
         driver=r"[a-z]\w*",
         datagram_bytes=r"[1-9]\d*",
         n_streams=r"[1-9]\d*",
-    priority: lambda wildcards: budget.priority(wildcards, CONFIG.measure.order_seed)
+    priority: lambda wildcards: priority_of(wildcards, CONFIG.measure.order_seed)
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
@@ -35,6 +35,8 @@ rule run_datagrams:
                 "iperf3",
                 "datagrams/counters.py",
                 "datagrams/repetition.py",
+                "driven/ours.py",
+                "driven/repetition.py",
             )
         ),
         settings=CONFIG.datagrams.settings(CONFIG.measure).as_params(),
@@ -45,7 +47,15 @@ rule run_datagrams:
 rule collect_datagrams:
     input:
         records=DATAGRAM_RECORDS,
-        code=package_files("datagrams/loss.py", "datagrams/table.py", "iperf3"),
+        code=package_files(
+            "datagrams/loss.py",
+            "datagrams/table.py",
+            "driven/record.py",
+            "driven/table.py",
+            "iperf3/derive.py",
+            "iperf3/output.py",
+            "records/kind.py",
+        ),
     output:
         table="results/tables/datagrams.csv",
     log:
@@ -61,9 +71,7 @@ rule compute_datagram_facts:
         table=rules.collect_datagrams.output.table,
         published="data/published/cpu-overhead-udp.csv",
         profile=REPORT_CHAPTERS.get("profile", []),
-        code=package_files(
-            "cpu_budget/points.py", "datagrams", "iperf3/losses.py", "stats"
-        ),
+        code=package_files("datagrams", "driven/facts.py", "stats"),
     output:
         facts="results/datagrams/facts.json",
     log:
@@ -82,6 +90,8 @@ rule draw_datagrams:
         facts=rules.compute_datagram_facts.output.facts,
         code=package_files(
             "datagrams/figures.py",
+            "driven/figures.py",
+            "driven/words.py",
             "figures/output.py",
             "figures/style.py",
             "figures/text.py",

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from copycost.cpu_budget.repetition import measure_budget
 from copycost.cpu_budget.section import BudgetCell, BudgetSettings
-from copycost.iperf3.record import write
-from copycost.iperf3.telling import line_of, streams
+from copycost.driven.record import write
+from copycost.driven.telling import line_of
+from copycost.driven.words import streams
 from copycost.logs import log_to_file
 from copycost.progress import say
 

@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 from copycost.datagrams.repetition import measure_datagrams
-from copycost.datagrams.section import DatagramCell, DatagramSettings
-from copycost.iperf3.record import write
-from copycost.iperf3.telling import line_of, streams
+from copycost.datagrams.section import DatagramCell
+from copycost.driven.record import write
+from copycost.driven.section import DrivenSettings
+from copycost.driven.telling import line_of
+from copycost.driven.words import streams
 from copycost.logs import log_to_file
 from copycost.progress import say
 
@@ -15,7 +17,7 @@ cell = DatagramCell.from_path(snakemake.output.record)
 programs = [snakemake.input.get(side) for side in ("sender", "receiver")]
 record = measure_datagrams(
     cell,
-    DatagramSettings.from_params(snakemake.params.settings),
+    DrivenSettings.from_params(snakemake.params.settings),
     json.loads(Path(snakemake.input.host).read_text(encoding="utf-8")),
     programs=tuple(Path(program) for program in programs if program),
 )

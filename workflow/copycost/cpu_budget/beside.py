@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.cpu_budget.section import IPERF3
+from copycost.driven.facts import SIDES, category_shares, published_rows
+from copycost.iperf3 import IPERF3
 
-_SIDES = ("sender", "receiver")
 # of a side's samples: smaller moves are within what sampling leaves open
 _LEAST_MOVE = 0.02
 _MOST_MOVES = 4
@@ -33,7 +33,7 @@ def scaling_of(
                     _interval((many["lines"][side] or {}).get("slope"), "value"),
                     _interval((one["lines"][side] or {}).get("slope"), "value"),
                 )
-                for side in _SIDES
+                for side in SIDES
             }
             found.append(
                 {
@@ -99,8 +99,10 @@ def _shares(
     if 1 not in found or n_streams not in found:
         return None
     moves: list[dict[str, Any]] = []
-    for side in _SIDES:
-        one, many = (_category_shares(found[n].get(side)) for n in (1, n_streams))
+    for side in SIDES:
+        one, many = (
+            category_shares(found[n][side]) if side in found[n] else {} for n in (1, n_streams)
+        )
         for title in one.keys() & many.keys():
             if abs(many[title] - one[title]) >= _LEAST_MOVE:
                 move = {"side": side, "title": title, "one": one[title], "many": many[title]}
@@ -109,23 +111,14 @@ def _shares(
     return moves[:_MOST_MOVES]
 
 
-def _category_shares(side: Mapping[str, Any] | None) -> dict[str, float]:
-    rows = [] if side is None else side["categories"]
-    return {str(row["title"]): float(row["own"]["share"]["median"]) for row in rows}
-
-
 def beside_published(
     curves: Sequence[Mapping[str, Any]], published: pd.DataFrame
 ) -> list[dict[str, Any]]:
     """Return the published rows, each with the curves of ours that it can stand beside."""
     rows = []
-    for row in published.to_dict(orient="records"):
-        plain = {
-            str(key): None if isinstance(value, float) and math.isnan(value) else value
-            for key, value in row.items()
-        }
+    for row in published_rows(published):
         ours = []
-        if plain["scenario"] == _PUBLISHED_SCENARIO:
+        if row["scenario"] == _PUBLISHED_SCENARIO:
             ours = [
                 {
                     "testbed": curve["testbed"],
@@ -142,8 +135,8 @@ def beside_published(
                 }
                 for curve in curves
                 if curve["testbed"] == "loopback"
-                and curve["n_streams"] == plain["parallel_streams"]
+                and curve["n_streams"] == row["parallel_streams"]
                 and curve["points"]
             ]
-        rows.append({**plain, "ours": ours})
+        rows.append({**row, "ours": ours})
     return rows

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.cpu_budget.plan import Need, Plan, plan_for
+from copycost.driven.words import streams
 from copycost.errors import DataError
 
 FACTS = Path("results/cpu_budget/facts.json")
@@ -93,13 +94,13 @@ def sentence(plans: Sequence[Plan], gbps: float, confidence: float) -> str:
         highest = max(plans, key=lambda plan: plan.highest_bits_per_s)
         return (
             f"{best.testbed}: {gbps:g} Gbit/s is beyond what was measured; the highest was"
-            f" {highest.highest_bits_per_s / 1e9:.3g} Gbit/s with {_streams(highest.n_streams)}"
+            f" {highest.highest_bits_per_s / 1e9:.3g} Gbit/s with {streams(highest.n_streams)}"
         )
     needs = [f"{_need(need, best.basis)} at the {name}" for name, need in _sides(best)]
     interval = "" if best.sender.low is None else f"; in brackets {confidence * 100:g} % intervals"
     return (
         f"{best.testbed}: {gbps:g} Gbit/s takes {' and '.join(needs)}, in per cent of one"
-        f" CPU, with {_streams(best.n_streams)} of {best.driver} ({_BASIS[best.basis]}{interval})"
+        f" CPU, with {streams(best.n_streams)} of {best.driver} ({_BASIS[best.basis]}{interval})"
     )
 
 
@@ -114,7 +115,3 @@ def _need(need: Need, basis: str) -> str:
     if need.low is not None and need.high is not None:
         text += f" ({need.low:.3g} to {need.high:.3g})"
     return text
-
-
-def _streams(n_streams: int) -> str:
-    return f"{n_streams} stream{'' if n_streams == 1 else 's'}"

@@ -1,6 +1,5 @@
 """Everything that the chapter on the CPU budget says, as numbers and verdicts."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,15 +9,21 @@ import pandas as pd
 
 from copycost.cpu_budget.beside import beside_published, scaling_of
 from copycost.cpu_budget.bottleneck import judge_bottleneck
-from copycost.cpu_budget.lines import RANGE_RULE, LinearRange, SideName, linear_range
+from copycost.cpu_budget.lines import RANGE_RULE, LinearRange, linear_range
 from copycost.cpu_budget.plan import plan_for
-from copycost.cpu_budget.points import Point, points_of, series_of
+from copycost.cpu_budget.points import SERIES, Point, points_of, series_of
 from copycost.cpu_budget.table import MISS_POINTS
-from copycost.iperf3.losses import losses_of, plain
+from copycost.driven.facts import (
+    SIDES,
+    common_facts,
+    finite_or_none,
+    flag_counts,
+    plain,
+    with_interval,
+)
 from copycost.stats.errors_in_both import METHOD
 from copycost.stats.settings import StatisticsSettings
 
-SIDES: tuple[SideName, ...] = ("sender", "receiver")
 PLANNED_BITS_PER_S = (1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 100e9)
 """Bitrates that the report's table of plans is made for: those that links are sold with."""
 
@@ -55,23 +60,16 @@ def compute_facts(
     curves = [_curve(key, rows, statistics, n_cpus) for key, rows in series_of(table)]
     measured = table[table["status"] == "measured"]
     facts: dict[str, Any] = {
-        "section": dict(section),
-        "confidence": statistics.confidence,
+        **common_facts(table, section, statistics, SERIES),
         "method": METHOD,
         "range_rule": RANGE_RULE,
         "miss_points": MISS_POINTS,
         "n_cpus": n_cpus,
-        "n_measured": len(measured),
-        "n_repetitions": len(table),
-        "losses": losses_of(table, ("testbed", "driver", "limiter", "n_streams")),
-        "versions": sorted({str(version) for version in measured["driver_version"].dropna()}),
         "congestion_controls": sorted(
             {str(name) for name in measured["congestion_control"].dropna()}
         ),
         "limiter_kinds": sorted({str(kind) for kind in measured["limiter_kind"].dropna()}),
-        "process_pairs": sorted({int(n) for n in measured["process_pairs"].dropna()}),
-        "flags": _flags(measured),
-        "n_foreign": _flags(measured).get("foreign_load", 0),
+        "flags": flag_counts(measured),
         "clocks": _clocks(measured),
         "rates": _rates(measured),
         "curves": curves,
@@ -125,27 +123,19 @@ def line_facts(found: LinearRange | None) -> dict[str, Any] | None:
     line = found.line
     return {
         "n_points": line.n_points,
-        "slope": _with_interval(line.slope, line.slope_low, line.slope_high),
-        "intercept": _with_interval(line.intercept, line.intercept_low, line.intercept_high),
+        "slope": with_interval(line.slope, line.slope_low, line.slope_high),
+        "intercept": with_interval(line.intercept, line.intercept_low, line.intercept_high),
         "r_squared": line.r_squared,
-        "slope_variance": _known(line.slope_variance),
-        "intercept_variance": _known(line.intercept_variance),
-        "covariance": _known(line.covariance),
-        "reach": _known(line.quantile),
+        "slope_variance": finite_or_none(line.slope_variance),
+        "intercept_variance": finite_or_none(line.intercept_variance),
+        "covariance": finite_or_none(line.covariance),
+        "reach": finite_or_none(line.quantile),
         "limits": list(found.limits),
         "beyond": list(found.beyond),
         "least_cpu": found.least_cpu,
         "most_cpu": found.most_cpu,
         "most_bits_per_s": found.most_bits_per_s,
     }
-
-
-def _with_interval(value: float, low: float, high: float) -> dict[str, float | None]:
-    return {"value": value, "low": _known(low), "high": _known(high)}
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _limiter(points: Sequence[Point], n_streams: int) -> dict[str, Any]:
@@ -163,12 +153,6 @@ def _limiter(points: Sequence[Point], n_streams: int) -> dict[str, Any]:
         "least_off": min(off) if off else None,
         "most_off": max(off) if off else None,
     }
-
-
-def _flags(measured: pd.DataFrame) -> dict[str, int]:
-    """Return how many repetitions carry each warning."""
-    codes = [code for text in measured["flags"] for code in str(text).split(";") if code]
-    return {code: codes.count(code) for code in sorted(set(codes))}
 
 
 def _clocks(measured: pd.DataFrame) -> dict[str, Any]:

@@ -1,22 +1,27 @@
 """Figures of the CPU budget: what was used of what was offered, and what bitrate it bought."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from copycost.figures.style import CM, QUIET, WIDTH_CM, styled
+from copycost.driven.facts import SIDES
+from copycost.driven.figures import (
+    draw_fits,
+    draw_intervals,
+    finish,
+    grid_of,
+    looks_of,
+    note_on_points,
+)
+from copycost.figures.style import QUIET, styled
 from copycost.figures.tables import Drawn
-from copycost.figures.text import NOTE_PT, empty_figure, put_note, wrap
+from copycost.figures.text import empty_figure
 
 _PANEL_CM = 5.6
-# told apart with every kind of colour vision (Okabe and Ito), and by their markers
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-_MARKERS = ("o", "s", "^", "D")
-_SIDES = ("sender", "receiver")
+_NOTHING_MEASURED = "No CPU limit was measured."
 # intervals are shown up to this multiple of the largest median
 _REACH = 1.6
 
@@ -41,6 +46,8 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
         Payload received [Gbit/s], with interval.
     fitted_gbit_per_s : float
         On the line, within its range; NaN elsewhere.
+    saturated : bool
+        The senders could not use what they were offered.
     state : str
         ``measured``.
     """
@@ -51,7 +58,7 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     for curve in facts["curves"]:
         more = [str(curve[key]) for key, many in several.items() if many]
         panel = ", ".join([str(curve["testbed"]), *more])
-        for side in _SIDES:
+        for side in SIDES:
             line = curve["lines"][side]
             rows += [_row(panel, curve["n_streams"], side, line, p) for p in curve["points"]]
     columns = list(_row("", 0, "sender", None, _NOTHING))
@@ -103,8 +110,8 @@ def draw_cpu_used(facts: Mapping[str, Any]) -> Drawn:
     data = points_table(facts)
     data = data[data["side"] == "sender"].reset_index(drop=True)
     if data.empty:
-        return Drawn(empty_figure("No CPU limit was measured."), data)
-    grid = _grid(data, None)
+        return Drawn(empty_figure(_NOTHING_MEASURED), data)
+    grid = grid_of(data, None, _PANEL_CM, share_y=True)
     for panel, axes in grid.axes_dict.items():
         part = data[data["panel"] == panel]
         top = float(part["offered_percent"].max())
@@ -114,7 +121,7 @@ def draw_cpu_used(facts: Mapping[str, Any]) -> Drawn:
     grid.set_titles("{col_name}")
     grid.set_axis_labels("CPU offered [% of one CPU]", "CPU used [% of one CPU]")
     note = ["Dashed: all that was offered is used.", *_notes(facts, data)]
-    return Drawn(_finish(grid, data, note, 1), data)
+    return Drawn(finish(grid, data, note, _PANEL_CM), data)
 
 
 @styled
@@ -122,61 +129,35 @@ def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
     """Draw the bitrate against the CPU use of the senders and of the receivers, with the lines."""
     data = points_table(facts)
     if data.empty:
-        return Drawn(empty_figure("No CPU limit was measured."), data)
-    grid = _grid(data, "side")
+        return Drawn(empty_figure(_NOTHING_MEASURED), data)
+    grid = grid_of(data, "side", _PANEL_CM, share_y=True)
     for (side, panel), axes in grid.axes_dict.items():
         part = data[(data["panel"] == panel) & (data["side"] == side)]
         _points(axes, part, "cpu_percent", "gbit_per_s", ("gbit_low", "gbit_high"))
-        for index, (_, stream) in enumerate(part.groupby("n_streams")):
-            line = stream.dropna(subset="fitted_gbit_per_s").sort_values("cpu_percent")
-            sns.lineplot(
-                line,
-                x="cpu_percent",
-                y="fitted_gbit_per_s",
-                color=_COLOURS[index % len(_COLOURS)],
-                estimator=None,
-                legend=False,
-                ax=axes,
-            )
+        draw_fits(axes, part, "cpu_percent", "fitted_gbit_per_s")
         axes.set(xlim=(0, None), ylim=(0, _top(data, "gbit_per_s", "gbit_high")))
         axes.set_title(f"{panel}, {side}")
         axes.set_xlabel(f"{side}'s CPU [% of one CPU]")
         axes.set_ylabel("bitrate [Gbit/s]")
     note = ["Lines: fitted over the linear range.", *_notes(facts, data)]
-    return Drawn(_finish(grid, data, note, 2), data)
-
-
-def _grid(data: pd.DataFrame, row: str | None) -> sns.FacetGrid:
-    grid = sns.FacetGrid(
-        data,
-        col="panel",
-        row=row,
-        sharex=False,
-        sharey="row",
-        height=_PANEL_CM * CM,
-        despine=True,
-    )
-    grid.figure.set_layout_engine("constrained")
-    return grid
+    return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data)
 
 
 def _points(axes: Axes, data: pd.DataFrame, x: str, y: str, ends: tuple[str, str]) -> None:
     """Draw points with their intervals; saturated ones are hollow."""
-    for index, (n_streams, part) in enumerate(data.groupby("n_streams")):
-        colour = _COLOURS[index % len(_COLOURS)]
-        known = part.dropna(subset=list(ends))
-        axes.vlines(known[x], known[ends[0]], known[ends[1]], color=colour, linewidth=1.0)
+    for look, part in looks_of(data):
+        draw_intervals(axes, part, x, ends, look)
         for saturated, some in part.groupby("saturated"):
             sns.scatterplot(
                 some,
                 x=x,
                 y=y,
-                color="white" if saturated else colour,
-                edgecolor=colour,
-                marker=_MARKERS[index % len(_MARKERS)],
+                color="white" if saturated else look.colour,
+                edgecolor=look.colour,
+                marker=look.marker,
                 s=26,
                 linewidth=1.0,
-                label=None if saturated else f"{n_streams} stream{'s' if n_streams != 1 else ''}",
+                label=None if saturated else look.label,
                 legend=False,
                 zorder=3,
                 ax=axes,
@@ -191,21 +172,7 @@ def _top(data: pd.DataFrame, value: str, high: str) -> float:
 
 
 def _notes(facts: Mapping[str, Any], data: pd.DataFrame) -> list[str]:
-    most = max((p["n"] for curve in facts["curves"] for p in curve["points"]), default=0)
-    notes = [f"Points: medians of up to {most} repetitions."]
-    if data["gbit_low"].notna().any():
-        notes.append(f"Bars: {facts['confidence'] * 100:g} % intervals, cut at the edge.")
+    notes = [note_on_points(facts, data["gbit_low"], cut=True)]
     if data["saturated"].any():
         notes.append("Hollow: saturated, the senders could not use what they were offered.")
     return notes
-
-
-def _finish(grid: sns.FacetGrid, data: pd.DataFrame, note: Sequence[str], n_rows: int) -> Figure:
-    figure: Figure = grid.figure
-    axes = grid.axes.flat[0]
-    handles, labels = axes.get_legend_handles_labels()
-    if data["n_streams"].nunique() > 1 and handles:
-        axes.legend(handles, labels, loc="upper left")
-    lines = wrap(" ".join(note), WIDTH_CM, NOTE_PT)
-    put_note(figure, lines, n_rows * _PANEL_CM)
-    return figure

@@ -8,22 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from copycost.errors import HostError
+from copycost.errors import Unavailable
 
 
-class LimiterUnavailable(HostError):
-    """Neither this host nor our rights on it allow a limiter.
-
-    Attributes
-    ----------
-    reason, remedy : str
-        What was refused, and what helps.
-    """
-
-    def __init__(self, reason: str, remedy: str) -> None:
-        super().__init__(f"{reason}; {remedy}")
-        self.reason = reason
-        self.remedy = remedy
+class LimiterUnavailable(Unavailable):
+    """Neither this host nor our rights on it allow a limiter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,14 @@ Points above the range, and saturated ones, are marked and left out.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from copycost.cpu_budget.points import Point
+from copycost.driven.facts import SideName
 from copycost.stats.errors_in_both import Errors, Line, fit_line, pooled_errors
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray
-
-SideName = Literal["sender", "receiver"]
 
 FEWEST_POINTS = 3
 OFF_LINE = 0.05

@@ -6,20 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from copycost.stats.medians import median_intervals
+from copycost.driven.facts import Estimate, estimate
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
 SERIES = ["testbed", "driver", "limiter", "n_streams"]
 """What tells one curve of bitrate against CPU from another."""
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A median over the repetitions and its interval; None where there is none."""
-
-    median: float
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +89,6 @@ def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
             )
         )
     return found
-
-
-def estimate(values: FloatArray, settings: StatisticsSettings) -> Estimate:
-    """Return the median of some repetitions and its interval, None where one gives none."""
-    found = median_intervals(values[None, :], settings)
-    low, high = float(found.low[0]), float(found.high[0])
-    known = np.isfinite(low) and np.isfinite(high)
-    return Estimate(float(found.median[0]), low if known else None, high if known else None)
 
 
 def _median(values: pd.Series) -> float | None:

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from copycost.cpu_budget.section import WHOLE_CPU, BudgetCell
+from copycost.driven.table import begin_row, table_of
 from copycost.iperf3.derive import congestion_control_of, rates_of
-from copycost.iperf3.record import read
 
 COLUMNS: dict[str, str] = {
     "testbed": "where the bytes travel",
@@ -56,33 +56,20 @@ _BUSY_PERCENT = 95.0
 
 def collect(paths: Iterable[Path]) -> pd.DataFrame:
     """Return the table of some records, columns as in `COLUMNS`, in the order of the paths."""
-    rows = [row_of(read(path), BudgetCell.from_path(str(path))) for path in paths]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return table_of(paths, BudgetCell, row_of, COLUMNS)
 
 
 def row_of(record: Mapping[str, Any], cell: BudgetCell) -> dict[str, Any]:
     """Return one record's row; what was not measured is NaN."""
-    row: dict[str, Any] = dict.fromkeys(COLUMNS, math.nan)
-    for key in ("testbed", "driver", "limiter", "n_streams", "limit_percent", "rep"):
-        row[key] = getattr(cell, key)
-    row.update(
-        status=record["status"],
-        reason=record["reason"],
-        remedy=record["remedy"],
-        offered_percent=float(cell.offered_percent),
-        limiter_missed=False,
-        saturated=False,
-        flags=";".join(sorted({warning["code"] for warning in record["warnings"]})),
-    )
-    driver, limiter = record["driver"], record["limiter"]
-    if driver is not None:
-        row.update(driver_version=driver["version"], process_pairs=driver["process_pairs"])
+    row = begin_row(record, cell, COLUMNS)
+    row.update(offered_percent=float(cell.offered_percent), limiter_missed=False, saturated=False)
+    limiter = record["limiter"]
     if limiter is not None:
         row["limiter_kind"] = limiter["kind"]
     if record["status"] != "measured":
         return row
     row.update(rates_of(record))
-    row["congestion_control"] = congestion_control_of(driver)
+    row["congestion_control"] = congestion_control_of(record["driver"])
     throttled = limiter["throttled"]
     if cell.limit_percent == WHOLE_CPU:
         row["held_share"] = 0.0  # measured without a limit

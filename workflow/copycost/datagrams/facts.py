@@ -1,21 +1,29 @@
 """Everything that the chapter on datagrams says, as numbers and verdicts."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from copycost.cpu_budget.points import Estimate, estimate
 from copycost.datagrams.loss import CAUSES
-from copycost.iperf3.losses import losses_of, plain
+from copycost.driven.facts import (
+    SIDES,
+    Estimate,
+    category_shares,
+    common_facts,
+    estimate,
+    finite_or_none,
+    flag_counts,
+    plain,
+    published_rows,
+    with_interval,
+)
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
 
 SERIES = ("testbed", "driver", "n_streams")
-SIDES = ("sender", "receiver")
 
 # the fit is no description of sizes whose cost lies further off it
 _MISFIT = 0.25
@@ -49,22 +57,14 @@ def compute_facts(
         for key, rows in table.groupby(list(SERIES), sort=False)
         if (rows["status"] == "measured").any()
     ]
-    flags = [code for text in measured["flags"] for code in str(text).split(";") if code]
     return {
-        "section": dict(section),
-        "confidence": statistics.confidence,
+        **common_facts(table, section, statistics, (*SERIES, "datagram_bytes")),
         "method": METHOD,
-        "n_measured": len(measured),
-        "n_repetitions": len(table),
-        "losses": losses_of(table, ("testbed", "driver", "n_streams", "datagram_bytes")),
-        "versions": sorted({str(version) for version in measured["driver_version"].dropna()}),
-        "process_pairs": sorted({int(n) for n in measured["process_pairs"].dropna()}),
-        "n_foreign": flags.count("foreign_load"),
-        "n_nan": flags.count("iperf3_nan"),
+        "n_nan": flag_counts(measured).get("iperf3_nan", 0),
         "account": _account(measured),
         "cross_check": _cross_check(measured),
         "curves": curves,
-        "published": _published(published),
+        "published": published_rows(published),
         "shares": _shares(profile),
     }
 
@@ -147,22 +147,14 @@ def _cost(
 
 def _terms(found: TwoTerms) -> dict[str, Any]:
     return {
-        "fixed_ns": _with_interval(found.fixed, found.fixed_low, found.fixed_high),
-        "ns_per_byte": _with_interval(found.per_byte, found.per_byte_low, found.per_byte_high),
-        "even_bytes": _known(found.even_bytes),
+        "fixed_ns": with_interval(found.fixed, found.fixed_low, found.fixed_high),
+        "ns_per_byte": with_interval(found.per_byte, found.per_byte_low, found.per_byte_high),
+        "even_bytes": finite_or_none(found.even_bytes),
         "r_squared": found.r_squared,
         "largest_misfit": found.largest_misfit,
         "fits": found.largest_misfit <= _MISFIT,
         "n_sizes": found.n_sizes,
     }
-
-
-def _with_interval(value: float, low: float, high: float) -> dict[str, float | None]:
-    return {"value": value, "low": _known(low), "high": _known(high)}
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
@@ -207,16 +199,6 @@ def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
     }
 
 
-def _published(published: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {
-            str(key): None if isinstance(value, float) and math.isnan(value) else value
-            for key, value in row.items()
-        }
-        for row in published.to_dict(orient="records")
-    ]
-
-
 def _shares(profile: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """Return what each side spends most on at the smallest and the largest datagram profiled."""
     if profile is None:
@@ -230,7 +212,7 @@ def _shares(profile: Mapping[str, Any] | None) -> list[dict[str, Any]]:
             "datagram_bytes": cell["msg_bytes"],
             "n_streams": cell["n_threads"],
             "side": side,
-            "top": _top(cell["sides"][side]["categories"]),
+            "top": _top(category_shares(cell["sides"][side])),
         }
         for cell in cells
         if int(cell["msg_bytes"]) in wanted
@@ -239,7 +221,6 @@ def _shares(profile: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     ]
 
 
-def _top(categories: Sequence[Mapping[str, Any]], n: int = 3) -> list[dict[str, Any]]:
-    rows = [(float(row["own"]["share"]["median"]), str(row["title"])) for row in categories]
-    rows.sort(reverse=True)
+def _top(shares: Mapping[str, float], n: int = 3) -> list[dict[str, Any]]:
+    rows = sorted(((share, title) for title, share in shares.items()), reverse=True)
     return [{"title": title, "share": share} for share, title in rows[:n]]

@@ -7,17 +7,25 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from copycost.figures.style import CM, WIDTH_CM, styled
+from copycost.driven.figures import (
+    draw_fits,
+    draw_intervals,
+    finish,
+    grid_of,
+    looks_of,
+    note_on_points,
+)
+from copycost.figures.style import styled
 from copycost.figures.tables import Drawn
-from copycost.figures.text import NOTE_PT, empty_figure, put_note, wrap
+from copycost.figures.text import empty_figure
 from copycost.sizes import format_size
 
 _PANEL_CM = 5.2
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-_MARKERS = ("o", "s", "^", "D")
+# from one labelled size to the next: labels of closer ones would overlap; 32 KiB to 65507 B is less
+# than a doubling
+_LEAST_STEP = 1.9
 _NOTHING = "No datagrams were measured."
 
 
@@ -100,7 +108,7 @@ def draw_bitrate_and_loss(facts: Mapping[str, Any]) -> Drawn:
     if data.empty:
         return Drawn(empty_figure(_NOTHING), data)
     data["row"] = np.where(data["quantity"] == "loss", "loss [%]", "bitrate [Gbit/s]")
-    grid = _grid(data)
+    grid = grid_of(data, "row", _PANEL_CM, share_y=False)
     for (row, panel), axes in grid.axes_dict.items():
         part = data[(data["panel"] == panel) & (data["row"] == row)]
         for quantity, some in part.groupby("quantity"):
@@ -108,9 +116,8 @@ def draw_bitrate_and_loss(facts: Mapping[str, Any]) -> Drawn:
         _finish_axes(axes, part, panel, row, int(row.startswith("loss")))
         top = float(part["value"].max())
         axes.set_ylim(0, top * 1.12 if top > 0 else 1)
-    note = ["Filled, solid: sent, and loss. Hollow, dotted: received.", _points_note(facts, data)]
-    drawn = data.drop(columns="row")
-    return Drawn(_finish(grid, data, note), drawn)
+    looks = "Filled, solid: sent, and loss. Hollow, dotted: received."
+    return _drawn(grid, data, [looks, note_on_points(facts, data["low"])])
 
 
 @styled
@@ -121,53 +128,35 @@ def draw_cost(facts: Mapping[str, Any]) -> Drawn:
     if data.empty:
         return Drawn(empty_figure(_NOTHING), data)
     data["row"] = data["quantity"]
-    grid = _grid(data)
+    grid = grid_of(data, "row", _PANEL_CM, share_y=False)
     for (side, panel), axes in grid.axes_dict.items():
         part = data[(data["panel"] == panel) & (data["row"] == side)]
         _lines(axes, part, hollow=False, joined=False)
-        for index, (_, stream) in enumerate(part.groupby("n_streams")):
-            fitted = stream.dropna(subset="fitted")
-            sns.lineplot(
-                fitted[fitted["fitted"] > 0],
-                x="datagram_bytes",
-                y="fitted",
-                color=_COLOURS[index % len(_COLOURS)],
-                estimator=None,
-                legend=False,
-                ax=axes,
-            )
+        fitted = part["fitted"].astype(float)
+        # a logarithmic axis has no place for 0 and less
+        draw_fits(axes, part.assign(fitted=fitted.where(fitted > 0)), "datagram_bytes", "fitted")
         _finish_axes(
             axes, part, f"{panel}, {side}", "CPU [ns per datagram]", int(side == "receiver")
         )
         axes.set_yscale("log")
-    note = ["Lines: a fixed cost and a cost per byte, fitted.", _points_note(facts, data)]
-    return Drawn(_finish(grid, data, note), data.drop(columns="row"))
-
-
-def _grid(data: pd.DataFrame) -> sns.FacetGrid:
-    grid = sns.FacetGrid(
-        data, col="panel", row="row", sharex=False, sharey=False, height=_PANEL_CM * CM
-    )
-    grid.figure.set_layout_engine("constrained")
-    return grid
+    lines = "Lines: a fixed cost and a cost per byte, fitted."
+    return _drawn(grid, data, [lines, note_on_points(facts, data["low"])])
 
 
 def _lines(axes: Axes, data: pd.DataFrame, *, hollow: bool, joined: bool = True) -> None:
     """Draw one quantity, a colour and marker per number of streams."""
-    for index, (n_streams, part) in enumerate(data.groupby("n_streams")):
-        colour = _COLOURS[index % len(_COLOURS)]
-        known = part.dropna(subset=["low", "high"])
-        axes.vlines(known["datagram_bytes"], known["low"], known["high"], color=colour, lw=0.9)
+    for look, part in looks_of(data):
+        draw_intervals(axes, part, "datagram_bytes", ("low", "high"), look)
         sns.lineplot(
             part,
             x="datagram_bytes",
             y="value",
-            color=colour,
-            marker=_MARKERS[index % len(_MARKERS)],
-            markerfacecolor="white" if hollow else colour,
-            markeredgecolor=colour,
+            color=look.colour,
+            marker=look.marker,
+            markerfacecolor="white" if hollow else look.colour,
+            markeredgecolor=look.colour,
             linestyle=((0, (1, 1.5)) if hollow else "-") if joined else "",
-            label=None if hollow else f"{n_streams} stream{'s' if n_streams != 1 else ''}",
+            label=None if hollow else look.label,
             estimator=None,
             legend=False,
             ax=axes,
@@ -179,26 +168,14 @@ def _finish_axes(axes: Axes, data: pd.DataFrame, title: str, y_label: str, row: 
     sizes = sorted(data["datagram_bytes"].unique())
     axes.set_xscale("log", base=2)
     axes.xaxis.set_minor_locator(NullLocator())
-    # 1000 and 1472 B stand next to each other
-    shown = [size for i, size in enumerate(sizes) if i == 0 or size >= 2 * sizes[i - 1]]
-    axes.set_xticks(shown, [format_size(int(size)) for size in shown], rotation=45, ha="right")
+    shown: list[int] = []
+    for size in sizes:
+        if not shown or size >= _LEAST_STEP * shown[-1]:
+            shown.append(int(size))
+    axes.set_xticks(shown, [format_size(size) for size in shown], rotation=45, ha="right")
     axes.set(xlabel="" if row == 0 else "datagram size", ylabel=y_label)
     axes.set_title(title)
 
 
-def _points_note(facts: Mapping[str, Any], data: pd.DataFrame) -> str:
-    most = max((point["n"] for curve in facts["curves"] for point in curve["points"]), default=0)
-    note = f"Points: medians of up to {most} repetitions."
-    if data["low"].notna().any():
-        note += f" Bars: {facts['confidence'] * 100:g} % intervals."
-    return note
-
-
-def _finish(grid: sns.FacetGrid, data: pd.DataFrame, note: Sequence[str]) -> Figure:
-    figure: Figure = grid.figure
-    axes = grid.axes.flat[0]
-    handles, labels = axes.get_legend_handles_labels()
-    if data["n_streams"].nunique() > 1:
-        axes.legend(handles, labels, loc="upper left")
-    put_note(figure, wrap(" ".join(note), WIDTH_CM, NOTE_PT), 2 * _PANEL_CM)
-    return figure
+def _drawn(grid: sns.FacetGrid, data: pd.DataFrame, note: Sequence[str]) -> Drawn:
+    return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data.drop(columns="row"))

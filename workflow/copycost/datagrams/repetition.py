@@ -1,125 +1,77 @@
-"""Measure one repetition of one point of the study `datagrams`, whatever happens on the way."""
+"""Measure one repetition of one point of the study `datagrams`: the account beside the driver."""
 
 import os
 import signal
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
 from copycost.datagrams.counters import Counters, DatagramCounters
-from copycost.datagrams.section import IPERF3, STUDY, DatagramCell, DatagramSettings
-from copycost.errors import ConfigError, HostError
-from copycost.iperf3.ours import drive_ours, own_settings
+from copycost.datagrams.section import DatagramCell
+from copycost.driven.repetition import DrivenTask, measure_driven
+from copycost.driven.section import DrivenSettings
 from copycost.iperf3.processes import Iperf3Run
-from copycost.iperf3.record import conclude, note_lock, start_record
-from copycost.iperf3.repetition import Iperf3Task, drive_iperf3
-from copycost.measure.failure import AGAIN
-from copycost.measure.lock import host_lock_path, measurement_lock
-from copycost.measure.parent import MeasurementStopped, watched_parents
-from copycost.measure.placement import place
+from copycost.iperf3.record import start_record
+from copycost.iperf3.repetition import Attendant
+from copycost.measure.onlooker import Onlooker
 from copycost.measure.side import Side
-from copycost.testbed.namespaces import TestbedUnavailable
-from copycost.testbed.testbed import TestbedKind, open_testbed
+from copycost.testbed.testbed import Testbed, TestbedKind, open_testbed
 
 # how long a receiver may take to read what lies in its buffer
 _DRAIN_TIMEOUT_S = 1.0
+# of no effect over UDP, though our programs are told one; every kernel has it
+_CONGESTION_CONTROL = "reno"
 
 
 def measure_datagrams(
     cell: DatagramCell,
-    settings: DatagramSettings,
+    settings: DrivenSettings,
     host: Mapping[str, Any],
     programs: tuple[Path, ...] = (),
     lock_path: Path | None = None,
 ) -> dict[str, Any]:
-    """Measure one repetition; a failure is a record too, with its reason and a remedy.
-
-    To be called in a process of its own with one thread: without root it enters a user namespace
-    for good.
+    """Measure one repetition and return its record; see `copycost.driven.repetition`.
 
     Parameters
     ----------
     programs : tuple of Path
         Our sender and receiver; empty where iperf3 drives.
-
-    Raises
-    ------
-    MeasurementStopped
-        After Ctrl-C, or if the process that waits for the record is gone.
     """
-    record = start_record(STUDY, asdict(cell), asdict(settings), host)
-    if cell.driver != IPERF3:
-        _measure_ours(record, cell, settings, host, programs, lock_path)
-        record["end_ns"] = time.monotonic_ns()
-        return record
-    path = lock_path or host_lock_path()
-    try:
-        with watched_parents() as parent_fds, measurement_lock(path, parent_fds) as lock:
-            note_lock(record, lock)
-            _measure(record, cell, settings, host, (lock.fd, parent_fds))
-    except KeyboardInterrupt:
-        raise MeasurementStopped(
-            f"{cell.path}: interrupted, nothing of it is left; run again to go on"
-        ) from None
-    record["end_ns"] = time.monotonic_ns()
+    record = start_record(cell.study, asdict(cell), asdict(settings), host)
+    task = DrivenTask(
+        cell,
+        settings,
+        "udp",
+        cell.datagram_bytes,
+        _CONGESTION_CONTROL,
+        host,
+        programs,
+        lock_path,
+    )
+    measure_driven(record, task, _counted_iperf3(record, cell), _counted_ours(record))
     return record
 
 
-def _measure(
-    record: dict[str, Any],
-    cell: DatagramCell,
-    settings: DatagramSettings,
-    host: Mapping[str, Any],
-    fds: tuple[int, tuple[int, ...]],
-) -> None:
-    try:
-        placement = place(settings.sender_cpus, settings.receiver_cpus)
-        record["settings"]["sender_cpus"] = list(placement.sender_cpus)
-        record["settings"]["receiver_cpus"] = list(placement.receiver_cpus)
-        with (
-            open_testbed(cast("TestbedKind", cell.testbed)) as testbed,
-            DatagramCounters.in_testbed(testbed) as counters,
-        ):
-            record["testbed"] = {
-                "kind": testbed.kind,
-                "isolation": testbed.isolation,
-                "mtu_bytes": testbed.mtu_bytes,
-                "offloads": testbed.offloads,
-            }
-            task = Iperf3Task(
-                "udp",
-                cell.n_streams,
-                cell.datagram_bytes,
-                "",
-                settings.warmup_s,
-                settings.duration_s,
-            )
-            accountant = _Accountant(counters)
-            drive_iperf3(record, task, host, testbed, placement, fds, accountant)
-            record["datagrams"] = accountant.facts()
-    except TestbedUnavailable as error:
-        conclude(record, "skipped", error.reason, error.remedy)
-    except ConfigError as error:
-        conclude(record, "failed", str(error), "change measure.cpus in config.yaml")
-    except HostError as error:
-        conclude(record, "failed", str(error), AGAIN)
+@contextmanager
+def _counted_iperf3(
+    record: dict[str, Any], cell: DatagramCell
+) -> Iterator[tuple[Testbed, Attendant]]:
+    with (
+        open_testbed(cast("TestbedKind", cell.testbed)) as testbed,
+        DatagramCounters.in_testbed(testbed) as counters,
+    ):
+        accountant = _Accountant(counters)
+        yield testbed, accountant
+        record["datagrams"] = accountant.facts()
 
 
-def _measure_ours(
-    record: dict[str, Any],
-    cell: DatagramCell,
-    settings: DatagramSettings,
-    host: Mapping[str, Any],
-    programs: tuple[Path, ...],
-    lock_path: Path | None,
-) -> None:
-    place = (cell.testbed, cell.driver, cell.datagram_bytes, cell.n_streams, cell.rep)
+@contextmanager
+def _counted_ours(record: dict[str, Any]) -> Iterator[Onlooker]:
     with DatagramCounters() as counters:
         accountant = _OwnAccountant(counters)
-        told = own_settings(settings, "reno")
-        drive_ours(record, place, told, host, programs, lock_path, accountant)
+        yield accountant
         record["datagrams"] = accountant.facts()
 
 

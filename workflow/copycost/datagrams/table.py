@@ -9,9 +9,9 @@ import pandas as pd
 
 from copycost.datagrams.loss import CAUSES, account_of
 from copycost.datagrams.section import DatagramCell
+from copycost.driven.table import begin_row, table_of
 from copycost.iperf3.derive import rates_of
 from copycost.iperf3.output import udp_totals
-from copycost.iperf3.record import read
 
 COLUMNS: dict[str, str] = {
     "testbed": "where the datagrams travel",
@@ -50,28 +50,15 @@ COLUMNS: dict[str, str] = {
 }
 """Name, and meaning with unit, of each column of results/tables/datagrams.csv."""
 
-KEY = ("testbed", "driver", "datagram_bytes", "n_streams", "rep")
-
 
 def collect(paths: Iterable[Path]) -> pd.DataFrame:
     """Return the table of some records, columns as in `COLUMNS`, in the order of the paths."""
-    rows = [row_of(read(path), DatagramCell.from_path(str(path))) for path in paths]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return table_of(paths, DatagramCell, row_of, COLUMNS)
 
 
 def row_of(record: Mapping[str, Any], cell: DatagramCell) -> dict[str, Any]:
     """Return one record's row; what was not measured is NaN."""
-    row: dict[str, Any] = dict.fromkeys(COLUMNS, math.nan)
-    row.update({key: getattr(cell, key) for key in KEY})
-    row.update(
-        status=record["status"],
-        reason=record["reason"],
-        remedy=record["remedy"],
-        flags=";".join(sorted({warning["code"] for warning in record["warnings"]})),
-    )
-    driver = record["driver"]
-    if driver is not None:
-        row.update(driver_version=driver["version"], process_pairs=driver["process_pairs"])
+    row = begin_row(record, cell, COLUMNS)
     if record["status"] != "measured":
         return row
     rates = rates_of(record)
@@ -82,7 +69,7 @@ def row_of(record: Mapping[str, Any], cell: DatagramCell) -> dict[str, Any]:
     row["receiver_ns"] = _ns_each(row["receiver_cpu_percent"], row["received_per_s"])
     if record["datagrams"] is not None:
         row.update(_accounts(record["datagrams"]))
-    row.update(_driver_totals(driver))
+    row.update(_driver_totals(record["driver"]))
     return row
 
 

@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from copycost.iperf3 import IPERF3
 from copycost.iperf3.output import intervals_of, within
 
 # fewer whole intervals within the window are no steady state
 _FEWEST_INTERVALS = 3
-IPERF3 = "iperf3"
 
 
 def rates_of(record: Mapping[str, Any]) -> dict[str, Any]:

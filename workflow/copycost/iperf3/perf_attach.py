@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from copycost.errors import ParseError
+from copycost.iperf3.process import content_of
 from copycost.measure.counters import join_counts, no_perf
 from copycost.measure.perf_command import ControlPipes, PerfPlan, plan_perf
 from copycost.measure.perf_output import parse_perf
@@ -76,7 +77,7 @@ class AttachedPerf:
                 return
             if self._process.poll() is not None:
                 break
-        self._failure = f"perf did not answer; it said: {_content(self._error_fd).strip()[-200:]}"
+        self._failure = f"perf did not answer; it said: {content_of(self._error_fd).strip()[-200:]}"
 
     def counts(self) -> PerfSide:
         """End perf and return what it counted, or why there is nothing."""
@@ -88,11 +89,11 @@ class AttachedPerf:
         if self._failure is not None:
             return no_perf(self._host, "failed", self._failure)
         try:
-            counts = parse_perf(_content(self._output_fd), f"perf's output for the {self._name}")
+            counts = parse_perf(content_of(self._output_fd), f"perf's output for the {self._name}")
         except ParseError as error:
             return no_perf(self._host, "failed", str(error))
         if not counts:
-            said = _content(self._error_fd).strip()[-200:]
+            said = content_of(self._error_fd).strip()[-200:]
             return no_perf(self._host, "failed", f"perf counted nothing: {said}")
         return join_counts(self._host, self._plan, counts)
 
@@ -111,7 +112,3 @@ class AttachedPerf:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-
-def _content(fd: int) -> str:
-    return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")

@@ -67,11 +67,11 @@ class IperfProcess:
 
     def output(self) -> str:
         """Return what it has printed so far."""
-        return _content(self.output_fd)
+        return content_of(self.output_fd)
 
     def last_words(self) -> str:
         """Return the last line on stderr, else the error in its JSON; '' if there is neither."""
-        lines = [line for line in _content(self.error_fd).splitlines() if line.strip()]
+        lines = [line for line in content_of(self.error_fd).splitlines() if line.strip()]
         return lines[-1].strip() if lines else _error_in(self.output())
 
     def end(self) -> None:
@@ -144,5 +144,6 @@ def _prepare(cpus: set[int]) -> None:
     os.sched_setaffinity(0, cpus)
 
 
-def _content(fd: int) -> str:
+def content_of(fd: int) -> str:
+    """Return what a memory file holds so far."""
     return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")

@@ -9,6 +9,7 @@ from typing import Any
 from typing import Protocol as Interface
 
 from copycost.errors import ParseError
+from copycost.iperf3 import IPERF3
 from copycost.iperf3.output import error_of, intervals_of, parse_json
 from copycost.iperf3.process import IperfProcess, Protocol, Traffic
 from copycost.iperf3.processes import Iperf3Run
@@ -45,7 +46,18 @@ class Attendant(Interface):
 class Iperf3Task:
     """What is to be driven, and how it is measured.
 
-    `start_s` is the time that the attendant may take before the warm-up [s].
+    Attributes
+    ----------
+    message_bytes
+        Bytes per write, over UDP the size of a datagram.
+    congestion_control
+        Over TCP.
+    warmup_s, duration_s
+        Traffic before the window, and the window [s].
+    start_s
+        The time that the attendant may take before the warm-up [s].
+    sender_cpus, receiver_cpus
+        CPU numbers to pin to in turn; None lets copycost choose.
     """
 
     protocol: Protocol
@@ -55,6 +67,8 @@ class Iperf3Task:
     warmup_s: float
     duration_s: float
     start_s: float = _START_S
+    sender_cpus: tuple[int, ...] | None = None
+    receiver_cpus: tuple[int, ...] | None = None
 
 
 def drive_iperf3(
@@ -85,7 +99,7 @@ def driver_facts(tool: Iperf3Tool, task: Iperf3Task) -> dict[str, Any]:
     """Return the record's entry about iperf3; its output comes later."""
     n_pairs, per_pair = tool.pairs(task.n_streams)
     return {
-        "name": "iperf3",
+        "name": IPERF3,
         "version": tool.version_text,
         "path": tool.path,
         "process_pairs": n_pairs,

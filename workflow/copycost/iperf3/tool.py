@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
-from copycost.errors import HostError
+from copycost.errors import Unavailable
 
 # -1 with -J on the server, --forceflush and whole interval data on both sides
 OLDEST = (3, 5)
@@ -21,19 +21,8 @@ _SEARCH_PATH = os.environ.get("PATH", "") + ":/usr/local/bin:/usr/sbin"
 _ASK_TIMEOUT_S = 10.0
 
 
-class ToolUnavailable(HostError):
-    """A tool is missing or too old.
-
-    Attributes
-    ----------
-    reason, remedy : str
-        What is wrong, and what helps.
-    """
-
-    def __init__(self, reason: str, remedy: str) -> None:
-        super().__init__(f"{reason}; {remedy}")
-        self.reason = reason
-        self.remedy = remedy
+class ToolUnavailable(Unavailable):
+    """A tool is missing or too old."""
 
 
 @dataclass(frozen=True, slots=True)

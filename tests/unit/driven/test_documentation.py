@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from copycost.iperf3.documentation import page
+from copycost.driven.documentation import page
 
 PAGE = Path(__file__).parents[3] / "docs" / "driven_tables.md"
 

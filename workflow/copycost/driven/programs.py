@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from copycost.iperf3.derive import IPERF3
+from copycost.iperf3 import IPERF3
 
 
 def programs_of(wildcards: Any) -> dict[str, Any]:  # noqa: ANN401 - Snakemake's wildcards

@@ -18,8 +18,3 @@ def line_of(what: str, record: Mapping[str, Any]) -> str:
         return f"{start}: measured, {error}"
     used = [f"{side} {found[f'{side}_cpu_percent']:.0f} %" for side in ("sender", "receiver")]
     return f"{start}: {found['bits_per_s'] / 1e9:.3g} Gbit/s, {' and '.join(used)} of a CPU"
-
-
-def streams(n_streams: int) -> str:
-    """Return ``1 stream`` or ``2 streams``."""
-    return f"{n_streams} stream{'' if n_streams == 1 else 's'}"

@@ -1,6 +1,6 @@
 """The description of the tables of driven studies, written from their definitions.
 
-``python -m copycost.iperf3.documentation > docs/driven_tables.md`` brings the committed page up to
+``python -m copycost.driven.documentation > docs/driven_tables.md`` brings the committed page up to
 date; a test compares the two.
 """
 
@@ -20,7 +20,7 @@ hold what iperf3 or our programs printed, whole; `workflow/schemas/driven_record
 describes them.
 
 This page is written from the definitions of the columns
-(`PYTHONPATH=workflow python -m copycost.iperf3.documentation > docs/driven_tables.md`).
+(`PYTHONPATH=workflow python -m copycost.driven.documentation > docs/driven_tables.md`).
 """
 _TABLES: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("cpu_budget.csv", BUDGET_COLUMNS),

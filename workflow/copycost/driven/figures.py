@@ -1,0 +1,103 @@
+"""What the figures of driven studies share: a colour and marker per number of streams, the note."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from copycost.driven.words import streams
+from copycost.figures.style import CM, WIDTH_CM
+from copycost.figures.text import NOTE_PT, put_note, wrap
+
+# told apart with every kind of colour vision (Okabe and Ito), and by their markers
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+_MARKERS = ("o", "s", "^", "D")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How the points of one number of streams look."""
+
+    colour: str
+    marker: str
+    label: str
+
+
+def looks_of(data: pd.DataFrame) -> Iterator[tuple[Look, pd.DataFrame]]:
+    """Yield the rows of each number of streams, and how they look."""
+    for index, (n_streams, part) in enumerate(data.groupby("n_streams")):
+        colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
+        yield Look(colour, marker, streams(int(str(n_streams)))), part
+
+
+def grid_of(
+    data: pd.DataFrame, row: str | None, panel_cm: float, *, share_y: bool
+) -> sns.FacetGrid:
+    """Return panels, a column for each value of `panel`, and a row for each value of `row`."""
+    grid = sns.FacetGrid(
+        data,
+        col="panel",
+        row=row,
+        sharex=False,
+        sharey="row" if share_y else False,
+        height=panel_cm * CM,
+    )
+    grid.figure.set_layout_engine("constrained")
+    return grid
+
+
+def draw_intervals(
+    axes: Axes, data: pd.DataFrame, x: str, ends: tuple[str, str], look: Look
+) -> None:
+    """Draw the intervals as vertical bars, where there are any."""
+    known = data.dropna(subset=list(ends))
+    axes.vlines(known[x], known[ends[0]], known[ends[1]], color=look.colour, linewidth=1.0)
+
+
+def draw_fits(axes: Axes, data: pd.DataFrame, x: str, y: str) -> None:
+    """Draw a fitted line for each number of streams, where it was fitted."""
+    for look, part in looks_of(data):
+        sns.lineplot(
+            part.dropna(subset=y).sort_values(x),
+            x=x,
+            y=y,
+            color=look.colour,
+            estimator=None,
+            legend=False,
+            ax=axes,
+        )
+
+
+def note_on_points(facts: Mapping[str, Any], low: pd.Series, *, cut: bool = False) -> str:
+    """Return the sentences that say what points and bars are.
+
+    Parameters
+    ----------
+    low : Series
+        Lower ends of the intervals; without any there are no bars.
+    cut : bool
+        The bars may reach beyond the edge of the panel.
+    """
+    most = max((point["n"] for curve in facts["curves"] for point in curve["points"]), default=0)
+    note = f"Points: medians of up to {most} repetitions."
+    if low.notna().any():
+        level = f"{facts['confidence'] * 100:g} %"
+        note += f" Bars: {level} intervals{', cut at the edge' if cut else ''}."
+    return note
+
+
+def finish(
+    grid: sns.FacetGrid, data: pd.DataFrame, note: Sequence[str], panels_cm: float
+) -> Figure:
+    """Put a legend where there are several numbers of streams, and the note below the panels."""
+    figure: Figure = grid.figure
+    axes = grid.axes.flat[0]
+    handles, labels = axes.get_legend_handles_labels()
+    if data["n_streams"].nunique() > 1 and handles:
+        axes.legend(handles, labels, loc="upper left")
+    put_note(figure, wrap(" ".join(note), WIDTH_CM, NOTE_PT), panels_cm)
+    return figure

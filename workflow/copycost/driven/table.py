@@ -1,0 +1,43 @@
+"""From the records of a driven study to its table, as far as all such studies go the same way."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from copycost.driven.record import read
+from copycost.driven.section import DrivenCell
+
+Cell = TypeVar("Cell", bound=DrivenCell)
+
+
+def table_of(
+    paths: Iterable[Path],
+    cells: type[Cell],
+    row_of: Callable[[Mapping[str, Any], Cell], dict[str, Any]],
+    columns: Iterable[str],
+) -> pd.DataFrame:
+    """Return one row per record, in the order of the paths."""
+    rows = [row_of(read(path), cells.from_path(str(path))) for path in paths]
+    return pd.DataFrame(rows, columns=list(columns))
+
+
+def begin_row(
+    record: Mapping[str, Any], cell: DrivenCell, columns: Iterable[str]
+) -> dict[str, Any]:
+    """Return a row with what every record says, measured or not; NaN in all other columns."""
+    row: dict[str, Any] = dict.fromkeys(columns, math.nan)
+    row.update(asdict(cell))
+    row.update(
+        status=record["status"],
+        reason=record["reason"],
+        remedy=record["remedy"],
+        flags=";".join(sorted({warning["code"] for warning in record["warnings"]})),
+    )
+    driver = record["driver"]
+    if driver is not None:
+        row.update(driver_version=driver["version"], process_pairs=driver["process_pairs"])
+    return row
