@@ -21,8 +21,10 @@ class Truth:
     testbed: str = "loopback"
     n_streams: int = 1
     gbps_per_percent: float = 0.28
-    # bitrate [Gbit/s] at which the curve ends, whatever CPU is offered
+    # bitrate [Gbit/s] at which the curve ends, whatever CPU is offered: always, and in the first
+    # repetition
     ceiling: float = 1e9
+    first_ceiling: float = 1e9
     receiver_per_sender: float = 0.7
     driver: str = "iperf3"
     limiter: str = "cgroup"
@@ -31,8 +33,11 @@ class Truth:
     waiting: float = 0.5
     noise: float = 0.01
     flags: str = ""
-    # what perf counts of the sender's CPU time; None: nothing
+    # what perf counts of the sender's and the receiver's CPU time; None: nothing of either
     perf: float | None = 0.99
+    receiver_perf: float = 0.85
+    # the kernel's count of what was read, over the driver's
+    kernel: float = 1.004
     bend: float = 0.0
 
 
@@ -71,10 +76,11 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
     n = truth.n_streams
     wanted = n * (limit + truth.limiter_off)
     rate = truth.gbps_per_percent * wanted + truth.bend * wanted**2
-    held = rate <= truth.ceiling
-    sender = wanted if held else wanted * truth.ceiling / rate
+    ceiling = min(truth.ceiling, truth.first_ceiling) if rep == 1 else truth.ceiling
+    held = rate <= ceiling
+    sender = wanted if held else wanted * ceiling / rate
     sender += n * rng.normal(0, 0.1)
-    rate = min(rate, truth.ceiling) * (1 + rng.normal(0, truth.noise)) * 1e9
+    rate = min(rate, ceiling) * (1 + rng.normal(0, truth.noise)) * 1e9
     receiver = truth.receiver_per_sender * sender
     held_share = 0.0 if limit == 100 or not held else 1.0
     if truth.limiter == "cpulimit":
@@ -91,12 +97,13 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
         "offered_percent": float(n * limit), "sender_cpu_percent": sender,
         "receiver_cpu_percent": receiver,
         "sender_perf_percent": truth.perf * sender if truth.perf else nan,
-        "receiver_perf_percent": 0.85 * receiver if truth.perf else nan,
+        "receiver_perf_percent": truth.receiver_perf * receiver if truth.perf else nan,
         "sender_waiting_percent": truth.waiting * n, "receiver_waiting_percent": truth.waiting * n,
-        "sent_bits_per_s": rate, "bits_per_s": rate, "kernel_bits_per_s": rate * 1.004,
+        "sent_bits_per_s": rate, "bits_per_s": rate, "kernel_bits_per_s": rate * truth.kernel,
         "retransmits": 0, "held_share": held_share, "limiter_missed": missed,
         "saturated": saturated, "flags": truth.flags, "n_intervals": 9,
-        "driver_version": "3.12", "process_pairs": n,
+        "driver_version": "3.12" if truth.driver == "iperf3" else "0123abc",
+        "process_pairs": n,
         "congestion_control": "cubic",
     }  # fmt: skip
 

@@ -29,6 +29,8 @@ class Truth:
     loss: float = 0.2
     in_socket_memory: float = 0.0
     unaccounted: int = 0
+    # the kernel names no cause at all
+    causeless: bool = False
     drained: bool = True
     # what iperf3 leaves out of its losses, as a share of what was sent
     driver_misses: float = 0.0
@@ -81,6 +83,7 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
     received_per_s = sent_per_s * (1 - truth.loss)
     sent = round(1.2 * sent_per_s)
     lost = round(sent * truth.loss)
+    unaccounted = lost if truth.causeless else truth.unaccounted
     memory = round(lost * truth.in_socket_memory)
     driver_lost = -3 if truth.negative else lost - round(sent * truth.driver_misses)
     row = {
@@ -91,13 +94,14 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
         "sender_cpu_percent": 95.0 * n, "receiver_cpu_percent": received_per_s * receiver_ns / 1e7,
         "sender_ns": sender_ns, "receiver_ns": receiver_ns,
         "sent": sent, "received": sent - lost, "lost": lost,
-        "lost_receive_buffer": lost - memory - truth.unaccounted, "lost_socket_memory": memory,
-        "lost_device": 0, "lost_other": 0, "lost_unaccounted": truth.unaccounted,
+        "lost_receive_buffer": lost - memory - unaccounted, "lost_socket_memory": memory,
+        "lost_device": 0, "lost_other": 0, "lost_unaccounted": unaccounted,
         "drained": truth.drained,
         "driver_sent": sent if truth.driver_knows else nan,
         "driver_lost": driver_lost if truth.driver_knows else nan,
         "driver_out_of_order": truth.out_of_order, "kernel_sent": sent, "kernel_lost": lost,
-        "flags": truth.flags, "driver_version": "3.12", "process_pairs": n,
+        "flags": truth.flags, "process_pairs": n,
+        "driver_version": "3.12" if truth.driver == "iperf3" else "0123abc",
     }  # fmt: skip
     if not truth.counted:
         row.update({key: nan for key in row if key.startswith(("lost", "kernel"))})

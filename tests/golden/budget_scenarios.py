@@ -1,24 +1,27 @@
 """Runs of the study of a CPU budget, one per branch of its chapter; each has a golden text."""
 
+from dataclasses import replace
+
 from budgets import Study, Truth
 
 _ONE, _TWO = Truth(), Truth(n_streams=2, gbps_per_percent=0.19)
 
 
 def _profile(one: float, many: float) -> dict[str, object]:
+    def around(share: float) -> dict[str, float]:
+        return {"median": share, "low": share - 0.02, "high": share + 0.02}
+
     def cell(n_threads: int, share: float) -> dict[str, object]:
-        sides = {
-            side: {
-                "categories": [
-                    {"title": "Copying", "own": {"share": {"median": share}}},
-                    {"title": "Waking up and scheduling", "own": {"share": {"median": 0.1}}},
-                ]
-            }
-            for side in ("sender", "receiver")
-        }
+        shares = {"Copying": share, "Waking up and scheduling": 0.1}
+        rows = [{"title": title, "own": {"share": around(it)}} for title, it in shares.items()]
+        acknowledging = {"sender": around(0.05), "receiver": around(1.0 - 1.7 * share)}
         return {
-            "implementation": "iperf3", "testbed": "loopback", "n_threads": n_threads,
-            "sides": sides,
+            "implementation": "iperf3", "condition": "loopback", "msg_bytes": 131072,
+            "n_threads": n_threads,
+            "sides": {
+                side: {"categories": rows, "acknowledging": it}
+                for side, it in acknowledging.items()
+            },
         }  # fmt: skip
 
     return {"cells": [cell(1, one), cell(2, many)]}
@@ -48,6 +51,15 @@ SCENARIOS: dict[str, Study] = {
     "other_programs_ran": Study((Truth(flags="foreign_load"),)),
     "no_perf": Study((Truth(perf=None),)),
     "veth_alone": Study((Truth(testbed="veth"),)),
+    "veth_and_loopback": Study((Truth(testbed="veth", gbps_per_percent=0.2), _ONE)),
+    "saturated_throughout": Study((Truth(ceiling=1.0, receiver_per_sender=0.5),)),
+    "saturated_once": Study((Truth(first_ceiling=12.0),)),
+    "clocks_agree": Study((Truth(receiver_perf=0.995),)),
+    "iperf3_and_kernel_differ": Study((Truth(kernel=1.08),)),
+    "shares_of_another_driver": Study(
+        (replace(_ONE, driver="two_copy"), replace(_TWO, driver="two_copy")),
+        profile=_profile(0.5, 0.4),
+    ),
     "no_right_on_one_testbed": Study(
         (_ONE,),
         lost=[

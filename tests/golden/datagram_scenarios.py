@@ -10,8 +10,8 @@ def _profile() -> dict[str, object]:
             {"title": "Protocol", "own": {"share": {"median": 0.3}}},
         ]
         return {
-            "implementation": "iperf3_udp", "testbed": "veth_udp", "n_threads": 1,
-            "msg_bytes": size, "sides": {"sender": {"categories": rows}},
+            "implementation": "iperf3_udp", "testbed": "veth_udp", "condition": "veth_udp",
+            "n_threads": 1, "msg_bytes": size, "sides": {"sender": {"categories": rows}},
         }  # fmt: skip
 
     return {"cells": [cell(64), cell(1472), cell(65507)]}
@@ -22,6 +22,8 @@ SCENARIOS: dict[str, Study] = {
     "nothing_lost": Study((Truth(loss=0.0),)),
     "two_causes": Study((Truth(in_socket_memory=0.25),)),
     "account_incomplete": Study((Truth(unaccounted=5, drained=False),)),
+    "account_incomplete_in_part": Study((Truth(), Truth(n_streams=2, unaccounted=5))),
+    "no_cause_counted": Study((Truth(causeless=True),)),
     "not_counted": Study((Truth(counted=False),)),
     "iperf3_counts_too_little": Study((Truth(driver_misses=0.03),)),
     "iperf3_counts_too_much": Study((Truth(driver_misses=-0.03),)),
@@ -37,6 +39,8 @@ SCENARIOS: dict[str, Study] = {
     "not_two_terms": Study((Truth(bump=4.0),)),
     "one_size": Study((Truth(),), sizes=(1472,)),
     "one_repetition": Study((Truth(),), repetitions=1),
+    "one_size_once": Study((Truth(),), sizes=(1472,), repetitions=1),
+    "restless": Study((Truth(bump=1.3, noise=0.4),)),
     "even_beyond_a_datagram": Study((Truth(ns_per_byte=0.01),)),
     "other_programs_ran": Study((Truth(flags="foreign_load"),)),
     "profiled": Study((Truth(),), profile=_profile()),

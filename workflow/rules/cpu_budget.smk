@@ -1,4 +1,4 @@
-# What bitrate a CPU budget buys. A chapter of the report where the section `cpu_budget` is enabled.
+# What bitrate a CPU budget buys. A chapter of the report where it is enabled or was measured.
 #
 #   snakemake --cores 1 cpu_budget
 from copycost.cpu_budget import section as budget
@@ -8,7 +8,7 @@ from copycost.driven.section import priority_of
 BUDGET_RECORDS = CONFIG.cpu_budget.paths()
 BUDGET_FIGURES = [f"results/figures/cpu_budget/{name}" for name in budget.FIGURES]
 
-if CONFIG.cpu_budget.enabled:
+if entry.is_chapter(CONFIG, "cpu_budget"):
     REPORT_CHAPTERS["cpu_budget"] = "results/cpu_budget/facts.json"
     REPORT_FIGURES += BUDGET_FIGURES
 
@@ -76,7 +76,9 @@ rule compute_budget_facts:
         published="data/published/cpu-overhead-tcp.csv",
         # function shares, where they were measured too, say what more streams cost
         profile=REPORT_CHAPTERS.get("profile", []),
-        code=package_files("cpu_budget", "driven/facts.py", "stats"),
+        code=package_files(
+            "cpu_budget", "driven/facts.py", "profile/estimate.py", "stats"
+        ),
     output:
         facts="results/cpu_budget/facts.json",
     log:

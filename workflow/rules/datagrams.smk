@@ -1,5 +1,5 @@
-# UDP datagrams: bitrate, loss and its causes, cost. A chapter of the report where the section
-# `datagrams` is enabled.
+# UDP datagrams: bitrate, loss and its causes, cost. A chapter of the report where it is enabled or
+# was measured.
 #
 #   snakemake --cores 1 datagrams
 from copycost.datagrams import section as udp_section
@@ -7,7 +7,7 @@ from copycost.datagrams import section as udp_section
 DATAGRAM_RECORDS = CONFIG.datagrams.paths()
 DATAGRAM_FIGURES = [f"results/figures/datagrams/{name}" for name in udp_section.FIGURES]
 
-if CONFIG.datagrams.enabled:
+if entry.is_chapter(CONFIG, "datagrams"):
     REPORT_CHAPTERS["datagrams"] = "results/datagrams/facts.json"
     REPORT_FIGURES += DATAGRAM_FIGURES
 
@@ -71,7 +71,13 @@ rule compute_datagram_facts:
         table=rules.collect_datagrams.output.table,
         published="data/published/cpu-overhead-udp.csv",
         profile=REPORT_CHAPTERS.get("profile", []),
-        code=package_files("datagrams", "driven/facts.py", "stats"),
+        code=package_files(
+            "datagrams",
+            "driven/facts.py",
+            "profile/estimate.py",
+            "profile/section.py",
+            "stats",
+        ),
     output:
         facts="results/datagrams/facts.json",
     log:

@@ -67,6 +67,61 @@ def test_a_host_without_control_groups_has_no_candidates() -> None:
     assert candidate_hierarchies("proc /proc proc rw 0 0\n", "") == []
 
 
+def test_version_2_takes_processes_in_and_gives_them_back() -> None:
+    """Also where version 1 has the CPU controller, so that no quota can be set."""
+    rows = [row.split() for row in Path("/proc/self/mounts").read_text().splitlines()]
+    roots = [Path(row[1]) for row in rows if row[2] == "cgroup2"]
+    if not roots or not os.access(roots[0], os.W_OK):
+        pytest.skip("no control groups of version 2 that we may write to")
+    hierarchy = Hierarchy(2, roots[0])
+    process = subprocess.Popen(["sleep", "10"])
+    try:
+        with cpu_group(hierarchy, None) as group:
+            group.add([process.pid])
+            assert (group.path / "cgroup.procs").read_text().split() == [str(process.pid)]
+        assert not group.path.exists()
+        assert process.poll() is None
+        assert str(process.pid) in (hierarchy.parent / "cgroup.procs").read_text().split()
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_version_2_is_told_and_tells_in_its_own_files(tmp_path: Path) -> None:
+    """Source: Documentation/admin-guide/cgroup-v2.rst on cpu.max and cpu.stat."""
+    cgroups._set_quota(2, tmp_path, 25)
+    assert (tmp_path / "cpu.max").read_text() == "2500 10000\n"
+    (tmp_path / "cpu.stat").write_text(
+        "usage_usec 2512345\nuser_usec 12345\nsystem_usec 2500000\nnr_periods 1000\n"
+        "nr_throttled 400\nthrottled_usec 1500\nnr_bursts 0\nburst_usec 0\n"
+    )
+    group = cgroups.CpuGroup(2, tmp_path)
+    assert group.throttling() == cgroups.Throttling(1000, 400, 1_500_000)
+    group.release()
+    assert (tmp_path / "cpu.max").read_text() == "max\n"
+
+
+_FIND = "from copycost.cpu_budget.hierarchy import find_hierarchy; find_hierarchy()"
+
+
+@pytest.mark.needs_root
+def test_an_ordinary_user_is_told_why_and_what_helps() -> None:
+    done = subprocess.run(
+        [
+            *["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"],
+            *[sys.executable, "-c", _FIND],
+        ],
+        env={**os.environ, "PYTHONPATH": str(WORKFLOW)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    last = done.stderr.splitlines()[-1]
+    assert "LimiterUnavailable: no control group for CPU may be made here (" in last
+    assert "Permission denied" in last
+    assert last.endswith("run as root, or set cpu_budget.limiters to [cpulimit]")
+
+
 def test_a_group_limits_and_is_gone_afterwards() -> None:
     hierarchy = here()
     with cpu_group(hierarchy, 20) as group:

@@ -7,19 +7,33 @@ from typing import Any
 import pandas as pd
 
 from copycost.driven.facts import SIDES, category_shares, published_rows
-from copycost.iperf3 import IPERF3
 
-# of a side's samples: smaller moves are within what sampling leaves open
+# of a side's samples: smaller moves explain nothing
 _LEAST_MOVE = 0.02
 _MOST_MOVES = 4
-_PUBLISHED_SCENARIO = "host-loopback"
-"""The one published scenario that this study has too."""
+_ACKNOWLEDGING = "acknowledgements, with all that they take,"
+_NOTHING: Mapping[str, Any] = {"median": 0.0, "low": 0.0, "high": 0.0}
+# the one published scenario that this study has too
+_PUBLISHED_SCENARIO, _PUBLISHED_TESTBED = "host-loopback", "loopback"
 
 
 def scaling_of(
-    curves: Sequence[Mapping[str, Any]], profile: Mapping[str, Any] | None
+    curves: Sequence[Mapping[str, Any]],
+    profile: Mapping[str, Any] | None,
+    message_bytes: int,
+    published: pd.DataFrame,
 ) -> list[dict[str, Any]]:
-    """Return how more streams compare with one, for each testbed, driver and limiter."""
+    """Return how more streams compare with one, for each testbed, driver and limiter.
+
+    Parameters
+    ----------
+    profile : mapping or None
+        Facts of the study `profile`; None where not measured.
+    message_bytes : int
+        Bytes per write, in all of the curves.
+    published : DataFrame
+        ``data/published/cpu-overhead-tcp.csv``.
+    """
     found = []
     for one in curves:
         if one["n_streams"] != 1 or one["maximum"] is None:
@@ -45,7 +59,10 @@ def scaling_of(
                     ),
                     "slopes": slopes,
                     "differs": _differs(slopes["sender"]),
-                    "shares": _shares(profile, str(one["testbed"]), int(many["n_streams"])),
+                    "shares": _shares(profile, one, message_bytes, int(many["n_streams"])),
+                    "published": _published_scaling(published, int(many["n_streams"]))
+                    if one["testbed"] == _PUBLISHED_TESTBED
+                    else None,
                 }
             )
     return found
@@ -83,32 +100,63 @@ def _ratio(
 
 
 def _shares(
-    profile: Mapping[str, Any] | None, testbed: str, n_streams: int
+    profile: Mapping[str, Any] | None, curve: Mapping[str, Any], message_bytes: int, n_streams: int
 ) -> list[dict[str, Any]] | None:
-    """Return the categories of functions whose share moves most from one stream to more.
+    """Return what takes another share of a side's CPU time with more streams than with one.
 
-    None where the study `profile` has not both. Shares are of each side's samples, 0 to 1.
+    A share counts where both its intervals leave no doubt; the largest moves come first. None where
+    the study `profile` has not both with the curve's driver and its size of writes.
     """
     if profile is None:
         return None
     found = {
         cell["n_threads"]: cell["sides"]
         for cell in profile["cells"]
-        if cell["implementation"] == IPERF3 and cell["testbed"] == testbed
+        if cell["implementation"] == curve["driver"]
+        and cell["condition"] == curve["testbed"]
+        and cell["msg_bytes"] == message_bytes
     }
     if 1 not in found or n_streams not in found:
         return None
     moves: list[dict[str, Any]] = []
     for side in SIDES:
-        one, many = (
-            category_shares(found[n][side]) if side in found[n] else {} for n in (1, n_streams)
-        )
-        for title in one.keys() & many.keys():
-            if abs(many[title] - one[title]) >= _LEAST_MOVE:
-                move = {"side": side, "title": title, "one": one[title], "many": many[title]}
-                moves.append(move)
-    moves.sort(key=lambda move: (-abs(move["many"] - move["one"]), move["side"], move["title"]))
+        one, many = (_work(found[n][side]) if side in found[n] else {} for n in (1, n_streams))
+        for title in one.keys() | many.keys():
+            before, after = one.get(title, _NOTHING), many.get(title, _NOTHING)
+            moved = float(after["median"]) - float(before["median"])
+            if abs(moved) >= _LEAST_MOVE and not _overlap(before, after):
+                shares = {"one": before["median"], "many": after["median"], "moved": moved}
+                moves.append({"side": side, "title": title, **shares})
+    moves.sort(key=lambda move: (-abs(move["moved"]), move["side"], move["title"]))
     return moves[:_MOST_MOVES]
+
+
+def _work(side: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the shares of all that a profiled side does, by title."""
+    return {**category_shares(side), _ACKNOWLEDGING: side["acknowledging"]}
+
+
+def _overlap(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Tell whether two shares may be the same, by their intervals where they have any."""
+    if any(end is None for end in (one["low"], one["high"], other["low"], other["high"])):
+        return False
+    return bool(one["low"] <= other["high"] and other["low"] <= one["high"])
+
+
+def _published_scaling(published: pd.DataFrame, n_streams: int) -> dict[str, float] | None:
+    """Return the published highest bitrate and slope of so many streams, over those of one."""
+    rows = {
+        row["parallel_streams"]: row
+        for row in published_rows(published)
+        if row["scenario"] == _PUBLISHED_SCENARIO
+    }
+    if not {1, n_streams} <= rows.keys():
+        return None
+    one, many = rows[1], rows[n_streams]
+    return {
+        "maximum": many["max_bitrate_gbps"] / one["max_bitrate_gbps"],
+        "slope": many["gbps_per_cpu_percent"] / one["gbps_per_cpu_percent"],
+    }
 
 
 def beside_published(
@@ -128,13 +176,9 @@ def beside_published(
                     if curve["lines"]["sender"] is None
                     else curve["lines"]["sender"]["slope"],
                     "maximum": curve["maximum"],
-                    "sender_most": max((p["sender"]["median"] for p in curve["points"]), default=0),
-                    "receiver_most": max(
-                        (p["receiver"]["median"] for p in curve["points"]), default=0
-                    ),
                 }
                 for curve in curves
-                if curve["testbed"] == "loopback"
+                if curve["testbed"] == _PUBLISHED_TESTBED
                 and curve["n_streams"] == row["parallel_streams"]
                 and curve["points"]
             ]

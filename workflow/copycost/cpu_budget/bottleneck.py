@@ -24,9 +24,9 @@ class Judgement:
     ----------
     kind
         ``sender`` or ``receiver`` (its CPUs are full), ``both``, ``host`` (both together fill the
-        CPUs of the host), ``waiting`` (they waited for CPUs that something else had), ``limit``
-        (the sender used all it was offered, and it was offered less than its CPUs have),
-        ``unknown`` (none of these).
+        CPUs of the host), ``waiting`` (they waited for CPUs that others of them, or something
+        else, had), ``limit`` (the sender used all it was offered, and it was offered less than its
+        CPUs have), ``unknown`` (none of these).
     limit_percent
         Of the point [% of one CPU per stream].
     sender_percent, receiver_percent

@@ -1,10 +1,9 @@
 """Everything that the chapter on the CPU budget says, as numbers and verdicts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from copycost.cpu_budget.beside import beside_published, scaling_of
@@ -12,12 +11,12 @@ from copycost.cpu_budget.bottleneck import judge_bottleneck
 from copycost.cpu_budget.lines import RANGE_RULE, LinearRange, linear_range
 from copycost.cpu_budget.plan import plan_for
 from copycost.cpu_budget.points import SERIES, Point, points_of, series_of
+from copycost.cpu_budget.section import WHOLE_CPU
 from copycost.cpu_budget.table import MISS_POINTS
 from copycost.driven.facts import (
     SIDES,
     common_facts,
     finite_or_none,
-    flag_counts,
     plain,
     with_interval,
 )
@@ -69,11 +68,10 @@ def compute_facts(
             {str(name) for name in measured["congestion_control"].dropna()}
         ),
         "limiter_kinds": sorted({str(kind) for kind in measured["limiter_kind"].dropna()}),
-        "flags": flag_counts(measured),
         "clocks": _clocks(measured),
         "rates": _rates(measured),
         "curves": curves,
-        "scaling": scaling_of(curves, profile),
+        "scaling": scaling_of(curves, profile, int(section["message_bytes"]), published),
         "published": beside_published(curves, published),
     }
     facts["plans"] = _plans(facts)
@@ -99,7 +97,7 @@ def _curve(
         else {"limit_percent": top.limit_percent, "bits_per_s": asdict(top.bits_per_s)},
         "bottleneck": None if judgement is None else asdict(judgement),
         "saturated": [point.limit_percent for point in points if point.saturated],
-        "limiter_off": _limiter(points, n_streams),
+        "limiter_off": _limiter(rows, n_streams),
     }
 
 
@@ -138,20 +136,17 @@ def line_facts(found: LinearRange | None) -> dict[str, Any] | None:
     }
 
 
-def _limiter(points: Sequence[Point], n_streams: int) -> dict[str, Any]:
+def _limiter(rows: pd.DataFrame, n_streams: int) -> dict[str, Any]:
     """Return how far the limiter was off where it was what decided, per stream [points]."""
-    off = [
-        float(value) / n_streams - point.limit_percent
-        for point in points
-        if not point.saturated
-        for value in point.sender_values
-    ]
+    measured = rows[(rows["status"] == "measured") & (rows["limit_percent"] != WHOLE_CPU)]
+    limited = measured[~measured["saturated"].astype(bool)]
+    used = limited["sender_cpu_percent"].astype(float) / n_streams
+    off = used - limited["limit_percent"].astype(float)
     return {
         "n": len(off),
-        "n_missed": sum(point.n_missed for point in points),
-        "mean_off": float(np.mean(off)) if off else None,
-        "least_off": min(off) if off else None,
-        "most_off": max(off) if off else None,
+        "n_missed": int(measured["limiter_missed"].astype(bool).sum()),
+        "least_off": None if off.empty else float(off.min()),
+        "most_off": None if off.empty else float(off.max()),
     }
 
 

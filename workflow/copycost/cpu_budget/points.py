@@ -71,13 +71,14 @@ def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
         sender = part["sender_cpu_percent"].to_numpy(dtype=np.float64)
         receiver = part["receiver_cpu_percent"].to_numpy(dtype=np.float64)
         rates = part["bits_per_s"].to_numpy(dtype=np.float64)
+        most = 100.0 * float(part["n_streams"].iloc[0])  # each stream has one thread at each side
         found.append(
             Point(
                 int(str(limit)),
                 float(part["offered_percent"].iloc[0]),
                 len(part),
-                estimate(sender, settings),
-                estimate(receiver, settings),
+                estimate(sender, settings, most=most),
+                estimate(receiver, settings, most=most),
                 estimate(rates, settings),
                 sender,
                 receiver,

@@ -1,16 +1,16 @@
 """Everything that the chapter on datagrams says, as numbers and verdicts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from copycost.capabilities import transport_of
 from copycost.datagrams.loss import CAUSES
 from copycost.driven.facts import (
     SIDES,
-    Estimate,
     category_shares,
     common_facts,
     estimate,
@@ -20,7 +20,8 @@ from copycost.driven.facts import (
     published_rows,
     with_interval,
 )
-from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.profile.section import over_udp
+from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
 
 SERIES = ("testbed", "driver", "n_streams")
@@ -65,7 +66,7 @@ def compute_facts(
         "cross_check": _cross_check(measured),
         "curves": curves,
         "published": published_rows(published),
-        "shares": _shares(profile),
+        "shares": _shares(profile, section["drivers"]),
     }
 
 
@@ -99,7 +100,6 @@ def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dic
         return asdict(estimate(values, statistics)) if values.size else None
 
     share = (rows["lost"] / rows["sent"]).dropna().to_numpy(dtype=np.float64)
-    lost = float(rows["lost"].sum())
     return {
         "datagram_bytes": size,
         "n": len(rows),
@@ -116,21 +116,8 @@ def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dic
                 "receiver_ns",
             )
         },
-        "loss": asdict(_share(share, statistics)) if share.size else None,
-        # of all that was lost, in all repetitions together
-        "causes": {
-            cause: float(rows[f"lost_{cause}"].sum()) / lost if lost > 0 else 0.0
-            for cause in (*CAUSES, "unaccounted")
-        },
+        "loss": asdict(estimate(share, statistics, is_share=True)) if share.size else None,
     }
-
-
-def _share(values: FloatArray, statistics: StatisticsSettings) -> Estimate:
-    """Return a median share with an interval that stays within 0 and 1."""
-    found = estimate(values, statistics)
-    if found.low is None or found.high is None:
-        return found
-    return Estimate(found.median, max(0.0, found.low), min(1.0, found.high))
 
 
 def _cost(
@@ -151,8 +138,8 @@ def _terms(found: TwoTerms) -> dict[str, Any]:
         "ns_per_byte": with_interval(found.per_byte, found.per_byte_low, found.per_byte_high),
         "even_bytes": finite_or_none(found.even_bytes),
         "r_squared": found.r_squared,
-        "largest_misfit": found.largest_misfit,
-        "fits": found.largest_misfit <= _MISFIT,
+        "misfit": found.misfit,
+        "fits": found.misfit <= _MISFIT,
         "n_sizes": found.n_sizes,
     }
 
@@ -199,16 +186,22 @@ def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
     }
 
 
-def _shares(profile: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def _shares(profile: Mapping[str, Any] | None, drivers: Sequence[str]) -> list[dict[str, Any]]:
     """Return what each side spends most on at the smallest and the largest datagram profiled."""
     if profile is None:
         return []
-    cells = [cell for cell in profile["cells"] if cell["implementation"] == "iperf3_udp"]
+    names = {over_udp(driver): driver for driver in drivers}
+    cells = [
+        cell
+        for cell in profile["cells"]
+        if cell["implementation"] in names and transport_of(cell["testbed"]) == "datagram"
+    ]
     sizes = sorted({int(cell["msg_bytes"]) for cell in cells})
     wanted = {sizes[0], sizes[-1]} if sizes else set()
     return [
         {
-            "testbed": cell["testbed"],
+            "testbed": cell["condition"],
+            "driver": names[cell["implementation"]],
             "datagram_bytes": cell["msg_bytes"],
             "n_streams": cell["n_threads"],
             "side": side,
@@ -221,6 +214,6 @@ def _shares(profile: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     ]
 
 
-def _top(shares: Mapping[str, float], n: int = 3) -> list[dict[str, Any]]:
-    rows = sorted(((share, title) for title, share in shares.items()), reverse=True)
+def _top(shares: Mapping[str, Mapping[str, Any]], n: int = 3) -> list[dict[str, Any]]:
+    rows = sorted(((share["median"], title) for title, share in shares.items()), reverse=True)
     return [{"title": title, "share": share} for share, title in rows[:n]]

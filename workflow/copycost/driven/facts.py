@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from copycost.stats.medians import median_intervals
+from copycost.iperf3 import IPERF3
+from copycost.profile.estimate import estimate as estimate_of_known
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
 SideName = Literal["sender", "receiver"]
@@ -17,19 +18,34 @@ SIDES: tuple[SideName, ...] = ("sender", "receiver")
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A median over the repetitions and its interval; None where there is none."""
+    """A median over the repetitions and its interval; None where there is none.
+
+    `vague` tells that the interval says how little is known rather than where the value lies.
+    """
 
     median: float
     low: float | None
     high: float | None
+    vague: bool
 
 
-def estimate(values: FloatArray, settings: StatisticsSettings) -> Estimate:
-    """Return the median of some repetitions and its interval, None where one gives none."""
-    found = median_intervals(values[None, :], settings)
-    low, high = float(found.low[0]), float(found.high[0])
-    known = np.isfinite(low) and np.isfinite(high)
-    return Estimate(float(found.median[0]), low if known else None, high if known else None)
+def estimate(
+    values: FloatArray,
+    settings: StatisticsSettings,
+    *,
+    is_share: bool = False,
+    most: float = math.inf,
+) -> Estimate:
+    """Return the median of some repetitions, at least one, and its interval.
+
+    Parameters
+    ----------
+    is_share, most
+        What there can be, see `copycost.profile.estimate.intervals`.
+    """
+    found = estimate_of_known(values, settings, is_share=is_share, most=most)
+    assert found is not None
+    return Estimate(found["median"], found["low"], found["high"], found["vague"])
 
 
 def common_facts(
@@ -49,18 +65,19 @@ def common_facts(
     losses
         See `losses_of`, with `keys`.
     versions, process_pairs
-        What drove, and how many pairs of processes [count], in the measured repetitions.
+        Of iperf3, and how many pairs of processes [count], in the measured repetitions.
     n_foreign
         Measured repetitions with a foreign load [count].
     """
     measured = table[table["status"] == "measured"]
+    versions = measured.loc[measured["driver"] == IPERF3, "driver_version"].dropna()
     return {
         "section": dict(section),
         "confidence": statistics.confidence,
         "n_measured": len(measured),
         "n_repetitions": len(table),
         "losses": losses_of(table, keys),
-        "versions": sorted({str(version) for version in measured["driver_version"].dropna()}),
+        "versions": sorted({str(version) for version in versions}),
         "process_pairs": sorted({int(n) for n in measured["process_pairs"].dropna()}),
         "n_foreign": flag_counts(measured).get("foreign_load", 0),
     }
@@ -68,7 +85,8 @@ def common_facts(
 
 def flag_counts(measured: pd.DataFrame) -> dict[str, int]:
     """Return how many repetitions carry each warning."""
-    codes = [code for text in measured["flags"] for code in str(text).split(";") if code]
+    texts = measured["flags"].dropna()  # an empty field of a file is NaN
+    codes = [code for text in texts for code in str(text).split(";") if code]
     return {code: codes.count(code) for code in sorted(set(codes))}
 
 
@@ -121,12 +139,12 @@ def published_rows(published: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def category_shares(side: Mapping[str, Any]) -> dict[str, float]:
-    """Return the median share of each category of functions, by title, on one profiled side.
+def category_shares(side: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the share of each category of functions, by title, on one profiled side.
 
     Parameters
     ----------
     side : mapping
         One side of a cell in the facts of the study `profile`.
     """
-    return {str(row["title"]): float(row["own"]["share"]["median"]) for row in side["categories"]}
+    return {str(row["title"]): row["own"]["share"] for row in side["categories"]}

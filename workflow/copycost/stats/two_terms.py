@@ -5,6 +5,7 @@ its inverse square. Repetitions enter one by one; where the sizes' means lie off
 than the repetitions spread, the misfit makes the interval, as in `copycost.stats.errors_in_both`.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +29,10 @@ class TwoTerms:
         Intervals; NaN with fewer than three sizes.
     r_squared
         Share of the weighted spread of the cost that the line explains.
-    largest_misfit
-        Share of the fitted cost by which a size's mean lies off the line at most.
+    misfit
+        Share of the fitted cost by which a size's mean lies off the line at most, of the sizes that
+        lie further off than their repetitions leave open (Bonferroni's interval, for all sizes at
+        once); 0 without such a size.
     n_sizes
         Sizes that it rests on.
     """
@@ -41,7 +44,7 @@ class TwoTerms:
     per_byte_low: float
     per_byte_high: float
     r_squared: float
-    largest_misfit: float
+    misfit: float
     n_sizes: int
 
     @property
@@ -75,6 +78,9 @@ def fit_two_terms(costs: dict[int, FloatArray], confidence: float) -> TwoTerms |
     spread = float(np.sum(weight * (means - centre) ** 2))
     residual = float(np.sum(weight * (means - fitted) ** 2))
     half = _half_widths(costs, sizes, scatter, residual, confidence)
+    off = np.abs(means - fitted) / np.abs(fitted)
+    for_all = 1.0 - (1.0 - confidence) / len(sizes)
+    sure = off[off > _by_chance(costs, for_all) / np.sqrt(counts)]
     return TwoTerms(
         float(fixed),
         float(fixed - half[0]),
@@ -83,7 +89,7 @@ def fit_two_terms(costs: dict[int, FloatArray], confidence: float) -> TwoTerms |
         float(per_byte - half[1]),
         float(per_byte + half[1]),
         1.0 - residual / spread if spread > 0.0 else 1.0,
-        float(np.max(np.abs(means - fitted) / np.abs(fitted))),
+        float(sure.max(initial=0.0)),
         len(sizes),
     )
 
@@ -102,10 +108,19 @@ def _half_widths(
     upper = (1.0 + confidence) / 2.0
     misfit = residual / (len(sizes) - 2)
     reach = t_quantile(upper, len(sizes) - 2) * np.sqrt(misfit)
-    freedom = sum(costs[size].size - 1 for size in sizes)
-    if freedom > 0:
-        relative = [costs[size] / costs[size].mean() - 1.0 for size in sizes]
-        pooled = np.sqrt(sum(float(d @ d) for d in relative) / freedom)
-        reach = max(reach, t_quantile(upper, freedom) * pooled)
-    widths: FloatArray = reach * errors
+    widths: FloatArray = max(reach, _by_chance(costs, confidence)) * errors
     return widths
+
+
+def _by_chance(costs: dict[int, FloatArray], confidence: float) -> float:
+    """Return how far a repetition may lie off its mean by chance, as a share of it.
+
+    Pooled over the sizes; 0 where no size has two repetitions.
+    """
+    known = [values for values in costs.values() if values.size]
+    freedom = sum(values.size - 1 for values in known)
+    if freedom == 0:
+        return 0.0
+    relative = [values / values.mean() - 1.0 for values in known]
+    pooled = math.sqrt(sum(float(d @ d) for d in relative) / freedom)
+    return t_quantile((1.0 + confidence) / 2.0, freedom) * pooled
