@@ -5,8 +5,10 @@ colour vision among those of one family, which is what stands in one panel; mark
 them apart without colour.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Literal
 
 from copycost.capabilities import split_implementation
@@ -190,7 +192,17 @@ def families(implementations: Iterable[str]) -> tuple[Family, ...]:
 
 
 def _parts(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Cut a group into equal parts of at most `CROWD`."""
-    n_parts = -(-len(names) // CROWD)
-    for part in range(n_parts):
-        yield tuple(names[part * len(names) // n_parts : (part + 1) * len(names) // n_parts])
+    """Cut a group into about equal parts of at most `CROWD`; batches stay beside their strategy."""
+    enough = math.ceil(len(names) / max(1, math.ceil(len(names) / CROWD)))
+    part: list[str] = []
+    for _, alike in groupby(names, key=lambda name: split_implementation(name)[0]):
+        batches = list(alike)
+        if part and (len(part) >= enough or len(part) + len(batches) > CROWD):
+            yield tuple(part)
+            part = []
+        part += batches
+        while len(part) > CROWD:
+            yield tuple(part[:CROWD])
+            part = part[CROWD:]
+    if part:
+        yield tuple(part)

@@ -208,7 +208,7 @@ def _note(
     sizes = sorted(set(sends["bytes"]))
     said = " and ".join(format_size(int(size)) for size in sizes)
     labels = [
-        f"{str(label).replace('zero', 'Zero', 1)}: {', '.join(part['implementation'].unique())} "
+        f"{str(label).replace('zero', 'Zero', 1)}: {', '.join(in_order(part['implementation']))} "
         f"on {', '.join(part['condition'].unique())}."
         for label, part in sends[sends["label"] != ""].groupby("label", sort=False)
     ]
