@@ -91,6 +91,12 @@ def test_inlined_frames_offsets_cycles_and_lost_samples() -> None:
     }
 
 
+def test_a_full_buffer_is_told_between_samples() -> None:
+    sampled = read("perf_6.1_lost.txt")
+    assert (sampled.samples, sampled.lost, sampled.truncated) == (2, 76, False)
+    assert {stack.split(";")[-1] for stack in only(sampled)} == {"burn", "__schedule_[k]"}
+
+
 @pytest.mark.parametrize("kept", [0.2, 0.5, 0.9, 0.999])
 def test_a_cut_off_text_loses_only_its_last_sample(kept: float) -> None:
     text = (DATA / "perf_6.1_linux_6.18.txt").read_text()
