@@ -5,7 +5,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from unit.profile.made import LISTS, RECEIVER, SENDER, SETTINGS, ZERO_COPY, Cell, write_run
+from unit.profile.made import (
+    LISTS,
+    RECEIVER,
+    SENDER,
+    SETTINGS,
+    ZERO_COPY,
+    Cell,
+    facts_of,
+    write_run,
+)
 
 from copycost.errors import DataError, ParseError
 from copycost.profile.folded import read_folded
@@ -54,6 +63,32 @@ def test_shares_are_scaled_to_the_side_s_cpu_use(tables: dict[str, pd.DataFrame]
     assert row["own_share"] == pytest.approx(0.5, abs=0.001)
     assert row["own_cpu_percent"] == pytest.approx(0.5 * 80, abs=0.1)  # 0.8 s of a 1 s window
     assert row["own_ns_per_kib"] == pytest.approx(0.5 * 0.8e9 / (2e9 / 1024), abs=0.5)
+
+
+def test_no_interval_holds_more_cpus_than_there_are_threads(tmp_path: Path) -> None:
+    restless = Cell("two_copy", {"sender": SENDER}, wobble=(1.2, 0.3, 0.9))
+    table = share_table(
+        "profile_paths", read_repetitions(write_run([restless], tmp_path), LISTS), LISTS, SETTINGS
+    )
+    assert table["inclusive_cpu_percent_high"].max() == 100.0
+    (cell,) = facts_of([restless], tmp_path)["cells"]
+    assert cell["sides"]["sender"]["cpus"]["high"] == 1.0
+
+
+def test_a_window_without_a_byte_has_shares_and_no_cost(tmp_path: Path) -> None:
+    idle = write_run([Cell("two_copy", {"sender": SENDER}, gigabytes=0.0)], tmp_path)
+    table = share_table("profile_categories", read_repetitions(idle, LISTS), LISTS, SETTINGS)
+    assert table["own_share"].sum() == pytest.approx(1.0)
+    assert table["own_ns_per_kib"].isna().all()
+
+
+def test_work_on_acknowledgements_is_what_goes_through_it(tmp_path: Path) -> None:
+    (cell,) = facts_of([Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER})], tmp_path)[
+        "cells"
+    ]
+    found = {side: it["acknowledging"]["median"] for side, it in cell["sides"].items()}
+    # tcp_ack, and __tcp_transmit_skb with what it calls
+    assert found == pytest.approx({"sender": 0.10, "receiver": 0.10}, abs=0.001)
 
 
 def test_own_shares_of_categories_and_boxes_add_up(tables: dict[str, pd.DataFrame]) -> None:
