@@ -76,9 +76,7 @@ rule compute_budget_facts:
         published="data/published/cpu-overhead-tcp.csv",
         # function shares, where they were measured too, say what more streams cost
         profile=REPORT_CHAPTERS.get("profile", []),
-        code=package_files(
-            "cpu_budget", "driven/facts.py", "profile/estimate.py", "stats"
-        ),
+        code=package_files("cpu_budget", "driven/facts.py", "stats"),
     output:
         facts="results/cpu_budget/facts.json",
     log:

@@ -74,7 +74,6 @@ rule compute_datagram_facts:
         code=package_files(
             "datagrams",
             "driven/facts.py",
-            "profile/estimate.py",
             "profile/section.py",
             "stats",
         ),

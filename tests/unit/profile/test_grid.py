@@ -3,7 +3,7 @@
 from unit.profile.made import config
 
 from copycost.grid import RAW_ROOT
-from copycost.profile.estimate import changes, negated
+from copycost.profile.changes import changes, negated
 from copycost.profile.grid import cell_keys, profile_cells
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.iperf3 import IPERF3
-from copycost.profile.estimate import estimate as estimate_of_known
+from copycost.stats.estimates import estimate as estimate_of_known
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
 SideName = Literal["sender", "receiver"]
@@ -41,7 +41,7 @@ def estimate(
     Parameters
     ----------
     is_share, most
-        What there can be, see `copycost.profile.estimate.intervals`.
+        What there can be, see `copycost.stats.estimates.intervals`.
     """
     found = estimate_of_known(values, settings, is_share=is_share, most=most)
     assert found is not None

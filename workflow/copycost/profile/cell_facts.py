@@ -5,12 +5,12 @@ from typing import Any
 
 from copycost.analysis.labels import copied_label
 from copycost.conditions import Condition
-from copycost.profile.estimate import estimate
 from copycost.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.profile.grid import CellKey
 from copycost.profile.names import SIDES, slug_of
 from copycost.profile.shares import Lists, Share
 from copycost.profile.tables import Repetition
+from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 
 _TOP_CATEGORIES = 3

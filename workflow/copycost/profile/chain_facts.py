@@ -7,12 +7,12 @@ from typing import Any
 
 from copycost.capabilities import transport_of
 from copycost.profile.cell_facts import labels_of
-from copycost.profile.estimate import estimate
 from copycost.profile.functions import plain_name
 from copycost.profile.grid import CellKey
 from copycost.profile.paths import Chain, ChainNames
 from copycost.profile.shares import Share
 from copycost.profile.tables import Repetition
+from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 
 _PROTOCOLS = {"tcp": "stream", "udp": "datagram"}

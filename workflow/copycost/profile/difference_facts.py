@@ -5,7 +5,7 @@ from typing import Any
 
 from copycost.conditions import Condition
 from copycost.profile.cell_facts import copied_share, labels_of
-from copycost.profile.estimate import Change, changes, negated
+from copycost.profile.changes import Change, changes, negated
 from copycost.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.profile.grid import CellKey
 from copycost.profile.names import SIDES, Pair, pair_slug, slug_of

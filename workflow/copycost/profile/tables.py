@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from copycost.conditions import Condition
-from copycost.profile.estimate import intervals
 from copycost.profile.folded import read_folded
 from copycost.profile.functions import Stack, plain_name
 from copycost.profile.grid import CellKey
 from copycost.profile.record import ProfileRecord, folded_path, read_record
 from copycost.profile.shares import Lists, Share, SideShares, shares_of
 from copycost.profile.table_columns import KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
+from copycost.stats.estimates import intervals
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
 KIB = 1024.0
