@@ -30,7 +30,7 @@ def test_known_crossover_is_found() -> None:
     facts = facts_of(Run(repetitions=10))
     for row in facts["conditions"]["veth"]["crossovers"]["one_copy_vs_two_copy"]["by_threads"]:
         assert row["outcome"] == "from"
-        # The truth: the log ratio is 0 at 8 KiB (see synthetic.default_log_ratio).
+        # The truth: the log ratio is 0 at 8 KiB (see synthetic.run).
         assert row["change"]["low_bytes"] < 8192 < row["change"]["high_bytes"]
 
 

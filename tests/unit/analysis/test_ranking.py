@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from analysed import inputs_of
 from synthetic import Run, Udp
-from synthetic_more import make_memory
+from synthetic.memory import make_memory
 
 from copycost.analysis.facts import compute_facts
 from copycost.analysis.floor import floor_of, level_of, memory_facts

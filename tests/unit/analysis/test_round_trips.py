@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from synthetic_more import RoundTrips, make_round_trips, round_trips_config
+from synthetic.round_trips import RoundTrips, make_round_trips, round_trips_config
 
 from copycost.analysis.plain import Facts, plain
 from copycost.analysis.round_trips import round_trip_facts

@@ -1,118 +1,21 @@
-"""Cells tables with a known truth, for tests of what is computed and written from such tables.
-
-Not measurements, and never shown as such: every number comes from a small model and a seed.
-"""
+"""The cells table of a synthetic run."""
 
 import itertools
-import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
 from copycost.capabilities import can_exist, split_implementation
 from copycost.conditions import Condition
+from synthetic.run import EVENTS, LLC_BYTES, PMU_EVENTS, Run, Udp
 
-EVENTS = (
-    "cycles", "instructions", "l1d_loads", "l1d_load_misses", "llc_loads", "llc_load_misses",
-    "cache_misses", "context_switches", "cpu_migrations", "page_faults", "task_clock_ns",
-    "ref_cycles",
-)  # fmt: skip
-PMU_EVENTS = EVENTS[:7]
 PER_BYTE = (
     "cpu_ns", "ref_cycles", "cycles", "instructions", "l1d_load_misses", "llc_load_misses",
     "cache_misses",
 )  # fmt: skip
-SIZES = (256, 1024, 4096, 16384, 65536, 262144, 1048576)
-THREADS = (1, 2, 4, 8)
-IMPLEMENTATIONS = ("two_copy", "one_copy", "zero_copy")
 ZERO_COPY = ("zero_copy", "uring_zero_copy")
-
-Truth = Callable[[str, int, int], float]
-UDP_SIZES = (1024, 4096, 8192, 16384, 32768, 49152, 65507)
-LLC_BYTES = 33554432
-
-
-def default_log_ratio(implementation: str, msg_bytes: int, n_threads: int) -> float:
-    """one_copy gains from about 8 KiB up, zero_copy loses everywhere (its bytes are copied)."""
-    if implementation == "one_copy":
-        return 0.06 * (math.log2(msg_bytes) - 13.0)
-    if implementation == "zero_copy":
-        return -0.9 + 0.03 * (math.log2(msg_bytes) - 8.0)
-    return 0.0
-
-
-def default_sink_log_ratio(working_set: str, implementation: str, msg_bytes: int) -> float:
-    """zero_copy gains from 23 KiB up where bytes lie in the caches, from 6 KiB where not."""
-    if implementation == "one_copy":
-        return 0.08
-    if implementation.startswith(("zero_copy", "uring_zero_copy")):
-        return 0.35 * (math.log2(msg_bytes) - (14.5 if working_set == "hot" else 12.6))
-    return 0.0
-
-
-def default_scaling(n_threads: int) -> float:
-    """Two CPUs: two threads gain, more do not."""
-    return {1: 1.0, 2: 1.6}.get(n_threads, 1.5)
-
-
-def default_misses(implementation: str, msg_bytes: int) -> float:
-    """Fewer copies miss less, whatever the size."""
-    return {"two_copy": 1.0, "one_copy": 0.75, "zero_copy": 0.6}.get(implementation, 0.8)
-
-
-@dataclass(frozen=True)
-class Udp:
-    """The grid over UDP."""
-
-    implementations: Sequence[str] = IMPLEMENTATIONS
-    testbeds: Sequence[str] = ("sink",)
-    msg_bytes: Sequence[int] = UDP_SIZES
-    n_threads: Sequence[int] = (1,)
-    working_sets: Sequence[str] = ("hot", "cold")
-    log_ratio: Callable[[str, str, int], float] = default_sink_log_ratio
-    """By working set, implementation and size."""
-    copied_share: float = 0.0
-    lost_share: float = 0.0
-    slot_waits_per_message: float = 0.0
-
-
-@dataclass(frozen=True)
-class Run:
-    """What the synthetic run is like; every field has a plausible default."""
-
-    implementations: Sequence[str] = IMPLEMENTATIONS
-    testbeds: Sequence[str] = ("veth",)
-    msg_bytes: Sequence[int] = SIZES
-    n_threads: Sequence[int] = THREADS
-    repetitions: int = 3
-    noise: float = 0.02
-    seed: int = 1
-    log_ratio: Truth = default_log_ratio
-    scaling: Callable[[int], float] = default_scaling
-    counters: bool = False
-    zero_events: Sequence[str] = ()
-    copied_share: Callable[[int], float] = lambda msg_bytes: 1.0
-    failed: Callable[[str, int, int, int], bool] = lambda *cell: False
-    skipped: Mapping[str, str] = field(default_factory=dict)
-    unavailable: Mapping[str, str] = field(default_factory=dict)
-    """Implementations that this host does not have, and why."""
-    user_mode_only: bool = False
-    cpus: int = 2
-    size_bend: float = 0.0
-    warnings: Callable[[str, int, int, int], str] = lambda *cell: ""
-    changes: Mapping[str, object] = field(default_factory=dict)
-    """Columns of measured rows that have another value (or a function of the row) than usual."""
-    misses: Callable[[str, int], float] = default_misses
-    known_caches: bool = True
-    working_sets: Sequence[str] = ("hot",)
-    receivers: Sequence[str] = ("recv",)
-    udp: Udp | None = None
-    strange: Sequence[str] = ("send_file",)
-    """Strategies that the table of capabilities does not know."""
 
 
 def make_cells(run: Run) -> pd.DataFrame:
@@ -138,6 +41,7 @@ def make_cells(run: Run) -> pd.DataFrame:
 
 
 def _keys(run: Run, rep: int) -> Iterator[dict]:
+    """Yield what names each cell that can exist."""
     grids: list[Run | Udp] = [run, *([run.udp] if run.udp else [])]
     for grid in grids:
         receivers = grid.receivers if isinstance(grid, Run) else ("recv",)
@@ -250,6 +154,7 @@ def _without_receiver(values: dict) -> dict:
 
 
 def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict:
+    """Return what was measured of a cell."""
     impl, size, threads = key["implementation"], key["msg_bytes"], key["n_threads"]
     zero = key["strategy"] in ZERO_COPY
 
@@ -329,23 +234,37 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
         "isolation": "root",
         "warnings": run.warnings(impl, size, threads, key["rep"]),
     }
-    misses = run.misses(impl, size)
+    return row | _counters(run, key, received, messages, cpu, noisy)
+
+
+def _counters(
+    run: Run,
+    key: dict,
+    received: float,
+    messages: float,
+    cpu_ns: Mapping[str, float],
+    noisy: Callable[[float], float],
+) -> dict:
+    """Return what perf and the clocks counted, per side and per byte received."""
+    misses = run.misses(key["implementation"], key["msg_bytes"])
+    row: dict[str, object] = {}
     for side in ("sender", "receiver"):
-        row[f"{side}_cpu_ns"] = cpu[side]
+        cpu = cpu_ns[side]
         events = {
-            "cycles": cpu[side] * 3.0,
-            "instructions": noisy(cpu[side] * 3.6),
-            "l1d_loads": noisy(cpu[side]),
+            "cycles": cpu * 3.0,
+            "instructions": noisy(cpu * 3.6),
+            "l1d_loads": noisy(cpu),
             "l1d_load_misses": noisy(received * 0.016 * misses),
             "llc_loads": noisy(received * 0.004),
             "llc_load_misses": noisy(received * 0.0004 * (1 + misses) / 2),
             "cache_misses": noisy(received * 0.0005),
-            "context_switches": noisy(messages * 0.001 * threads),
+            "context_switches": noisy(messages * 0.001 * key["n_threads"]),
             "cpu_migrations": 0.0,
             "page_faults": 0.0,
-            "task_clock_ns": cpu[side],
-            "ref_cycles": cpu[side] * 2.4,
+            "task_clock_ns": cpu,
+            "ref_cycles": cpu * 2.4,
         }
+        row[f"{side}_cpu_ns"] = cpu
         for event in EVENTS:
             counted = run.counters or event not in PMU_EVENTS
             value = 0.0 if event in run.zero_events else events[event]
@@ -353,126 +272,9 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
             row[f"{side}_{event}_status"] = "counted" if counted else "not_supported"
         row[f"{side}_min_running_percent"] = 100.0
         for quantity in PER_BYTE:
-            total = row["sender_cpu_ns" if side == "sender" else "receiver_cpu_ns"]
-            total = total if quantity == "cpu_ns" else row[f"{side}_{quantity}"]
-            row[f"{side}_{quantity}_per_byte"] = total / received
+            row[f"{side}_{quantity}_per_byte"] = row[f"{side}_{quantity}"] / received
     for quantity in PER_BYTE:
         row[f"both_{quantity}_per_byte"] = (
             row[f"sender_{quantity}_per_byte"] + row[f"receiver_{quantity}_per_byte"]
         )
     return row
-
-
-def make_config(run: Run) -> dict:
-    """Return the configuration of `run` in the words of config.yaml."""
-    return {
-        "streams": {
-            "implementations": list(run.implementations),
-            "testbeds": list(run.testbeds),
-            "msg_bytes": list(run.msg_bytes),
-            "n_threads": list(run.n_threads),
-            "working_sets": list(run.working_sets),
-            "receivers": list(run.receivers),
-        },
-        "udp": {
-            "implementations": list(run.udp.implementations) if run.udp else [],
-            "testbeds": list(run.udp.testbeds) if run.udp else ["sink"],
-            "msg_bytes": list(run.udp.msg_bytes) if run.udp else [65507],
-            "n_threads": list(run.udp.n_threads) if run.udp else [1],
-            "working_sets": list(run.udp.working_sets) if run.udp else ["hot"],
-            "receivers": ["recv"],
-        },
-        "measure": {
-            "repetitions": run.repetitions,
-            "warmup_s": 0.2,
-            "duration_s": 1.0,
-            "congestion_control": "cubic",
-            "tcp_nodelay": "kernel",
-            "send_buffer_bytes": "kernel",
-            "receive_buffer_bytes": "kernel",
-            "cpus": {"sender": "auto", "receiver": "auto"},
-            "fresh": False,
-            "interval_us": 0,
-            "memory_floor": True,
-            "order_seed": 1,
-        },
-        "statistics": {"confidence": 0.95, "resamples": 5000, "seed": 1},
-        "report": {"title": "What each copy costs", "formats": ["html", "pdf"]},
-    }
-
-
-def make_host(run: Run) -> dict:
-    """Return host facts of `run`, in the form of results/host.json."""
-    pmu = {"status": "supported", "reason": None}
-    no_pmu = {"status": "not_supported", "reason": "perf says <not supported>"}
-    return {
-        "schema_version": 1,
-        "identity": {"kernel_release": "6.18.0", "cpu_model": "Model CPU", "n_cpus": run.cpus},
-        "cpu": {
-            "model": "Model CPU",
-            "vendor": "Model",
-            "cpus_online": run.cpus,
-            "cores": run.cpus,
-            "threads_per_core": 1,
-            "numa_nodes": 1,
-            "caches": {"l1d_bytes": 32768, "l2_bytes": 1048576, "llc_bytes": LLC_BYTES}
-            if run.known_caches
-            else dict.fromkeys(("l1d_bytes", "l2_bytes", "llc_bytes")),
-            "governor": None,
-            "turbo": None,
-            "virtualisation": None if run.counters else "kvm",
-        },
-        "kernel": {
-            "release": "6.18.0",
-            "version": "#1 SMP",
-            "hz": 250,
-            "irq_time_accounting": False,
-            "virt_cpu_accounting_gen": False,
-            "preempt": "voluntary",
-        },
-        "memory": {"total_bytes": 8 << 30, "memlock_bytes": None},
-        "net": {
-            "optmem_max": 131072,
-            "tcp_rmem": [4096, 131072, 33554432],
-            "tcp_wmem": [4096, 16384, 4194304],
-            "congestion_default": "bbr",
-            "congestion_available": ["reno", "bbr", "cubic"],
-        },
-        "perf": {
-            "path": "/usr/bin/perf",
-            "version": "6.1.0",
-            "paranoid": -1,
-            "status": "available",
-            "reason": None,
-            "remedy": None,
-            "user_only": run.user_mode_only,
-            "events": {
-                event: {
-                    "perf_name": event,
-                    **(pmu if run.counters or event not in PMU_EVENTS else no_pmu),
-                }
-                for event in EVENTS
-            },
-        },
-        "testbeds": {
-            name: {
-                "available": name not in run.skipped,
-                "isolation": "host" if name == "loopback" else "root",
-                "reason": run.skipped.get(name),
-                "remedy": "run as root" if name in run.skipped else None,
-            }
-            for name in ("veth", "veth_no_offload", "loopback", "sink", "veth_udp")
-        },
-        "tools": {"gcc": {"path": "/usr/bin/gcc", "version": "12.2.0"}},
-        "unknown": {"cpu.governor": "no cpufreq driver"},
-    }
-
-
-def write_run(run: Run, folder: Path) -> None:
-    """Write cells.parquet, cells.csv, host.json and config.json of `run` into `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    cells = make_cells(run)
-    cells.to_parquet(folder / "cells.parquet", index=False)
-    cells.to_csv(folder / "cells.csv", index=False)
-    for name, content in (("host", make_host(run)), ("config", make_config(run))):
-        (folder / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""Round trips and a memory floor with a known truth, beside the cells of `synthetic`."""
+"""The table of round trips with a known truth."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from synthetic import IMPLEMENTATIONS
+
+from synthetic.run import IMPLEMENTATIONS
 
 TAILS = {"p50_ns": 1.0, "p90_ns": 1.3, "p99_ns": 2.0, "p999_ns": 5.0}
 
@@ -79,17 +80,3 @@ def round_trips_config(trips: RoundTrips) -> dict[str, Any]:
         "msg_bytes": list(trips.msg_bytes),
         "n_threads": [1],
     }
-
-
-def make_memory() -> dict[str, Any]:
-    """Return what the analysis reads of results/memory.json: steps where the caches end."""
-
-    def cost(n_bytes: int) -> float:
-        steps = ((32 << 10, 0.006), (1 << 20, 0.014), (32 << 20, 0.035))
-        return next((ns for size, ns in steps if n_bytes <= size), 0.085)
-
-    points = [
-        {"bytes": 1 << power, "ns_per_byte": [cost(1 << power) * (1 + 0.02 * i) for i in range(5)]}
-        for power in range(14, 29)
-    ]
-    return {"status": "measured", "reason": None, "remedy": None, "floor": {"points": points}}
