@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pdfplumber
-from pdfminer.converter import PDFLayoutAnalyzer
-from pdfminer.pdfinterp import PDFPageInterpreter, PDFResourceManager
-from pdfminer.pdfpage import PDFPage
+from pdfminer.pdftypes import resolve1
+from pdfplumber.page import PDFPageAggregatorWithMarkedContent as Reader
 from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM_OPTIONS = (
@@ -129,10 +129,11 @@ def _check_references(page: Page) -> None:
 
 def check_pdf(path: Path) -> None:
     """Read every page of the PDF and check what a printer or a reader would notice."""
-    with pdfplumber.open(path) as pdf:
+    with pdfplumber.open(path) as pdf, _missing_glyphs() as missing:
         texts: list[str] = []
         captions: list[tuple[str, int]] = []
         for page in pdf.pages:
+            _leave_out_paths(page)
             lines = page.extract_text_lines(return_chars=True)
             _check_margins(page)
             _check_overlaps(page)
@@ -145,7 +146,6 @@ def check_pdf(path: Path) -> None:
     assert "\N{REPLACEMENT CHARACTER}" not in text
     assert not (found := _UNRESOLVED.search(text)), _around(text, found)
     assert "Typeset by" in texts[-1], "the last page does not say what typeset it"
-    missing = list(_missing_glyphs(path))
     assert not missing, f"characters that the fonts lack: {missing}"
 
 
@@ -220,23 +220,30 @@ def _check_numbers(text: str, captions: list[tuple[str, int]]) -> None:
         assert exists, f"{noun} {number} is referred to and does not exist"
 
 
-def _missing_glyphs(path: Path) -> Iterator[str]:
-    """Yield a description of every character that was set as the glyph "not defined"."""
+@contextmanager
+def _missing_glyphs() -> Iterator[list[str]]:
+    """Yield a list in which to find every character that is set as the glyph "not defined"."""
     found: list[str] = []
+    render_char = Reader.render_char
 
-    class Reader(PDFLayoutAnalyzer):
-        def render_char(self, *args: Any, **kwargs: Any) -> float:  # noqa: ANN401
-            font, cid = args[1], args[5]
-            if cid == 0 and font.is_multibyte():
-                found.append(f"page {self.pageno} in {font.fontname}")
-            return super().render_char(*args, **kwargs)
+    def noting(reader: Reader, *args: Any, **kwargs: Any) -> float:  # noqa: ANN401
+        font, cid = args[1], args[5]
+        if cid == 0 and font.is_multibyte():
+            found.append(f"page {reader.pageno} in {font.fontname}")
+        return float(render_char(reader, *args, **kwargs))
 
-    manager = PDFResourceManager()
-    interpreter = PDFPageInterpreter(manager, Reader(manager, laparams=None))
-    with path.open("rb") as file:
-        for page in PDFPage.get_pages(file):
-            interpreter.process_page(page)
-    yield from found
+    with patch.object(Reader, "render_char", noting):
+        yield found
+
+
+_PATH_SEGMENTS = re.compile(rb"(?<=\s)(?:(?:-?[0-9.]+ )+[mlc]\s+)+")
+
+
+def _leave_out_paths(page: Any) -> None:  # noqa: ANN401
+    """Forget the lines of drawings before a page is read: they are most of it, and no text."""
+    for reference in page.page_obj.contents:
+        stream = resolve1(reference)
+        stream.data = _PATH_SEGMENTS.sub(b"", stream.get_data())
 
 
 def _around(text: str, found: re.Match[str]) -> str:
