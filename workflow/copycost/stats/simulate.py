@@ -26,6 +26,8 @@ from copycost.stats.simulate_ratio import RatioCoverage, ratio_section, simulate
 SIZES = tuple(256 * 4**step for step in range(7))
 NOISES = (0.01, 0.05, 0.15)
 ROUNDS = (3, 5, 10)
+# Up to this share of runs that name a size, chance chooses which ones do.
+_FEW = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +195,20 @@ def page(
 
 
 def _few_named(results: Sequence[Coverage]) -> str:
-    """Return, in sentences, why the share is highest where hardly a run names a size."""
+    """Return, in sentences, where the share is highest, and why if hardly a run names a size."""
     named = [row for row in results if row.n_crossovers and row.n_rounds == max(ROUNDS)]
     if not named:
         return "No run named a size."
     top = max(named, key=lambda row: row.crossover_coverage)
-    return (
+    text = (
         f"The share is highest,\n{top.crossover_coverage:.1%} at {top.n_rounds} rounds, for "
-        f"*{top.truth}* with {top.noise:.0%} noise, where {top.claimed:.1%} of the runs name a "
-        "size: where few\ndo, it is those that scattered least by chance."
+        f"*{top.truth}* with {top.noise:.0%} noise"
+    )
+    if top.claimed > _FEW:
+        return f"{text}."
+    return (
+        f"{text}, where {top.claimed:.1%} of the runs name a size: where few\n"
+        "do, it is those that scattered least by chance."
     )
 
 
