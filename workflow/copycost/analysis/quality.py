@@ -42,7 +42,7 @@ def quality_facts(view: View) -> Facts:
     measured = view.measured
     warned = disturbed(measured)
     table = quality_table(measured)
-    found = flagged_repetitions(measured)
+    found = flagged_repetitions(measured, table)
     flags = table[[f"flag_{gate.id}" for gate in GATES]]
     return {
         "n_cells": len(table),

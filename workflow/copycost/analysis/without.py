@@ -8,20 +8,27 @@ from copycost.analysis.conditions import POINT
 from copycost.analysis.cube import logarithms
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.plain import Facts
-from copycost.analysis.quality_table import DISTURBANCES, GATES, has_warning, quality_table
+from copycost.analysis.quality_table import DISTURBANCES, GATES, has_warning
 from copycost.analysis.view import View
 
 _PAIR = ["implementation", "baseline", "msg_bytes", "n_threads"]
 _OPPOSITE = {("faster", "slower"), ("slower", "faster")}
 
 
-def flagged_repetitions(measured: pd.DataFrame) -> dict[str, pd.Series]:
+def flagged_repetitions(measured: pd.DataFrame, quality: pd.DataFrame) -> dict[str, pd.Series]:
     """Return, per check, which measured repetitions it flags.
 
     A disturbance, halves that differ, retransmits and multiplexing are of a repetition. Spread and
     drift are of a cell; of one that breaks their bound, the repetition furthest from the cell's
     median is taken. Where there are too few repetitions, leaving out some would help nobody, so
     these are not flagged.
+
+    Parameters
+    ----------
+    measured
+        The measured rows of the cells table.
+    quality
+        Their quality table.
     """
     gates = {gate.id: gate for gate in GATES}
     received = measured["received_bytes"].where(measured["received_bytes"] > 0)
@@ -34,7 +41,7 @@ def flagged_repetitions(measured: pd.DataFrame) -> dict[str, pd.Series]:
     found = {name: gates[name].broken(values) for name, values in of_repetition.items()}
     found |= {code: has_warning(measured, code) for code in DISTURBANCES}
     furthest = _furthest(measured)
-    table = quality_table(measured).set_index(POINT)
+    table = quality.set_index(POINT)
     cells = pd.MultiIndex.from_frame(measured[POINT])
     for name in ("spread", "drift"):
         found[name] = furthest & table[f"flag_{name}"].reindex(cells).to_numpy(dtype=bool)
