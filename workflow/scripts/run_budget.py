@@ -9,7 +9,7 @@ from copycost.driven.record import write
 from copycost.driven.telling import line_of
 from copycost.driven.words import streams
 from copycost.logs import log_to_file
-from copycost.progress import say
+from copycost.progress import DRIVEN, count_in, say
 
 log_to_file(snakemake.log[0])
 cell = BudgetCell.from_path(snakemake.output.record)
@@ -22,4 +22,5 @@ record = measure_budget(
 )
 write(record, Path(snakemake.output.record))
 what = f"{cell.testbed} {cell.driver} {streams(cell.n_streams)} at {cell.limit_percent} %"
-say(line_of(f"{what} by {cell.limiter}", record))
+line = line_of(f"{what} by {cell.limiter}", record)
+say(count_in(line, DRIVEN, snakemake.params.settings))

@@ -10,7 +10,7 @@ from copycost.driven.section import DrivenSettings
 from copycost.driven.telling import line_of
 from copycost.driven.words import streams
 from copycost.logs import log_to_file
-from copycost.progress import say
+from copycost.progress import DRIVEN, count_in, say
 
 log_to_file(snakemake.log[0])
 cell = DatagramCell.from_path(snakemake.output.record)
@@ -23,4 +23,4 @@ record = measure_datagrams(
 )
 write(record, Path(snakemake.output.record))
 what = f"{cell.testbed} {cell.driver} {cell.datagram_bytes} B {streams(cell.n_streams)}"
-say(line_of(what, record))
+say(count_in(line_of(what, record), DRIVEN, snakemake.params.settings))
