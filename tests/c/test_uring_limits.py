@@ -1,0 +1,124 @@
+"""Zero-copy sends by io_uring where memory is short, or the kernel does not tell what it copied."""
+
+import functools
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from c.conftest import Build
+from c.harness import (
+    Setting,
+    assert_failed,
+    connect,
+    greeting,
+    listening_port,
+    run_pair,
+    start_sender,
+    window_line,
+)
+from c.test_limits import limit_locked_memory
+from c.test_ways import assert_counts_agree, datagrams, sender_of
+from c.variants import sender_variant
+
+
+def test_copies_that_the_kernel_does_not_report_are_unknown(
+    tmp_path: Path, plain_build: Build
+) -> None:
+    """As Linux 6.1, which refuses a flag that it does not know."""
+    sender_of(plain_build, "uring_zero_copy")  # skips where there is none
+    program = sender_variant(
+        plain_build,
+        "uring_zero_copy",
+        tmp_path,
+        {"uring_zc.c": ("IORING_SEND_ZC_REPORT_USAGE", "(1U << 14)")},
+    )
+    setting = Setting(duration_s=0.05, verify=True)
+    sender, receiver = run_pair(program, plain_build.receiver, setting)
+    assert_counts_agree(sender, receiver, setting)
+    assert sender.result["zero_copy"]["copied"] is None
+    assert "Linux 6.2" in sender.result["zero_copy"]["copied_unknown"]
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_little_locked_memory_delays_but_loses_nothing(
+    address_build: Build, n_threads: int
+) -> None:
+    setting = Setting(msg_bytes=20000, n_threads=n_threads, verify=True)
+    program = sender_of(address_build, "uring_zero_copy")
+    # Since Linux 6.14 the rings themselves count as well.
+    limit = functools.partial(limit_locked_memory, 256 * 1024)
+    sender, receiver = run_pair(program, address_build.receiver, setting, preexec_fn=limit)
+    assert_counts_agree(sender, receiver, setting)
+    assert sender.result["total"]["enobufs_count"] > 0
+
+
+def test_refused_sends_are_no_zero_copy_sends(address_build: Build) -> None:
+    """Of a send that is refused the kernel says that it was copied, though nothing was sent."""
+    options = ["--batch", "32"]
+    setting = datagrams(Setting(msg_bytes=20000, verify=True, sender_options=options))
+    program = sender_of(address_build, "uring_zero_copy")
+    limit = functools.partial(limit_locked_memory, 256 * 1024)
+    sender, receiver = run_pair(program, address_build.receiver, setting, preexec_fn=limit)
+    assert_counts_agree(sender, receiver, setting)
+    total = sender.result["total"]
+    assert total["enobufs_count"] > 0
+    assert sender.result["zero_copy"]["sent"] == total["messages"]
+
+
+def test_rings_for_which_locked_memory_is_too_small_are_not_available(
+    address_build: Build,
+) -> None:
+    probe = subprocess.run(
+        [sender_of(address_build, "uring_zero_copy"), "--probe"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=functools.partial(limit_locked_memory, 4096),
+    )
+    if probe.returncode == 0:
+        pytest.skip("this kernel does not count them")
+    assert probe.returncode == 77
+    assert "RLIMIT_MEMLOCK" in probe.stderr
+    assert "ulimit -l" in probe.stderr
+
+
+def test_too_little_locked_memory_names_the_limit_and_the_remedy(address_build: Build) -> None:
+    setting = Setting(msg_bytes=1 << 20, duration_s=30)
+    program = sender_of(address_build, "uring_zero_copy")
+    with (
+        start_sender(program, setting, preexec_fn=limit_locked_memory) as sender,
+        connect(listening_port(sender), greeting()),
+    ):
+        assert sender.read_line() == "ready"
+        sender.say(window_line(setting))
+        began = time.monotonic()
+        words = ("uring_zero_copy", "RLIMIT_MEMLOCK is 65536", "ulimit -l", "No buffer space")
+        assert_failed(sender.finish(), *words)
+        assert time.monotonic() - began < 5, "nothing can come of waiting"
+
+
+@pytest.mark.parametrize("ring_bytes", [0, 8 << 20])
+def test_a_ring_that_cannot_be_registered_is_not_available(
+    address_build: Build, ring_bytes: int
+) -> None:
+    """As for an ordinary user: the kernel locks all messages at once."""
+    options = ["--ring-bytes", str(ring_bytes)]
+    setting = Setting(msg_bytes=4096, duration_s=0.03, sender_options=options)
+    program = sender_of(address_build, "uring_registered")
+    limit = functools.partial(limit_locked_memory, 2 << 20)
+    if ring_bytes == 0:  # 256 messages fit; again and again, since each gives its memory back
+        for _ in range(3):
+            sender, receiver = run_pair(program, address_build.receiver, setting, preexec_fn=limit)
+            assert_counts_agree(sender, receiver, setting)
+        return
+    with (
+        start_sender(program, setting, preexec_fn=limit) as sender,
+        connect(listening_port(sender), greeting()),
+    ):
+        outcome = sender.finish()
+    assert (outcome.code, outcome.stdout) == (77, "")
+    said = outcome.stderr.splitlines()[-1]
+    assert said.startswith("sender: not available here: uring_registered: registering ")
+    for words in ("RLIMIT_MEMLOCK", "ulimit -l", "a smaller working set"):
+        assert words in said
