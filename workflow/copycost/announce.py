@@ -6,11 +6,11 @@ Needs Snakemake's inside, as `copycost.entry` does.
 import atexit
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from copycost import progress, retry
-from copycost.added import all_paths
 from copycost.config import Config
 
 PROGRESS_PATH = Path("results/logs/progress.json")
@@ -33,7 +33,9 @@ def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """Before the first job: how many repetitions will be measured, and how long that takes."""
     jobs = _waiting_jobs(workflow)
     measuring = _measuring(jobs)
-    print(progress.begin(PROGRESS_PATH, len(measuring), _expected_s(measuring)))
+    said = progress.begin(PROGRESS_PATH, len(measuring), _expected_s(measuring))
+    if _measuring(workflow.dag.jobs):  # else it is an audit, say
+        print(said)
     _say_more(jobs, config)
 
 
@@ -64,7 +66,7 @@ def _say_more(jobs: list[Any], config: Config) -> None:
     sys.stdout.flush()
 
 
-def _measuring(jobs: list[Any]) -> list[Any]:
+def _measuring(jobs: Iterable[Any]) -> list[Any]:
     """Return those jobs that measure a repetition."""
     return [job for job in jobs if job.rule.name in PACES]
 
@@ -102,14 +104,11 @@ def _waiting_jobs(workflow: Any) -> list[Any]:  # noqa: ANN401
 
 def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """After the last job: how many repetitions there are, and where the report is."""
-    grid = [Path(path) for path in all_paths(config)]
-    if not any(path.is_file() for path in grid):
-        grid = []  # a run of another study, or an audit
-    # what of the other studies was asked for is there by now
-    others = [path for path in retry.other_paths(config) if path.is_file()]
-    if grid or others:
-        print(f"copycost: {retry.summarise(grid + others)}.")
-    rules = {job.rule.name for job in workflow.dag.jobs}
+    jobs = list(workflow.dag.jobs)  # also those that were done before
+    records = [Path(job.output.record) for job in _measuring(jobs)]
+    if records:
+        print(f"copycost: {retry.summarise(records)}.")
+    rules = {job.rule.name for job in jobs}
     if REPORTING_RULE in rules:
         reports = [f"results/report/report.{name}" for name in config.report.formats]
         print(f"copycost: the report is {' and '.join(reports)}")
