@@ -29,10 +29,10 @@ def one_fails(implementation: str, msg_bytes: int, n_threads: int, rep: int) -> 
 
 RUNS = {
     "usual": Run(msg_bytes=SIZES, n_threads=(1, 2), failed=one_fails),
-    "once": Run(msg_bytes=(4096,), n_threads=(1,), repetitions=1),
+    "once": Run(msg_bytes=(4096,), n_threads=(1,), repetitions=1, receivers=("recv", "mmap")),
     "nothing": Run(msg_bytes=(256, 4096), n_threads=(1,), skipped={"veth": NASTY}),
-    "three": Run(
-        testbeds=("veth", "veth_no_offload", "loopback"),
+    "lost": Run(
+        testbeds=("veth", "veth_no_offload"),
         msg_bytes=SIZES[1:3],
         n_threads=(1, 4),
         counters=True,
@@ -43,7 +43,6 @@ RUNS = {
         implementations=TWELVE,
         msg_bytes=(1024, 16384, 65536, 262144),
         n_threads=(1,),
-        receivers=("recv", "mmap"),
         udp=Udp(implementations=("two_copy", "zero_copy", "udp_gso", "udp_gso_x16")),
     ),
 }
@@ -59,7 +58,7 @@ class Made:
 
 
 # The last two draw many figures and take most of the time.
-SLOW = ("three", "many")
+SLOW = ("lost", "many")
 WHOLE = ("whole", "many")
 PARAMS = [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in RUNS]
 
@@ -124,7 +123,7 @@ def test_every_loss_is_shown_with_its_reason(made: Made) -> None:
     if "usual" in str(made.qmd):
         assert "Connection reset by peer" in text
         assert "2 of 3" in text
-    elif "three" in str(made.qmd) or "nothing" in str(made.qmd):
+    elif "lost" in str(made.qmd) or "nothing" in str(made.qmd):
         assert r"\<EPERM\> a\_b\*c\* \`x\`" in text
         assert "run as root" in text
 
@@ -156,7 +155,7 @@ HEADINGS = {
     "The memory floor {#sec-memory}": WHOLE,
     "Where zero-copy is real {#sec-real}": WHOLE,
     "Round trips {#sec-round-trips}": WHOLE,
-    "Every way, ranked by cost {#sec-every-way}": ("usual", "once", "three", *WHOLE),
+    "Every way, ranked by cost {#sec-every-way}": ("usual", "once", "lost", *WHOLE),
 }
 
 
@@ -172,7 +171,7 @@ def test_copied_zero_copy_is_called_that_in_every_table(made: Made) -> None:
     if "Where zero-copy is real" not in text:
         pytest.skip("a run with a plain testbed alone")
     for section in re.split(r"^## ", text, flags=re.MULTILINE):
-        on_veth = re.match(r"(On|Cells on) `veth(_mmap)?` \{#sec-(ranking|cells)", section)
+        on_veth = re.match(r"(On|Cells on) `veth` \{#sec-(ranking|cells)", section)
         for row in re.findall(r"^\|.*`(?:uring_)?zero_copy`.*$", section, re.MULTILINE):
             if on_veth:
                 assert "(zero-copy requested, 100 % copied)" in row.replace("\u00a0", " ")
