@@ -27,6 +27,7 @@ _TICKS = (1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _LEAST_REACH = 1.25
 _NAMES_WIDE = 4
 _ROW_CM = 0.6
+_TWO_LINES_CM = 0.72
 _PANELS_CM = 19.0
 _PALE = 0.88
 _SCALE_CM = 0.3
@@ -53,7 +54,7 @@ def draw(tables: Tables) -> Drawn:
     counts = spread(every, _rows_most(data["implementation"].nunique()))
     data = data[every.isin(counts)].reset_index(drop=True)
     sizes = sorted(data["msg_bytes"].unique())
-    sheet = _map_of_all(data) if one_map else _maps(data)
+    sheet = _map_of_all(tables, data) if one_map else _maps(data)
     colours = _colours(data["value"])
     inside_cm = sheet.panel_width_cm - (_names_cm(tables, data) if one_map else 0.0)
     for panel in sheet.panels():
@@ -62,7 +63,7 @@ def draw(tables: Tables) -> Drawn:
         _label_every(panel.axes, sizes, inside_cm)
         if one_map:
             panel.axes.set_title(f"throughput / {BASELINE}, {counted(counts[0], 'thread')}")
-            panel.axes.set_yticklabels(_named(tables, panel.data))
+            panel.axes.set_yticklabels(_named(tables, panel.data), fontsize=NOTE_PT)
             sheet.label(panel.place, "message size", "")
         else:
             name = str(panel.data["implementation"].iloc[0])
@@ -81,9 +82,10 @@ def _rows_most(n_names: int) -> int:
     return max(1, int((_PANELS_CM / n_rows - 1.4) / _ROW_CM))
 
 
-def _map_of_all(data: pd.DataFrame) -> Sheet:
-    names = data["implementation"].nunique()
-    return new_sheet(data, _ROW_CM * max(2, names) + 1.0, column="n_threads")
+def _map_of_all(tables: Tables, data: pd.DataFrame) -> Sheet:
+    names = _named(tables, data)
+    row_cm = _TWO_LINES_CM if any("\n" in name for name in names) else _ROW_CM
+    return new_sheet(data, row_cm * max(2, len(names)) + 1.0, column="n_threads")
 
 
 def _maps(data: pd.DataFrame) -> Sheet:
