@@ -84,6 +84,39 @@ def test_a_figure_and_its_table_are_written(
     assert set(drawn.data["state"]) == {"measured"}
 
 
+FOUR = {
+    "cpu_budget": budgets.Study(
+        [
+            budgets.Truth(driver=driver, limiter=limiter)
+            for driver in ("iperf3", "two_copy")
+            for limiter in ("cgroup", "cpulimit")
+        ]
+    ),
+    "datagrams": datagram_tables.Study(
+        [
+            datagram_tables.Truth(testbed=testbed, driver=driver)
+            for testbed in ("veth_udp", "loopback")
+            for driver in ("iperf3", "one_copy")
+        ]
+    ),
+}
+
+
+@each_figure
+def test_the_words_of_four_panels_do_not_meet(chapter: Chapter, name: str) -> None:
+    study = FOUR["cpu_budget" if chapter is BUDGETS else "datagrams"]
+    figure = chapter.draw(name, chapter.facts_of(study)).figure
+    figure.draw_without_rendering()
+    for words in (
+        [axes.title for axes in figure.axes],
+        [axes.xaxis.label for axes in figure.axes],
+    ):
+        boxes = [text.get_window_extent() for text in words if text.get_text()]
+        for index, box in enumerate(boxes):
+            assert not any(box.overlaps(other) for other in boxes[index + 1 :])
+        assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+
+
 @each_figure
 def test_nothing_measured_is_a_sentence(chapter: Chapter, name: str) -> None:
     drawn = chapter.draw(name, chapter.facts_of(chapter.nothing))

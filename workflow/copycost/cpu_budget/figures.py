@@ -14,6 +14,7 @@ from copycost.driven.figures import (
     finish,
     grid_of,
     looks_of,
+    name_panel,
     note_on_points,
 )
 from copycost.figures.style import QUIET, styled
@@ -24,6 +25,8 @@ _PANEL_CM = 5.6
 _NOTHING_MEASURED = "No CPU limit was measured."
 # intervals are shown up to this multiple of the largest median
 _REACH = 1.6
+# from the outermost point to the end of an axis, so that its marker is whole
+_ROOM = 1.06
 
 
 def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
@@ -117,9 +120,9 @@ def draw_cpu_used(facts: Mapping[str, Any]) -> Drawn:
         top = float(part["offered_percent"].max())
         axes.plot([0, top], [0, top], color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)))
         _points(axes, part, "offered_percent", "cpu_percent", ("cpu_low", "cpu_high"))
-        axes.set(xlim=(0, None), ylim=(0, _top(data, "cpu_percent", "cpu_high")))
-    grid.set_titles("{col_name}")
-    grid.set_axis_labels("CPU offered [% of one CPU]", "CPU used [% of one CPU]")
+        axes.set(xlim=(0, top * _ROOM), ylim=(0, _top(data, "cpu_percent", "cpu_high")))
+        name_panel(grid, axes, panel, "CPU offered [% of one CPU]", "CPU used [% of one CPU]")
+        axes.label_outer()
     note = ["Dashed: all that was offered is used.", *_notes(facts, data)]
     return Drawn(finish(grid, data, note, _PANEL_CM), data)
 
@@ -135,10 +138,10 @@ def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
         part = data[(data["panel"] == panel) & (data["side"] == side)]
         _points(axes, part, "cpu_percent", "gbit_per_s", ("gbit_low", "gbit_high"))
         draw_fits(axes, part, "cpu_percent", "fitted_gbit_per_s")
-        axes.set(xlim=(0, None), ylim=(0, _top(data, "gbit_per_s", "gbit_high")))
-        axes.set_title(f"{panel}, {side}")
-        axes.set_xlabel(f"{side}'s CPU [% of one CPU]")
-        axes.set_ylabel("bitrate [Gbit/s]")
+        right = float(part["cpu_percent"].max()) * _ROOM
+        axes.set(xlim=(0, right), ylim=(0, _top(data, "gbit_per_s", "gbit_high")))
+        x_label = f"{side}'s CPU [% of one CPU]"
+        name_panel(grid, axes, f"{panel}, {side}", x_label, "bitrate [Gbit/s]")
     note = ["Lines: fitted over the linear range.", *_notes(facts, data)]
     return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data)
 
@@ -168,7 +171,7 @@ def _top(data: pd.DataFrame, value: str, high: str) -> float:
     """Return the upper end of an axis: few repetitions have intervals that would hide the rest."""
     most = float(data[value].max())
     reach = float(data[high].max()) if data[high].notna().any() else most
-    return min(max(most, reach), most * _REACH) * 1.06
+    return min(max(most, reach), most * _REACH) * _ROOM
 
 
 def _notes(facts: Mapping[str, Any], data: pd.DataFrame) -> list[str]:

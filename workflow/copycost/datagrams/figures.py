@@ -15,6 +15,7 @@ from copycost.driven.figures import (
     finish,
     grid_of,
     looks_of,
+    name_panel,
     note_on_points,
 )
 from copycost.figures.style import styled
@@ -113,11 +114,11 @@ def draw_bitrate_and_loss(facts: Mapping[str, Any]) -> Drawn:
         part = data[(data["panel"] == panel) & (data["row"] == row)]
         for quantity, some in part.groupby("quantity"):
             _lines(axes, some, hollow=quantity == "received")
-        _finish_axes(axes, part, panel, row, int(row.startswith("loss")))
+        _finish_axes(grid, axes, part, panel, row, int(row.startswith("loss")))
         top = float(part["value"].max())
         axes.set_ylim(0, top * 1.12 if top > 0 else 1)
     looks = "Filled, solid: sent, and loss. Hollow, dotted: received."
-    return _drawn(grid, data, [looks, note_on_points(facts, data["low"])])
+    return _drawn(grid, data, [looks, note_on_points(facts, data["low"], cut=True)])
 
 
 @styled
@@ -135,9 +136,8 @@ def draw_cost(facts: Mapping[str, Any]) -> Drawn:
         fitted = part["fitted"].astype(float)
         # a logarithmic axis has no place for 0 and less
         draw_fits(axes, part.assign(fitted=fitted.where(fitted > 0)), "datagram_bytes", "fitted")
-        _finish_axes(
-            axes, part, f"{panel}, {side}", "CPU [ns per datagram]", int(side == "receiver")
-        )
+        title, is_last = f"{panel}, {side}", int(side == "receiver")
+        _finish_axes(grid, axes, part, title, "CPU [ns per datagram]", is_last)
         axes.set_yscale("log")
     lines = "Lines: a fixed cost and a cost per byte, fitted."
     return _drawn(grid, data, [lines, note_on_points(facts, data["low"])])
@@ -163,7 +163,9 @@ def _lines(axes: Axes, data: pd.DataFrame, *, hollow: bool, joined: bool = True)
         )
 
 
-def _finish_axes(axes: Axes, data: pd.DataFrame, title: str, y_label: str, row: int) -> None:
+def _finish_axes(
+    grid: sns.FacetGrid, axes: Axes, data: pd.DataFrame, title: str, y_label: str, row: int
+) -> None:
     """Label the axes of one panel, the horizontal one only in the lowest row."""
     sizes = sorted(data["datagram_bytes"].unique())
     axes.set_xscale("log", base=2)
@@ -173,8 +175,7 @@ def _finish_axes(axes: Axes, data: pd.DataFrame, title: str, y_label: str, row: 
         if not shown or size >= _LEAST_STEP * shown[-1]:
             shown.append(int(size))
     axes.set_xticks(shown, [format_size(size) for size in shown], rotation=45, ha="right")
-    axes.set(xlabel="" if row == 0 else "datagram size", ylabel=y_label)
-    axes.set_title(title)
+    name_panel(grid, axes, title, "" if row == 0 else "datagram size", y_label)
 
 
 def _drawn(grid: sns.FacetGrid, data: pd.DataFrame, note: Sequence[str]) -> Drawn:

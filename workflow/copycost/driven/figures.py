@@ -11,11 +11,14 @@ from matplotlib.figure import Figure
 
 from copycost.driven.words import streams
 from copycost.figures.style import CM, WIDTH_CM
-from copycost.figures.text import NOTE_PT, put_note, wrap
+from copycost.figures.text import LABEL_PT, NOTE_PT, put_note, wrap
+from copycost.percent import NBSP
 
 # told apart with every kind of colour vision (Okabe and Ito), and by their markers
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 _MARKERS = ("o", "s", "^", "D")
+# beside a panel: its vertical axis, or the gap to the next one
+_BESIDE_PANEL_CM = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,15 @@ def grid_of(
     )
     grid.figure.set_layout_engine("constrained")
     return grid
+
+
+def name_panel(grid: sns.FacetGrid, axes: Axes, title: str, x_label: str, y_label: str) -> None:
+    """Put the title and the axes' labels of one panel, in lines that are no wider than it is."""
+    width_cm = WIDTH_CM / len(grid.col_names) - _BESIDE_PANEL_CM
+    quantity, bracket, unit = x_label.partition("[")
+    whole = quantity + bracket + unit.replace(" ", NBSP)
+    axes.set_title("\n".join(wrap(title, width_cm, LABEL_PT)))
+    axes.set(xlabel="\n".join(wrap(whole, width_cm, LABEL_PT)), ylabel=y_label)
 
 
 def draw_intervals(
