@@ -7,7 +7,7 @@ cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." || exit
 export PATH="$PWD/.venv/bin:$PATH:/usr/sbin:/sbin" PYTHONPATH=workflow
 
 readonly ALL=(ruff ruff_format mypy snakefmt clang_format clang_tidy shellcheck build_gcc
-    build_clang unit measured)
+    build_clang unit workflow programs measured)
 
 # check NAME: what the check consists of; 2 where there is none of that name
 check() {
@@ -21,14 +21,20 @@ check() {
     shellcheck) shellcheck run .ci/run tests/checks.sh ;;
     build_gcc) python -m copycost.toolchain_checks compile --compiler gcc ;;
     build_clang) python -m copycost.toolchain_checks compile --compiler clang ;;
-    unit) python -m pytest -n auto tests/unit tests/golden tests/report ;;
-    measured) python -m pytest tests/c tests/workflow ;; # one process: they would disturb each other
+    unit) on_all_cpus loadscope tests/unit tests/report ;;
+    workflow) on_all_cpus loadscope tests/workflow ;;
+    programs) on_all_cpus worksteal tests/c ;;
+    measured) python -m pytest tests/measured ;; # alone: they wait for things to happen in time
     *)
         echo "no such check; there are: ${ALL[*]}"
         return 2
         ;;
     esac
 }
+
+# on_all_cpus DISTRIBUTION FOLDER...: run tests side by side; `loadscope` keeps those of a file
+# together, which share what is drawn or measured for them, `worksteal` does not
+on_all_cpus() { python -m pytest -n auto --dist "$@"; }
 
 failed=0
 summary=()

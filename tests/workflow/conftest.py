@@ -1,7 +1,10 @@
-"""One whole run of the workflow, which several tests look at."""
+"""One whole run of the workflow, which many tests look at or begin with a copy of."""
 
-import subprocess
+import fcntl
+import os
+import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from workflow.support import Checkout, new_checkout
@@ -12,11 +15,44 @@ class WholeRun:
     """A checkout in which everything was measured and reported, and what was said meanwhile."""
 
     checkout: Checkout
-    done: subprocess.CompletedProcess[str]
+    said: str
 
 
 @pytest.fixture(scope="session")
 def whole_run(tmp_path_factory: pytest.TempPathFactory) -> WholeRun:
-    """Run once; tests that edit the checkout take a copy."""
-    checkout = new_checkout(tmp_path_factory.mktemp("whole_run") / "checkout")
-    return WholeRun(checkout, checkout.snakemake("--cores", "2"))
+    """Run once, whichever of pytest's processes is the first to need it."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # common to all workers
+    checkout, said = Checkout(folder / "whole_run"), folder / "whole_run.txt"
+    with (folder / "whole_run.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not said.exists():
+            assert not checkout.path.exists(), "the whole run failed in another process"
+            done = new_checkout(checkout.path).snakemake("--cores", "2")
+            said.write_text(done.stdout, encoding="utf-8")
+    return WholeRun(checkout, said.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def finished(whole_run: WholeRun, tmp_path: Path) -> Checkout:
+    """A copy of the checkout in which everything was measured, for a test to edit."""
+    return whole_run.checkout.copy(tmp_path / "checkout")
+
+
+@pytest.fixture
+def built(finished: Checkout) -> Checkout:
+    """A checkout in which the programs are built and the host is described, and no more."""
+    return only_built(finished)
+
+
+def only_built(checkout: Checkout) -> Checkout:
+    """Forget everything but the programs and the description of the host."""
+    for path in (checkout.path / "results").iterdir():
+        if path.name in ("bin", "host.json"):
+            continue
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    return checkout

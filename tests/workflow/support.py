@@ -8,7 +8,9 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
@@ -83,9 +85,23 @@ class Checkout:
             raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
         return done
 
+    def dry(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Return what a dry run says, in less time than a process of its own would take."""
+        with TemporaryDirectory() as folder:
+            files = {name: str(Path(folder, name)) for name in ("stdout", "stderr")}
+            order = {
+                "words": [*arguments, "-n"],
+                "folder": str(self.path),
+                "environment": clean_environment(),
+            }
+            code = _ask_planner(json.dumps(order | files))
+            said = {name: Path(file).read_text(encoding="utf-8") for name, file in files.items()}
+        assert code == 0, f"exit code {code}\n{said['stdout']}\n{said['stderr']}"
+        return subprocess.CompletedProcess(order["words"], code, **said)
+
     def plan(self, *arguments: str) -> tuple[dict[str, int], list[str]]:
         """Return what a run would do now: jobs by rule, without targets, and cells by path."""
-        done = self.snakemake(*arguments, "-n", "--quiet", "host")
+        done = self.dry(*arguments, "--quiet", "host")
         table = re.search(r"^job +count\n[- ]+\n(.*?)^total", done.stdout, re.DOTALL | re.MULTILINE)
         if table is None:
             assert "Nothing to be done" in done.stdout, done.stdout
@@ -107,6 +123,28 @@ class Checkout:
         """Return all records, in the order of measuring."""
         paths = (self.path / "results" / "raw").rglob("*.json")
         return sorted((json.loads(path.read_text()) for path in paths), key=lambda r: r["start_ns"])
+
+
+@cache
+def _planner() -> "subprocess.Popen[str]":
+    """Start the process that dry runs are forks of; it ends when nobody can ask any more."""
+    return subprocess.Popen(
+        # -P: nothing beside the script is on its path, as if it were a part of Snakemake
+        [sys.executable, "-P", Path(__file__).with_name("planner.py")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=clean_environment(),
+        text=True,
+    )
+
+
+def _ask_planner(order: str) -> int:
+    planner = _planner()
+    assert planner.stdin is not None
+    assert planner.stdout is not None
+    planner.stdin.write(f"{order}\n")
+    planner.stdin.flush()
+    return int(planner.stdout.readline())
 
 
 def new_checkout(to: Path) -> Checkout:

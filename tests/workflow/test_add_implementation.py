@@ -2,20 +2,18 @@
 
 import csv
 import shutil
-from pathlib import Path
 
 import pytest
-from workflow.support import ROOT, Checkout, new_checkout
+from workflow.support import ROOT, Checkout
 
 NEW = ROOT / "tests/data/strategies/field_by_field.c"
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
-    checkout = new_checkout(tmp_path / "checkout")
-    checkout.configure("streams", msg_bytes=[1001], n_threads=[2])
-    checkout.configure("measure", repetitions=1)
-    return checkout
+def checkout(built: Checkout) -> Checkout:
+    built.configure("streams", msg_bytes=[1001], n_threads=[2])
+    built.configure("measure", repetitions=1)
+    return built
 
 
 def rows(checkout: Checkout) -> dict[str, dict[str, str]]:

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-from workflow.conftest import WholeRun
 from workflow.support import Checkout, new_checkout
 
 TABLE = "impl,size,threads,gbps\nA1,4096,1,10.5\nA2,4096,1,11.5\n"
@@ -35,10 +34,9 @@ def test_a_dataset_is_audited_without_measuring_and_again_only_if_it_changed(
     assert "3 rows" in audit(checkout)
 
 
-def test_a_run_stands_beside_published_ones(whole_run: WholeRun, tmp_path: Path) -> None:
-    report = whole_run.checkout.path / "results" / "report" / "report.html"
+def test_a_run_stands_beside_published_ones(finished: Checkout) -> None:
+    report = finished.path / "results" / "report" / "report.html"
     assert 'id="sec-published"' in report.read_text(encoding="utf-8")
-    checkout = whole_run.checkout.copy(tmp_path / "checkout")
-    checkout.snakemake("--cores", "1", "compare")
-    html = checkout.path / "results" / "published" / "report.html"
+    finished.snakemake("--cores", "1", "compare")
+    html = finished.path / "results" / "published" / "report.html"
     assert "Intel Core i5-10500" in html.read_text(encoding="utf-8")

@@ -5,15 +5,17 @@ import shutil
 from pathlib import Path
 
 import pytest
-from workflow.support import Checkout, new_checkout
+from workflow.conftest import WholeRun, only_built
+from workflow.support import Checkout
 
 LOOPBACK = "streams/testbed=loopback"
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+def measured(whole_run: WholeRun, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """One repetition each of two receivers, of the sink and of round trips."""
-    checkout = new_checkout(tmp_path_factory.mktemp("dimensions") / "checkout")
+    folder = tmp_path_factory.mktemp("dimensions")
+    checkout = only_built(whole_run.checkout.copy(folder / "checkout"))
     checkout.configure(
         "streams", implementations=["two_copy"], msg_bytes=["4KiB"], receivers=["recv", "trunc"]
     )
@@ -23,7 +25,8 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     checkout.configure(
         "round_trips", implementations=["two_copy"], testbeds=["loopback"], msg_bytes=[64]
     )
-    checkout.configure("measure", repetitions=1, memory_floor=True)
+    # long enough for a median of round trips on a busy host too
+    checkout.configure("measure", repetitions=1, memory_floor=True, duration_s=0.3)
     checkout.snakemake("--cores", "2", "tables")
     return checkout
 

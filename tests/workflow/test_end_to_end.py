@@ -89,7 +89,7 @@ def overlapping(checkouts: list[Checkout]) -> list[tuple[int, int]]:
 
 def test_one_command_leads_to_the_report(whole_run: WholeRun) -> None:
     checkout = whole_run.checkout
-    lines = whole_run.done.stdout.splitlines()
+    lines = whole_run.said.splitlines()
 
     assert lines[0] == "copycost: measuring 8 repetitions, which takes about 5 s."
     results = lines[1:9]
@@ -112,7 +112,7 @@ def test_one_command_leads_to_the_report(whole_run: WholeRun) -> None:
 
 
 def test_a_dry_run_says_what_a_run_would_do(checkout: Checkout) -> None:
-    done = checkout.snakemake("-n")
+    done = checkout.dry()
     assert re.search(
         r"^copycost: a run would measure 8 repetitions, which takes about 5 s, and do \d+ other "
         r"jobs \(programs, tables, figures, report\)\.$",
@@ -165,9 +165,9 @@ def test_a_configuration_that_cannot_be_read_is_one_line(
     assert re.fullmatch(said + r".*\n", done.stderr.split("\n", 1)[1])
 
 
-def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_later(checkout: Checkout) -> None:
-    checkout.configure("measure", duration_s=0.5)
-    with started(checkout, "--cores", "1", "measure") as process:
+def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_later(built: Checkout) -> None:
+    built.configure("measure", duration_s=0.5)
+    with started(built, "--cores", "1", "measure") as process:
         assert process.stdout is not None
         for line in process.stdout:
             if line.startswith("[2/8]"):
@@ -180,46 +180,46 @@ def test_an_interrupted_run_leaves_nothing_behind_and_goes_on_later(checkout: Ch
     assert "Traceback" not in rest
     assert "the same command again goes on from here" in rest
 
-    kept = checkout.records()
+    kept = built.records()
     assert len(kept) >= 2
-    done = checkout.snakemake("--cores", "1", "measure")
+    done = built.snakemake("--cores", "1", "measure")
     assert f"measuring {8 - len(kept)} repetitions" in done.stdout
-    records = checkout.records()
+    records = built.records()
     assert len(records) == 8
     assert all(record in records for record in kept)
 
 
-def test_a_run_whose_reader_leaves_ends_and_keeps_its_records(checkout: Checkout) -> None:
-    with started(checkout, "--cores", "1", "measure") as process:
+def test_a_run_whose_reader_leaves_ends_and_keeps_its_records(built: Checkout) -> None:
+    with started(built, "--cores", "1", "measure") as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.stdout.close()
         assert process.wait(TIMEOUT_S) != 0
         wait_until(lambda: not members_of(process.pid))
-    kept = checkout.records()
-    done = checkout.snakemake("--cores", "1", "measure")
+    kept = built.records()
+    done = built.snakemake("--cores", "1", "measure")
     assert f"measuring {8 - len(kept)} repetitions" in done.stdout
-    assert len(checkout.records()) == 8
+    assert len(built.records()) == 8
 
 
-def test_a_second_run_in_the_same_folder_is_refused(checkout: Checkout) -> None:
-    with started(checkout, "--cores", "1", "measure") as first:
-        wait_until(lambda: bool(checkout.records()))
-        second = checkout.snakemake("--cores", "1", "measure", check=False)
+def test_a_second_run_in_the_same_folder_is_refused(built: Checkout) -> None:
+    with started(built, "--cores", "1", "measure") as first:
+        wait_until(lambda: bool(built.records()))
+        second = built.snakemake("--cores", "1", "measure", check=False)
         assert second.returncode == 1
         assert f"another run is at work in this folder (process {first.pid})" in second.stderr
         assert "Traceback" not in second.stderr
         first.kill()  # no lock is left behind, so the next run just goes on
-    checkout.snakemake("--cores", "1", "measure")
-    assert len(checkout.records()) == 8
+    built.snakemake("--cores", "1", "measure")
+    assert len(built.records()) == 8
 
 
-def test_two_runs_on_one_host_take_turns(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.configure("measure", repetitions=1)
-    other = checkout.copy(tmp_path / "other")
-    with started(checkout, "--cores", "2", "measure") as first:
+def test_two_runs_on_one_host_take_turns(built: Checkout, tmp_path: Path) -> None:
+    built.configure("measure", repetitions=1)
+    other = built.copy(tmp_path / "other")
+    with started(built, "--cores", "2", "measure") as first:
         with started(other, "--cores", "2", "measure") as second:
             said = [process.communicate(timeout=TIMEOUT_S)[0] for process in (first, second)]
         assert (first.returncode, second.returncode) == (0, 0), said
-    assert len(checkout.records()) == len(other.records()) == 4
-    assert overlapping([checkout, other]) == []
+    assert len(built.records()) == len(other.records()) == 4
+    assert overlapping([built, other]) == []

@@ -8,26 +8,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from workflow.failures_support import LIMIT_S, Running
-from workflow.support import Checkout, clean_environment, new_checkout
+from measured.failures_support import LIMIT_S, Running
+from workflow.support import Checkout, clean_environment
 
 from copycost.records.record import read_record
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout in which all is ready to measure eight repetitions."""
-    checkout = new_checkout(tmp_path_factory.mktemp("built") / "checkout")
-    programs = ["results/bin/sender_one_copy", "results/bin/sender_two_copy"]
-    checkout.snakemake("--cores", "2", *programs, "results/bin/receiver_recv", "results/host.json")
-    return checkout
-
-
 @pytest.fixture
-def checkout(built: Checkout, tmp_path: Path) -> Checkout:
-    return built.copy(tmp_path / "checkout")
+def checkout(built: Checkout) -> Checkout:
+    """A checkout in which all is ready to measure eight repetitions."""
+    return built
 
 
 @contextmanager
@@ -84,8 +76,6 @@ def test_a_workflow_that_was_ended_goes_on_where_it_stopped(
     assert ended.code != 0
     assert "Traceback" not in ended.text
     assert_whole_and_kept(checkout, before)
-    if number is signal.SIGKILL:  # as Snakemake then asks for
-        checkout.snakemake("--unlock")
     checkout.snakemake("--cores", "1", "measure")
     assert_whole_and_kept(checkout, before)
     assert len(checkout.records()) == 8

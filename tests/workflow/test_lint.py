@@ -1,7 +1,5 @@
-"""The workflow as Snakemake's own linter and formatter see it."""
+"""The workflow as Snakemake's own linter sees it."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,17 +18,6 @@ def test_the_linter_finds_nothing_but_what_is_allowed(tmp_path: Path) -> None:
     done = checkout.snakemake("--lint", check=False)
     found = {line.strip(" *") for line in done.stderr.splitlines() if line.startswith("    * ")}
     assert found == {f"{lint}:" for lint in ALLOWED}, done.stderr
-
-
-def test_the_rules_are_formatted() -> None:
-    files = [ROOT / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
-    done = subprocess.run(
-        [sys.executable, "-m", "snakefmt", "--check", *map(str, files)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

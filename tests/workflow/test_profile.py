@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from workflow.support import Checkout, new_checkout
+from workflow.conftest import WholeRun
+from workflow.support import Checkout
 
 from copycost.report.write import make_environment
 
 
 @pytest.fixture(scope="module")
-def profiled(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+def profiled(whole_run: WholeRun, tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """Return a checkout in which one repetition of two cells was profiled."""
-    checkout = new_checkout(tmp_path_factory.mktemp("profile") / "checkout")
+    checkout = whole_run.checkout.copy(tmp_path_factory.mktemp("profile") / "checkout")
     checkout.configure(
         "profile",
         implementations=["two_copy", "zero_copy"],
@@ -68,7 +69,8 @@ def test_the_chapter_is_written_from_these_facts(profiled: Checkout) -> None:
 
 def test_a_second_run_does_nothing_and_perf_s_files_are_gone(profiled: Checkout) -> None:
     assert profiled.planned("profile") == {}
-    left = [path.name for path in (profiled.path / "results/raw").rglob("*") if path.is_file()]
+    raw = profiled.path / "results/raw/profile"
+    left = [path.name for path in raw.rglob("*") if path.is_file()]
     assert sorted(left) == ["rep=1.folded.gz", "rep=1.folded.gz", "rep=1.json", "rep=1.json"]
 
 

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from pathlib import Path
 from typing import Any
 
 from workflow.conftest import WholeRun
@@ -34,36 +33,35 @@ def sizes(checkout: Checkout) -> set[int]:
         return {int(row["msg_bytes"]) for row in csv.DictReader(table)}
 
 
-def test_added_sizes_are_measured_once_and_alone(whole_run: WholeRun, tmp_path: Path) -> None:
-    checkout = whole_run.checkout.copy(tmp_path / "checkout")
-    make_crossover(checkout)
-    checkout.configure("refine", enabled=True, max_cells=4)
-    dry = checkout.snakemake("-n", "tables").stdout
+def test_added_sizes_are_measured_once_and_alone(finished: Checkout) -> None:
+    make_crossover(finished)
+    finished.configure("refine", enabled=True, max_cells=4)
+    dry = finished.dry("tables").stdout
     assert "copycost: at most 8 more may follow, around open crossovers." in dry
 
-    done = checkout.snakemake(*RUN)
+    done = finished.snakemake(*RUN)
     assert (
         "copycost: sizes around open crossovers, 8 repetitions more: "
         "loopback, 1 thread, one_copy against two_copy: "
     ) in done.stdout
     assert "[8/8] loopback " in done.stdout
-    assert len(checkout.records()) == 8 + 8
-    added = sizes(checkout) - {4096, 65536}
+    assert len(finished.records()) == 8 + 8
+    added = sizes(finished) - {4096, 65536}
     assert len(added) == 2
     assert all(4096 < size < 65536 for size in added)
 
-    again = checkout.snakemake(*RUN)
+    again = finished.snakemake(*RUN)
     assert "Nothing to be done" in again.stderr
 
     # what was added is left out where it is not wanted, and not measured again where it is
-    checkout.configure("refine", enabled=False)
-    assert "run_cell" not in checkout.planned("tables")
-    checkout.snakemake(*RUN)
-    assert sizes(checkout) == {4096, 65536}
-    checkout.configure("refine", enabled=True)
-    checkout.snakemake(*RUN)
-    assert sizes(checkout) == {4096, 65536} | added
-    assert len(checkout.records()) == 8 + 8
+    finished.configure("refine", enabled=False)
+    assert "run_cell" not in finished.planned("tables")
+    finished.snakemake(*RUN)
+    assert sizes(finished) == {4096, 65536}
+    finished.configure("refine", enabled=True)
+    finished.snakemake(*RUN)
+    assert sizes(finished) == {4096, 65536} | added
+    assert len(finished.records()) == 8 + 8
 
 
 def test_without_the_second_pass_nothing_of_it_is_done(whole_run: WholeRun) -> None:

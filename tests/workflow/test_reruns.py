@@ -16,9 +16,9 @@ ALL = 8
 
 
 @pytest.fixture
-def checkout(whole_run: WholeRun, tmp_path: Path) -> Checkout:
+def checkout(finished: Checkout) -> Checkout:
     """A moved copy of the checkout in which everything was measured, for a test to edit."""
-    return whole_run.checkout.copy(tmp_path / "checkout")
+    return finished
 
 
 def test_nothing_is_done_again_when_nothing_changed(checkout: Checkout) -> None:
@@ -132,11 +132,8 @@ def test_edited_code_behind_the_records_measures_nothing_again(
     planned = checkout.planned()
     assert rules <= planned.keys()
     assert planned.keys().isdisjoint({"run_cell", "build_sender", "collect_host"})
-
-
-def test_one_edited_figure_is_drawn_alone(checkout: Checkout) -> None:
-    checkout.append("workflow/copycost/figures/service_time.py", "# edited\n")
-    assert checkout.planned()["plot_figure"] == 1
+    if "figures" in name:
+        assert planned["plot_figure"] == 1, "an edited figure is drawn alone"
 
 
 def test_an_edited_template_writes_the_report_again_and_no_more(checkout: Checkout) -> None:
@@ -162,7 +159,7 @@ def test_another_host_measures_everything_again_and_says_why(
     assert planned["collect_host"] == 1
     assert planned["run_cell"] == ALL
     assert planned.keys().isdisjoint({"build_sender", "build_receiver"})
-    said = checkout.snakemake("-n").stderr
+    said = checkout.dry().stderr
     assert "copycost: this is not the host of the earlier results (perf_version was " in said
     assert "99.0" in said
     assert "every cell is measured again" in said
@@ -192,7 +189,7 @@ def test_a_failed_repetition_is_measured_again_when_asked_for(checkout: Checkout
 
 
 def test_the_same_host_is_no_matter_to_speak_of(checkout: Checkout) -> None:
-    assert "host" not in checkout.snakemake("-n").stderr
+    assert "host" not in checkout.dry().stderr
 
 
 def test_the_configuration_is_saved_as_it_was_resolved(checkout: Checkout) -> None:

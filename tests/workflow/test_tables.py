@@ -1,9 +1,8 @@
 """The table of cells in the real workflow, when files among the records are not what they seem."""
 
-from pathlib import Path
-
 import pytest
-from workflow.support import Checkout, new_checkout
+from workflow.conftest import WholeRun
+from workflow.support import Checkout
 
 from copycost.records.table import read_table
 
@@ -13,22 +12,14 @@ RUN = ("--cores", "1", "tables")
 TABLE = "results/tables/cells.csv"
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A run as far as the tables, which the tests copy."""
-    checkout = new_checkout(tmp_path_factory.mktemp("tables") / "checkout")
-    checkout.snakemake(*RUN)
-    return checkout
-
-
 @pytest.fixture
-def checkout(finished: Checkout, tmp_path: Path) -> Checkout:
-    return finished.copy(tmp_path / "checkout")
+def checkout(finished: Checkout) -> Checkout:
+    return finished
 
 
-def test_every_repetition_of_the_grid_has_its_row(finished: Checkout) -> None:
-    table = read_table(finished.path / TABLE)
-    assert len(table) == len(finished.records()) == 8
+def test_every_repetition_of_the_grid_has_its_row(whole_run: WholeRun) -> None:
+    table = read_table(whole_run.checkout.path / TABLE)
+    assert len(table) == len(whole_run.checkout.records()) == 8
     assert set(table["testbed"]) == {"loopback"}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from workflow.failures_support import NOBODY, Bench, may_have, need_tools, new_bench
+from measured.failures_support import NOBODY, Bench, may_have, need_tools, new_bench
 
 SINK = ("--testbed", "sink", "--msg-bytes", "16KiB")
 # a file system of its own, in which the folder with nft is replaced by one without it

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from workflow.failures_support import RECEIVER, Bench, Running, may_have, new_bench
+from measured.failures_support import RECEIVER, Bench, Running, may_have, new_bench
 
 LONG = ("--warmup", "0.05", "--duration", "20")
 # the phase in which to strike, and what makes it last

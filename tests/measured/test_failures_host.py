@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from workflow.failures_support import NOBODY, Bench, need_tools, new_bench
+from measured.failures_support import NOBODY, Bench, need_tools, new_bench
 
 # words before a command: a user namespace of its own, in which limits touch nobody else
 OWN_USER_NAMESPACE = ("unshare", "--user", "--map-root-user")
@@ -149,16 +149,25 @@ def test_a_peer_that_never_connects_is_a_failed_record(bench: Bench) -> None:
 # --- programs
 
 
-def test_a_strategy_that_this_host_lacks_is_skipped_with_its_reason(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    ("said", "remedy"),
+    [
+        ("not in this kernel", "take this implementation out of config.yaml"),
+        ("Cannot allocate memory: more than RLIMIT_MEMLOCK", "ulimit -l"),
+    ],
+)
+def test_a_strategy_that_this_host_lacks_is_skipped_with_its_reason(
+    bench: Bench, said: str, remedy: str
+) -> None:
     # stands for a sender whose probe finds that the kernel lacks something
     lacking = bench.folder / "bin" / "sender_lacking"
-    lacking.write_text("#!/bin/sh\necho 'sender: lacking: not in this kernel' >&2\nexit 77\n")
+    lacking.write_text(f"#!/bin/sh\necho 'sender: lacking: {said}' >&2\nexit 77\n")
     lacking.chmod(0o755)
     assert bench.measure(implementation="lacking").code == 77
     record = bench.record()
     assert record["status"] == "skipped"
-    assert record["reason"] == "sender: lacking: not in this kernel"
-    assert "config.yaml" in record["remedy"]
+    assert record["reason"] == f"sender: lacking: {said}"
+    assert remedy in record["remedy"]
 
 
 @pytest.mark.parametrize("perf", [None, shutil.which("perf")])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from measured.failures_support import RECEIVER, host_facts, programs_folder
 
 from copycost.cpu_budget import limiter, repetition
 from copycost.cpu_budget.hierarchy import LimiterUnavailable, find_hierarchy
@@ -86,6 +87,42 @@ def test_every_datagram_is_accounted_for(tmp_path: Path) -> None:
     assert row["sent"] > row["received"] > 0 or row["lost"] == 0
     # iperf3 counts what it sent; the kernel, the greeting too
     assert row["kernel_sent"] - row["driver_sent"] == 1
+
+
+def own_programs() -> tuple[Path, Path]:
+    folder = programs_folder() / "bin"
+    return folder / "sender_two_copy", folder / RECEIVER
+
+
+@pytest.mark.needs_root
+@pytest.mark.parametrize("kind", ["cgroup", "cpulimit"])
+def test_our_own_sender_is_limited_as_iperf3_is(tmp_path: Path, kind: str) -> None:
+    cell = replace(budget_cell(kind, 30), driver="two_copy")
+    lock = tmp_path / "lock"
+    record = check(measure_budget(cell, BUDGET, host_facts(None), own_programs(), lock), "record")
+    if record["status"] == "skipped":
+        pytest.skip(record["reason"])
+    assert record["status"] == "measured", record["reason"]
+    assert record["limiter"]["held"]
+    row = budget_row(record, cell)
+    assert 0 < row["sender_cpu_percent"] <= 40
+    assert row["bits_per_s"] > 0
+    assert row["congestion_control"] == "reno"
+
+
+@pytest.mark.needs_root
+def test_every_datagram_of_our_own_sender_is_accounted_for(tmp_path: Path) -> None:
+    cell = DatagramCell(
+        testbed="veth_udp", driver="two_copy", datagram_bytes=1000, n_streams=2, rep=1
+    )
+    lock = tmp_path / "lock"
+    host = host_facts(None)
+    record = check(measure_datagrams(cell, DATAGRAMS, host, own_programs(), lock), "record")
+    assert record["status"] == "measured", record["reason"]
+    row = datagram_row(record, cell)
+    assert row["lost_unaccounted"] == 0
+    assert row["sent"] >= row["received"] > 0
+    assert row["sender_ns"] > 0
 
 
 def test_no_iperf3_is_a_skipped_record_with_a_remedy(
