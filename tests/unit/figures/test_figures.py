@@ -157,7 +157,7 @@ def test_run_without_a_measured_cell_says_so_and_keeps_its_rows(figure: str, run
 def test_same_data_gives_the_same_bytes(figure: str, tmp_path: Path) -> None:
     for copy in ("a", "b"):
         save(
-            draw(figure, example(status=with_holes)),
+            draw(figure, example(status=with_holes, sizes=[256, 65536])),
             tmp_path / f"{copy}.svg",
             tmp_path / f"{copy}.png",
             tmp_path / f"{copy}.csv",

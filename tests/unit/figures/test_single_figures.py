@@ -20,6 +20,8 @@ from copycost.figures.output import draw
 from copycost.figures.tables import Drawn, tables_of
 from copycost.percent import NBSP
 
+SMALL = {"sizes": [4096, 65536], "threads": [1]}
+
 
 def titles(drawn: Drawn) -> list[str]:
     return [axes.get_title(loc="left") for axes in drawn.figure.axes if axes.get_visible()]
@@ -60,7 +62,8 @@ def test_service_time_has_one_panel_per_size_from_zero() -> None:
 
 
 def test_service_time_of_many_sizes_names_those_without_a_panel() -> None:
-    drawn = draw("service_time", example(sizes=range(100, 2000, 100), threads=[1, 2]))
+    one = example(sizes=range(100, 2000, 100), threads=[1, 2], implementations=["two_copy"])
+    drawn = draw("service_time", one)
     assert len(titles(drawn)) == 15
     assert "Not drawn for want of room: 300, 700, 1300, 1700 B." in note(drawn) or re.search(
         r"Not drawn for want of room: (\d+, ){3}\d+ B\.", note(drawn)
@@ -76,7 +79,7 @@ def test_counters_not_counted_are_named_with_the_reason() -> None:
 
 
 def test_counters_without_any_say_why_there_are_none() -> None:
-    cells = example_cells(counted=())
+    cells = example_cells(**SMALL, counted=())
     cells["context_switches_per_message"] = np.nan
     cells[["sender_context_switches_status", "receiver_context_switches_status"]] = "forbidden"
     summary = example_summary(cells)
@@ -86,7 +89,7 @@ def test_counters_without_any_say_why_there_are_none() -> None:
 
 
 def test_counter_that_reads_zero_everywhere_is_not_drawn_as_a_measurement() -> None:
-    cells = example_cells()
+    cells = example_cells(**SMALL)
     cells["both_llc_load_misses_per_byte"] = 0.0
     summary = example_summary(cells)
     drawn = draw("counters", tables_of("veth", cells, summary, example_ratios(summary)))
@@ -102,7 +105,7 @@ def test_zeros_of_context_switches_are_drawn_at_zero() -> None:
 
 
 def test_counters_of_user_mode_say_so() -> None:
-    cells = example_cells()
+    cells = example_cells(**SMALL)
     cells["user_mode_only"] = True
     summary = example_summary(cells)
     drawn = draw("counters", tables_of("veth", cells, summary, example_ratios(summary)))

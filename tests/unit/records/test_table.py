@@ -68,7 +68,7 @@ _NUMBERS = st.floats(allow_nan=False, allow_infinity=False, min_value=0)
 
 
 @given(st.lists(st.tuples(_NUMBERS, _TEXTS), min_size=20, max_size=60))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_any_number_and_reason_survive_both_files(
     tmp_path_factory: pytest.TempPathFactory, values: list[tuple[float, str]]
 ) -> None:
