@@ -1,27 +1,23 @@
 """One run of a cell whose driver is iperf3, sampled or not."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 from copycost.config import Settings
-from copycost.errors import ConfigError, HostError
 from copycost.grid import Cell
 from copycost.iperf3.derive import rates_of
+from copycost.iperf3.measure import measure_with_iperf3
 from copycost.iperf3.processes import Iperf3Run
-from copycost.iperf3.record import note_lock, start_record
-from copycost.iperf3.repetition import Iperf3Task, drive_iperf3
-from copycost.measure.failure import AGAIN
-from copycost.measure.lock import host_lock_path, measurement_lock
-from copycost.measure.parent import MeasurementStopped, watched_parents
-from copycost.measure.placement import place
+from copycost.iperf3.record import start_record
+from copycost.iperf3.repetition import Attendant, Iperf3Task
 from copycost.profile.record import Run, RunSide, Status
 from copycost.profile.runs import NotMeasured
 from copycost.profile.sampler import Sampler
 from copycost.profile.section import IPERF3
-from copycost.testbed.namespaces import TestbedUnavailable
-from copycost.testbed.testbed import TestbedKind, open_testbed
+from copycost.testbed.testbed import Testbed, TestbedKind, open_testbed
 
 # perf record reads what it attaches to before it listens; on a loaded host that takes its time, as
 # do the further processes that old versions of iperf3 need for further streams
@@ -56,38 +52,27 @@ def run_iperf3(
         After Ctrl-C, or if the process that waits for the record is gone.
     """
     record = start_record(cell.study, {}, {}, host)
-    try:
-        with (
-            watched_parents() as parent_fds,
-            measurement_lock(lock_path or host_lock_path(), parent_fds) as lock,
-        ):
-            note_lock(record, lock)
-            placement = place(settings.sender_cpus, settings.receiver_cpus)
-            task = Iperf3Task(
-                "tcp" if IPERF3[cell.implementation] == "stream" else "udp",
-                cell.n_threads,
-                cell.msg_bytes,
-                settings.congestion_control,
-                settings.warmup_s,
-                settings.duration_s,
-                _ATTACH_S + _FURTHER_STREAM_S * (cell.n_threads - 1),
-            )
-            with open_testbed(cast("TestbedKind", cell.testbed)) as testbed:
-                fds = (lock.fd, parent_fds)
-                drive_iperf3(record, task, host, testbed, placement, fds, _Onlooker(sampler))
-    except KeyboardInterrupt:
-        raise MeasurementStopped(
-            f"{cell.path}: interrupted, nothing of it is left; run again to go on"
-        ) from None
-    except TestbedUnavailable as error:
-        raise NotMeasured("skipped", error.reason, error.remedy) from error
-    except ConfigError as error:
-        raise NotMeasured("failed", str(error), "change measure.cpus in config.yaml") from error
-    except HostError as error:
-        raise NotMeasured("failed", str(error), AGAIN) from error
+    task = Iperf3Task(
+        "tcp" if IPERF3[cell.implementation] == "stream" else "udp",
+        cell.n_threads,
+        cell.msg_bytes,
+        settings.congestion_control,
+        settings.warmup_s,
+        settings.duration_s,
+        _ATTACH_S + _FURTHER_STREAM_S * (cell.n_threads - 1),
+        settings.sender_cpus,
+        settings.receiver_cpus,
+    )
+    measure_with_iperf3(record, cell.path, task, host, _sampled(cell, sampler), lock_path)
     if record["status"] != "measured":
         raise NotMeasured(cast("Status", record["status"]), record["reason"], record["remedy"])
     return _run_of(record)
+
+
+@contextmanager
+def _sampled(cell: Cell, sampler: Sampler | None) -> Iterator[tuple[Testbed, Attendant]]:
+    with open_testbed(cast("TestbedKind", cell.testbed)) as testbed:
+        yield testbed, _Onlooker(sampler)
 
 
 class _Onlooker:
