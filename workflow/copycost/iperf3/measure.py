@@ -12,7 +12,6 @@ from copycost.measure.failure import AGAIN
 from copycost.measure.lock import host_lock_path, measurement_lock
 from copycost.measure.parent import MeasurementStopped, watched_parents
 from copycost.measure.placement import place
-from copycost.testbed.namespaces import TestbedUnavailable
 from copycost.testbed.testbed import Testbed
 
 Scene = AbstractContextManager[tuple[Testbed, Attendant]]
@@ -68,7 +67,7 @@ def _failures_in(record: dict[str, Any]) -> Iterator[None]:
     """Put what goes wrong in the block into the record, as its outcome."""
     try:
         yield
-    except (TestbedUnavailable, Unavailable) as error:
+    except Unavailable as error:
         conclude(record, "skipped", error.reason, error.remedy)
     except ConfigError as error:
         conclude(record, "failed", str(error), "change measure.cpus in config.yaml")
