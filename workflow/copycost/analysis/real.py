@@ -127,8 +127,8 @@ def _cold_beside_hot(view: View) -> list[Facts]:
     better_here, better_hot
         Sizes at which it beats two_copy under `slug` and loses where it is hot, and the other way
         round: what can be told of a crossover that is not settled.
-    ratio
-        The ratio of the two sizes; None unless both are found.
+    points_bytes, ratio
+        The two sizes, and their ratio; None unless both are found.
     """
     if view.hot is None:
         return []
@@ -161,6 +161,7 @@ def _compared(view: View, hot_view: View, name: str, n_threads: int, metric: str
         "observed_once": any(crossover.observed_once for crossover in crossovers),
         "better_here": _parted(*signs),
         "better_hot": _parted(*reversed(signs)),
+        "points_bytes": [one.changes[0].point_bytes for one in crossovers] if found else None,
         "ratio": ratio_facts(found.ratio) if found else None,
     }
 
