@@ -76,7 +76,7 @@ class Crossover:
     stretches
         The signs along the sizes.
     lone
-        Sizes whose sign no neighbour shares, and which therefore do not count as a reversal.
+        Sizes whose sign no other shares before it turns again, so that they count as no reversal.
     changes
         The changes of sign.
     share_inside
@@ -99,9 +99,10 @@ def find_crossover(
     """Classify a comparison along the sizes and locate its changes of sign.
 
     Strict on purpose. `always` and `never` need every size of the grid decided, `from` and
-    `up_to` every size that was compared outside the bracket; two neighbouring sizes must agree
-    before a reversal counts; nothing is said beyond the ends of the grid. What is left is
-    `undecided`, and the stretches tell what was seen.
+    `up_to` the first and the last that were compared, and one change of sign between them; a size
+    that shows no difference takes no side, wherever it lies. Two sizes must agree before a reversal
+    counts, with none of the other sign between them; nothing is said beyond the ends of the grid.
+    What is left is `undecided`, and the stretches tell what was seen.
 
     The location comes from resamples of the mean log ratio at each size. They are drawn from
     Student's t around the mean rather than from the rounds themselves: three rounds have only ten
@@ -158,24 +159,27 @@ def _stretches(sizes: Sequence[int], signs: dict[int, int]) -> tuple[Stretch, ..
 def _classify(
     stretches: tuple[Stretch, ...],
 ) -> tuple[Outcome, tuple[tuple[Stretch, Stretch], ...], tuple[int, ...]]:
-    """Return the outcome, the pairs of stretches between which the sign turns, and lone sizes."""
-    decided = [stretch for stretch in stretches if stretch.sign != 0]
-    turns = [(a, b) for a, b in pairwise(decided) if a.sign != b.sign]
-    # A reversal needs two neighbours; the first stretch reverses nothing.
-    lone = tuple(b.sizes[0] for _, b in turns if len(b.sizes) == 1)
-    if not decided or lone:
+    """Return the outcome, the sizes of one sign on both sides of each change, and lone sizes."""
+    sides: list[Stretch] = []
+    for stretch in stretches:
+        if sides and sides[-1].sign == stretch.sign:
+            sides[-1] = Stretch(stretch.sign, (*sides[-1].sizes, *stretch.sizes))
+        elif stretch.sign != 0:
+            sides.append(stretch)
+    turns = tuple(pairwise(sides))
+    # A reversal needs two sizes; the first side reverses nothing.
+    lone = tuple(side.sizes[0] for side in sides[1:] if len(side.sizes) == 1)
+    if not sides or lone:
         return Outcome.UNDECIDED, (), lone
     if len(turns) > 1:
-        return Outcome.MIXED, tuple(turns), ()
+        return Outcome.MIXED, turns, ()
     if len(turns) == 1:
-        before, after = turns[0]
-        ends_decided = stretches[0] is before and stretches[-1] is after
-        if not ends_decided:
+        if stretches[0].sign == 0 or stretches[-1].sign == 0:
             return Outcome.UNDECIDED, (), ()
-        return (Outcome.FROM if after.sign > 0 else Outcome.UP_TO), tuple(turns), ()
+        return (Outcome.FROM if sides[1].sign > 0 else Outcome.UP_TO), turns, ()
     if len(stretches) > 1:
         return Outcome.UNDECIDED, (), ()
-    return (Outcome.ALWAYS if decided[0].sign > 0 else Outcome.NEVER), (), ()
+    return (Outcome.ALWAYS if sides[0].sign > 0 else Outcome.NEVER), (), ()
 
 
 def _locate(
@@ -187,7 +191,7 @@ def _locate(
     draws: FloatArray | None,
     settings: StatisticsSettings,
 ) -> Change:
-    """Place one change of sign, looking only at the two stretches and at what lies between."""
+    """Place one change of sign, looking only at its two sides and at what lies between."""
     rising = after.sign > 0
     window = slice(sizes.index(before.sizes[0]), sizes.index(after.sizes[-1]) + 1)
     point = float(split_roots(means[None, window], positions[window], rising)[0])

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from copycost.stats.crossover import Change, Crossover, Outcome, find_crossover
-from copycost.stats.ratios import Direction
+from copycost.stats.crossover import Crossover, Outcome, find_crossover
+from copycost.stats.ratios import Direction, Ratio
 from copycost.stats.roots import resampled_means, split_roots
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
@@ -60,6 +60,12 @@ class CrossoverRatio:
     direction: Direction
     outcome: Outcome
 
+    @property
+    def ratio(self) -> Ratio:
+        """The same as a plain ratio: NaN where its interval has no end."""
+        low, high = (math.nan if end is None else end for end in (self.low, self.high))
+        return Ratio(self.n_rounds, self.value, low, high, self.p_value, self.direction)
+
 
 def crossover_ratio(
     first: Along, second: Along, settings: StatisticsSettings
@@ -77,15 +83,12 @@ def crossover_ratio(
     if found[0].outcome is not found[1].outcome:
         return None
     shape = found[0].outcome
-    changes = [one.changes[0] for one in found]
-    value = changes[0].point_bytes / changes[1].point_bytes
+    value = found[0].changes[0].point_bytes / found[1].changes[0].point_bytes
     if any(one.observed_once for one in found):
         return CrossoverRatio(value, None, None, math.nan, 1, Direction.OBSERVED_ONCE, shape)
     roots = [
-        _resampled_roots(along, one, change, settings, stream)
-        for stream, (along, one, change) in enumerate(
-            zip((first, second), found, changes, strict=True)
-        )
+        _resampled_roots(along, one, settings, stream)
+        for stream, (along, one) in enumerate(zip((first, second), found, strict=True))
     ]
     low, high = _interval(roots[0], roots[1], settings)
     if high is not None and high < 1.0:
@@ -104,16 +107,14 @@ def crossover_ratio(
 
 
 def _resampled_roots(
-    along: Along, found: Crossover, change: Change, settings: StatisticsSettings, stream: int
+    along: Along, found: Crossover, settings: StatisticsSettings, stream: int
 ) -> FloatArray:
-    """Return the resampled places of a change, in powers of two, looking only at its stretches."""
-    first = next(s.sizes[0] for s in found.stretches if s.sizes[-1] == change.below_bytes)
-    last = next(s.sizes[-1] for s in found.stretches if s.sizes[0] == change.above_bytes)
-    sizes = [size for size in found.sizes if first <= size <= last]
+    """Return the resampled places of the only change that there is, in powers of two."""
     known = {size: values[np.isfinite(values)] for size, values in along.log_ratios.items()}
-    means = np.array([known[size].mean() for size in sizes])
-    draws = resampled_means(sizes, known, means, settings, stream)
-    return split_roots(draws, np.log2(np.array(sizes, dtype=np.float64)), change.gains)
+    means = np.array([known[size].mean() for size in found.sizes])
+    draws = resampled_means(found.sizes, known, means, settings, stream)
+    positions = np.log2(np.array(found.sizes, dtype=np.float64))
+    return split_roots(draws, positions, found.changes[0].gains)
 
 
 def _interval(
