@@ -37,6 +37,12 @@ def test_first_mention_in_each_sentence_bears_the_label(text: str, labelled: str
     assert label_sentences(text, LABELS) == labelled
 
 
+def test_each_of_two_that_turned_out_alike_bears_the_label() -> None:
+    labels = {"zero_copy": "copied", "uring_zero_copy": "copied"}
+    labelled = label_sentences("`zero_copy` beats `uring_zero_copy`.", labels)
+    assert labelled == "`zero_copy` (copied) beats `uring_zero_copy` (copied)."
+
+
 def test_what_bears_it_already_is_left_alone() -> None:
     once = label_sentences("`zero_copy` was slower.", LABELS)
     assert label_sentences(once, LABELS) == once

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -35,10 +34,8 @@ def draw_throughput(facts: Facts, summary: pd.DataFrame, runs: Sequence[Publishe
     if not rows:
         return Drawn(empty_figure("No cell of this run is in a published one."), data)
     n_columns = max(len(counts) for _, counts in rows)
-    figure, grid = plt.subplots(
-        len(rows), n_columns, squeeze=False, sharey="row", layout="constrained",
-        figsize=(WIDTH_CM * CM, (_ROW_CM * len(rows) + 1.2) * CM),
-    )  # fmt: skip
+    figure = _sheet(len(rows))
+    grid = figure.subplots(len(rows), n_columns, squeeze=False, sharey="row")
     styles = looks(data["implementation"])
     width_cm = WIDTH_CM / n_columns - 1.4
     for (run, counts), panels in zip(rows, grid, strict=True):
@@ -79,10 +76,8 @@ def draw_costs(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -
     data = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=_COLUMNS)
     if data.empty:
         return Drawn(empty_figure("No published run tells what a byte costs."), data)
-    figure, grid = plt.subplots(
-        len(shown), 2, squeeze=False, layout="constrained",
-        figsize=(WIDTH_CM * CM, (_ROW_CM * len(shown) + 1.2) * CM),
-    )  # fmt: skip
+    figure = _sheet(len(shown))
+    grid = figure.subplots(len(shown), 2, squeeze=False)
     styles = looks(data["implementation"])
     for run, panels in zip(shown, grid, strict=True):
         mine = data[data["run"] == run.name]
@@ -104,6 +99,12 @@ def draw_costs(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -
             axes.set_ylabel(f"cost per byte [{part['unit'].iloc[0]}]" if len(part) else "")
     _legend(figure, styles)
     return Drawn(figure, data)
+
+
+def _sheet(n_rows: int) -> Figure:
+    """Return an empty figure for so many rows of panels."""
+    height_cm = _ROW_CM * n_rows + 1.2
+    return Figure(figsize=(WIDTH_CM * CM, height_cm * CM), layout="constrained")
 
 
 def _nothing() -> Drawn:

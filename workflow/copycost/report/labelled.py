@@ -40,10 +40,11 @@ def _label_line(line: str, labels: Mapping[str, str]) -> str:
 
 
 def _label_once(sentence: str, labels: Mapping[str, str]) -> str:
+    given = sentence
     for name, label in labels.items():
         code = f"`{name}`"
         before, found, after = sentence.partition(code)
-        if not found or label in sentence:
+        if not found or label in given:
             continue
         if after.startswith(" ("):
             sentence = f"{before}{code} ({label}; {after[2:]}"
