@@ -30,6 +30,7 @@ QUIET = KernelSnapshot(
     softnet_dropped=0,
     softnet_squeezed=0,
     busy_ticks=2 * TICKS_PER_S,
+    task_ticks=2 * TICKS_PER_S,
     softirq_ticks=0,
     steal_ticks=0,
     throttle_count=0,
@@ -66,12 +67,19 @@ def test_a_quiet_window_has_no_warning() -> None:
 
 
 def test_cpu_time_that_is_not_ours_is_foreign_load() -> None:
-    busy = replace(QUIET, busy_ticks=round(2.5 * TICKS_PER_S))
+    used = round(2.5 * TICKS_PER_S)
+    busy = replace(QUIET, busy_ticks=used, task_ticks=used)
     assert codes(side(), busy) == ["foreign_load"]
 
 
+@pytest.mark.parametrize("which", ["busy_ticks", "task_ticks"])
+def test_one_of_two_accounts_that_tells_too_much_is_no_foreign_load(which: str) -> None:
+    assert codes(side(), replace(QUIET, **{which: 3 * TICKS_PER_S})) == []
+
+
 def test_a_late_look_at_the_host_is_no_foreign_load() -> None:
-    late = replace(QUIET, busy_ticks=round(2.5 * TICKS_PER_S), at_ns=round(1.25e9))
+    used = round(2.5 * TICKS_PER_S)
+    late = replace(QUIET, busy_ticks=used, task_ticks=used, at_ns=round(1.25e9))
     assert codes(side(), late) == []
 
 
@@ -99,7 +107,7 @@ def test_only_a_wait_worth_mentioning_is_a_warning() -> None:
 
 def test_nobody_receiving_is_no_disturbance_and_its_sender_is_still_ours() -> None:
     assert find_disturbances(side(), None, QUIET, host(), n_cpus=2)[0]["code"] == "foreign_load"
-    alone = replace(QUIET, busy_ticks=TICKS_PER_S)
+    alone = replace(QUIET, busy_ticks=TICKS_PER_S, task_ticks=TICKS_PER_S)
     assert find_disturbances(side(), None, alone, host(), n_cpus=2) == []
 
 

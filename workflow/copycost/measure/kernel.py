@@ -32,10 +32,10 @@ class KernelSnapshot:
         room; both sides' namespaces together.
     softnet_dropped, softnet_squeezed : int
         Host-wide, all CPUs.
-    busy_ticks, softirq_ticks, steal_ticks : int
-        CPU time of all CPUs [USER_HZ]: neither idle nor stolen; of that, in interrupts and
-        softirqs; taken away by the hypervisor. From nothing, so that only differences mean
-        something.
+    busy_ticks, task_ticks, softirq_ticks, steal_ticks : int
+        CPU time of all CPUs [USER_HZ]: neither idle nor stolen (counted from nothing, so that only
+        differences mean something); used by tasks, their kernel time included; spent in interrupts
+        and softirqs; taken away by the hypervisor.
     throttle_count : int
         How often the CPUs in use were slowed down for heat.
     at_ns : int
@@ -48,6 +48,7 @@ class KernelSnapshot:
     softnet_dropped: int
     softnet_squeezed: int
     busy_ticks: int
+    task_ticks: int
     softirq_ticks: int
     steal_ticks: int
     throttle_count: int
@@ -113,6 +114,7 @@ class KernelCounters:
             softnet_dropped=sum(int(row[1], 16) for row in softnet),
             softnet_squeezed=sum(int(row[2], 16) for row in softnet),
             busy_ticks=all_ticks - cpu["idle"] - cpu["iowait"] - cpu["steal"],
+            task_ticks=cpu["user"] + cpu["nice"] + cpu["system"],
             softirq_ticks=cpu["irq"] + cpu["softirq"],
             steal_ticks=cpu["steal"],
             throttle_count=sum(int(_read(file)) for file in self._throttle),
