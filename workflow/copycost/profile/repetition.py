@@ -16,7 +16,7 @@ from copycost.measure.parent import MeasurementStopped
 from copycost.measure.repetition import measure_repetition
 from copycost.profile.access import SamplingPlan, SamplingUnavailable, plan_sampling
 from copycost.profile.iperf import run_iperf3
-from copycost.profile.perf_script import Sampled, Stacks
+from copycost.profile.perf_script import UNKNOWN, Sampled, Stacks
 from copycost.profile.record import SCHEMA_VERSION, ProfileRecord, Run, Sampling
 from copycost.profile.runs import NotMeasured, run_of
 from copycost.profile.sampler import Sampler
@@ -27,6 +27,8 @@ from copycost.records.record import cell_key, host_digest
 _COUNTED = ("task_clock_ns", "context_switches")
 # a counter that is live but wrong, as virtual machines have them, makes few samples or none
 _FEWEST_SHARE = 0.1
+# perf discards a whole stack in which it finds what cannot be an address
+_MOST_UNKNOWN = 0.25
 
 _log = logging.getLogger(__name__)
 
@@ -98,6 +100,7 @@ def profile_repetition(
                 stacks = {side: found.of(pids) for side, pids in sampler.processes.items()}
         sampling = _sampling(plan, found, stacks)
         _require_samples(sampling, sampled)
+        require_stacks(stacks)
         record["plain"] = plain or run(None)
         record["sampling"], record["sampled"] = sampling, sampled
     except SamplingUnavailable as error:
@@ -190,6 +193,24 @@ def _require_samples(sampling: Sampling, run: Run) -> None:
                 f"the {side} has {sampled['samples']} samples of {sampling['event']}, where its CPU"
                 f" time at {sampling['frequency_hz']} Hz should have given {expected:.0f}",
                 "set profile.event to cpu_clock" if sampling["source"] == "hardware" else AGAIN,
+            )
+
+
+def require_stacks(sides: Mapping[str, Stacks]) -> None:
+    """Refuse a profile that perf has discarded the call stacks of.
+
+    Raises
+    ------
+    NotMeasured
+        If more than a quarter of a side's samples are in no known function and have no caller.
+    """
+    for side, stacks in sides.items():
+        share = stacks.weights.get(UNKNOWN, 0) / max(1, stacks.weight)
+        if share > _MOST_UNKNOWN:
+            raise NotMeasured(
+                "failed",
+                f"perf could not tell the call stacks of {share:.0%} of the {side}'s samples",
+                "build what is profiled with frame pointers (-fno-omit-frame-pointer)",
             )
 
 
