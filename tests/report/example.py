@@ -7,6 +7,7 @@ import pandas as pd
 import yaml
 from report import made
 from synthetic import Run, make_cells, make_config, make_host
+from synthetic.memory import make_memory
 
 from copycost.analysis.compare import compare
 from copycost.analysis.conditions import with_condition
@@ -37,7 +38,7 @@ def write_results(run: Run, folder: Path, *, whole: bool = False) -> None:
     if whole:
         config["round_trips"] = made.CONFIG
         table, _ = made.write_round_trips(folder)
-        inputs = replace(inputs, memory=made.memory_record(), round_trips=table)
+        inputs = replace(inputs, memory=make_memory(), round_trips=table)
     write_facts(compute_facts(inputs), folder / "facts.json")
     write_table(summary, folder / "summary.csv")
     write_table(ratios, folder / "ratios.csv")

@@ -1,4 +1,4 @@
-"""What else a run has: a memory floor and round trips, made up for tests of the report."""
+"""What else a run has: round trips, made up for tests of the report."""
 
 import math
 from pathlib import Path
@@ -19,20 +19,6 @@ CONFIG = {
 """The section `round_trips` of the configuration."""
 
 _NINES = [nine / 12 for nine in range(49)]
-
-
-def memory_record() -> dict[str, Any]:
-    """Return the record of a memory floor with steps where caches end."""
-
-    def cost(n_bytes: int) -> float:
-        steps = ((32 << 10, 0.006), (1 << 20, 0.014), (32 << 20, 0.035))
-        return next((ns for size, ns in steps if n_bytes <= size), 0.085)
-
-    points = [
-        {"bytes": 1 << power, "ns_per_byte": [cost(1 << power) * (1 + 0.02 * i) for i in range(5)]}
-        for power in range(14, 29)
-    ]
-    return {"status": "measured", "reason": None, "remedy": None, "floor": {"points": points}}
 
 
 def write_round_trips(folder: Path) -> tuple[pd.DataFrame, Path]:
