@@ -29,7 +29,8 @@ COLUMNS: dict[str, str] = {
     "receiver_perf_percent": "the same by perf stat's task-clock [% of one CPU]",
     "sender_waiting_percent": "time the senders could run but had no CPU [% of one CPU]",
     "receiver_waiting_percent": "time the receivers could run but had no CPU [% of one CPU]",
-    "sent_bits_per_s": "payload sent, by the driver's intervals in the window [bit/s]",
+    "sent_bits_per_s": "payload sent, by the driver's intervals in the window; not known of our own"
+    " sender under cpulimit [bit/s]",
     "bits_per_s": "payload received, by the driver's intervals in the window [bit/s]",
     "kernel_bits_per_s": "payload received, by the kernel's count of reads [bit/s]",
     "retransmits": "segments sent again in the window [count]",

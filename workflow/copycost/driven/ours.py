@@ -1,20 +1,28 @@
 """Our own sender and receiver as the driver of a study that iperf3 drives otherwise.
 
 They are measured as in every other study (`copycost.measure`); an onlooker limits or counts. What
-they say is put into the same record as iperf3's.
+they say is put into the same record as iperf3's. Their CPU time is read from outside, as iperf3's
+is: a limiter that stops a program stops it at the edges of its own window too, and such a window
+begins and ends only when the program goes on.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from copycost.config import Settings
 from copycost.grid import Cell
+from copycost.iperf3.derive import is_stopped
+from copycost.iperf3.procfs import Usage, usage_of
 from copycost.iperf3.record import conclude
 from copycost.measure.lock import host_lock_path
 from copycost.measure.onlooker import Onlooker
 from copycost.measure.repetition import measure_repetition
-from copycost.records.record import Record
+from copycost.measure.side import Side
+from copycost.records.record import PerfSide, Record
+
+# warnings that rest on the sender's own window
+_OF_OWN_WINDOW = ("window_edge_late", "foreign_load")
 
 
 def drive_ours(
@@ -38,17 +46,50 @@ def drive_ours(
         The sender and the receiver.
     """
     sender, receiver = programs
+    watch = _Watch(onlooker)
     measured = measure_repetition(
-        cell, settings, host, sender, receiver, lock_path or host_lock_path(), onlooker=onlooker
+        cell, settings, host, sender, receiver, lock_path or host_lock_path(), onlooker=watch
     )
-    _fill(record, measured, cell, sender)
+    _fill(record, measured, watch, cell, sender)
 
 
-def _fill(record: dict[str, Any], measured: Record, cell: Cell, sender: Path) -> None:
+class _Watch:
+    """Reads at both edges of the window what the sides have used; the study's onlooker follows."""
+
+    def __init__(self, onlooker: Onlooker) -> None:
+        self._onlooker = onlooker
+        self._pids: dict[str, int] = {}
+        self._edges: list[dict[str, Usage]] = []
+
+    def attach(self, sides: Sequence[Side]) -> None:
+        self._pids = {side.name: side.program_pid for side in sides}
+        self._onlooker.attach(sides)
+
+    def window_begins(self) -> None:
+        self._read()
+        self._onlooker.window_begins()
+
+    def window_ends(self) -> None:
+        self._read()
+        self._onlooker.window_ends()
+
+    def used(self, name: str) -> Usage:
+        """Return what a side used within the window."""
+        before, after = self._edges
+        return after[name] - before[name]
+
+    def _read(self) -> None:
+        self._edges.append({name: usage_of([pid]) for name, pid in self._pids.items()})
+
+
+def _fill(
+    record: dict[str, Any], measured: Record, watch: _Watch, cell: Cell, sender: Path
+) -> None:
     """Put a repetition of ours into the record of a driven study."""
     conclude(record, measured["status"], measured["reason"], measured["remedy"])
     record["lock_wait_s"] = measured["lock_wait_s"]
-    record["warnings"] += measured["warnings"]
+    wrong = _OF_OWN_WINDOW if is_stopped(record) else ()
+    record["warnings"] += [found for found in measured["warnings"] if found["code"] not in wrong]
     for side in ("sender", "receiver"):
         cpus = measured["settings"]["sender_cpus" if side == "sender" else "receiver_cpus"]
         record["settings"][f"{side}_cpus"] = cpus
@@ -59,7 +100,7 @@ def _fill(record: dict[str, Any], measured: Record, cell: Cell, sender: Path) ->
     ours, theirs, perf = measured["sender"], measured["receiver"], measured["perf"]
     if ours is None or theirs is None or perf is None or perf["receiver"] is None:
         return
-    window = ours["window"]
+    window = theirs["window"]  # the receiver is never limited, so its window is the one planned
     record["driver"] = {
         "name": cell.implementation,
         "version": ours["build"].get("commit"),
@@ -69,24 +110,18 @@ def _fill(record: dict[str, Any], measured: Record, cell: Cell, sender: Path) ->
         "pairs": [{"began_ns": 0, "client": ours, "server": theirs}],
     }
     record["window"] = {"start_ns": window["start_ns"], "end_ns": window["end_ns"]}
-    sent, received = ours["in_window"]["bytes"], theirs["in_window"]["bytes"]
-    record["sender"] = _side(ours, None, sent, perf["sender"])
-    record["receiver"] = _side(theirs, received, None, perf["receiver"])
+    record["sender"] = _side(watch.used("sender"), perf["sender"])
+    record["receiver"] = _side(watch.used("receiver"), perf["receiver"])
 
 
-def _side(
-    report: Mapping[str, Any],
-    read: int | None,
-    written: int | None,
-    perf: Any,  # noqa: ANN401
-) -> dict[str, Any]:
-    window = report["window"]
+def _side(usage: Usage, perf: PerfSide) -> dict[str, Any]:
     return {
-        "window_ns": window["end_ns"] - window["start_ns"],
-        "cpu_ns": report["process"]["cpu_ns"],
-        "waiting_ns": None,
-        "read_bytes": read,
-        "written_bytes": written,
+        "window_ns": usage.at_ns,
+        "cpu_ns": usage.cpu_ns,
+        "waiting_ns": usage.waiting_ns,
+        # /proc counts read(2) and write(2), which our programs do not use on their sockets
+        "read_bytes": None,
+        "written_bytes": None,
         "read_calls": None,
         "write_calls": None,
         "perf": perf,

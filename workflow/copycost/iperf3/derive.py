@@ -39,17 +39,27 @@ def rates_of(record: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def is_stopped(record: Mapping[str, Any]) -> bool:
+    """Whether a limiter stops the sender now and then, also at the edges of its own window."""
+    return bool(record["cell"].get("limiter") == "cpulimit")
+
+
 def _own_rates(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the rates by our programs' own counts in the window."""
-    sender, receiver = record["sender"], record["receiver"]
+    """Return the rates by our programs' own counts, each in its own window."""
+    pair = record["driver"]["pairs"][0]
     return {
-        "sent_bits_per_s": sender["written_bytes"] * 8e9 / sender["window_ns"],
-        "bits_per_s": receiver["read_bytes"] * 8e9 / receiver["window_ns"],
+        "sent_bits_per_s": math.nan if is_stopped(record) else _own_rate(pair["client"]),
+        "bits_per_s": _own_rate(pair["server"]),
         # it is our own count, so it is no check of it
         "kernel_bits_per_s": math.nan,
         "retransmits": math.nan,
         "n_intervals": 1,
     }
+
+
+def _own_rate(report: Mapping[str, Any]) -> float:
+    window = report["window"]
+    return float(report["in_window"]["bytes"] * 8e9 / (window["end_ns"] - window["start_ns"]))
 
 
 def _driver_rates(record: Mapping[str, Any]) -> dict[str, Any]:
