@@ -23,7 +23,7 @@ from copycost.toolchain import compile_program
 
 ROOT = Path(__file__).parents[2]
 RECEIVER = "receiver_recv"
-LIMIT_S = 30.0  # the longest that a test waits for anything [s]
+LIMIT_S = 120.0  # the longest that a test waits for anything, on the busiest host too [s]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "workflow")}
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 
@@ -190,9 +190,9 @@ class Running:
         self.text += chunk.decode()
         return bool(chunk)
 
-    def assert_nothing_left(self, within_s: float = 5.0) -> None:
+    def assert_nothing_left(self) -> None:
         """Fail if one of the processes or namespaces that were seen is still there in a while."""
-        deadline = time.monotonic() + within_s
+        deadline = time.monotonic() + LIMIT_S
         while (left := self._left()) and time.monotonic() < deadline:
             select.select([], [], [], 0.01)
         assert not left

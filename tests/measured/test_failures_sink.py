@@ -24,7 +24,7 @@ rm "$0/some/nft"
 mount --bind "$0/some" "$folder"
 exec "$@"
 """
-MOMENTS = {"warm-up": ("--warmup", "20"), "window": ("--duration", "20")}
+MOMENTS = {"warm-up": ("--warmup", "600"), "window": ("--duration", "600")}
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def members_of(session: int) -> list[str]:
 
 
 def wait_until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120  # another measurement may hold the host's lock
+    deadline = time.monotonic() + TIMEOUT_S  # another measurement may hold the host's lock
     while not happened():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -205,6 +205,7 @@ def test_a_run_whose_reader_leaves_ends_and_keeps_its_records(built: Checkout) -
 def test_a_second_run_in_the_same_folder_is_refused(built: Checkout) -> None:
     with started(built, "--cores", "1", "measure") as first:
         wait_until(lambda: bool(built.records()))
+        first.send_signal(signal.SIGSTOP)  # it shall not be over before the second one looks
         second = built.snakemake("--cores", "1", "measure", check=False)
         assert second.returncode == 1
         assert f"another run is at work in this folder (process {first.pid})" in second.stderr

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from measured.failures_support import LIMIT_S, Running
+from measured.failures_support import Running
 from workflow.support import Checkout, clean_environment
 
 from copycost.records.record import read_record
@@ -72,7 +72,7 @@ def test_a_workflow_that_was_ended_goes_on_where_it_stopped(
         else:
             os.killpg(running.process.pid, number)  # as the terminal does
         ended = running.end()
-        running.assert_nothing_left(within_s=LIMIT_S)
+        running.assert_nothing_left()
     assert ended.code != 0
     assert "Traceback" not in ended.text
     assert_whole_and_kept(checkout, before)

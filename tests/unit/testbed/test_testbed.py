@@ -31,7 +31,7 @@ with open_testbed(sys.argv[1], page_segments="pages" in sys.argv) as testbed:
     with testbed.inside("receiver"):
         receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         receiver.bind((testbed.addresses[1], 0))
-        receiver.settimeout(5)
+        receiver.settimeout(60)
     with testbed.inside("sender"):
         sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         sender.sendto(b"hello", receiver.getsockname())
@@ -93,7 +93,7 @@ def build(kind: str, *before: str, script: str = BUILD, also: str = "") -> dict[
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=120,
         env={**os.environ, "PYTHONPATH": str(ROOT / "workflow")},
     )
     if "TestbedUnavailable" in done.stderr:
