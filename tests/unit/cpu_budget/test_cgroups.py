@@ -162,10 +162,10 @@ from copycost.cpu_budget.hierarchy import find_hierarchy
 if sys.argv[2] == "unwatched":
     cgroups._WATCHER = "exit 0"
 with cgroups.cpu_group(find_hierarchy(), 20) as group:
-    inside = subprocess.Popen(["sleep", "30"])
+    inside = subprocess.Popen(["sleep", "600"])
     group.add([inside.pid])
     print(inside.pid, flush=True)
-    time.sleep(30)
+    time.sleep(600)
 """
 
 
