@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from workflow.front_door import Tree, new_tree
 from workflow.support import Checkout, new_checkout
 
 
@@ -44,6 +45,12 @@ def finished(whole_run: WholeRun, tmp_path: Path) -> Checkout:
 def built(finished: Checkout) -> Checkout:
     """A checkout in which the programs are built and the host is described, and no more."""
     return only_built(finished)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """A front door that lacks nothing, with a Python that only takes notes."""
+    return new_tree(tmp_path)
 
 
 def only_built(checkout: Checkout) -> Checkout:

@@ -1,0 +1,151 @@
+"""`./run` in a tree of its own: what it installs, and when it makes the environment anew."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from workflow.front_door import Tree, as_somebody
+
+
+def test_start_with_nothing_missing_installs_nothing(tree: Tree) -> None:
+    tree.add_tool("apt-get", 'echo "apt-get $*" >>"$TREE/calls"; exit 1')
+    tree.run()
+    assert not [call for call in tree.calls() if "apt-get" in call]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: nothing may be installed here")
+def test_root_installs_only_what_is_missing_and_goes_on(tree: Tree) -> None:
+    (tree.tools / "cc").unlink()
+    tree.add_tool(
+        "apt-get",
+        """\
+        echo "apt-get $*" >>"$TREE/calls"
+        if [[ "$*" == *" install "* ]]; then ln -s perf "$TOOLS/cc"; fi
+        """,
+    )
+    assert tree.run().returncode == 0
+    update, install, measure = tree.calls()[:3]
+    assert update.endswith(" update")
+    assert install.endswith(" install --no-install-recommends -y gcc")
+    assert measure.startswith("-m snakemake")
+
+
+@pytest.mark.parametrize(
+    ("system", "known_package", "installed"),
+    [
+        ("ID=debian", "", "linux-perf"),
+        ("ID=ubuntu\nID_LIKE=debian", "linux-tools-5.4.0-1-generic", "linux-tools-5.4.0-1-generic"),
+        ("ID=ubuntu\nID_LIKE=debian", "", "linux-tools-generic"),
+        ("ID=pop\nID_LIKE='ubuntu debian'", "", "linux-tools-generic"),
+    ],
+)
+def test_perf_is_installed_under_the_name_of_the_distribution(
+    tree: Tree, system: str, known_package: str, installed: str
+) -> None:
+    (tree.tools / "perf").unlink()
+    tree.add_tool("apt-get", 'echo "apt-get $*" >>"$TREE/calls"')
+    tree.add_tool("apt-cache", f'[[ $2 == "{known_package}" ]]')
+    (tree.tools / "uname").unlink()
+    tree.add_tool("uname", "echo 5.4.0-1-generic")
+    release = tree.path / "os-release"
+    release.write_text(system + "\n")
+    alone = [shutil.which("unshare"), "--map-root-user", "--mount"]
+    if None in alone or subprocess.run([*alone, "true"], check=False).returncode != 0:
+        pytest.skip("this host allows no user namespace")
+    # shown to this one process, in a mount namespace of its own
+    inside = 'mount --bind "$TREE/os-release" /etc/os-release && exec "$TREE/run"'
+    (tree.tools / "mount").symlink_to(shutil.which("mount"))
+    done = tree.call([*alone, "bash", "-c", inside])
+    assert done.returncode == 0, done.stderr
+    assert [call for call in tree.calls() if call.endswith(f" -y {installed}")]
+
+
+def test_what_cannot_be_installed_is_named_with_the_command_that_would(tree: Tree) -> None:
+    (tree.tools / "cc").unlink()
+    (tree.tools / "perf").unlink()
+    tree.add_tool("apt-get", 'echo "apt-get $*" >>"$TREE/calls"; exit 1')
+    tree.add_tool("sudo", "exit 1")  # it would ask for a password
+    done = tree.call([*as_somebody(), str(tree.path / "run")])
+    assert done.returncode == 1
+    assert "sudo apt-get install gcc " in done.stderr
+    assert "no C compiler" in done.stderr
+    assert tree.calls() == []
+
+
+def test_where_there_is_no_apt_the_packages_are_named_without_its_command(tree: Tree) -> None:
+    (tree.tools / "cc").unlink()
+    done = tree.run()
+    assert done.returncode == 1
+    assert "missing here: gcc, as Debian calls these packages" in done.stderr
+    assert "apt-get" not in done.stderr
+
+
+def test_missing_perf_costs_counters_but_not_the_run(tree: Tree) -> None:
+    tree.add_tool("perf", 'echo "perf not found for kernel" >&2; exit 2')
+    done = tree.run()
+    assert done.returncode == 0
+    assert "no counters" in done.stderr
+    assert tree.calls()[0].startswith("-m snakemake")
+
+
+def system_python(tree: Tree) -> None:
+    """Put the interpreter under the tests' own environment on the PATH, as the system's."""
+    tree.add_tool("python3", f'exec "{Path(sys.executable).resolve()}" "$@"')
+
+
+@pytest.mark.parametrize("damage", ["no stamp", "lock changed", "tree moved", "no python"])
+def test_environment_that_is_not_whole_is_made_anew(tree: Tree, damage: str) -> None:
+    tree.add_tool(
+        "python3",
+        f"""\
+        if [[ $2 == venv ]]; then
+            {shutil.which("mkdir")} -p "$3/bin"
+            {shutil.which("cp")} "$TOOLS/note" "$3/bin/python"
+        fi
+        """,
+    )
+    shutil.copy(tree.path / ".venv/bin/python", tree.tools / "note")
+    if damage == "no stamp":
+        (tree.path / ".venv/requirements.stamp").unlink()
+    elif damage == "lock changed":
+        (tree.path / "envs/requirements.txt").write_text("# another\n")
+    elif damage == "tree moved":
+        tree.path = tree.path.rename(tree.path.with_name("elsewhere"))
+    else:
+        (tree.path / ".venv/bin/python").unlink()
+    leftover = tree.path / ".venv/leftover"
+    leftover.touch()
+
+    done = tree.run()
+
+    assert done.returncode == 0
+    assert "making the Python environment" in done.stderr
+    assert not leftover.exists()
+    install, measure = tree.calls()[:2]
+    assert install.startswith("-m pip install")
+    assert "--no-deps --require-hashes --requirement envs/requirements.txt" in install
+    assert measure.startswith("-m snakemake")
+    assert "making" not in tree.run().stderr
+
+
+@pytest.mark.slow
+def test_real_environment_is_made_once(tree: Tree) -> None:
+    system_python(tree)
+    (tree.path / ".venv/requirements.stamp").unlink()
+    assert "making the Python environment" in tree.run("bench").stderr
+    assert (tree.path / ".venv/bin/pip").exists()
+    assert "making the Python environment" not in tree.run("bench").stderr
+
+
+@pytest.mark.slow
+def test_environment_whose_packages_fail_leaves_no_stamp(tree: Tree) -> None:
+    system_python(tree)
+    lock = tree.path / "envs/requirements.txt"
+    lock.write_text("./nothing-here.whl --hash=sha256:" + "0" * 64 + "\n")
+    done = tree.run()
+    assert done.returncode == 1
+    assert "pip's message is above" in done.stderr
+    assert not (tree.path / ".venv/requirements.stamp").exists()
