@@ -11,7 +11,8 @@ from copycost.errors import CopycostError, ParseError
 from copycost.measure.command import side_command
 from copycost.measure.conversation import Conversation, SideEnded
 from copycost.measure.counters import join_counts
-from copycost.measure.failure import Verdict, judge, judge_exits
+from copycost.measure.edges import make_edges_prompt
+from copycost.measure.failure import Verdict, judge, judge_exits, judge_windows
 from copycost.measure.kernel import KernelCounters, KernelSnapshot
 from copycost.measure.parent import MeasurementStopped
 from copycost.measure.perf_command import PerfPlan
@@ -101,6 +102,7 @@ def _converse(
         conversation.await_ready()
         if task.onlooker is not None:
             task.onlooker.attach(conversation.sides)
+        make_edges_prompt(conversation.sides)
         start_ns, end_ns = conversation.open_window(
             task.settings.warmup_s, task.settings.duration_s
         )
@@ -130,6 +132,10 @@ def _collect(
             found = f"the {side.name} printed no JSON object but {side.output()[:80]!r}"
             return Verdict("failed", found, "build the programs again: delete results/bin")
         reports[side.name] = report
+    # an onlooker may stop a side, which then keeps no edge, and has an account of its own
+    late = judge_windows(reports) if task.onlooker is None else None
+    if late is not None:
+        return late
     perf: PerfSides | None = None
     if plan is not None:
         counts = {side.name: _perf_counts(task.host, plan, side) for side in sides}

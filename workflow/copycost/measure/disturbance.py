@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from copycost.measure.edges import latest_edge_s
 from copycost.measure.kernel import KernelSnapshot, ticks_to_s
 from copycost.records.record import Disturbance, PerfSides, SinkFacts, WarningCode
 
@@ -41,7 +42,7 @@ def find_disturbances(
         found.append(
             _warning("throttled", f"CPUs slowed down for heat {kernel.throttle_count} times")
         )
-    late_s = max(map(_latest_edge_s, sides))
+    late_s = max(latest_edge_s(side["window"]) for side in sides)
     if late_s > _LATE_SHARE * window_s:
         found.append(
             _warning("window_edge_late", f"an edge of the window came {late_s * 1e3:.1f} ms late")
@@ -135,13 +136,6 @@ def user_mode_warning(perf: PerfSides) -> list[Disturbance]:
         detail = "perf counted user mode only; the kernel, which does the copying, is left out"
         return [_warning("user_mode_only", detail)]
     return []
-
-
-def _latest_edge_s(report: Mapping[str, Any]) -> float:
-    window = report["window"]
-    start_late_ns: int = window["start_ns"] - window["planned_start_ns"]
-    end_late_ns: int = window["end_ns"] - window["planned_end_ns"]
-    return float(max(start_late_ns, end_late_ns)) / 1e9
 
 
 def _warning(code: WarningCode, detail: str) -> Disturbance:

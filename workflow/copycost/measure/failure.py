@@ -1,12 +1,13 @@
 """Say in one sentence why a repetition failed, and what to do about it."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from copycost.errors import CopycostError
 from copycost.measure.conversation import Phase, SideEnded, SideSilent
+from copycost.measure.edges import latest_edge_s
 from copycost.measure.side import EXIT_UNAVAILABLE, EXIT_USAGE, Side, SideName
 
 AGAIN = "delete the record and run again to repeat it"
@@ -22,6 +23,10 @@ _REMEDIES = (
     ("Resource temporarily unavailable", "raise the limit of processes (ulimit -u) or ask for"
      " fewer threads"),
 )  # fmt: skip
+
+# of the planned window: an edge that comes later than that leaves too little of it, and what perf
+# counts is then mostly of another time than the bytes
+_LATEST_EDGE_SHARE = 0.5
 
 # how a side words that it was the other one, or we, that ended
 _ECHOES = ("the sender closed it", "Connection reset", "Broken pipe", "orchestrator is gone")
@@ -68,6 +73,29 @@ def judge_exits(sides: Sequence[Side]) -> Verdict | None:
     if death is not None or all(side.process.returncode == 0 for side in sides):
         return death
     return _exited(_culprit(sides, None), "drain")
+
+
+def judge_windows(reports: Mapping[SideName, Mapping[str, Any]]) -> Verdict | None:
+    """Return why a side's window is not the one that was planned, None if all are.
+
+    Parameters
+    ----------
+    reports : mapping
+        What each side printed.
+    """
+    for name, report in reports.items():
+        window = report["window"]
+        planned_s = (window["planned_end_ns"] - window["planned_start_ns"]) / 1e9
+        late_s = latest_edge_s(window)
+        if late_s > _LATEST_EDGE_SHARE * planned_s:
+            reason = (
+                f"an edge of the {name}'s window came {late_s * 1e3:.3g} ms late, where the window"
+                f" is {planned_s * 1e3:.3g} ms long: its bytes and perf's counts are not of the"
+                " same time"
+            )
+            remedy = "make measure.duration_s longer or n_threads smaller, or run as root, then"
+            return Verdict("failed", reason, f"{remedy} {AGAIN}")
+    return None
 
 
 def _culprit(sides: Sequence[Side], first: SideName | None) -> Side:
