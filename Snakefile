@@ -27,8 +27,9 @@ from copycost.grid import CELL_PATTERN, RAW_ROOT, WORDS, Cell, Grid, cell_priori
 from copycost.hostinfo.identity import host_identity
 
 entry.let_scripts_import_from(PACKAGE_ROOT)
+entry.let_scripts_start_from_any_folder()
 entry.end_with_the_reader()
-entry.leave_out_chatter()
+entry.speak_plainly()
 require_yaml("config.yaml")
 
 

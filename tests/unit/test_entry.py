@@ -46,7 +46,7 @@ def test_a_long_value_is_cut_short() -> None:
     assert len(change) < 120
 
 
-def test_a_study_is_a_chapter_where_it_is_enabled_or_was_measured(
+def test_a_study_is_a_chapter_where_it_is_enabled_measured_or_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -60,6 +60,8 @@ def test_a_study_is_a_chapter_where_it_is_enabled_or_was_measured(
     facts.write_text("{}")
     assert entry.is_chapter(config, "datagrams")
     assert not entry.is_chapter(config, "cpu_budget")
+    monkeypatch.setattr("sys.argv", ["snakemake", "--cores", "1", "cpu_budget", "report"])
+    assert entry.is_chapter(config, "cpu_budget")
 
 
 @pytest.mark.parametrize(

@@ -121,8 +121,15 @@ def test_repetitions_of_all_studies_are_counted_together(
     progress.begin(tmp_path / "progress.json", n_repetitions=2, expected_s=6.05)
     progress.tell(CELL, record())
     progress.extend(1, 1.65)
-    line = progress.count_in("profile", progress.PROFILE, {"warmup_s": 0.2, "duration_s": 1.0})
+    pace = progress.pace_of_profile("one_copy")
+    line = progress.count_in("profile", pace, {"warmup_s": 0.2, "duration_s": 1.0})
     assert line.startswith("[2/3] profile, 1 left, about ")
+
+
+def test_a_profile_of_iperf3_is_expected_to_take_longer_than_one_of_ours() -> None:
+    ours, iperf3 = (progress.pace_of_profile(name) for name in ("two_copy", "iperf3_udp"))
+    assert ours.expected_s(1.2) == pytest.approx(3.4)
+    assert iperf3.expected_s(1.2) == pytest.approx(7.6)
 
 
 def test_nothing_to_measure_is_said() -> None:

@@ -68,17 +68,22 @@ def _say_more(jobs: list[Any], config: Config) -> None:
 
 def _measuring(jobs: Iterable[Any]) -> list[Any]:
     """Return those jobs that measure a repetition."""
-    return [job for job in jobs if job.rule.name in PACES]
+    return [job for job in jobs if job.rule.name in MEASURING_RULES]
 
 
 def _expected_s(measuring: list[Any]) -> float:
     """Return about how long the jobs that measure take together [s]."""
-    one_of_each = {job.rule.name: job for job in measuring}  # all of a rule have the same window
-    each_s = {}
-    for name, job in one_of_each.items():
-        settings = job.params.settings
-        each_s[name] = PACES[name].expected_s(settings["warmup_s"] + settings["duration_s"])
-    return sum(each_s[job.rule.name] for job in measuring)
+    window_s = {}
+    for name, job in {job.rule.name: job for job in measuring}.items():  # one of each rule
+        settings = job.params.settings  # the same for all of a rule
+        window_s[name] = settings["warmup_s"] + settings["duration_s"]
+    return sum(_pace_of(job).expected_s(window_s[job.rule.name]) for job in measuring)
+
+
+def _pace_of(job: Any) -> progress.Pace:  # noqa: ANN401
+    if job.rule.name == PROFILING_RULE:
+        return progress.pace_of_profile(job.wildcards.implementation)
+    return progress.DRIVEN if job.rule.name in DRIVING_RULES else progress.STREAMS
 
 
 def _more_threads_than_cpus(config: Config) -> str | None:

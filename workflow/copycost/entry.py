@@ -7,6 +7,7 @@ import fcntl
 import json
 import logging
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from copycost.config import Config
 from copycost.config_rules import Surroundings
 from copycost.config_sources import resolve
 from copycost.errors import ConfigError
+from copycost.targets import is_asked_for, reworded
 from copycost.toolchain import source_digest, strategies
 
 HOST_PATH = Path("results/host.json")
@@ -37,6 +39,14 @@ def let_scripts_import_from(folder: str) -> None:
     os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{others}" if others else folder
 
 
+def let_scripts_start_from_any_folder() -> None:
+    """Have Snakemake start scripts although there is a space, say, in the path of the interpreter.
+
+    It puts that path into a shell's command line as it is (``PythonScript.execute_script``, 9.27).
+    """
+    sys.executable = shlex.quote(sys.executable)
+
+
 def end_with_the_reader() -> None:
     """End on the first line that nobody reads (``snakemake | head``), as other commands do.
 
@@ -46,21 +56,26 @@ def end_with_the_reader() -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
-def leave_out_chatter() -> None:
-    """Keep Snakemake's lines about its own work from burying the results of the repetitions."""
-    logging.getLogger("snakemake.logging").addFilter(
-        lambda record: not str(record.msg).startswith(_CHATTER)
-    )
+def speak_plainly() -> None:
+    """Keep what Snakemake says of its own work from burying results, and reword what is obscure."""
+
+    def look_at(record: logging.LogRecord) -> bool:
+        if isinstance(record.msg, str):
+            record.msg = reworded(record.msg)
+        return not str(record.msg).startswith(_CHATTER)
+
+    logging.getLogger("snakemake.logging").addFilter(look_at)
 
 
 def is_chapter(config: Config, study: str) -> bool:
     """Return whether a study with a section of its own is a chapter of the report.
 
-    It is where the section is enabled, and once it was measured by name: the report has all parts
-    that were measured.
+    It is where the section is enabled, where it is asked for by name beside the report, and once it
+    was measured: the report has all parts that were measured.
     """
     enabled: bool = getattr(config, study).enabled
-    return enabled or Path(f"results/{study}/facts.json").is_file()
+    measured = Path(f"results/{study}/facts.json").is_file()
+    return enabled or measured or is_asked_for(study)
 
 
 def keep_the_scheduler_still(workflow: Any) -> None:  # noqa: ANN401

@@ -16,6 +16,7 @@ from typing import Any
 
 from copycost.conditions import COLD, HOT, RECV
 from copycost.grid import Cell
+from copycost.profile.section import IPERF3
 from copycost.sizes import format_size
 
 VARIABLE = "COPYCOST_PROGRESS"
@@ -37,10 +38,17 @@ class Pace:
 
 # Start of the job and of both programs, set-up of the testbed, clean-up.
 STREAMS = Pace(1, 0.45)
-# A profile has an undisturbed window to compare with, and its samples are read.
-PROFILE = Pace(2, 1.0)
 # Other tools have to start and end.
 DRIVEN = Pace(1, 1.1)
+# A profile has an undisturbed window to compare with, and its samples are read.
+_PROFILE = Pace(2, 1.0)
+# iperf3 runs for whole seconds, of which perf needs one or two to attach to it.
+_PROFILE_OF_IPERF3 = Pace(2, 5.2)
+
+
+def pace_of_profile(implementation: str) -> Pace:
+    """Return how long a repetition of a profile takes, by what it profiles."""
+    return _PROFILE_OF_IPERF3 if implementation in IPERF3 else _PROFILE
 
 
 @dataclass(frozen=True, slots=True)

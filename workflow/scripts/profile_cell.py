@@ -10,7 +10,7 @@ from copycost.profile.folded import write_folded
 from copycost.profile.record import write_record
 from copycost.profile.repetition import Programs, profile_repetition
 from copycost.profile.words import tell
-from copycost.progress import PROFILE, count_in, say
+from copycost.progress import count_in, pace_of_profile, say
 
 log_to_file(snakemake.log[0])
 given, params = snakemake.input, snakemake.params
@@ -27,4 +27,5 @@ profiled = profile_repetition(
 )
 write_folded(profiled.stacks, Path(snakemake.output.folded))
 write_record(profiled.record, Path(snakemake.output.record))
-say(count_in(tell(profiled.record), PROFILE, params.settings))
+pace = pace_of_profile(snakemake.wildcards.implementation)
+say(count_in(tell(profiled.record), pace, params.settings))
