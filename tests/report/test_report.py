@@ -27,6 +27,7 @@ def one_fails(implementation: str, msg_bytes: int, n_threads: int, rep: int) -> 
     return (implementation, msg_bytes, rep) == ("zero_copy", 4096, 2)
 
 
+UDP = Udp(msg_bytes=(4096, 16384, 32768), extra_repetitions=2)
 RUNS = {
     "usual": Run(msg_bytes=SIZES, n_threads=(1, 2), failed=one_fails),
     "once": Run(msg_bytes=(4096,), n_threads=(1,), repetitions=1, receivers=("recv", "mmap")),
@@ -38,7 +39,7 @@ RUNS = {
         counters=True,
         skipped={"veth_no_offload": NASTY},
     ),
-    "whole": Run(msg_bytes=SIZES[1:3], n_threads=(1,), udp=Udp(msg_bytes=(4096, 16384, 32768))),
+    "whole": Run(msg_bytes=SIZES[1:3], n_threads=(1,), udp=UDP),
     "many": Run(
         implementations=TWELVE,
         msg_bytes=(1024, 16384, 65536, 262144),
@@ -126,6 +127,15 @@ def test_every_loss_is_shown_with_its_reason(made: Made) -> None:
     elif "lost" in str(made.qmd) or "nothing" in str(made.qmd):
         assert r"\<EPERM\> a\_b\*c\* \`x\`" in text
         assert "run as root" in text
+
+
+def test_rounds_that_only_some_testbeds_had_are_told(made: Made) -> None:
+    text = made.qmd.read_text()
+    if "whole" in str(made.qmd):
+        assert "There were three rounds, five of `sink` and `sink_cold`." in text
+        assert "5 of 3" not in text
+    elif "usual" in str(made.qmd):
+        assert "There were three rounds." in text
 
 
 def test_the_answer_stands_before_everything_else(made: Made) -> None:

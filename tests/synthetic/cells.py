@@ -23,7 +23,8 @@ def make_cells(run: Run) -> pd.DataFrame:
     rng = np.random.default_rng(run.seed)
     rows = []
     clock = 10**12
-    for rep in range(1, run.repetitions + 1):
+    more = run.udp.extra_repetitions if run.udp else 0
+    for rep in range(1, run.repetitions + more + 1):
         drift = math.exp(rng.normal(0, run.noise))
         for key in _keys(run, rep):
             clock += 1_500_000_000
@@ -42,7 +43,8 @@ def make_cells(run: Run) -> pd.DataFrame:
 
 def _keys(run: Run, rep: int) -> Iterator[dict]:
     """Yield what names each cell that can exist."""
-    grids: list[Run | Udp] = [run, *([run.udp] if run.udp else [])]
+    grids: list[Run | Udp] = [] if rep > run.repetitions else [run]
+    grids += [run.udp] if run.udp else []
     for grid in grids:
         receivers = grid.receivers if isinstance(grid, Run) else ("recv",)
         places = itertools.product(grid.testbeds, grid.working_sets, receivers)

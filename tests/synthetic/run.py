@@ -62,6 +62,7 @@ class Udp:
     copied_share: float = 0.0
     lost_share: float = 0.0
     slot_waits_per_message: float = 0.0
+    extra_repetitions: int = 0
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ STREAMS = {
     "n_threads": [1, 4],
     "working_sets": ["hot"],
     "receivers": ["recv"],
+    "extra_repetitions": 0,
 }
 NOTHING: dict[str, Any] = {"implementations": []}
 
@@ -36,7 +37,7 @@ def config(
     """Return the default configuration with these values of the grids, which are else empty."""
     tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
     tree["streams"] |= STREAMS | streams
-    tree["udp"] |= {"msg_bytes": [65507]} | udp
+    tree["udp"] |= {"msg_bytes": [65507], "extra_repetitions": 0} | udp
     tree["round_trips"] |= {"msg_bytes": [64]} | round_trips
     tree["measure"]["repetitions"] = repetitions
     return Config.from_dict(tree)
@@ -93,6 +94,14 @@ def test_the_grid_joins_all_sections_and_tells_the_studies_apart() -> None:
         "results/raw/round_trips/testbed=veth/implementation=two_copy/msg_bytes=64/n_threads=1"
         "/working_set=hot/receiver=recv/rep=1.json"
     )
+
+
+def test_a_grid_may_have_more_repetitions_than_the_others() -> None:
+    udp = {"implementations": ["zero_copy"], "working_sets": ["hot"], "extra_repetitions": 2}
+    asked_for = config(STREAMS, udp, {"implementations": ["two_copy"], "n_threads": [1]})
+    most = {cell.testbed: cell.rep for cell in Grid.of(asked_for).cells}
+    assert most == {"veth": 3, "sink": 5}
+    assert [asked_for.repetitions(testbed) for testbed in ("veth", "sink")] == [3, 5]
 
 
 def test_conditions_come_in_the_order_of_the_configuration() -> None:

@@ -164,8 +164,9 @@ ADDED = [
 def test_what_is_added_is_kept_and_its_records_are_named_once(tmp_path: Path) -> None:
     write_added(ADDED, tmp_path / "added.json")
     assert read_added(tmp_path / "added.json") == ADDED
-    paths = added_paths(ADDED, repetitions=2)
-    assert len(paths) == len(set(paths)) == 3 * 2
+    asked_for = config()
+    paths = added_paths(ADDED, asked_for)
+    assert len(paths) == len(set(paths)) == 3 * asked_for.repetitions("sink")
     assert paths[0] == (
         "results/raw/streams/testbed=sink/implementation=one_copy/msg_bytes=5793/n_threads=1"
         "/working_set=cold/receiver=recv/rep=1.json"
@@ -180,7 +181,7 @@ def test_all_records_are_those_of_the_grid_and_the_added_ones(
     assert len(all_paths(config())) == n_grid  # before the first pass
     Path("results/refine").mkdir(parents=True)
     write_added(ADDED, Path("results/refine/added.json"))
-    assert len(all_paths(config())) == n_grid + 3 * 3
+    assert len(all_paths(config())) == n_grid + 3 * config().repetitions("sink")
     assert len(all_paths(config(enabled=False))) == n_grid
 
 

@@ -74,10 +74,13 @@ def read_added(path: Path) -> list[Added]:
     return [Added(**each) for each in content["added"]]
 
 
-def added_paths(added: Iterable[Added], repetitions: int) -> list[str]:
+def added_paths(added: Iterable[Added], config: Config) -> list[str]:
     """Return the paths of the records of all cells that are added, each once, sorted."""
     cells = {
-        cell for each in added for rep in range(1, repetitions + 1) for cell in each.cells(rep)
+        cell
+        for each in added
+        for rep in range(1, config.repetitions(each.testbed) + 1)
+        for cell in each.cells(rep)
     }
     return [cell.path for cell in sorted(cells)]
 
@@ -103,5 +106,5 @@ def all_paths(config: Config) -> list[str]:
     """
     paths = Grid.of(config).paths()
     if config.refine.enabled and ADDED_PATH.is_file():
-        paths += added_paths(read_added(ADDED_PATH), config.measure.repetitions)
+        paths += added_paths(read_added(ADDED_PATH), config)
     return list(dict.fromkeys(paths))

@@ -58,7 +58,8 @@ def _say_more(jobs: list[Any], config: Config) -> None:
     """Say what cannot be told from the number of repetitions, where there is something."""
     rules = {job.rule.name for job in jobs}
     if CHOOSING_RULE in rules:
-        n_more = config.refine.max_cells * config.measure.repetitions
+        most = max(map(config.repetitions, (*config.streams.testbeds, *config.udp.testbeds)))
+        n_more = config.refine.max_cells * most
         print(f"copycost: at most {n_more} more may follow, around open crossovers.")
     crowded = _more_threads_than_cpus(config)
     if crowded and GRID_RULE in rules:

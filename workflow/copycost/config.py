@@ -38,6 +38,8 @@ class Streams:
         Where the bytes lie: ``hot``, ``cold``, or the size of a ring of messages in digits [bytes].
     receivers
         How the other side receives.
+    extra_repetitions
+        Repetitions of every cell beyond `Measure.repetitions` [count].
     """
 
     implementations: tuple[str, ...]
@@ -46,6 +48,7 @@ class Streams:
     n_threads: tuple[int, ...]
     working_sets: tuple[str, ...]
     receivers: tuple[str, ...]
+    extra_repetitions: int
 
     @classmethod
     def from_dict(cls, section: Mapping[str, Any]) -> Self:
@@ -57,6 +60,7 @@ class Streams:
             n_threads=tuple(int(count) for count in section["n_threads"]),
             working_sets=tuple(str(size) for size in section["working_sets"]),
             receivers=tuple(section["receivers"]),
+            extra_repetitions=int(section["extra_repetitions"]),
         )
 
 
@@ -162,7 +166,7 @@ class Measure:
     Attributes
     ----------
     repetitions
-        Repetitions of every cell [count].
+        Repetitions of every cell [count]; a grid may ask for more of its own.
     memory_floor
         Whether the cost of a plain memcpy is measured beside the cells.
     order_seed
@@ -233,6 +237,11 @@ class Config:
     measure: Measure
     statistics: Statistics
     report: Report
+
+    def repetitions(self, testbed: str) -> int:
+        """Return the repetitions of every cell of the study `streams` on a testbed [count]."""
+        grid = self.udp if testbed in self.udp.testbeds else self.streams
+        return self.measure.repetitions + grid.extra_repetitions
 
     def as_dict(self) -> dict[str, Any]:
         """Return the configuration in the words of config.yaml, sizes in bytes, lists as lists."""

@@ -136,7 +136,7 @@ def with_added_records(paths: list[str], checkpoints: Any, config: Config) -> An
 
     def with_added(_wildcards: object) -> list[str]:
         chosen = Path(checkpoints.choose_sizes.get().output.added)
-        added = added_paths(read_added(chosen), config.measure.repetitions)
+        added = added_paths(read_added(chosen), config)
         return list(dict.fromkeys([*paths, *added]))
 
     return with_added

@@ -162,7 +162,7 @@ class Grid:
 
         A cell that cannot exist, such as segments over TCP, is left out.
         """
-        repetitions = range(1, config.measure.repetitions + 1)
+        repetitions = config.measure.repetitions
         cells = {
             *_stream_cells(config.streams, repetitions),
             *_stream_cells(config.udp, repetitions),
@@ -175,14 +175,15 @@ class Grid:
         return [cell.path for cell in self.cells if study in (None, cell.study)]
 
 
-def _stream_cells(grid: Streams, repetitions: range) -> Iterator[Cell]:
+def _stream_cells(grid: Streams, repetitions: int) -> Iterator[Cell]:
     """Yield the cells of a grid that can exist."""
+    reps = range(1, repetitions + grid.extra_repetitions + 1)
     kinds = itertools.product(grid.implementations, grid.testbeds, grid.msg_bytes, grid.receivers)
     for implementation, testbed, msg_bytes, receiver in kinds:
         if not can_exist(implementation, testbed, msg_bytes, receiver):
             continue
         for n_threads, working_set, rep in itertools.product(
-            grid.n_threads, grid.working_sets, repetitions
+            grid.n_threads, grid.working_sets, reps
         ):
             yield Cell(
                 "streams",
@@ -196,10 +197,11 @@ def _stream_cells(grid: Streams, repetitions: range) -> Iterator[Cell]:
             )
 
 
-def _round_trip_cells(grid: RoundTrips, repetitions: range) -> Iterator[Cell]:
+def _round_trip_cells(grid: RoundTrips, repetitions: int) -> Iterator[Cell]:
     """Yield the cells of a grid that can exist; a client waits, so there is nothing to batch."""
+    reps = range(1, repetitions + 1)
     for implementation, testbed, msg_bytes, n_threads, rep in itertools.product(
-        grid.implementations, grid.testbeds, grid.msg_bytes, grid.n_threads, repetitions
+        grid.implementations, grid.testbeds, grid.msg_bytes, grid.n_threads, reps
     ):
         if can_exist(implementation, testbed, msg_bytes, RECV):
             yield Cell("round_trips", testbed, implementation, msg_bytes, n_threads, HOT, RECV, rep)

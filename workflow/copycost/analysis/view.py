@@ -25,8 +25,6 @@ class View:
         Its rows of the cells table, whatever their status.
     summary, ratios
         Its rows of the derived tables.
-    repetitions
-        Rounds that the config asks for.
     settings
         Confidence, resamples, seed.
     cost
@@ -42,7 +40,6 @@ class View:
     rows: pd.DataFrame
     summary: pd.DataFrame
     ratios: pd.DataFrame
-    repetitions: int
     settings: StatisticsSettings
     cost: CostMetric
     caches: dict[str, int | None]

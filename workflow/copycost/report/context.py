@@ -124,7 +124,11 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
             condition["slug"]: results_tables(
                 tables,
                 condition["slug"],
-                replace(wording, cost_metric=condition["cost_column"]),
+                replace(
+                    wording,
+                    cost_metric=condition["cost_column"],
+                    repetitions=condition["n_rounds"],
+                ),
                 source,
             )
             for condition in conditions
