@@ -20,13 +20,10 @@ REPORTING_RULE = "render_report"
 # Targets, each a study of which the report has a chapter once it was measured.
 STUDIES_BY_NAME = ("profile", "cpu_budget", "datagrams")
 
-# The rules that measure repetitions, whose `settings` say how long their windows are.
-PACES = {
-    GRID_RULE: progress.STREAMS,
-    "profile_cell": progress.PROFILE,
-    "run_budget": progress.DRIVEN,
-    "run_datagrams": progress.DRIVEN,
-}
+# The rules that measure repetitions; their `settings` say how long the windows are.
+PROFILING_RULE = "profile_cell"
+DRIVING_RULES = ("run_budget", "run_datagrams")
+MEASURING_RULES = (GRID_RULE, PROFILING_RULE, *DRIVING_RULES)
 
 
 def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
