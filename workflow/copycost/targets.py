@@ -21,7 +21,9 @@ TARGETS = (
 COMMANDS = ("test", "doctor", "bench", "plan", "retry-failed", "lock", "help")
 
 # What Snakemake says of a target that it does not know.
-_NO_RULE = re.compile(r"(?:MissingRuleException:\n)?No rule to produce (?P<target>.+) \(if you use ")
+_NO_RULE = re.compile(
+    r"(?:MissingRuleException:\n)?No rule to produce (?P<target>.+) \(if you use "
+)
 
 
 def is_asked_for(target: str) -> bool:
