@@ -57,6 +57,7 @@ rule collect_budget:
             "driven/table.py",
             "iperf3/derive.py",
             "iperf3/output.py",
+            "records/belonging.py",
             "records/kind.py",
         ),
     output:

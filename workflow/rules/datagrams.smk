@@ -54,6 +54,7 @@ rule collect_datagrams:
             "driven/table.py",
             "iperf3/derive.py",
             "iperf3/output.py",
+            "records/belonging.py",
             "records/kind.py",
         ),
     output:
@@ -100,6 +101,7 @@ rule draw_datagrams:
             "figures/output.py",
             "figures/style.py",
             "figures/text.py",
+            "report/filters.py",
         ),
     output:
         svg="results/figures/datagrams/{name}.svg",

@@ -83,7 +83,9 @@ rule collect_profile:
         ],
         lists=sorted(str(path) for path in Path("data", "functions").glob("*.yaml")),
         published="data/published/function-shares.csv",
-        code=package_files("profile", "records/kind.py", "stats"),
+        code=package_files(
+            "profile", "records/belonging.py", "records/kind.py", "stats"
+        ),
     output:
         facts="results/profile/facts.json",
         tables=[f"results/tables/{name}.csv" for name in SHARE_TABLES],
@@ -105,7 +107,7 @@ rule draw_profile:
         lists=rules.collect_profile.input.lists,
         published="data/published/function-shares.csv",
         script_of_graphs="workflow/copycost/profile/flame.js",
-        code=package_files("profile", "report/outline.py"),
+        code=package_files("profile", "report/filters.py", "report/outline.py"),
     output:
         figures=[f"{figure}.svg" for figure in PROFILE_FIGURES],
         tables=[f"{figure}.csv" for figure in PROFILE_FIGURES],

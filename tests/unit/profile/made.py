@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from copycost.config import Config
+from copycost.grid import Cell as GridCell
 from copycost.profile.facts import load_lists, profile_facts
 from copycost.profile.folded import write_folded
 from copycost.profile.perf_script import Stacks
@@ -177,10 +178,10 @@ def _record(cell: Cell, rep: int) -> tuple[ProfileRecord, dict[str, Stacks]]:
 def write_run(cells: Sequence[Cell], folder: Path) -> list[Path]:
     """Write the records and stacks of a made run and return the records' paths."""
     paths = []
-    for number, cell in enumerate(cells):
+    for cell in cells:
         for rep in range(1, cell.repetitions + 1):
             record, stacks = _record(cell, rep)
-            paths.append(folder / f"cell={number}" / f"rep={rep}.json")
+            paths.append(folder / GridCell(study="profile", **record["cell"]).path)
             write_record(record, paths[-1])
             write_folded(stacks, folded_path(paths[-1]))
     return paths

@@ -157,3 +157,10 @@ def test_the_same_stacks_give_the_same_file(tmp_path: Path) -> None:
     assert folded_path(first).read_bytes() == folded_path(second).read_bytes()
     stacks = read_folded(folded_path(first))["sender"]
     assert {";".join(stack) for stack in stacks} == set(SENDER)
+
+
+def test_a_record_of_another_repetition_is_named(tmp_path: Path) -> None:
+    first, second, *_ = write_run(CELLS, tmp_path)
+    second.write_bytes(first.read_bytes())
+    with pytest.raises(DataError, match=r"rep=2\.json: holds the record of another .*\(rep=1\)"):
+        read_repetitions([first, second], LISTS)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from copycost.driven.record import read
 from copycost.driven.section import DrivenCell
+from copycost.records.belonging import require_one_host, require_place
 
 Cell = TypeVar("Cell", bound=DrivenCell)
 
@@ -20,8 +21,21 @@ def table_of(
     row_of: Callable[[Mapping[str, Any], Cell], dict[str, Any]],
     columns: Iterable[str],
 ) -> pd.DataFrame:
-    """Return one row per record, in the order of the paths."""
-    rows = [row_of(read(path), cells.from_path(str(path))) for path in paths]
+    """Return one row per record, in the order of the paths.
+
+    Raises
+    ------
+    DataError
+        If a record is of another cell than its path says, or not all are of one host.
+    """
+    rows, digests, read_paths = [], [], []
+    for path in paths:
+        record, cell = read(path), cells.from_path(str(path))
+        require_place(path, record)
+        rows.append(row_of(record, cell))
+        digests.append(record["host_digest"])
+        read_paths.append(path)
+    require_one_host(digests, read_paths.__getitem__)
     return pd.DataFrame(rows, columns=list(columns))
 
 

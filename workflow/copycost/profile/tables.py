@@ -16,6 +16,7 @@ from copycost.profile.grid import CellKey
 from copycost.profile.record import ProfileRecord, folded_path, read_record
 from copycost.profile.shares import Lists, Share, SideShares, shares_of
 from copycost.profile.table_columns import KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
+from copycost.records.belonging import require_one_host, require_place
 from copycost.stats.estimates import intervals
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
@@ -79,14 +80,23 @@ class Repetition:
 
 
 def read_repetitions(records: Iterable[Path], lists: Lists) -> list[Repetition]:
-    """Return all repetitions, sorted by cell and number."""
+    """Return all repetitions, sorted by cell and number.
+
+    Raises
+    ------
+    DataError
+        If a record is of another cell than its path says, or not all are of one host.
+    """
     found = []
-    for path in records:
+    paths = list(records)
+    for path in paths:
         record = read_record(path)
+        require_place(path, record)
         stacks = read_folded(folded_path(path)) if record["status"] == "measured" else {}
         # a side that slept through the window has no stacks, and nothing to share out
         shares = {side: shares_of(one, side, lists) for side, one in stacks.items() if one}
         found.append(Repetition(record, stacks, shares))
+    require_one_host([one.record["host_digest"] for one in found], paths.__getitem__)
     return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))
 
 

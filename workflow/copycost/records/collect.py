@@ -9,8 +9,9 @@ import pandas as pd
 
 from copycost.errors import CopycostError, DataError
 from copycost.grid import Cell
+from copycost.records.belonging import require_one_host, require_place
 from copycost.records.columns import KEY
-from copycost.records.derive import cell_of, derive_row
+from copycost.records.derive import derive_row
 from copycost.records.record import Record, read_record
 from copycost.records.table import make_table, write_table
 
@@ -75,14 +76,7 @@ def _read_one(path: Path, make: Callable[[Record], _T]) -> _T:
             f"{path}: cannot be read ({error.strerror}); expected a record, so run again to "
             "measure that repetition"
         ) from error
-    expected, found = Cell.from_path(str(path)), cell_of(record)
-    other = [name for name in KEY if getattr(found, name) != getattr(expected, name)]
-    if other:
-        words = ", ".join(f"{name}={getattr(found, name)}" for name in other)
-        raise DataError(
-            f"{path}: holds the record of another repetition ({words}); delete it to measure "
-            "this one again"
-        )
+    require_place(path, record)
     try:
         return make(record)
     except DataError as error:
@@ -91,15 +85,11 @@ def _read_one(path: Path, make: Callable[[Record], _T]) -> _T:
 
 def check_one_host(table: pd.DataFrame) -> None:
     """Refuse to compare what was measured on different hosts, or states of one."""
-    digests = table["host_digest"].value_counts()
-    if len(digests) > 1:
-        of_rarest = table[table["host_digest"] == digests.index[-1]].iloc[0]
-        cell = Cell(**{name: of_rarest[name] for name in KEY})
-        raise DataError(
-            f"the records come from {len(digests)} different hosts or states of a host "
-            f"({digests.iloc[-1]} of {len(table)} unlike most, such as {cell.path}); delete those, "
-            "or all of results/raw, and run again, so that all cells are measured alike"
-        )
+
+    def path_of(row: int) -> str:
+        return Cell(**{name: table[name].iloc[row] for name in KEY}).path
+
+    require_one_host(table["host_digest"].tolist(), path_of)
 
 
 def foreign_files(raw: Path, paths: Iterable[Path]) -> tuple[list[Path], int]:

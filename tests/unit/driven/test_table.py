@@ -1,0 +1,47 @@
+"""Which records of a driven study make a table."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from copycost.cpu_budget.section import BudgetCell
+from copycost.cpu_budget.table import collect
+from copycost.driven.record import write
+from copycost.driven.section import DrivenSettings
+from copycost.errors import DataError
+from copycost.iperf3.record import conclude, start_record
+
+CELL = BudgetCell(
+    testbed="loopback", driver="iperf3", limiter="cgroup", n_streams=1, limit_percent=20, rep=1
+)
+CELLS = [CELL, replace(CELL, rep=2)]
+SETTINGS = DrivenSettings(warmup_s=0.1, duration_s=0.5, sender_cpus=(0,), receiver_cpus=(1,))
+
+
+def save(folder: Path, cell: BudgetCell, of: BudgetCell | None = None, **host: str) -> Path:
+    """Write a skipped record of a cell, or `of` another one, to where the cell's belongs."""
+    record = start_record(CELL.study, asdict(of or cell), SETTINGS.as_params(), host)
+    conclude(record, "skipped", "iperf3 was not found", "install the package iperf3")
+    path = folder / cell.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(record, path)
+    return path
+
+
+def test_every_record_has_a_row(tmp_path: Path) -> None:
+    table = collect(save(tmp_path, cell) for cell in CELLS)
+    assert table["rep"].tolist() == [1, 2]
+    assert set(table["status"]) == {"skipped"}
+
+
+def test_a_record_of_another_repetition_is_named(tmp_path: Path) -> None:
+    paths = [save(tmp_path, CELLS[0]), save(tmp_path, CELLS[1], of=CELLS[0])]
+    with pytest.raises(DataError, match=r"rep=2\.json: holds the record of another .*\(rep=1\)"):
+        collect(paths)
+
+
+def test_records_of_two_hosts_are_not_compared(tmp_path: Path) -> None:
+    paths = [save(tmp_path, CELLS[0]), save(tmp_path, CELLS[1], kernel="another")]
+    with pytest.raises(DataError, match=r"2 different hosts .*rep=\d\.json"):
+        collect(paths)
