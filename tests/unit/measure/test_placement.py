@@ -5,7 +5,13 @@ import os
 import pytest
 
 from copycost.errors import ConfigError
-from copycost.measure.placement import Placement, place, spread_by_core
+from copycost.measure.placement import (
+    Placement,
+    fewest_at_once,
+    place,
+    read_cache_sharers,
+    spread_by_core,
+)
 
 
 def alone(cpu: int) -> tuple[int, ...]:
@@ -54,6 +60,30 @@ def test_one_cpu_serves_both() -> None:
 def test_only_allowed_cpus_are_used() -> None:
     siblings = pairs_of(4)
     assert spread_by_core([1, 5, 7], siblings.__getitem__) == Placement((1, 5, 7), (7, 1, 5))
+
+
+@pytest.mark.parametrize(
+    ("cpus", "n_threads", "expected"),
+    [
+        ((0, 1, 2, 3), 1, 1),
+        ((0, 1, 2, 3), 4, 4),
+        ((0, 1, 2, 3), 64, 4),  # a CPU runs one of its threads at a time
+        ((0, 0), 8, 1),
+        ((0, 4, 1, 5), 4, 2),
+        ((0, 1, 4), 8, 1),  # the second cache has but one CPU in use
+    ],
+)
+def test_threads_at_once_are_counted_by_cache(
+    cpus: tuple[int, ...], n_threads: int, expected: int
+) -> None:
+    caches = {cpu: (0, 1, 2, 3) if cpu < 4 else (4, 5, 6, 7) for cpu in range(8)}
+    assert fewest_at_once(cpus, n_threads, caches.__getitem__) == expected
+
+
+def test_the_caches_of_this_host_are_read_or_nothing_is_said() -> None:
+    cpu = min(os.sched_getaffinity(0))
+    assert cpu in (read_cache_sharers(cpu) or (cpu,))
+    assert read_cache_sharers(99999) == ()
 
 
 def test_lists_of_the_config_are_taken_as_they_are() -> None:

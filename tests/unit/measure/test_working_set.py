@@ -38,6 +38,22 @@ def test_a_working_set_is_so_many_bytes(
     assert ring_bytes(working_set, host(llc_bytes)) == expected
 
 
+@pytest.mark.parametrize(
+    ("n_threads", "n_at_once", "expected"),
+    [
+        (2, 2, 128 * MIB),  # both run all the time
+        (64, 2, 4096 * MIB),  # a thread that runs goes round its share for as long as it does
+        (8, 1, 1024 * MIB),  # each has a cache of its own
+    ],
+)
+def test_threads_that_run_at_once_fill_a_cache_together_and_others_do_not(
+    n_threads: int, n_at_once: int, expected: int
+) -> None:
+    assert ring_bytes("cold", host(32 * MIB), n_threads, n_at_once) == expected
+    assert ring_bytes("hot", host(32 * MIB), n_threads, n_at_once) == 0
+    assert ring_bytes("16777216", host(32 * MIB), n_threads, n_at_once) == 16 * MIB
+
+
 def test_a_sender_has_time_to_make_its_ring() -> None:
     assert time_to_fill_s(0) == 0
     assert time_to_fill_s(1 << 30) == 16

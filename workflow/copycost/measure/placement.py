@@ -5,6 +5,7 @@ small messages by a factor of two.
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,39 @@ def read_siblings(cpu: int) -> tuple[int, ...]:
         return tuple(parse_cpu_list(path.read_text())) or (cpu,)
     except (OSError, ValueError):
         return (cpu,)
+
+
+def read_cache_sharers(cpu: int) -> tuple[int, ...]:
+    """Return the CPUs that share their last-level cache with `cpu`, itself included.
+
+    Empty where the kernel does not tell; then all CPUs count as sharing one.
+    """
+    folders = Path(f"/sys/devices/system/cpu/cpu{cpu}/cache").glob("index[0-9]*")
+    try:
+        levels = {int((folder / "level").read_text()): folder for folder in folders}
+        return tuple(parse_cpu_list((levels[max(levels)] / "shared_cpu_list").read_text()))
+    except (OSError, ValueError):
+        return ()
+
+
+def fewest_at_once(
+    cpus: Sequence[int],
+    n_threads: int,
+    sharers: Callable[[int], tuple[int, ...]] = read_cache_sharers,
+) -> int:
+    """Return how many threads of one side run at once on the last-level cache with the fewest.
+
+    Parameters
+    ----------
+    cpus : sequence of int
+        Thread i is pinned to number i modulo their count.
+    n_threads : int
+        Threads of that side.
+    sharers : callable
+        Returns the CPUs that share a CPU's last-level cache, the same for each of them.
+    """
+    used = {cpus[i % len(cpus)] for i in range(n_threads)}
+    return min(Counter(sharers(cpu) for cpu in used).values())
 
 
 def spread_by_core(

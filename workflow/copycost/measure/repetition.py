@@ -25,7 +25,7 @@ from copycost.measure.lock import HeldLock, host_lock_path, measurement_lock
 from copycost.measure.onlooker import Onlooker
 from copycost.measure.parent import MeasurementStopped, watched_parents
 from copycost.measure.perf_command import plan_perf
-from copycost.measure.placement import Placement, place
+from copycost.measure.placement import Placement, fewest_at_once, place
 from copycost.measure.side import PerfUnusable
 from copycost.measure.task import Task
 from copycost.measure.working_set import (
@@ -93,7 +93,8 @@ def measure_repetition(
     path = lock_path or host_lock_path()
     try:
         with watched_parents() as parent_fds, measurement_lock(path, parent_fds) as lock:
-            ring = ring_bytes(cell.working_set, host)
+            at_once = _senders_at_once(cell, settings)
+            ring = ring_bytes(cell.working_set, host, cell.n_threads, at_once)
             record = _start_record(cell, settings, host, ring, lock)
             task = Task(
                 cell=cell,
@@ -115,6 +116,15 @@ def measure_repetition(
         ) from None
     record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
     return record
+
+
+def _senders_at_once(cell: Cell, settings: Settings) -> int:
+    """Return how many sending threads share a last-level cache at once, at least."""
+    try:
+        placement = place(settings.sender_cpus, settings.receiver_cpus)
+    except ConfigError:
+        return 1  # the measurement will say why; nothing will be sent
+    return fewest_at_once(placement.sender_cpus, cell.n_threads)
 
 
 def _measure(record: Record, task: Task) -> None:

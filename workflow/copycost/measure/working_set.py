@@ -14,7 +14,8 @@ from copycost.conditions import COLD, HOT
 from copycost.errors import HostError
 from copycost.sizes import format_size
 
-# how many times the last-level cache a cold ring is: after one round, nothing of it is left there
+# how many times a last-level cache the cold rings are together of the threads that use it at once:
+# after one round, nothing of them is left there
 _TIMES_LLC = 4
 # a cold ring where the host does not tell its caches [bytes]
 _UNKNOWN_LLC_RING_BYTES = 256 << 20
@@ -52,8 +53,14 @@ class NotEnoughMemory(HostError):
         super().__init__(f"{self.reason}; {remedy}")
 
 
-def ring_bytes(working_set: str, host: Mapping[str, Any]) -> int:
+def ring_bytes(
+    working_set: str, host: Mapping[str, Any], n_threads: int = 1, n_at_once: int = 1
+) -> int:
     """Return the size of the ring of messages, all threads together [bytes]; 0 if it is hot.
+
+    Each thread walks its share. One that waits for its CPU does not walk, and while another does
+    for milliseconds, it goes round a share of a few MiB again and again, in the caches. So a cold
+    ring grows with the threads, apart from those that run at once and fill the same cache together.
 
     Parameters
     ----------
@@ -61,12 +68,15 @@ def ring_bytes(working_set: str, host: Mapping[str, Any]) -> int:
         ``hot``, ``cold``, or digits [bytes].
     host : mapping
         The host facts, which say how large the last-level cache is.
+    n_threads, n_at_once : int
+        Sending threads, and how many of them run at once on one last-level cache, at least.
     """
     if working_set == HOT:
         return 0
     if working_set == COLD:
         llc_bytes = host["cpu"]["caches"]["llc_bytes"]
-        return _TIMES_LLC * int(llc_bytes) if llc_bytes else _UNKNOWN_LLC_RING_BYTES
+        at_once_bytes = _TIMES_LLC * int(llc_bytes) if llc_bytes else _UNKNOWN_LLC_RING_BYTES
+        return at_once_bytes * n_threads // n_at_once
     return int(working_set)
 
 
@@ -93,7 +103,10 @@ def check_memory(ring: int, msg_bytes: int, n_threads: int, strategy: str) -> No
     in_flight_bytes = n_threads * _MESSAGES_IN_FLIGHT * msg_bytes
     if ring >= in_flight_bytes:
         what = f"the messages of a ring of {_approximately(ring)}"
-        remedy = "ask for a smaller working set in config.yaml, or stop what holds the memory"
+        remedy = (
+            "ask for a smaller working set or fewer threads in config.yaml, or stop what holds the"
+            " memory"
+        )
     else:
         what = f"the messages of {format_size(msg_bytes)} that {n_threads} threads hold"
         remedy = "ask for fewer threads or smaller messages, or stop what holds the memory"
