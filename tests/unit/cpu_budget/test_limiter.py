@@ -1,9 +1,11 @@
 """Both limiters on a process that would take a whole CPU."""
 
+import os
 import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,21 @@ def test_cpulimit_limits_and_lets_go() -> None:
     # far more than 20 %, since on a busy host cpulimit itself waits for a CPU; unlimited it is 1
     assert used.cpu_ns / used.at_ns < 0.8
     assert state != "T"
+
+
+@pytest.mark.skipif(not shutil.which("cpulimit"), reason="cpulimit is not installed")
+def test_more_than_all_cpus_for_one_process_is_a_limit_that_cpulimit_takes() -> None:
+    with (
+        subprocess.Popen(["sleep", "60"]) as process,
+        open_limiter("cpulimit", 100 * (os.cpu_count() or 1) + 40) as limiter,
+    ):
+        try:
+            limiter.limit([process.pid])
+            with suppress(subprocess.TimeoutExpired):  # where it refuses, it says so and ends
+                limiter._helpers[0].wait(0.3)
+            assert limiter.alive()
+        finally:
+            process.kill()
 
 
 @pytest.mark.skipif(not shutil.which("cpulimit"), reason="cpulimit is not installed")

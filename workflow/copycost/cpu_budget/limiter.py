@@ -44,7 +44,9 @@ class Limiter:
             return
         if self._path is None:
             return
-        share = max(1, round(self.limit_percent / len(pids)))
+        # it refuses more than the CPUs of the host, which is no limit for a process anyway
+        most = 100 * (os.cpu_count() or 1)
+        share = min(max(1, round(self.limit_percent / len(pids))), most)
         for pid in pids:
             self._limited.append(pid)
             command = [self._path, "--lazy", "--limit", str(share), "--pid", str(pid)]
