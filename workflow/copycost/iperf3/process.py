@@ -48,6 +48,11 @@ class Traffic:
     interval_s: float
     congestion_control: str
 
+    @property
+    def n_streams(self) -> int:
+        """Streams of all pairs together [count]."""
+        return self.n_pairs * self.streams_per_pair
+
 
 @dataclass(slots=True)
 class IperfProcess:

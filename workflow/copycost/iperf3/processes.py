@@ -68,7 +68,10 @@ class Iperf3Run:
         self._timeout_s = timeout_s
 
     def __enter__(self) -> "Iperf3Run":
-        """Start the servers, then the clients, and wait until all of them send."""
+        """Start the servers, then the clients, each once the one before it sends.
+
+        Its begin is the zero of the times in its report, so it must not be noted late.
+        """
         try:
             ports = self.ports = self._free_ports()
             for index, port in enumerate(ports):
@@ -76,7 +79,7 @@ class Iperf3Run:
             self._await_listening(ports)
             for index, port in enumerate(ports):
                 self._start("client", index, port)
-            self._await_traffic()
+                self._await_traffic(self.clients[index])
         except BaseException:
             self.__exit__()
             raise
@@ -159,22 +162,19 @@ class Iperf3Run:
         found = [row.split() for row in rows]
         return {row[1].rpartition(":")[2] for row in found if row[3] == _LISTENING}
 
-    def _await_traffic(self) -> None:
-        """Wait until every client has written a message, and note when it began to."""
+    def _await_traffic(self, client: IperfProcess) -> None:
+        """Wait until a client has written a message, and note when it began to."""
         deadline_s = time.monotonic() + self._timeout_s
-        waiting = list(self.clients)
         # the control connection carries less than this; the first message comes after it
         enough = 4096 + self._traffic.message_bytes
-        while waiting:
-            for client in list(waiting):
-                written = written_bytes(client.pid)
-                if written is None or written >= enough:
-                    client.began_ns = time.monotonic_ns()
-                    waiting.remove(client)
+        while not client.began_ns:
+            written = written_bytes(client.pid)
+            if written is None or written >= enough:
+                client.began_ns = time.monotonic_ns()
             if ended := self._poll([*self.clients, *self.servers], time.monotonic() + _POLL_S):
                 raise self._ended(ended[0], "start")
             if time.monotonic() > deadline_s:
-                raise ProcessEnded(f"no iperf3 client sent within {self._timeout_s:g} s")
+                raise ProcessEnded(f"an iperf3 client did not send within {self._timeout_s:g} s")
 
     def _poll(self, processes: Sequence[IperfProcess], deadline_s: float) -> list[IperfProcess]:
         """Return which processes have ended, at the latest at a time."""
@@ -195,8 +195,15 @@ class Iperf3Run:
             with suppress(ValueError):
                 if other is not process and (other.process.poll() or 0) < 0:
                     process, code = other, other.process.returncode
+        said = process.last_words()
+        if code == 0 and not said:
+            return ProcessEnded(
+                f"the {self._traffic.seconds} s of the iperf3 {process.role} were over during the"
+                f" {during}: the host is too busy, or {self._traffic.n_streams} streams too many"
+                " for it"
+            )
         how = f"exit status {code}" if code >= 0 else f"by {signal.Signals(-code).name}"
-        said = process.last_words() or "nothing"
         return ProcessEnded(
-            f"the iperf3 {process.role} ended during the {during} ({how}), saying: {said}"
+            f"the iperf3 {process.role} ended during the {during} ({how}),"
+            f" saying: {said or 'nothing'}"
         )
