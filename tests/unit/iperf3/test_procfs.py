@@ -1,6 +1,8 @@
 """CPU time and bytes of a process, as the kernel counts them."""
 
 import os
+import threading
+from pathlib import Path
 
 from copycost.iperf3.procfs import usage_of, written_bytes
 
@@ -35,3 +37,21 @@ def test_cpu_time_is_at_most_the_time_that_passed() -> None:
 def test_processes_are_added_up() -> None:
     pid = os.getpid()
     assert usage_of([pid, pid]).cpu_ns > 1.5 * usage_of([pid]).cpu_ns
+
+
+def test_the_waiting_of_a_thread_that_has_ended_is_not_known() -> None:
+    pid, go_on = os.getpid(), threading.Event()
+    thread = threading.Thread(target=go_on.wait)
+    thread.start()
+    before = usage_of([pid])
+    while_it_lives = usage_of([pid]) - before
+    go_on.set()
+    thread.join()
+    while Path(f"/proc/{pid}/task/{thread.native_id}").exists():
+        pass  # the kernel takes it away a moment after it was joined
+    later = usage_of([pid])
+    if before.waiting_ns is not None:  # a kernel without CONFIG_SCHED_INFO tells nothing
+        assert while_it_lives.waiting_ns is not None
+        assert while_it_lives.waiting_ns >= 0
+    assert (later - before).waiting_ns is None
+    assert (later - before).cpu_ns >= while_it_lives.cpu_ns

@@ -119,8 +119,9 @@ class _Accountant:
 class _OwnAccountant:
     """The same for our own programs: when they have ended, the receiver has read to the goodbye.
 
-    The goodbye comes last, so nothing is left behind it; the namespaces stay as long as the files
-    of their counters are open.
+    The goodbye comes last, so no message is left behind it, though on a busy host the goodbye said
+    again may be: lost without a cause. The namespaces stay as long as the files of their counters
+    are open.
     """
 
     def __init__(self, counters: DatagramCounters) -> None:

@@ -7,6 +7,7 @@ begins and ends only when the program goes on.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,7 @@ class _Watch:
 
     def attach(self, sides: Sequence[Side]) -> None:
         self._pids = {side.name: side.program_pid for side in sides}
+        self._edges.clear()
         self._onlooker.attach(sides)
 
     def window_begins(self) -> None:
@@ -73,13 +75,17 @@ class _Watch:
         self._read()
         self._onlooker.window_ends()
 
-    def used(self, name: str) -> Usage:
-        """Return what a side used within the window."""
+    def used(self, name: str) -> Usage | None:
+        """Return what a side used within the window; None if it had ended before our look."""
         before, after = self._edges
-        return after[name] - before[name]
+        return after[name] - before[name] if name in after else None
 
     def _read(self) -> None:
-        self._edges.append({name: usage_of([pid]) for name, pid in self._pids.items()})
+        seen = {}
+        for name, pid in self._pids.items():
+            with suppress(OSError):  # on a busy host we look late, and a program may be gone
+                seen[name] = usage_of([pid])
+        self._edges.append(seen)
 
 
 def _fill(
@@ -87,6 +93,7 @@ def _fill(
 ) -> None:
     """Put a repetition of ours into the record of a driven study."""
     conclude(record, measured["status"], measured["reason"], measured["remedy"])
+    record["started_at"], record["start_ns"] = measured["started_at"], measured["start_ns"]
     record["lock_wait_s"] = measured["lock_wait_s"]
     wrong = _OF_OWN_WINDOW if is_stopped(record) else ()
     record["warnings"] += [found for found in measured["warnings"] if found["code"] not in wrong]
@@ -110,15 +117,21 @@ def _fill(
         "pairs": [{"began_ns": 0, "client": ours, "server": theirs}],
     }
     record["window"] = {"start_ns": window["start_ns"], "end_ns": window["end_ns"]}
-    record["sender"] = _side(watch.used("sender"), perf["sender"])
-    record["receiver"] = _side(watch.used("receiver"), perf["receiver"])
+    record["sender"] = _side(watch.used("sender"), ours, perf["sender"])
+    record["receiver"] = _side(watch.used("receiver"), theirs, perf["receiver"])
 
 
-def _side(usage: Usage, perf: PerfSide) -> dict[str, Any]:
+def _side(usage: Usage | None, report: Mapping[str, Any], perf: PerfSide) -> dict[str, Any]:
+    """Return a side's entry of the record; where we looked too late, by the program's own account.
+
+    That happens below perf alone, which waits for its program at once. What `cpulimit` stops, whose
+    own account would be wrong, runs without perf.
+    """
+    own = report["window"]
     return {
-        "window_ns": usage.at_ns,
-        "cpu_ns": usage.cpu_ns,
-        "waiting_ns": usage.waiting_ns,
+        "window_ns": own["end_ns"] - own["start_ns"] if usage is None else usage.at_ns,
+        "cpu_ns": report["process"]["cpu_ns"] if usage is None else usage.cpu_ns,
+        "waiting_ns": None if usage is None else usage.waiting_ns,
         # /proc counts read(2) and write(2), which our programs do not use on their sockets
         "read_bytes": None,
         "written_bytes": None,

@@ -6,6 +6,7 @@ on /proc/PID/task/TID/schedstat (CPU time, waiting time, number of runs).
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -30,7 +31,10 @@ class Usage:
     read_calls, write_calls : int or None
         How many such calls.
     waiting_ns : int or None
-        Time for which their threads could have run but had no CPU [ns]; None where nobody tells.
+        Time for which their threads could have run but had no CPU [ns]; None where nobody tells. A
+        thread takes its own with it when it ends, so a difference in which one did is None.
+    threads : frozenset of int
+        The threads that `waiting_ns` is the sum of; in a difference, those at its end.
     """
 
     at_ns: int
@@ -40,9 +44,11 @@ class Usage:
     read_calls: int | None
     write_calls: int | None
     waiting_ns: int | None
+    threads: frozenset[int]
 
     def __sub__(self, earlier: Self) -> Self:
         """Return the differences since an earlier moment."""
+        known = earlier.threads <= self.threads
         return type(self)(
             self.at_ns - earlier.at_ns,
             self.cpu_ns - earlier.cpu_ns,
@@ -50,7 +56,8 @@ class Usage:
             _minus(self.written_bytes, earlier.written_bytes),
             _minus(self.read_calls, earlier.read_calls),
             _minus(self.write_calls, earlier.write_calls),
-            _minus(self.waiting_ns, earlier.waiting_ns),
+            _minus(self.waiting_ns, earlier.waiting_ns) if known else None,
+            self.threads,
         )
 
 
@@ -65,6 +72,7 @@ def usage_of(pids: Sequence[int]) -> Usage:
     at_ns = time.monotonic_ns()
     cpu_ns = sum(time.clock_gettime_ns((~pid << 3) | _CPUCLOCK_SCHED) for pid in pids)
     files = [_pairs(pid, "io") for pid in pids]
+    waiting = _waiting_by_thread(pids)
     return Usage(
         at_ns,
         cpu_ns,
@@ -72,7 +80,8 @@ def usage_of(pids: Sequence[int]) -> Usage:
         _total(files, "wchar"),
         _total(files, "syscr"),
         _total(files, "syscw"),
-        _waiting_ns(pids),
+        sum(waiting.values()) if waiting else None,
+        frozenset(waiting),
     )
 
 
@@ -95,12 +104,13 @@ def _total(files: Sequence[dict[str, str]], key: str) -> int | None:
     return sum(int(file[key]) for file in files)
 
 
-def _waiting_ns(pids: Sequence[int]) -> int | None:
-    files = [file for pid in pids for file in Path(f"/proc/{pid}/task").glob("*/schedstat")]
-    try:
-        return sum(int(file.read_text().split()[1]) for file in files) if files else None
-    except FileNotFoundError:
-        return None  # a thread ended meanwhile, and its time with it
+def _waiting_by_thread(pids: Sequence[int]) -> dict[int, int]:
+    found = {}
+    for pid in pids:
+        for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+            with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+                found[int(file.parent.name)] = int(file.read_text().split()[1])
+    return found
 
 
 def _minus(later: int | None, earlier: int | None) -> int | None:

@@ -48,7 +48,9 @@ def start_record(
 
 
 def note_lock(record: dict[str, Any], lock: HeldLock) -> None:
-    """Put how long the lock was waited for into the record."""
+    """Put into the record how long the lock was waited for, and that the measurement begins now."""
+    record["started_at"] = datetime.now(UTC).isoformat(timespec="milliseconds")
+    record["start_ns"] = time.monotonic_ns()
     record["lock_wait_s"] = lock.wait_s
     record["warnings"] += lock_warning(lock.wait_s)
 
