@@ -12,7 +12,7 @@ from copycost.measure.command import side_command
 from copycost.measure.conversation import Conversation, SideEnded
 from copycost.measure.counters import join_counts
 from copycost.measure.edges import make_edges_prompt
-from copycost.measure.failure import Verdict, judge, judge_exits, judge_windows
+from copycost.measure.failure import Verdict, judge, judge_exits, judge_traffic, judge_windows
 from copycost.measure.kernel import KernelCounters, KernelSnapshot
 from copycost.measure.parent import MeasurementStopped
 from copycost.measure.perf_command import PerfPlan
@@ -132,10 +132,11 @@ def _collect(
             found = f"the {side.name} printed no JSON object but {side.output()[:80]!r}"
             return Verdict("failed", found, "build the programs again: delete results/bin")
         reports[side.name] = report
-    # an onlooker may stop a side, which then keeps no edge, and has an account of its own
-    late = judge_windows(reports) if task.onlooker is None else None
-    if late is not None:
-        return late
+    if task.onlooker is None:  # which may stop a side, and has an account of its own
+        interval_us = task.settings.interval_us
+        wrong = judge_windows(reports) or judge_traffic(reports, interval_us)
+        if wrong is not None:
+            return wrong
     perf: PerfSides | None = None
     if plan is not None:
         counts = {side.name: _perf_counts(task.host, plan, side) for side in sides}

@@ -28,6 +28,9 @@ _REMEDIES = (
 # counts is then mostly of another time than the bytes
 _LATEST_EDGE_SHARE = 0.5
 
+# behind their due times requests may fall in a window; more is a queue that grows on and on [s]
+_FARTHEST_BEHIND_S = 0.05
+
 # how a side words that it was the other one, or we, that ended
 _ECHOES = ("the sender closed it", "Connection reset", "Broken pipe", "orchestrator is gone")
 
@@ -96,6 +99,38 @@ def judge_windows(reports: Mapping[SideName, Mapping[str, Any]]) -> Verdict | No
             remedy = "make measure.duration_s longer or n_threads smaller, or run as root, then"
             return Verdict("failed", reason, f"{remedy} {AGAIN}")
     return None
+
+
+def judge_traffic(
+    reports: Mapping[SideName, Mapping[str, Any]], interval_us: int
+) -> Verdict | None:
+    """Return why the traffic of a window is no measurement, None if it is one.
+
+    Parameters
+    ----------
+    reports : mapping
+        What each side printed.
+    interval_us : int
+        From one request to the next [us]; 0 where requests follow replies, or there are none.
+    """
+    sender = reports["sender"]
+    far_end = reports.get("receiver", sender)
+    window_s = (sender["window"]["end_ns"] - sender["window"]["start_ns"]) / 1e9
+    if far_end["in_window"]["bytes"] == 0 and sender["total"]["bytes"] > 0:
+        reason = f"nothing arrived in the window of {window_s:.3g} s, so slow was the traffic"
+        return Verdict("failed", reason, f"make measure.duration_s longer, then {AGAIN}")
+    if interval_us == 0:
+        return None
+    per_s = len(sender["threads"]) / (interval_us / 1e6)
+    n_due, n_made = round(window_s * per_s), sender["round_trip"]["samples"]
+    if (n_due - n_made) / per_s <= _FARTHEST_BEHIND_S:
+        return None
+    reason = (
+        f"of {n_due} requests that were due in the window only {n_made} were made: round trips"
+        f" take longer than the interval of {interval_us} us, so that each request waits for all"
+        " those before it, and its time tells how long that went on"
+    )
+    return Verdict("failed", reason, f"make measure.interval_us longer, or 0, then {AGAIN}")
 
 
 def _culprit(sides: Sequence[Side], first: SideName | None) -> Side:
