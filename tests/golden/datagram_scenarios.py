@@ -42,6 +42,8 @@ SCENARIOS: dict[str, Study] = {
     "one_size_once": Study((Truth(),), sizes=(1472,), repetitions=1),
     "restless": Study((Truth(bump=1.3, noise=0.4),)),
     "even_beyond_a_datagram": Study((Truth(ns_per_byte=0.01),)),
+    "even_near_the_largest": Study((Truth(ns_per_byte=0.022),)),
+    "two_sizes": Study((Truth(),), sizes=(64, 1472)),
     "other_programs_ran": Study((Truth(flags="foreign_load"),)),
     "profiled": Study((Truth(),), profile=_profile()),
     "our_sender_too": Study((Truth(), Truth(driver="two_copy", driver_knows=False))),

@@ -1,5 +1,6 @@
 """Everything that the chapter on datagrams says, as numbers and verdicts."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -14,7 +15,6 @@ from copycost.driven.facts import (
     category_shares,
     common_facts,
     estimate,
-    finite_or_none,
     flag_counts,
     plain,
     published_rows,
@@ -136,7 +136,9 @@ def _terms(found: TwoTerms) -> dict[str, Any]:
     return {
         "fixed_ns": with_interval(found.fixed, found.fixed_low, found.fixed_high),
         "ns_per_byte": with_interval(found.per_byte, found.per_byte_low, found.per_byte_high),
-        "even_bytes": finite_or_none(found.even_bytes),
+        "even_bytes": with_interval(found.even_bytes, found.even_low, found.even_high)
+        if math.isfinite(found.even_bytes)
+        else None,
         "r_squared": found.r_squared,
         "misfit": found.misfit,
         "fits": found.misfit <= _MISFIT,

@@ -1,8 +1,10 @@
 """A cost of two terms: so much per item and so much per byte of it, with intervals.
 
 The sizes are exact and the costs' errors are in proportion to them, so each cost has the weight of
-its inverse square. Repetitions enter one by one; where the sizes' means lie off the line by more
-than the repetitions spread, the misfit makes the interval, as in `copycost.stats.errors_in_both`.
+its inverse square. A size's cost is the median of its repetitions, as elsewhere in the report: by
+their mean, one disturbed repetition of three is enough to bend the line. Where the medians lie off
+the line by more than the repetitions spread, the misfit makes the interval, as in
+`copycost.stats.errors_in_both`.
 """
 
 import math
@@ -13,7 +15,7 @@ import numpy as np
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray
 
-METHOD = "least squares with relative errors; t interval, widened by the misfit"
+METHOD = "least squares of the medians with relative errors; t interval, widened by the misfit"
 """What the fit is called, wherever a text names it."""
 
 
@@ -27,11 +29,14 @@ class TwoTerms:
         The terms, in the unit of the cost, and per byte.
     fixed_low, fixed_high, per_byte_low, per_byte_high
         Intervals; NaN with fewer than three sizes.
+    even_low, even_high
+        Interval of `even_bytes` (Fieller's, of a quotient); NaN where there is none, or where a
+        term may be nothing.
     r_squared
         Share of the weighted spread of the cost that the line explains.
     misfit
-        Share of the fitted cost by which a size's mean lies off the line at most, of the sizes that
-        lie further off than their repetitions leave open (Bonferroni's interval, for all sizes at
+        Share of the fitted cost by which a size lies off the line at most, of the sizes that lie
+        further off than their repetitions leave open (Bonferroni's interval, for all sizes at
         once); 0 without such a size.
     n_sizes
         Sizes that it rests on.
@@ -43,6 +48,8 @@ class TwoTerms:
     per_byte: float
     per_byte_low: float
     per_byte_high: float
+    even_low: float
+    even_high: float
     r_squared: float
     misfit: float
     n_sizes: int
@@ -67,18 +74,20 @@ def fit_two_terms(costs: dict[int, FloatArray], confidence: float) -> TwoTerms |
     if len(sizes) < 2:
         return None
     x = np.array(sizes, dtype=np.float64)
-    means = np.array([costs[size].mean() for size in sizes])
-    counts = np.array([costs[size].size for size in sizes], dtype=np.float64)
-    weight = counts / means**2
+    middles = np.array([float(np.median(costs[size])) for size in sizes])
+    counts = np.array([_worth(costs[size].size) for size in sizes])
+    weight = counts / middles**2
     design = np.stack([np.ones_like(x), x], axis=1)
     scatter = np.linalg.inv(design.T @ (weight[:, None] * design))
-    fixed, per_byte = scatter @ (design.T @ (weight * means))
+    fixed, per_byte = scatter @ (design.T @ (weight * middles))
     fitted = fixed + per_byte * x
-    centre = np.average(means, weights=weight)
-    spread = float(np.sum(weight * (means - centre) ** 2))
-    residual = float(np.sum(weight * (means - fitted) ** 2))
-    half = _half_widths(costs, sizes, scatter, residual, confidence)
-    off = np.abs(means - fitted) / np.abs(fitted)
+    centre = np.average(middles, weights=weight)
+    spread = float(np.sum(weight * (middles - centre) ** 2))
+    residual = float(np.sum(weight * (middles - fitted) ** 2))
+    reach = _reach(costs, len(sizes), residual, confidence)
+    half = reach * np.sqrt(np.diag(scatter))
+    even = _quotient_interval(fixed, per_byte, reach**2 * scatter)
+    off = np.abs(middles - fitted) / np.abs(fitted)
     for_all = 1.0 - (1.0 - confidence) / len(sizes)
     sure = off[off > _by_chance(costs, for_all) / np.sqrt(counts)]
     return TwoTerms(
@@ -88,28 +97,54 @@ def fit_two_terms(costs: dict[int, FloatArray], confidence: float) -> TwoTerms |
         float(per_byte),
         float(per_byte - half[1]),
         float(per_byte + half[1]),
+        even[0],
+        even[1],
         1.0 - residual / spread if spread > 0.0 else 1.0,
         float(sure.max(initial=0.0)),
         len(sizes),
     )
 
 
-def _half_widths(
-    costs: dict[int, FloatArray],
-    sizes: list[int],
-    scatter: FloatArray,
-    residual: float,
-    confidence: float,
-) -> FloatArray:
-    """Return half the widths of both intervals; NaN where nothing makes one."""
-    errors: FloatArray = np.sqrt(np.diag(scatter))
-    if len(sizes) < 3:
-        return np.full(2, np.nan)
-    upper = (1.0 + confidence) / 2.0
-    misfit = residual / (len(sizes) - 2)
-    reach = t_quantile(upper, len(sizes) - 2) * np.sqrt(misfit)
-    widths: FloatArray = max(reach, _by_chance(costs, confidence)) * errors
-    return widths
+def _worth(n: int) -> float:
+    """Return how many values a mean would need to be as certain as the median of `n`.
+
+    Of normal errors; from three values on, the median's variance is at most pi / 2 times the
+    mean's.
+    """
+    return n if n < 3 else 2.0 * n / math.pi
+
+
+def _reach(costs: dict[int, FloatArray], n_sizes: int, residual: float, confidence: float) -> float:
+    """Return how many of the scatter's standard errors an interval reaches; NaN without any."""
+    if n_sizes < 3:
+        return math.nan
+    misfit = residual / (n_sizes - 2)
+    reach = t_quantile((1.0 + confidence) / 2.0, n_sizes - 2) * math.sqrt(misfit)
+    return max(reach, _by_chance(costs, confidence))
+
+
+def _quotient_interval(above: float, below: float, spread: FloatArray) -> tuple[float, float]:
+    """Return the interval of a quotient of two estimates that err together; NaN if it has no end.
+
+    It holds the values q for which above - q x below may be 0.
+
+    Parameters
+    ----------
+    spread
+        Their covariance times the square of how far an interval reaches, shape (2, 2).
+
+    Source
+    ------
+    E. C. Fieller, Some problems in interval estimation, J. R. Stat. Soc. B 16 (1954).
+    """
+    square = below**2 - spread[1, 1]
+    middle = above * below - spread[0, 1]
+    rest = above**2 - spread[0, 0]
+    if not (square > 0.0 and rest > 0.0):
+        return math.nan, math.nan
+    # not negative, but for rounding: the estimate itself is always inside
+    half = math.sqrt(max(middle**2 - square * rest, 0.0))
+    return (middle - half) / square, (middle + half) / square
 
 
 def _by_chance(costs: dict[int, FloatArray], confidence: float) -> float:
