@@ -1,5 +1,7 @@
 """The chapter's text in every branch, as it stands in tests/golden (see golden/compare.py)."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -151,6 +153,35 @@ def test_text_is_the_golden_one(name: str, tmp_path: Path) -> None:
 def test_the_price_in_words_is_the_golden_one(name: str, tmp_path: Path) -> None:
     text = _environment().from_string(PRICES).render(profile=_facts(name, tmp_path))
     assert text == golden_text(TEXTS / "price" / f"{name}.md", text)
+
+
+def _price(
+    sender: dict[str, int], folder: Path, wobble: Sequence[float] = TWO.wobble
+) -> dict[str, Any]:
+    two = replace(TWO, wobble=wobble)
+    facts = facts_of([two, replace(ZERO, stacks={**ZERO.stacks, "sender": sender})], folder)
+    price: dict[str, Any] = facts["differences"][0]["price"]
+    return price
+
+
+def test_copying_that_is_gone_was_spared_however_much_it_varied(tmp_path: Path) -> None:
+    restless = (1.0, 4.0, 1.5)
+    spared = _price(ZERO_COPY, tmp_path / "gone", wobble=restless)["spared"]
+    assert (spared["direction"], spared["low"]) == ("grew", 0.0)
+    some_left = _changed(ZERO_COPY, _copy_from_iter=10)
+    spared = _price(some_left, tmp_path / "left", wobble=restless)["spared"]
+    assert spared["direction"] == "no change seen"
+    assert spared["low"] < 0.0
+
+
+def test_work_within_other_work_is_paid_for_once(tmp_path: Path) -> None:
+    nested = {stack.replace("skb_copy_ubufs", "msg_zerocopy_complete_[k];skb_copy_ubufs"): share
+              for stack, share in ZERO_COPY.items()}  # fmt: skip
+    flat, deep = (
+        _price(sender, tmp_path / name) for name, sender in (("flat", ZERO_COPY), ("deep", nested))
+    )
+    assert deep["paid"]["mean"] == pytest.approx(flat["paid"]["mean"])
+    assert deep["paid"]["mean"] == pytest.approx(sum(p["cost"]["mean"] for p in deep["parts"]))
 
 
 def _facts(name: str, folder: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from copycost.profile.changes import Change, changes, negated
 from copycost.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.profile.grid import CellKey
 from copycost.profile.names import SIDES, Pair, pair_slug, slug_of
-from copycost.profile.shares import Lists, Share
+from copycost.profile.shares import Lists
 from copycost.profile.tables import Repetition
 from copycost.stats.settings import StatisticsSettings
 
@@ -17,6 +17,8 @@ _ROWS = 8
 # what zero-copy does besides, and what it is to spare: everywhere, and in the sender
 _PRICE = ("pinning", "notification", "deferred_copy")
 _SPARED = ("user_copy", "copy")
+# of what it was, in every round: as good as nothing
+_GONE = 0.01
 
 Rounds = Sequence[tuple[Repetition, Repetition]]
 
@@ -56,7 +58,7 @@ def difference_facts(
         "labels": labels_of(
             {before: [one for one, _ in rounds], pair[1][2]: [other for _, other in rounds]}
         ),
-        "price": _price(rounds, settings.confidence),
+        "price": _price(rounds, lists, settings.confidence),
     }
 
 
@@ -115,25 +117,29 @@ def _working_function(stack: Stack, lists: Lists) -> str:
     return stack[-1]
 
 
-def _price(rounds: Rounds, confidence: float) -> dict[str, Any] | None:
+def _price(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any] | None:
     """Return what the second cell does besides, and what of the first it spares; both sides.
 
     Means over the rounds, so that they add up. None where the second does none of it.
     """
-    extra = {name: [_category_cost(other, name, SIDES) for _, other in rounds] for name in _PRICE}
+    paid_for = [_innermost_costs(other, _PRICE, SIDES, lists) for _, other in rounds]
+    extra = {name: [costs[name] for costs in paid_for] for name in _PRICE}
     if not any(any(values) for values in extra.values()):
         return None
-    spared = [
-        sum(
-            _category_cost(one, name, ("sender",)) - _category_cost(other, name, ("sender",))
-            for name in _SPARED
-        )
-        for one, other in rounds
+    copying = [
+        tuple(sum(_innermost_costs(run, _SPARED, ("sender",), lists).values()) for run in both)
+        for both in rounds
     ]
+    spared = [before - after for before, after in copying]
     paid = [sum(values) for values in zip(*extra.values(), strict=True)]
     totals = [sum(other.ns_per_kib(side) for side in other.shares) for _, other in rounds]
     balance = [a - b for a, b in zip(paid, spared, strict=True)]
     all_paid, all_spared, all_balance = changes([paid, spared, balance], confidence)
+    if all(before > 0.0 and after <= _GONE * before for before, after in copying):
+        # What is not there any more was spared, however much it varied while it was there.
+        all_spared = _no_less_than_nothing(all_spared)
+        if len(rounds) > 1:
+            all_spared["direction"] = "grew"
     parts: list[dict[str, Any]] = [
         {
             "name": name,
@@ -159,13 +165,26 @@ def _no_less_than_nothing(cost: Change) -> Change:
     return {**cost, "low": None if cost["low"] is None else max(0.0, cost["low"])}
 
 
-def _category_cost(one: Repetition, category: str, sides: Sequence[str]) -> float:
-    """Return the CPU time per KiB spent in a category and all that it calls [ns]."""
-    return sum(
-        one.shares[side].categories.get(category, Share()).inclusive * one.ns_per_kib(side)
-        for side in sides
-        if side in one.shares
-    )
+def _innermost_costs(
+    one: Repetition, names: Sequence[str], sides: Sequence[str], lists: Lists
+) -> dict[str, float]:
+    """Return the CPU time per KiB of some categories, each with all that it calls [ns].
+
+    A sample that goes through several of them counts once, for the innermost: the deferred copy
+    that a notification's function calls is a copy.
+    """
+    found = dict.fromkeys(names, 0.0)
+    for side in sides:
+        if side not in one.shares:
+            continue
+        stacks = one.stacks[side]
+        scale = one.ns_per_kib(side) / sum(stacks.values())
+        for stack, weight in stacks.items():
+            inside = (lists.categories.of_frame(frame) for frame in reversed(stack))
+            name = next((category for category in inside if category in found), None)
+            if name is not None:
+                found[name] += weight * scale
+    return found
 
 
 def _mean(values: Sequence[float]) -> float:
