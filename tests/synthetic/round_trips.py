@@ -56,6 +56,7 @@ def make_round_trips(trips: RoundTrips) -> pd.DataFrame:
                     "status": "measured" if measured else "skipped",
                     "reason": trips.skipped,
                     "remedy": None,
+                    "warnings": None,
                     "samples": float(trips.samples),
                     "mean_ns": median * 1.1,
                     "max_ns": median * 50,

@@ -1,7 +1,8 @@
 """The shape of throughput over the threads."""
 
+import numpy as np
 import pytest
-from analysed import facts_of
+from analysed import facts_of, text_of
 from synthetic import Run
 
 from copycost.analysis.questions.contention import _shape
@@ -37,3 +38,33 @@ def test_known_scaling_is_found() -> None:
     assert question["verdict"] == "gains_then_falls"
     assert {row["gains_up_to"] for row in question["by_implementation"]} == {2}
     assert question["by_implementation"][0]["steps"][0]["value"] == pytest.approx(1.8, rel=0.05)
+
+
+def test_implementation_that_goes_the_other_way_is_named() -> None:
+    """What all of them do together need not be what each of them does."""
+
+    def truth(name: str, size: int, threads: int) -> float:
+        return {"zero_copy": -0.5, "one_copy": 0.2}.get(name, 0.0) * (threads - 1)
+
+    run = Run(
+        msg_bytes=(1024, 65536),
+        n_threads=(1, 2),
+        noise=0.005,
+        log_ratio=truth,
+        scaling=lambda n_threads: 1.3,
+    )
+    facts = facts_of(run)
+    here = facts["conditions"]["veth"]
+    assert here["evidence"]["cost_grows_with_threads"]["weight"] == "shown"
+    apart = here["questions"]["q3"]["apart"]
+    assert [row["implementation"] for row in apart["cost"]] == ["one_copy"]
+    assert apart["cost"][0]["value"] == pytest.approx(np.exp(-0.2), rel=0.05)
+    assert "That is over the implementations together; for `one_copy` it was 0.8" in text_of(
+        facts, "analysis"
+    )
+
+
+def test_nobody_goes_the_other_way_where_all_are_alike() -> None:
+    run = Run(msg_bytes=(1024, 65536), n_threads=(1, 2), noise=0.005)
+    apart = facts_of(run)["conditions"]["veth"]["questions"]["q3"]["apart"]
+    assert apart["cost"] == []

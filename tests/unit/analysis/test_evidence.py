@@ -1,5 +1,8 @@
 """Explanations appear only as their evidence allows."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from analysed import facts_of
@@ -122,6 +125,30 @@ def test_path_and_pages(
 ) -> None:
     fact = facts_of(Run(**CELL, changes=changes))["conditions"]["veth"]["evidence"][predicate]
     assert (fact["weight"], fact["value"]) == (weight, value)
+
+
+@pytest.mark.parametrize("predicate", ["segments_lost", "message_cost_dominates"])
+def test_what_zero_copy_does_explains_nothing_about_one_copy(predicate: str) -> None:
+    """Question 4 compares the two that copy, so what explains it has to be theirs."""
+
+    def retransmits(row: Mapping[str, object]) -> float:
+        return 1e6 if row["implementation"] == "zero_copy" else 10.0
+
+    def truth(name: str, size: int, threads: int) -> float:
+        return -2.0 if name == "zero_copy" and size == 1024 else 0.0
+
+    run = Run(
+        msg_bytes=(1024, 65536),
+        n_threads=(1,),
+        noise=0.005,
+        log_ratio=truth,
+        changes={"tcp_retransmits": retransmits},
+    )
+    all_three, two = (
+        facts_of(replace(run, implementations=names))["conditions"]["veth"]["evidence"][predicate]
+        for names in (IMPLEMENTATIONS, ("two_copy", "one_copy"))
+    )
+    assert all_three["value"] == pytest.approx(two["value"], rel=0.05)
 
 
 def test_message_and_copy_are_held_against_each_cache() -> None:

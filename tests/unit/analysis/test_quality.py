@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from analysed import facts_of
+from analysed import facts_of, text_of
 from synthetic import Run, make_cells
 
 from copycost.analysis.plain import Facts
@@ -57,6 +57,23 @@ def test_warned_repetitions_are_compared_with_and_without() -> None:
     assert quality["without_warned"]["n_repetitions"] == 12
     assert quality["without_warned"]["n_compared"] == 12
     assert quality["without_warned"]["n_reversed"] == 0
+
+
+def test_a_single_round_that_is_left_is_no_other_verdict() -> None:
+    """Without two rounds of three nothing is told any more, which says nothing of those two."""
+    run = Run(
+        msg_bytes=(1024, 65536),
+        n_threads=(1,),
+        noise=0.001,
+        warnings=lambda name, size, threads, rep: (
+            "steal" if size == 1024 and rep < 3 and name == "two_copy" else ""
+        ),
+    )
+    facts = facts_of(run)
+    without = facts["conditions"]["veth"]["quality"]["without_warned"]
+    # Two comparisons with two_copy at 1 KiB; the one between the others keeps its rounds.
+    assert (without["n_left_once"], without["n_compared"], without["n_changed"]) == (2, 4, 0)
+    assert "Two others would rest on a single round" in text_of(facts, "analysis")
 
 
 @pytest.mark.parametrize(

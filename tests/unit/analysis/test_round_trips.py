@@ -31,6 +31,19 @@ def words_of(facts: Facts) -> str:
     return str(text).replace("\u00a0", " ")
 
 
+def test_disturbed_repetitions_are_told() -> None:
+    trips = RoundTrips()
+    table = make_round_trips(trips)
+    assert "warning" not in words_of(facts_of_trips(trips))
+    table.loc[table.index[0], "warnings"] = "few_messages;steal"
+    config = {"round_trips": round_trips_config(trips), "measure": {"interval_us": 0}}
+    facts = round_trip_facts(table, config, SETTINGS)
+    assert facts is not None
+    assert facts["conditions"][0]["warnings"] == {"steal": 1}
+    text = words_of(plain(facts))
+    assert "the machine was disturbed: the hypervisor took CPU time away (1)." in text
+
+
 def test_known_difference_is_found_in_every_percentile() -> None:
     condition = facts_of_trips(RoundTrips())["conditions"][0]
     found = {

@@ -8,11 +8,10 @@ from copycost.analysis.cube import logarithms
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.plain import Facts
 from copycost.analysis.quality_table import (
-    DISTURBANCES,
     GATES,
     Gate,
+    disturbances,
     disturbed,
-    has_warning,
     quality_table,
 )
 from copycost.analysis.view import View, largest_block
@@ -50,9 +49,7 @@ def quality_facts(view: View) -> Facts:
         "gates": [_gate_facts(view, gate, table, found.get(gate.id)) for gate in GATES],
         "n_measured": len(measured),
         "n_warned": int(warned.sum()),
-        "warnings": {
-            code: n for code in DISTURBANCES if (n := int(has_warning(measured, code).sum()))
-        },
+        "warnings": disturbances(measured),
         "round_drift": _round_drift(measured),
         "without_warned": without_facts(view, warned),
         "without_flagged": without_facts(view, _any(found, measured)),

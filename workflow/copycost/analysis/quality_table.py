@@ -137,6 +137,12 @@ def disturbed(measured: pd.DataFrame) -> pd.Series:
     return found
 
 
+def disturbances(measured: pd.DataFrame) -> dict[str, int]:
+    """Return how many rows of a table came with each disturbance, of those that some row has."""
+    counts = {code: int(has_warning(measured, code).sum()) for code in DISTURBANCES}
+    return {code: n for code, n in counts.items() if n}
+
+
 def has_warning(measured: pd.DataFrame, code: str) -> pd.Series:
     """Return, per row of the cells table, whether it came with a warning."""
     found = [code in str(text).split(";") for text in measured["warnings"]]

@@ -12,6 +12,7 @@ from copycost.analysis.labels import copied_label
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.missing import missing_facts
 from copycost.analysis.plain import Facts
+from copycost.analysis.quality_table import disturbances, disturbed
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.stats.medians import median_intervals
 from copycost.stats.ratios import Direction, holm, paired_ratio
@@ -38,7 +39,8 @@ def round_trip_facts(
         How requests follow each other; a closed loop sends the next when the reply has come.
     conditions
         Per condition: slug, label, n_threads, n_measured, n_failed, n_skipped, failed, skipped,
-        labels (of copied zero-copy), rows, ratios, n_compared, n_sure.
+        labels (of copied zero-copy), n_warned (repetitions that the machine disturbed), warnings
+        (the same per disturbance), rows, ratios, n_compared, n_sure.
     rows
         implementation, msg_bytes, n_threads, n (repetitions), samples (round trips, all
         repetitions), and per percentile (and mean, maximum, CPU time per round trip) median, low,
@@ -78,6 +80,8 @@ def _condition(studied: Studied, rows: pd.DataFrame, settings: StatisticsSetting
         "failed": missing_facts(rows, "failed"),
         "skipped": missing_facts(rows, "skipped"),
         "labels": {name: _label(measured, name) for name in studied.implementations},
+        "n_warned": int(disturbed(measured).sum()),
+        "warnings": disturbances(measured),
         "rows": _rows(studied, measured, settings),
         "ratios": ratios,
         "n_compared": len(ratios),

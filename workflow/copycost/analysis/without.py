@@ -71,9 +71,11 @@ def without_facts(view: View, flagged: pd.Series) -> Facts:
     n_compared, n_changed, n_reversed
         Comparisons that can be made with and without them; of these, those with another verdict,
         and those with the opposite one.
+    n_left_once
+        Comparisons besides, of which one round is left: that is no verdict, so no other one.
     """
     facts: Facts = {"n_repetitions": int(flagged.sum())}
-    nothing = {"n_compared": 0, "n_changed": 0, "n_reversed": 0}
+    nothing = {"n_compared": 0, "n_changed": 0, "n_reversed": 0, "n_left_once": 0}
     if not flagged.any():
         return facts | nothing | {"status": "none"}
     if flagged.all():
@@ -84,10 +86,13 @@ def without_facts(view: View, flagged: pd.Series) -> Facts:
         again, on=_PAIR, suffixes=("", "_again")
     )
     both = both[(both["n_pairs"] > 0) & (both["n_pairs_again"] > 0)]
-    pairs = list(zip(both["verdict"], both["verdict_again"], strict=True))
+    left_once = (both["n_pairs"] > 1) & (both["n_pairs_again"] == 1)
+    whole = both[~left_once]
+    pairs = list(zip(whole["verdict"], whole["verdict_again"], strict=True))
     return facts | {
         "status": "compared",
         "n_compared": len(pairs),
         "n_changed": sum(before != after for before, after in pairs),
         "n_reversed": sum(pair in _OPPOSITE for pair in pairs),
+        "n_left_once": int(left_once.sum()),
     }

@@ -1,12 +1,22 @@
 """Question 3: how threads and contention for the caches interact."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.placement import placement_of
 from copycost.analysis.plain import Facts
-from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.quantities import growth_over_threads
+from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
 from copycost.analysis.view import View
+
+_GROWING: dict[str, Callable[[View], str]] = {
+    "switches": lambda view: "context_switches_per_message",
+    "cost": lambda view: view.cost_column,
+    "l1d": lambda view: view.per_byte("l1d_load_misses"),
+    "llc": lambda view: view.per_byte("llc_load_misses"),
+}
+"""The quantities whose growth with the threads the evidence tells over all implementations."""
 
 
 def contention_facts(view: View) -> Facts:
@@ -24,6 +34,9 @@ def contention_facts(view: View) -> Facts:
     by_implementation
         Per implementation its shape, its steps and the whole way from the fewest threads of the
         grid to the most; each a ratio over the sizes that have both.
+    apart
+        Per quantity that grows, or not, over all implementations together (see `_GROWING`): the
+        implementations for which that is certainly the other way, each with its own ratio.
     n_cpus
         CPUs that sending and receiving threads share; None where they were not pinned.
     """
@@ -42,6 +55,7 @@ def contention_facts(view: View) -> Facts:
         "n_cpus": placement.n_cpus if placement else None,
         "fewest": view.n_threads[0],
         "most": view.n_threads[-1],
+        "apart": {name: _apart(view, metric(view)) for name, metric in _GROWING.items()},
         "service": _service_growth(view),
     }
 
@@ -88,6 +102,25 @@ def _verdict(view: View, shapes: list[str]) -> str:
     if not shapes:
         return "one_thread_count"
     return shapes[0] if len(shapes) == 1 else "differs"
+
+
+def _apart(view: View, metric: str) -> list[Facts]:
+    """Return the implementations that go the other way than all of them together."""
+    few, many = view.n_threads[0], view.n_threads[-1]
+    if few == many or not view.counted(metric):
+        return []
+    ways = {
+        name: view.pooled(view.thread_logs(metric, name, many, few))
+        for name in view.implementations
+        if view.has(name)
+    }
+    whole = growth_over_threads(view, metric)
+    sign = ratio_sign(whole) if whole else None
+    return [
+        {"implementation": name} | ratio_facts(own)
+        for name, own in ways.items()
+        if own.n_pairs > 1 and ratio_sign(own) not in (sign, 0, None)
+    ]
 
 
 def _service_growth(view: View) -> list[Facts]:
