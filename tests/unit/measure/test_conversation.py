@@ -5,6 +5,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -40,3 +41,15 @@ def test_a_side_that_has_ended_by_the_time_of_a_late_look_may_have_ended_in_time
     of_an_ended_sender.watch_until(time.monotonic_ns() - 10**6, "drain")
     assert of_an_ended_sender.phase == "drain"
     of_an_ended_sender.await_end()
+
+
+def test_the_sender_hears_of_the_window_last(
+    of_an_ended_sender: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (sender,) = of_an_ended_sender.sides
+    of_an_ended_sender.sides.append(replace(sender, name="receiver"))
+    told: list[tuple[str, str]] = []
+    monkeypatch.setattr(Side, "say", lambda side, line: told.append((side.name, line)))
+    start_ns, end_ns = of_an_ended_sender.open_window(0.1, 0.2)
+    line = f"window {start_ns} {end_ns}"
+    assert told == [("receiver", line), ("sender", line)]
