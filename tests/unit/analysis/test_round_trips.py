@@ -42,6 +42,7 @@ def test_disturbed_repetitions_are_told() -> None:
     assert facts["conditions"][0]["warnings"] == {"steal": 1}
     text = words_of(plain(facts))
     assert "the machine was disturbed: the hypervisor took CPU time away (1)." in text
+    assert "their number.\nOne repetition of " in text
 
 
 def test_known_difference_is_found_in_every_percentile() -> None:
