@@ -34,6 +34,17 @@ def test_without_a_testbed_it_answers_for_all(
     assert [line.partition(":")[0] for line in said] == ["loopback", "veth"]
 
 
+def test_between_two_points_it_says_whose_intervals_these_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = facts_of(Study((Truth(bend=0.0006, noise=0.002),)))
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps(made), encoding="utf-8")
+    ends = [point["bits_per_s"]["median"] for point in made["curves"][0]["points"][-2:]]
+    assert main(["plan", "--gbps", str(sum(ends) / 2e9), "--facts", str(path)]) == 0
+    assert "95 % intervals of the CPU that these took)" in capsys.readouterr().out
+
+
 def test_beyond_what_was_measured_it_says_so(
     facts: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -103,6 +103,15 @@ def test_a_plan_off_the_line_lies_between_its_neighbours() -> None:
     assert 80 < plan.sender.percent < 100
 
 
+def test_a_plan_takes_no_more_than_a_stream_can_use() -> None:
+    facts = facts_of(Study((Truth(noise=0.2),)))
+    top = facts["curves"][0]["lines"]["sender"]["most_bits_per_s"]
+    (plan,) = plan_for(facts, 0.999 * top, "loopback")
+    assert plan.basis == "line"
+    assert plan.sender is not None
+    assert plan.sender.high == 100.0
+
+
 def test_the_plan_with_the_least_cpu_comes_first() -> None:
     facts = facts_of(Study((Truth(), Truth(n_streams=2, gbps_per_percent=0.19))))
     first, second = plan_for(facts, 10e9, "loopback")

@@ -98,6 +98,8 @@ def sentence(plans: Sequence[Plan], gbps: float, confidence: float) -> str:
         )
     needs = [f"{_need(need, best.basis)} at the {name}" for name, need in _sides(best)]
     interval = "" if best.sender.low is None else f"; in brackets {confidence * 100:g} % intervals"
+    if interval and best.basis == "points":
+        interval += " of the CPU that these took"
     return (
         f"{best.testbed}: {gbps:g} Gbit/s takes {' and '.join(needs)}, in per cent of one"
         f" CPU, with {streams(best.n_streams)} of {best.driver} ({_BASIS[best.basis]}{interval})"

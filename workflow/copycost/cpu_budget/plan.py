@@ -87,7 +87,7 @@ def _plan(curve: Mapping[str, Any], bits_per_s: float) -> Plan:
         on_line = all(line is not None and bits_per_s <= line["most_bits_per_s"] for line in lines)
         basis = "line" if on_line else "points"
         needs = {
-            side: _on_line(curve["lines"][side], bits_per_s)
+            side: _on_line(curve["lines"][side], bits_per_s, 100.0 * curve["n_streams"])
             if on_line
             else _between(points, side, bits_per_s)
             for side in needs
@@ -104,7 +104,8 @@ def _plan(curve: Mapping[str, Any], bits_per_s: float) -> Plan:
     )
 
 
-def _on_line(line: Mapping[str, Any], bits_per_s: float) -> Need:
+def _on_line(line: Mapping[str, Any], bits_per_s: float, most_percent: float) -> Need:
+    """Read a bitrate's CPU off a line; a side has one thread per stream, so there is a most."""
     slope, intercept = line["slope"]["value"], line["intercept"]["value"]
     percent = (bits_per_s - intercept) / slope
     if line["reach"] is None:
@@ -116,7 +117,7 @@ def _on_line(line: Mapping[str, Any], bits_per_s: float) -> Need:
         + 2.0 * percent * line["covariance"]
     ) / slope**2
     half = line["reach"] * max(variance, 0.0) ** 0.5
-    return Need(max(0.0, percent), max(0.0, percent - half), percent + half)
+    return Need(max(0.0, percent), max(0.0, percent - half), min(percent + half, most_percent))
 
 
 def _between(points: Sequence[Mapping[str, Any]], side: str, bits_per_s: float) -> Need:
