@@ -107,7 +107,8 @@ def congestion_control_of(driver: Mapping[str, Any]) -> str | None:
 def _waiting_ns(record: Mapping[str, Any], side: str) -> int | None:
     """Return for how long a side waited for a CPU, without the time that a limiter held it back.
 
-    The kernel counts a task that its group's quota holds back as one that waits for a CPU.
+    The kernel counts a task that its group's quota holds back as one that waits for a CPU, and the
+    time for which it held a group back once per CPU. So nobody tells where tasks share CPUs.
     """
     waiting_ns: int | None = record[side]["waiting_ns"]
     limiter = record["limiter"]
@@ -115,7 +116,11 @@ def _waiting_ns(record: Mapping[str, Any], side: str) -> int | None:
         return waiting_ns
     if limiter["throttled"] is None:
         return waiting_ns  # stopped by a signal, it does not count as waiting
-    return max(0, waiting_ns - int(limiter["throttled"]["throttled_ns"]))
+    throttled_ns = int(limiter["throttled"]["throttled_ns"])
+    n_cpus = len(set(record["settings"]["sender_cpus"]))
+    if throttled_ns and record["cell"]["n_streams"] > n_cpus:
+        return None
+    return max(0, waiting_ns - throttled_ns)
 
 
 def _percent(value: float | None, window_ns: int) -> float:
