@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from copycost.errors import Unavailable
 from copycost.measure.working_set import (
     NotEnoughMemory,
     _cgroup_rooms,
     available_memory_bytes,
     check_memory,
+    check_ring,
     ring_bytes,
     time_to_fill_s,
 )
@@ -52,6 +54,20 @@ def test_threads_that_run_at_once_fill_a_cache_together_and_others_do_not(
     assert ring_bytes("cold", host(32 * MIB), n_threads, n_at_once) == expected
     assert ring_bytes("hot", host(32 * MIB), n_threads, n_at_once) == 0
     assert ring_bytes("16777216", host(32 * MIB), n_threads, n_at_once) == 16 * MIB
+
+
+def test_messages_that_must_exist_at_once_may_be_no_such_working_set() -> None:
+    # 256 messages in flight for each of 8 threads
+    with pytest.raises(Unavailable, match=r"zero_copy had to have 32\.5 MiB of messages") as caught:
+        check_ring(str(256 << 10), 8 * 4_261_888, "zero_copy")
+    assert "no working set of 256.0 KiB" in caught.value.reason
+    assert "larger working set" in caught.value.remedy
+
+
+@pytest.mark.parametrize("working_set", ["hot", "cold", "16777216"])
+def test_a_ring_of_about_the_size_that_names_it_is_let_pass(working_set: str) -> None:
+    check_ring(working_set, 17 * MIB, "zero_copy")
+    check_ring(working_set, 15 * MIB, "zero_copy")
 
 
 def test_a_sender_has_time_to_make_its_ring() -> None:

@@ -21,6 +21,7 @@ from copycost.measure.placement import Placement
 from copycost.measure.side import PerfUnusable, Side, SideName, end_sides, start_side
 from copycost.measure.sink import settle_sink
 from copycost.measure.task import Task
+from copycost.measure.working_set import check_ring
 from copycost.records.record import PerfSide, PerfSides, SinkFacts, prepare_check
 from copycost.testbed.testbed import Testbed
 
@@ -53,6 +54,8 @@ def run_attempt(
     ------
     PerfUnusable
         If perf gave up before its program began; without perf it may still work.
+    Unavailable
+        If the messages that had to exist at once were no such working set.
     MeasurementStopped
         If the workflow is gone.
     """
@@ -137,11 +140,12 @@ def _collect(
         wrong = judge_windows(reports) or judge_traffic(reports, interval_us)
         if wrong is not None:
             return wrong
+    sender = reports["sender"]
+    check_ring(task.cell.working_set, sender["ring"]["bytes"], task.cell.implementation)
     perf: PerfSides | None = None
     if plan is not None:
         counts = {side.name: _perf_counts(task.host, plan, side) for side in sides}
         perf = {"sender": counts["sender"], "receiver": counts.get("receiver")}
-    sender = reports["sender"]
     sink = None
     if testbed.drop_hook is not None:
         sink = settle_sink(testbed.drop_hook, sender["total"], task.cell.msg_bytes)

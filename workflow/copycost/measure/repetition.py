@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from copycost.checkout import current_commit
 from copycost.config import Settings
-from copycost.errors import ConfigError, HostError
+from copycost.errors import ConfigError, HostError, Unavailable
 from copycost.grid import Cell
 from copycost.measure.attempt import Measurement, run_attempt
 from copycost.measure.counters import no_perf
@@ -35,7 +35,6 @@ from copycost.measure.working_set import (
     time_to_fill_s,
 )
 from copycost.records.record import SCHEMA_VERSION, PerfSides, Record, cell_key, host_digest
-from copycost.testbed.namespaces import TestbedUnavailable
 from copycost.testbed.testbed import Testbed, TestbedKind, open_testbed
 
 DEFAULT_IO_TIMEOUT_S = 10.0
@@ -148,7 +147,7 @@ def _measure(record: Record, task: Task) -> None:
                 "addresses": list(testbed.addresses),
             }
             outcome, perf_failure = _with_or_without_perf(task, placement, testbed)
-    except TestbedUnavailable as error:
+    except Unavailable as error:
         outcome = Verdict("skipped", error.reason, error.remedy)
     except NotEnoughMemory as error:
         outcome = Verdict("failed", error.reason, error.remedy)

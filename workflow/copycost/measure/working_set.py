@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.conditions import COLD, HOT
-from copycost.errors import HostError
+from copycost.errors import HostError, Unavailable
 from copycost.sizes import format_size
 
 # how many times a last-level cache the cold rings are together of the threads that use it at once:
@@ -27,6 +27,9 @@ _HEAP_HEADER_BYTES = 16
 _KEEPS_A_COPY = "sendfile"
 # messages that a sender holds in flight per thread, at least, however large they are
 _MESSAGES_IN_FLIGHT = 4
+# a ring that was given as a size is at most so many times that: it grows to the messages that must
+# exist at once
+_MOST_TIMES_ASKED = 2
 # what is left to everybody else, and to the kernel's own buffers
 _SPARE_SHARE = 0.1
 # how fast a busy host makes the pages of a ring, at least [bytes/s]
@@ -78,6 +81,32 @@ def ring_bytes(
         at_once_bytes = _TIMES_LLC * int(llc_bytes) if llc_bytes else _UNKNOWN_LLC_RING_BYTES
         return at_once_bytes * n_threads // n_at_once
     return int(working_set)
+
+
+def check_ring(working_set: str, walked_bytes: int, implementation: str) -> None:
+    """Refuse a ring that is much larger than the size that names the working set.
+
+    Parameters
+    ----------
+    working_set : str
+        As for `ring_bytes`; hot and cold name no size.
+    walked_bytes : int
+        The ring that the sender had, as large as the messages that it must have at once [bytes].
+    implementation : str
+        How it sends.
+
+    Raises
+    ------
+    Unavailable
+        With both sizes, and a remedy.
+    """
+    if working_set in (HOT, COLD) or walked_bytes <= _MOST_TIMES_ASKED * int(working_set):
+        return
+    raise Unavailable(
+        f"{implementation} had to have {_approximately(walked_bytes)} of messages at once, which is"
+        f" no working set of {_approximately(int(working_set))}",
+        "ask for a larger working set in config.yaml, smaller messages or fewer threads",
+    )
 
 
 def time_to_fill_s(ring: int) -> float:
