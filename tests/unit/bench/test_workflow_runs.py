@@ -15,6 +15,7 @@ from copycost.bench.workflow_runs import (
     overhead_row,
     project_copy,
     read_records,
+    short_config,
     write_config,
 )
 from copycost.errors import HostError
@@ -41,6 +42,15 @@ def test_copy_of_the_project_has_its_code_and_no_results() -> None:
         path = write_config(project, "x", {"measure": {"repetitions": 2}})
         assert yaml.safe_load((project / path).read_text()) == {"measure": {"repetitions": 2}}
     assert not project.exists()
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_short_run_has_only_what_the_grid_measures(quick: bool) -> None:
+    usual = yaml.safe_load((PROJECT / "config.yaml").read_text())
+    short = short_config(PROJECT, quick=quick)
+    studies = [name for name, section in usual.items() if "enabled" in section and name != "refine"]
+    assert "profile" in studies
+    assert not any((usual[name] | short.get(name, {}))["enabled"] for name in studies)
 
 
 def test_run_without_records_is_an_error(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def client_output(
     Raises
     ------
     HostError
-        If the program is missing, or its server does not start.
+        If the program is missing, its server does not start, or its client does not end.
     """
     if shutil.which(program) is None:
         raise HostError(f"{program} was not found; install the package {program}")
@@ -53,6 +53,8 @@ def client_output(
                 check=False,
                 timeout=duration_s + _SLACK_S,
             ).stdout
+    except subprocess.TimeoutExpired as error:
+        raise HostError(f"{program}: the client did not end within {error.timeout:g} s") from error
     finally:
         process.kill()
         process.communicate()
