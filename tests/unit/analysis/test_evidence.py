@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from analysed import facts_of
+from analysed import facts_of, text_of
 from synthetic import IMPLEMENTATIONS, Run, Udp
 
 from copycost.analysis.evidence import PREDICATES, weigh
@@ -149,6 +149,18 @@ def test_what_zero_copy_does_explains_nothing_about_one_copy(predicate: str) -> 
         for names in (IMPLEMENTATIONS, ("two_copy", "one_copy"))
     )
     assert all_three["value"] == pytest.approx(two["value"], rel=0.05)
+
+
+def test_cells_that_contradict_each_other_are_told_beside_their_mean() -> None:
+    def truth(name: str, size: int, threads: int) -> float:
+        return {1024: -0.5, 65536: 0.5}[size] if name == "zero_copy" else 0.0
+
+    facts = facts_of(Run(msg_bytes=(1024, 65536), n_threads=(1,), noise=0.005, log_ratio=truth))
+    here = facts["conditions"]["veth"]
+    assert here["evidence"]["zero_copy_dearer"]["weight"] == "undecided"
+    assert here["questions"]["q1"]["cost"] == {"n_compared": 2, "n_dearer": 1, "n_cheaper": 1}
+    text = text_of(facts, "analysis").replace("\u00a0", " ")
+    assert "; one by one, it was dearer in 1 of 2 cells and cheaper in 1." in text
 
 
 def test_message_and_copy_are_held_against_each_cache() -> None:

@@ -3,7 +3,7 @@
 from copycost.analysis.crossovers import records, sign_of
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.plain import Facts
-from copycost.analysis.quantities import ONE, ZERO
+from copycost.analysis.quantities import ONE, ZERO, first_rival
 from copycost.analysis.view import View
 
 _RIVALS = (BASELINE, ONE)
@@ -26,8 +26,10 @@ def fastest_facts(view: View) -> Facts:
         Cells in which it beat all rivals, lost to at least one, or neither can be said.
     n_compared, n_cells
         Cells compared with every rival, of those in the grid.
-    won_cells
-        Where it won: msg_bytes and n_threads.
+    won_sizes, won_threads, won_is_block
+        Where it won, and whether these are all combinations of the two.
+    cost
+        Cells by what a byte cost beside the first rival: n_dearer, n_cheaper, n_compared.
     """
     rivals = [name for name in _RIVALS if view.has(name)] if view.has(ZERO) else []
     signs: dict[tuple[int, int], list[int]] = {}
@@ -57,6 +59,18 @@ def fastest_facts(view: View) -> Facts:
         "won_sizes": sorted({size for size, _ in won}),
         "won_threads": sorted({n_threads for _, n_threads in won}),
         "won_is_block": _is_block(won),
+        "cost": _cost_cells(view),
+    }
+
+
+def _cost_cells(view: View) -> Facts:
+    """Return in how many cells a byte was shown to cost more, and less, than with the rival."""
+    rows = records(view.verdicts(view.cost_column, ZERO, first_rival(view)))
+    verdicts = [row["verdict"] for row in rows if row["n_pairs"]]
+    return {
+        "n_compared": len(verdicts),
+        "n_dearer": verdicts.count("dearer"),
+        "n_cheaper": verdicts.count("cheaper"),
     }
 
 
