@@ -129,6 +129,46 @@ def test_retry_forgets_the_failed_records_and_then_measures(tree: Tree) -> None:
     assert tree.calls()[:2] == ["-m copycost.retry", "-m snakemake --cores 1 tables"]
 
 
+@pytest.mark.parametrize("option", ["-n", "--configfile=missing.yaml"])
+def test_retry_forgets_nothing_where_nothing_will_be_measured(tree: Tree, option: str) -> None:
+    tree.run("retry-failed", option)
+    assert "-m copycost.retry" not in tree.calls()
+
+
+# What `df` says of a disk with so many KiB left.
+DF = "printf '   Avail\\n%8s\\n' {}"
+
+
+def test_a_full_disk_is_named_before_anything_runs(tree: Tree) -> None:
+    tree.add_tool("df", DF.format(1023))
+    done = tree.run()
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"run: the disk that holds {tree.path} is full; ")
+    assert len(done.stderr.splitlines()) == 1
+    assert not tree.calls()
+
+
+def test_a_disk_that_fills_up_is_named_at_the_end(tree: Tree) -> None:
+    tree.add_tool("df", f"if [[ -f $TREE/calls ]]; then {DF.format(0)}; else {DF.format(9999)}; fi")
+    done = tree.run(SNAKEMAKE_EXIT="1")
+    assert done.returncode == 1
+    assert "is full; " in done.stderr
+    assert tree.calls() == ["-m snakemake --cores 1"]
+
+
+@pytest.mark.parametrize(
+    ("home", "cache"), [("{tree}/home", ""), ("/dev/null", "{tree}/.snakemake/cache")]
+)
+def test_a_cache_that_cannot_be_made_moves_into_the_folder(
+    tree: Tree, home: str, cache: str
+) -> None:
+    (tree.tools / "mkdir").symlink_to(shutil.which("mkdir"))
+    (tree.tools / "setpriv").unlink()
+    tree.add_tool("setpriv", 'echo "cache=${XDG_CACHE_HOME:-}" >>"$TREE/calls"')
+    assert tree.run(HOME=home.format(tree=tree.path)).returncode == 0
+    assert tree.calls()[0] == f"cache={cache.format(tree=tree.path)}"
+
+
 def test_doctor_needs_no_environment_and_installs_nothing(tree: Tree) -> None:
     shutil.rmtree(tree.path / ".venv")
     (tree.tools / "cc").unlink()
