@@ -1,9 +1,12 @@
 """What is no profile is refused."""
 
+from typing import Literal
+
 import pytest
 
 from copycost.profile.perf_script import UNKNOWN, Stacks
-from copycost.profile.repetition import require_stacks
+from copycost.profile.record import Run, Sampling
+from copycost.profile.repetition import require_samples, require_stacks
 from copycost.profile.runs import NotMeasured
 
 
@@ -14,3 +17,50 @@ def test_a_profile_whose_call_stacks_perf_discarded_is_refused() -> None:
     with pytest.raises(NotMeasured, match=r"call stacks of 98% of the sender's samples") as refused:
         require_stacks({"sender": discarded, "receiver": known})
     assert "-fno-omit-frame-pointer" in refused.value.remedy
+
+
+def sampled(
+    source: Literal["hardware", "timer"], samples: int, cpu_s: float
+) -> tuple[Sampling, Run]:
+    """Return what was sampled at 1000 Hz of a sender with so much CPU time."""
+    sampling: Sampling = {
+        "event": "cpu-clock" if source == "timer" else "cycles",
+        "source": source,
+        "frequency_hz": 1000,
+        "call_graph": "fp",
+        "perf_version": "6.1",
+        "lost": 0,
+        "truncated": False,
+        "sides": {"sender": {"samples": samples, "weight": samples}},
+    }
+    run: Run = {
+        "started_at": "",
+        "window_s": 1.0,
+        "received_bytes": 1,
+        "sides": {"sender": {"cpu_ns": cpu_s * 1e9, "cpu_source": "task_clock"}},
+        "copied_share": None,
+        "warnings": [],
+    }
+    return sampling, run
+
+
+@pytest.mark.parametrize(
+    ("source", "samples", "cpu_s"),
+    [("timer", 520, 1.0), ("hardware", 120, 1.0), ("timer", 0, 0.001)],
+)
+def test_a_profile_of_most_of_the_window_or_of_a_sleeping_side_is_taken(
+    source: Literal["hardware", "timer"], samples: int, cpu_s: float
+) -> None:
+    require_samples(*sampled(source, samples, cpu_s))
+
+
+@pytest.mark.parametrize(
+    ("source", "samples", "remedy"),
+    [("timer", 300, "fewer threads"), ("hardware", 80, "set profile.event to cpu_clock")],
+)
+def test_a_profile_of_a_part_of_the_window_is_refused(
+    source: Literal["hardware", "timer"], samples: int, remedy: str
+) -> None:
+    with pytest.raises(NotMeasured, match="should have given 1000") as refused:
+        require_samples(*sampled(source, samples, 1.0))
+    assert remedy in refused.value.remedy
