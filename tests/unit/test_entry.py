@@ -69,8 +69,13 @@ def test_a_study_is_a_chapter_where_it_is_enabled_measured_or_asked_for(
     [
         ("a:\n  - 1\n b: 2\n", "config.yaml: line 3: not YAML: "),
         ("\tmeasure: 1\n", "config.yaml: line 1: not YAML: "),
-        ("just a text", "config.yaml: must consist of sections such as streams and measure"),
-        ("", "config.yaml: must consist of sections such as streams and measure"),
+        (
+            "just a text",
+            "config.yaml: got a single value, must consist of sections such as ",
+        ),
+        ("", "config.yaml: got nothing, must consist of sections such as streams and "),
+        ("a:\n  b: 1\nc: 2\na: 3\n", "config.yaml: line 4: not YAML: a stands there twice"),
+        ("a:\n  b: 1\n  b: 2\n", "config.yaml: line 3: not YAML: b stands there twice"),
         (None, "config.yaml: not found in "),
     ],
 )

@@ -17,10 +17,33 @@ from copycost.config_check import Source, check_config
 from copycost.config_rules import Surroundings
 
 
+class _Strict(yaml.SafeLoader):
+    """Reads YAML in which no key stands twice; elsewhere the first one would silently be lost."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return a section, as the class that this is derived from does.
+
+        Raises
+        ------
+        ConstructorError
+            If one of its keys stands twice.
+        """
+        seen = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            if key.value in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{key.value} stands there twice; join the two", key.start_mark
+                )
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
 def require_yaml(path: str) -> None:
     """Where `path` is no YAML file, end the process naming the line, which Snakemake does not."""
     try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        content = yaml.load(Path(path).read_text(encoding="utf-8"), _Strict)
     except FileNotFoundError:
         sys.exit(f"{path}: not found in {Path.cwd()}; run in the folder that holds it")
     except UnicodeDecodeError:
@@ -29,7 +52,8 @@ def require_yaml(path: str) -> None:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
         sys.exit(f"{path}: line {line}: not YAML: {error.problem}")
     if not isinstance(content, dict):
-        sys.exit(f"{path}: must consist of sections such as streams and measure")
+        found = {type(None): "nothing", list: "a list"}.get(type(content), "a single value")
+        sys.exit(f"{path}: got {found}, must consist of sections such as streams and measure")
 
 
 def resolve(
@@ -59,6 +83,7 @@ def resolve(
     overrides = _without_audit(_with_types(said))
     sources: list[Source] = []
     for path in files:
+        require_yaml(str(path))  # `./run` has done so, plain Snakemake has not
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
         name = os.path.relpath(path)
         sources.append((str(path) if name.startswith("..") else name, content or {}))
