@@ -28,8 +28,8 @@ def make_edges_prompt(sides: Sequence[Side]) -> None:
     and whatever is started later begins with the usual one.
     """
     for side in sides:
-        # who is gone is noticed elsewhere; who lacks the right (CAP_SYS_NICE) goes without
-        with suppress(HostError, ProcessLookupError, PermissionError):
+        # who is gone is noticed elsewhere; without the right (CAP_SYS_NICE) it goes on as it was
+        with suppress(HostError, OSError):
             for pid in {side.process.pid, side.program_pid}:
                 policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
                 os.sched_setscheduler(pid, policy, _LOWEST_PRIORITY)
