@@ -1,5 +1,6 @@
 """The linear range, the bottleneck and the plans, on curves with a known truth."""
 
+from dataclasses import replace
 from io import StringIO
 
 import pandas as pd
@@ -122,6 +123,16 @@ def test_one_repetition_has_plans_without_intervals() -> None:
     (plan,) = plan_for(facts_of(Study(repetitions=1)), 14e9, "loopback")
     assert plan.sender is not None
     assert plan.sender.low is None
+
+
+def test_clocks_that_differ_on_one_curve_are_not_hidden_by_the_others() -> None:
+    alike = Truth(perf=0.999, receiver_perf=0.999)
+    apart = Truth(n_streams=2, perf=1.15, receiver_perf=0.75)
+    clocks = facts_of(Study((alike, replace(alike, testbed="veth"), apart)))["clocks"]
+    for side, ratio in (("sender", 1.15), ("receiver", 0.75)):
+        assert clocks[side]["differ"]
+        assert clocks[side]["median_ratio"] == pytest.approx(ratio)
+        assert (clocks[side]["testbed"], clocks[side]["n_streams"]) == ("loopback", 2)
 
 
 def test_a_table_without_measurements_has_facts() -> None:
