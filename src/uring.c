@@ -188,21 +188,30 @@ int uring_submit_and_wait(struct uring *uring, unsigned int n_wanted)
         .tv_nsec = (long long)(uring->timeout_ns % NS_PER_S),
     };
     struct io_uring_cqe *first = NULL;
+    uint64_t deadline_ns = 0; /* since something came last; 0: not yet looked at the clock */
     while (true) {
         const bool submits = io_uring_sq_ready(&uring->ring) > 0;
-        if (!submits && io_uring_cq_ready(&uring->ring) >= n_wanted) {
+        const unsigned int n_before = io_uring_cq_ready(&uring->ring);
+        if (!submits && n_before >= n_wanted) {
             return 0; /* without a call, which liburing would not make either */
         }
         const int error =
             io_uring_submit_and_wait_timeout(&uring->ring, &first, n_wanted, &timeout, NULL);
+        const unsigned int n_now = io_uring_cq_ready(&uring->ring);
         count(uring->counters, submits ? COUNT_DATA_CALLS : uring->waits, 1);
-        if (io_uring_cq_ready(&uring->ring) >= n_wanted) {
+        if (n_now >= n_wanted) {
             return 0;
+        }
+        /* The kernel tells that time is up only where no completion is there to be taken, and of a
+         * signal as well (io_cqring_wait); where there are some, but too few, the clock must. */
+        const uint64_t now_ns = clock_now_ns();
+        if (deadline_ns == 0 || n_now > n_before) {
+            deadline_ns = now_ns + uring->timeout_ns;
         }
         if (error == -EINTR) {
             count(uring->counters, COUNT_EINTR, 1);
-        } else if (error < 0) {
-            return fail(uring->failure, error == -ETIME ? ETIMEDOUT : -error,
+        } else if (error < 0 || now_ns >= deadline_ns) {
+            return fail(uring->failure, error < 0 && error != -ETIME ? -error : ETIMEDOUT,
                         "%s: io_uring_enter for fd %d", uring->user, uring->fd);
         }
     }

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from copycost.toolchain import (
-    LIBRARIES,
     Program,
     Sanitizer,
     compile_flags,
@@ -130,7 +129,7 @@ def run_c_test(tmp_path: Path, address_build: Build) -> Callable[[str, Sequence[
         source = ROOT / "tests" / "c" / f"{name}.c"
         subprocess.run(["cc", *address_build.flags, "-c", source, "-o", made], check=True)
         objects = address_build.objects([ROOT / "src" / path for path in sources])
-        address_build.link([made, *objects], program, LIBRARIES)
+        address_build.link([made, *objects], program, libraries("sender", "uring_send", ROOT))
         done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

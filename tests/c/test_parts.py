@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+from c.conftest import Build
+from c.test_ways import sender_of
+
 RunCTest = Callable[[str, Sequence[str]], str]
 
 
@@ -26,3 +29,10 @@ def test_completion_ranges_survive_the_wrap_and_wrong_ones_are_refused(
 
 def test_notifications_of_refused_sends_free_no_slot(run_c_test: RunCTest) -> None:
     run_c_test("uring_sends_check", ["uring_sends.c"])
+
+
+def test_a_wait_goes_on_as_long_as_completions_come(
+    address_build: Build, run_c_test: RunCTest
+) -> None:
+    sender_of(address_build, "uring_send")  # skips where there is none
+    run_c_test("uring_wait_check", ["clock.c", "die.c", "uring.c"])

@@ -182,9 +182,18 @@ def test_a_reset_by_the_peer_fails_the_sender(address_build: Build, way: str) ->
         assert_failed(sender.finish(), way)
 
 
-@pytest.mark.parametrize("way", OVER_TCP)
-def test_a_peer_that_stops_reading_ends_in_a_timeout(address_build: Build, way: str) -> None:
-    setting = Setting(duration_s=30, io_timeout_ms=300)
+# 256 messages of 64 KiB are more than all buffers hold: it stops in the middle of the first batch.
+ONE_BY_ONE_AND_IN_BATCHES = [(way, 1) for way in OVER_TCP] + [
+    (way, 256) for way in OVER_TCP if way in BATCHING
+]
+
+
+@pytest.mark.parametrize(("way", "batch"), ONE_BY_ONE_AND_IN_BATCHES)
+def test_a_peer_that_stops_reading_ends_in_a_timeout(
+    address_build: Build, way: str, batch: int
+) -> None:
+    options = ["--batch", str(batch)]
+    setting = Setting(duration_s=30, io_timeout_ms=300, sender_options=options)
     with (
         start_sender(sender_of(address_build, way), setting) as sender,
         connect(listening_port(sender), greeting()),
