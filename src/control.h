@@ -33,7 +33,7 @@ control_say(struct control *control, struct failure *failure, const char *format
 int control_wait(struct control *control, struct pollfd *poll_fds, size_t n_fds,
                  uint64_t deadline_ns, struct failure *failure);
 
-/* Waits for the `window` line. Returns 0, -ETIMEDOUT, -EPROTO or -EPIPE. */
+/* Waits for the `window` line. Returns 0, -ETIMEDOUT, -EPROTO, -EPIPE or another -errno. */
 int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t *start_ns,
                         uint64_t *end_ns, struct failure *failure);
 

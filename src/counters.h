@@ -13,8 +13,8 @@
 enum counter {
     COUNT_BYTES,          /* payload bytes handed to, or taken from, the kernel */
     COUNT_MESSAGES,       /* whole messages */
-    COUNT_DATA_CALLS,     /* send, sendmsg or recv, whatever they returned */
-    COUNT_POLL_CALLS,     /* poll while waiting for completions */
+    COUNT_DATA_CALLS,     /* those that send or receive (sendmsg, splice, io_uring_enter, ...) */
+    COUNT_POLL_CALLS,     /* those that only wait: poll, or io_uring_enter with nothing to submit */
     COUNT_ERRQUEUE_CALLS, /* recvmsg(MSG_ERRQUEUE), empty ones included */
     COUNT_OTHER_CALLS,    /* every other system call of a worker */
     COUNT_SHORT_WRITES,   /* sends that took only part of what they were given */

@@ -15,10 +15,16 @@
 struct completion {
     uint32_t first;
     uint32_t last; /* may be less than first, across the wrap */
-    bool copied;   /* it had to copy them after all */
+    bool copied;   /* it had to copy them after all; see below */
 };
 
-/* Reads one notification. Returns 1, 0 when there is none, or -errno. */
+/*
+ * Reads one notification. Returns 1, 0 when there is none, or -errno.
+ *
+ * A notification that waits to be read is extended by the next one if that goes on where it ends,
+ * whatever that says of copies (skb_zerocopy_notify_extend, net/core/skbuff.c). So where the kernel
+ * copied some sends of a range and not others, `copied` is what it did with the first.
+ */
 int error_queue_read(struct stream *stream, struct completion *completion);
 
 /*

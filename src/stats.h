@@ -29,7 +29,8 @@ void histogram_record(struct histogram *histogram, uint64_t duration_ns);
 /* Adds all samples of one histogram to another. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
-/* The duration that a share of the samples (0 < share <= 1) does not exceed; 0 without samples. */
+/* The duration that a share of the samples (0 .. 1; 0: the shortest) does not exceed; 0 without
+ * samples. */
 uint64_t histogram_quantile_ns(const struct histogram *histogram, double share);
 
 /* The mean of the samples, from their exact sum; 0 without samples. */

@@ -6,7 +6,8 @@
  * the way into the kernel and back, once per batch (--batch) instead of once per message; the
  * socket is locked and every packet built as before. With a batch of one it is sendmsg with a
  * longer way. Over TCP, whose stream knows no messages, it works all the same; the call then ends
- * at a message that was taken in part. Needs Linux 3.0; sendmmsg(2).
+ * at a message that was taken in part (since kernel commit 3023898b7d4a of 2016; before, the next
+ * one would follow in the middle of it). Needs Linux 3.0; sendmmsg(2).
  */
 #include <errno.h>
 #include <stdlib.h>
