@@ -96,7 +96,8 @@ def test_one_command_leads_to_the_report(whole_run: WholeRun) -> None:
     for number, line in enumerate(results, start=1):
         assert re.fullmatch(
             rf"\[{number}/8\] loopback (one|two)_copy (4|64) KiB x 1 thread, repetition [12]: "
-            rf"\S+ Gbit/s(, \S+ (CPU ns|cycles)/B)?, {8 - number} left(, about \d+ (s|min|h \d+ min))?",
+            rf"\S+ Gbit/s(, \S+ (CPU ns|cycles)/B)?, {8 - number} left"
+            r"(, about \d+ (s|min|h \d+ min))?",
             line,
         ), line
     assert lines[9:] == [
