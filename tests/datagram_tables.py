@@ -40,6 +40,7 @@ class Truth:
     counted: bool = True
     flags: str = ""
     noise: float = 0.01
+    cpu_clock: str = "task_clock"
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
         "sent_bits_per_s": sent_per_s * size * 8, "bits_per_s": received_per_s * size * 8,
         "sent_per_s": sent_per_s, "received_per_s": received_per_s,
         "sender_cpu_percent": 95.0 * n, "receiver_cpu_percent": received_per_s * receiver_ns / 1e7,
+        "cpu_clock": truth.cpu_clock,
         "sender_ns": sender_ns, "receiver_ns": receiver_ns,
         "sent": sent, "received": sent - lost, "lost": lost,
         "lost_receive_buffer": lost - memory - unaccounted, "lost_socket_memory": memory,

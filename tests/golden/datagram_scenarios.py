@@ -43,6 +43,8 @@ SCENARIOS: dict[str, Study] = {
     "restless": Study((Truth(bump=1.3, noise=0.4),)),
     "even_beyond_a_datagram": Study((Truth(ns_per_byte=0.01),)),
     "even_near_the_largest": Study((Truth(ns_per_byte=0.022),)),
+    "perf_counted_nothing": Study((Truth(cpu_clock="scheduler"),)),
+    "perf_counted_in_part": Study((Truth(), Truth(n_streams=2, cpu_clock="scheduler"))),
     "two_sizes": Study((Truth(),), sizes=(64, 1472)),
     "other_programs_ran": Study((Truth(flags="foreign_load"),)),
     "profiled": Study((Truth(),), profile=_profile()),

@@ -61,6 +61,7 @@ def compute_facts(
     return {
         **common_facts(table, section, statistics, (*SERIES, "datagram_bytes")),
         "method": METHOD,
+        "cpu_clocks": sorted({str(clock) for clock in measured["cpu_clock"].dropna()}),
         "n_nan": flag_counts(measured).get("iperf3_nan", 0),
         "account": _account(measured),
         "cross_check": _cross_check(measured),

@@ -9,9 +9,13 @@ import pandas as pd
 
 from copycost.datagrams.loss import CAUSES, account_of
 from copycost.datagrams.section import DatagramCell
+from copycost.driven.facts import SIDES
 from copycost.driven.table import begin_row, table_of
 from copycost.iperf3.derive import rates_of
 from copycost.iperf3.output import udp_totals
+
+TASK_CLOCK = "task_clock"
+"""What the column `cpu_clock` says where perf counted both sides."""
 
 COLUMNS: dict[str, str] = {
     "testbed": "where the datagrams travel",
@@ -28,6 +32,8 @@ COLUMNS: dict[str, str] = {
     "received_per_s": "datagrams received in the window [1/s]",
     "sender_cpu_percent": "CPU used by the senders in the window [% of one CPU]",
     "receiver_cpu_percent": "CPU used by the receivers in the window [% of one CPU]",
+    "cpu_clock": "whose account that is: task_clock (perf stat), or scheduler where perf did not"
+    " count both sides",
     "sender_ns": "senders' CPU time per datagram sent [ns]",
     "receiver_ns": "receivers' CPU time per datagram received [ns]",
     "sent": "datagrams sent, from the first until the receivers had read all [count]",
@@ -63,6 +69,7 @@ def row_of(record: Mapping[str, Any], cell: DatagramCell) -> dict[str, Any]:
         return row
     rates = rates_of(record)
     row.update({key: rates[key] for key in rates.keys() & COLUMNS.keys()})
+    row.update(_cpu_use(rates))
     row["sent_per_s"] = row["sent_bits_per_s"] / 8 / cell.datagram_bytes
     row["received_per_s"] = row["bits_per_s"] / 8 / cell.datagram_bytes
     row["sender_ns"] = _ns_each(row["sender_cpu_percent"], row["sent_per_s"])
@@ -71,6 +78,19 @@ def row_of(record: Mapping[str, Any], cell: DatagramCell) -> dict[str, Any]:
         row.update(_accounts(record["datagrams"]))
     row.update(_driver_totals(record["driver"]))
     return row
+
+
+def _cpu_use(rates: Mapping[str, Any]) -> dict[str, Any]:
+    """Return both sides' CPU use by one clock, perf's where it counted both.
+
+    The scheduler charges to a thread that is woken what its waker still does on the same CPU until
+    the switch. Where senders and receivers share CPUs, it may give to the receivers more than twice
+    what is theirs; the sum of both sides is right.
+    """
+    counted = {f"{side}_cpu_percent": rates[f"{side}_perf_percent"] for side in SIDES}
+    if all(math.isfinite(percent) for percent in counted.values()):
+        return counted | {"cpu_clock": TASK_CLOCK}
+    return {key: rates[key] for key in counted} | {"cpu_clock": "scheduler"}
 
 
 def _ns_each(cpu_percent: float, per_s: float) -> float:
