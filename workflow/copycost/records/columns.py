@@ -136,7 +136,8 @@ _CPU_COLUMNS = (
     Column("cpu_source", "str", "",
            "Where that comes from: perf's task-clock where it was counted on every side, "
            "else the programs' own process clocks, which give a side that is woken on the other's "
-           "CPU some of the other's time (their sum is right)", _CPU, allowed=("task_clock", "process_clock")),
+           "CPU some of the other's time (their sum is right)", _CPU,
+           allowed=("task_clock", "process_clock")),
 )  # fmt: skip
 
 
