@@ -19,10 +19,18 @@ CELLS = [CELL, replace(CELL, rep=2)]
 SETTINGS = DrivenSettings(warmup_s=0.1, duration_s=0.5, sender_cpus=(0,), receiver_cpus=(1,))
 
 
-def save(folder: Path, cell: BudgetCell, of: BudgetCell | None = None, **host: str) -> Path:
+def save(
+    folder: Path,
+    cell: BudgetCell,
+    of: BudgetCell | None = None,
+    length_ns: int = 10**6,
+    **host: str,
+) -> Path:
     """Write a skipped record of a cell, or `of` another one, to where the cell's belongs."""
     record = start_record(CELL.study, asdict(of or cell), SETTINGS.as_params(), host)
     conclude(record, "skipped", "iperf3 was not found", "install the package iperf3")
+    record["start_ns"] += 10**9 * cell.rep
+    record["end_ns"] = record["start_ns"] + length_ns
     path = folder / cell.path
     path.parent.mkdir(parents=True, exist_ok=True)
     write(record, path)
@@ -44,4 +52,10 @@ def test_a_record_of_another_repetition_is_named(tmp_path: Path) -> None:
 def test_records_of_two_hosts_are_not_compared(tmp_path: Path) -> None:
     paths = [save(tmp_path, CELLS[0]), save(tmp_path, CELLS[1], kernel="another")]
     with pytest.raises(DataError, match=r"2 different hosts .*rep=\d\.json"):
+        collect(paths)
+
+
+def test_records_that_overlap_in_time_are_refused(tmp_path: Path) -> None:
+    paths = [save(tmp_path, CELLS[0], length_ns=3 * 10**9), save(tmp_path, CELLS[1])]
+    with pytest.raises(DataError, match=r"1 measurements overlap .*rep=1\.json and .*rep=2\.json"):
         collect(paths)

@@ -10,7 +10,8 @@ import pandas as pd
 
 from copycost.driven.record import read
 from copycost.driven.section import DrivenCell
-from copycost.records.belonging import require_one_host, require_place
+from copycost.errors import DataError
+from copycost.records.belonging import overlaps, require_one_host, require_place, say_overlaps
 
 Cell = TypeVar("Cell", bound=DrivenCell)
 
@@ -26,16 +27,19 @@ def table_of(
     Raises
     ------
     DataError
-        If a record is of another cell than its path says, or not all are of one host.
+        If a record is of another cell than its path says, not all are of one host, or two were
+        measured at the same time.
     """
-    rows, digests, read_paths = [], [], []
-    for path in paths:
-        record, cell = read(path), cells.from_path(str(path))
+    rows, places, digests, spans = [], list(paths), [], []
+    for path in places:
+        record = read(path)
         require_place(path, record)
-        rows.append(row_of(record, cell))
+        rows.append(row_of(record, cells.from_path(str(path))))
         digests.append(record["host_digest"])
-        read_paths.append(path)
-    require_one_host(digests, read_paths.__getitem__)
+        spans.append((record["boot_id"], record["start_ns"], record["end_ns"]))
+    require_one_host(digests, places.__getitem__)
+    if pairs := overlaps(spans):
+        raise DataError(say_overlaps(len(pairs), " and ".join(str(places[at]) for at in pairs[0])))
     return pd.DataFrame(rows, columns=list(columns))
 
 

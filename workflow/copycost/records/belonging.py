@@ -1,7 +1,7 @@
 """Whether records belong into one table: each where it lies, and all of them together."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +50,34 @@ def require_one_host(digests: Sequence[str], path_of: Callable[[int], object]) -
             f"{path_of(digests.index(rarest))}); delete those, or all of results/raw, and run "
             "again, so that all cells are measured alike"
         )
+
+
+def overlaps(spans: Iterable[tuple[str, int, int]]) -> list[tuple[int, int]]:
+    """Return which measurements began before an earlier one of the same boot was over.
+
+    Parameters
+    ----------
+    spans
+        Boot, start and end of each measurement [ns, CLOCK_MONOTONIC].
+
+    Returns
+    -------
+    list of tuple of int
+        Places in `spans`, the earlier start first: who was not over, and who began.
+    """
+    found = []
+    latest: dict[str, tuple[int, int]] = {}  # the latest end so far, and whose it is
+    for place, (boot, start_ns, end_ns) in sorted(enumerate(spans), key=lambda one: one[1]):
+        if boot in latest and start_ns < latest[boot][0]:
+            found.append((latest[boot][1], place))
+        if boot not in latest or end_ns > latest[boot][0]:
+            latest[boot] = end_ns, place
+    return found
+
+
+def say_overlaps(n_overlaps: int, first: str) -> str:
+    """Return the sentence on measurements that overlap; `first` names two of them."""
+    return (
+        f"{n_overlaps} measurements overlap others in time, the first being {first}: delete their "
+        "records and run again, with nothing else measuring on this host"
+    )

@@ -14,6 +14,7 @@ import pandas as pd
 from copycost.conditions import Condition
 from copycost.errors import DataError
 from copycost.hostinfo.perf_events import PERF_EVENTS
+from copycost.records.belonging import overlaps, say_overlaps
 from copycost.records.column import KEY, Column, Definition
 from copycost.records.columns import CELLS, COUNTED_STATUSES, SIDES
 from copycost.records.derive import Row
@@ -237,22 +238,14 @@ def _counter_problems(table: pd.DataFrame) -> list[str]:
 
 
 def _overlap_problems(table: pd.DataFrame) -> list[str]:
-    """Return the pairs of measurements of one boot that ran at the same time."""
+    """Return what is said of measurements of one boot that ran at the same time."""
     if "boot_id" not in table:
         return []
-    problems = []
-    for _, boot in table.sort_values(["boot_id", "start_ns"]).groupby("boot_id"):
-        end = boot["end_ns"].cummax().shift(fill_value=-1)
-        overlapping = boot["start_ns"] < end
-        if overlapping.any():
-            at = int(np.argmax(overlapping.to_numpy()))
-            pair = boot.iloc[[int(np.argmax(boot["end_ns"].iloc[:at].to_numpy())), at]]
-            problems.append(
-                f"{int(overlapping.sum())} measurements overlap others in time, the first being "
-                f"{_rows(pair, pd.Series(True, index=pair.index))}: delete their records and run "
-                "again, with nothing else measuring on this host"
-            )
-    return problems
+    pairs = overlaps(zip(table["boot_id"], table["start_ns"], table["end_ns"], strict=True))
+    if not pairs:
+        return []
+    first = table.iloc[list(pairs[0])]
+    return [say_overlaps(len(pairs), _rows(first, pd.Series(True, index=first.index)))]
 
 
 def _rows(table: pd.DataFrame, which: pd.Series) -> str:
