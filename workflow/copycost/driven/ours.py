@@ -1,9 +1,9 @@
 """Our own sender and receiver as the driver of a study that iperf3 drives otherwise.
 
 They are measured as in every other study (`copycost.measure`); an onlooker limits or counts. What
-they say is put into the same record as iperf3's. Their CPU time is read from outside, as iperf3's
-is: a limiter that stops a program stops it at the edges of its own window too, and such a window
-begins and ends only when the program goes on.
+they say is put into the same record as iperf3's. How long they waited for a CPU is read from
+outside, and so is the CPU time of a sender that a limiter stops: it is stopped at the edges of its
+own window too, which then begins and ends only when it goes on.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,11 @@ from copycost.measure.lock import host_lock_path
 from copycost.measure.onlooker import Onlooker
 from copycost.measure.repetition import measure_repetition
 from copycost.measure.side import Side
-from copycost.records.record import PerfSide, Record
+from copycost.records.record import Disturbance, PerfSide, Record
 
 # warnings that rest on the sender's own window
 _OF_OWN_WINDOW = ("window_edge_late", "foreign_load")
+_LATE_SHARE = 0.01
 
 
 def drive_ours(
@@ -117,21 +118,46 @@ def _fill(
         "pairs": [{"began_ns": 0, "client": ours, "server": theirs}],
     }
     record["window"] = {"start_ns": window["start_ns"], "end_ns": window["end_ns"]}
-    record["sender"] = _side(watch.used("sender"), ours, perf["sender"])
-    record["receiver"] = _side(watch.used("receiver"), theirs, perf["receiver"])
+    stopped = is_stopped(record)
+    if stopped:
+        record["warnings"] += _late_look(
+            watch.used("sender"), window["end_ns"] - window["start_ns"]
+        )
+    record["sender"] = _side(watch.used("sender"), ours, perf["sender"], stopped=stopped)
+    record["receiver"] = _side(watch.used("receiver"), theirs, perf["receiver"], stopped=False)
 
 
-def _side(usage: Usage | None, report: Mapping[str, Any], perf: PerfSide) -> dict[str, Any]:
-    """Return a side's entry of the record; where we looked too late, by the program's own account.
+def _late_look(usage: Usage | None, window_ns: int) -> list[Disturbance]:
+    """Return the warning that what we saw of a side is not what was in the window, if so."""
+    seen_ns = 0 if usage is None else usage.at_ns
+    if abs(seen_ns - window_ns) <= _LATE_SHARE * window_ns:
+        return []
+    detail = (
+        f"the sender was watched for {seen_ns / 1e9:.3f} s, the window is {window_ns / 1e9:.3f} s"
+    )
+    return [{"code": "window_edge_late", "detail": detail}]
 
-    That happens below perf alone, which waits for its program at once. What `cpulimit` stops, whose
-    own account would be wrong, runs without perf.
+
+def _side(
+    usage: Usage | None, report: Mapping[str, Any], perf: PerfSide, *, stopped: bool
+) -> dict[str, Any]:
+    """Return a side's entry of the record.
+
+    A program reads its clocks at the edges of its window; we look when we get a CPU, on a busy host
+    too late, when the threads have nothing to send any more or have ended. So what we see is taken
+    for a stopped sender's CPU time alone, and its rate for the waiting time.
     """
     own = report["window"]
+    window_ns, cpu_ns = own["end_ns"] - own["start_ns"], report["process"]["cpu_ns"]
+    if stopped and usage is not None:
+        window_ns, cpu_ns = usage.at_ns, usage.cpu_ns
+    waiting_ns = None if usage is None else usage.waiting_ns
+    if usage is not None and waiting_ns is not None:
+        waiting_ns = round(waiting_ns * window_ns / usage.at_ns)
     return {
-        "window_ns": own["end_ns"] - own["start_ns"] if usage is None else usage.at_ns,
-        "cpu_ns": report["process"]["cpu_ns"] if usage is None else usage.cpu_ns,
-        "waiting_ns": None if usage is None else usage.waiting_ns,
+        "window_ns": window_ns,
+        "cpu_ns": cpu_ns,
+        "waiting_ns": waiting_ns,
         # /proc counts read(2) and write(2), which our programs do not use on their sockets
         "read_bytes": None,
         "written_bytes": None,
