@@ -92,9 +92,30 @@ local function mark_groups(tbl)
   end
 end
 
+-- On paper, the first cell of a group spans its rows, so that no page begins with rows of which only
+-- the page before tells what they are of.
+local function keep_groups_whole(tbl)
+  for _, body in ipairs(tbl.bodies) do
+    local first = nil
+    for _, row in ipairs(body.body) do
+      local is_first = pandoc.utils.stringify(row.cells[1].contents) ~= ""
+      if is_first or not first then
+        first = row.cells[1]
+      else
+        first.row_span = first.row_span + 1
+        first.attr.attributes["typst:breakable"] = "false"
+        row.cells:remove(1)
+      end
+    end
+  end
+end
+
 local function finish_table(tbl)
   if tbl.classes:includes("grouped") then
     mark_groups(tbl)
+    if not is_html then
+      keep_groups_whole(tbl)
+    end
   end
   tbl.attributes["tbl-colwidths"] = nil
   local id = tbl.identifier

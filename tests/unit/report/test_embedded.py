@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pdfplumber
 import pytest
 
 from copycost.errors import CopycostError
@@ -121,6 +122,21 @@ def test_pdf_is_the_same_whenever_it_is_made(tmp_path: Path) -> None:
     assert first.startswith(b"%PDF")
     assert first == embedded.render_pdf(qmd, STYLE, "a test")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.svg", "report.qmd"]
+
+
+def test_no_page_begins_within_a_group_of_rows(tmp_path: Path) -> None:
+    rows = [f"| {'size' if name == 'a' else ''} | {name} |" for _ in range(60) for name in "abc"]
+    # as report/_front_matter.j2 has it
+    breakable = "```{=typst}\n#show figure.where(kind: table): set block(breakable: true)\n```"
+    table = ["| of | row |", "|:--|:--|", *rows, "", ": Rows. {#tbl-rows .grouped}"]
+    qmd = write(tmp_path, "\n".join(["---", "title: T", "---", "", breakable, "", *table, ""]))
+    pdf = tmp_path / "report.pdf"
+    pdf.write_bytes(embedded.render_pdf(qmd, STYLE, "a test"))
+    with pdfplumber.open(pdf) as opened:
+        pages = [page.extract_text().splitlines() for page in opened.pages]
+    firsts = [lines[lines.index("of row") + 1] for lines in pages]
+    assert len(firsts) > 2
+    assert set(firsts) == {"size a"}
 
 
 @pytest.mark.parametrize(

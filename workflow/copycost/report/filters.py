@@ -72,6 +72,29 @@ def gbps(bits_per_s: float, digits: int = 3) -> str:
     return f"{significant(rate / 1e9, digits)}{NBSP}Gbit/s"
 
 
+def gbit(bits_per_s: float) -> str:
+    """Return a rate for a column whose title has the unit, Gbit/s: 38.2e9 is ``38.2``."""
+    return significant(_finite(bits_per_s) / 1e9)
+
+
+def thousands(value: float) -> str:
+    """Return a large number with three significant digits: 258412 is ``258,000``."""
+    text = significant(value)
+    return f"{int(text):,}" if float(text) >= 10_000 else text
+
+
+def cpu(percent_of_one: float) -> str:
+    """Return a CPU use given in percent of one CPU: ``98.9 %``."""
+    return f"{significant(percent_of_one)}{NBSP}%"
+
+
+def exact_size(n_bytes: int) -> str:
+    """Return a size to the byte: ``16 KiB``, ``1472 B``, ``65,507 B``."""
+    text = format_size(n_bytes).replace(" ", NBSP)
+    is_long = n_bytes >= 10_000 and text.endswith(f"{NBSP}B")
+    return f"{n_bytes:,}{NBSP}B" if is_long else text
+
+
 _POWERS_OF_TWO = frozenset(str(2**power) for power in range(10))
 
 
@@ -82,7 +105,7 @@ def size(n_bytes: float) -> str:
     """
     number = _finite(n_bytes)
     if number == int(number):
-        exact = format_size(int(number)).replace(" ", NBSP)
+        exact = exact_size(int(number))
         if number < 1024 or not exact.endswith(f"{NBSP}B"):
             return exact
     for factor, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
@@ -91,7 +114,7 @@ def size(n_bytes: float) -> str:
             digits = 2 if scaled < 100 else 3
             text = significant(scaled, digits)
             if isinstance(n_bytes, int) and text in _POWERS_OF_TWO:
-                return f"{n_bytes:,}{NBSP}B"
+                return exact_size(n_bytes)
             return f"{text}{NBSP}{unit}"
     return f"{number:.0f}{NBSP}B"
 
@@ -257,6 +280,10 @@ FILTERS: dict[str, Callable[..., str]] = {
     "significant": significant,
     "number": number,
     "gbps": gbps,
+    "gbit": gbit,
+    "cpu": cpu,
+    "thousands": thousands,
+    "exact_size": exact_size,
     "size": size,
     "sizes": sizes,
     "duration": duration,
@@ -290,7 +317,8 @@ def add_filters(environment: Environment) -> None:
             "size_interval": partial(interval, form=size),
             "ratio_span": partial(span, form=ratio),
             "size_span": partial(span, form=size),
-            "gbps_span": partial(span, form=gbps),
+            "gbit_span": partial(span, form=gbit),
+            "cpu_span": partial(span, form=cpu),
             "percent_span": partial(span, form=percent),
         }
     )
