@@ -95,7 +95,7 @@ def test_narrow_size_axis_keeps_all_ticks_and_drops_labels(axes: Axes) -> None:
 
 def test_sizes_that_lie_close_share_one_label(axes: Axes) -> None:
     size_axis(axes, [1000, 1024, 65000], width_cm=6)
-    assert labels(axes) == ["1000 B", "", "65000 B"]
+    assert labels(axes) == ["1000 B", "", "65,000 B"]
 
 
 def test_single_size_and_single_thread_count_have_room_around_them(axes: Axes) -> None:

@@ -1,6 +1,7 @@
 """What one figure alone has to show."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -200,6 +201,17 @@ def test_heatmap_csv_has_ratio_interval_pairs_and_verdict(heat: Drawn) -> None:
 def test_heatmap_of_equal_implementations_is_not_stretched_to_full_colours() -> None:
     drawn = heat_tables({"ratio": 1.01, "verdict": "no difference seen"})
     assert drawn.figure.axes[-1].get_xlim()[1] == pytest.approx(1.25)
+
+
+@pytest.mark.parametrize("threads", [(1,), (1, 2)])
+@pytest.mark.parametrize("most", [1.1, 1.33, 2.2, 12.0])
+def test_heatmap_has_room_for_the_words_of_its_scale(most: float, threads: tuple[int, ...]) -> None:
+    figure = heat_tables({"ratio": most, "verdict": "faster"}, threads).figure
+    figure.draw_without_rendering()
+    words = [word for word in figure.axes[-1].get_xticklabels() if word.get_text()]
+    ends = sorted((box.x0, box.x1) for box in (word.get_window_extent() for word in words))
+    assert len(ends) >= 3
+    assert all(first[1] < second[0] for first, second in pairwise(ends))
 
 
 def test_heatmap_names_failed_and_skipped_cells() -> None:

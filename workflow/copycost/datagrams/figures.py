@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from copycost.driven.figures import (
     draw_fits,
@@ -21,12 +21,11 @@ from copycost.driven.figures import (
 from copycost.figures.style import styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import empty_figure
-from copycost.sizes import format_size
+from copycost.report.filters import exact_size, thousands
 
 _PANEL_CM = 5.2
-# from one labelled size to the next: labels of closer ones would overlap; 32 KiB to 65507 B is less
-# than a doubling
-_LEAST_STEP = 1.9
+# from one labelled size to the next: labels of closer ones would overlap
+_LEAST_STEP = 1.4
 _NOTHING = "No datagrams were measured."
 
 
@@ -139,6 +138,9 @@ def draw_cost(facts: Mapping[str, Any]) -> Drawn:
         title, is_last = f"{panel}, {side}", int(side == "receiver")
         _finish_axes(grid, axes, part, title, "CPU [ns per datagram]", is_last)
         axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: thousands(ns)))
+        axes.yaxis.set_minor_formatter(NullFormatter())
     lines = "Lines: a fixed cost and a cost per byte, fitted."
     return _drawn(grid, data, [lines, note_on_points(facts, data["low"])])
 
@@ -174,7 +176,7 @@ def _finish_axes(
     for size in sizes:
         if not shown or size >= _LEAST_STEP * shown[-1]:
             shown.append(int(size))
-    axes.set_xticks(shown, [format_size(size) for size in shown], rotation=45, ha="right")
+    axes.set_xticks(shown, [exact_size(size) for size in shown], rotation=45, ha="right")
     name_panel(grid, axes, title, "" if row == 0 else "datagram size", y_label)
 
 

@@ -19,6 +19,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 _MARKERS = ("o", "s", "^", "D")
 # beside a panel: its vertical axis, or the gap to the next one
 _BESIDE_PANEL_CM = 0.9
+_LEGEND_CM = 0.44
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +106,17 @@ def note_on_points(facts: Mapping[str, Any], low: pd.Series, *, cut: bool = Fals
 def finish(
     grid: sns.FacetGrid, data: pd.DataFrame, note: Sequence[str], panels_cm: float
 ) -> Figure:
-    """Put a legend where there are several numbers of streams, and the note below the panels."""
+    """Put a legend above where there are several numbers of streams, and the note below."""
     figure: Figure = grid.figure
     axes = grid.axes.flat[0]
     handles, labels = axes.get_legend_handles_labels()
+    legend_cm = 0.0
     if data["n_streams"].nunique() > 1 and handles:
-        axes.legend(handles, labels, loc="upper left")
-    put_note(figure, wrap(" ".join(note), WIDTH_CM, NOTE_PT), panels_cm)
+        # above all panels: within one, it would lie on points
+        figure.legend(
+            handles, labels, loc="upper left", ncols=len(handles), borderpad=0.2,
+            columnspacing=1.8, bbox_to_anchor=(0, 1),
+        )  # fmt: skip
+        legend_cm = _LEGEND_CM
+    put_note(figure, wrap(" ".join(note), WIDTH_CM, NOTE_PT), panels_cm, legend_cm)
     return figure

@@ -16,7 +16,7 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
-from copycost.sizes import format_size
+from copycost.figures.text import size_label
 
 _EDGE_CM = 0.33
 _TICK_CM = 0.95
@@ -29,7 +29,7 @@ _LOG_FROM = 20.0
 
 def size_axis(axes: Axes, sizes: Iterable[int], width_cm: float) -> None:
     """Make a log2 axis of message sizes: a tick at each size, labels where there is room."""
-    _log2_axis(axes, sorted(set(sizes)), format_size, width_cm, label_cm=1.45)
+    _log2_axis(axes, sorted(set(sizes)), size_label, width_cm, label_cm=1.45)
 
 
 def thread_axis(axes: Axes, counts: Iterable[int], width_cm: float) -> None:

@@ -9,6 +9,7 @@ from copycost.figures.text import empty_figure, interval_note
 from copycost.percent import NBSP
 
 _QUANTITY = Quantity("completions copied", "%", 100)
+_ONE_ROW = 4
 _WHOLE = Scale("linear", -4.0, 106.0, 1.0)
 
 
@@ -21,7 +22,16 @@ def draw(tables: Tables) -> Drawn:
     data = data[data["implementation"].isin(asking)].reset_index(drop=True)
     if data.empty:
         return Drawn(empty_figure(f"No zero-copy completions on {tables.condition}."), data)
-    sheet = new_sheet(data, 3.9, column="n_threads", share_y=True, groups=groups_of(data))
+    n_counts = data["n_threads"].nunique()
+    sheet = new_sheet(
+        data,
+        3.9,
+        column="n_threads",
+        # Mostly every share is the same, which takes little room to show.
+        n_columns=n_counts if n_counts <= _ONE_ROW else None,
+        share_y=True,
+        groups=groups_of(data),
+    )
     strip = missing_strip(data, tables.implementations, sheet)
     cut = False
     for panel in sheet.panels():

@@ -14,9 +14,16 @@ from copycost.figures.axes import EDGE_NOTE, scale_of, size_axis, value_axis
 from copycost.figures.looks import in_order, looks
 from copycost.figures.style import INK, QUIET, WIDTH_CM, styled
 from copycost.figures.tables import Drawn
-from copycost.figures.text import LABEL_PT, NOTE_PT, empty_figure, put_note, text_width_cm, wrap
+from copycost.figures.text import (
+    LABEL_PT,
+    NOTE_PT,
+    empty_figure,
+    put_note,
+    size_label,
+    text_width_cm,
+    wrap,
+)
 from copycost.percent import NBSP
-from copycost.sizes import format_size
 
 COLUMNS = ("what", "condition", "implementation", "label", "bytes", "quantity", "unit", "value",
            "low", "high", "n", "state")  # fmt: skip
@@ -138,7 +145,7 @@ def _draw_copies(axes: Axes, data: pd.DataFrame, facts: Mapping[str, Any]) -> No
         if size and least < size < most:
             axes.axvline(size, color=QUIET, lw=0.8, ls=(0, (4, 2)), zorder=1, gid=f"cache-{key}")
             axes.annotate(
-                f"{name} {format_size(size)}".replace(" ", NBSP), (size, 1), (-2.5, -3),
+                f"{name}{NBSP}{size_label(size)}", (size, 1), (-2.5, -3),
                 xycoords=("data", "axes fraction"), textcoords="offset points", rotation=90,
                 ha="right", va="top", fontsize=NOTE_PT, color=QUIET,
             )  # fmt: skip
@@ -206,7 +213,7 @@ def _note(
     facts: Mapping[str, Any], copies: pd.DataFrame, sends: pd.DataFrame, cut: bool
 ) -> list[str]:
     sizes = sorted(set(sends["bytes"]))
-    said = " and ".join(format_size(int(size)) for size in sizes)
+    said = " and ".join(size_label(size) for size in sizes)
     labels = [
         f"{str(label).replace('zero', 'Zero', 1)}: {', '.join(in_order(part['implementation']))} "
         f"on {', '.join(part['condition'].unique())}."

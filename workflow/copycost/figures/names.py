@@ -33,6 +33,7 @@ _SHARED = (
     "analysis/tables.py",
     "records/columns.py",
     "records/table.py",
+    "report/filters.py",
     "stats/medians.py",
     "capabilities.py",
     "percent.py",
@@ -53,4 +54,4 @@ def figure_code(figure: str) -> tuple[str, ...]:
 def overview_code() -> tuple[str, ...]:
     """Return the files that decide how the figures drawn from facts look."""
     own = (f"figures/{figure}.py" for figure in (RANKING, *OVERVIEWS))
-    return (*own, "figures/overviews.py", "records", "report/filters.py", *_SHARED)
+    return (*own, "figures/overviews.py", "records", *_SHARED)

@@ -18,11 +18,11 @@ from copycost.figures.text import (
     NOTE_PT,
     empty_figure,
     put_note,
+    size_label,
     text_width_cm,
     wrap,
 )
 from copycost.percent import NBSP
-from copycost.sizes import format_size
 
 COLUMNS = (
     "condition", "msg_bytes", "n_threads", "rank", "implementation", "label", "quantity", "unit",
@@ -66,7 +66,7 @@ def draw(facts: Mapping[str, Any], condition: str) -> Drawn:
         cut |= _draw_panel(axes, part.sort_values("rank"), names, width_cm)
         below = place + n_columns >= len(sizes)
         axes.set(xlabel=f"{ranking['label']} [{ranking['unit']}/B]" if below else "", ylabel="")
-        axes.set_title(format_size(sizes[place]))
+        axes.set_title(size_label(sizes[place]))
     note = _note(facts, ranking, shown, left_out(every, sizes, "B"))
     note += [EDGE_NOTE] if cut else []
     lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)

@@ -19,9 +19,8 @@ from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.figures.sheet import Sheet, finish, new_sheet
 from copycost.figures.style import EDGE, INK, QUIET, WIDTH_CM, styled
 from copycost.figures.tables import COLUMNS, Drawn, Tables, counted, left_out, spread
-from copycost.figures.text import LABEL_PT, NOTE_PT, empty_figure, text_width_cm, wrap
+from copycost.figures.text import LABEL_PT, NOTE_PT, empty_figure, size_label, text_width_cm, wrap
 from copycost.percent import NBSP
-from copycost.sizes import format_size
 
 _TICKS = (1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _LEAST_REACH = 1.25
@@ -31,6 +30,7 @@ _TWO_LINES_CM = 0.72
 _PANELS_CM = 19.0
 _PALE = 0.88
 _SCALE_CM = 0.3
+_SCALE_LABEL_CM = 0.9
 _Rgb: TypeAlias = tuple[float, float, float]
 _SAME = "no difference seen"
 
@@ -71,7 +71,7 @@ def draw(tables: Tables) -> Drawn:
             title = wrap(f"{name}{said} / {BASELINE}", sheet.panel_width_cm, LABEL_PT)
             panel.axes.set_title("\n".join(title))
             sheet.label(panel.place, "message size", "threads")
-    _draw_scale(sheet, colours)
+    _draw_scale(sheet, colours, 0.58 * inside_cm if one_map else 0.7 * WIDTH_CM)
     note = [*_note(data), left_out(every, counts, "threads")]
     return Drawn(finish(sheet, data, None, note, extra_cm=1.35), data)
 
@@ -216,17 +216,19 @@ def _label_every(axes: Axes, sizes: Sequence[int], width_cm: float) -> None:
     step = -(-len(sizes) * 1.45 // width_cm)
     axes.set_xticks(
         [place + 0.5 for place in range(len(sizes))],
-        ["" if place % step else format_size(size) for place, size in enumerate(sizes)],
+        ["" if place % step else size_label(size) for place, size in enumerate(sizes)],
     )
 
 
-def _draw_scale(sheet: Sheet, colours: _Colours) -> None:
+def _draw_scale(sheet: Sheet, colours: _Colours, width_cm: float) -> None:
+    """Draw the scale of the colours, about `width_cm` wide."""
     reach = float(colours.norm.vmax or _LEAST_REACH)
     steps = [tick for tick in _TICKS if tick <= reach * 1.001]
-    # Few enough for their labels: the outermost, and those not within 15 % of the scale of others.
+    # Few enough for their labels; a step towards 1 and one away from it are equally long.
+    least = 2 * _SCALE_LABEL_CM / width_cm * math.log(reach)
     kept = [1.0]
     for tick in steps:
-        if math.log(tick / kept[-1]) > 0.15 * math.log(reach):
+        if math.log(tick / kept[-1]) > least:
             kept.append(tick)
     ticks = [*(1 / tick for tick in reversed(kept[1:])), *kept]
     n_rows = -(-len(sheet.contents) // sheet.n_columns)
@@ -241,7 +243,9 @@ def _draw_scale(sheet: Sheet, colours: _Colours) -> None:
     )
     bar.ax.xaxis.set_major_locator(FixedLocator(ticks))
     bar.ax.xaxis.set_minor_locator(NullLocator())
-    bar.ax.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:.3g}"))
+    bar.ax.xaxis.set_major_formatter(
+        FuncFormatter(lambda tick, _: f"{round(tick, 2) if tick > 0.1 else tick:.3g}")
+    )
     bar.outline.set_visible(False)
 
 

@@ -15,9 +15,8 @@ from copycost.figures.looks import in_order, looks
 from copycost.figures.sheet import finish, groups_of, new_sheet
 from copycost.figures.style import EDGE, styled
 from copycost.figures.tables import Drawn, Legend, counted, left_out, spread
-from copycost.figures.text import empty_figure
+from copycost.figures.text import empty_figure, size_label
 from copycost.percent import NBSP
-from copycost.sizes import format_size
 
 COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "quantile", "quantity", "unit",
            "value", "low", "high", "n", "state")  # fmt: skip
@@ -53,7 +52,7 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
         value_axis(panel.axes, scale)
         _percentile_axis(panel.axes, shown, sheet.panel_width_cm)
         if sheet.is_top(panel):
-            panel.axes.set_title(format_size(int(panel.data["msg_bytes"].iloc[0])))
+            panel.axes.set_title(size_label(panel.data["msg_bytes"].iloc[0]))
         sheet.label(panel.place, "percentile", "round trip [µs]")
     most = int(shown["n"].max())
     note = [

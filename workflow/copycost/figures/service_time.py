@@ -16,8 +16,7 @@ from copycost.figures.tables import (
     points,
     spread,
 )
-from copycost.figures.text import empty_figure, interval_note
-from copycost.sizes import format_size
+from copycost.figures.text import empty_figure, interval_note, size_label
 
 _QUANTITY = Quantity("service time", "µs", 1e-3)
 _PANELS_MOST = 15
@@ -50,7 +49,7 @@ def draw(tables: Tables) -> Drawn:
         cut |= line_panel(panel, "n_threads", tables.implementations, scale, strip)
         thread_axis(panel.axes, data["n_threads"], sheet.panel_width_cm)
         if sheet.is_top(panel):
-            panel.axes.set_title(format_size(panel.data["msg_bytes"].iloc[0]))
+            panel.axes.set_title(size_label(panel.data["msg_bytes"].iloc[0]))
         sheet.label(panel.place, "threads", _QUANTITY.label)
     note = [
         interval_note(data, confidence(tables.summary)),

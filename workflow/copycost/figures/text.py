@@ -9,6 +9,7 @@ from matplotlib.textpath import TextPath
 
 from copycost.figures.style import CM, QUIET, RC, WIDTH_CM
 from copycost.percent import NBSP
+from copycost.report.filters import exact_size
 from copycost.stats.medians import METHOD
 
 LABEL_PT = 8.5
@@ -24,6 +25,11 @@ def text_width_cm(text: str, points: float) -> float:
     font = FontProperties(family=RC["font.family"], size=points)
     outline = TextPath((0, 0), text, prop=font).vertices
     return float(outline[:, 0].max()) / 72 / CM if len(outline) else 0.0
+
+
+def size_label(n_bytes: int) -> str:
+    """Return a size to the byte, with the digits grouped as in the report's text."""
+    return exact_size(int(n_bytes)).replace(NBSP, " ")
 
 
 def wrap(text: str, width_cm: float, points: float) -> list[str]:

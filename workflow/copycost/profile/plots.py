@@ -14,7 +14,7 @@ from copycost.profile.grid import CellKey
 from copycost.profile.names import SIDES, Pair, pair_slug, pairs_of, slug_of
 from copycost.profile.shares import Lists, Share, SideShares
 from copycost.profile.tables import Repetition, by_cell
-from copycost.sizes import format_size
+from copycost.report.filters import exact_size
 
 COST_UNIT = "ns/KiB"
 
@@ -60,7 +60,7 @@ def describe(key: CellKey, cell: Sequence[Repetition]) -> str:
     threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
     label = labels_of({implementation: cell}).get(implementation)
     name = implementation if label is None else f"{implementation} ({label})"
-    return f"{name}, {format_size(msg_bytes)}, {threads}, {condition}"
+    return f"{name}, {exact_size(msg_bytes)}, {threads}, {condition}"
 
 
 def _draw_flame(
