@@ -69,6 +69,15 @@ def test_only_the_present_grid_counts(
     assert capsys.readouterr().out.split() == ["0", "2"]
 
 
+@pytest.mark.parametrize("text", ["", "streams: [", "streams:\n", "measure: {}\n"])
+def test_without_a_whole_configuration_all_records_count(
+    records: list[Path], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    retry.CONFIG_PATH.write_text(text)
+    retry.main(["--count"])
+    assert capsys.readouterr().out.split() == ["2"]
+
+
 def test_records_of_other_studies_and_of_the_memory_are_told_and_go_too(
     records: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

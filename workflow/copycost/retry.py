@@ -55,11 +55,12 @@ def present_paths(raw: Path) -> list[Path]:
     """Return the paths of the records that the last run's configuration asks for, of all studies.
 
     Records of other grids may lie beside them, and are of no concern until they are asked for
-    again. Where no configuration was saved, or one of an older copycost, all records below `raw`.
+    again. Where no configuration was saved, one of an older copycost, or one that a full disk cut
+    short, all records below `raw`.
     """
     try:
         config = Config.from_dict(yaml.safe_load(CONFIG_PATH.read_text(encoding="utf-8")))
-    except (FileNotFoundError, KeyError):
+    except (FileNotFoundError, KeyError, TypeError, ValueError, yaml.YAMLError):
         return sorted(raw.rglob("*.json"))
     memory = [Path(MEMORY_PATH)] if config.measure.memory_floor else []
     return [*map(Path, all_paths(config)), *other_paths(config), *memory]
