@@ -156,7 +156,10 @@ def _clocks(measured: pd.DataFrame) -> dict[str, Any]:
     That of the curve where they are furthest apart: where both sides share CPUs they are, which the
     curves of one stream would hide.
     """
-    found: dict[str, Any] = {"counted": bool(measured["sender_perf_percent"].notna().any())}
+    found: dict[str, Any] = {
+        "counted": bool(measured["sender_perf_percent"].notna().any()),
+        "allowed": _CLOCKS_DIFFER,
+    }
     for side in SIDES:
         curves = [
             (key, _clocks_of(rows[f"{side}_cpu_percent"], rows[f"{side}_perf_percent"]))
