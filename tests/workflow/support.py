@@ -35,7 +35,7 @@ MICRO: Mapping[str, Mapping[str, Any]] = {
         "msg_bytes": ["4KiB", "64KiB"],
         "n_threads": [1],
     },
-    "udp": {"implementations": []},
+    "udp": {"implementations": [], "extra_repetitions": 0},
     "round_trips": {"implementations": []},
     "profile": {"enabled": False},
     "measure": {"repetitions": 2, "warmup_s": 0.02, "duration_s": 0.1, "memory_floor": False},
