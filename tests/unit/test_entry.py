@@ -9,7 +9,8 @@ import yaml
 from copycost import entry
 from copycost.config_check import check_config
 from copycost.config_rules import Surroundings
-from copycost.config_sources import require_yaml
+from copycost.config_sources import require_yaml, resolve
+from copycost.errors import ConfigError
 from copycost.toolchain import strategies
 
 ROOT = Path(__file__).parents[2]
@@ -88,6 +89,13 @@ def test_a_file_that_is_no_configuration_is_named(
     with pytest.raises(SystemExit) as ended:
         require_yaml("config.yaml")
     assert str(ended.value.code).startswith(said)
+
+
+def test_a_setting_on_the_command_line_that_is_no_yaml_is_named() -> None:
+    tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    around = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)
+    with pytest.raises(ConfigError, match=r"^--config: measure: got '{repetitions:', must be a s"):
+        resolve(tree, [ROOT / "config.yaml"], {"measure": "{repetitions:"}, around)
 
 
 def test_a_broken_encoding_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

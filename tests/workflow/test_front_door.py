@@ -47,6 +47,28 @@ def test_missing_config_file_is_named_before_anything_runs(
     assert not tree.calls()
 
 
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        (["-n", "--config", "measure.repetitions=4"], "measure.repetitions=4"),
+        (["--config", "measure={repetitions: 4}", "tables"], "tables"),
+        (["--config=tables"], "tables"),
+    ],
+)
+def test_what_is_no_setting_is_named_before_anything_runs(
+    tree: Tree, given: list[str], found: str
+) -> None:
+    done = tree.run(*given)
+    assert done.returncode == 1
+    assert f"--config {found}: must be a section, = and " in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not tree.calls()
+
+
+def test_settings_pass(tree: Tree) -> None:
+    assert tree.run("tables", "--config", "report={title: =}", "udp={}", "-n").returncode == 0
+
+
 def test_config_files_are_looked_at_before_snakemake_does(tree: Tree) -> None:
     (tree.path / "broken.yaml").touch()
     done = tree.run("--configfile", "config/tiny.yaml", "broken.yaml")

@@ -105,7 +105,10 @@ def _with_types(node: Any) -> Any:  # noqa: ANN401 - any node of what --config s
         return {key: _with_types(value) for key, value in node.items()}
     if isinstance(node, list):
         return [_with_types(value) for value in node]
-    return yaml.safe_load(node) if isinstance(node, str) else node
+    try:
+        return yaml.safe_load(node) if isinstance(node, str) else node
+    except yaml.YAMLError:
+        return node  # a text, which the check will say is no section
 
 
 def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
