@@ -189,14 +189,18 @@ def test_an_old_iperf3_is_a_skipped_record(tmp_path: Path, monkeypatch: pytest.M
     assert "too old" in record["reason"]
 
 
+@pytest.mark.parametrize("driver", ["iperf3", "two_copy"])
 def test_no_right_to_make_control_groups_is_a_skipped_record(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: str
 ) -> None:
     def refuse() -> None:
         raise LimiterUnavailable("no control group may be made", "run as root")
 
     monkeypatch.setattr(limiter, "find_hierarchy", refuse)
-    record = budget(tmp_path)
+    cell = replace(budget_cell("cgroup", 30), driver=driver)
+    lock, programs = tmp_path / "lock", () if driver == "iperf3" else own_programs()
+    record = measure_budget(cell, BUDGET, host_facts(None), programs, lock)
+    write(record, tmp_path / "record.json")
     assert record["status"] == "skipped"
     assert (record["reason"], record["remedy"]) == ("no control group may be made", "run as root")
 
