@@ -64,6 +64,11 @@ def number(value: float) -> str:
     return text.removesuffix(".0")
 
 
+def few(value: float) -> str:
+    """Return a number of which only matters that it is small: 0.0000096 is ``under 0.001``."""
+    return "under 0.001" if 0.0 < _finite(value) < 0.001 else number(value)
+
+
 def gbps(bits_per_s: float, digits: int = 3) -> str:
     """Return a rate given in bit/s: 38.2e9 is ``38.2 Gbit/s``, 45e6 is ``45.0 Mbit/s``."""
     rate = _finite(bits_per_s)
@@ -279,6 +284,7 @@ def escape_cell(text: object) -> str:
 FILTERS: dict[str, Callable[..., str]] = {
     "significant": significant,
     "number": number,
+    "few": few,
     "gbps": gbps,
     "gbit": gbit,
     "cpu": cpu,
