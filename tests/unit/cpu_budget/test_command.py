@@ -68,7 +68,8 @@ def test_nothing_measured_yet_is_an_error_with_the_remedy(
 
 
 @pytest.mark.parametrize("gbps", ["0", "-1", "inf", "fast"])
-def test_what_is_no_bitrate_is_refused(gbps: str) -> None:
+def test_what_is_no_bitrate_is_refused(gbps: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["plan", "--gbps", gbps])
     assert ended.value.code == 2
+    assert f"{gbps} is no bitrate, must be above 0" in capsys.readouterr().err

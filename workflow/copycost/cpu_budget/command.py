@@ -30,7 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _positive(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
     if not value > 0.0 or math.isinf(value):
         raise argparse.ArgumentTypeError(f"{text} is no bitrate, must be above 0")
     return value
