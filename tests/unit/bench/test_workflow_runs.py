@@ -4,7 +4,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from sample_records import sample_record
+from sample_records import on_sink, sample_record, with_round_trips
 
 from copycost.bench.analysis_run import config_of
 from copycost.bench.audit_run import audit_rows
@@ -58,11 +58,12 @@ def test_run_without_records_is_an_error(tmp_path: Path) -> None:
         read_records(tmp_path)
 
 
-def test_only_a_measured_record_is_copied() -> None:
+def test_only_a_measured_stream_is_copied() -> None:
     skipped = record(status="skipped", reason="no namespaces")
-    assert measured_one([skipped, record()])["status"] == "measured"
+    others = [with_round_trips(sample_record()), on_sink(sample_record())]
+    assert measured_one([skipped, *others, record()]) == record()
     with pytest.raises(HostError, match="no namespaces"):
-        measured_one([skipped])
+        measured_one([*others, skipped])
 
 
 def test_command_is_timed_from_outside(tmp_path: Path) -> None:

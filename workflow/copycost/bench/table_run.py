@@ -44,12 +44,13 @@ def table_rows(folder: Path, records: list[Record]) -> Iterator[Row]:
 
 
 def measured_one(records: list[Record]) -> Record:
-    """Return the first record that was measured, and not skipped or failed."""
+    """Return the first record of a stream that was measured, on both sides."""
     for record in records:
-        if record["status"] == "measured":
+        if record["study"] == "streams" and record["receiver"] is not None:
             return record
-    reason = records[0]["reason"] if records else "there are none"
-    raise HostError(f"bench: no record was measured, so none can be copied ({reason})")
+    reasons = [record["reason"] for record in records if record["reason"]]
+    why = reasons[0] if reasons else "there are none"
+    raise HostError(f"bench: no stream was measured, so none can be copied ({why})")
 
 
 def main(folder: Path) -> None:
