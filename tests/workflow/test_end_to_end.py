@@ -154,7 +154,7 @@ def test_every_configuration_mistake_is_one_line(checkout: Checkout) -> None:
     ("text", "said"),
     [
         ("streams: [1", r"config\.yaml: line \d+: not YAML: "),
-        ("- a list", r"config\.yaml: got a list, must consist of sections such as streams and measure"),
+        ("- a list", r"config\.yaml: got a list, must consist of sections such as streams"),
     ],
 )
 def test_a_configuration_that_cannot_be_read_is_one_line(
