@@ -18,13 +18,16 @@ min_version("9.17")  # `priority` may be a function of the wildcards
 PACKAGE_ROOT = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, PACKAGE_ROOT)
 
-from copycost import announce, entry, toolchain
-from copycost.added import ADDED_PATH
-from copycost.conditions import TESTBEDS
-from copycost.config import STUDIES
-from copycost.config_sources import require_yaml
-from copycost.grid import CELL_PATTERN, RAW_ROOT, WORDS, Cell, Grid, cell_priority
-from copycost.hostinfo.identity import host_identity
+from copycost.snakefile import announcements as announce
+from copycost.snakefile import dependencies, entry
+from copycost.build import toolchain
+from copycost.build.programs import receiver_of, sender_of
+from copycost.config.refined import ADDED_PATH
+from copycost.grid.conditions import TESTBEDS
+from copycost.config.config import STUDIES
+from copycost.config.sources import require_yaml
+from copycost.grid.cells import CELL_PATTERN, RAW_ROOT, WORDS, Cell, Grid, cell_priority
+from copycost.hosts.facts.identity import host_identity
 
 entry.let_scripts_import_from(PACKAGE_ROOT)
 entry.let_scripts_start_from_any_folder()
@@ -36,7 +39,7 @@ require_yaml("config.yaml")
 configfile: "config.yaml"
 
 
-package_files = partial(entry.package_files, workflow.basedir)
+files_of = partial(dependencies.files_of, workflow.basedir)
 STRATEGIES = toolchain.strategies(Path(workflow.basedir))
 RECEIVERS = toolchain.receivers(Path(workflow.basedir))
 CONFIG = entry.checked_config(workflow, config)
@@ -72,7 +75,7 @@ include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 
 
-entry.take_scripts_as_inputs(workflow)
+entry.take_code_as_input(workflow)
 
 
 # Each target names the records too: a missing one, say of a failed repetition that shall be measured

@@ -8,12 +8,12 @@ from jinja2 import Environment
 from synthetic import Run, make_cells, make_config, make_host
 
 from copycost.analysis.compare import compare
-from copycost.analysis.facts import Inputs, compute_facts
-from copycost.analysis.plain import Facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.summary import summarise
 from copycost.figures.names import FIGURES
 from copycost.report.write import make_environment
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.streams.facts import Inputs, compute_facts
 
 TEMPLATES = Path(__file__).parent.parent / "report"
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from driven_inputs import STATISTICS, published, section_of
 
-from copycost.cpu_budget.facts import compute_facts
-from copycost.cpu_budget.table import COLUMNS, judge_limit
+from copycost.studies.cpu_budget.facts import compute_facts
+from copycost.studies.cpu_budget.table import COLUMNS, judge_limit
 
 LIMITS = (10, 25, 40, 60, 80, 100)
 

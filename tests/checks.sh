@@ -17,10 +17,10 @@ check() {
     mypy) mypy ;;
     snakefmt) snakefmt --check --compact-diff Snakefile workflow/rules ;;
     clang_format) clang-format --dry-run -Werror src/*.[ch] src/*/*.[ch] ;;
-    clang_tidy) python -m copycost.toolchain_checks tidy ;;
+    clang_tidy) python -m tools.c_checks tidy ;;
     shellcheck) shellcheck run .ci/run tests/checks.sh ;;
-    build_gcc) python -m copycost.toolchain_checks compile --compiler gcc ;;
-    build_clang) python -m copycost.toolchain_checks compile --compiler clang ;;
+    build_gcc) python -m tools.c_checks compile --compiler gcc ;;
+    build_clang) python -m tools.c_checks compile --compiler clang ;;
     unit) on_all_cpus loadscope tests/unit tests/report ;;
     workflow) on_all_cpus loadscope tests/workflow ;;
     programs) on_all_cpus worksteal tests/c ;;

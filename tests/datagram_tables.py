@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from driven_inputs import STATISTICS, published, section_of
 
-from copycost.datagrams.facts import compute_facts
-from copycost.datagrams.table import COLUMNS
+from copycost.studies.datagrams.facts import compute_facts
+from copycost.studies.datagrams.table import COLUMNS
 
 SIZES = (64, 1472, 8192, 65507)
 

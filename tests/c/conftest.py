@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost.toolchain import (
+from copycost.build.toolchain import (
     Program,
     Sanitizer,
     compile_flags,

@@ -24,7 +24,7 @@ from c.test_limits import assert_calls_are_counted
 from c.test_strategies import SIZES_AND_THREADS, run_stopped_and_continued
 from c.variants import sender_variant
 
-from copycost.capabilities import CAPABILITIES
+from copycost.grid.capabilities import CAPABILITIES
 
 FIRST = {"null", "two_copy", "one_copy", "zero_copy"}
 WAYS = sorted(set(CAPABILITIES) - FIRST)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from c.conftest import ROOT, Build
 
-from copycost.toolchain import libraries, translation_units
+from copycost.build.toolchain import libraries, translation_units
 
 SRC = ROOT / "src"
 

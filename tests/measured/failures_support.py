@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from copycost.toolchain import compile_program
+from copycost.build.toolchain import compile_program
 
 ROOT = Path(__file__).parents[2]
 RECEIVER = "receiver_recv"
@@ -270,7 +270,7 @@ def new_bench() -> Iterator[Bench]:
 @cache
 def may_have(testbed: str) -> bool:
     """Return whether this user can have a testbed."""
-    probe = f"from copycost.testbed.testbed import probe_testbed; probe_testbed({testbed!r})"
+    probe = f"from copycost.testbeds.testbed import probe_testbed; probe_testbed({testbed!r})"
     command = [sys.executable, "-c", probe]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=False)
     return done.returncode == 0

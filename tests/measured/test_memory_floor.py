@@ -11,10 +11,10 @@ from statistics import median
 
 import pytest
 
-from copycost.hostinfo.cpu import read_cpu
-from copycost.hostinfo.files import HostFiles, Unknowns
-from copycost.memory import measure_memory, read_memory, write_memory
-from copycost.toolchain import compile_program
+from copycost.build.toolchain import compile_program
+from copycost.hosts.facts.cpu import read_cpu
+from copycost.hosts.facts.files import HostFiles, Unknowns
+from copycost.studies.memory import measure_memory, read_memory, write_memory
 
 ROOT = Path(__file__).parents[2]
 SMALLEST_BYTES = 16 << 10

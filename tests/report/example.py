@@ -5,23 +5,23 @@ from pathlib import Path
 
 import pandas as pd
 import yaml
-from report import made
 from synthetic import Run, make_cells, make_config, make_host
 from synthetic.memory import make_memory
 
 from copycost.analysis.compare import compare
 from copycost.analysis.conditions import with_condition
-from copycost.analysis.facts import Inputs, compute_facts, write_facts
 from copycost.analysis.summary import summarise
 from copycost.analysis.tables import read_table, write_table
 from copycost.figures.names import FIGURES, OVERVIEW, RANKING
 from copycost.figures.output import draw, save
-from copycost.figures.overviews import draw_overviews, draw_rankings, read_facts
 from copycost.figures.tables import tables_of
 from copycost.report.assets import gather_assets
 from copycost.report.context import Sources
 from copycost.report.write import write_report
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.streams.facts import Inputs, compute_facts, write_facts
+from copycost.studies.streams.overviews import draw_overviews, draw_rankings, read_facts
+from report import made
 
 REPORT = Path(__file__).parents[2] / "report"
 STYLE = REPORT / "embedded"

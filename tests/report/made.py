@@ -8,7 +8,7 @@ import pandas as pd
 from sample_records import sample_record, with_round_trips
 
 from copycost.records.record import write_record
-from copycost.records.round_trips import collect_round_trips
+from copycost.studies.round_trips.table import collect_round_trips
 
 CONFIG = {
     "implementations": ["two_copy", "one_copy", "zero_copy"],

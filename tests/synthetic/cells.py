@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from copycost.capabilities import can_exist, split_implementation
-from copycost.conditions import Condition
+from copycost.grid.capabilities import can_exist, split_implementation
+from copycost.grid.conditions import Condition
 from synthetic.run import EVENTS, LLC_BYTES, PMU_EVENTS, Run, Udp
 
 PER_BYTE = (

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from copycost import toolchain
-from copycost.capabilities import (
+from copycost.build import toolchain
+from copycost.grid.capabilities import (
     CAPABILITIES,
     MAX_DATAGRAM_BYTES,
     RECEIVERS,

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import yaml
 
-from copycost.capabilities import capability_of
-from copycost.config import Config
-from copycost.config_check import check_config
-from copycost.config_rules import Surroundings
+from copycost.build.toolchain import receivers, strategies
+from copycost.config.check import check_config
+from copycost.config.config import Config
+from copycost.config.rules import Surroundings
 from copycost.errors import ConfigError
-from copycost.grid import Grid
-from copycost.toolchain import receivers, strategies
+from copycost.grid.capabilities import capability_of
+from copycost.grid.cells import Grid
 
 ROOT = Path(__file__).parents[2]
 STRATEGIES = ["two_copy", "one_copy", "zero_copy", "sendmmsg", "mine", "udp_gso", "uring_send"]

@@ -6,25 +6,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from copycost import entry
-from copycost.config_check import check_config
-from copycost.config_rules import Surroundings
-from copycost.config_sources import require_yaml, resolve
+from copycost.build.toolchain import strategies
+from copycost.config.check import check_config
+from copycost.config.rules import Surroundings
+from copycost.config.sources import require_yaml, resolve
 from copycost.errors import ConfigError
-from copycost.toolchain import strategies
+from copycost.snakefile import entry
 
 ROOT = Path(__file__).parents[2]
-
-
-def test_package_files_are_relative_to_the_checkout() -> None:
-    files = entry.package_files(ROOT, "measure", "sizes.py")
-    assert "workflow/copycost/sizes.py" in files
-    assert "workflow/copycost/measure/repetition.py" in files
-    assert all((ROOT / name).is_file() for name in files)
-
-
-def test_a_module_that_does_not_exist_is_named_by_snakemake_not_left_out() -> None:
-    assert entry.package_files(ROOT, "no_such_module.py") == ["workflow/copycost/no_such_module.py"]
 
 
 def test_the_same_host_has_no_changes() -> None:

@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 import yaml
 
-from copycost.conditions import Condition
-from copycost.config import Config
+from copycost.config.config import Config
 from copycost.errors import DataError
-from copycost.grid import Cell, Grid, cell_priority
+from copycost.grid.cells import Cell, Grid, cell_priority
+from copycost.grid.conditions import Condition
 
 ROOT = Path(__file__).parents[2]
 CELL = Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", 1)

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from copycost import progress
-from copycost.grid import Cell
+from copycost.grid.cells import Cell
+from copycost.snakefile import progress
 
 CELL = Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", 1)
 

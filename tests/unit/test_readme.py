@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from copycost.conditions import TESTBEDS
-from copycost.config_check import check_config
-from copycost.config_rules import Surroundings
-from copycost.toolchain import strategies
+from copycost.build.toolchain import strategies
+from copycost.config.check import check_config
+from copycost.config.rules import Surroundings
+from copycost.grid.conditions import TESTBEDS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

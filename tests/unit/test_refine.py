@@ -11,10 +11,17 @@ import pandas as pd
 import pytest
 import yaml
 
-from copycost.added import Added, added_paths, all_paths, describe_added, read_added, write_added
-from copycost.config import Config
-from copycost.grid import Cell, Grid
-from copycost.refine import choose_sizes
+from copycost.analysis.refine import choose_sizes
+from copycost.config.config import Config
+from copycost.config.refined import (
+    Added,
+    added_paths,
+    all_paths,
+    describe_added,
+    read_added,
+    write_added,
+)
+from copycost.grid.cells import Cell, Grid
 
 ROOT = Path(__file__).parents[2]
 SIZES = [1024, 4096, 16384, 65536]

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from copycost import retry
-from copycost.config import Config
-from copycost.grid import Cell
+from copycost.config.config import Config
+from copycost.grid.cells import Cell
+from copycost.snakefile import retry
 
 CELLS = [Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", rep) for rep in (1, 2, 3, 4)]
 STATUSES = ["measured", "failed", "skipped"]

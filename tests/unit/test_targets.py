@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost import targets
+from copycost.snakefile import targets
 
 ROOT = Path(__file__).parents[2]
 

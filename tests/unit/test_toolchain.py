@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost import toolchain
+from copycost.build import toolchain
 from copycost.errors import ConfigError, HostError
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import HostError
-from copycost.toolchain_checks import compile_all, tidy
+from tools.c_checks import compile_all, tidy
 
 GOOD = "int helper(void);\nint main(void)\n{\n    return helper();\n}\n"
 HELPER = '#include "helper.h"\nint helper(void)\n{\n    return 0;\n}\n'

@@ -14,7 +14,7 @@ import pytest
 from workflow.conftest import WholeRun
 from workflow.support import ROOT, TIMEOUT_S, Checkout, clean_environment, new_checkout
 
-from copycost.toolchain import strategies
+from copycost.build.toolchain import strategies
 
 RESULTS = [
     "config.yaml",

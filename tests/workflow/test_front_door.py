@@ -73,9 +73,9 @@ def test_config_files_are_looked_at_before_snakemake_does(tree: Tree) -> None:
     (tree.path / "broken.yaml").touch()
     done = tree.run("--configfile", "config/tiny.yaml", "broken.yaml")
     assert done.returncode == 0
-    assert tree.calls()[0] == "-m copycost.config_sources config/tiny.yaml broken.yaml"
+    assert tree.calls()[0] == "-m copycost.config.sources config/tiny.yaml broken.yaml"
     assert tree.run("tables", "--configfile=broken.yaml").returncode == 1
-    assert tree.calls()[-1] == "-m copycost.config_sources broken.yaml"
+    assert tree.calls()[-1] == "-m copycost.config.sources broken.yaml"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="not root: nothing can be given to another user")
@@ -159,13 +159,13 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 def test_retry_forgets_the_failed_records_and_then_measures(tree: Tree) -> None:
     assert tree.run("retry-failed", "tables").returncode == 0
-    assert tree.calls()[:2] == ["-m copycost.retry", "-m snakemake --cores 1 tables"]
+    assert tree.calls()[:2] == ["-m copycost.snakefile.retry", "-m snakemake --cores 1 tables"]
 
 
 @pytest.mark.parametrize("option", ["-n", "--configfile=missing.yaml"])
 def test_retry_forgets_nothing_where_nothing_will_be_measured(tree: Tree, option: str) -> None:
     tree.run("retry-failed", option)
-    assert "-m copycost.retry" not in tree.calls()
+    assert "-m copycost.snakefile.retry" not in tree.calls()
 
 
 # What `df` says of a disk with so many KiB left.
@@ -208,7 +208,7 @@ def test_doctor_needs_no_environment_and_installs_nothing(tree: Tree) -> None:
     tree.add_tool("python3", PYTHON)
     tree.add_tool("apt-get", 'echo "apt-get $*" >>"$TREE/calls"; exit 1')
     assert tree.run("doctor", "--json").returncode == 0
-    assert tree.calls()[-1] == "-m copycost.hostinfo.doctor --json"
+    assert tree.calls()[-1] == "-m copycost.doctor.command --json"
     assert not [call for call in tree.calls() if "apt-get" in call]
 
 

@@ -9,8 +9,8 @@ import pytest
 from workflow.conftest import WholeRun
 from workflow.support import Checkout
 
-from copycost.profile.facts import MOST_UNCATEGORISED
 from copycost.report.write import make_environment
+from copycost.studies.profile.facts import MOST_UNCATEGORISED
 
 
 @pytest.fixture(scope="module")

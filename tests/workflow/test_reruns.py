@@ -180,7 +180,7 @@ def test_a_failed_repetition_is_measured_again_when_asked_for(checkout: Checkout
     path.write_text(json.dumps(record | {"status": "failed", "reason": "reset by peer"}))
     assert "run_cell" not in checkout.planned()
     subprocess.run(
-        [sys.executable, "-m", "copycost.retry"],
+        [sys.executable, "-m", "copycost.snakefile.retry"],
         cwd=checkout.path,
         env=clean_environment() | {"PYTHONPATH": "workflow"},
         check=True,

@@ -12,7 +12,7 @@ _N_JOBS = 12
 _SNAKEFILE = f"""
 import sys, threading
 sys.path.insert(0, {str(ROOT / "workflow")!r})
-from copycost import entry
+from copycost.snakefile import entry
 
 rule all:
     input: expand("{{n}}", n=range({_N_JOBS}))

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Sequence
 
 from copycost.audit import command as audit
-from copycost.cpu_budget import command as plan
 from copycost.errors import CopycostError
+from copycost.studies.cpu_budget import command as plan
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

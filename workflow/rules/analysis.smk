@@ -4,17 +4,6 @@
 rule summarise_cells:
     input:
         cells="results/tables/cells.parquet",
-        code=package_files(
-            "stats",
-            "capabilities.py",
-            "conditions.py",
-            "records",
-            "analysis/conditions.py",
-            "analysis/metrics.py",
-            "analysis/quality_table.py",
-            "analysis/summary.py",
-            "analysis/tables.py",
-        ),
     output:
         summary="results/tables/summary.csv",
         quality="results/tables/quality.csv",
@@ -31,17 +20,6 @@ rule summarise_cells:
 rule compare_cells:
     input:
         cells="results/tables/cells.parquet",
-        code=package_files(
-            "stats",
-            "capabilities.py",
-            "conditions.py",
-            "records",
-            "analysis/conditions.py",
-            "analysis/metrics.py",
-            "analysis/cube.py",
-            "analysis/compare.py",
-            "analysis/tables.py",
-        ),
     output:
         ratios="results/tables/ratios.csv",
     log:
@@ -62,15 +40,6 @@ rule compute_facts:
         host="results/host.json",
         memory=MEMORY,
         round_trips=ROUND_TRIPS,
-        code=package_files(
-            "stats",
-            "capabilities.py",
-            "conditions.py",
-            "percent.py",
-            "memory/record.py",
-            "records",
-            "analysis",
-        ),
     output:
         facts="results/facts.json",
     log:

@@ -2,7 +2,7 @@
 #
 #   snakemake --cores 1 audit                                       the published runs
 #   snakemake --cores 1 audit --config dataset=FILE.csv             any table; also: mapping, claims
-from copycost.audit.request import audit_files
+from copycost.config.audit_files import audit_files
 from copycost.report.files import report_files
 
 AUDITED = audit_files(config, Path("data", "published"))
@@ -18,7 +18,6 @@ rule audit_dataset:
         unpack(lambda wildcards: AUDITED[wildcards.dataset].as_inputs()),
         templates=report_files(workflow.basedir, "**/*.j2"),
         style=report_files(workflow.basedir, "embedded/*"),
-        code=package_files("audit", "analysis", "figures", "records", "report", "stats"),
     output:
         html="results/audit/{dataset}/report.html",
         pdf="results/audit/{dataset}/report.pdf",
@@ -38,21 +37,6 @@ rule compare_published:
         facts="results/facts.json",
         summary="results/tables/summary.csv",
         published=sorted(str(path) for path in Path("data", "published").iterdir()),
-        code=package_files(
-            "audit",
-            "analysis",
-            "figures/axes.py",
-            "figures/looks.py",
-            "figures/output.py",
-            "figures/sheet.py",
-            "figures/style.py",
-            "figures/text.py",
-            "figures/tables.py",
-            "records/columns.py",
-            "records/table.py",
-            "report/filters.py",
-            "stats",
-        ),
     output:
         beside="results/published/beside.json",
         figures=PUBLISHED_FIGURES,
@@ -71,7 +55,6 @@ rule render_comparison:
         figures=rules.compare_published.output.figures,
         templates=report_files(workflow.basedir, "**/*.j2"),
         style=report_files(workflow.basedir, "embedded/*"),
-        code=package_files("audit", "report"),
     output:
         html="results/published/report.html",
         pdf="results/published/report.pdf",

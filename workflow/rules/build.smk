@@ -1,6 +1,6 @@
 # The C programs. Each depends on exactly the files that it is compiled from, so that editing one
 # strategy builds, and measures again, only its own sender; likewise each way to receive. The flags
-# are in copycost.toolchain.
+# are in copycost.build.toolchain.
 
 # Relative to the checkout, so that a moved one still has the same inputs.
 CHECKOUT = Path()
@@ -11,7 +11,6 @@ rule build_sender:
         sources=lambda wildcards: toolchain.sources(
             "sender", wildcards.strategy, CHECKOUT
         ),
-        code=package_files("toolchain.py"),
     output:
         program="results/bin/sender_{strategy}",
     log:
@@ -32,7 +31,6 @@ rule build_receiver:
         sources=lambda wildcards: toolchain.sources(
             "receiver", wildcards.receiver, CHECKOUT
         ),
-        code=package_files("toolchain.py"),
     output:
         program="results/bin/receiver_{receiver}",
     log:
@@ -50,7 +48,6 @@ rule build_receiver:
 rule build_memory_floor:
     input:
         sources=lambda wildcards: toolchain.sources("memory_floor", None, CHECKOUT),
-        code=package_files("toolchain.py"),
     output:
         program="results/bin/memory_floor",
     log:

@@ -1,9 +1,9 @@
 # What bitrate a CPU budget buys. A chapter of the report where it is enabled or was measured.
 #
 #   snakemake --cores 1 cpu_budget
-from copycost.cpu_budget import section as budget
-from copycost.driven.programs import programs_of
-from copycost.driven.section import priority_of
+from copycost.config import cpu_budget as budget
+from copycost.build.programs import programs_of
+from copycost.config.driven import priority_of
 
 BUDGET_RECORDS = CONFIG.cpu_budget.paths()
 BUDGET_FIGURES = [f"results/figures/cpu_budget/{name}" for name in budget.FIGURES]
@@ -30,19 +30,7 @@ rule run_budget:
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
-        code=entry.digest_of(
-            package_files(
-                "measure",
-                "testbed",
-                "iperf3",
-                "cpu_budget/cgroups.py",
-                "cpu_budget/hierarchy.py",
-                "cpu_budget/limiter.py",
-                "cpu_budget/repetition.py",
-                "driven/ours.py",
-                "driven/repetition.py",
-            )
-        ),
+        code=CODE_OF_DRIVERS,
         settings=CONFIG.cpu_budget.settings(CONFIG.measure).as_params(),
     script:
         "../scripts/run_budget.py"
@@ -51,15 +39,6 @@ rule run_budget:
 rule collect_budget:
     input:
         records=BUDGET_RECORDS,
-        code=package_files(
-            "cpu_budget/table.py",
-            "driven/record.py",
-            "driven/table.py",
-            "iperf3/derive.py",
-            "iperf3/output.py",
-            "records/belonging.py",
-            "records/kind.py",
-        ),
     output:
         table="results/tables/cpu_budget.csv",
     log:
@@ -77,7 +56,6 @@ rule compute_budget_facts:
         published="data/published/cpu-overhead-tcp.csv",
         # function shares, where they were measured too, say what more streams cost
         profile=REPORT_CHAPTERS.get("profile", []),
-        code=package_files("cpu_budget", "driven/facts.py", "stats"),
     output:
         facts="results/cpu_budget/facts.json",
     log:
@@ -94,14 +72,6 @@ rule compute_budget_facts:
 rule draw_budget:
     input:
         facts=rules.compute_budget_facts.output.facts,
-        code=package_files(
-            "cpu_budget/figures.py",
-            "driven/figures.py",
-            "driven/words.py",
-            "figures/output.py",
-            "figures/style.py",
-            "figures/text.py",
-        ),
     output:
         svg="results/figures/cpu_budget/{name}.svg",
         csv="results/figures/cpu_budget/{name}.csv",

@@ -2,7 +2,7 @@
 # was measured.
 #
 #   snakemake --cores 1 datagrams
-from copycost.datagrams import section as udp_section
+from copycost.config import datagrams as udp_section
 
 DATAGRAM_RECORDS = CONFIG.datagrams.paths()
 DATAGRAM_FIGURES = [f"results/figures/datagrams/{name}" for name in udp_section.FIGURES]
@@ -28,17 +28,7 @@ rule run_datagrams:
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
-        code=entry.digest_of(
-            package_files(
-                "measure",
-                "testbed",
-                "iperf3",
-                "datagrams/counters.py",
-                "datagrams/repetition.py",
-                "driven/ours.py",
-                "driven/repetition.py",
-            )
-        ),
+        code=CODE_OF_DRIVERS,
         settings=CONFIG.datagrams.settings(CONFIG.measure).as_params(),
     script:
         "../scripts/run_datagrams.py"
@@ -47,16 +37,6 @@ rule run_datagrams:
 rule collect_datagrams:
     input:
         records=DATAGRAM_RECORDS,
-        code=package_files(
-            "datagrams/loss.py",
-            "datagrams/table.py",
-            "driven/record.py",
-            "driven/table.py",
-            "iperf3/derive.py",
-            "iperf3/output.py",
-            "records/belonging.py",
-            "records/kind.py",
-        ),
     output:
         table="results/tables/datagrams.csv",
     log:
@@ -72,12 +52,6 @@ rule compute_datagram_facts:
         table=rules.collect_datagrams.output.table,
         published="data/published/cpu-overhead-udp.csv",
         profile=REPORT_CHAPTERS.get("profile", []),
-        code=package_files(
-            "datagrams",
-            "driven/facts.py",
-            "profile/section.py",
-            "stats",
-        ),
     output:
         facts="results/datagrams/facts.json",
     log:
@@ -94,15 +68,6 @@ rule compute_datagram_facts:
 rule draw_datagrams:
     input:
         facts=rules.compute_datagram_facts.output.facts,
-        code=package_files(
-            "datagrams/figures.py",
-            "driven/figures.py",
-            "driven/words.py",
-            "figures/output.py",
-            "figures/style.py",
-            "figures/text.py",
-            "report/filters.py",
-        ),
     output:
         svg="results/figures/datagrams/{name}.svg",
         csv="results/figures/datagrams/{name}.csv",

@@ -1,6 +1,6 @@
 # Figures: those of one condition from the tables, each redrawn only where its own module or what all
 # share changed; rankings and overviews from the facts.
-from copycost.figures.names import FIGURES, RANKING, figure_code, overview_code
+from copycost.figures.names import FIGURES, RANKING
 
 CONDITIONS = [condition.slug for condition in GRID.conditions]
 
@@ -36,7 +36,8 @@ rule plot_figure:
         cells="results/tables/cells.parquet",
         summary="results/tables/summary.csv",
         ratios="results/tables/ratios.csv",
-        code=lambda wildcards: package_files(*figure_code(wildcards.figure)),
+        # which the script imports by its name alone: an edited figure is drawn alone
+        figure="workflow/copycost/figures/{figure}.py",
     output:
         svg=[f"results/figures/{name}/{{figure}}.svg" for name in CONDITIONS],
         png=[f"results/figures/{name}/{{figure}}.png" for name in CONDITIONS],
@@ -54,7 +55,6 @@ rule plot_figure:
 rule plot_rankings:
     input:
         facts="results/facts.json",
-        code=package_files(*overview_code()),
     output:
         svg=expand("{figure}.svg", figure=RANKINGS),
         png=expand("{figure}.png", figure=RANKINGS),
@@ -72,7 +72,6 @@ rule plot_overviews:
         facts="results/facts.json",
         summary="results/tables/summary.csv",
         curves=ROUND_TRIP_CURVES,
-        code=package_files(*overview_code()),
     output:
         svg=expand("{figure}.svg", figure=OVERVIEW_FIGURES),
         png=expand("{figure}.png", figure=OVERVIEW_FIGURES),

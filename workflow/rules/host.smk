@@ -2,25 +2,6 @@
 
 
 rule collect_host:
-    input:
-        # Not the doctor: it only shows facts, and an edit of it must not measure anything again.
-        code=package_files(
-            "hostinfo/collect.py",
-            "hostinfo/cpu.py",
-            "hostinfo/files.py",
-            "hostinfo/kernel.py",
-            "hostinfo/net.py",
-            "hostinfo/packages.py",
-            "hostinfo/perf_events.py",
-            "hostinfo/processor.py",
-            "hostinfo/testbed_probe.py",
-            "hostinfo/testbeds.py",
-            "hostinfo/tools.py",
-            "hostinfo/virtualisation.py",
-            "measure/cpulist.py",
-            "measure/perf_output.py",
-            "testbed",
-        ),
     output:
         host="results/host.json",
     log:

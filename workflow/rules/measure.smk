@@ -3,6 +3,11 @@
 # What of the configuration a repetition depends on.
 SETTINGS = {study: CONFIG.measure.settings(study).as_params() for study in STUDIES}
 ORDER_SEED = CONFIG.measure.order_seed
+# What decides what is measured: an edit measures everything again, so these rooms and no more. As
+# digests, since a hundred more inputs of each of thousands of jobs take Snakemake long.
+_ROOMS = ["hosts", "measure", "observers", "perf", "testbeds"]
+CODE_OF_PROGRAMS = entry.digest_of(files_of(*_ROOMS, "drivers/programs"))
+CODE_OF_DRIVERS = entry.digest_of(files_of(*_ROOMS, "drivers"))
 RAW_RECORD = f"{RAW_ROOT}/{CELL_PATTERN}.json"
 
 # For rules that use what memory costs: nothing where the configuration does not ask for it.
@@ -10,8 +15,6 @@ MEMORY = ["results/memory.json"] if CONFIG.measure.memory_floor else []
 
 
 rule save_config:
-    input:
-        code=package_files("config.py"),
     output:
         config="results/config.yaml",
     log:
@@ -24,8 +27,8 @@ rule save_config:
 
 rule run_cell:
     input:
-        sender=entry.sender_of,
-        receiver=entry.receiver_of,
+        sender=sender_of,
+        receiver=receiver_of,
         host="results/host.json",
     output:
         record=RAW_RECORD,
@@ -35,9 +38,7 @@ rule run_cell:
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
-        # What decides what is measured: an edit measures everything again, so no more than that. A
-        # digest, since twenty more inputs of each of thousands of jobs take Snakemake long.
-        code=entry.digest_of(package_files("measure", "testbed")),
+        code=CODE_OF_PROGRAMS,
         settings=lambda wildcards: SETTINGS[wildcards.study],
     script:
         "../scripts/run_cell.py"
@@ -47,7 +48,6 @@ rule measure_memory:
     input:
         program="results/bin/memory_floor",
         host="results/host.json",
-        code=package_files("memory"),
     output:
         memory="results/memory.json",
     log:

@@ -3,15 +3,15 @@
 #
 #   snakemake --cores 1 profile
 
-from copycost.profile.grid import (
+from copycost.studies.profile.grid import (
     STUDY,
     cell_keys,
     profile_cells,
     receiver_of_profile,
     sender_of_profile,
 )
-from copycost.profile.names import figure_names
-from copycost.profile.table_columns import SHARE_TABLES
+from copycost.studies.profile.names import figure_names
+from copycost.studies.profile.table_columns import SHARE_TABLES
 
 # The studies whose drivers are profiled as they drive them, to say where their CPU time goes.
 EXPLAINED = [
@@ -55,19 +55,7 @@ rule profile_cell:
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
-        code=entry.digest_of(
-            package_files(
-                "measure",
-                "testbed",
-                "iperf3",
-                "profile/access.py",
-                "profile/iperf.py",
-                "profile/perf_script.py",
-                "profile/repetition.py",
-                "profile/runs.py",
-                "profile/sampler.py",
-            )
-        ),
+        code=CODE_OF_DRIVERS,
         settings=SETTINGS["streams"],
         event=CONFIG.profile.event,
         frequency_hz=CONFIG.profile.frequency_hz,
@@ -83,9 +71,6 @@ rule collect_profile:
         ],
         lists=sorted(str(path) for path in Path("data", "functions").glob("*.yaml")),
         published="data/published/function-shares.csv",
-        code=package_files(
-            "profile", "records/belonging.py", "records/kind.py", "stats"
-        ),
     output:
         facts="results/profile/facts.json",
         tables=[f"results/tables/{name}.csv" for name in SHARE_TABLES],
@@ -106,8 +91,7 @@ rule draw_profile:
         folded=rules.collect_profile.input.folded,
         lists=rules.collect_profile.input.lists,
         published="data/published/function-shares.csv",
-        script_of_graphs="workflow/copycost/profile/flame.js",
-        code=package_files("profile", "report/filters.py", "report/outline.py"),
+        script_of_graphs="workflow/copycost/studies/profile/flame.js",
     output:
         figures=[f"{figure}.svg" for figure in PROFILE_FIGURES],
         tables=[f"{figure}.csv" for figure in PROFILE_FIGURES],

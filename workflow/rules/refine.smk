@@ -4,14 +4,10 @@ RECORDS = entry.with_added_records(GRID.paths(), checkpoints, CONFIG)
 STREAM_RECORDS = entry.with_added_records(GRID.paths("streams"), checkpoints, CONFIG)
 ADDED = [f"{ADDED_PATH}"] if CONFIG.refine.enabled else []
 
-# What decides how a record becomes a row.
-CODE_OF_TABLES = ["capabilities.py", "conditions.py", "grid.py", "records"]
-
 
 rule collect_first_pass:
     input:
         records=GRID.paths("streams"),
-        code=package_files(*CODE_OF_TABLES),
     output:
         csv="results/refine/first_pass.csv",
         parquet="results/refine/first_pass.parquet",
@@ -26,16 +22,6 @@ rule collect_first_pass:
 checkpoint choose_sizes:
     input:
         cells=rules.collect_first_pass.output.parquet,
-        code=package_files(
-            "added.py",
-            "analysis/cube.py",
-            "analysis/metrics.py",
-            "capabilities.py",
-            "conditions.py",
-            "grid.py",
-            "refine.py",
-            "stats",
-        ),
     output:
         added=f"{ADDED_PATH}",
     log:

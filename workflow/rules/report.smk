@@ -1,6 +1,6 @@
 # From facts, tables and figures to the report. What it shows lies in its own folder, so that
 # results/report can be moved, archived and typeset again anywhere.
-from copycost.capabilities import split_implementation
+from copycost.grid.capabilities import split_implementation
 from copycost.report.files import report_files
 from copycost.report.typesetter import find_typesetter
 
@@ -29,27 +29,6 @@ rule write_report:
         strategy_table="report/strategies.yaml",
         diagrams=report_files(workflow.basedir, "diagrams/*.svg"),
         styles=report_files(workflow.basedir, "*.css"),
-        code=package_files(
-            "analysis/labels.py",
-            "capabilities.py",
-            "figures/looks.py",
-            "figures/names.py",
-            "percent.py",
-            "report/assets.py",
-            "report/context.py",
-            "report/filters.py",
-            "report/host_table.py",
-            "report/labelled.py",
-            "report/markdown.py",
-            "report/outline.py",
-            "report/ranking_table.py",
-            "report/results_table.py",
-            "report/round_trips_table.py",
-            "report/run_table.py",
-            "report/strategies.py",
-            "report/write.py",
-            "sizes.py",
-        ),
     output:
         qmd="results/report/report.qmd",
         assets=directory("results/report/assets"),
@@ -69,12 +48,6 @@ rule render_report:
         qmd="results/report/report.qmd",
         assets="results/report/assets",
         style=report_files(workflow.basedir, "embedded/*"),
-        code=package_files(
-            "report/embedded.py",
-            "report/quarto.py",
-            "report/render.py",
-            "report/typesetter.py",
-        ),
     output:
         expand("results/report/report.{format}", format=CONFIG.report.formats),
     log:

@@ -9,7 +9,6 @@ ROUND_TRIP_CURVES = ["results/tables/round_trip_curves.csv"] if HAS_ROUND_TRIPS 
 rule collect_results:
     input:
         records=STREAM_RECORDS,
-        code=package_files(*CODE_OF_TABLES),
     output:
         csv="results/tables/cells.csv",
         parquet="results/tables/cells.parquet",
@@ -24,7 +23,6 @@ rule collect_results:
 rule collect_round_trips:
     input:
         records=GRID.paths("round_trips"),
-        code=package_files(*CODE_OF_TABLES),
     output:
         table="results/tables/round_trips.csv",
         curves="results/tables/round_trip_curves.csv",

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from copycost.audit.command import audit_file
-from copycost.logs import log_to_file
+from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
 given = snakemake.input

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from copycost.logs import log_to_file
-from copycost.toolchain import compile_program
+from copycost.build.toolchain import compile_program
+from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
 compile_program(

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from copycost.added import added_paths, describe_added, write_added
-from copycost.config import Config
-from copycost.logs import log_to_file
-from copycost.progress import STREAMS, extend, say
+from copycost.analysis.refine import choose_sizes
+from copycost.config.config import Config
+from copycost.config.refined import added_paths, describe_added, write_added
 from copycost.records.table import read_table
-from copycost.refine import choose_sizes
+from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.progress import STREAMS, extend, say
 
 log_to_file(snakemake.log[0])
 config = Config.from_dict(snakemake.params.config)

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from copycost.cpu_budget.table import collect
-from copycost.logs import log_to_file
+from copycost.snakefile.logs import log_to_file
+from copycost.studies.cpu_budget.table import collect
 
 log_to_file(snakemake.log[0])
 table = collect(Path(path) for path in snakemake.input.records)

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from copycost.datagrams.table import collect
-from copycost.logs import log_to_file
+from copycost.snakefile.logs import log_to_file
+from copycost.studies.datagrams.table import collect
 
 log_to_file(snakemake.log[0])
 table = collect(Path(path) for path in snakemake.input.records)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from copycost.hostinfo import collect_host, write_host
-from copycost.logs import log_to_file
+from copycost.doctor import collect_host, write_host
+from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
 write_host(Path(snakemake.output.host), collect_host(snakemake.params.identity))

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 from copycost.analysis.tables import write_table
-from copycost.logs import log_to_file
-from copycost.profile.facts import load_lists, profile_facts
-from copycost.profile.section import Profile
-from copycost.profile.tables import read_repetitions, share_table
+from copycost.config.profile import Profile
+from copycost.snakefile.logs import log_to_file
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.profile.facts import load_lists, profile_facts
+from copycost.studies.profile.tables import read_repetitions, share_table
 
 log_to_file(snakemake.log[0])
 data = Path("data")

@@ -3,9 +3,9 @@
 import sys
 from pathlib import Path
 
-from copycost.grid import RAW_ROOT
-from copycost.logs import log_to_file
+from copycost.grid.cells import RAW_ROOT
 from copycost.records.collect import collect_tables, warn_about_foreign_files
+from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
 records = [Path(path) for path in snakemake.input.records]

@@ -3,10 +3,10 @@
 import sys
 from pathlib import Path
 
-from copycost.grid import RAW_ROOT
-from copycost.logs import log_to_file
+from copycost.grid.cells import RAW_ROOT
 from copycost.records.collect import warn_about_foreign_files
-from copycost.records.round_trips import collect_round_trips
+from copycost.snakefile.logs import log_to_file
+from copycost.studies.round_trips.table import collect_round_trips
 
 log_to_file(snakemake.log[0])
 records = [Path(path) for path in snakemake.input.records]

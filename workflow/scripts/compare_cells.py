@@ -2,8 +2,8 @@ from pathlib import Path
 
 from copycost.analysis.compare import compare
 from copycost.analysis.tables import write_table
-from copycost.logs import log_to_file
 from copycost.records.table import read_table
+from copycost.snakefile.logs import log_to_file
 from copycost.stats.settings import StatisticsSettings
 
 log_to_file(snakemake.log[0])

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from copycost.audit.compare import compare_published
-from copycost.logs import log_to_file
+from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
 given = snakemake.input

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from copycost.cpu_budget.facts import compute_facts
-from copycost.logs import log_to_file
+from copycost.snakefile.logs import log_to_file
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.cpu_budget.facts import compute_facts
 
 log_to_file(snakemake.log[0])
 profile = snakemake.input.profile

@@ -1,12 +1,12 @@
 import json
 from pathlib import Path
 
-from copycost.analysis.facts import Inputs, compute_facts, write_facts
 from copycost.analysis.tables import read_table
-from copycost.logs import log_to_file
-from copycost.memory.record import read_memory
-from copycost.records.round_trip_columns import ROUND_TRIPS
 from copycost.records.table import read_table as read_cells
+from copycost.snakefile.logs import log_to_file
+from copycost.studies.memory.record import read_memory
+from copycost.studies.round_trips.columns import ROUND_TRIPS
+from copycost.studies.streams.facts import Inputs, compute_facts, write_facts
 
 log_to_file(snakemake.log[0])
 given = snakemake.input

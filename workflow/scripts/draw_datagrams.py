@@ -1,9 +1,9 @@
 import json
 from pathlib import Path
 
-from copycost.datagrams.figures import draw
 from copycost.figures.output import save
-from copycost.logs import log_to_file
+from copycost.snakefile.logs import log_to_file
+from copycost.studies.datagrams.figures import draw
 
 log_to_file(snakemake.log[0])
 facts = json.loads(Path(snakemake.input.facts).read_text(encoding="utf-8"))

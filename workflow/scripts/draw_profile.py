@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from copycost.logs import log_to_file
-from copycost.profile.facts import load_lists
-from copycost.profile.plots import draw_all
-from copycost.profile.section import Profile
-from copycost.profile.tables import read_repetitions
+from copycost.config.profile import Profile
+from copycost.snakefile.logs import log_to_file
+from copycost.studies.profile.facts import load_lists
+from copycost.studies.profile.plots import draw_all
+from copycost.studies.profile.tables import read_repetitions
 
 log_to_file(snakemake.log[0])
 profile = Profile.from_dict(snakemake.params.profile)

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from copycost.config import AUTO
-from copycost.logs import log_to_file
-from copycost.memory import measure_memory, write_memory
-from copycost.progress import say
+from copycost.config.config import AUTO
+from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.progress import say
+from copycost.studies.memory import measure_memory, write_memory
 
 log_to_file(snakemake.log[0])
 cpus = snakemake.params.cpus

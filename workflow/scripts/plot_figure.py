@@ -2,7 +2,7 @@ from pathlib import Path
 
 from copycost.figures.output import draw, save
 from copycost.figures.tables import read_tables
-from copycost.logs import log_to_file
+from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
 

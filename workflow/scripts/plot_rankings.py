@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from copycost.figures.overviews import draw_rankings, read_facts
-from copycost.logs import log_to_file
+from copycost.snakefile.logs import log_to_file
+from copycost.studies.streams.overviews import draw_rankings, read_facts
 
 log_to_file(snakemake.log[0])
 

@@ -3,14 +3,14 @@
 import json
 from pathlib import Path
 
-from copycost.config import Settings
-from copycost.grid import Cell
-from copycost.logs import log_to_file
-from copycost.profile.folded import write_folded
-from copycost.profile.record import write_record
-from copycost.profile.repetition import Programs, profile_repetition
-from copycost.profile.words import tell
-from copycost.progress import count_in, pace_of_profile, say
+from copycost.config.config import Settings
+from copycost.grid.cells import Cell
+from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.profile_words import tell
+from copycost.snakefile.progress import count_in, pace_of_profile, say
+from copycost.studies.profile.folded import write_folded
+from copycost.studies.profile.record import write_record
+from copycost.studies.profile.repetition import Programs, profile_repetition
 
 log_to_file(snakemake.log[0])
 given, params = snakemake.input, snakemake.params

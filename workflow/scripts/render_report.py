@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from copycost.logs import log_to_file
 from copycost.report.render import render_report
 from copycost.report.typesetter import Typesetter
+from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
 outputs = [Path(output) for output in snakemake.output]

@@ -3,13 +3,13 @@
 import json
 from pathlib import Path
 
-from copycost.cpu_budget.repetition import measure_budget
-from copycost.cpu_budget.section import BudgetCell, BudgetSettings
-from copycost.driven.record import write
-from copycost.driven.telling import line_of
-from copycost.driven.words import streams
-from copycost.logs import log_to_file
-from copycost.progress import DRIVEN, count_in, say
+from copycost.config.cpu_budget import BudgetCell, BudgetSettings
+from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.progress import DRIVEN, count_in, say
+from copycost.studies.cpu_budget.repetition import measure_budget
+from copycost.studies.driven.record import write
+from copycost.studies.driven.telling import line_of
+from copycost.studies.driven.words import streams
 
 log_to_file(snakemake.log[0])
 cell = BudgetCell.from_path(snakemake.output.record)

@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-from copycost.config import Settings
-from copycost.grid import Cell
-from copycost.logs import log_to_file
+from copycost.config.config import Settings
+from copycost.grid.cells import Cell
 from copycost.measure.repetition import measure_repetition
-from copycost.progress import say, tell
 from copycost.records.record import write_record
+from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.progress import say, tell
 
 log_to_file(snakemake.log[0])
 cell = Cell.from_path(snakemake.output.record)

@@ -3,14 +3,14 @@
 import json
 from pathlib import Path
 
-from copycost.datagrams.repetition import measure_datagrams
-from copycost.datagrams.section import DatagramCell
-from copycost.driven.record import write
-from copycost.driven.section import DrivenSettings
-from copycost.driven.telling import line_of
-from copycost.driven.words import streams
-from copycost.logs import log_to_file
-from copycost.progress import DRIVEN, count_in, say
+from copycost.config.datagrams import DatagramCell
+from copycost.config.driven import DrivenSettings
+from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.progress import DRIVEN, count_in, say
+from copycost.studies.datagrams.repetition import measure_datagrams
+from copycost.studies.driven.record import write
+from copycost.studies.driven.telling import line_of
+from copycost.studies.driven.words import streams
 
 log_to_file(snakemake.log[0])
 cell = DatagramCell.from_path(snakemake.output.record)

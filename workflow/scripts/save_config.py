@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-from copycost.logs import log_to_file
+from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
 text = yaml.safe_dump(snakemake.params.config, sort_keys=False, allow_unicode=True)

@@ -1,9 +1,9 @@
 from pathlib import Path
 
-from copycost.logs import log_to_file
 from copycost.report.assets import gather_assets
 from copycost.report.context import Sources
 from copycost.report.write import write_report
+from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
 given, out = snakemake.input, snakemake.output

@@ -8,8 +8,8 @@ import pytest
 from analysed import facts_of
 from synthetic import Run, Udp
 
-from copycost.analysis.facts import write_facts
-from copycost.analysis.plain import plain
+from copycost.analysis.json_values import plain
+from copycost.studies.streams.facts import write_facts
 
 
 def test_facts_are_plain_json(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from analysed import facts_of, text_of
 from golden.compare import golden_text
 from golden.scenarios import SCENARIOS
 
-from copycost.analysis.plain import Facts
+from copycost.analysis.json_values import Facts
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "analysis"
 UPDATE = os.environ.get("COPYCOST_UPDATE_GOLDEN") == "1"

@@ -4,8 +4,8 @@ import pytest
 from analysed import inputs_of
 from synthetic import Run, make_cells
 
-from copycost.analysis.facts import views_of
 from copycost.analysis.placement import Placement, placement_of
+from copycost.studies.streams.facts import views_of
 
 
 @pytest.mark.parametrize(

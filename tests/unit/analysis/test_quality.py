@@ -5,9 +5,9 @@ import pytest
 from analysed import facts_of, text_of
 from synthetic import Run, make_cells
 
-from copycost.analysis.plain import Facts
+from copycost.analysis.condition_view import largest_block
+from copycost.analysis.json_values import Facts
 from copycost.analysis.quality_table import GATES, quality_table
-from copycost.analysis.view import largest_block
 
 SMALL = {"msg_bytes": (1024, 65536), "n_threads": (1, 2)}
 

@@ -14,10 +14,10 @@ import pytest
 from analysed import facts_of, text_of
 from synthetic import IMPLEMENTATIONS, Run, Udp
 
-from copycost.analysis.plain import Facts
+from copycost.analysis.json_values import Facts
 from copycost.figures.names import FIGURES
-from copycost.report.filters import NBSP
 from copycost.report.markdown import slug
+from copycost.wording.filters import NBSP
 
 N_RUNS = 45
 N_ALL_RUNS = int(os.environ.get("COPYCOST_RANDOM_RUNS", "100"))

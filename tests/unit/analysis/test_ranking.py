@@ -7,10 +7,10 @@ from analysed import inputs_of
 from synthetic import Run, Udp
 from synthetic.memory import make_memory
 
-from copycost.analysis.facts import compute_facts
-from copycost.analysis.floor import floor_of, level_of, memory_facts
-from copycost.analysis.plain import Facts
+from copycost.analysis.json_values import Facts
+from copycost.analysis.memory_floor import floor_of, level_of, memory_facts
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.streams.facts import compute_facts
 
 SETTINGS = StatisticsSettings()
 CACHES = {"l1d_bytes": 32768, "l2_bytes": 1 << 20, "llc_bytes": 32 << 20}

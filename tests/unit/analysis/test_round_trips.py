@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from synthetic.round_trips import RoundTrips, make_round_trips, round_trips_config
 
-from copycost.analysis.plain import Facts, plain
-from copycost.analysis.round_trips import round_trip_facts
+from copycost.analysis.json_values import Facts, plain
 from copycost.report.write import make_environment
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.round_trips.facts import round_trip_facts
 
 SETTINGS = StatisticsSettings()
 TEMPLATES = Path(__file__).parents[3] / "report"

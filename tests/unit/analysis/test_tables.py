@@ -8,7 +8,7 @@ import pytest
 from synthetic import Run, make_cells
 
 from copycost.analysis.compare import RATIO_COLUMNS, compare, compared_pairs
-from copycost.analysis.cube import LogCube
+from copycost.analysis.log_values import LogCube
 from copycost.analysis.metrics import COMPARED, SUMMARISED, THROUGHPUT, choose_cost_metric
 from copycost.analysis.summary import summarise
 from copycost.analysis.tables import read_table, write_table

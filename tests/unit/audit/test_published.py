@@ -7,10 +7,10 @@ import pytest
 from analysed import inputs_of
 from synthetic import Run
 
-from copycost.analysis.facts import compute_facts, write_facts
-from copycost.analysis.plain import Facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import write_table
 from copycost.audit.compare import compare_published, render_comparison
+from copycost.studies.streams.facts import compute_facts, write_facts
 
 PUBLISHED = Path(__file__).parents[3] / "data" / "published"
 OFFLOADS = ("veth", "veth_no_offload")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost.audit.request import PUBLISHED, AuditFiles, audit_files
+from copycost.config.audit_files import PUBLISHED, AuditFiles, audit_files
 
 DATA = Path(__file__).parents[3] / "data" / "published"
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from copycost.bench.bench import Bench
-from copycost.bench.contest import Contest, contest_row
-from copycost.bench.iperf import Stream
-from copycost.bench.pair import Programs
-from copycost.bench.rows import Limit
-from copycost.testbed.testbed import open_testbed
+from copycost.testbeds.testbed import open_testbed
+from tools.bench.bench import Bench
+from tools.bench.contest import Contest, contest_row
+from tools.bench.iperf import Stream
+from tools.bench.pair import Programs
+from tools.bench.rows import Limit
 
 STREAM = Stream(4096, 1, 0, 1, sender_cpus=(), receiver_cpus=())
 

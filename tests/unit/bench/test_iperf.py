@@ -3,10 +3,10 @@ import shutil
 
 import pytest
 
-from copycost.bench.iperf import Stream, client_command, iperf_rate, received_rate
 from copycost.errors import HostError, ParseError
-from copycost.testbed.namespaces import TestbedUnavailable
-from copycost.testbed.testbed import open_testbed
+from copycost.hosts.namespaces import TestbedUnavailable
+from copycost.testbeds.testbed import open_testbed
+from tools.bench.iperf import Stream, client_command, iperf_rate, received_rate
 
 STREAM = Stream(4096, 2, 1, 1, sender_cpus=(), receiver_cpus=())
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from copycost.bench.rows import Limit, Row, format_value, row_of_rounds, table_of, write_rows
 from copycost.errors import DataError
+from tools.bench.rows import Limit, Row, format_value, row_of_rounds, table_of, write_rows
 
 AT_LEAST_ONE = Limit("at_least", 1.0)
 AT_MOST_HALF = Limit("at_most", 0.5)

@@ -2,11 +2,11 @@ import shutil
 
 import pytest
 
-from copycost.bench.iperf import Stream
-from copycost.bench.sockperf import client_command, median_ns, sockperf_median_ns
 from copycost.errors import ParseError
-from copycost.testbed.namespaces import TestbedUnavailable
-from copycost.testbed.testbed import open_testbed
+from copycost.hosts.namespaces import TestbedUnavailable
+from copycost.testbeds.testbed import open_testbed
+from tools.bench.iperf import Stream
+from tools.bench.sockperf import client_command, median_ns, sockperf_median_ns
 
 # sockperf leaves out its first 0.4 s, and on a busy host there may be nothing in the rest of one
 STREAM = Stream(4096, 1, 0, 3, sender_cpus=(0,), receiver_cpus=(0,))

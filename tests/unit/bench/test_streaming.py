@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from copycost.bench.bench import Bench
-from copycost.bench.iperf import Stream
-from copycost.bench.pair import BARE, Programs, message_ns, received_rate, run_pair
-from copycost.bench.streaming import contenders_of, contest_of, sampling_rows
 from copycost.errors import HostError
-from copycost.testbed.testbed import open_testbed
+from copycost.testbeds.testbed import open_testbed
+from tools.bench.bench import Bench
+from tools.bench.iperf import Stream
+from tools.bench.pair import BARE, Programs, message_ns, received_rate, run_pair
+from tools.bench.streaming import contenders_of, contest_of, sampling_rows
 
 ROOT = Path(__file__).parents[3]
 STREAM = Stream(4096, 1, 0, 1, sender_cpus=(), receiver_cpus=())

@@ -6,11 +6,13 @@ import pytest
 import yaml
 from sample_records import on_sink, sample_record, with_round_trips
 
-from copycost.bench.analysis_run import config_of
-from copycost.bench.audit_run import audit_rows
-from copycost.bench.table_run import measured_one, table_rows
-from copycost.bench.timing import Timed, timed
-from copycost.bench.workflow_runs import (
+from copycost.errors import HostError
+from copycost.records.record import Record
+from tools.bench.analysis_run import config_of
+from tools.bench.audit_run import audit_rows
+from tools.bench.table_run import measured_one, table_rows
+from tools.bench.timing import Timed, timed
+from tools.bench.workflow_runs import (
     PROJECT,
     overhead_row,
     project_copy,
@@ -18,8 +20,6 @@ from copycost.bench.workflow_runs import (
     short_config,
     write_config,
 )
-from copycost.errors import HostError
-from copycost.records.record import Record
 
 
 def record(**changes: object) -> Record:
@@ -36,7 +36,7 @@ def test_overhead_leaves_out_windows_and_waiting_for_others() -> None:
 def test_copy_of_the_project_has_its_code_and_no_results() -> None:
     with project_copy() as project:
         assert (project / "Snakefile").exists()
-        assert (project / "workflow/copycost/bench/rows.py").exists()
+        assert (project / "workflow/copycost/stats/ratios.py").exists()
         assert not (project / ".venv").exists()
         assert not (project / "results").exists()
         path = write_config(project, "x", {"measure": {"repetitions": 2}})
@@ -104,7 +104,7 @@ def test_audit_of_a_published_run_is_timed(tmp_path: Path) -> None:
 def test_tables_of_copies_are_made_and_timed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("copycost.bench.table_run._N_RECORDS", 50)
+    monkeypatch.setattr("tools.bench.table_run._N_RECORDS", 50)
     time_row, memory_row = table_rows(tmp_path, [record()])
     assert (time_row.unit, memory_row.unit) == ("s", "MB")
     assert (tmp_path / "cells.parquet").exists()

@@ -2,10 +2,10 @@
 
 import pytest
 
-from copycost.bench import yardstick
-from copycost.bench.yardstick import client_output
 from copycost.errors import HostError
-from copycost.testbed.testbed import open_testbed
+from copycost.testbeds.testbed import open_testbed
+from tools.bench import yardstick
+from tools.bench.yardstick import client_output
 
 SERVER = ["sh", "-c", "echo ready; exec sleep 600"]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from copycost.cpu_budget.hierarchy import LimiterUnavailable
-from copycost.cpu_budget.limiter import open_limiter
-from copycost.cpu_budget.table import judge_limit
-from copycost.iperf3.procfs import usage_of
+from copycost.hosts.process_usage import usage_of
+from copycost.observers.cgroup_hierarchy import LimiterUnavailable
+from copycost.observers.cpu_limit import open_limiter
+from copycost.studies.cpu_budget.table import judge_limit
 
 NAN = float("nan")
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from budgets import Study, Truth, facts_of, table_of
 
-from copycost.cpu_budget.lines import linear_range
-from copycost.cpu_budget.plan import plan_for
-from copycost.cpu_budget.points import points_of
-from copycost.cpu_budget.table import COLUMNS
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.cpu_budget.lines import linear_range
+from copycost.studies.cpu_budget.plan import plan_for
+from copycost.studies.cpu_budget.points import points_of
+from copycost.studies.cpu_budget.table import COLUMNS
 
 SETTINGS = StatisticsSettings(0.95, 500, 1)
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from copycost.datagrams.table import _cpu_use
+from copycost.studies.datagrams.table import _cpu_use
 
 # Two streams on two CPUs: the scheduler gives to the receivers what their senders do.
 RATES = {

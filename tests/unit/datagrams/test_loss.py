@@ -2,8 +2,8 @@
 
 import pytest
 
-from copycost.datagrams.counters import parse_devices, parse_snmp, waiting_bytes
-from copycost.datagrams.loss import account_of
+from copycost.observers.loss_counters import parse_devices, parse_snmp, waiting_bytes
+from copycost.studies.datagrams.loss import account_of
 
 SNMP = """\
 Ip: Forwarding DefaultTTL InReceives InDiscards OutDiscards

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from copycost.driven.documentation import page
+from tools.document_driven_tables import page
 
 PAGE = Path(__file__).parents[3] / "docs" / "driven_tables.md"
 

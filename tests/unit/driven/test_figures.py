@@ -10,12 +10,12 @@ import budgets
 import datagram_tables
 import pytest
 
-from copycost.cpu_budget import figures as budget_figures
-from copycost.cpu_budget.section import FIGURES as BUDGET_FIGURES
-from copycost.datagrams import figures as datagram_figures
-from copycost.datagrams.section import FIGURES as DATAGRAM_FIGURES
+from copycost.config.cpu_budget import FIGURES as BUDGET_FIGURES
+from copycost.config.datagrams import FIGURES as DATAGRAM_FIGURES
 from copycost.figures.output import save
 from copycost.figures.tables import Drawn
+from copycost.studies.cpu_budget import figures as budget_figures
+from copycost.studies.datagrams import figures as datagram_figures
 
 NO_IPERF3 = ("skipped", "iperf3 was not found", "install it")
 

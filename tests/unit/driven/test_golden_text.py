@@ -12,8 +12,8 @@ from golden import budget_scenarios, datagram_scenarios
 from golden.compare import GOLDEN, golden_text
 from jinja2 import Environment
 
-from copycost.cpu_budget.section import FIGURES as BUDGET_FIGURES
-from copycost.datagrams.section import FIGURES as DATAGRAM_FIGURES
+from copycost.config.cpu_budget import FIGURES as BUDGET_FIGURES
+from copycost.config.datagrams import FIGURES as DATAGRAM_FIGURES
 from copycost.report.write import make_environment
 
 BUDGETS, DATAGRAMS = budget_scenarios.SCENARIOS, datagram_scenarios.SCENARIOS

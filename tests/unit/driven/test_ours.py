@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from copycost.driven.ours import _late_look, _side
-from copycost.iperf3.procfs import Usage
+from copycost.drivers.programs.ours import _late_look, _side
+from copycost.hosts.process_usage import Usage
 
 SECOND_NS = 10**9
 REPORT = {"window": {"start_ns": 0, "end_ns": SECOND_NS}, "process": {"cpu_ns": 7 * 10**8}}

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from copycost.cpu_budget.section import CpuBudget
-from copycost.datagrams.section import Datagrams
-from copycost.driven.section import DrivenSection, priority_of
+from copycost.config.cpu_budget import CpuBudget
+from copycost.config.datagrams import Datagrams
+from copycost.config.driven import DrivenSection, priority_of
 from copycost.errors import DataError
 
 SHARED: dict[str, Any] = {

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from copycost.cpu_budget.section import BudgetCell
-from copycost.cpu_budget.table import collect
-from copycost.driven.record import write
-from copycost.driven.section import DrivenSettings
+from copycost.config.cpu_budget import BudgetCell
+from copycost.config.driven import DrivenSettings
+from copycost.drivers.iperf3.record import conclude, start_record
 from copycost.errors import DataError
-from copycost.iperf3.record import conclude, start_record
+from copycost.studies.cpu_budget.table import collect
+from copycost.studies.driven.record import write
 
 CELL = BudgetCell(
     testbed="loopback", driver="iperf3", limiter="cgroup", n_streams=1, limit_percent=20, rep=1

@@ -16,12 +16,12 @@ from matplotlib.text import Text
 from unit.figures.tables_example import IMPLEMENTATIONS, example
 
 import copycost
-from copycost.figures.looks import looks
-from copycost.figures.names import FIGURES, figure_code
+from copycost.figures.markers import looks
+from copycost.figures.names import FIGURES
 from copycost.figures.output import draw, save
 from copycost.figures.tables import COLUMNS, Drawn, Tables
-from copycost.percent import NBSP
 from copycost.stats.medians import METHOD
+from copycost.wording.percent import NBSP
 
 LINES = ("throughput", "service_time", "counters", "cost_per_byte", "copied_share")
 TWELVE = (*IMPLEMENTATIONS, *(f"further_{place}" for place in range(9)))
@@ -301,21 +301,3 @@ def test_missing_cells_stay_in_the_csv_with_their_state() -> None:
     assert len(data) == 3 * 3 * 2
     absent = data[data["value"].isna()]
     assert sorted(absent["state"]) == ["failed", "skipped"]
-
-
-@pytest.mark.parametrize("figure", FIGURES)
-def test_each_figure_depends_on_its_own_module_and_the_shared_ones_only(figure: str) -> None:
-    files = figure_code(figure)
-    assert all((PACKAGE / file).is_file() for file in files)
-    assert {Path(file).stem for file in files} & set(FIGURES) == {figure}
-
-
-@pytest.mark.parametrize("figure", FIGURES)
-def test_figure_code_names_every_module_that_drawing_imports(figure: str) -> None:
-    files = figure_code(figure)
-    for file in files:
-        if file.startswith("figures/"):
-            text = (PACKAGE / file).read_text()
-            for module in re.findall(r"^from copycost\.([\w.]+) import", text, re.MULTILINE):
-                used = module.replace(".", "/") + ".py"
-                assert used in files or module == "errors", f"{file} uses {module}"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from copycost.capabilities import CAPABILITIES
-from copycost.figures.looks import CROWD, families, in_order, looks
+from copycost.figures.markers import CROWD, families, in_order, looks
+from copycost.grid.capabilities import CAPABILITIES
 
 WAYS = tuple(name for name in CAPABILITIES if name != "null")
 TWELVE = ("two_copy", "one_copy", "zero_copy", *(f"further_{place}" for place in range(9)))

@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from unit.figures.tables_example import example, example_cells, example_ratios, example_summary
 
-from copycost.figures.looks import families, looks
+from copycost.figures.markers import families, looks
 from copycost.figures.output import draw
 from copycost.figures.style import EDGE
 from copycost.figures.tables import Drawn, Tables, tables_of
-from copycost.percent import NBSP
+from copycost.wording.percent import NBSP
 
 THIRTEEN = (
     "two_copy", "one_copy", "write_v", "uring_send", "uring_sendmsg", "zero_copy",

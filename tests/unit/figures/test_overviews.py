@@ -12,12 +12,13 @@ from report.example import write_results
 from synthetic import Run, Udp
 
 from copycost.analysis.tables import read_table
-from copycost.figures import memory_floor, ranking, real_zero_copy, round_trips
-from copycost.figures.names import overview_code
-from copycost.figures.overviews import draw_overviews, draw_rankings, read_facts
+from copycost.figures import ranking, real_zero_copy
 from copycost.figures.tables import Drawn
-from copycost.percent import NBSP
-from copycost.records.round_trips import read_curves
+from copycost.studies.memory import figures as memory_floor
+from copycost.studies.round_trips import figures as round_trips
+from copycost.studies.round_trips.table import read_curves
+from copycost.studies.streams.overviews import draw_overviews, draw_rankings, read_facts
+from copycost.wording.percent import NBSP
 
 RUN = Run(msg_bytes=(4096, 65536, 1048576), n_threads=(1, 2), udp=Udp())
 PACKAGE = Path(ranking.__file__).parents[1]
@@ -251,7 +252,3 @@ def test_facts_without_numbers_in_intervals_are_drawn(facts: dict) -> None:
     drawn = ranking.draw(facts, "veth")
     assert all(math.isnan(low) for low in drawn.data["low"])
     assert "one repetition each, so there is no interval" in said(drawn)
-
-
-def test_overview_code_names_files_that_exist() -> None:
-    assert all((PACKAGE / name).exists() for name in overview_code())

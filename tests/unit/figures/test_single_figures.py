@@ -19,7 +19,7 @@ from unit.figures.tables_example import (
 
 from copycost.figures.output import draw
 from copycost.figures.tables import Drawn, tables_of
-from copycost.percent import NBSP
+from copycost.wording.percent import NBSP
 
 SMALL = {"sizes": [4096, 65536], "threads": [1]}
 

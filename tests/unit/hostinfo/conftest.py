@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost.hostinfo.files import HostFiles
+from copycost.hosts.facts.files import HostFiles
 
 DATA = Path(__file__).parents[2] / "data" / "host"
 
@@ -57,7 +57,7 @@ def fake_perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakePerf:
         )
         script.chmod(0o755)
         monkeypatch.setenv("PATH", str(folder))
-        monkeypatch.setattr("copycost.hostinfo.tools._UBUNTU_TOOLS", tmp_path / "none")
+        monkeypatch.setattr("copycost.hosts.facts.tools._UBUNTU_TOOLS", tmp_path / "none")
         return script
 
     return make

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from copycost.hostinfo import doctor
-from copycost.hostinfo.collect import collect_host
-from copycost.hostinfo.cpu import read_cpu
-from copycost.hostinfo.files import HostFiles, Unknowns
-from copycost.hostinfo.finding import Finding
-from copycost.hostinfo.findings import judge_host
-from copycost.hostinfo.identity import host_identity
-from copycost.hostinfo.kernel import read_kernel
-from copycost.hostinfo.net import read_memory, read_net
-from copycost.hostinfo.perf_events import read_perf
-from copycost.hostinfo.testbeds import TestbedFacts
+from copycost.doctor import command as doctor
+from copycost.doctor.collect import collect_host
+from copycost.doctor.finding import Finding
+from copycost.doctor.findings import judge_host
+from copycost.doctor.testbeds import TestbedFacts
+from copycost.hosts.facts.cpu import read_cpu
+from copycost.hosts.facts.files import HostFiles, Unknowns
+from copycost.hosts.facts.identity import host_identity
+from copycost.hosts.facts.kernel import read_kernel
+from copycost.hosts.facts.net import read_memory, read_net
+from copycost.hosts.facts.perf_events import read_perf
 
 from .conftest import FakePerf, HostTree
 

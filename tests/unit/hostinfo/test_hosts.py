@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from copycost.hostinfo.cpu import Caches, read_cpu
-from copycost.hostinfo.files import HostFiles, Unknowns
-from copycost.hostinfo.identity import host_identity
-from copycost.hostinfo.kernel import read_kernel
-from copycost.hostinfo.net import read_memory, read_net
-from copycost.hostinfo.packages import distribution_family, install_command
+from copycost.hosts.facts.cpu import Caches, read_cpu
+from copycost.hosts.facts.files import HostFiles, Unknowns
+from copycost.hosts.facts.identity import host_identity
+from copycost.hosts.facts.kernel import read_kernel
+from copycost.hosts.facts.net import read_memory, read_net
+from copycost.hosts.facts.packages import distribution_family, install_command
 
 from .conftest import HostTree
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from copycost.hostinfo import tools
-from copycost.hostinfo.files import HostFiles, Unknowns
-from copycost.hostinfo.perf_events import PERF_EVENTS, PerfFacts, read_perf
+from copycost.hosts.facts import tools
+from copycost.hosts.facts.files import HostFiles, Unknowns
+from copycost.hosts.facts.perf_events import PERF_EVENTS, PerfFacts, read_perf
 
 from .conftest import FakePerf, HostTree
 

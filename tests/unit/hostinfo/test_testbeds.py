@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from copycost.hostinfo import testbeds
-from copycost.testbed.testbed import TESTBEDS
+from copycost.doctor import testbeds
+from copycost.testbeds.testbed import TESTBEDS
 
 PACKAGE_ROOT = Path(testbeds.__file__).parents[2]
 
@@ -35,7 +35,7 @@ def test_a_veth_pair_without_namespaces_is_unavailable_with_reason_and_remedy() 
     # The limit is set in a user namespace of the test's own, and ends with it.
     script = (
         "echo 0 > /proc/sys/user/max_net_namespaces && "
-        f"exec {sys.executable} -m copycost.hostinfo.testbed_probe veth"
+        f"exec {sys.executable} -m copycost.doctor.testbed_probe veth"
     )
     done = subprocess.run(
         ["unshare", "--user", "--map-root-user", "sh", "-c", script],

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from copycost.iperf3.derive import rates_of
+from copycost.drivers.iperf3.derive import rates_of
 
 SECOND_NS = 10**9
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from copycost.errors import ParseError
-from copycost.iperf3.output import (
+from copycost.drivers.iperf3.output import (
     Interval,
     error_of,
     intervals_of,
@@ -15,6 +14,7 @@ from copycost.iperf3.output import (
     udp_totals,
     within,
 )
+from copycost.errors import ParseError
 
 DATA = Path(__file__).parents[2] / "data" / "iperf3"
 

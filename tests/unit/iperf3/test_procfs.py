@@ -4,7 +4,7 @@ import os
 import threading
 from pathlib import Path
 
-from copycost.iperf3.procfs import usage_of, written_bytes
+from copycost.hosts.process_usage import usage_of, written_bytes
 
 
 def test_bytes_written_are_counted_as_they_are_written() -> None:

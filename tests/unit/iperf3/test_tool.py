@@ -2,7 +2,7 @@
 
 import pytest
 
-from copycost.iperf3.tool import ToolUnavailable, judge_version
+from copycost.drivers.iperf3.tool import ToolUnavailable, judge_version
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from copycost.config import Settings
-from copycost.grid import Cell
-from copycost.measure.command import side_command
-from copycost.measure.placement import Placement
-from copycost.measure.side import SideName
-from copycost.measure.task import Task
-from copycost.testbed.drop_hook import DropHook
-from copycost.testbed.namespaces import Namespace
-from copycost.testbed.testbed import Testbed
+from copycost.config.config import Settings
+from copycost.drivers.programs.command import side_command
+from copycost.drivers.programs.side import SideName
+from copycost.drivers.programs.task import Task
+from copycost.grid.cells import Cell
+from copycost.hosts.namespaces import Namespace
+from copycost.hosts.placement import Placement
+from copycost.testbeds.drop_hook import DropHook
+from copycost.testbeds.testbed import Testbed
 
 SETTINGS = Settings(
     warmup_s=0.2,

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from copycost.measure.conversation import Conversation, SideEnded
-from copycost.measure.side import Side
+from copycost.drivers.programs.conversation import Conversation, SideEnded
+from copycost.drivers.programs.side import Side
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from copycost.hostinfo.perf_events import PERF_EVENTS
-from copycost.measure.counters import join_counts, no_perf
-from copycost.measure.perf_command import PerfPlan
-from copycost.measure.perf_output import parse_perf
+from copycost.hosts.facts.perf_events import PERF_EVENTS
+from copycost.perf.command import PerfPlan
+from copycost.perf.counters import join_counts, no_perf
+from copycost.perf.output import parse_perf
 from copycost.records.record import PerfSide, PerfStatus
 
 DATA = Path(__file__).parents[2] / "data" / "perf"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from copycost.measure.failure import Verdict, judge_traffic
+from copycost.drivers.failure import Verdict, judge_traffic
 
 WINDOW_NS = 10**9
 

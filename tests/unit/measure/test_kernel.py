@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from copycost.measure.disturbance import (
+from copycost.observers.disturbance import (
     find_disturbances,
     foreign_cpu_s,
     lock_warning,
     sink_warning,
 )
-from copycost.measure.kernel import (
+from copycost.observers.kernel_counters import (
     KernelCounters,
     KernelSnapshot,
     snmp_count,
     ticks_to_s,
 )
 from copycost.records.record import SinkFacts
-from copycost.testbed.testbed import open_testbed
+from copycost.testbeds.testbed import open_testbed
 
 TICKS_PER_S = round(1 / ticks_to_s(1))
 QUIET = KernelSnapshot(

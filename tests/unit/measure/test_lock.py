@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import HostError
-from copycost.measure.lock import host_lock_path, measurement_lock
-from copycost.measure.parent import MeasurementStopped
+from copycost.hosts.lock import host_lock_path, measurement_lock
+from copycost.hosts.parent import MeasurementStopped
 
 ROOT = Path(__file__).parents[3]
 # holds the lock until its stdin ends
@@ -20,7 +20,7 @@ HOLDER = """
 import sys
 import threading
 from pathlib import Path
-from copycost.measure.lock import measurement_lock
+from copycost.hosts.lock import measurement_lock
 with measurement_lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from copycost.measure.perf_command import ControlPipes, PerfPlan, perf_command, plan_perf
+from copycost.perf.command import ControlPipes, PerfPlan, perf_command, plan_perf
 
 
 def host(status: str, **events: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import ParseError
-from copycost.measure.perf_output import PerfCount, parse_perf
+from copycost.perf.output import PerfCount, parse_perf
 
 DATA = Path(__file__).parents[2] / "data" / "perf"
 

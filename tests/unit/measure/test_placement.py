@@ -5,7 +5,7 @@ import os
 import pytest
 
 from copycost.errors import ConfigError
-from copycost.measure.placement import (
+from copycost.hosts.placement import (
     Placement,
     fewest_at_once,
     place,

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from copycost.drivers.programs.side import Side
 from copycost.errors import HostError
-from copycost.measure.side import Side
 
 
 @pytest.fixture

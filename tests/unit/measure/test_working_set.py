@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from copycost.errors import Unavailable
-from copycost.measure.working_set import (
+from copycost.drivers.programs.working_set import (
     NotEnoughMemory,
     _cgroup_rooms,
     available_memory_bytes,
@@ -16,6 +15,7 @@ from copycost.measure.working_set import (
     ring_bytes,
     time_to_fill_s,
 )
+from copycost.errors import Unavailable
 
 MIB = 1 << 20
 TIB = 1 << 40

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from copycost.errors import DataError, ParseError
-from copycost.memory import MemoryRecord, measure_memory, read_memory, write_memory
+from copycost.studies.memory import MemoryRecord, measure_memory, read_memory, write_memory
 
 PIB = 1 << 50
 

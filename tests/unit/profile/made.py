@@ -7,15 +7,15 @@ from typing import Any
 
 import yaml
 
-from copycost.config import Config
-from copycost.grid import Cell as GridCell
-from copycost.profile.facts import load_lists, profile_facts
-from copycost.profile.folded import write_folded
-from copycost.profile.perf_script import Stacks
-from copycost.profile.record import ProfileRecord, Run, folded_path, write_record
-from copycost.profile.section import Profile
-from copycost.profile.tables import read_repetitions
+from copycost.config.config import Config
+from copycost.config.profile import Profile
+from copycost.grid.cells import Cell as GridCell
+from copycost.perf.script import Stacks
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.profile.facts import load_lists, profile_facts
+from copycost.studies.profile.folded import write_folded
+from copycost.studies.profile.record import ProfileRecord, Run, folded_path, write_record
+from copycost.studies.profile.tables import read_repetitions
 
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "data"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from copycost.profile.access import SamplingUnavailable, plan_sampling
+from copycost.observers.sampling_access import SamplingUnavailable, plan_sampling
 
 SHOWN = "ffffffff81000000 T _stext\n"
 HIDDEN = "0000000000000000 T _stext\n0000000000000000 T _text\n"

@@ -21,9 +21,9 @@ from unit.profile.made import (
     facts_of,
 )
 
-from copycost.profile.grid import cell_keys
-from copycost.profile.names import figure_names
 from copycost.report.write import make_environment
+from copycost.studies.profile.grid import cell_keys
+from copycost.studies.profile.names import figure_names
 
 ROOT = Path(__file__).parents[3]
 TEXTS = GOLDEN / "profile"

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from copycost.errors import DataError
-from copycost.profile.functions import UNCATEGORISED, Categories, Names, load_categories
-from copycost.profile.paths import ELSEWHERE, load_chain_names, load_data_path
+from copycost.studies.profile.functions import UNCATEGORISED, Categories, Names, load_categories
+from copycost.studies.profile.paths import ELSEWHERE, load_chain_names, load_data_path
 
 ROOT = Path(__file__).parents[3]
 FUNCTIONS = ROOT / "data" / "functions"

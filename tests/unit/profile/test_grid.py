@@ -2,9 +2,9 @@
 
 from unit.profile.made import config
 
-from copycost.grid import RAW_ROOT
-from copycost.profile.changes import changes, negated
-from copycost.profile.grid import cell_keys, profile_cells
+from copycost.grid.cells import RAW_ROOT
+from copycost.studies.profile.changes import changes, negated
+from copycost.studies.profile.grid import cell_keys, profile_cells
 
 
 def test_the_grid_is_the_product_of_the_lists() -> None:

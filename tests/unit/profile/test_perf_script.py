@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import ParseError
-from copycost.profile.perf_script import Sampled, frame_name, read_samples
+from copycost.perf.script import Sampled, frame_name, read_samples
 
 DATA = Path(__file__).parents[2] / "data" / "perf_script"
 
@@ -148,7 +148,7 @@ def test_names_of_frames(line: str, name: str) -> None:
 _MANY = """
 import io, resource, sys, time
 resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
-from copycost.profile.perf_script import read_samples
+from copycost.perf.script import read_samples
 
 class Endless(io.RawIOBase):
     '''A text of many samples with stacks of 20 frames, no two innermost addresses alike.'''

@@ -15,7 +15,7 @@ from unit.profile.made import (
     write_run,
 )
 
-from copycost.profile.flame import (
+from copycost.studies.profile.flame import (
     APPLICATION,
     SYSTEM_CALL,
     WIDTH,
@@ -24,12 +24,12 @@ from copycost.profile.flame import (
     fitting,
     flame_graph,
 )
-from copycost.profile.flame_layout import build_tree, lay_out
-from copycost.profile.functions import Stack
-from copycost.profile.grid import cell_keys
-from copycost.profile.names import figure_names
-from copycost.profile.plots import draw_all
-from copycost.profile.tables import read_repetitions
+from copycost.studies.profile.flame_layout import build_tree, lay_out
+from copycost.studies.profile.functions import Stack
+from copycost.studies.profile.grid import cell_keys
+from copycost.studies.profile.names import figure_names
+from copycost.studies.profile.plots import draw_all
+from copycost.studies.profile.tables import read_repetitions
 
 GRID = config(implementations=("two_copy", "zero_copy", "one_copy"))
 SVG = "{http://www.w3.org/2000/svg}"

@@ -4,10 +4,10 @@ from typing import Literal
 
 import pytest
 
-from copycost.profile.perf_script import UNKNOWN, Stacks
-from copycost.profile.record import Run, Sampling
-from copycost.profile.repetition import require_samples, require_stacks
-from copycost.profile.runs import NotMeasured
+from copycost.perf.script import UNKNOWN, Stacks
+from copycost.studies.profile.record import Run, Sampling
+from copycost.studies.profile.repetition import require_samples, require_stacks
+from copycost.studies.profile.runs import NotMeasured
 
 
 def test_a_profile_whose_call_stacks_perf_discarded_is_refused() -> None:

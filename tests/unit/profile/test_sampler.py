@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import HostError
-from copycost.profile.access import SamplingPlan
-from copycost.profile.sampler import Sampler
+from copycost.observers.sampler import Sampler
+from copycost.observers.sampling_access import SamplingPlan
 
 PERF = shutil.which("perf")
 _BUSY = "while True: sum(range(20000))"

@@ -17,10 +17,10 @@ from unit.profile.made import (
 )
 
 from copycost.errors import DataError, ParseError
-from copycost.profile.folded import read_folded
-from copycost.profile.record import folded_path, read_record
-from copycost.profile.table_columns import KEY, QUANTITIES, SHARE_TABLES
-from copycost.profile.tables import read_repetitions, share_table
+from copycost.studies.profile.folded import read_folded
+from copycost.studies.profile.record import folded_path, read_record
+from copycost.studies.profile.table_columns import KEY, QUANTITIES, SHARE_TABLES
+from copycost.studies.profile.tables import read_repetitions, share_table
 
 CELLS = [
     Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER}, wobble=(1.0, 1.0, 1.0)),

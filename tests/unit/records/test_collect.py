@@ -9,11 +9,11 @@ import pytest
 from sample_records import sample_record
 
 from copycost.errors import DataError
-from copycost.grid import Cell
+from copycost.grid.cells import Cell
 from copycost.records.collect import collect_tables, foreign_files, warn_about_foreign_files
 from copycost.records.record import read_record
-from copycost.records.synthetic import write_synthetic_records
 from copycost.records.table import read_table
+from tools.synthetic import write_synthetic_records
 
 SECOND_NS = 1_000_000_000
 CAPTURED = Path(__file__).parents[2] / "data" / "records"

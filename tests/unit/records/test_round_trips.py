@@ -11,7 +11,7 @@ from sample_records import sample_record, with_round_trips
 from copycost.errors import DataError
 from copycost.records.derive import cell_of
 from copycost.records.record import Record
-from copycost.records.round_trips import (
+from copycost.studies.round_trips.table import (
     collect_round_trips,
     derive_round_trips,
     read_curves,

@@ -13,10 +13,10 @@ from sample_records import sample_record
 from copycost.errors import DataError
 from copycost.records.columns import COLUMNS, KEY
 from copycost.records.derive import Row, derive_row
-from copycost.records.documentation import table_page
 from copycost.records.record import Record
-from copycost.records.round_trip_columns import CURVES, ROUND_TRIPS
 from copycost.records.table import check_table, make_table, read_table, write_table
+from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
+from tools.document_tables import table_page
 
 ROOT = Path(__file__).parents[3]
 SECOND_NS = 1_000_000_000

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from copycost.errors import DataError
-from copycost.report import filters
-from copycost.report.filters import FILTERS, NBSP
+from copycost.wording import filters
+from copycost.wording.filters import FILTERS, NBSP
 
 
 def plain(text: str) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import ParseError
-from copycost.report.outline import outline_text
+from copycost.figures.outline import outline_text
 
 DIAGRAMS = sorted((Path(__file__).parents[3] / "report" / "diagrams").glob("*.svg"))
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 99 99">{}</svg>'

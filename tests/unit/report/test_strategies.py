@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from report.example import REPORT, STRATEGIES
 
-from copycost.capabilities import CAPABILITIES
+from copycost.grid.capabilities import CAPABILITIES
 from copycost.report.strategies import header_of, strategy_notes
 
 HEADER = """/*

@@ -9,8 +9,8 @@ import pytest
 
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings
-from copycost.stats.simulate import SIZES, TRUTHS, _ratio_coverage, main, simulate
-from copycost.stats.simulate_ratio import simulate_ratio
+from tools.simulate import SIZES, TRUTHS, _ratio_coverage, main, simulate
+from tools.simulate_ratio import simulate_ratio
 
 SETTINGS = StatisticsSettings(resamples=500)
 BY_NAME = {truth.name: truth for truth in TRUTHS}

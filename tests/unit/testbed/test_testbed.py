@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from copycost import conditions
 from copycost.errors import HostError
-from copycost.testbed import command, namespaces
-from copycost.testbed.command import run_tool
-from copycost.testbed.drop_hook import Dropped, parse_counter
-from copycost.testbed.links import Device, read_mtu, read_offloads
-from copycost.testbed.namespaces import TestbedUnavailable, namespace_remedy
-from copycost.testbed.testbed import TESTBEDS, open_testbed
+from copycost.grid import conditions
+from copycost.hosts import namespaces
+from copycost.hosts.namespaces import TestbedUnavailable, namespace_remedy
+from copycost.testbeds import command
+from copycost.testbeds.command import run_tool
+from copycost.testbeds.drop_hook import Dropped, parse_counter
+from copycost.testbeds.links import Device, read_mtu, read_offloads
+from copycost.testbeds.testbed import TESTBEDS, open_testbed
 
 ROOT = Path(__file__).parents[3]
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
@@ -24,7 +25,7 @@ NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 BUILD = """
 import json, os, socket, sys
 from pathlib import Path
-from copycost.testbed.testbed import open_testbed
+from copycost.testbeds.testbed import open_testbed
 home = os.readlink("/proc/self/ns/net")
 fds = len(os.listdir("/proc/self/fd"))
 with open_testbed(sys.argv[1], page_segments="pages" in sys.argv) as testbed:
@@ -48,8 +49,8 @@ print(json.dumps(found))
 # sends datagrams to a sink, by MSG_ZEROCOPY too, and prints what became of them
 SINK = """
 import json, socket, struct, sys
-from copycost.measure.sink import settle_sink
-from copycost.testbed.testbed import open_testbed
+from copycost.testbeds.settle import settle_sink
+from copycost.testbeds.testbed import open_testbed
 SO_ZEROCOPY, MSG_ZEROCOPY, UDP_SEGMENT = 60, 0x4000000, 103
 with open_testbed("sink") as testbed:
     with testbed.inside("sender"):

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import along_sizes_of
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.placement import placement_of
@@ -19,9 +20,8 @@ from copycost.analysis.quantities import (
     copied_share,
     really_not_copied,
 )
-from copycost.analysis.view import View
-from copycost.capabilities import split_implementation
-from copycost.conditions import COLD
+from copycost.grid.capabilities import split_implementation
+from copycost.grid.conditions import COLD
 from copycost.stats.crossover import Outcome
 from copycost.stats.crossover_ratio import crossover_ratio
 from copycost.stats.ratios import Ratio, paired_ratio

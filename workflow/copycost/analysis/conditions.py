@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.conditions import COLD, HOT, RECV, Condition
-from copycost.sizes import format_size
+from copycost.grid.conditions import COLD, HOT, RECV, Condition
+from copycost.wording.sizes import format_size
 
 KEYS = ["condition", "testbed", "working_set", "receiver"]
 """Columns that tell the condition of a row; the first follows from the others."""

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.conditions import POINT, with_condition
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import CostMetric
-from copycost.analysis.plain import Facts
 from copycost.stats import crossover, medians, ratios
 
 EVENTS = (

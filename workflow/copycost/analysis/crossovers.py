@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.condition_view import View
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.plain import Facts
 from copycost.analysis.ratio_facts import ratio_facts
-from copycost.analysis.view import View
 from copycost.stats.crossover import Change, Crossover, Outcome, find_crossover
 from copycost.stats.crossover_ratio import Along
 from copycost.stats.settings import FloatArray

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from copycost.analysis.plain import Facts
+from copycost.analysis.json_values import Facts
 from copycost.stats.ratios import Direction, Ratio
 
 

@@ -21,9 +21,9 @@ from copycost.analysis.checks import (
     uring_beside_msg_zerocopy,
     zero_gains_with_size,
 )
+from copycost.analysis.condition_view import View
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.quantities import ONE, ZERO
-from copycost.analysis.view import View
 
 PAYS_FROM_BYTES = 10240
 """From about here on zero-copy is said to pay (kernel document networking/msg_zerocopy.rst)."""

@@ -1,11 +1,11 @@
 """The numbers of the summary's five sentences."""
 
+from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import records
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.plain import Facts
 from copycost.analysis.quantities import ONE, ZERO
 from copycost.analysis.ratio_facts import ratio_facts
-from copycost.analysis.view import View
 
 # An interval whose ends are further apart than this leaves open which cell is the fastest.
 _VAGUE_FACTOR = 3.0

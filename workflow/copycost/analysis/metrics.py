@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from copycost.capabilities import SENDER_ONLY_TESTBED
+from copycost.grid.capabilities import SENDER_ONLY_TESTBED
 from copycost.stats.ratios import Direction
 
 BASELINE = "two_copy"

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from copycost.analysis.plain import Facts
+from copycost.analysis.json_values import Facts
 
 
 def missing_facts(rows: pd.DataFrame, status: str) -> list[Facts]:

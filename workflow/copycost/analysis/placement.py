@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from copycost.analysis.view import View
+from copycost.analysis.condition_view import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.condition_view import View, largest_block
 from copycost.analysis.conditions import POINT
-from copycost.analysis.cube import logarithms
+from copycost.analysis.json_values import Facts
+from copycost.analysis.log_values import logarithms
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.plain import Facts
 from copycost.analysis.quality_table import (
     GATES,
     Gate,
@@ -14,8 +15,7 @@ from copycost.analysis.quality_table import (
     disturbed,
     quality_table,
 )
-from copycost.analysis.view import View, largest_block
-from copycost.analysis.without import flagged_repetitions, without_facts
+from copycost.analysis.without_flagged import flagged_repetitions, without_facts
 
 
 def quality_facts(view: View) -> Facts:
@@ -28,7 +28,7 @@ def quality_facts(view: View) -> Facts:
     gates
         Per bound: id, threshold, because, n_cells that break it, the worst value with its cell
         (None where it was not measured), and `without` the repetitions that it flags (None where it
-        flags none; see `copycost.analysis.without`).
+        flags none; see `copycost.analysis.without_flagged`).
     n_warned, n_measured, warnings
         Repetitions that the machine disturbed, of those measured; and per disturbance.
     round_drift

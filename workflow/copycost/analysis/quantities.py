@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.condition_view import View
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.placement import placement_of
-from copycost.analysis.view import View
 from copycost.stats.ratios import Ratio, paired_ratio
 
 Quantity = Ratio | float | None

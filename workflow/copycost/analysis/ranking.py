@@ -6,11 +6,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import records
-from copycost.analysis.floor import floor_of, working_set_of
+from copycost.analysis.json_values import Facts
+from copycost.analysis.memory_floor import floor_of, working_set_of
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.plain import Facts
-from copycost.analysis.view import View
 from copycost.stats.ratios import Ratio, holm, paired_ratio
 from copycost.stats.settings import FloatArray
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from copycost.analysis.plain import Facts
+from copycost.analysis.json_values import Facts
 from copycost.stats.ratios import Direction, Ratio
 
 _SIGNS = {Direction.ABOVE: 1, Direction.BELOW: -1, Direction.NO_DIFFERENCE: 0}

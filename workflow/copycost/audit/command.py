@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from copycost.analysis.plain import Facts
+from copycost.analysis.json_values import Facts
 from copycost.audit.claims.read import read_claims
 from copycost.audit.claims.verdicts import judge
 from copycost.audit.engine import analyse
@@ -12,7 +12,7 @@ from copycost.audit.mapping import read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
 from copycost.audit.verdict import Audit, audit_facts
-from copycost.report.filters import plural
+from copycost.wording.filters import plural
 
 FORMATS = ("html", "pdf")
 

@@ -4,8 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from copycost.analysis.facts import write_facts
-from copycost.analysis.plain import Facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import read_table
 from copycost.audit.published import beside_facts, read_published
 from copycost.audit.published_figures import draw_costs, draw_throughput
@@ -14,6 +13,7 @@ from copycost.figures.output import save
 from copycost.report.assets import gather_assets
 from copycost.report.render import Format
 from copycost.report.write import make_environment
+from copycost.studies.streams.facts import write_facts
 
 FIGURES = {"throughput": "published_throughput", "cost_per_byte": "published_cost"}
 """Files of the figures, and what the template calls them."""

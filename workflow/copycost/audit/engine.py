@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.compare import compare
-from copycost.analysis.facts import Inputs, compute_facts
-from copycost.analysis.plain import Facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.summary import summarise
 from copycost.audit.dataset import Dataset, moved_bytes
 from copycost.audit.quantities import (
@@ -19,13 +18,14 @@ from copycost.audit.quantities import (
     THREADS,
     words_of,
 )
-from copycost.conditions import HOT, RECV
-from copycost.figures.looks import in_order
-from copycost.hostinfo.perf_events import PERF_EVENTS
+from copycost.figures.markers import in_order
+from copycost.grid.conditions import HOT, RECV
+from copycost.hosts.facts.perf_events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, KEY, SIDES
 from copycost.records.table import make_table
-from copycost.report.filters import join_and, sentence
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.streams.facts import Inputs, compute_facts
+from copycost.wording.filters import join_and, sentence
 
 SETTINGS = StatisticsSettings()
 """As in config.yaml: 95 % intervals."""

@@ -9,8 +9,8 @@ from copycost.analysis.conditions import with_condition
 from copycost.audit.dataset import KEYS, Dataset
 from copycost.audit.mapping import FileMapping, Meaning
 from copycost.audit.quantities import DATASET
-from copycost.capabilities import SENDER_ONLY_TESTBED
 from copycost.errors import DataError
+from copycost.grid.capabilities import SENDER_ONLY_TESTBED
 from copycost.records.table import read_table
 
 _MARKS = ("throughput_bits_per_s", "sender_cycles_status", "host_digest")

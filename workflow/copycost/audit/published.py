@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.plain import Facts, plain
 from copycost.audit.engine import Analysed, analyse
 from copycost.audit.mapping import FileMapping, load_yaml
 from copycost.audit.reader import read_dataset

@@ -7,11 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.analysis.plain import Facts
 from copycost.audit.published import PUBLISHED_COST, Published, condition_beside, known_medians
 from copycost.figures.axes import scale_of, size_axis, value_axis
-from copycost.figures.looks import Look, in_order, looks
+from copycost.figures.markers import Look, in_order, looks
 from copycost.figures.style import CM, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted
 from copycost.figures.text import empty_figure

@@ -11,10 +11,10 @@ from typing import Any
 
 from jinja2 import TemplateError
 
-from copycost.analysis.facts import write_facts
-from copycost.analysis.plain import Facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import write_table
 from copycost.audit.engine import Analysed
+from copycost.build.checkout import ROOT
 from copycost.errors import DataError
 from copycost.figures.names import FIGURES
 from copycost.figures.output import draw, save
@@ -26,8 +26,9 @@ from copycost.report.render import Format, render_report
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
 from copycost.report.typesetter import find_typesetter
 from copycost.report.write import make_environment
+from copycost.studies.streams.facts import write_facts
 
-TEMPLATES = Path(__file__).parents[3] / "report"
+TEMPLATES = ROOT / "report"
 STYLES = ("quarto.css",)
 
 # By the number of panels, so that the last one to be drawn is not the longest.

@@ -4,13 +4,13 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from copycost.analysis.plain import Facts, plain
+from copycost.analysis.json_values import Facts, plain
 from copycost.audit.claims.verdicts import Judged
 from copycost.audit.dataset import CELL, Dataset
 from copycost.audit.engine import engine_notes
 from copycost.audit.plausibility import Finding
 from copycost.audit.quantities import base_of, is_quantity, words_of
-from copycost.report.filters import join_and, n_threads, size
+from copycost.wording.filters import join_and, n_threads, size
 
 SCHEMA_VERSION = 1
 

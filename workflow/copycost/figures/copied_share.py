@@ -1,12 +1,12 @@
 """Figure: share of zero-copy completions that the kernel copied, against message size."""
 
 from copycost.figures.axes import CUT_NOTE, Scale, size_axis
+from copycost.figures.layout import finish, groups_of, new_sheet
 from copycost.figures.lines import context_note, line_panel, missing_strip
-from copycost.figures.sheet import finish, groups_of, new_sheet
 from copycost.figures.style import styled
 from copycost.figures.tables import Drawn, Quantity, Tables, confidence, counted, points
 from copycost.figures.text import empty_figure, interval_note
-from copycost.percent import NBSP
+from copycost.wording.percent import NBSP
 
 _QUANTITY = Quantity("completions copied", "%", 100)
 _ONE_ROW = 4

@@ -6,9 +6,9 @@ import pandas as pd
 
 from copycost.analysis.metrics import MISS_LEVELS, counted_share
 from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, Scale, scale_of, size_axis
+from copycost.figures.layout import Sheet, finish, groups_of, new_sheet
 from copycost.figures.lines import context_note, line_panel, missing_strip
-from copycost.figures.looks import Family
-from copycost.figures.sheet import Sheet, finish, groups_of, new_sheet
+from copycost.figures.markers import Family
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,

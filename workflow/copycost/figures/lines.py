@@ -13,8 +13,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.transforms import Transform, blended_transform_factory, offset_copy
 
 from copycost.figures.axes import Scale, value_axis
-from copycost.figures.looks import looks
-from copycost.figures.sheet import Panel, Sheet
+from copycost.figures.layout import Panel, Sheet
+from copycost.figures.markers import looks
 from copycost.figures.style import EDGE, SHADE
 
 _ROW_CM = 0.32

@@ -11,7 +11,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from copycost.figures.axes import EDGE_NOTE, cost_axis, scale_of
-from copycost.figures.looks import in_order, looks
+from copycost.figures.markers import in_order, looks
 from copycost.figures.style import INK, QUIET, SHADE, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted, left_out, spread
 from copycost.figures.text import (
@@ -22,7 +22,7 @@ from copycost.figures.text import (
     text_width_cm,
     wrap,
 )
-from copycost.percent import NBSP
+from copycost.wording.percent import NBSP
 
 COLUMNS = (
     "condition", "msg_bytes", "n_threads", "rank", "implementation", "label", "quantity", "unit",

@@ -16,11 +16,11 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.figures.sheet import Sheet, finish, new_sheet
+from copycost.figures.layout import Sheet, finish, new_sheet
 from copycost.figures.style import EDGE, INK, QUIET, WIDTH_CM, styled
 from copycost.figures.tables import COLUMNS, Drawn, Tables, counted, left_out, spread
 from copycost.figures.text import LABEL_PT, NOTE_PT, empty_figure, size_label, text_width_cm, wrap
-from copycost.percent import NBSP
+from copycost.wording.percent import NBSP
 
 _TICKS = (1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _LEAST_REACH = 1.25

@@ -8,11 +8,10 @@ from matplotlib.axes import Axes
 
 from copycost.analysis.labels import copied_labels
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.capabilities import capability_of, split_implementation
 from copycost.figures.axes import CUT_NOTE, scale_of, size_axis
+from copycost.figures.layout import finish, new_sheet
 from copycost.figures.lines import line_panel, missing_strip
-from copycost.figures.looks import CROWD, in_order
-from copycost.figures.sheet import finish, new_sheet
+from copycost.figures.markers import CROWD, in_order
 from copycost.figures.style import INK, QUIET, SHADE, styled
 from copycost.figures.tables import (
     COLUMNS,
@@ -25,7 +24,8 @@ from copycost.figures.tables import (
     rows_of,
 )
 from copycost.figures.text import NOTE_PT, empty_figure, interval_note
-from copycost.report.filters import size as size_text
+from copycost.grid.capabilities import capability_of, split_implementation
+from copycost.wording.filters import size as size_text
 
 _THROUGHPUT = Quantity("throughput", "Gbit/s", 1e-9)
 _CONDITIONS_MOST = 3

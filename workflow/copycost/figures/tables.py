@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from copycost.analysis.labels import copied_labels
 from copycost.analysis.metrics import SIDES, CostMetric, choose_cost_metric
 from copycost.analysis.tables import read_table
-from copycost.capabilities import SENDER_ONLY_TESTBED
 from copycost.errors import DataError
-from copycost.figures.looks import in_order
+from copycost.figures.markers import in_order
+from copycost.grid.capabilities import SENDER_ONLY_TESTBED
 from copycost.records.table import read_table as read_cells
 
 COLUMNS = (

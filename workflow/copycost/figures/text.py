@@ -8,9 +8,9 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
 from copycost.figures.style import CM, QUIET, RC, WIDTH_CM
-from copycost.percent import NBSP
-from copycost.report.filters import exact_size
 from copycost.stats.medians import METHOD
+from copycost.wording.filters import exact_size
+from copycost.wording.percent import NBSP
 
 LABEL_PT = 8.5
 NOTE_PT = 7.2

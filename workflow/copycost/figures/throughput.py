@@ -1,8 +1,8 @@
 """Figure: throughput against message size, one panel per thread count."""
 
 from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis
+from copycost.figures.layout import finish, groups_of, new_sheet
 from copycost.figures.lines import context_note, line_panel, missing_strip
-from copycost.figures.sheet import finish, groups_of, new_sheet
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,

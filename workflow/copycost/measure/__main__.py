@@ -9,16 +9,16 @@ import logging
 import sys
 from pathlib import Path
 
-from copycost.capabilities import RECEIVERS, SENDER_ONLY_TESTBED
-from copycost.conditions import COLD, HOT, RECV
-from copycost.config import STUDIES, Settings
+from copycost.config.config import STUDIES, Settings
 from copycost.errors import CopycostError
-from copycost.grid import Cell
-from copycost.measure.lock import host_lock_path
+from copycost.grid.capabilities import RECEIVERS, SENDER_ONLY_TESTBED
+from copycost.grid.cells import Cell
+from copycost.grid.conditions import COLD, HOT, RECV
+from copycost.hosts.lock import host_lock_path
 from copycost.measure.repetition import DEFAULT_IO_TIMEOUT_S, measure_repetition
 from copycost.records.record import write_record
-from copycost.sizes import parse_size
-from copycost.testbed.testbed import TESTBEDS
+from copycost.testbeds.testbed import TESTBEDS
+from copycost.wording.sizes import parse_size
 
 _EXIT_CODES = {"measured": 0, "failed": 1, "skipped": 77}
 

@@ -8,34 +8,34 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from copycost.checkout import current_commit
-from copycost.config import Settings
-from copycost.errors import ConfigError, HostError, Unavailable
-from copycost.grid import Cell
-from copycost.measure.attempt import Measurement, run_attempt
-from copycost.measure.counters import no_perf
-from copycost.measure.disturbance import (
-    find_disturbances,
-    lock_warning,
-    sink_warning,
-    user_mode_warning,
-)
-from copycost.measure.failure import AGAIN, Verdict
-from copycost.measure.lock import HeldLock, host_lock_path, measurement_lock
-from copycost.measure.onlooker import Onlooker
-from copycost.measure.parent import MeasurementStopped, watched_parents
-from copycost.measure.perf_command import plan_perf
-from copycost.measure.placement import Placement, fewest_at_once, place
-from copycost.measure.side import PerfUnusable
-from copycost.measure.task import Task
-from copycost.measure.working_set import (
+from copycost.build.checkout import current_commit
+from copycost.config.config import Settings
+from copycost.drivers.failure import AGAIN, Verdict
+from copycost.drivers.programs.attempt import Measurement, run_attempt
+from copycost.drivers.programs.side import PerfUnusable
+from copycost.drivers.programs.task import Task
+from copycost.drivers.programs.working_set import (
     NotEnoughMemory,
     check_memory,
     ring_bytes,
     time_to_fill_s,
 )
+from copycost.errors import ConfigError, HostError, Unavailable
+from copycost.grid.cells import Cell
+from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
+from copycost.hosts.parent import MeasurementStopped, watched_parents
+from copycost.hosts.placement import Placement, fewest_at_once, place
+from copycost.observers.disturbance import (
+    find_disturbances,
+    lock_warning,
+    sink_warning,
+    user_mode_warning,
+)
+from copycost.observers.onlooker import Onlooker
+from copycost.perf.command import plan_perf
+from copycost.perf.counters import no_perf
 from copycost.records.record import SCHEMA_VERSION, PerfSides, Record, cell_key, host_digest
-from copycost.testbed.testbed import Testbed, TestbedKind, open_testbed
+from copycost.testbeds.testbed import Testbed, TestbedKind, open_testbed
 
 DEFAULT_IO_TIMEOUT_S = 10.0
 # the receiver that maps what comes instead of copying it

@@ -8,9 +8,9 @@ from typing import TypeVar
 import pandas as pd
 
 from copycost.errors import CopycostError, DataError
-from copycost.grid import Cell
-from copycost.records.belonging import require_one_host, require_place
+from copycost.grid.cells import Cell
 from copycost.records.columns import KEY
+from copycost.records.consistency import require_one_host, require_place
 from copycost.records.derive import derive_row
 from copycost.records.record import Record, read_record
 from copycost.records.table import make_table, write_table

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from copycost.capabilities import SENDER_ONLY_TESTBED, transport_of
-from copycost.grid import Cell
-from copycost.hostinfo.perf_events import PERF_EVENTS
-from copycost.measure.counters import HARDWARE_EVENTS
+from copycost.grid.capabilities import SENDER_ONLY_TESTBED, transport_of
+from copycost.grid.cells import Cell
+from copycost.hosts.facts.perf_events import PERF_EVENTS
+from copycost.perf.counters import HARDWARE_EVENTS
 from copycost.records.columns import (
     COST_EVENTS,
     COUNTED_STATUSES,

@@ -7,13 +7,13 @@ mypy, and as a closed JSON schema (`workflow/schemas/record.schema.yaml`), for w
 import hashlib
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
 
-from copycost.grid import Cell
+from copycost.build.checkout import SCHEMAS
+from copycost.grid.cells import Cell
 from copycost.records.kind import RecordKind
 
-SCHEMA_PATH = Path(__file__).parents[2] / "schemas" / "record.schema.yaml"
+SCHEMA_PATH = SCHEMAS / "record.schema.yaml"
 SCHEMA_VERSION = 2
 
 Status = Literal["measured", "skipped", "failed"]

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.conditions import Condition
 from copycost.errors import DataError
-from copycost.hostinfo.perf_events import PERF_EVENTS
-from copycost.records.belonging import overlaps, say_overlaps
+from copycost.grid.conditions import Condition
+from copycost.hosts.facts.perf_events import PERF_EVENTS
 from copycost.records.column import KEY, Column, Definition
 from copycost.records.columns import CELLS, COUNTED_STATUSES, SIDES
+from copycost.records.consistency import overlaps, say_overlaps
 from copycost.records.derive import Row
 
 _N_SHOWN = 3

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from copycost.report.outline import outline_text
+from copycost.figures.outline import outline_text
 
 
 def gather_assets(

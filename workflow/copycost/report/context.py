@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from copycost.figures.looks import in_order
+from copycost.figures.markers import in_order
 from copycost.figures.names import OVERVIEW
 from copycost.report.assets import shown_figures, worth_showing
 from copycost.report.host_table import counter_rows, host_rows, uncounted_events

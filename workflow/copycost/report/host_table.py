@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from copycost.report.filters import plural, sentence, size
 from copycost.report.markdown import code, escape
+from copycost.wording.filters import plural, sentence, size
 
 _TRUE = {True: "yes", False: "no"}
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from copycost.report.filters import ratio, significant, size
 from copycost.report.markdown import Column, pipe_table, slug
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
+from copycost.wording.filters import ratio, significant, size
 
 _ROWS_OF_A_PAGE = 45
 

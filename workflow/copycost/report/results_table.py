@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from copycost.analysis.labels import COPIED_SHARE, copied_label
-from copycost.report.filters import significant, size
 from copycost.report.markdown import Column, pipe_table, slug
+from copycost.wording.filters import significant, size
 
 NONE = "---"
 """A dash where there is no value; the table of what was not measured has the reason."""

@@ -6,15 +6,15 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
-from copycost.capabilities import split_implementation
 from copycost.errors import DataError
+from copycost.grid.capabilities import split_implementation
 from copycost.report.context import Sources, build_context
-from copycost.report.filters import add_filters
 from copycost.report.labelled import label_sentences
 from copycost.report.markdown import Column, code, escape, pipe_table, quoted, slug
 from copycost.report.ranking_table import ranking_table
 from copycost.report.round_trips_table import round_trips_table
 from copycost.report.run_table import commit_only
+from copycost.wording.filters import add_filters
 
 log = logging.getLogger(__name__)
 

@@ -53,7 +53,7 @@ def median_intervals(values: FloatArray, settings: StatisticsSettings) -> Median
     The percentile interval, the usual choice, cannot reach past the smallest and largest value
     seen: at n = 3 it holds the true median in 77 % of normal samples, at n = 5 in 93 %. This one
     holds it in 95 to 98 % for n = 3 to 20 (normal, Laplace and t samples; see
-    `copycost.stats.simulate`).
+    `tools.simulate`).
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def paired_ratio(log_ratios: FloatArray, confidence: float) -> Ratio:
     Pairing by round cancels the drift of the machine, and the logarithm makes "twice" and "half"
     equally far from 1. The percentile bootstrap would hold the truth in only about 75 % at n = 3
     and 90 % at n = 10; t on the logarithms holds it in 95 % where noise is proportional, and in
-    94 to 97 % under heavier tails (`copycost.stats.simulate` measures both).
+    94 to 97 % under heavier tails (`tools.simulate` measures both).
 
     Parameters
     ----------

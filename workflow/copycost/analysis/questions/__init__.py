@@ -1,10 +1,11 @@
 """The six questions of the report, each a module that turns a condition's cells into an answer."""
 
+from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import crossover_facts
 from copycost.analysis.evidence import weigh
 from copycost.analysis.headline import headline_facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
-from copycost.analysis.plain import Facts
 from copycost.analysis.quality import quality_facts
 from copycost.analysis.quantities import ONE, ZERO, quantities
 from copycost.analysis.questions.cache_misses import cache_miss_facts
@@ -13,7 +14,6 @@ from copycost.analysis.questions.fastest import fastest_facts
 from copycost.analysis.questions.others import other_ways_facts
 from copycost.analysis.questions.unexpected import unexpected_facts
 from copycost.analysis.ratio_facts import ratio_facts
-from copycost.analysis.view import View
 from copycost.stats.ratios import Ratio
 
 

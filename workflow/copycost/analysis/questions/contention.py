@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from itertools import pairwise
 
+from copycost.analysis.condition_view import View
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.placement import placement_of
-from copycost.analysis.plain import Facts
 from copycost.analysis.quantities import growth_over_threads
 from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
-from copycost.analysis.view import View
 
 _GROWING: dict[str, Callable[[View], str]] = {
     "switches": lambda view: "context_switches_per_message",

@@ -1,10 +1,10 @@
 """Question 1: where zero-copy was the fastest, and where not."""
 
+from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import records, sign_of
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.analysis.plain import Facts
 from copycost.analysis.quantities import ONE, ZERO, first_rival
-from copycost.analysis.view import View
 
 _RIVALS = (BASELINE, ONE)
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from copycost.analysis.condition_view import View
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.missing import why_lost
-from copycost.analysis.plain import Facts
 from copycost.analysis.quantities import URING_ZERO, ZERO, copied_share, notifications_per_send
 from copycost.analysis.ratio_facts import ratio_facts
-from copycost.analysis.view import View
-from copycost.capabilities import split_implementation
+from copycost.grid.capabilities import split_implementation
 
 _SYSTEM_CALLS = "sender_syscalls_per_message"
 # What the literature on io_uring's zero-copy looks at, where the grid has it [bytes].

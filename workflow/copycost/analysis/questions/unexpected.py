@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from copycost.analysis.checks import Check
+from copycost.analysis.condition_view import View
 from copycost.analysis.expectations import EXPECTATIONS, Expectation
-from copycost.analysis.plain import Facts
+from copycost.analysis.json_values import Facts
 from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
-from copycost.analysis.view import View
 from copycost.stats.ratios import Ratio, holm
 
 

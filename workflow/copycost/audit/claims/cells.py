@@ -19,8 +19,8 @@ from copycost.audit.quantities import (
     base_of,
     words_of,
 )
-from copycost.report.filters import gbps, n_threads, size
 from copycost.stats.settings import FloatArray
+from copycost.wording.filters import gbps, n_threads, size
 
 Key = tuple[str, str, int, int]
 """Dataset, implementation, message size [bytes], threads."""

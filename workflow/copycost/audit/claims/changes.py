@@ -19,8 +19,8 @@ from copycost.audit.claims.cells import (
 from copycost.audit.claims.vocabulary import Amount, Change, Claim, Is, Point
 from copycost.audit.dataset import Dataset
 from copycost.audit.engine import SETTINGS
-from copycost.report.filters import ratio as ratio_text
 from copycost.stats.ratios import Direction, Ratio, holm, paired_ratio
+from copycost.wording.filters import ratio as ratio_text
 
 COLLAPSED = 0.5
 """What falls below this share of what it was has collapsed."""

@@ -16,7 +16,7 @@ from copycost.audit.claims.vocabulary import (
     Value,
 )
 from copycost.audit.quantities import base_of, find_quantity, is_quantity
-from copycost.sizes import parse_size
+from copycost.wording.sizes import parse_size
 
 _IS = {
     "more": Is.MORE, "higher": Is.MORE, "grows": Is.MORE, "rises": Is.MORE, "increases": Is.MORE,

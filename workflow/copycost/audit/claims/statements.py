@@ -21,8 +21,8 @@ from copycost.audit.engine import SETTINGS
 from copycost.audit.plausibility import Finding
 from copycost.audit.plausibility.finding import Kind, Sureness
 from copycost.audit.quantities import words_of
-from copycost.report.filters import join_and
 from copycost.stats.ratios import Direction, paired_ratio
+from copycost.wording.filters import join_and
 
 
 def judge_rank(rank: Rank, claim: Claim, dataset: Dataset) -> list[Ruling]:

@@ -10,8 +10,8 @@ import pandas as pd
 
 from copycost.audit.dataset import CELL, Dataset
 from copycost.audit.quantities import DATASET, IMPLEMENTATION, SIZE, THREADS, base_of, words_of
-from copycost.report.filters import significant, size
 from copycost.stats.settings import FloatArray
+from copycost.wording.filters import significant, size
 
 
 class Sureness(StrEnum):

@@ -17,7 +17,7 @@ from copycost.audit.plausibility.finding import (
     listed,
 )
 from copycost.audit.quantities import words_of
-from copycost.report.filters import join_and
+from copycost.wording.filters import join_and
 
 _SETTINGS = frozenset({"duration", "copied_share", "bytes", "messages"})
 _FINE = 5e-4

@@ -1,0 +1,1 @@
+"""What only developers run: benchmark, simulation of the statistics, synthetic records, checks."""

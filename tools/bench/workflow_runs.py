@@ -1,0 +1,158 @@
+"""What the workflow costs beyond measuring: per repetition, with nothing to do, and at size."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from copycost.errors import HostError
+from copycost.records.record import Record, read_record
+from tools.bench.analysis_run import analysis_rows
+from tools.bench.audit_run import audit_rows
+from tools.bench.rows import Limit, Row, row_of_rounds
+from tools.bench.table_run import table_rows
+from tools.bench.timing import Timed, timed
+
+PROJECT = Path(__file__).parents[2]
+_LEFT_BEHIND = (".git", ".venv*", "results", ".snakemake", "tests", "__pycache__", ".*_cache")
+
+_OVERHEAD_LIMIT_S = Limit("at_most", 0.5)
+_IDLE_LIMIT_S = Limit("at_most", 3)
+_DRY_RUN_LIMIT_S = Limit("at_most", 30)
+_IDLE_ROUNDS = 3
+
+# The window is short, since what is asked for is everything around it.
+_WARMUP_S = 0.02
+_DURATION_S = 0.1
+# Studies with records of their own take another time per repetition.
+_GRID_ALONE: dict[str, Any] = {
+    study: {"enabled": False} for study in ("profile", "cpu_budget", "datagrams")
+}
+_NOTHING_ELSE: dict[str, Any] = _GRID_ALONE | {
+    "udp": {"implementations": []},
+    "round_trips": {"implementations": []},
+}
+_TEN_THOUSAND = _NOTHING_ELSE | {
+    "streams": {
+        "implementations": ["two_copy", "one_copy"],
+        "msg_bytes": [2**power for power in range(8, 18)],
+        "n_threads": list(range(1, 11)),
+    },
+    "measure": {"repetitions": 50},
+}
+_N_DRY = 10_000
+
+
+def workflow_rows(*, quick: bool) -> Iterator[Row]:
+    """Yield the findings of real runs of the workflow in a copy of the project.
+
+    Parameters
+    ----------
+    quick : bool
+        Run the grid of config/tiny.yaml, where what a run costs once weighs more, instead of
+        that of config.yaml.
+    """
+    with project_copy() as project:
+        config = write_config(project, "short", short_config(project, quick=quick))
+        run = run_snakemake(project, ["--configfile", config])
+        records = read_records(project)
+        yield overhead_row(run, records)
+        idle = [run_snakemake(project, ["--configfile", config]) for _ in range(_IDLE_ROUNDS)]
+        yield row_of_rounds(
+            "workflow",
+            "a run with nothing to do",
+            [one.wall_s for one in idle],
+            "s",
+            _IDLE_LIMIT_S,
+            note=f"{min(one.cpu_s for one in idle):.1f} s of CPU time",
+        )
+        config = write_config(project, "large", _TEN_THOUSAND)
+        dry = run_snakemake(project, ["--configfile", config, "-n", "--quiet"])
+        yield Row(
+            "workflow",
+            f"dry run of {_N_DRY} repetitions",
+            dry.wall_s,
+            "s",
+            limit=_DRY_RUN_LIMIT_S,
+            note=f"{dry.cpu_s:.1f} s of CPU time, {dry.peak_bytes / 1e6:.0f} MB of memory",
+        )
+        copies = project.with_name("copies")
+        yield from table_rows(copies, records)
+        yield from analysis_rows(project, copies)
+        yield from audit_rows(project, project.with_name("audited"))
+
+
+def short_config(project: Path, *, quick: bool) -> dict[str, Any]:
+    """Return what overrides config.yaml so that its grid, or tiny.yaml's, has short windows."""
+    short = {"measure": {"warmup_s": _WARMUP_S, "duration_s": _DURATION_S}} | _GRID_ALONE
+    if quick:
+        tiny = yaml.safe_load((project / "config/tiny.yaml").read_text())
+        short |= _NOTHING_ELSE | {"streams": tiny["streams"]}
+    return short
+
+
+def overhead_row(run: Timed, records: Sequence[Record]) -> Row:
+    """Return the wall time of a run less warm-up, window and waiting for others, per repetition."""
+    n_windows = sum(record["status"] == "measured" for record in records)
+    waited_s = sum(record["lock_wait_s"] or 0.0 for record in records)
+    overhead_s = run.wall_s - n_windows * (_WARMUP_S + _DURATION_S) - waited_s
+    inside_s = sum(record["wall_s"] or 0.0 for record in records) - n_windows * (
+        _WARMUP_S + _DURATION_S
+    )
+    n = len(records)
+    return Row(
+        "workflow",
+        "overhead per repetition",
+        overhead_s / n,
+        "s",
+        n=n,
+        limit=_OVERHEAD_LIMIT_S,
+        note=f"of a run from compiler to report: {run.wall_s:.0f} s, {run.cpu_s:.0f} s of CPU time;"
+        f" in the measuring process {inside_s / n:.2f} s",
+    )
+
+
+@contextmanager
+def project_copy() -> Iterator[Path]:
+    """Copy the project, without results and history, into a folder that ends with the block."""
+    with tempfile.TemporaryDirectory(prefix="copycost-bench-") as folder:
+        project = Path(folder) / "project"
+        shutil.copytree(PROJECT, project, ignore=shutil.ignore_patterns(*_LEFT_BEHIND))
+        yield project
+
+
+def write_config(project: Path, name: str, values: Mapping[str, Any]) -> str:
+    """Write a config file that overrides config.yaml; return its path within the project."""
+    path = Path("config") / f"bench_{name}.yaml"
+    (project / path).write_text(yaml.safe_dump(dict(values)))
+    return str(path)
+
+
+def read_records(project: Path) -> list[Record]:
+    """Return all raw records of a project.
+
+    Raises
+    ------
+    HostError
+        If there is none.
+    """
+    records = [read_record(path) for path in (project / "results/raw").rglob("*.json")]
+    if not records:
+        raise HostError("bench: the run left no record in results/raw; see its output above")
+    return records
+
+
+def run_snakemake(project: Path, arguments: Sequence[str]) -> Timed:
+    """Run Snakemake in a project and measure it from outside.
+
+    Raises
+    ------
+    HostError
+        If it fails; the message holds the end of its output.
+    """
+    return timed(project, [sys.executable, "-m", "snakemake", "--cores", "1", *arguments])

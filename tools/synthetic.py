@@ -1,0 +1,76 @@
+"""Records that were never measured, to see how long it takes to make tables of many.
+
+They are copies of a real one with another key, other times and slightly different counts. They
+go to a folder of their own and never into results.
+"""
+
+import copy
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from copycost.grid.cells import Cell
+from copycost.grid.conditions import HOT, RECV
+from copycost.records.record import Record, cell_key, check_record
+
+_GAP_NS = 1_000_000
+_SPREAD = 0.05
+
+
+def synthetic_cells(n: int, n_repetitions: int = 10) -> Iterator[Cell]:
+    """Yield `n` different repetitions: sizes in steps of 64 B, 1 to 8 threads, three strategies."""
+    made = 0
+    size = 0
+    while True:
+        size += 64
+        for implementation in ("one_copy", "two_copy", "zero_copy"):
+            for n_threads in (1, 2, 4, 8):
+                for rep in range(1, n_repetitions + 1):
+                    if made == n:
+                        return
+                    made += 1
+                    yield Cell("streams", "veth", implementation, size, n_threads, HOT, RECV, rep)
+
+
+def write_synthetic_records(folder: Path, n: int, like: Record, seed: int = 1) -> list[Path]:
+    """Write `n` records below `folder` and return their paths.
+
+    They pass the record schema and every check of the table: keys differ and times do not overlap.
+
+    Parameters
+    ----------
+    folder
+        Takes the place of the working folder: records go to ``results/raw`` below it.
+    like
+        A measured record, whose shape and magnitudes the others take on.
+
+    Raises
+    ------
+    DataError
+        If `like` is no record.
+    """
+    check_record(like, "the record to be copied")
+    rng = random.Random(seed)
+    length_ns = like["end_ns"] - like["start_ns"]
+    paths = []
+    for index, cell in enumerate(synthetic_cells(n)):
+        record = _vary(like, cell, rng)
+        record["start_ns"] = like["start_ns"] + index * (length_ns + _GAP_NS)
+        record["end_ns"] = record["start_ns"] + length_ns
+        path = folder / cell.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(record, indent=1), encoding="utf-8")
+        paths.append(path)
+    return paths
+
+
+def _vary(like: Record, cell: Cell, rng: random.Random) -> Record:
+    record = copy.deepcopy(like)
+    record["cell"] = cell_key(cell)
+    factor = 1 + rng.uniform(-_SPREAD, _SPREAD)
+    for side in (record["sender"], record["receiver"]):
+        if side is not None:
+            for name in ("bytes", "first_half_bytes"):
+                side["in_window"][name] = int(side["in_window"][name] * factor)
+    return record

@@ -1,0 +1,204 @@
+"""The cells of one condition, as the questions look at them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.conditions import Studied
+from copycost.analysis.log_values import LogCube
+from copycost.analysis.metrics import CostMetric, counted_share
+from copycost.stats.ratios import Ratio, paired_ratio
+from copycost.stats.settings import FloatArray, StatisticsSettings
+
+
+@dataclass(frozen=True)
+class View:
+    """The rows of one condition and what was meant to be measured under it.
+
+    Attributes
+    ----------
+    studied
+        The condition and its grid.
+    rows
+        Its rows of the cells table, whatever their status.
+    summary, ratios
+        Its rows of the derived tables.
+    settings
+        Confidence, resamples, seed.
+    cost
+        What a byte's cost is in this run.
+    caches
+        Cache sizes of the host [bytes], by l1d_bytes, l2_bytes, llc_bytes; None where unknown.
+    hot
+        The same testbed and receiver with one message sent again and again; None where this is it,
+        or where it was not measured.
+    """
+
+    studied: Studied
+    rows: pd.DataFrame
+    summary: pd.DataFrame
+    ratios: pd.DataFrame
+    settings: StatisticsSettings
+    cost: CostMetric
+    caches: dict[str, int | None]
+    hot: "View | None" = None
+
+    @property
+    def name(self) -> str:
+        """Return the slug of the condition."""
+        return self.studied.name
+
+    @property
+    def sender_only(self) -> bool:
+        """Tell whether a byte's cost is the sender's alone."""
+        return self.studied.sender_only
+
+    @property
+    def implementations(self) -> tuple[str, ...]:
+        """Return the implementations, in the order of the config."""
+        return self.studied.implementations
+
+    @property
+    def msg_bytes(self) -> tuple[int, ...]:
+        """Return the sizes of the config [bytes], ascending."""
+        return self.studied.msg_bytes
+
+    @property
+    def n_threads(self) -> tuple[int, ...]:
+        """Return the thread counts of the config, ascending."""
+        return self.studied.n_threads
+
+    def per_byte(self, quantity: str) -> str:
+        """Return the column with a quantity per byte: of both sides, or of the only one."""
+        return f"{'sender' if self.sender_only else 'both'}_{quantity}_per_byte"
+
+    @property
+    def cost_column(self) -> str:
+        """Return the column with the cost of a byte."""
+        return self.per_byte(self.cost.name)
+
+    @property
+    def cost_label(self) -> str:
+        """Return what a byte's cost is, naming the side where it is only one."""
+        return f"sender {self.cost.label}" if self.sender_only else self.cost.label
+
+    def sizes_at(self, n_threads: int, *implementations: str) -> tuple[int, ...]:
+        """Return the sizes [bytes] that all of these were to be measured at, ascending.
+
+        Those of the config, and those that were added to it for this number of threads.
+        """
+        found = [self._sizes.get((n_threads, name), set()) for name in implementations]
+        return tuple(sorted(set(self.msg_bytes).union(set.intersection(*found) if found else ())))
+
+    @cached_property
+    def _sizes(self) -> dict[tuple[int, str], set[int]]:
+        """The sizes [bytes] that were to be measured, by number of threads and implementation."""
+        sizes: dict[tuple[int, str], set[int]] = {}
+        keys = self.rows[["n_threads", "implementation", "msg_bytes"]].drop_duplicates()
+        for n_threads, name, size in keys.itertuples(index=False):
+            sizes.setdefault((int(n_threads), str(name)), set()).add(int(size))
+        return sizes
+
+    @cached_property
+    def measured(self) -> pd.DataFrame:
+        """Return the rows that were measured."""
+        return self.rows[self.rows["status"] == "measured"]
+
+    @property
+    def lost(self) -> bool:
+        """Tell whether all of it was skipped or failed."""
+        return self.measured.empty and not self.rows.empty
+
+    @property
+    def is_measured(self) -> bool:
+        """Tell whether anything was measured under this condition."""
+        return not self.measured.empty
+
+    def has(self, *implementations: str) -> bool:
+        """Tell whether each of these has at least one measured repetition."""
+        return self._found.issuperset(implementations)
+
+    @cached_property
+    def _found(self) -> frozenset[str]:
+        return frozenset(self.measured["implementation"])
+
+    def of(self, implementation: str) -> pd.DataFrame:
+        """Return the measured rows of one implementation."""
+        return self._of.get(implementation, self.measured.iloc[:0])
+
+    @cached_property
+    def _of(self) -> dict[str, pd.DataFrame]:
+        """The measured rows by implementation: the questions look at each of them many times."""
+        return {str(name): rows for name, rows in self.measured.groupby("implementation")}
+
+    def counted(self, column: str) -> bool:
+        """Tell whether a counter counted; one that reads 0 everywhere did not."""
+        return counted_share(self.measured, column) > 0.0
+
+    def medians(self, metric: str) -> pd.DataFrame:
+        """Return the summary's rows of a metric that have a value."""
+        rows = self.summary[self.summary["metric"] == metric]
+        return rows[rows["n"] > 0]
+
+    def logs(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
+        """Return the log ratios round by round: index (msg_bytes, n_threads), columns rep."""
+        return self._cube.pair(metric, implementation, baseline)
+
+    def values(self, metric: str, implementation: str) -> pd.DataFrame:
+        """Return one implementation's logarithms round by round, indexed like `logs`."""
+        return self._cube.values(metric, implementation)
+
+    def verdicts(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
+        """Return the rows of the ratios table for one pair and metric."""
+        return self._verdicts.get((metric, implementation, baseline), self.ratios.iloc[:0])
+
+    @cached_property
+    def _verdicts(self) -> dict[tuple[str, str, str], pd.DataFrame]:
+        """The rows of the ratios table by metric, implementation and baseline."""
+        groups = self.ratios.groupby(["metric", "implementation", "baseline"])
+        return {(str(metric), str(one), str(other)): rows for (metric, one, other), rows in groups}
+
+    def pooled(self, logs: pd.DataFrame) -> Ratio:
+        """Return one ratio over many cells: each round's mean over the cells is one replicate.
+
+        Cells of the same round share the state of the machine, so they are not independent;
+        rounds are. All rounds have to be of the same cells to be comparable, so where some are
+        missing, the rounds and cells are taken that leave most values.
+        """
+        complete = largest_block(logs.to_numpy(dtype=np.float64))
+        if not complete.size:
+            return paired_ratio(np.empty(0), self.settings.confidence)
+        return paired_ratio(complete.mean(axis=0), self.settings.confidence)
+
+    def thread_logs(self, metric: str, implementation: str, more: int, fewer: int) -> pd.DataFrame:
+        """Return log ratios of one implementation between two thread counts, per size and round."""
+        return self._cube.threads(metric, implementation, more, fewer)
+
+    def size_logs(
+        self, metric: str, implementation: str, larger: int, smaller: int
+    ) -> pd.DataFrame:
+        """Return log ratios of one implementation between two sizes, per thread count and round."""
+        return self._cube.sizes(metric, implementation, larger, smaller)
+
+    @cached_property
+    def _cube(self) -> LogCube:
+        return LogCube(self.measured)
+
+
+def largest_block(values: FloatArray) -> FloatArray:
+    """Return the rows and columns without NaN that together hold most values.
+
+    Columns are left out in the order of how much they miss, which is the best choice where whole
+    rounds are missing, and close to it elsewhere.
+    """
+    known = ~np.isnan(values)
+    order = np.argsort(-known.sum(axis=0), kind="stable")
+    best = values[:0, :0]
+    for n_columns in range(len(order), 0, -1):
+        kept = np.sort(order[:n_columns])
+        complete = np.flatnonzero(known[:, kept].all(axis=1))
+        if complete.size * n_columns > best.size:
+            best = values[np.ix_(complete, kept)]
+    return best

@@ -1,0 +1,194 @@
+"""Where the kernel really did not copy: which conditions, what they show, and cold beside hot."""
+
+from collections.abc import Mapping, Set
+
+from copycost.analysis.condition_view import View
+from copycost.analysis.crossovers import along_sizes_of, cost_groups
+from copycost.analysis.json_values import Facts
+from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.missing import why_lost
+from copycost.analysis.quantities import NOT_COPIED_SHARE, ZERO, copied_share, really_not_copied
+from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
+from copycost.grid.capabilities import capability_of, split_implementation
+from copycost.stats.crossover import Crossover, Outcome, find_crossover
+from copycost.stats.crossover_ratio import CrossoverRatio, crossover_ratio
+
+
+def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
+    """Return where zero-copy sends were sent without a copy, and whether cold crosses earlier.
+
+    Keys
+    ----
+    status
+        ``measured`` (in some condition), ``copied`` (zero-copy was measured, but the kernel
+        copied), ``not_told`` (it was measured, and the kernel did not say), ``not_measured``
+        (no zero-copy send was measured).
+    pairs
+        Condition and implementation where at most `NOT_COPIED_SHARE` of the completions were
+        marked as copied: slug, implementation, copied_share, sender_only, crossover (the name of
+        the pair in the condition's crossovers), cost_groups (the same by cost per byte).
+    copied
+        The same where more were: slug, implementation, copied_share.
+    lost
+        Conditions with nobody to copy for that were asked for and not measured: slug, n, reason,
+        remedy.
+    asked_for
+        Whether there is any condition with nobody to copy for.
+    told_at
+        By question (q1, q5), the first condition where the kernel copied, in whose answer the text
+        says what these pairs show; None where there is none.
+    cold_beside_hot
+        Per testbed, implementation, thread count and measure; see `_cold_beside_hot`.
+    n_tests
+        How many of them compare two crossovers with an interval.
+    """
+    real: list[Facts] = []
+    copied: list[Facts] = []
+    n_unknown = 0
+    for view in views.values():
+        for name in zero_copy_implementations(view):
+            share = copied_share(view.of(name))
+            if share is None:
+                n_unknown += 1
+                continue
+            facts = {"slug": view.name, "implementation": name, "copied_share": share}
+            if share > NOT_COPIED_SHARE:
+                copied.append(facts)
+            else:
+                found = {
+                    "sender_only": view.sender_only,
+                    "crossover": f"{name}_vs_{BASELINE}",
+                    "cost_groups": cost_groups(view, name, BASELINE),
+                }
+                real.append(facts | found)
+    rows = [row for view in views.values() for row in _cold_beside_hot(view)]
+    return {
+        "status": _status(len(real), len(copied), n_unknown),
+        "pairs": real,
+        "copied": copied,
+        "lost": [
+            {"slug": view.name, "n": len(view.rows)} | why_lost(view.rows)
+            for view in views.values()
+            if view.sender_only and view.lost
+        ],
+        "asked_for": any(view.sender_only for view in views.values()),
+        "told_at": _told_at(views, {pair["slug"] for pair in real}),
+        "cold_beside_hot": rows,
+        "n_tests": sum(row["ratio"] is not None for row in rows),
+    }
+
+
+def zero_copy_implementations(view: View) -> list[str]:
+    """Return the measured implementations that ask the kernel not to copy."""
+    return [
+        name
+        for name in view.implementations
+        if capability_of(split_implementation(name)[0]).zero_copy and view.has(name)
+    ]
+
+
+def _status(n_real: int, n_copied: int, n_unknown: int) -> str:
+    if n_real:
+        return "measured"
+    if n_copied:
+        return "copied"
+    return "not_told" if n_unknown else "not_measured"
+
+
+def _told_at(views: Mapping[str, View], real: Set[str]) -> Facts:
+    asked: dict[str, set[str]] = {"q1": set(), "q5": {BASELINE, ZERO}}
+    return {
+        question: next(
+            (
+                name
+                for name, view in views.items()
+                if view.is_measured and name not in real and names.issubset(view.implementations)
+            ),
+            None,
+        )
+        for question, names in asked.items()
+    }
+
+
+def _cold_beside_hot(view: View) -> list[Facts]:
+    """Return, where zero-copy beats two_copy, how that size depends on where the bytes lie.
+
+    Keys
+    ----
+    slug, hot, implementation, n_threads, measure
+        What is compared: the condition, and the one that is hot; by ``throughput`` or ``cost``.
+    verdict
+        ``smaller``, ``larger``, ``no_difference`` (of the crossover under `slug` beside the hot
+        one), ``same`` (neither has one inside the grid, for the same reason), ``untested``.
+    outcomes
+        The shape of the comparison under `slug` and where it is hot.
+    observed_once
+        Whether some size was measured in one round only.
+    better_here, better_hot
+        Sizes at which it beats two_copy under `slug` and loses where it is hot, and the other way
+        round: what can be told of a crossover that is not settled.
+    points_bytes, ratio
+        The two sizes, and their ratio; None unless both are found.
+    """
+    if view.hot is None:
+        return []
+    rows = []
+    for name in zero_copy_implementations(view):
+        if not all(really_not_copied(one.of(name)) for one in (view, view.hot)):
+            continue
+        for n_threads in view.n_threads:
+            if n_threads not in view.hot.n_threads:
+                continue
+            where = {"slug": view.name, "hot": view.hot.name, "implementation": name}
+            for measure, metric in (("throughput", THROUGHPUT), ("cost", view.cost_column)):
+                if view.counted(metric) and view.hot.counted(metric):
+                    what = {"n_threads": n_threads, "measure": measure}
+                    rows.append(where | what | _compared(view, view.hot, name, n_threads, metric))
+    return rows
+
+
+def _compared(view: View, hot_view: View, name: str, n_threads: int, metric: str) -> Facts:
+    here, hot = (along_sizes_of(one, name, BASELINE, n_threads, metric) for one in (view, hot_view))
+    found = crossover_ratio(here, hot, view.settings)
+    crossovers = [
+        find_crossover(dict(one.log_ratios), one.sizes, view.settings) for one in (here, hot)
+    ]
+    outcomes = [crossover.outcome for crossover in crossovers]
+    signs = [_signs(crossover) for crossover in crossovers]
+    return {
+        "verdict": _verdict(found, *outcomes),
+        "outcomes": [outcome.value for outcome in outcomes],
+        "observed_once": any(crossover.observed_once for crossover in crossovers),
+        "better_here": _parted(*signs),
+        "better_hot": _parted(*reversed(signs)),
+        "points_bytes": [one.changes[0].point_bytes for one in crossovers] if found else None,
+        "ratio": ratio_facts(found.ratio) if found else None,
+    }
+
+
+def _signs(found: Crossover) -> dict[int, int]:
+    return {size: stretch.sign for stretch in found.stretches for size in stretch.sizes}
+
+
+def _parted(one: Mapping[int, int], other: Mapping[int, int]) -> list[int]:
+    """Return the sizes that are better in one comparison and worse in the other."""
+    return [size for size, sign in one.items() if sign > 0 > other.get(size, 0)]
+
+
+def _verdict(found: CrossoverRatio | None, here: Outcome, hot: Outcome) -> str:
+    """Return where the crossover is beside the hot one; one beyond the grid can be told, too.
+
+    Better at every size means that a crossover, if any, is below the smallest; worse at every size
+    that it is above the largest.
+    """
+    if found is not None:
+        if here is not Outcome.FROM:
+            return "untested"  # it gains with smaller messages, which no crossover is meant to
+        signs = {-1: "smaller", 0: "no_difference", 1: "larger", None: "untested"}
+        return signs[ratio_sign(found.ratio)]
+    order = [Outcome.ALWAYS, Outcome.FROM, Outcome.NEVER]
+    if here not in order or hot not in order:
+        return "untested"
+    if here is hot:
+        return "same"
+    return "smaller" if order.index(here) < order.index(hot) else "larger"

@@ -1,0 +1,1 @@
+"""The checked configuration: sections as typed values, checks, and the cells it asks for."""

@@ -1,0 +1,213 @@
+"""Checks of the configuration, which report every problem at once, one line each."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import yaml
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from copycost.build.checkout import SCHEMAS
+from copycost.config.config import Config
+from copycost.config.rules import KeyPath, Problem, Surroundings, cross_problems
+from copycost.errors import ConfigError
+from copycost.grid.capabilities import transport_of
+from copycost.grid.conditions import TESTBEDS
+from copycost.wording.sizes import format_size, parse_size
+from copycost.wording.spelling import did_you_mean
+
+SCHEMA_PATH = SCHEMAS / "config.schema.yaml"
+
+Source = tuple[str, Mapping[str, Any]]
+
+_SIZES = (
+    ("streams", "msg_bytes"),
+    ("streams", "working_sets"),
+    ("udp", "msg_bytes"),
+    ("udp", "working_sets"),
+    ("round_trips", "msg_bytes"),
+    ("profile", "msg_bytes"),
+    ("profile", "working_sets"),
+    ("cpu_budget", "message_bytes"),
+    ("datagrams", "datagram_bytes"),
+    ("measure", "send_buffer_bytes"),
+    ("measure", "receive_buffer_bytes"),
+)
+_BOUNDS = {
+    "minimum": ">=",
+    "maximum": "<=",
+    "exclusiveMinimum": ">",
+    "exclusiveMaximum": "<",
+}
+
+
+def check_config(
+    raw: Mapping[str, Any],
+    *,
+    sources: Sequence[Source],
+    around: Surroundings,
+) -> Config:
+    """Return the configuration as typed values.
+
+    Parameters
+    ----------
+    raw
+        The configuration as read, all sources merged.
+    sources
+        Name and content of each source in the order of merging, to name the one that is to blame.
+    around
+        What the configuration has to fit: ways to send, CPUs and memory.
+
+    Raises
+    ------
+    ConfigError
+        If anything is wrong; the message has one line per problem.
+    """
+    tree = _normalised(raw)
+    problems = [*_schema_problems(tree, raw)]
+    sound = _Sound(tree, {path for path, _ in problems})
+    problems += cross_problems(sound, around)
+    if problems:
+        lines = (
+            f"{_source_of(path, sources)}: {_dotted(path)}: {text}"
+            for path, text in sorted(problems, key=lambda problem: _dotted(problem[0]))
+        )
+        raise ConfigError("\n".join(dict.fromkeys(lines)))
+    return Config.from_dict(tree)
+
+
+def _normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy with sizes in bytes, and with the words that YAML took for booleans."""
+    tree = {
+        name: dict(section) if isinstance(section, Mapping) else section
+        for name, section in raw.items()
+    }
+    measure = tree.get("measure")
+    if isinstance(measure, dict) and isinstance(measure.get("tcp_nodelay"), bool):
+        measure["tcp_nodelay"] = "on" if measure["tcp_nodelay"] else "off"
+    for section_name, key in _SIZES:
+        section = tree.get(section_name)
+        if isinstance(section, dict) and key in section:
+            value = section[key]
+            section[key] = (
+                [_bytes_if_size(item) for item in value]
+                if isinstance(value, list)
+                else _bytes_if_size(value)
+            )
+    return tree
+
+
+def _bytes_if_size(value: object) -> object:
+    """Return the bytes that a written size means, anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse_size(value)
+    except ValueError:
+        return value
+
+
+def _schema_problems(tree: Mapping[str, Any], raw: Mapping[str, Any]) -> Iterator[Problem]:
+    schema = yaml.safe_load(SCHEMA_PATH.read_text(encoding="utf-8"))
+    for error in Draft202012Validator(schema).iter_errors(tree):
+        path = tuple(error.absolute_path)
+        if error.validator == "additionalProperties":
+            known = error.schema["properties"]
+            for key in error.instance:
+                if key not in known:
+                    yield (*path, str(key)), f"unknown key{did_you_mean(str(key), known)}"
+        elif error.validator == "required":
+            for key in error.schema["required"]:
+                if key not in error.instance:
+                    title = _resolved(error.schema["properties"][key], schema)["title"]
+                    yield (*path, key), f"missing, must be {title}"
+        else:
+            got = _show(_value_at(raw, path))
+            yield path, f"got {got}, must be {_expected(error)}"
+
+
+def _resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a node of the schema refers to, or the node."""
+    name = node.get("$ref", "").removeprefix("#/$defs/")
+    return cast("Mapping[str, Any]", schema["$defs"][name]) if name else node
+
+
+def _expected(error: ValidationError) -> str:
+    """Return what would have been right, as the end of a sentence."""
+    validator, limit = str(error.validator), cast("Any", error.validator_value)
+    title = cast("Mapping[str, Any]", error.schema)["title"]
+    if validator in _BOUNDS:
+        return f"{_BOUNDS[validator]} {format_size(limit) if 'size' in title else limit}"
+    if validator == "enum":
+        choices = [str(choice) for choice in limit]
+        other = _other_section(str(error.instance)) or did_you_mean(str(error.instance), choices)
+        return f"one of {', '.join(choices)}{other}"
+    return str(title)
+
+
+def _other_section(word: str) -> str:
+    """Return where a testbed that stands in the wrong section belongs, nothing for another word."""
+    if word not in TESTBEDS:
+        return ""
+    return f"; {word} belongs in {'udp' if transport_of(word) == 'datagram' else 'streams'}"
+
+
+class _Sound:
+    """The configuration as far as the schema has nothing against it."""
+
+    def __init__(self, tree: Mapping[str, Any], bad: Collection[KeyPath]) -> None:
+        self._tree = tree
+        self._bad = bad
+
+    def get(self, *path: str | int) -> Any:  # noqa: ANN401 - whatever the schema allows there
+        """Return the value, or None where it, or what holds it, is missing or wrong."""
+        if any(path[: len(wrong)] == wrong for wrong in self._bad):
+            return None
+        return _value_at(self._tree, path)
+
+    def list(self, *path: str) -> Sequence[Any]:
+        """Return the sound items of a list, none where there is no list."""
+        value = self.get(*path)
+        if not isinstance(value, list):
+            return []
+        return [item for index, item in enumerate(value) if (*path, index) not in self._bad]
+
+
+def _value_at(tree: Any, path: KeyPath) -> Any:  # noqa: ANN401 - any node of a YAML file
+    """Return the value at `path`, None where there is none."""
+    for part in path:
+        try:
+            tree = tree[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return tree
+
+
+def _source_of(path: KeyPath, sources: Sequence[Source]) -> str:
+    """Return the name of the source that the value comes from: the last that states it."""
+    for name, content in reversed(sources):
+        node: Any = content
+        for part in path:
+            if not isinstance(part, str):
+                return name  # lists are never merged, so the whole list is from here
+            if not isinstance(node, Mapping) or part not in node:
+                break
+            node = node[part]
+        else:
+            return name
+    return sources[0][0]
+
+
+def _dotted(path: KeyPath) -> str:
+    """Return the key as people write it; an index is left out, since the value tells which."""
+    return ".".join(part for part in path if isinstance(part, str))
+
+
+def _show(value: object) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, Mapping):
+        return "a section"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value)

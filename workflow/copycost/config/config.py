@@ -1,0 +1,283 @@
+"""The configuration as typed values.
+
+Kept free of the validator (`copycost.config.check`), since the measuring process imports it too
+and its start-up time is paid at every repetition.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Self, cast, get_args
+
+from copycost.config.cpu_budget import CpuBudget
+from copycost.config.datagrams import Datagrams
+from copycost.config.profile import Profile
+from copycost.config.report import Report, Statistics
+
+NoDelay = Literal["kernel", "on", "off"]
+Study = Literal["streams", "round_trips"]
+STUDIES: tuple[Study, ...] = get_args(Study)
+
+# The word of the config for "leave it as the kernel has it", and for "copycost chooses".
+KERNEL = "kernel"
+AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """A grid of the study `streams`, over TCP or over UDP: every combination is a cell.
+
+    Attributes
+    ----------
+    implementations, testbeds
+        Names; without implementations there are no cells.
+    msg_bytes
+        Message sizes [bytes].
+    n_threads
+        Connections, each with one sending and one receiving thread [count].
+    working_sets
+        Where the bytes lie: ``hot``, ``cold``, or the size of a ring of messages in digits [bytes].
+    receivers
+        How the other side receives.
+    extra_repetitions
+        Repetitions of every cell beyond `Measure.repetitions` [count].
+    """
+
+    implementations: tuple[str, ...]
+    testbeds: tuple[str, ...]
+    msg_bytes: tuple[int, ...]
+    n_threads: tuple[int, ...]
+    working_sets: tuple[str, ...]
+    receivers: tuple[str, ...]
+    extra_repetitions: int
+
+    @classmethod
+    def from_dict(cls, section: Mapping[str, Any]) -> Self:
+        """Return the grid that a checked section states."""
+        return cls(
+            implementations=tuple(section["implementations"]),
+            testbeds=tuple(section["testbeds"]),
+            msg_bytes=tuple(int(size) for size in section["msg_bytes"]),
+            n_threads=tuple(int(count) for count in section["n_threads"]),
+            working_sets=tuple(str(size) for size in section["working_sets"]),
+            receivers=tuple(section["receivers"]),
+            extra_repetitions=int(section["extra_repetitions"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrips:
+    """The grid of the study `round_trips`, always hot and received plainly.
+
+    Attributes
+    ----------
+    implementations, testbeds
+        Names; without implementations there are no cells.
+    msg_bytes
+        Sizes of a request and of its reply [bytes].
+    n_threads
+        Connections, each with one client and one server thread [count].
+    """
+
+    implementations: tuple[str, ...]
+    testbeds: tuple[str, ...]
+    msg_bytes: tuple[int, ...]
+    n_threads: tuple[int, ...]
+
+    @classmethod
+    def from_dict(cls, section: Mapping[str, Any]) -> Self:
+        """Return the grid that a checked section states."""
+        return cls(
+            implementations=tuple(section["implementations"]),
+            testbeds=tuple(section["testbeds"]),
+            msg_bytes=tuple(int(size) for size in section["msg_bytes"]),
+            n_threads=tuple(int(count) for count in section["n_threads"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Refine:
+    """Whether sizes are added around crossovers, and to how many cells at most [count]."""
+
+    enabled: bool
+    max_cells: int
+
+    @classmethod
+    def from_dict(cls, section: Mapping[str, Any]) -> Self:
+        """Return what a checked section states."""
+        return cls(enabled=bool(section["enabled"]), max_cells=int(section["max_cells"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Cpus:
+    """CPU numbers that each side's threads are pinned to in turn; None lets copycost choose."""
+
+    sender: tuple[int, ...] | None
+    receiver: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything of the configuration that changes what one repetition measures.
+
+    Attributes
+    ----------
+    warmup_s, duration_s
+        Traffic before the window, and the window itself [s].
+    congestion_control
+        TCP congestion control wished for.
+    tcp_nodelay
+        What is done with TCP_NODELAY.
+    send_buffer_bytes, receive_buffer_bytes
+        Socket buffers asked for [bytes]; None leaves them to the kernel.
+    sender_cpus, receiver_cpus
+        CPU numbers to pin to in turn; None lets copycost choose.
+    fresh
+        Whether each message is rewritten before it is sent.
+    interval_us
+        From one request to the next [us]; 0 sends each when the reply before it has come. Only
+        round trips have requests, so it is 0 for all else.
+    """
+
+    warmup_s: float
+    duration_s: float
+    congestion_control: str
+    tcp_nodelay: NoDelay
+    send_buffer_bytes: int | None
+    receive_buffer_bytes: int | None
+    sender_cpus: tuple[int, ...] | None
+    receiver_cpus: tuple[int, ...] | None
+    fresh: bool = False
+    interval_us: int = 0
+
+    def as_params(self) -> dict[str, Any]:
+        """Return plain values, which Snakemake stores and compares from run to run."""
+        return asdict(self)
+
+    @classmethod
+    def from_params(cls, params: Mapping[str, Any]) -> Self:
+        """Return the settings that `as_params` gave."""
+        return cls(**params)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How every cell is measured: `Settings`, plus what only decides how often and in which order.
+
+    Attributes
+    ----------
+    repetitions
+        Repetitions of every cell [count]; a grid may ask for more of its own.
+    memory_floor
+        Whether the cost of a plain memcpy is measured beside the cells.
+    order_seed
+        Seed of the order of cells within a round.
+    """
+
+    repetitions: int
+    warmup_s: float
+    duration_s: float
+    congestion_control: str
+    tcp_nodelay: NoDelay
+    send_buffer_bytes: int | None
+    receive_buffer_bytes: int | None
+    cpus: Cpus
+    fresh: bool
+    interval_us: int
+    memory_floor: bool
+    order_seed: int
+
+    @classmethod
+    def from_dict(cls, section: Mapping[str, Any]) -> Self:
+        """Return what a checked section states."""
+        return cls(
+            repetitions=int(section["repetitions"]),
+            warmup_s=float(section["warmup_s"]),
+            duration_s=float(section["duration_s"]),
+            congestion_control=section["congestion_control"],
+            tcp_nodelay=section["tcp_nodelay"],
+            send_buffer_bytes=_unless_kernel(section["send_buffer_bytes"]),
+            receive_buffer_bytes=_unless_kernel(section["receive_buffer_bytes"]),
+            cpus=Cpus(
+                sender=_unless_auto(section["cpus"]["sender"]),
+                receiver=_unless_auto(section["cpus"]["receiver"]),
+            ),
+            fresh=bool(section["fresh"]),
+            interval_us=int(section["interval_us"]),
+            memory_floor=bool(section["memory_floor"]),
+            order_seed=int(section["order_seed"]),
+        )
+
+    def settings(self, study: Study = "streams") -> Settings:
+        """Return the part that changes what a repetition of a study measures."""
+        return Settings(
+            warmup_s=self.warmup_s,
+            duration_s=self.duration_s,
+            congestion_control=self.congestion_control,
+            tcp_nodelay=self.tcp_nodelay,
+            send_buffer_bytes=self.send_buffer_bytes,
+            receive_buffer_bytes=self.receive_buffer_bytes,
+            sender_cpus=self.cpus.sender,
+            receiver_cpus=self.cpus.receiver,
+            fresh=self.fresh,
+            interval_us=self.interval_us if study == "round_trips" else 0,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The whole configuration, checked."""
+
+    streams: Streams
+    udp: Streams
+    round_trips: RoundTrips
+    refine: Refine
+    profile: Profile
+    cpu_budget: CpuBudget
+    datagrams: Datagrams
+    measure: Measure
+    statistics: Statistics
+    report: Report
+
+    def repetitions(self, testbed: str) -> int:
+        """Return the repetitions of every cell of the study `streams` on a testbed [count]."""
+        grid = self.udp if testbed in self.udp.testbeds else self.streams
+        return self.measure.repetitions + grid.extra_repetitions
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the configuration in the words of config.yaml, sizes in bytes, lists as lists."""
+        return cast("dict[str, Any]", _plain(asdict(self)))
+
+    @classmethod
+    def from_dict(cls, tree: Mapping[str, Any]) -> Self:
+        """Return the configuration from what `as_dict` gave, or from a checked config file."""
+        return cls(
+            streams=Streams.from_dict(tree["streams"]),
+            udp=Streams.from_dict(tree["udp"]),
+            round_trips=RoundTrips.from_dict(tree["round_trips"]),
+            refine=Refine.from_dict(tree["refine"]),
+            profile=Profile.from_dict(tree["profile"]),
+            cpu_budget=CpuBudget.from_dict(tree["cpu_budget"]),
+            datagrams=Datagrams.from_dict(tree["datagrams"]),
+            measure=Measure.from_dict(tree["measure"]),
+            statistics=Statistics.from_dict(tree["statistics"]),
+            report=Report.from_dict(tree["report"]),
+        )
+
+
+def _unless_kernel(size: int | str) -> int | None:
+    return None if size == KERNEL else int(size)
+
+
+def _unless_auto(cpus: Sequence[int] | str) -> tuple[int, ...] | None:
+    return None if cpus == AUTO else tuple(int(cpu) for cpu in cpus)
+
+
+def _plain(value: object, key: str = "") -> object:
+    """Return `value` with lists for tuples and the config's own words for None."""
+    if isinstance(value, dict):
+        return {name: _plain(item, name) for name, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if value is None:
+        return KERNEL if key.endswith("_bytes") else AUTO
+    return value

@@ -1,0 +1,269 @@
+"""What the schema of the configuration cannot say: rules on several values, and on this host."""
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from copycost.config.profile import IPERF3 as PROFILED_IPERF3
+from copycost.grid.capabilities import (
+    IPERF3,
+    MAX_BATCH,
+    RECEIVERS,
+    SENDER_ONLY_TESTBED,
+    Transport,
+    can_exist,
+    capability_of,
+    split_implementation,
+    transport_of,
+)
+from copycost.grid.conditions import COLD, HOT, RECV
+from copycost.wording.cpulist import format_cpu_list
+from copycost.wording.sizes import format_size
+from copycost.wording.spelling import did_you_mean
+
+# The names, and indices in lists, on the way to a value.
+KeyPath = tuple[str | int, ...]
+Problem = tuple[KeyPath, str]
+
+GRIDS = ("streams", "udp", "round_trips")
+_TRANSPORTS: dict[str, Transport] = {
+    "streams": "stream",
+    "udp": "datagram",
+    "round_trips": "stream",
+}
+_PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
+
+_GRID_LISTS = ("implementations", "testbeds", "msg_bytes", "n_threads")
+_STREAM_LISTS = ("working_sets", "receivers")
+_BUDGET_LISTS = ("drivers", "testbeds", "limiters", "n_streams", "limit_percent")
+_DATAGRAM_LISTS = ("drivers", "testbeds", "datagram_bytes", "n_streams")
+_DRIVEN: dict[str, Transport] = {"cpu_budget": "stream", "datagrams": "datagram"}
+_LISTS: tuple[tuple[str, ...], ...] = (
+    *((grid, key) for grid in GRIDS for key in _GRID_LISTS),
+    *((grid, key) for grid in ("streams", "udp") for key in _STREAM_LISTS),
+    *(("cpu_budget", key) for key in _BUDGET_LISTS),
+    *(("datagrams", key) for key in _DATAGRAM_LISTS),
+    *(("profile", key) for key in (*_GRID_LISTS, *_STREAM_LISTS)),
+    ("measure", "cpus", "sender"),
+    ("measure", "cpus", "receiver"),
+    ("report", "formats"),
+)
+
+
+class Sound(Protocol):
+    """The configuration as far as the schema has nothing against it."""
+
+    def get(self, *path: str | int) -> Any:  # noqa: ANN401 - whatever the schema allows there
+        """Return the value, or None where it, or what holds it, is missing or wrong."""
+
+    def list(self, *path: str) -> Sequence[Any]:
+        """Return the sound items of a list, none where there is no list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the configuration has to fit.
+
+    Attributes
+    ----------
+    strategies
+        Ways to send that there are.
+    usable_cpus
+        CPU numbers that this process may run on.
+    memory_bytes
+        Memory of the host [bytes]; None where it is not known.
+    """
+
+    strategies: Collection[str]
+    usable_cpus: Collection[int]
+    memory_bytes: int | None = None
+
+
+def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
+    """Yield every problem."""
+    yield from _repeated_values(sound)
+    if not any(
+        sound.get(grid, "implementations") is None or sound.list(grid, "implementations")
+        for grid in ("streams", "udp")
+    ):
+        yield ("streams", "implementations"), "got [], must list one where udp lists none either"
+    for grid in GRIDS:
+        for name in sound.list(grid, "implementations"):
+            problem = _implementation_problem(sound, grid, name, around.strategies)
+            if problem:
+                yield (grid, "implementations"), f"got {name!r}, {problem}"
+        yield from _receiver_problems(sound, grid)
+        yield from _working_set_problems(sound, grid, around.memory_bytes)
+    for study in _DRIVEN:
+        yield from _driver_problems(sound, study, around.strategies)
+    yield from _profile_problems(sound, around.strategies)
+    yield from _sink_problems(sound, "profile")
+    yield from _working_set_problems(sound, "profile", around.memory_bytes)
+    yield from _time_problems(sound)
+    yield from _cpu_problems(sound, around.usable_cpus)
+
+
+def _repeated_values(sound: Sound) -> Iterator[Problem]:
+    for path in _LISTS:
+        values = sound.list(*path)
+        twice = sorted({value for value in values if values.count(value) > 1})
+        if twice:
+            of_sizes = path[-1] in ("msg_bytes", "working_sets", "datagram_bytes")
+            shown = (_shown_size(value) if of_sizes else str(value) for value in twice)
+            yield path, f"has {', '.join(shown)} more than once, must list each value once"
+
+
+def _shown_size(value: int | str) -> str:
+    return str(value) if value in (HOT, COLD) else format_size(int(value))
+
+
+def _implementation_problem(
+    sound: Sound, grid: str, name: str, strategies: Collection[str]
+) -> str | None:
+    """Return why there is no such implementation in a grid, as the end of a sentence."""
+    strategy, batch = split_implementation(name)
+    if strategy not in strategies:
+        return (
+            f"must be one of {', '.join(sorted(strategies))} (the files of src/strategies)"
+            f"{did_you_mean(name, strategies)}"
+        )
+    if name != strategy:
+        if not capability_of(strategy).batching:
+            return f"must be {strategy}, which passes one message per system call"
+        if not 2 <= batch <= MAX_BATCH:
+            return f"must pass 2 to {MAX_BATCH} messages per system call, or be {strategy}"
+        if grid == "round_trips":
+            return f"must be {strategy}, since a request waits for the reply to the last"
+    transport = _TRANSPORTS[grid]
+    if transport not in capability_of(strategy).transports:
+        able = [other for other in strategies if transport in capability_of(other).transports]
+        return (
+            f"must be able to send over {_PROTOCOLS[transport]}, as are {', '.join(sorted(able))}"
+        )
+    testbeds, sizes = sound.list(grid, "testbeds"), sound.list(grid, "msg_bytes")
+    if testbeds and sizes and not any(can_exist(name, testbeds[0], n, RECV) for n in sizes):
+        return "must fit at least one of the sizes: the messages of a system call make one datagram"
+    return None
+
+
+def _driver_problems(sound: Sound, study: str, strategies: Collection[str]) -> Iterator[Problem]:
+    """Yield the drivers that there are not, or that cannot send what the study needs."""
+    able = [name for name in strategies if _DRIVEN[study] in capability_of(name).transports]
+    known = [IPERF3, *sorted(able)]
+    drivers = sound.list(study, "drivers")
+    for name in drivers:
+        if name not in known:
+            yield (
+                (study, "drivers"),
+                f"got {name!r}, must be one of {', '.join(known)}{did_you_mean(name, known)}",
+            )
+    loopback_alone = study == "datagrams" and sound.list(study, "testbeds") == ["loopback"]
+    if loopback_alone and drivers and IPERF3 not in drivers:
+        yield (study, "testbeds"), "got loopback alone, must list veth_udp for our own sender"
+
+
+def _profile_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
+    """Yield what cannot be profiled: ways to send that there are not, or not on the testbeds."""
+    known = [*PROFILED_IPERF3, *sorted(strategies)]
+    names, testbeds = sound.list("profile", "implementations"), sound.list("profile", "testbeds")
+    transports = {transport_of(testbed) for testbed in testbeds}
+    for name in names:
+        strategy, batch = split_implementation(name)
+        if strategy not in known or (batch > 1 and not capability_of(strategy).batching):
+            yield (
+                ("profile", "implementations"),
+                f"got {name!r}, must be one of {', '.join(known)}{did_you_mean(name, known)}",
+            )
+        elif testbeds and not transports.intersection(_profiled_transports(strategy)):
+            yield (
+                ("profile", "implementations"),
+                f"got {name!r}, must be able to send on one of profile.testbeds, "
+                f"{', '.join(testbeds)}",
+            )
+    for pair in sound.list("profile", "differences"):
+        for name in pair:
+            if names and name not in names:
+                yield (
+                    ("profile", "differences"),
+                    f"got {name!r}, must be among profile.implementations, {', '.join(names)}",
+                )
+
+
+def _profiled_transports(strategy: str) -> Collection[Transport]:
+    if strategy in PROFILED_IPERF3:
+        return [PROFILED_IPERF3[strategy]]
+    return capability_of(strategy).transports
+
+
+def _receiver_problems(sound: Sound, grid: str) -> Iterator[Problem]:
+    """Yield the receivers that cannot read what a grid sends."""
+    able = [name for name, transports in RECEIVERS.items() if _TRANSPORTS[grid] in transports]
+    unable = [name for name in sound.list(grid, "receivers") if name not in able]
+    for name in unable:
+        yield (grid, "receivers"), f"got {name!r}, must be one of {', '.join(able)}"
+    if not unable:
+        yield from _sink_problems(sound, grid)
+
+
+def _sink_problems(sound: Sound, grid: str) -> Iterator[Problem]:
+    """Yield the receivers that leave nothing of a sink, where nobody receives."""
+    receivers = sound.list(grid, "receivers")
+    if SENDER_ONLY_TESTBED in sound.list(grid, "testbeds") and receivers and RECV not in receivers:
+        yield (
+            (grid, "receivers"),
+            f"got {', '.join(receivers)}, must list {RECV} too for {SENDER_ONLY_TESTBED}, where "
+            "nobody receives",
+        )
+
+
+def _working_set_problems(sound: Sound, grid: str, memory_bytes: int | None) -> Iterator[Problem]:
+    """Yield the rings that hold no message per thread, or more than there is memory."""
+    sizes, counts = sound.list(grid, "msg_bytes"), sound.list(grid, "n_threads")
+    needed = max(sizes, default=0) * max(counts, default=0)
+    for value in sound.list(grid, "working_sets"):
+        if value in (HOT, COLD):
+            continue
+        shown = format_size(int(value))
+        if int(value) < needed:
+            yield (
+                (grid, "working_sets"),
+                f"got {shown}, must be >= {format_size(needed)}, a message of the largest size "
+                "for each of the most threads",
+            )
+        if memory_bytes is not None and int(value) > memory_bytes:
+            yield (
+                (grid, "working_sets"),
+                f"got {shown}, must be less than the host's memory, "
+                f"{memory_bytes / (1 << 30):.1f} GiB",
+            )
+
+
+def _time_problems(sound: Sound) -> Iterator[Problem]:
+    warmup_s, duration_s = sound.get("measure", "warmup_s"), sound.get("measure", "duration_s")
+    for key, value in (("warmup_s", warmup_s), ("duration_s", duration_s)):
+        if value is not None and not math.isfinite(value):
+            yield ("measure", key), f"got {value}, must be a number of seconds"
+    if warmup_s is not None and duration_s is not None and warmup_s >= duration_s:
+        yield (
+            ("measure", "warmup_s"),
+            f"got {warmup_s}, must be shorter than measure.duration_s, which is {duration_s}",
+        )
+    interval_us = sound.get("measure", "interval_us")
+    if interval_us is not None and duration_s is not None and interval_us / 1e6 > duration_s / 10:
+        yield (
+            ("measure", "interval_us"),
+            f"got {interval_us}, must let at least ten requests into measure.duration_s, "
+            f"which is {duration_s} s",
+        )
+
+
+def _cpu_problems(sound: Sound, usable_cpus: Collection[int]) -> Iterator[Problem]:
+    for side in ("sender", "receiver"):
+        for cpu in sound.list("measure", "cpus", side):
+            if cpu not in usable_cpus:
+                yield (
+                    ("measure", "cpus", side),
+                    f"got {cpu}, must be among the CPUs that this process may use, "
+                    f"{format_cpu_list(usable_cpus)}",
+                )

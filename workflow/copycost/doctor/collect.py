@@ -1,0 +1,71 @@
+"""Everything about the host that a report or a measurement needs to know, as one JSON object."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from copycost.doctor.testbeds import probe_testbeds
+from copycost.hosts.facts.cpu import read_cpu
+from copycost.hosts.facts.files import HostFiles, Unknowns
+from copycost.hosts.facts.identity import host_identity
+from copycost.hosts.facts.kernel import read_kernel
+from copycost.hosts.facts.net import memlock_limit, read_memory, read_net
+from copycost.hosts.facts.perf_events import read_perf
+from copycost.hosts.facts.tools import TOOLS, describe_tool
+
+SCHEMA_VERSION = 1
+
+
+def collect_host(identity: dict[str, object] | None = None) -> dict[str, object]:
+    """Describe this host: processors, kernel, limits, perf events, testbeds, tools.
+
+    Only what stays the same from run to run is in it, since every measured cell depends on the
+    content of this file. What cannot be found is None, and ``unknown`` gives the reason under
+    the dotted name.
+
+    Parameters
+    ----------
+    identity
+        What `host_identity` gave at the start of the run; asked anew if not given.
+
+    Returns
+    -------
+    dict
+        Plain JSON values with the keys schema_version, identity, cpu, kernel, memory, net, perf,
+        testbeds, tools, unknown.
+    """
+    files = HostFiles()
+    unknown = Unknowns()
+    identity = identity if identity is not None else host_identity(files)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "identity": identity,
+        "cpu": asdict(read_cpu(files, str(identity["machine"]), unknown)),
+        "kernel": asdict(read_kernel(files, unknown)),
+        "memory": asdict(read_memory(files, memlock_limit(), unknown)),
+        "net": asdict(read_net(files, unknown)),
+        "perf": asdict(read_perf(files, unknown)),
+        "testbeds": {name: asdict(bed) for name, bed in probe_testbeds().items()},
+        "tools": _tools(unknown),
+        "unknown": dict(sorted(unknown.reasons.items())),
+    }
+
+
+def write_host(path: Path, host: dict[str, object]) -> None:
+    """Write the description as JSON, byte for byte the same for the same facts."""
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_text(json.dumps(host, indent=2) + "\n", encoding="utf-8")
+    temporary.replace(path)
+
+
+def _tools(unknown: Unknowns) -> dict[str, dict[str, str | None]]:
+    """Return path and version of each program that a measurement calls."""
+    tools = {}
+    for name in TOOLS:
+        tool = describe_tool(name)
+        unknown.checked(f"tools.{name}.path", tool.path, "not installed")
+        unknown.checked(
+            f"tools.{name}.version", tool.version, "does not run" if tool.path else "not installed"
+        )
+        tools[name] = asdict(tool)
+    return tools

@@ -1,0 +1,86 @@
+"""Tell what this host can and cannot measure: ``python -m copycost.doctor.command [--json]``."""
+
+import argparse
+import json
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
+
+from copycost.doctor.collect import collect_host
+from copycost.doctor.finding import Finding, State
+from copycost.doctor.findings import judge_host
+from copycost.hosts.facts.files import HostFiles
+
+_MARKS: dict[State, str] = {"ok": "+", "limited": "~", "missing": "-", "fact": " "}
+_LEGEND = "+ as it should be   ~ works with less   - not here   > what would change it"
+_WIDEST = 120
+_NARROWEST = 80
+_WIDEST_VALUE = 26
+_DITTO = "(the same)"
+
+
+def render(findings: Sequence[Finding], width: int) -> str:
+    """Return the findings as a table for people, at most `width` characters wide.
+
+    A note is not repeated from line to line, and a remedy stands below the first finding only.
+    """
+    names = max(len(finding.name) for finding in findings)
+    # The odd long value runs into the column of notes, and its note goes below it.
+    values = max(len(f.value) for f in findings if len(f.value) <= _WIDEST_VALUE)
+    indent = " " * (names + values + 8)
+    lines = ["copycost doctor: what this host can and cannot measure", _LEGEND]
+    told: set[str] = set()
+    for section, group in groupby(findings, key=lambda finding: finding.section):
+        lines += ["", section]
+        above = ""
+        for finding in group:
+            note = _DITTO if finding.note and finding.note == above else finding.note
+            above = finding.note
+            head = f"  {_MARKS[finding.state]} {finding.name:<{names}}  {finding.value:<{values}}  "
+            lines += _wrapped(head, note, indent, width)
+            if finding.remedy is not None and finding.remedy not in told:
+                told.add(finding.remedy)
+                below = " " * (names + 6)
+                lines += _wrapped(f"{below}> ", finding.remedy, f"{below}  ", width)
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped(head: str, text: str, indent: str, width: int) -> list[str]:
+    if len(head) > len(indent) and text:
+        return [head.rstrip(), *_wrapped(indent, text, indent, width)]
+    return textwrap.wrap(
+        text, width, initial_indent=head, subsequent_indent=indent, break_on_hyphens=False
+    ) or [head.rstrip()]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the findings; exit code 0, whatever was found."""
+    parser = argparse.ArgumentParser(
+        prog="./run doctor", description="Tell what this host can and cannot measure."
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="one JSON object: findings, and all facts about the host",
+    )
+    options = parser.parse_args(arguments)
+    host = collect_host()
+    findings = judge_host(host, HostFiles())
+    if options.json:
+        json.dump(
+            {"findings": [asdict(finding) for finding in findings], "host": host},
+            sys.stdout,
+            indent=2,
+        )
+        print()
+    else:
+        columns = shutil.get_terminal_size((100, 24)).columns
+        print(render(findings, max(_NARROWEST, min(columns, _WIDEST))), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+"""What processors, kernel, network settings and tools mean for measuring on a host."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from copycost.doctor.finding import Finding
+from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.facts.packages import install_command
+from copycost.hosts.facts.tools import describe_tool
+
+_BUSY_LOAD_PER_CPU = 0.25
+# Source: kernel document admin-guide/sysctl/kernel.rst, io_uring_disabled; since Linux 6.6.
+_IO_URING_WORDS = {0: "allowed", 1: "for a group only", 2: "disabled"}
+
+
+def judge_machine(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
+    """Yield the findings about the machine itself and what is installed on it.
+
+    `files` only tells which distribution's words the remedies have to use.
+    """
+    yield from _processors(host)
+    yield from _load(host, files)
+    yield from _kernel(host)
+    yield from _network(host)
+    yield from _tools(host, files)
+
+
+def _processors(host: Mapping[str, Any]) -> Iterator[Finding]:
+    section = "Processors"
+    cpu = host["cpu"]
+    yield Finding(section, "model", "fact", cpu["model"] or "unknown")
+    allowed = host["identity"]["cpus_allowed"]
+    alone = cpu["cpus_online"] == 1 or allowed.isdigit()
+    per_core = cpu["threads_per_core"]
+    yield Finding(
+        section,
+        "CPUs",
+        "limited" if alone else "ok",
+        f"{cpu['cpus_online']} (this process may use {allowed})",
+        "sender and receiver share one CPU, so each waits for the other"
+        if alone
+        else f"{per_core} hardware threads per core share its caches"
+        if per_core and per_core > 1
+        else "",
+        "allow more CPUs to this process (taskset, cpuset, or the virtual machine's settings)"
+        if alone
+        else None,
+    )
+    if cpu["core_types"]:
+        kinds = ", ".join(f"{kind} {cpus}" for kind, cpus in cpu["core_types"].items())
+        yield Finding(
+            section,
+            "kinds of core",
+            "limited",
+            kinds,
+            "results depend on which kind runs what",
+            "name CPUs of one kind under measure.cpus in config.yaml",
+        )
+    governor = cpu["governor"]
+    steady = governor in (None, "performance")
+    yield Finding(
+        section,
+        "frequency governor",
+        "fact" if governor is None else "ok" if steady else "limited",
+        governor or "unknown",
+        host["unknown"].get("cpu.governor", "")
+        if governor is None
+        else ""
+        if steady
+        else "the clock follows the load, so short measurements vary more",
+        None if steady else "sudo cpupower frequency-set --governor performance",
+    )
+    turbo = cpu["turbo"]
+    yield Finding(
+        section,
+        "turbo",
+        "fact" if turbo is not True else "limited",
+        {True: "on", False: "off", None: "unknown"}[turbo],
+        host["unknown"].get("cpu.turbo", "")
+        if turbo is None
+        else "the clock depends on temperature and on what else runs"
+        if turbo
+        else "",
+        _turbo_remedy(cpu["vendor"]) if turbo else None,
+    )
+    virtual = cpu["virtualisation"]
+    yield Finding(
+        section,
+        "virtualisation",
+        "limited" if virtual not in (None, "none") else "fact",
+        virtual or "unknown",
+        "other guests may take time, and counters may be missing"
+        if virtual not in (None, "none")
+        else "",
+    )
+
+
+def _load(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
+    """Say how busy the host is now; being no lasting fact, this is in no file of facts."""
+    load = (files.text("proc/loadavg") or "").partition(" ")[0]
+    if load:
+        busy = float(load) > _BUSY_LOAD_PER_CPU * (host["cpu"]["cpus_online"] or 1)
+        yield Finding(
+            "Processors",
+            "load of the last minute",
+            "limited" if busy else "ok",
+            load,
+            "other programs take the CPUs and caches that a measurement needs" if busy else "",
+            "measure when the host is idle" if busy else None,
+        )
+
+
+def _turbo_remedy(vendor: str | None) -> str:
+    if vendor == "GenuineIntel":
+        return "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
+    return "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
+
+
+def _kernel(host: Mapping[str, Any]) -> Iterator[Finding]:
+    section = "Kernel"
+    kernel = host["kernel"]
+    yield Finding(section, "release", "fact", kernel["release"] or "unknown")
+    irq_time = kernel["irq_time_accounting"]
+    yield Finding(
+        section,
+        "IRQ time accounting",
+        "limited" if irq_time else "fact",
+        {True: "on", False: "off", None: "unknown"}[irq_time],
+        {
+            True: "a task's CPU time leaves out the receive path that runs in its softirqs",
+            False: "a task's CPU time contains the softirqs that run in its context",
+            None: host["unknown"].get("kernel.irq_time_accounting", ""),
+        }[irq_time],
+    )
+    if kernel["hz"] is not None:
+        yield Finding(section, "timer ticks", "fact", f"{kernel['hz']} per second")
+    disabled = host["identity"]["io_uring_disabled"]
+    if disabled is not None:
+        yield Finding(
+            section,
+            "io_uring",
+            "ok" if disabled == 0 else "missing",
+            _IO_URING_WORDS.get(disabled, str(disabled)),
+            "" if disabled == 0 else "senders and receivers by io_uring are skipped",
+            None if disabled == 0 else "sudo sysctl kernel.io_uring_disabled=0",
+        )
+    flaws = host["identity"]["mitigations"]
+    if flaws:
+        acting = sum(text.startswith("Mitigation") for text in flaws.values())
+        yield Finding(
+            section,
+            "mitigations",
+            "fact",
+            f"{acting} active",
+            f"against flaws of this processor ({', '.join(flaws)}); each system call pays for them",
+        )
+
+
+def _network(host: Mapping[str, Any]) -> Iterator[Finding]:
+    section = "Network"
+    net = host["net"]
+    available = net["congestion_available"] or []
+    yield Finding(
+        section,
+        "congestion control",
+        "ok" if "cubic" in available else "limited",
+        " ".join(available) or "unknown",
+        "" if "cubic" in available else "cubic is not loaded; reno is taken where it stays away",
+        None if "cubic" in available else "sudo modprobe tcp_cubic",
+    )
+    if net["congestion_default"] == "bbr":
+        yield Finding(
+            section,
+            "host's default",
+            "fact",
+            "bbr",
+            "paces, which can cost other tools a factor of five here; copycost sets its own "
+            "algorithm per socket",
+        )
+    elif net["congestion_default"]:
+        yield Finding(section, "host's default", "fact", net["congestion_default"])
+    allowed = net["congestion_allowed"] or []
+    if not host["identity"]["euid_is_root"] and "cubic" not in allowed and "cubic" in available:
+        yield Finding(
+            section,
+            "cubic on loopback",
+            "limited",
+            "refused",
+            f"ordinary users may choose only {' '.join(allowed) or 'the default'} outside of "
+            "namespaces of their own",
+            f'sudo sysctl net.ipv4.tcp_allowed_congestion_control="{" ".join(allowed)} cubic"',
+        )
+
+
+def _tools(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
+    compiler, iperf3 = describe_tool("cc"), describe_tool("iperf3")
+    for name, use, path, version in (
+        ("ip", "makes the veth testbeds", *_described(host, "ip")),
+        ("ethtool", "reads and switches offloads", *_described(host, "ethtool")),
+        ("nft", "drops at the far end of the testbed sink", *_described(host, "nft")),
+        ("cc", "builds the C programs", compiler.path, compiler.version),
+        ("iperf3", "drives the studies cpu_budget and datagrams", iperf3.path, iperf3.version),
+    ):
+        if path is None:
+            yield Finding("Tools", name, "missing", "missing", use, install_command(files, name))
+        else:
+            yield Finding("Tools", name, "ok", _short_version(version), use)
+    use = "its headers, for senders and receivers by io_uring"
+    if files.glob("usr/include/liburing.h"):
+        yield Finding("Tools", "liburing", "ok", "yes", use)
+    else:
+        remedy = install_command(files, "liburing")
+        yield Finding("Tools", "liburing", "missing", "missing", use, remedy)
+
+
+def _described(host: Mapping[str, Any], name: str) -> tuple[str | None, str | None]:
+    return host["tools"][name]["path"], host["tools"][name]["version"]
+
+
+def _short_version(line: str | None) -> str:
+    """Return the number in a line such as ``ip utility, iproute2-6.1.0, libbpf 1.1.2``."""
+    match = re.search(r"\d+(\.\d+)+", line or "")
+    return match[0] if match else line or "does not tell"

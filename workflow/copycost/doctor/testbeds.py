@@ -1,0 +1,74 @@
+"""Which testbeds this user can build on this host, found by building them."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from copycost.build.checkout import ROOT
+from copycost.hosts.namespaces import Isolation
+from copycost.testbeds.testbed import TESTBEDS, TestbedKind
+
+_PROBE_TIMEOUT_S = 30.0
+_PACKAGE_ROOT = ROOT / "workflow"
+
+
+@dataclass(frozen=True, slots=True)
+class TestbedFacts:
+    """Whether one testbed can be had here.
+
+    Attributes
+    ----------
+    isolation
+        Namespaces made as root, or in a user namespace; "host" for the host's own loopback.
+    optmem_max
+        net.core.optmem_max [bytes] where the sender runs: since Linux 6.8 each network namespace
+        has a value of its own, which the host's does not reach. None on other kernels.
+    reason, remedy
+        Why it is not available and what would make it so; None where it is available.
+    """
+
+    available: bool
+    isolation: Isolation | None
+    optmem_max: int | None
+    reason: str | None
+    remedy: str | None
+
+
+def probe_testbeds() -> dict[str, TestbedFacts]:
+    """Build every testbed once and take it down again."""
+    return {kind: _probe(kind) for kind in TESTBEDS}
+
+
+def _probe(kind: TestbedKind) -> TestbedFacts:
+    command = [sys.executable, "-m", "copycost.doctor.testbed_probe", kind]
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONPATH": str(_PACKAGE_ROOT)}
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=_PROBE_TIMEOUT_S,
+            check=False,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired:
+        return TestbedFacts(
+            False, None, None, f"building it took more than {_PROBE_TIMEOUT_S:.0f} s", None
+        )
+    except OSError as error:
+        return TestbedFacts(False, None, None, f"no attempt could be made ({error})", None)
+    if done.returncode != 0:
+        said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+        return TestbedFacts(
+            False, None, None, f"the attempt ended with code {done.returncode}: {said}", None
+        )
+    answer = json.loads(done.stdout)
+    return TestbedFacts(
+        available=answer["reason"] is None,
+        isolation=answer["isolation"],
+        optmem_max=answer["optmem_max"],
+        reason=answer["reason"],
+        remedy=answer["remedy"],
+    )

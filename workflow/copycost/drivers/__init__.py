@@ -1,0 +1,1 @@
+"""Who makes traffic: our C programs, or iperf3."""

@@ -1,0 +1,153 @@
+"""What each way to send and to receive can do: the cells that cannot exist follow from it.
+
+A cell that cannot exist (segments over TCP, a batch that no datagram holds) is left out when the
+grid is built. One that may fail on a host (io_uring forbidden, say) is not told from here: its
+program is run and says so itself.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+Transport = Literal["stream", "datagram"]
+
+#: The largest payload of a UDP datagram over IPv4 [bytes]: 65535 less 20 of IP and 8 of UDP.
+MAX_DATAGRAM_BYTES = 65507
+
+#: Datagrams that one UDP_SEGMENT send may hold: UDP_MAX_SEGMENTS, 64 until Linux 6.8, 128 since.
+MAX_SEGMENTS = 64
+
+#: Messages per system call that a sender takes (--batch).
+MAX_BATCH = 256
+
+#: Who else can send: the driver that is no program of ours, by its name among the implementations.
+IPERF3 = "iperf3"
+
+#: Testbeds over UDP; all others are over TCP.
+DATAGRAM_TESTBEDS = frozenset({"sink", "veth_udp"})
+
+#: The testbed without a receiver.
+SENDER_ONLY_TESTBED = "sink"
+
+STREAM: frozenset[Transport] = frozenset({"stream"})
+DATAGRAM: frozenset[Transport] = frozenset({"datagram"})
+BOTH = STREAM | DATAGRAM
+
+_BATCHED = re.compile(r"(?P<strategy>[a-z][a-z0-9_]*?)_x(?P<batch>[1-9][0-9]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """What a strategy can do.
+
+    Attributes
+    ----------
+    transports
+        Sockets that it can send on.
+    batching
+        Whether it can hand over several messages in one system call.
+    zero_copy
+        Whether it asks the kernel not to copy and learns, send by send, what became of that.
+    batch_is_one_datagram
+        Whether a batch is handed over as one datagram, which its messages then have to fit.
+    """
+
+    transports: frozenset[Transport] = STREAM
+    batching: bool = False
+    zero_copy: bool = False
+    batch_is_one_datagram: bool = False
+
+    def allows(self, transport: Transport, msg_bytes: int, batch: int = 1) -> bool:
+        """Tell whether such messages can be sent this way.
+
+        Parameters
+        ----------
+        transport
+            What the testbed's sockets are; see `transport_of`.
+        msg_bytes
+            Message size [bytes].
+        batch
+            Messages per system call [count].
+        """
+        if transport not in self.transports or not 1 <= batch <= MAX_BATCH:
+            return False
+        if batch > 1 and not self.batching:
+            return False
+        if transport == "datagram" and msg_bytes > MAX_DATAGRAM_BYTES:
+            return False
+        if self.batch_is_one_datagram:
+            return batch <= MAX_SEGMENTS and batch * msg_bytes <= MAX_DATAGRAM_BYTES
+        return True
+
+
+#: By strategy, which is the name of a file in src/strategies.
+CAPABILITIES: Mapping[str, Capability] = MappingProxyType(
+    {
+        "null": Capability(BOTH),
+        "one_copy": Capability(BOTH),
+        "sendfile": Capability(BOTH),
+        "sendmmsg": Capability(BOTH, batching=True),
+        "splice": Capability(BOTH),
+        "splice_gift": Capability(BOTH),
+        "two_copy": Capability(BOTH),
+        "udp_gso": Capability(DATAGRAM, batching=True, batch_is_one_datagram=True),
+        "uring_registered": Capability(BOTH, batching=True, zero_copy=True),
+        "uring_send": Capability(BOTH, batching=True),
+        "uring_sendmsg": Capability(BOTH, batching=True),
+        "uring_zero_copy": Capability(BOTH, batching=True, zero_copy=True),
+        "write_v": Capability(BOTH),
+        "zero_copy": Capability(BOTH, zero_copy=True),
+    }
+)
+
+#: What is known of a strategy that somebody adds: that it sends over TCP, message by message.
+UNKNOWN_STRATEGY = Capability()
+
+#: By receiver, which is the name of a file in src/receivers: the sockets that it can read.
+RECEIVERS: Mapping[str, frozenset[Transport]] = MappingProxyType(
+    {"recv": BOTH, "trunc": BOTH, "mmap": STREAM, "uring": STREAM}
+)
+
+
+def split_implementation(implementation: str) -> tuple[str, int]:
+    """Return the strategy of an implementation and its messages per system call.
+
+    ``sendmmsg_x16`` is the strategy ``sendmmsg`` with 16 messages per call; any other name is that
+    of a strategy, with one.
+    """
+    match = _BATCHED.fullmatch(implementation)
+    return (match["strategy"], int(match["batch"])) if match else (implementation, 1)
+
+
+def capability_of(strategy: str) -> Capability:
+    """Return what a strategy can do; one that is not in the table sends over TCP only."""
+    return CAPABILITIES.get(strategy, UNKNOWN_STRATEGY)
+
+
+def transport_of(testbed: str) -> Transport:
+    """Return what the sockets of a testbed are."""
+    return "datagram" if testbed in DATAGRAM_TESTBEDS else "stream"
+
+
+def can_exist(implementation: str, testbed: str, msg_bytes: int, receiver: str) -> bool:
+    """Tell whether a cell with these can exist at all, on any host.
+
+    Parameters
+    ----------
+    implementation
+        A strategy, or a strategy with its messages per call: see `split_implementation`.
+    testbed, receiver
+        Names. Where nothing receives, the receiver can only be the default, ``recv``: it would be
+        the same cell again.
+    msg_bytes
+        Message size [bytes].
+    """
+    strategy, batch = split_implementation(implementation)
+    transport = transport_of(testbed)
+    if testbed == SENDER_ONLY_TESTBED:
+        receives = receiver == "recv"
+    else:
+        receives = transport in RECEIVERS.get(receiver, STREAM)
+    return receives and capability_of(strategy).allows(transport, msg_bytes, batch)

@@ -1,0 +1,91 @@
+"""Conditions: what a cell is measured under, apart from what is compared.
+
+A condition is everything of a cell apart from implementation, size, threads and repetition: the
+testbed, where the bytes lie (the working set) and how the other side receives. The analysis is done
+per condition. Imports nothing heavy: the measuring process needs it.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+
+from copycost.errors import DataError
+from copycost.grid.capabilities import (
+    DATAGRAM_TESTBEDS,
+    RECEIVERS,
+    SENDER_ONLY_TESTBED,
+    Transport,
+    transport_of,
+)
+
+STREAM_TESTBEDS = ("veth", "veth_no_offload", "loopback")
+TESTBEDS = (*STREAM_TESTBEDS, *sorted(DATAGRAM_TESTBEDS))
+
+#: One message again and again, and a ring of messages larger than the last-level cache.
+HOT = "hot"
+COLD = "cold"
+
+#: The plain receiver, which copies into a buffer.
+RECV = "recv"
+
+_SPECIAL_RECEIVERS = [name for name in RECEIVERS if name != RECV]
+_SLUG = re.compile(
+    rf"(?P<testbed>{'|'.join(sorted(TESTBEDS, key=len, reverse=True))})"
+    rf"(_(?P<working_set>{COLD}|[1-9]\d*))?(_(?P<receiver>{'|'.join(_SPECIAL_RECEIVERS)}))?"
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Condition:
+    """What a cell is measured under.
+
+    Attributes
+    ----------
+    testbed
+        Where messages travel.
+    working_set
+        ``hot``, ``cold``, or the size of the ring of messages in digits [bytes].
+    receiver
+        How the other side receives; ``recv``, without meaning, where nobody does.
+    """
+
+    testbed: str
+    working_set: str
+    receiver: str
+
+    @property
+    def slug(self) -> str:
+        """Name for files and tables, without what is usual: ``veth``, ``sink_cold``."""
+        parts = [self.testbed]
+        if self.working_set != HOT:
+            parts.append(self.working_set)
+        if self.receiver != RECV:
+            parts.append(self.receiver)
+        return "_".join(parts)
+
+    @property
+    def transport(self) -> Transport:
+        """How messages travel."""
+        return transport_of(self.testbed)
+
+    @property
+    def sender_only(self) -> bool:
+        """Whether nobody receives, so that only the sender's cost can be told."""
+        return self.testbed == SENDER_ONLY_TESTBED
+
+    @classmethod
+    def from_slug(cls, slug: str) -> Self:
+        """Return the condition that has this name.
+
+        Raises
+        ------
+        DataError
+            If there is none.
+        """
+        match = _SLUG.fullmatch(slug)
+        if match is None:
+            raise DataError(
+                f"{slug}: not a condition, which is a testbed ({', '.join(TESTBEDS)}), then "
+                f"_{COLD} or _BYTES, then a receiver (_{', _'.join(_SPECIAL_RECEIVERS)})"
+            )
+        return cls(match["testbed"], match["working_set"] or HOT, match["receiver"] or RECV)

@@ -1,6 +1,0 @@
-"""What the host is and what can be measured on it."""
-
-from copycost.hostinfo.collect import collect_host, write_host
-from copycost.hostinfo.identity import host_identity
-
-__all__ = ["collect_host", "host_identity", "write_host"]

@@ -1,0 +1,1 @@
+"""What a kernel tells of its host: processor, network, virtualisation, tools."""

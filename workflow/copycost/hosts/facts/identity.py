@@ -1,0 +1,97 @@
+"""The few facts that tell one host, or one state of it, from another; cheap enough to ask always.
+
+The workflow takes them at the start of every run. Where they differ from those of the last run,
+the host is described afresh and every cell is measured again.
+"""
+
+import os
+import platform
+
+from copycost.hosts.facts.cpu import online_cpus, read_governor, read_turbo
+from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.facts.net import memlock_limit
+from copycost.hosts.facts.processor import processor_name
+from copycost.hosts.facts.tools import TOOLS, describe_tool
+from copycost.wording.cpulist import format_cpu_list
+
+# Switches that forbid ordinary users to make namespaces; a file that is missing is no switch.
+NAMESPACE_SWITCHES = (
+    "proc/sys/user/max_user_namespaces",
+    "proc/sys/user/max_net_namespaces",
+    "proc/sys/kernel/unprivileged_userns_clone",
+    "proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+)
+_CAPABILITIES = "CapEff:"
+
+
+def host_identity(files: HostFiles | None = None) -> dict[str, object]:
+    """Return what must stay the same for measurements to be of the same host.
+
+    Nothing in it moves by itself (no uptime, no free memory, no clock frequency). It takes a few
+    milliseconds; the slowest part is asking tools for their versions.
+
+    Returns
+    -------
+    dict
+        Names to plain JSON values, None for what this host does not tell. Sizes are in bytes.
+    """
+    files = files or HostFiles()
+    cpuinfo = files.text("proc/cpuinfo") or ""
+    online = online_cpus(files)
+    net = "proc/sys/net"
+    return {
+        "kernel_release": files.text("proc/sys/kernel/osrelease"),
+        "kernel_version": files.text("proc/sys/kernel/version"),
+        "machine": platform.machine(),
+        "cpu_model": processor_name(files, cpuinfo),
+        "n_cpus": len(online) or None,
+        "cpus_online": format_cpu_list(online),
+        "cpus_allowed": format_cpu_list(os.sched_getaffinity(0)),
+        "governor": read_governor(files),
+        "turbo": read_turbo(files),
+        "mitigations": read_mitigations(files),
+        "euid_is_root": os.geteuid() == 0,
+        "capabilities": _effective_capabilities(files),
+        "namespace_switches": {
+            # Limits follow the size of memory, which need not be the same after each boot.
+            path.rpartition("/")[2]: value != 0
+            for path in NAMESPACE_SWITCHES
+            if (value := files.number(path)) is not None
+        },
+        "memlock_bytes": memlock_limit(),
+        # Versions, not paths: which of several doors leads to a tool is no matter.
+        **{f"{name}_version": describe_tool(name).version for name in TOOLS},
+        "perf_event_paranoid": files.number("proc/sys/kernel/perf_event_paranoid"),
+        "io_uring_disabled": files.number("proc/sys/kernel/io_uring_disabled"),
+        "nmi_watchdog": files.number("proc/sys/kernel/nmi_watchdog"),
+        "optmem_max": files.number(f"{net}/core/optmem_max"),
+        "rmem_max": files.number(f"{net}/core/rmem_max"),
+        "wmem_max": files.number(f"{net}/core/wmem_max"),
+        "tcp_rmem": files.numbers(f"{net}/ipv4/tcp_rmem"),
+        "tcp_wmem": files.numbers(f"{net}/ipv4/tcp_wmem"),
+        "congestion_default": files.text(f"{net}/ipv4/tcp_congestion_control"),
+    }
+
+
+def read_mitigations(files: HostFiles) -> dict[str, str]:
+    """Return the processor's flaws and what the kernel does about them, which costs time.
+
+    Flaws that this processor does not have are left out.
+
+    Source
+    ------
+    Kernel document admin-guide/hw-vuln/index.rst; /sys/devices/system/cpu/vulnerabilities.
+    """
+    texts = {
+        path.name: files.text(str(path))
+        for path in files.glob("sys/devices/system/cpu/vulnerabilities/*")
+    }
+    return {name: text for name, text in texts.items() if text and text != "Not affected"}
+
+
+def _effective_capabilities(files: HostFiles) -> str | None:
+    """Return the capability mask of this process, since root in a container may hold few."""
+    for line in (files.text("proc/self/status") or "").splitlines():
+        if line.startswith(_CAPABILITIES):
+            return line.removeprefix(_CAPABILITIES).strip()
+    return None

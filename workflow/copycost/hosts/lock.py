@@ -1,0 +1,124 @@
+"""The host-wide lock: one measurement at a time, whichever workflow, folder or user it is from.
+
+Source: flock(2). A lock belongs to an open file, so the kernel gives it back when the last process
+that holds the file is gone, however it ended.
+"""
+
+import fcntl
+import logging
+import os
+import select
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from copycost.errors import HostError
+from copycost.hosts.parent import MeasurementStopped
+
+_FOLDERS = (Path("/run/lock"), Path("/tmp"))
+_NAME = "copycost.lock"
+# shorter than the pause between two repetitions of one workflow, so that two of them take turns
+_RETRY_S = 0.05
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLock:
+    """The lock while it is held: `fd` may be inherited by children, which then hold it too."""
+
+    fd: int
+    wait_s: float
+
+
+def host_lock_path() -> Path:
+    """Return the path of the lock that all runs on this host share."""
+    for folder in _FOLDERS:
+        if (folder / _NAME).exists() or os.access(folder, os.W_OK | os.X_OK):
+            return folder / _NAME
+    return _FOLDERS[-1] / _NAME
+
+
+@contextmanager
+def measurement_lock(path: Path, parent_fds: Sequence[int] = ()) -> Iterator[HeldLock]:
+    """Hold the lock for the time of the block; wait for it, and say so, if another has it.
+
+    Parameters
+    ----------
+    parent_fds : sequence of int
+        Descriptors that become readable when nobody waits for us any more.
+
+    Raises
+    ------
+    HostError
+        If the lock file can neither be opened nor made.
+    MeasurementStopped
+        If the workflow ends while we wait.
+    """
+    fd = _open(path)
+    try:
+        began_ns = time.monotonic_ns()
+        waited = not _try(fd)
+        if waited:
+            _say(f"another measurement runs on this host ({_holder(fd)} holds {path}): waiting")
+            while not _try(fd):
+                if select.select(parent_fds, [], [], _RETRY_S)[0]:
+                    raise MeasurementStopped("the workflow ended while it waited for its turn")
+        wait_s = (time.monotonic_ns() - began_ns) / 1e9 if waited else 0.0
+        if waited:
+            _say(f"the other measurement is over after {wait_s:.1f} s: going on")
+        yield HeldLock(fd, wait_s)
+    finally:
+        os.close(fd)
+
+
+def _try(fd: int) -> bool:
+    """Take the lock if nobody has it; return whether we have it now."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _open(path: Path) -> int:
+    """Open the lock file, for reading only, which is enough for flock(2).
+
+    With fs.protected_regular the kernel refuses O_CREAT on another user's file in a folder such as
+    /run/lock, so the file is made only where there is none; then everybody may open it.
+    """
+    try:
+        try:
+            return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            fd = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o444)
+            with suppress(OSError):  # whatever our umask is
+                os.fchmod(fd, 0o444)
+            return fd
+    except OSError as error:
+        raise HostError(
+            f"{path}: the lock against overlapping measurements cannot be opened"
+            f" ({error.strerror}); allow reading it (chmod a+r) or delete it"
+        ) from error
+
+
+def _holder(fd: int) -> str:
+    """Return who holds the lock, as far as /proc/locks tells (proc(5))."""
+    inode = str(os.fstat(fd).st_ino)
+    try:
+        rows = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    except OSError:
+        rows = []
+    for row in rows:
+        if row[1] == "FLOCK" and row[5].endswith(f":{inode}"):
+            return f"process {row[4]}"
+    return "another process"
+
+
+def _say(sentence: str) -> None:
+    """Tell the user at once, and the log."""
+    print(f"copycost: {sentence}", file=sys.stderr, flush=True)
+    _log.info("%s", sentence)

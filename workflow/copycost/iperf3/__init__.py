@@ -1,7 +1,0 @@
-"""iperf3 as a driver: what the field quotes, watched in a window of our own.
-
-Everything here runs in the measuring process; nothing heavy is imported.
-"""
-
-IPERF3 = "iperf3"
-"""Its name among the drivers, in the configuration, in paths and in records."""

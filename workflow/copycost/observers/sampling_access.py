@@ -1,0 +1,121 @@
+"""What can be sampled on this host: by which event, and what has to be allowed first."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from copycost.config.profile import EventChoice
+from copycost.errors import HostError
+
+_KALLSYMS = Path("/proc/kallsyms")
+_ALLOW = "run as root, or allow it: sudo sysctl kernel.perf_event_paranoid=1 kernel.kptr_restrict=0"
+
+
+class SamplingUnavailable(HostError):
+    """The host does not let us sample the kernel.
+
+    Attributes
+    ----------
+    reason, remedy : str
+        What was refused, and what the user can do about it.
+    """
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(f"{reason}; {remedy}")
+        self.reason = reason
+        self.remedy = remedy
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingPlan:
+    """How to call ``perf record`` on this host.
+
+    Attributes
+    ----------
+    path : str
+        The perf program.
+    version : str
+        Its version.
+    event : str
+        perf's name of the event that makes a sample: ``cycles`` or ``cpu-clock``.
+    frequency_hz : int
+        Samples per second of CPU time asked for.
+    """
+
+    path: str
+    version: str
+    event: str
+    frequency_hz: int
+
+    @property
+    def source(self) -> Literal["hardware", "timer"]:
+        """Whether the processor's counter or the kernel's timer takes the samples."""
+        return "timer" if self.event == "cpu-clock" else "hardware"
+
+
+def plan_sampling(
+    host: Mapping[str, Any],
+    event: EventChoice,
+    frequency_hz: int,
+    kallsyms: Path = _KALLSYMS,
+) -> SamplingPlan:
+    """Return how to sample both sides on this host.
+
+    The cycle counter is preferred: it also samples where interrupts are switched off, which the
+    timer cannot. What the timer would have seen there, it sees where they are switched on again.
+
+    Parameters
+    ----------
+    host : mapping
+        The host facts.
+    event : str
+        ``auto``, or the event to insist on.
+    frequency_hz : int
+        Samples per second of CPU time.
+    kallsyms : Path
+        The kernel's list of its functions.
+
+    Raises
+    ------
+    SamplingUnavailable
+        If perf is missing, or the kernel may not be sampled, or hides where its functions are.
+    """
+    perf = host["perf"]
+    if perf["status"] != "available":
+        raise SamplingUnavailable(
+            perf["reason"] or f"perf is {perf['status']}", perf["remedy"] or _ALLOW
+        )
+    if perf["user_only"]:
+        raise SamplingUnavailable(
+            f"the kernel may not be sampled (perf_event_paranoid is {perf['paranoid']})", _ALLOW
+        )
+    if _hides_addresses(kallsyms):
+        raise SamplingUnavailable(
+            f"the kernel hides where its functions are (kptr_restrict; {kallsyms} shows zeros)",
+            _ALLOW,
+        )
+    has_cycles = perf["events"].get("cycles", {}).get("status") == "supported"
+    if event == "cycles" and not has_cycles:
+        raise SamplingUnavailable(
+            "this processor, or the virtual machine, has no cycle counter to sample by",
+            "set profile.event to auto or cpu_clock",
+        )
+    name = "cycles" if has_cycles and event != "cpu_clock" else "cpu-clock"
+    return SamplingPlan(perf["path"], str(perf["version"]), name, frequency_hz)
+
+
+def _hides_addresses(kallsyms: Path) -> bool:
+    """Tell whether all that an unprivileged reader sees are zeros, see kallsyms_show_value()."""
+    try:
+        with kallsyms.open(encoding="ascii", errors="replace") as file:
+            first = [line.split()[0] for _, line in zip(range(64), file, strict=False)]
+    except OSError:
+        return True
+    return not any(int(address, 16) for address in first)
+
+
+def is_privileged() -> bool:
+    """Tell whether perf may use large buffers, which are locked memory."""
+    return os.geteuid() == 0 and Path("/proc/self/uid_map").read_text().split()[1] == "0"

@@ -1,0 +1,1 @@
+"""perf's events, command line, control pipe and output formats."""

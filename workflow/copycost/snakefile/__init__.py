@@ -1,0 +1,1 @@
+"""What the Snakefile needs inside Snakemake: targets, announcements, progress, inputs, retry."""

@@ -1,0 +1,134 @@
+"""What a run says before its first job and after its last; what is said of each is in `progress`.
+
+Needs Snakemake's inside, as `copycost.snakefile.entry` does.
+"""
+
+import atexit
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from copycost.config.config import Config
+from copycost.snakefile import progress, retry
+
+PROGRESS_PATH = Path("results/logs/progress.json")
+GRID_RULE = "run_cell"
+CHOOSING_RULE = "choose_sizes"
+REPORTING_RULE = "render_report"
+# Targets, each a study of which the report has a chapter once it was measured.
+STUDIES_BY_NAME = ("profile", "cpu_budget", "datagrams")
+
+# The rules that measure repetitions; their `settings` say how long the windows are.
+PROFILING_RULE = "profile_cell"
+DRIVING_RULES = ("run_budget", "run_datagrams")
+MEASURING_RULES = (GRID_RULE, PROFILING_RULE, *DRIVING_RULES)
+
+
+def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
+    """Before the first job: how many repetitions will be measured, and how long that takes."""
+    jobs = _waiting_jobs(workflow)
+    measuring = _measuring(jobs)
+    said = progress.begin(PROGRESS_PATH, len(measuring), _expected_s(measuring))
+    if _measuring(workflow.dag.jobs):  # else it is an audit, say
+        print(said)
+    _say_more(jobs, config)
+
+
+def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN401
+    """At the end of a dry run, for which Snakemake has no hook, say the same."""
+
+    def say() -> None:
+        jobs = _waiting_jobs(workflow)
+        measuring = _measuring(jobs)
+        if jobs:
+            n_others = len(jobs) - len(measuring)
+            print(progress.forecast(len(measuring), _expected_s(measuring), n_others))
+            _say_more(jobs, config)
+
+    if workflow.output_settings.dryrun:
+        atexit.register(say)
+
+
+def _say_more(jobs: list[Any], config: Config) -> None:
+    """Say what cannot be told from the number of repetitions, where there is something."""
+    rules = {job.rule.name for job in jobs}
+    if CHOOSING_RULE in rules:
+        most = max(map(config.repetitions, (*config.streams.testbeds, *config.udp.testbeds)))
+        n_more = config.refine.max_cells * most
+        print(f"copycost: at most {n_more} more may follow, around open crossovers.")
+    crowded = _more_threads_than_cpus(config)
+    if crowded and GRID_RULE in rules:
+        print(crowded)
+    sys.stdout.flush()
+
+
+def _measuring(jobs: Iterable[Any]) -> list[Any]:
+    """Return those jobs that measure a repetition."""
+    return [job for job in jobs if job.rule.name in MEASURING_RULES]
+
+
+def _expected_s(measuring: list[Any]) -> float:
+    """Return about how long the jobs that measure take together [s]."""
+    window_s = {}
+    for name, job in {job.rule.name: job for job in measuring}.items():  # one of each rule
+        settings = job.params.settings  # the same for all of a rule
+        window_s[name] = settings["warmup_s"] + settings["duration_s"]
+    return sum(_pace_of(job).expected_s(window_s[job.rule.name]) for job in measuring)
+
+
+def _pace_of(job: Any) -> progress.Pace:  # noqa: ANN401
+    if job.rule.name == PROFILING_RULE:
+        return progress.pace_of_profile(job.wildcards.implementation)
+    return progress.DRIVEN if job.rule.name in DRIVING_RULES else progress.STREAMS
+
+
+def _more_threads_than_cpus(config: Config) -> str | None:
+    """Return a remark where a cell has more threads than CPUs, which is a valid experiment."""
+    grids = (config.streams, config.udp, config.round_trips)
+    counts = {n for grid in grids if grid.implementations for n in grid.n_threads}
+    n_cpus = len(os.sched_getaffinity(0))
+    above = sorted(n for n in counts if n > n_cpus)
+    if not above:
+        return None
+    return (
+        f"copycost: {progress.count(n_cpus, 'CPU')} for {', '.join(map(str, above))} threads at "
+        "each side: they take turns there, which is part of what is measured."
+    )
+
+
+def _waiting_jobs(workflow: Any) -> list[Any]:  # noqa: ANN401
+    """Return the jobs that will be done; targets do nothing."""
+    # A dry run counts its jobs as finished once it has shown them.
+    waiting = workflow.dag.needrun_jobs(exclude_finished=False)
+    return [job for job in waiting if not job.is_norun]
+
+
+def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
+    """After the last job: how many repetitions there are, and where the report is."""
+    jobs = list(workflow.dag.jobs)  # also those that were done before
+    records = [Path(job.output.record) for job in _measuring(jobs)]
+    if records:
+        print(f"copycost: {retry.summarise(records)}.")
+    rules = {job.rule.name for job in jobs}
+    if REPORTING_RULE in rules:
+        reports = [f"results/report/report.{name}" for name in config.report.formats]
+        print(f"copycost: the report is {' and '.join(reports)}")
+    else:
+        for study in STUDIES_BY_NAME:
+            if study in rules:
+                print(
+                    f"copycost: {study}: tables are in results/tables, figures in "
+                    f"results/figures/{study}; `./run` makes it a chapter of the report."
+                )
+    sys.stdout.flush()
+
+
+def say_how_to_go_on() -> None:
+    """After an error or an interruption: what is kept, and what to do."""
+    print(
+        "copycost: stopped before the end; the reason is above, details are in results/logs. "
+        "What was measured stays: the same command again goes on from here.",
+        file=sys.stderr,
+    )

@@ -1,0 +1,266 @@
+"""What is said while cells are measured: how many, how long, each result, how many are left.
+
+Each repetition is a process of its own, so the count lies in a small file; its path reaches the
+processes in an environment variable. Cells never overlap, and so neither do its writers.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from copycost.config.profile import IPERF3
+from copycost.grid.cells import Cell
+from copycost.grid.conditions import COLD, HOT, RECV
+from copycost.wording.sizes import format_size
+
+VARIABLE = "COPYCOST_PROGRESS"
+
+_SIDES = ("sender", "receiver")
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long a repetition takes: so many windows, and what comes on top of them [s]."""
+
+    n_windows: int
+    overhead_s: float
+
+    def expected_s(self, window_s: float) -> float:
+        """Return how long a repetition with such a window, warm-up included, takes [s]."""
+        return self.n_windows * window_s + self.overhead_s
+
+
+# Start of the job and of both programs, set-up of the testbed, clean-up.
+STREAMS = Pace(1, 0.45)
+# Other tools have to start and end.
+DRIVEN = Pace(1, 1.1)
+# A profile has an undisturbed window to compare with, and its samples are read.
+_PROFILE = Pace(2, 1.0)
+# iperf3 runs for whole seconds, of which perf needs one or two to attach to it.
+_PROFILE_OF_IPERF3 = Pace(2, 5.2)
+
+
+def pace_of_profile(implementation: str) -> Pace:
+    """Return how long a repetition of a profile takes, by what it profiles."""
+    return _PROFILE_OF_IPERF3 if implementation in IPERF3 else _PROFILE
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is.
+
+    Attributes
+    ----------
+    total
+        Repetitions that the run measures [count].
+    expected_s
+        Time that they are expected to take together, from the configuration [s].
+    done_s
+        What of that is done: the expected time of those that are finished [s].
+    started_s
+        Start of the first repetition (CLOCK_MONOTONIC) [s]; None before.
+    done
+        Finished repetitions, whatever became of them [count].
+    """
+
+    total: int
+    expected_s: float
+    done_s: float = 0.0
+    started_s: float | None = None
+    done: int = 0
+
+    @property
+    def left(self) -> int:
+        """Repetitions still to come [count]."""
+        return max(self.total - self.done, 0)
+
+    def left_s(self, now_s: float) -> float:
+        """Return the time that the rest will take at the pace so far [s]."""
+        expected_s = max(self.expected_s - self.done_s, 0.0)
+        if self.started_s is None or not self.done_s:
+            return expected_s
+        return expected_s * (now_s - self.started_s) / self.done_s
+
+    def after(self, expected_s: float, now_s: float) -> "Progress":
+        """Return the progress with one more repetition, of an expected length [s], ended now."""
+        return replace(
+            self,
+            total=max(self.total, self.done + 1),
+            done_s=self.done_s + expected_s,
+            started_s=now_s - expected_s if self.started_s is None else self.started_s,
+            done=self.done + 1,
+        )
+
+
+def begin(path: Path, n_repetitions: int, expected_s: float) -> str:
+    """Start counting in a file, let scripts find it, and return what to tell the user.
+
+    Parameters
+    ----------
+    path
+        Where to count.
+    n_repetitions
+        Repetitions that this run measures [count].
+    expected_s
+        How long all of them take together, about [s].
+    """
+    progress = Progress(total=n_repetitions, expected_s=expected_s)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+    os.environ[VARIABLE] = str(path)
+    if n_repetitions == 0:
+        return "copycost: no repetition is to be measured; what was measured is still good."
+    return (
+        f"copycost: measuring {count(n_repetitions, 'repetition')}, which takes about "
+        f"{format_duration(expected_s)}."
+    )
+
+
+def forecast(n_repetitions: int, expected_s: float, n_others: int) -> str:
+    """Return what a run would do, for a dry run; parameters as for `begin`, and other jobs."""
+    others = f"{count(n_others, 'other job')} (programs, tables, figures, report)"
+    if n_repetitions == 0:
+        return f"copycost: a run would measure nothing, and do {others}."
+    return (
+        f"copycost: a run would measure {count(n_repetitions, 'repetition')}, which takes about "
+        f"{format_duration(expected_s)}, and do {others}."
+    )
+
+
+def extend(n_repetitions: int, expected_s: float) -> None:
+    """Count in repetitions that nobody knew of at the start: those of added sizes."""
+    path = Path(os.environ.get(VARIABLE, ""))
+    with suppress(OSError, ValueError, TypeError):  # as in `count_in`: the count is a courtesy
+        progress = Progress(**json.loads(path.read_text(encoding="utf-8")))
+        progress = replace(
+            progress,
+            total=progress.total + n_repetitions,
+            expected_s=progress.expected_s + expected_s,
+        )
+        path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+
+
+def tell(cell: Cell, record: Mapping[str, Any]) -> str:
+    """Count a finished repetition of the grid and return its line."""
+    line = f"{describe_cell(cell)}: {describe_result(record)}"
+    return count_in(line, STREAMS, record["settings"])
+
+
+def count_in(line: str, pace: Pace, settings: Mapping[str, Any]) -> str:
+    """Count a finished repetition, if somebody counts, and return its line with what is left.
+
+    Parameters
+    ----------
+    line
+        The repetition and its result in words.
+    pace
+        That of its study.
+    settings
+        Have `warmup_s` and `duration_s` [s].
+    """
+    path = Path(os.environ.get(VARIABLE, ""))
+    now_s = time.monotonic()
+    expected_s = pace.expected_s(settings["warmup_s"] + settings["duration_s"])
+    try:
+        progress = Progress(**json.loads(path.read_text(encoding="utf-8")))
+        progress = progress.after(expected_s, now_s)
+        path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+    except (OSError, ValueError, TypeError):
+        return line  # nobody counts, or the disk is full; the count is a courtesy
+    left = f"{progress.left} left"
+    if progress.left:
+        left += f", about {format_duration(progress.left_s(now_s))}"
+    width = len(str(progress.total))
+    return f"[{progress.done:{width}}/{progress.total}] {line}, {left}"
+
+
+def say(line: str) -> None:
+    """Print a line; where nobody reads any more (``./run | head``) the record still counts."""
+    with suppress(BrokenPipeError):
+        os.write(sys.stdout.fileno(), f"{line}\n".encode())  # nothing is left for the exit to flush
+
+
+def describe_cell(cell: Cell) -> str:
+    """Return a cell in words: ``sink zero_copy 64 KiB x 4 threads, cold, repetition 1``."""
+    parts = [
+        f"{cell.testbed} {cell.implementation} {format_size(cell.msg_bytes)} x "
+        f"{count(cell.n_threads, 'thread')}"
+    ]
+    if cell.study == "round_trips":
+        parts.append("round trips")
+    if cell.working_set == COLD:
+        parts.append(COLD)
+    elif cell.working_set != HOT:
+        parts.append(f"ring of {format_size(int(cell.working_set))}")
+    if cell.receiver != RECV:
+        parts.append(f"received by {cell.receiver}")
+    return ", ".join([*parts, f"repetition {cell.rep}"])
+
+
+def describe_result(record: Mapping[str, Any]) -> str:
+    """Return the result of a repetition in words: ``38.2 Gbit/s, 0.31 CPU ns/B``, or why not.
+
+    Where nobody receives it is what was sent, and what that cost the sender.
+    """
+    if record["status"] != "measured":
+        return f"{record['status'].upper()}, {record['reason']}"
+    if record["study"] == "round_trips":
+        return _describe_round_trips(record["sender"]["round_trip"])
+    sides = [side for side in _SIDES if record[side] is not None]
+    last = sides[-1]  # the sender, where nobody receives
+    window = record[last]["window"]
+    n_bytes = record[last]["in_window"]["bytes"]
+    gbit_per_s = n_bytes * 8 / (window["end_ns"] - window["start_ns"])
+    speed = f"{gbit_per_s:.3g} Gbit/s" + ("" if last == "receiver" else " sent")
+    if not n_bytes:
+        return speed
+    cost, unit = _cost(record, sides)
+    return f"{speed}, {cost / n_bytes:.3g} {unit}/B"
+
+
+def _describe_round_trips(found: Mapping[str, Any]) -> str:
+    if found["p50_ns"] is None:
+        return f"{count(found['samples'], 'round trip')} within the window, too few for a median"
+    tail = "" if found["p99_ns"] is None else f", p99 {found['p99_ns'] / 1e3:.3g} us"
+    return f"median {found['p50_ns'] / 1e3:.3g} us{tail}"
+
+
+def _cost(record: Mapping[str, Any], sides: Sequence[str]) -> tuple[float, str]:
+    """Return what the sides together spent in the window, and its unit: cycles where counted."""
+    cycles = [_event(record, side, "cycles") for side in sides]
+    if all(value is not None for value in cycles):
+        return sum(value for value in cycles if value is not None), "cycles"
+    spent_ns = 0.0
+    for side in sides:
+        task_clock_ns = _event(record, side, "task_clock_ns")
+        spent_ns += record[side]["process"]["cpu_ns"] if task_clock_ns is None else task_clock_ns
+    return spent_ns, "CPU ns"
+
+
+def _event(record: Mapping[str, Any], side: str, name: str) -> float | None:
+    """Return the value of a perf event, None where it was not fully counted."""
+    event = record["perf"][side]["events"].get(name)
+    if event is None or event["status"] != "counted" or event["user_only"]:
+        return None
+    return float(event["value"])
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number with its noun: ``1 thread``, ``4 threads``."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration as people say it: ``40 s``, ``6 min``, ``2 h 40 min``."""
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"

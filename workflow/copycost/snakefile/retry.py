@@ -1,0 +1,124 @@
+"""Which repetitions failed or were skipped, and how to have them measured again.
+
+A failed repetition is a result like any other: it has a record and stays until somebody asks for
+another try, so that n never falls silently. To ask, run ``python -m copycost.snakefile.retry`` (or
+``./run retry-failed``), which removes these records, and then the workflow.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from copycost.config.config import Config
+from copycost.config.refined import all_paths
+from copycost.errors import DataError
+from copycost.grid.cells import RAW_ROOT, Cell
+from copycost.snakefile.progress import count, describe_cell
+from copycost.studies.profile.grid import profile_cells
+
+MEMORY_PATH = "results/memory.json"
+
+# Saved by the run before it measures anything.
+CONFIG_PATH = Path("results/config.yaml")
+
+# Status of a file that is no record: cut short by a full disk, say, or not ours.
+UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one repetition: path of its record, status, and the reason where there is."""
+
+    path: Path
+    status: str
+    reason: str | None
+
+
+def outcomes(paths: Iterable[Path]) -> Iterator[Outcome]:
+    """Yield the outcome of each record that exists; only its status is read, nothing is checked."""
+    for path in paths:
+        try:
+            record = json.loads(path.read_bytes())
+            yield Outcome(path, record["status"], record["reason"])
+        except FileNotFoundError:
+            continue
+        except (ValueError, KeyError, TypeError) as error:
+            yield Outcome(path, UNREADABLE, f"not a record ({error})")
+
+
+def present_paths(raw: Path) -> list[Path]:
+    """Return the paths of the records that the last run's configuration asks for, of all studies.
+
+    Records of other grids may lie beside them, and are of no concern until they are asked for
+    again. Where no configuration was saved, one of an older copycost, or one that a full disk cut
+    short, all records below `raw`.
+    """
+    try:
+        config = Config.from_dict(yaml.safe_load(CONFIG_PATH.read_text(encoding="utf-8")))
+    except (FileNotFoundError, KeyError, TypeError, ValueError, yaml.YAMLError):
+        return sorted(raw.rglob("*.json"))
+    memory = [Path(MEMORY_PATH)] if config.measure.memory_floor else []
+    return [*map(Path, all_paths(config)), *other_paths(config), *memory]
+
+
+def other_paths(config: Config) -> list[Path]:
+    """Return the paths of all records that studies with rules of their own may have."""
+    profile = [cell.path for cell in profile_cells(config, ("cpu_budget", "datagrams"))]
+    return [Path(path) for path in profile + config.cpu_budget.paths() + config.datagrams.paths()]
+
+
+def describe(path: Path) -> str:
+    """Return what a record is of, in words."""
+    if str(path) == MEMORY_PATH:
+        return "memory floor"
+    try:
+        return describe_cell(Cell.from_path(str(path)))
+    except DataError:
+        return str(path).removeprefix(f"{RAW_ROOT}/")
+
+
+def summarise(paths: Sequence[Path]) -> str:
+    """Return how many of the records at `paths` say measured, and how many do not."""
+    statuses = [outcome.status for outcome in outcomes(paths)]
+    parts = [f"{statuses.count('measured')} of {count(len(paths), 'repetition')} measured"]
+    for status in ("failed", "skipped", UNREADABLE):
+        if status in statuses:
+            parts.append(f"{statuses.count(status)} {status}")
+    return ", ".join(parts)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m copycost.snakefile.retry",
+        description="Remove the records of failed repetitions, so that the next run of the "
+        "workflow measures them again.",
+    )
+    parser.add_argument("--skipped", action="store_true", help="skipped ones too")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--list", action="store_true", help="only list them")
+    only.add_argument("--count", action="store_true", help="only print how many they are")
+    options = parser.parse_args(arguments)
+    wanted = {"failed", UNREADABLE} | ({"skipped"} if options.skipped else set())
+    again = [
+        outcome for outcome in outcomes(present_paths(Path(RAW_ROOT))) if outcome.status in wanted
+    ]
+    if options.count:
+        print(len(again))
+        return 0
+    for outcome in again:
+        print(f"{describe(outcome.path)}: {outcome.status}, {outcome.reason}")
+        if not options.list:
+            outcome.path.unlink()
+    what = "to measure again" if options.list else "will be measured again by the next run"
+    print(f"copycost: {count(len(again), 'repetition')} {what}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The studies: what each one measures, its table, facts and figures."""

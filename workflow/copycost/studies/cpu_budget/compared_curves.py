@@ -1,0 +1,186 @@
+"""Curves beside each other: more streams beside one, and ours beside what was published."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from copycost.studies.driven.facts import SIDES, category_shares, published_rows
+
+# of a side's samples: smaller moves explain nothing
+_LEAST_MOVE = 0.02
+_MOST_MOVES = 4
+_ACKNOWLEDGING = "acknowledgements, with all that they take,"
+_NOTHING: Mapping[str, Any] = {"median": 0.0, "low": 0.0, "high": 0.0}
+# the one published scenario that this study has too
+_PUBLISHED_SCENARIO, _PUBLISHED_TESTBED = "host-loopback", "loopback"
+
+
+def scaling_of(
+    curves: Sequence[Mapping[str, Any]],
+    profile: Mapping[str, Any] | None,
+    message_bytes: int,
+    published: pd.DataFrame,
+) -> list[dict[str, Any]]:
+    """Return how more streams compare with one, for each testbed, driver and limiter.
+
+    Parameters
+    ----------
+    profile : mapping or None
+        Facts of the study `profile`; None where not measured.
+    message_bytes : int
+        Bytes per write, in all of the curves.
+    published : DataFrame
+        ``data/published/cpu-overhead-tcp.csv``.
+    """
+    found = []
+    for one in curves:
+        if one["n_streams"] != 1 or one["maximum"] is None:
+            continue
+        for many in curves:
+            same = all(many[key] == one[key] for key in ("testbed", "driver", "limiter"))
+            if not same or many["n_streams"] == 1 or many["maximum"] is None:
+                continue
+            slopes = {
+                side: _ratio(
+                    _interval((many["lines"][side] or {}).get("slope"), "value"),
+                    _interval((one["lines"][side] or {}).get("slope"), "value"),
+                )
+                for side in SIDES
+            }
+            found.append(
+                {
+                    **{key: one[key] for key in ("testbed", "driver", "limiter")},
+                    "n_streams": many["n_streams"],
+                    "maximum": _ratio(
+                        _interval(many["maximum"]["bits_per_s"], "median"),
+                        _interval(one["maximum"]["bits_per_s"], "median"),
+                    ),
+                    "slopes": slopes,
+                    "differs": _differs(slopes["sender"]),
+                    "shares": _shares(profile, one, message_bytes, int(many["n_streams"])),
+                    "published": _published_scaling(published, int(many["n_streams"]))
+                    if one["testbed"] == _PUBLISHED_TESTBED
+                    else None,
+                }
+            )
+    return found
+
+
+def _differs(ratio: Mapping[str, float | None] | None) -> bool:
+    """Return whether a ratio is not 1, by its interval where there is one."""
+    if ratio is None:
+        return False
+    low, high = ratio["low"], ratio["high"]
+    return low is None or high is None or not low <= 1.0 <= high
+
+
+def _interval(
+    found: Mapping[str, Any] | None, name: str
+) -> tuple[float, float | None, float | None] | None:
+    return None if found is None else (float(found[name]), found["low"], found["high"])
+
+
+def _ratio(
+    above: tuple[float, float | None, float | None] | None,
+    below: tuple[float, float | None, float | None] | None,
+) -> dict[str, float | None] | None:
+    """Return a ratio and its interval, both sides' intervals joined as logarithms' are."""
+    if above is None or below is None or above[0] <= 0.0 or below[0] <= 0.0:
+        return None
+    value = above[0] / below[0]
+    ends = (above[1], above[2], below[1], below[2])
+    if any(end is None or end <= 0.0 for end in ends):
+        return {"value": value, "low": None, "high": None}
+    a_low, a_high, b_low, b_high = (float(end or 0.0) for end in ends)
+    down = math.hypot(math.log(above[0] / a_low), math.log(b_high / below[0]))
+    up = math.hypot(math.log(a_high / above[0]), math.log(below[0] / b_low))
+    return {"value": value, "low": value * math.exp(-down), "high": value * math.exp(up)}
+
+
+def _shares(
+    profile: Mapping[str, Any] | None, curve: Mapping[str, Any], message_bytes: int, n_streams: int
+) -> list[dict[str, Any]] | None:
+    """Return what takes another share of a side's CPU time with more streams than with one.
+
+    A share counts where both its intervals leave no doubt; the largest moves come first. None where
+    the study `profile` has not both with the curve's driver and its size of writes.
+    """
+    if profile is None:
+        return None
+    found = {
+        cell["n_threads"]: cell["sides"]
+        for cell in profile["cells"]
+        if cell["implementation"] == curve["driver"]
+        and cell["condition"] == curve["testbed"]
+        and cell["msg_bytes"] == message_bytes
+    }
+    if 1 not in found or n_streams not in found:
+        return None
+    moves: list[dict[str, Any]] = []
+    for side in SIDES:
+        one, many = (_work(found[n][side]) if side in found[n] else {} for n in (1, n_streams))
+        for title in one.keys() | many.keys():
+            before, after = one.get(title, _NOTHING), many.get(title, _NOTHING)
+            moved = float(after["median"]) - float(before["median"])
+            if abs(moved) >= _LEAST_MOVE and not _overlap(before, after):
+                shares = {"one": before["median"], "many": after["median"], "moved": moved}
+                moves.append({"side": side, "title": title, **shares})
+    moves.sort(key=lambda move: (-abs(move["moved"]), move["side"], move["title"]))
+    return moves[:_MOST_MOVES]
+
+
+def _work(side: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the shares of all that a profiled side does, by title."""
+    return {**category_shares(side), _ACKNOWLEDGING: side["acknowledging"]}
+
+
+def _overlap(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Tell whether two shares may be the same, by their intervals where they have any."""
+    if any(end is None for end in (one["low"], one["high"], other["low"], other["high"])):
+        return False
+    return bool(one["low"] <= other["high"] and other["low"] <= one["high"])
+
+
+def _published_scaling(published: pd.DataFrame, n_streams: int) -> dict[str, float] | None:
+    """Return the published highest bitrate and slope of so many streams, over those of one."""
+    rows = {
+        row["parallel_streams"]: row
+        for row in published_rows(published)
+        if row["scenario"] == _PUBLISHED_SCENARIO
+    }
+    if not {1, n_streams} <= rows.keys():
+        return None
+    one, many = rows[1], rows[n_streams]
+    return {
+        "maximum": many["max_bitrate_gbps"] / one["max_bitrate_gbps"],
+        "slope": many["gbps_per_cpu_percent"] / one["gbps_per_cpu_percent"],
+    }
+
+
+def beside_published(
+    curves: Sequence[Mapping[str, Any]], published: pd.DataFrame
+) -> list[dict[str, Any]]:
+    """Return the published rows, each with the curves of ours that it can stand beside."""
+    rows = []
+    for row in published_rows(published):
+        ours = []
+        if row["scenario"] == _PUBLISHED_SCENARIO:
+            ours = [
+                {
+                    "testbed": curve["testbed"],
+                    "driver": curve["driver"],
+                    "limiter": curve["limiter"],
+                    "slope": None
+                    if curve["lines"]["sender"] is None
+                    else curve["lines"]["sender"]["slope"],
+                    "maximum": curve["maximum"],
+                }
+                for curve in curves
+                if curve["testbed"] == _PUBLISHED_TESTBED
+                and curve["n_streams"] == row["parallel_streams"]
+                and curve["points"]
+            ]
+        rows.append({**row, "ours": ours})
+    return rows

@@ -1,0 +1,214 @@
+"""Everything that the chapter on the CPU budget says, as numbers and verdicts."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+
+from copycost.config.cpu_budget import WHOLE_CPU
+from copycost.stats.errors_in_both import METHOD
+from copycost.stats.settings import StatisticsSettings
+from copycost.studies.cpu_budget.bottleneck import judge_bottleneck
+from copycost.studies.cpu_budget.compared_curves import beside_published, scaling_of
+from copycost.studies.cpu_budget.lines import RANGE_RULE, LinearRange, linear_range
+from copycost.studies.cpu_budget.plan import plan_for
+from copycost.studies.cpu_budget.points import SERIES, Point, points_of, series_of
+from copycost.studies.cpu_budget.table import MISS_POINTS
+from copycost.studies.driven.facts import (
+    SIDES,
+    common_facts,
+    finite_or_none,
+    plain,
+    with_interval,
+)
+
+PLANNED_BITS_PER_S = (1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 100e9)
+"""Bitrates that the report's table of plans is made for: those that links are sold with."""
+
+# perf's task clock and the scheduler's differ by more than this [points]: worth a sentence
+_CLOCKS_DIFFER = 2.0
+# the driver's own rate and the kernel's count of the same window differ by more: worth one too
+_RATES_DIFFER = 0.05
+
+
+def compute_facts(
+    table: pd.DataFrame,
+    host: Mapping[str, Any],
+    section: Mapping[str, Any],
+    statistics: StatisticsSettings,
+    published: pd.DataFrame,
+    profile: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the facts.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns as in `copycost.studies.cpu_budget.table.COLUMNS`.
+    host : mapping
+        The host facts.
+    section : mapping
+        The section `cpu_budget` of the configuration.
+    published : DataFrame
+        ``data/published/cpu-overhead-tcp.csv``.
+    profile : mapping or None
+        Facts of the study `profile`, which hold shares per function; None where not measured.
+    """
+    n_cpus = int(host["cpu"]["cpus_online"])
+    curves = [_curve(key, rows, statistics, n_cpus) for key, rows in series_of(table)]
+    measured = table[table["status"] == "measured"]
+    facts: dict[str, Any] = {
+        **common_facts(table, section, statistics, SERIES),
+        "method": METHOD,
+        "range_rule": RANGE_RULE,
+        "miss_points": MISS_POINTS,
+        "n_cpus": n_cpus,
+        "congestion_controls": sorted(
+            {str(name) for name in measured["congestion_control"].dropna()}
+        ),
+        "limiter_kinds": sorted({str(kind) for kind in measured["limiter_kind"].dropna()}),
+        "clocks": _clocks(measured),
+        "rates": _rates(measured),
+        "curves": curves,
+        "scaling": scaling_of(curves, profile, int(section["message_bytes"]), published),
+        "published": beside_published(curves, published),
+    }
+    facts["plans"] = _plans(facts)
+    return facts
+
+
+def _curve(
+    key: Mapping[str, Any], rows: pd.DataFrame, statistics: StatisticsSettings, n_cpus: int
+) -> dict[str, Any]:
+    points = points_of(rows, statistics)
+    n_streams = int(key["n_streams"])
+    judgement = judge_bottleneck(points, n_streams, n_cpus)
+    ranges = {side: linear_range(points, side, statistics.confidence) for side in SIDES}
+    top = max(points, key=lambda point: point.bits_per_s.median, default=None)
+    return {
+        **{name: plain(value) for name, value in key.items()},
+        "n_measured": int((rows["status"] == "measured").sum()),
+        "n_repetitions": len(rows),
+        "points": [_point(point) for point in points],
+        "lines": {side: line_facts(ranges[side]) for side in SIDES},
+        "maximum": None
+        if top is None
+        else {"limit_percent": top.limit_percent, "bits_per_s": asdict(top.bits_per_s)},
+        "bottleneck": None if judgement is None else asdict(judgement),
+        "saturated": [point.limit_percent for point in points if point.saturated],
+        "limiter_off": _limiter(rows, n_streams),
+    }
+
+
+def _point(point: Point) -> dict[str, Any]:
+    return {
+        "limit_percent": point.limit_percent,
+        "offered_percent": point.offered_percent,
+        "n": point.n,
+        "sender": asdict(point.sender),
+        "receiver": asdict(point.receiver),
+        "bits_per_s": asdict(point.bits_per_s),
+        "saturated": point.saturated,
+        "n_missed": point.n_missed,
+    }
+
+
+def line_facts(found: LinearRange | None) -> dict[str, Any] | None:
+    """Return a line in plain values; intervals are None where there are none."""
+    if found is None:
+        return None
+    line = found.line
+    return {
+        "n_points": line.n_points,
+        "slope": with_interval(line.slope, line.slope_low, line.slope_high),
+        "intercept": with_interval(line.intercept, line.intercept_low, line.intercept_high),
+        "r_squared": line.r_squared,
+        "slope_variance": finite_or_none(line.slope_variance),
+        "intercept_variance": finite_or_none(line.intercept_variance),
+        "covariance": finite_or_none(line.covariance),
+        "reach": finite_or_none(line.quantile),
+        "limits": list(found.limits),
+        "beyond": list(found.beyond),
+        "least_cpu": found.least_cpu,
+        "most_cpu": found.most_cpu,
+        "most_bits_per_s": found.most_bits_per_s,
+    }
+
+
+def _limiter(rows: pd.DataFrame, n_streams: int) -> dict[str, Any]:
+    """Return how far the limiter was off where it was what decided, per stream [points]."""
+    measured = rows[(rows["status"] == "measured") & (rows["limit_percent"] != WHOLE_CPU)]
+    limited = measured[~measured["saturated"].astype(bool)]
+    used = limited["sender_cpu_percent"].astype(float) / n_streams
+    off = used - limited["limit_percent"].astype(float)
+    return {
+        "n": len(off),
+        "n_missed": int(measured["limiter_missed"].astype(bool).sum()),
+        "least_off": None if off.empty else float(off.min()),
+        "most_off": None if off.empty else float(off.max()),
+    }
+
+
+def _clocks(measured: pd.DataFrame) -> dict[str, Any]:
+    """Return by how much perf's task clock says less than the scheduler's, per side [points].
+
+    That of the curve where they are furthest apart: where both sides share CPUs they are, which the
+    curves of one stream would hide.
+    """
+    found: dict[str, Any] = {
+        "counted": bool(measured["sender_perf_percent"].notna().any()),
+        "allowed": _CLOCKS_DIFFER,
+    }
+    for side in SIDES:
+        curves = [
+            (key, _clocks_of(rows[f"{side}_cpu_percent"], rows[f"{side}_perf_percent"]))
+            for key, rows in series_of(measured)
+        ]
+        known = [
+            {**{name: plain(value) for name, value in key.items()}, **both}
+            for key, both in curves
+            if both is not None
+        ]
+        found[side] = max(known, key=lambda one: abs(one["median_less"]), default=None)
+    return found
+
+
+def _clocks_of(scheduler: pd.Series, perf: pd.Series) -> dict[str, Any] | None:
+    less = (scheduler - perf).dropna()
+    if less.empty:
+        return None
+    return {
+        "median_less": float(less.median()),
+        "median_ratio": float((perf / scheduler).dropna().median()),
+        "differ": bool(abs(float(less.median())) > _CLOCKS_DIFFER),
+    }
+
+
+def _rates(measured: pd.DataFrame) -> dict[str, Any] | None:
+    """Return how the driver's bitrate compares with the kernel's count of the same window."""
+    ratio = (measured["bits_per_s"] / measured["kernel_bits_per_s"]).dropna().astype(float)
+    if ratio.empty:
+        return None
+    off = (ratio - 1.0).abs()
+    return {
+        "n": len(ratio),
+        "median_ratio": float(ratio.median()),
+        "n_differ": int((off > _RATES_DIFFER).sum()),
+        "largest_off": float(off.max()),
+        "allowed": _RATES_DIFFER,
+    }
+
+
+def _plans(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the table of plans: per testbed and bitrate the curve that needs the least CPU."""
+    found = []
+    for testbed in dict.fromkeys(curve["testbed"] for curve in facts["curves"]):
+        for bits_per_s in PLANNED_BITS_PER_S:
+            plans = plan_for(facts, bits_per_s, testbed)
+            if plans:
+                highest = max(plan.highest_bits_per_s for plan in plans)
+                entry = asdict(plans[0])
+                entry.update(bits_per_s=bits_per_s, highest_bits_per_s=highest)
+                found.append(entry)
+    return found

@@ -1,0 +1,181 @@
+"""Figures of the CPU budget: what was used of what was offered, and what bitrate it bought."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from copycost.figures.style import QUIET, styled
+from copycost.figures.tables import Drawn
+from copycost.figures.text import empty_figure
+from copycost.studies.driven.facts import SIDES
+from copycost.studies.driven.figures import (
+    draw_fits,
+    draw_intervals,
+    finish,
+    grid_of,
+    looks_of,
+    name_panel,
+    note_on_points,
+)
+
+_PANEL_CM = 5.6
+_NOTHING_MEASURED = "No CPU limit was measured."
+# intervals are shown up to this multiple of the largest median
+_REACH = 1.6
+# from the outermost point to the end of an axis, so that its marker is whole
+_ROOM = 1.06
+
+
+def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
+    """Draw the figure of that name."""
+    return {"cpu_used": draw_cpu_used, "bitrate": draw_bitrate}[name](facts)
+
+
+def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
+    """Return one row per point and side of every curve, which is the table behind both figures.
+
+    Columns
+    -------
+    panel : str
+        Testbed, and driver and limiter where there are several.
+    n_streams, limit_percent : int
+    side : str
+    offered_percent, cpu_percent, cpu_low, cpu_high : float
+        CPU [% of one CPU], with interval.
+    gbit_per_s, gbit_low, gbit_high : float
+        Payload received [Gbit/s], with interval.
+    fitted_gbit_per_s : float
+        On the line, within its range; NaN elsewhere.
+    saturated : bool
+        The senders could not use what they were offered.
+    state : str
+        ``measured``.
+    """
+    several = {
+        key: len({curve[key] for curve in facts["curves"]}) > 1 for key in ("driver", "limiter")
+    }
+    rows = []
+    for curve in facts["curves"]:
+        more = [str(curve[key]) for key, many in several.items() if many]
+        panel = ", ".join([str(curve["testbed"]), *more])
+        for side in SIDES:
+            line = curve["lines"][side]
+            rows += [_row(panel, curve["n_streams"], side, line, p) for p in curve["points"]]
+    columns = list(_row("", 0, "sender", None, _NOTHING))
+    return pd.DataFrame(rows, columns=columns)
+
+
+_NOTHING = {
+    "limit_percent": 0,
+    "offered_percent": 0.0,
+    "saturated": False,
+    "sender": {"median": 0.0, "low": None, "high": None},
+    "bits_per_s": {"median": 0.0, "low": None, "high": None},
+}
+
+
+def _row(
+    panel: str,
+    n_streams: int,
+    side: str,
+    line: Mapping[str, Any] | None,
+    point: Mapping[str, Any],
+) -> dict[str, Any]:
+    cpu, rate = point[side], point["bits_per_s"]
+    inside = line is not None and point["limit_percent"] in line["limits"]
+    fitted = None
+    if line is not None and inside:
+        fitted = (line["intercept"]["value"] + line["slope"]["value"] * cpu["median"]) / 1e9
+    return {
+        "panel": panel,
+        "n_streams": n_streams,
+        "limit_percent": point["limit_percent"],
+        "side": side,
+        "offered_percent": point["offered_percent"],
+        "cpu_percent": cpu["median"],
+        "cpu_low": cpu["low"],
+        "cpu_high": cpu["high"],
+        "gbit_per_s": rate["median"] / 1e9,
+        "gbit_low": None if rate["low"] is None else rate["low"] / 1e9,
+        "gbit_high": None if rate["high"] is None else rate["high"] / 1e9,
+        "fitted_gbit_per_s": fitted,
+        "saturated": point["saturated"],
+        "state": "measured",
+    }
+
+
+@styled
+def draw_cpu_used(facts: Mapping[str, Any]) -> Drawn:
+    """Draw the senders' CPU use against what they were offered, beside the line of equality."""
+    data = points_table(facts)
+    data = data[data["side"] == "sender"].reset_index(drop=True)
+    if data.empty:
+        return Drawn(empty_figure(_NOTHING_MEASURED), data)
+    grid = grid_of(data, None, _PANEL_CM, share_y=True)
+    for panel, axes in grid.axes_dict.items():
+        part = data[data["panel"] == panel]
+        top = float(part["offered_percent"].max())
+        axes.plot([0, top], [0, top], color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)))
+        _points(axes, part, "offered_percent", "cpu_percent", ("cpu_low", "cpu_high"))
+        axes.set(xlim=(0, top * _ROOM), ylim=(0, _top(data, "cpu_percent", "cpu_high")))
+        name_panel(grid, axes, panel, "CPU offered [% of one CPU]", "CPU used [% of one CPU]")
+        axes.label_outer()
+    note = ["Dashed: all that was offered is used.", *_notes(facts, data)]
+    return Drawn(finish(grid, data, note, _PANEL_CM), data)
+
+
+@styled
+def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
+    """Draw the bitrate against the CPU use of the senders and of the receivers, with the lines."""
+    data = points_table(facts)
+    if data.empty:
+        return Drawn(empty_figure(_NOTHING_MEASURED), data)
+    grid = grid_of(data, "side", _PANEL_CM, share_y=True)
+    for (side, panel), axes in grid.axes_dict.items():
+        part = data[(data["panel"] == panel) & (data["side"] == side)]
+        _points(axes, part, "cpu_percent", "gbit_per_s", ("gbit_low", "gbit_high"))
+        draw_fits(axes, part, "cpu_percent", "fitted_gbit_per_s")
+        right = float(part["cpu_percent"].max()) * _ROOM
+        axes.set(xlim=(0, right), ylim=(0, _top(data, "gbit_per_s", "gbit_high")))
+        x_label = f"{side}'s CPU [% of one CPU]"
+        name_panel(grid, axes, f"{panel}, {side}", x_label, "bitrate [Gbit/s]")
+    note = ["Lines: fitted over the linear range.", *_notes(facts, data)]
+    return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data)
+
+
+def _points(axes: Axes, data: pd.DataFrame, x: str, y: str, ends: tuple[str, str]) -> None:
+    """Draw points with their intervals; saturated ones are hollow."""
+    for look, part in looks_of(data):
+        draw_intervals(axes, part, x, ends, look)
+        for saturated, some in part.groupby("saturated"):
+            sns.scatterplot(
+                some,
+                x=x,
+                y=y,
+                color="white" if saturated else look.colour,
+                edgecolor=look.colour,
+                marker=look.marker,
+                s=26,
+                linewidth=1.0,
+                label=None if saturated else look.label,
+                legend=False,
+                zorder=3,
+                ax=axes,
+            )
+
+
+def _top(data: pd.DataFrame, value: str, high: str) -> float:
+    """Return the upper end of an axis: few repetitions have intervals that would hide the rest."""
+    most = float(data[value].max())
+    reach = float(data[high].max()) if data[high].notna().any() else most
+    return min(max(most, reach), most * _REACH) * _ROOM
+
+
+def _notes(facts: Mapping[str, Any], data: pd.DataFrame) -> list[str]:
+    notes = [note_on_points(facts, data["gbit_low"], cut=True)]
+    if data["saturated"].any():
+        notes.append("Hollow: saturated, the senders could not use what they were offered.")
+    return notes

@@ -1,0 +1,97 @@
+"""From the table of repetitions to points: medians with intervals at each CPU limit."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.studies.driven.facts import Estimate, estimate
+
+SERIES = ["testbed", "driver", "limiter", "n_streams"]
+"""What tells one curve of bitrate against CPU from another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One CPU limit of one curve.
+
+    Attributes
+    ----------
+    limit_percent, offered_percent
+        Per stream, and for all senders together [% of one CPU].
+    n
+        Repetitions that were measured [count].
+    sender, receiver
+        CPU used [% of one CPU].
+    bits_per_s
+        Payload received [bit/s].
+    sender_values, receiver_values, bitrates
+        The repetitions behind these, in the same order.
+    saturated
+        In most repetitions the senders could not use what they were offered.
+    n_missed
+        Repetitions in which the limiter missed [count].
+    sender_waiting, receiver_waiting
+        Median time without a CPU though runnable [% of one CPU]; None where nobody tells.
+    """
+
+    limit_percent: int
+    offered_percent: float
+    n: int
+    sender: Estimate
+    receiver: Estimate
+    bits_per_s: Estimate
+    sender_values: FloatArray
+    receiver_values: FloatArray
+    bitrates: FloatArray
+    saturated: bool
+    n_missed: int
+    sender_waiting: float | None
+    receiver_waiting: float | None
+
+    def cpu(self, side: str) -> FloatArray:
+        """Return the repetitions' CPU use of a side [% of one CPU]."""
+        return self.sender_values if side == "sender" else self.receiver_values
+
+
+def series_of(table: pd.DataFrame) -> Iterator[tuple[dict[str, object], pd.DataFrame]]:
+    """Yield each curve's key and its rows, in the order of the table."""
+    for key, rows in table.groupby(SERIES, sort=False):
+        values = key if isinstance(key, tuple) else (key,)
+        yield dict(zip(SERIES, values, strict=True)), rows
+
+
+def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
+    """Return the points of one curve, from the least CPU offered to the most."""
+    found = []
+    measured = rows[(rows["status"] == "measured") & rows["bits_per_s"].notna()]
+    for limit, part in measured.groupby("limit_percent"):
+        sender = part["sender_cpu_percent"].to_numpy(dtype=np.float64)
+        receiver = part["receiver_cpu_percent"].to_numpy(dtype=np.float64)
+        rates = part["bits_per_s"].to_numpy(dtype=np.float64)
+        most = 100.0 * float(part["n_streams"].iloc[0])  # each stream has one thread at each side
+        found.append(
+            Point(
+                int(str(limit)),
+                float(part["offered_percent"].iloc[0]),
+                len(part),
+                estimate(sender, settings, most=most),
+                estimate(receiver, settings, most=most),
+                estimate(rates, settings),
+                sender,
+                receiver,
+                rates,
+                bool(part["saturated"].astype(bool).mean() > 0.5),
+                int(part["limiter_missed"].astype(bool).sum()),
+                _median(part["sender_waiting_percent"]),
+                _median(part["receiver_waiting_percent"]),
+            )
+        )
+    return found
+
+
+def _median(values: pd.Series) -> float | None:
+    known = values.dropna()
+    return None if known.empty else float(known.astype(float).median())

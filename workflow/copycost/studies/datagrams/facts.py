@@ -1,0 +1,222 @@
+"""Everything that the chapter on datagrams says, as numbers and verdicts."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from copycost.config.profile import over_udp
+from copycost.grid.capabilities import transport_of
+from copycost.stats.settings import StatisticsSettings
+from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
+from copycost.studies.datagrams.loss import CAUSES
+from copycost.studies.driven.facts import (
+    SIDES,
+    category_shares,
+    common_facts,
+    estimate,
+    flag_counts,
+    plain,
+    published_rows,
+    with_interval,
+)
+
+SERIES = ("testbed", "driver", "n_streams")
+
+# the fit is no description of sizes whose cost lies further off it
+_MISFIT = 0.25
+# the driver's loss and the kernel's differ by more than this share of what was sent
+_LOSS_DIFFERS = 0.005
+
+
+def compute_facts(
+    table: pd.DataFrame,
+    section: Mapping[str, Any],
+    statistics: StatisticsSettings,
+    published: pd.DataFrame,
+    profile: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the facts.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns as in `copycost.studies.datagrams.table.COLUMNS`.
+    section : mapping
+        The section `datagrams` of the configuration.
+    published : DataFrame
+        ``data/published/cpu-overhead-udp.csv``.
+    profile : mapping or None
+        Facts of the study `profile`; None where not measured.
+    """
+    measured = table[table["status"] == "measured"]
+    curves = [
+        _curve(key, rows, statistics)
+        for key, rows in table.groupby(list(SERIES), sort=False)
+        if (rows["status"] == "measured").any()
+    ]
+    return {
+        **common_facts(table, section, statistics, (*SERIES, "datagram_bytes")),
+        "method": METHOD,
+        "cpu_clocks": sorted({str(clock) for clock in measured["cpu_clock"].dropna()}),
+        "n_nan": flag_counts(measured).get("iperf3_nan", 0),
+        "account": _account(measured),
+        "cross_check": _cross_check(measured),
+        "curves": curves,
+        "published": published_rows(published),
+        "shares": _shares(profile, section["drivers"]),
+    }
+
+
+def _curve(key: Any, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict[str, Any]:  # noqa: ANN401
+    measured = rows[rows["status"] == "measured"]
+    points = [
+        _point(int(str(size)), part, statistics)
+        for size, part in measured.groupby("datagram_bytes")
+    ]
+    most = max(points, key=lambda point: float(point["bits_per_s"]["median"]))
+    most_sent = max(points, key=lambda point: float(point["sent_bits_per_s"]["median"]))
+    return {
+        **{name: plain(value) for name, value in zip(SERIES, key, strict=True)},
+        "points": points,
+        "maximum": {name: most[name] for name in ("datagram_bytes", "bits_per_s", "loss")},
+        "maximum_sent": {
+            name: most_sent[name] for name in ("datagram_bytes", "sent_bits_per_s", "loss")
+        },
+        "costs": {side: _cost(measured, side, statistics) for side in SIDES},
+        "most_loss": max(
+            (point for point in points if point["loss"] is not None),
+            key=lambda point: float(point["loss"]["median"]),
+            default=None,
+        ),
+    }
+
+
+def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict[str, Any]:
+    def known(column: str) -> dict[str, Any] | None:
+        values = rows[column].dropna().to_numpy(dtype=np.float64)
+        return asdict(estimate(values, statistics)) if values.size else None
+
+    share = (rows["lost"] / rows["sent"]).dropna().to_numpy(dtype=np.float64)
+    return {
+        "datagram_bytes": size,
+        "n": len(rows),
+        **{
+            name: known(name)
+            for name in (
+                "sent_bits_per_s",
+                "bits_per_s",
+                "sent_per_s",
+                "received_per_s",
+                "sender_cpu_percent",
+                "receiver_cpu_percent",
+                "sender_ns",
+                "receiver_ns",
+            )
+        },
+        "loss": asdict(estimate(share, statistics, is_share=True)) if share.size else None,
+    }
+
+
+def _cost(
+    measured: pd.DataFrame, side: str, statistics: StatisticsSettings
+) -> dict[str, Any] | None:
+    """Return the two terms of one side's CPU time per datagram; None where no two sizes give it."""
+    costs = {
+        int(str(size)): part[f"{side}_ns"].dropna().to_numpy(dtype=np.float64)
+        for size, part in measured.groupby("datagram_bytes")
+    }
+    found = fit_two_terms({size: v for size, v in costs.items() if v.size}, statistics.confidence)
+    return None if found is None else _terms(found)
+
+
+def _terms(found: TwoTerms) -> dict[str, Any]:
+    return {
+        "fixed_ns": with_interval(found.fixed, found.fixed_low, found.fixed_high),
+        "ns_per_byte": with_interval(found.per_byte, found.per_byte_low, found.per_byte_high),
+        "even_bytes": with_interval(found.even_bytes, found.even_low, found.even_high)
+        if math.isfinite(found.even_bytes)
+        else None,
+        "r_squared": found.r_squared,
+        "misfit": found.misfit,
+        "fits": found.misfit <= _MISFIT,
+        "n_sizes": found.n_sizes,
+    }
+
+
+def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
+    """Return whether the causes add up to what was lost, in every repetition."""
+    known = measured.dropna(subset="lost")
+    if known.empty:
+        return None
+    off = known["lost_unaccounted"].abs()
+    lost = float(known["lost"].sum())
+    return {
+        "n": len(known),
+        "n_complete": int((off == 0).sum()),
+        "largest_unaccounted": int(off.max()),
+        "largest_share": float((off / known["sent"]).max()),
+        "n_not_drained": int((~known["drained"].astype(bool)).sum()),
+        "sent": int(known["sent"].sum()),
+        "lost": int(lost),
+        "causes": [
+            {"cause": cause, "share": float(known[f"lost_{cause}"].sum()) / lost}
+            for cause in CAUSES
+            if lost > 0 and known[f"lost_{cause}"].sum() > 0
+        ],
+    }
+
+
+def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
+    """Return how the driver's own loss compares with the kernel's over the whole test."""
+    known = measured.dropna(subset=["driver_lost", "kernel_lost", "kernel_sent"])
+    if known.empty:
+        return None
+    less = (known["kernel_lost"] - known["driver_lost"]) / known["kernel_sent"]
+    return {
+        "n": len(known),
+        "n_differ": int((less.abs() > _LOSS_DIFFERS).sum()),
+        "n_less": int((less > _LOSS_DIFFERS).sum()),
+        "allowed": _LOSS_DIFFERS,
+        "largest_less": float(less.max()),
+        "largest_more": float(-less.min()),
+        "n_negative": int((known["driver_lost"] < 0).sum()),
+        "n_out_of_order": int((known["driver_out_of_order"] > 0).sum()),
+        "n_without": len(measured) - len(known),
+    }
+
+
+def _shares(profile: Mapping[str, Any] | None, drivers: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what each side spends most on at the smallest and the largest datagram profiled."""
+    if profile is None:
+        return []
+    names = {over_udp(driver): driver for driver in drivers}
+    cells = [
+        cell
+        for cell in profile["cells"]
+        if cell["implementation"] in names and transport_of(cell["testbed"]) == "datagram"
+    ]
+    sizes = sorted({int(cell["msg_bytes"]) for cell in cells})
+    wanted = {sizes[0], sizes[-1]} if sizes else set()
+    return [
+        {
+            "testbed": cell["condition"],
+            "driver": names[cell["implementation"]],
+            "datagram_bytes": cell["msg_bytes"],
+            "n_streams": cell["n_threads"],
+            "side": side,
+            "top": _top(category_shares(cell["sides"][side])),
+        }
+        for cell in cells
+        if int(cell["msg_bytes"]) in wanted
+        for side in SIDES
+        if side in cell["sides"]
+    ]
+
+
+def _top(shares: Mapping[str, Mapping[str, Any]], n: int = 3) -> list[dict[str, Any]]:
+    rows = sorted(((share["median"], title) for title, share in shares.items()), reverse=True)
+    return [{"title": title, "share": share} for share, title in rows[:n]]

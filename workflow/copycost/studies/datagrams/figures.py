@@ -1,0 +1,184 @@
+"""Figures of the datagrams: bitrate and loss against size, and what one costs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from copycost.figures.style import styled
+from copycost.figures.tables import Drawn
+from copycost.figures.text import empty_figure
+from copycost.studies.driven.figures import (
+    draw_fits,
+    draw_intervals,
+    finish,
+    grid_of,
+    looks_of,
+    name_panel,
+    note_on_points,
+)
+from copycost.wording.filters import exact_size, thousands
+
+_PANEL_CM = 5.2
+# from one labelled size to the next: labels of closer ones would overlap
+_LEAST_STEP = 1.4
+_NOTHING = "No datagrams were measured."
+
+
+def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
+    """Draw the figure of that name."""
+    return {"bitrate_and_loss": draw_bitrate_and_loss, "cost": draw_cost}[name](facts)
+
+
+def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
+    """Return one row per point and quantity of every curve, the table behind both figures.
+
+    Columns
+    -------
+    panel : str
+        Testbed, and driver where there are several.
+    n_streams, datagram_bytes : int
+    quantity : str
+        ``sent``, ``received`` [Gbit/s], ``loss`` [%], ``sender``, ``receiver`` [ns per datagram].
+    value, low, high : float
+        Median and interval.
+    fitted : float
+        Of the two-term cost; NaN elsewhere.
+    state : str
+        ``measured``.
+    """
+    several = len({curve["driver"] for curve in facts["curves"]}) > 1
+    rows: list[dict[str, Any]] = []
+    for curve in facts["curves"]:
+        panel = str(curve["testbed"]) + (f", {curve['driver']}" if several else "")
+        for point in curve["points"]:
+            for quantity, column, scale in _QUANTITIES:
+                found = point[column]
+                if found is None:
+                    continue
+                cost = curve["costs"].get(quantity)
+                size = point["datagram_bytes"]
+                rows.append(
+                    {
+                        "panel": panel,
+                        "n_streams": curve["n_streams"],
+                        "datagram_bytes": size,
+                        "quantity": quantity,
+                        "value": found["median"] * scale,
+                        "low": None if found["low"] is None else found["low"] * scale,
+                        "high": None if found["high"] is None else found["high"] * scale,
+                        "fitted": None
+                        if cost is None
+                        else cost["fixed_ns"]["value"] + cost["ns_per_byte"]["value"] * size,
+                        "state": "measured",
+                    }
+                )
+    return pd.DataFrame(rows, columns=list(_COLUMNS))
+
+
+_QUANTITIES = (
+    ("sent", "sent_bits_per_s", 1e-9),
+    ("received", "bits_per_s", 1e-9),
+    ("loss", "loss", 100.0),
+    ("sender", "sender_ns", 1.0),
+    ("receiver", "receiver_ns", 1.0),
+)
+_COLUMNS = (
+    "panel",
+    "n_streams",
+    "datagram_bytes",
+    "quantity",
+    "value",
+    "low",
+    "high",
+    "fitted",
+    "state",
+)
+
+
+@styled
+def draw_bitrate_and_loss(facts: Mapping[str, Any]) -> Drawn:
+    """Draw what is sent and received, and below it the share that is lost, against size."""
+    data = points_table(facts)
+    data = data[data["quantity"].isin(["sent", "received", "loss"])].reset_index(drop=True)
+    if data.empty:
+        return Drawn(empty_figure(_NOTHING), data)
+    data["row"] = np.where(data["quantity"] == "loss", "loss [%]", "bitrate [Gbit/s]")
+    grid = grid_of(data, "row", _PANEL_CM, share_y=False)
+    for (row, panel), axes in grid.axes_dict.items():
+        part = data[(data["panel"] == panel) & (data["row"] == row)]
+        for quantity, some in part.groupby("quantity"):
+            _lines(axes, some, hollow=quantity == "received")
+        _finish_axes(grid, axes, part, panel, row, int(row.startswith("loss")))
+        top = float(part["value"].max())
+        axes.set_ylim(0, top * 1.12 if top > 0 else 1)
+    looks = "Filled, solid: sent, and loss. Hollow, dotted: received."
+    return _drawn(grid, data, [looks, note_on_points(facts, data["low"], cut=True)])
+
+
+@styled
+def draw_cost(facts: Mapping[str, Any]) -> Drawn:
+    """Draw CPU time per datagram against size, for both sides, with the two-term fit."""
+    data = points_table(facts)
+    data = data[data["quantity"].isin(["sender", "receiver"])].reset_index(drop=True)
+    if data.empty:
+        return Drawn(empty_figure(_NOTHING), data)
+    data["row"] = data["quantity"]
+    grid = grid_of(data, "row", _PANEL_CM, share_y=False)
+    for (side, panel), axes in grid.axes_dict.items():
+        part = data[(data["panel"] == panel) & (data["row"] == side)]
+        _lines(axes, part, hollow=False, joined=False)
+        fitted = part["fitted"].astype(float)
+        # a logarithmic axis has no place for 0 and less
+        draw_fits(axes, part.assign(fitted=fitted.where(fitted > 0)), "datagram_bytes", "fitted")
+        title, is_last = f"{panel}, {side}", int(side == "receiver")
+        _finish_axes(grid, axes, part, title, "CPU [ns per datagram]", is_last)
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: thousands(ns)))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    lines = "Lines: a fixed cost and a cost per byte, fitted."
+    return _drawn(grid, data, [lines, note_on_points(facts, data["low"])])
+
+
+def _lines(axes: Axes, data: pd.DataFrame, *, hollow: bool, joined: bool = True) -> None:
+    """Draw one quantity, a colour and marker per number of streams."""
+    for look, part in looks_of(data):
+        draw_intervals(axes, part, "datagram_bytes", ("low", "high"), look)
+        sns.lineplot(
+            part,
+            x="datagram_bytes",
+            y="value",
+            color=look.colour,
+            marker=look.marker,
+            markerfacecolor="white" if hollow else look.colour,
+            markeredgecolor=look.colour,
+            linestyle=((0, (1, 1.5)) if hollow else "-") if joined else "",
+            label=None if hollow else look.label,
+            estimator=None,
+            legend=False,
+            ax=axes,
+        )
+
+
+def _finish_axes(
+    grid: sns.FacetGrid, axes: Axes, data: pd.DataFrame, title: str, y_label: str, row: int
+) -> None:
+    """Label the axes of one panel, the horizontal one only in the lowest row."""
+    sizes = sorted(data["datagram_bytes"].unique())
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_minor_locator(NullLocator())
+    shown: list[int] = []
+    for size in sizes:
+        if not shown or size >= _LEAST_STEP * shown[-1]:
+            shown.append(int(size))
+    axes.set_xticks(shown, [exact_size(size) for size in shown], rotation=45, ha="right")
+    name_panel(grid, axes, title, "" if row == 0 else "datagram size", y_label)
+
+
+def _drawn(grid: sns.FacetGrid, data: pd.DataFrame, note: Sequence[str]) -> Drawn:
+    return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data.drop(columns="row"))

@@ -1,0 +1,202 @@
+"""Measure what a plain memcpy costs, by working set: from the L1 cache to out of all caches."""
+
+import json
+import logging
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+from copycost.build.checkout import current_commit
+from copycost.drivers.failure import AGAIN, Verdict
+from copycost.drivers.programs.side import EXIT_UNAVAILABLE
+from copycost.drivers.programs.working_set import NotEnoughMemory, require_memory, ring_bytes
+from copycost.errors import ConfigError
+from copycost.grid.conditions import COLD
+from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
+from copycost.hosts.parent import MeasurementStopped, watched_parents
+from copycost.hosts.placement import place
+from copycost.observers.disturbance import lock_warning
+from copycost.records.record import host_digest
+from copycost.studies.memory.record import SCHEMA_VERSION, MemoryRecord
+
+# values for each working set, so that there is an interval around their median
+_REPETITIONS = 5
+# the largest working set at least, so that hosts can be laid beside each other [bytes]
+_LEAST_MAX_BYTES = 256 << 20
+_LIMIT_S = 120.0
+
+_log = logging.getLogger(__name__)
+
+
+def measure_memory(
+    program: Path,
+    host: Mapping[str, Any],
+    sender_cpus: Sequence[int] | None = None,
+    lock_path: Path | None = None,
+) -> MemoryRecord:
+    """Measure the memory floor of this host; a failure is a record too, with reason and remedy.
+
+    Parameters
+    ----------
+    program : Path
+        `memory_floor`, which copies by memcpy and prints the times.
+    host : mapping
+        The host facts, which say how large the last-level cache is.
+    sender_cpus : sequence of int, optional
+        Where senders run; the first of them is taken. By default as for senders.
+    lock_path : Path, optional
+        Lock against overlapping measurements; by default the one that all runs on a host share.
+
+    Raises
+    ------
+    HostError
+        If the lock cannot be opened.
+    MeasurementStopped
+        After Ctrl-C, or if the process that waits for the record is gone.
+    """
+    path = lock_path or host_lock_path()
+    try:
+        with watched_parents() as parent_fds, measurement_lock(path, parent_fds) as lock:
+            record = _start_record(host, lock)
+            outcome = _measure(record, program, sender_cpus, parent_fds, lock.fd)
+            record["end_ns"] = time.monotonic_ns()
+    except KeyboardInterrupt:
+        raise MeasurementStopped("memory floor: interrupted; run again to go on") from None
+    record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
+    if isinstance(outcome, Verdict):
+        record["status"], record["reason"] = outcome.status, outcome.reason
+        record["remedy"] = outcome.remedy
+        _log.warning("%s: %s; %s", outcome.status, outcome.reason, outcome.remedy)
+    else:
+        record["status"], record["floor"] = "measured", outcome
+    return record
+
+
+def _start_record(host: Mapping[str, Any], lock: HeldLock) -> MemoryRecord:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "status": "failed",
+        "reason": None,
+        "remedy": None,
+        "settings": {
+            "cpu": 0,
+            "max_bytes": max(_LEAST_MAX_BYTES, ring_bytes(COLD, host)),
+            "repetitions": _REPETITIONS,
+        },
+        "host_digest": host_digest(host),
+        "commit": current_commit(),
+        "boot_id": Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
+        "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "start_ns": time.monotonic_ns(),
+        "end_ns": 0,
+        "lock_wait_s": lock.wait_s,
+        "wall_s": 0.0,
+        "floor": None,
+        "warnings": lock_warning(lock.wait_s),
+    }
+
+
+def _measure(
+    record: MemoryRecord,
+    program: Path,
+    sender_cpus: Sequence[int] | None,
+    parent_fds: Sequence[int],
+    lock_fd: int,
+) -> dict[str, Any] | Verdict:
+    settings = record["settings"]
+    try:
+        settings["cpu"] = place(sender_cpus, None).sender_cpus[0]
+        require_memory(
+            settings["max_bytes"], "the two buffers", "stop what holds the memory, then " + AGAIN
+        )
+        return _run(
+            [
+                str(program.absolute()),
+                "--max-bytes",
+                str(settings["max_bytes"]),
+                "--repetitions",
+                str(settings["repetitions"]),
+                "--cpu",
+                str(settings["cpu"]),
+            ],
+            parent_fds,
+            lock_fd,
+        )
+    except NotEnoughMemory as error:
+        return Verdict("failed", error.reason, error.remedy)
+    except ConfigError as error:
+        return Verdict("failed", str(error), "change measure.cpus in config.yaml")
+
+
+def _run(command: list[str], parent_fds: Sequence[int], lock_fd: int) -> dict[str, Any] | Verdict:
+    """Run the program to its end, or until nobody waits for it any more."""
+    with TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                pass_fds=(lock_fd,),
+                process_group=0,
+                env={**os.environ, "LC_ALL": "C"},
+            )
+        except OSError as error:
+            return Verdict("failed", f"{command[0]}: cannot be started: {error.strerror}", AGAIN)
+        try:
+            in_time = _await(process, parent_fds)
+        finally:
+            process.kill()
+            process.wait()
+        if not in_time:
+            return Verdict("failed", f"memory_floor did not end within {_LIMIT_S:g} s", AGAIN)
+        errors.seek(0)
+        output.seek(0)
+        return _judge(process.returncode, output.read(), errors.read())
+
+
+def _await(process: subprocess.Popen[bytes], parent_fds: Sequence[int]) -> bool:
+    """Wait until the program has ended; return whether it did in time.
+
+    Raises
+    ------
+    MeasurementStopped
+        If the workflow is gone.
+    """
+    pidfd = os.pidfd_open(process.pid)
+    try:
+        ready, _, _ = select.select([pidfd, *parent_fds], [], [], _LIMIT_S)
+    finally:
+        os.close(pidfd)
+    if set(ready).intersection(parent_fds):
+        raise MeasurementStopped("the workflow ended while memory was measured; run it again")
+    return bool(ready)
+
+
+def _judge(code: int, output: str, errors: str) -> dict[str, Any] | Verdict:
+    """Return what the program printed, or why that is no measurement."""
+    if code < 0:
+        reason = f"memory_floor was killed by {signal.Signals(-code).name}"
+        return Verdict(
+            "failed", reason, f"look for the out-of-memory killer in dmesg, then {AGAIN}"
+        )
+    said = (errors.strip().splitlines() or ["memory_floor said nothing"])[-1]
+    if code == EXIT_UNAVAILABLE:
+        return Verdict("skipped", said, "set measure.memory_floor to false in config.yaml")
+    if code != 0:
+        return Verdict("failed", f"{said} (exit status {code})", AGAIN)
+    try:
+        floor = json.loads(output)
+    except ValueError:
+        floor = None
+    if not isinstance(floor, dict):
+        found = f"memory_floor printed no JSON object but {output[:80]!r}"
+        return Verdict("failed", found, "build the program again: delete results/bin")
+    return floor

@@ -1,0 +1,47 @@
+"""The record of the memory floor, results/memory.json: its shape, how it is checked and written."""
+
+from typing import Any, TypedDict
+
+from copycost.build.checkout import SCHEMAS
+from copycost.records.kind import RecordKind
+from copycost.records.record import Disturbance, Status
+
+SCHEMA_PATH = SCHEMAS / "memory.schema.yaml"
+SCHEMA_VERSION = 1
+
+
+class MemorySettings(TypedDict):
+    """How it was measured: on which CPU, up to which working set [bytes], how often [count]."""
+
+    cpu: int
+    max_bytes: int
+    repetitions: int
+
+
+class MemoryRecord(TypedDict):
+    """One measurement of the memory floor; keys as in `memory.schema.yaml`.
+
+    `floor` is what the program printed; None unless `status` is measured. The stamps mean the same
+    as in the record of a repetition.
+    """
+
+    schema_version: int
+    status: Status
+    reason: str | None
+    remedy: str | None
+    settings: MemorySettings
+    host_digest: str
+    commit: str | None
+    boot_id: str
+    started_at: str
+    start_ns: int
+    end_ns: int
+    lock_wait_s: float
+    wall_s: float
+    floor: dict[str, Any] | None
+    warnings: list[Disturbance]
+
+
+# see `RecordKind`
+_MEMORY: RecordKind[MemoryRecord] = RecordKind(SCHEMA_PATH, "a record of the memory floor", "that")
+read_memory, write_memory = _MEMORY.read, _MEMORY.write

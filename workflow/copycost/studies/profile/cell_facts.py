@@ -1,0 +1,128 @@
+"""Facts on each profiled cell: throughput, CPU use, and what each side did with it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from copycost.analysis.labels import copied_label
+from copycost.grid.conditions import Condition
+from copycost.stats.estimates import estimate
+from copycost.stats.settings import StatisticsSettings
+from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
+from copycost.studies.profile.grid import CellKey
+from copycost.studies.profile.names import SIDES, slug_of
+from copycost.studies.profile.shares import Lists, Share
+from copycost.studies.profile.tables import Repetition
+
+_TOP_CATEGORIES = 3
+
+
+def cell_facts(
+    key: CellKey, cell: Sequence[Repetition], lists: Lists, settings: StatisticsSettings
+) -> dict[str, Any]:
+    """Return what is known of a cell from its measured repetitions (at least one)."""
+    condition, testbed, implementation, msg_bytes, n_threads, working_set, receiver = key
+    runs = [one.record["sampled"] for one in cell]
+    rates = [run["received_bytes"] * 8 / run["window_s"] for run in runs if run]
+    found = {
+        side: _side(side, cell, lists, settings)
+        for side in SIDES
+        if any(side in one.shares for one in cell)
+    }
+    return {
+        "slug": slug_of(key),
+        "condition": condition,
+        "testbed": testbed,
+        "implementation": implementation,
+        "msg_bytes": msg_bytes,
+        "n_threads": n_threads,
+        "working_set": working_set,
+        "receiver": receiver,
+        "sender_only": Condition(testbed, working_set, receiver).sender_only,
+        "n": len(cell),
+        "throughput_bits_per_s": estimate(rates, settings),
+        "copied_share": copied_share(cell),
+        "labels": labels_of({implementation: cell}),
+        "sides": found,
+        "category_rows": _category_rows(found, lists),
+    }
+
+
+def copied_share(cell: Sequence[Repetition]) -> dict[str, float] | None:
+    """Return which share of the zero-copy sends the kernel copied after all, None without any."""
+    runs = [one.record["sampled"] for one in cell]
+    copied = [run["copied_share"] for run in runs if run and run["copied_share"] is not None]
+    return {"low": min(copied), "high": max(copied)} if copied else None
+
+
+def labels_of(cells: Mapping[str, Sequence[Repetition]]) -> dict[str, str]:
+    """Return what implementations are called whose zero-copy sends were copied after all."""
+    found = {}
+    for implementation, cell in cells.items():
+        share = copied_share(cell)
+        label = copied_label(share["low"], share["high"]) if share else None
+        if label is not None:
+            found[implementation] = label
+    return found
+
+
+def _category_rows(sides: Mapping[str, Any], lists: Lists) -> list[dict[str, Any]]:
+    """Return the categories with what each side has of them, in the order of the lists."""
+    rows = []
+    for category in lists.categories.all:
+        found = {
+            side: entry["own"]
+            for side, facts in sides.items()
+            for entry in facts["categories"]
+            if entry["name"] == category.name
+        }
+        if found or category.name == UNCATEGORISED:
+            rows.append({"name": category.name, "title": category.title, "sides": found})
+    return rows
+
+
+def _side(
+    side: str, cell: Sequence[Repetition], lists: Lists, settings: StatisticsSettings
+) -> dict[str, Any]:
+    """Return what one side used, and for what; categories in the order of the lists."""
+    present = [one for one in cell if side in one.shares]
+    tables = [one.shares[side].categories for one in present]
+    cpus = [one.cpus(side) for one in present]
+    n_threads = cell[0].key[4]
+    categories = []
+    for category in lists.categories.all:
+        shares = [table.get(category.name, Share()).own for table in tables]
+        if any(shares):
+            scaled = [a * b for a, b in zip(shares, cpus, strict=True)]
+            own = {
+                "share": estimate(shares, settings, is_share=True),
+                "cpus": estimate(scaled, settings, most=n_threads),
+            }
+            categories.append({"name": category.name, "title": category.title, "own": own})
+    return {
+        "n": len(present),
+        "cpus": estimate(cpus, settings, most=n_threads),
+        "categories": categories,
+        "acknowledging": estimate(
+            [_share_through(one.stacks[side], lists.acknowledging[side]) for one in present],
+            settings,
+            is_share=True,
+        ),
+        "top": _top(categories),
+        "uncategorised": max(table.get(UNCATEGORISED, Share()).own for table in tables),
+    }
+
+
+def _share_through(stacks: Mapping[Stack, int], names: Collection[str]) -> float:
+    """Return the share of the samples that go through any of some functions."""
+    through = sum(
+        weight
+        for stack, weight in stacks.items()
+        if any(plain_name(frame) in names for frame in stack)
+    )
+    return through / sum(stacks.values())
+
+
+def _top(categories: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the titles of the categories that take most, at most three."""
+    ranked = sorted(categories, key=lambda row: -row["own"]["share"]["median"])
+    return [str(row["title"]) for row in ranked[:_TOP_CATEGORIES]]

@@ -1,0 +1,154 @@
+"""Published call chains beside ours, matched by lists of names."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from copycost.grid.capabilities import transport_of
+from copycost.stats.estimates import estimate
+from copycost.stats.settings import StatisticsSettings
+from copycost.studies.profile.cell_facts import labels_of
+from copycost.studies.profile.functions import plain_name
+from copycost.studies.profile.grid import CellKey
+from copycost.studies.profile.paths import Chain, ChainNames
+from copycost.studies.profile.shares import Share
+from copycost.studies.profile.tables import Repetition
+
+_PROTOCOLS = {"tcp": "stream", "udp": "datagram"}
+
+
+def read_published(path: Path) -> list[dict[str, str]]:
+    """Return the rows of data/published/function-shares.csv."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def published_chains(rows: Sequence[Mapping[str, str]], names: ChainNames) -> tuple[Chain, ...]:
+    """Return every call chain that is published, once."""
+    paths = dict.fromkeys(row["call_path"] for row in rows)
+    return tuple(names.chain(path) for path in paths)
+
+
+def chain_facts(
+    cells: Mapping[CellKey, Sequence[Repetition]],
+    published: Sequence[Mapping[str, str]],
+    names: ChainNames,
+    settings: StatisticsSettings,
+) -> list[dict[str, Any]]:
+    """Return one table for each published scenario that some of our cells stand beside.
+
+    A published scenario stands beside cells of the same protocol with as many streams; among
+    datagrams, beside those whose size is nearest.
+    """
+    tables = []
+    for scenario, protocol, streams, datagram in dict.fromkeys(map(_scenario, published)):
+        beside = names.scenarios.get(scenario)
+        if beside is None:
+            continue
+        rows = [
+            row for row in published if _scenario(row) == (scenario, protocol, streams, datagram)
+        ]
+        for condition in dict.fromkeys(key[0] for key in cells):
+            ours = {
+                key: cell
+                for key, cell in cells.items()
+                if key[0] == condition
+                and key[1] in beside["testbeds"]
+                and transport_of(key[1]) == _PROTOCOLS[protocol]
+                and str(key[4]) == streams
+                and (not datagram or _nearest(key[3], scenario, published) == int(datagram))
+            }
+            if ours:
+                tables.append(
+                    {
+                        "scenario": scenario,
+                        "protocol": protocol,
+                        "n_threads": int(streams),
+                        "datagram_bytes": int(datagram) if datagram else None,
+                        "condition": condition,
+                        "same_path": next(iter(ours))[1] in beside["same_path"],
+                        "cells": [{"implementation": key[2], "msg_bytes": key[3]} for key in ours],
+                        "labels": labels_of({key[2]: cell for key, cell in ours.items()}),
+                        **_rows(rows, ours, names, settings),
+                    }
+                )
+    return tables
+
+
+def _scenario(row: Mapping[str, str]) -> tuple[str, str, str, str]:
+    return row["scenario"], row["protocol"], row["parallel_streams"], row["datagram_bytes"]
+
+
+def _nearest(datagram_bytes: int, scenario: str, published: Sequence[Mapping[str, str]]) -> int:
+    """Return the size of datagrams in a published scenario that is nearest to one."""
+    sizes = {
+        int(row["datagram_bytes"])
+        for row in published
+        if row["scenario"] == scenario and row["datagram_bytes"]
+    }
+    return min(sizes, key=lambda size: abs(size - datagram_bytes))
+
+
+def _rows(
+    rows: Sequence[Mapping[str, str]],
+    ours: Mapping[CellKey, Sequence[Repetition]],
+    names: ChainNames,
+    settings: StatisticsSettings,
+) -> dict[str, Any]:
+    """Return the chains of a scenario, and what became of the published names here."""
+    found = [_row(row, ours, names, settings) for row in rows]
+    here: dict[str, dict[str, None]] = {}
+    for row in found:
+        seen = here.setdefault(row["call_path"][-1], {})
+        for one in row["ours"]:
+            seen.update(dict.fromkeys(one["seen_as"]))
+    return {
+        "rows": found,
+        "renamed": [
+            {"published": name, "here": next(iter(seen)), "note": names.notes[name]}
+            for name, seen in here.items()
+            if seen and name not in seen
+        ],
+        "missing": [name for name, seen in here.items() if not seen],
+    }
+
+
+def _row(
+    row: Mapping[str, str],
+    ours: Mapping[CellKey, Sequence[Repetition]],
+    names: ChainNames,
+    settings: StatisticsSettings,
+) -> dict[str, Any]:
+    """Return one chain: the published CPU use and ours, None where it was in no stack."""
+    path, side = row["call_path"], row["side"]
+    found = []
+    for key, cell in ours.items():
+        present = [one for one in cell if side in one.shares]
+        shares = [one.shares[side].chains.get(path, Share()).inclusive for one in present]
+        seen = any(share > 0 for share in shares)
+        values = [s * one.cpus(side) for s, one in zip(shares, present, strict=True)]
+        found.append(
+            {
+                "cpus": estimate(values, settings, most=key[4]) if seen else None,
+                "seen_as": _seen_as(path, side, present, names) if seen else [],
+            }
+        )
+    return {
+        "side": side,
+        "call_path": path.split(";"),
+        "published_cpus": float(row["cpu_percent"]) / 100.0,
+        "ours": found,
+        "note": names.notes[path.split(";")[-1]],
+    }
+
+
+def _seen_as(path: str, side: str, present: Sequence[Repetition], names: ChainNames) -> list[str]:
+    """Return the names under which the last function of a chain was seen, the usual one first."""
+    wanted = names.names[path.split(";")[-1]]
+    sums: dict[str, float] = {}
+    for one in present:
+        for frame, share in one.shares[side].functions.items():
+            if plain_name(frame) in wanted:
+                sums[plain_name(frame)] = sums.get(plain_name(frame), 0.0) + share.inclusive
+    return sorted(sums, key=lambda name: (-sums[name], name))

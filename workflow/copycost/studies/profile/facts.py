@@ -1,0 +1,205 @@
+"""Everything that the chapter on function chains says, as plain values."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from copycost.config.profile import Profile
+from copycost.stats.ratios import paired_ratio
+from copycost.stats.settings import StatisticsSettings
+from copycost.studies.profile.cell_facts import cell_facts
+from copycost.studies.profile.chain_facts import chain_facts, published_chains, read_published
+from copycost.studies.profile.difference_facts import difference_facts, rounds_of
+from copycost.studies.profile.functions import load_categories
+from copycost.studies.profile.names import pairs_of
+from copycost.studies.profile.paths import load_chain_names, load_data_path
+from copycost.studies.profile.shares import Lists
+from copycost.studies.profile.tables import Repetition, by_cell
+
+SCHEMA_VERSION = 1
+
+_NOTABLE_TRACING = 0.01
+# more pictures would bury the text; all of them are files
+_MOST_SHOWN = 4
+
+MOST_UNCATEGORISED = 0.05
+"""From which share on the text warns that the lists of functions do not know this kernel."""
+
+
+def load_lists(functions: Path, published: Path) -> Lists:
+    """Return all lists of names: of data/functions, and the chains of data/published."""
+    names = load_chain_names(functions)
+    rows = read_published(published / "function-shares.csv")
+    return Lists(
+        load_categories(functions),
+        load_data_path(functions),
+        published_chains(rows, names),
+        names.acknowledging,
+    )
+
+
+def profile_facts(
+    repetitions: Sequence[Repetition],
+    profile: Profile,
+    lists: Lists,
+    data: Path,
+    settings: StatisticsSettings,
+) -> dict[str, Any]:
+    """Return the facts of the study.
+
+    Parameters
+    ----------
+    repetitions : sequence of Repetition
+        All of them, also those without a measurement.
+    profile : Profile
+        The section of the configuration.
+    lists : Lists
+        What functions are.
+    data : Path
+        The folder `data`.
+    settings : StatisticsSettings
+        For the intervals.
+    """
+    cells = by_cell(repetitions)
+    names = load_chain_names(data / "functions")
+    published = read_published(data / "published" / "function-shares.csv")
+    differences = (
+        difference_facts(pair, rounds_of(cells, pair), lists, settings)
+        for pair in pairs_of(cells, profile.differences)
+    )
+    changed = [one for one in differences if one is not None]
+    measured = [one for one in repetitions if one.record["status"] == "measured"]
+    found = [cell_facts(key, cell, lists, settings) for key, cell in cells.items()]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "confidence": settings.confidence,
+        "n_measured": len(measured),
+        "losses": _losses(repetitions),
+        "sampling": _sampling(measured, profile.event),
+        "overhead": _overhead(measured, settings.confidence),
+        "uncategorised": _uncategorised(found),
+        "titles": {one.name: one.title for one in lists.categories.all},
+        "tracing": _tracing(found),
+        "cells": found,
+        "shown": _shown(found, changed),
+        "published_source": names.source,
+        "chains": chain_facts(cells, published, names, settings),
+        "differences": changed,
+    }
+
+
+def _tracing(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return where others that watch this host take most, None if they take hardly anything."""
+    found = [
+        {"share": entry["own"]["share"]["median"], "side": name, "cell": cell["slug"]}
+        for cell in cells
+        for name, side in cell["sides"].items()
+        for entry in side["categories"]
+        if entry["name"] == "tracing"
+    ]
+    most = max(found, key=lambda one: float(one["share"]), default=None)
+    return most if most is not None and most["share"] >= _NOTABLE_TRACING else None
+
+
+def _shown(
+    cells: Sequence[Mapping[str, Any]], differences: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Return the cells whose pictures the report shows: first those that are compared."""
+    compared = [slug for one in differences for slug in one["cells"]]
+    return list(dict.fromkeys([*compared, *(cell["slug"] for cell in cells)]))[:_MOST_SHOWN]
+
+
+def _losses(repetitions: Iterable[Repetition]) -> list[dict[str, Any]]:
+    """Return why repetitions were not measured, each reason once."""
+    counts: dict[tuple[str, str, str], int] = {}
+    for one in repetitions:
+        record = one.record
+        if record["status"] != "measured":
+            key = (record["status"], record["reason"] or "", record["remedy"] or "")
+            counts[key] = counts.get(key, 0) + 1
+    return [
+        {"status": status, "reason": reason, "remedy": remedy, "n": n}
+        for (status, reason, remedy), n in counts.items()
+    ]
+
+
+def _sampling(measured: Sequence[Repetition], choice: str) -> dict[str, Any] | None:
+    """Return how it was sampled, and how complete that is."""
+    all_of_them = [one.record["sampling"] for one in measured if one.record["sampling"]]
+    if not all_of_them:
+        return None
+    samples = sum(side["samples"] for one in all_of_them for side in one["sides"].values())
+    lost = sum(one["lost"] for one in all_of_them)
+    return {
+        "choice": choice,
+        "sources": sorted({one["source"] for one in all_of_them}),
+        "frequency_hz": max(one["frequency_hz"] for one in all_of_them),
+        "n_samples": samples,
+        "n_lost": lost,
+        "n_samples_and_lost": samples + lost,
+        "lost_share": lost / (samples + lost) if samples + lost else 0.0,
+        "n_truncated": sum(one["truncated"] for one in all_of_them),
+        "timer_agreement": _timer_agreement(measured),
+    }
+
+
+def _timer_agreement(measured: Sequence[Repetition]) -> dict[str, float] | None:
+    """Return the CPU time that the timer's samples add up to, over what perf stat counted.
+
+    Samples of the timer stand for a known time each, so both must agree; None where the cycle
+    counter sampled.
+    """
+    ratios = []
+    for one in measured:
+        sampling, run = one.record["sampling"], one.record["sampled"]
+        if sampling is None or run is None or sampling["source"] != "timer":
+            continue
+        ratios += [
+            side["weight"] / run["sides"][name]["cpu_ns"]
+            for name, side in sampling["sides"].items()
+            if run["sides"][name]["cpu_ns"] > 0
+        ]
+    if not ratios:
+        return None
+    return {"median": float(np.median(ratios)), "least": min(ratios), "most": max(ratios)}
+
+
+def _overhead(measured: Sequence[Repetition], confidence: float) -> dict[str, Any] | None:
+    """Return throughput while sampled over throughput right before or after without sampling.
+
+    `most_lost` is the share of the throughput that sampling costs by the lower end of the interval.
+    """
+    logs = []
+    for one in measured:
+        sampled, plain = one.record["sampled"], one.record["plain"]
+        if sampled and plain and sampled["received_bytes"] and plain["received_bytes"]:
+            rates = [run["received_bytes"] / run["window_s"] for run in (sampled, plain)]
+            logs.append(math.log(rates[0] / rates[1]))
+    ratio = paired_ratio(np.array(logs), confidence)
+    if not ratio.n_pairs:
+        return None
+    return {
+        "n_pairs": ratio.n_pairs,
+        "value": ratio.value,
+        "low": ratio.low if ratio.n_pairs > 1 else None,
+        "high": ratio.high if ratio.n_pairs > 1 else None,
+        "most_lost": max(0.0, 1.0 - ratio.low) if ratio.n_pairs > 1 else None,
+        "direction": str(ratio.direction),
+    }
+
+
+def _uncategorised(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return the largest share of a repetition's side that no list of functions knows."""
+    sides = [
+        {"share": side["uncategorised"], "side": name, "implementation": cell["implementation"],
+         "condition": cell["condition"]}
+        for cell in cells
+        for name, side in cell["sides"].items()
+    ]  # fmt: skip
+    if not sides:
+        return None
+    largest = max(sides, key=lambda one: float(one["share"]))
+    return {**largest, "too_much": largest["share"] > MOST_UNCATEGORISED}

@@ -1,0 +1,69 @@
+"""Folded stacks: what is kept of a profile, one line per different stack.
+
+``sender;__send;...;tcp_sendmsg_[k];tcp_sendmsg_locked_[k];_copy_from_iter_[k] 171085500``: the
+side, the frames from the outermost in, a space, and the weight. Flame graph programs read that.
+
+Source: stackcollapse-perf.pl of https://github.com/brendangregg/FlameGraph, from where the form and
+the marks at the end of names come.
+"""
+
+import gzip
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from copycost.errors import ParseError
+from copycost.perf.script import Stacks
+
+SUFFIX = ".folded.gz"
+
+
+def write_folded(sides: Mapping[str, Stacks], path: Path) -> None:
+    """Write the stacks of all sides, the heaviest first, all of them or nothing.
+
+    The same stacks give the same file, byte by byte.
+    """
+    lines = [
+        (f"{side};{stack}", weight)
+        for side, stacks in sides.items()
+        for stack, weight in stacks.weights.items()
+    ]
+    lines.sort(key=lambda line: (-line[1], line[0]))
+    text = "".join(f"{stack} {weight}\n" for stack, weight in lines)
+    partial = path.with_name(f".{path.name}.partial")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with partial.open("wb") as file:
+            file.write(gzip.compress(text.encode(), mtime=0))
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_folded(path: Path) -> dict[str, dict[tuple[str, ...], int]]:
+    """Return by side the weight of each stack, which is a tuple of names, outermost first.
+
+    Raises
+    ------
+    ParseError
+        If the file is not one of `write_folded`; the message names the line.
+    """
+    sides: dict[str, dict[tuple[str, ...], int]] = {}
+    try:
+        text = gzip.decompress(path.read_bytes()).decode()
+    except (EOFError, OSError, UnicodeDecodeError) as error:
+        raise ParseError(
+            f"{path}: {error}; expected compressed folded stacks, so the file was cut off or is not"
+            " copycost's: delete it and its record to measure that repetition again"
+        ) from error
+    for number, line in enumerate(text.splitlines(), 1):
+        stack, _, weight = line.rpartition(" ")
+        side, *frames = stack.split(";")
+        if not frames or not weight.isdecimal():
+            raise ParseError(
+                f"{path}, line {number}: found {line[:100]!r}, expected SIDE;FRAME;FRAME... WEIGHT"
+            )
+        sides.setdefault(side, {})[tuple(frames)] = int(weight)
+    return sides

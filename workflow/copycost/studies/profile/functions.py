@@ -1,0 +1,151 @@
+"""What functions do, by the lists of data/functions, which hold all the names of a function."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from copycost.errors import DataError
+from copycost.perf.script import INLINED_MARK, KERNEL_MARK, UNKNOWN
+
+UNCATEGORISED = "uncategorised"
+"""The category of a function that no list names."""
+
+Stack = tuple[str, ...]
+"""Names of frames, outermost first, with their marks."""
+
+
+def plain_name(frame: str) -> str:
+    """Return the name of a frame's function without its mark."""
+    return frame.removesuffix(KERNEL_MARK).removesuffix(INLINED_MARK)
+
+
+def in_kernel(frame: str) -> bool:
+    """Tell whether a frame is the kernel's."""
+    return frame.endswith(KERNEL_MARK)
+
+
+class Names:
+    """Finds what a name stands for, by names and patterns; what it found is remembered.
+
+    Parameters
+    ----------
+    meanings : iterable of (str, str)
+        Name or pattern, and what it stands for.
+    where : str
+        The file, for messages.
+
+    Raises
+    ------
+    DataError
+        If one name or pattern stands for two things.
+    """
+
+    def __init__(self, meanings: Iterable[tuple[str, str]], where: str) -> None:
+        self._exact: dict[str, str] = {}
+        patterns: dict[str, str] = {}
+        for name, meaning in meanings:
+            table = patterns if "*" in name else self._exact
+            if table.setdefault(name, meaning) != meaning:
+                raise DataError(
+                    f"{where}: {name} is both {table[name]} and {meaning}; a name can be one thing"
+                )
+        # the longest pattern says most, so it is tried first
+        ordered = sorted(patterns.items(), key=lambda item: (-len(item[0]), item[0]))
+        self._patterns = [(re.compile(translate(name)), meaning) for name, meaning in ordered]
+        self._found: dict[str, str | None] = {}
+
+    def find(self, name: str) -> str | None:
+        """Return what a name stands for, None if no list has it."""
+        if name in self._exact:
+            return self._exact[name]
+        if name not in self._found:
+            self._found[name] = next(
+                (meaning for pattern, meaning in self._patterns if pattern.match(name)), None
+            )
+        return self._found[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One kind of work.
+
+    Attributes
+    ----------
+    name, title, about : str
+        Identifier, words for tables, and one sentence.
+    """
+
+    name: str
+    title: str
+    about: str
+
+
+class Categories:
+    """The categories of data/functions/categories.yaml."""
+
+    def __init__(self, tree: Mapping[str, Any], where: str) -> None:
+        rows = tree["categories"]
+        self.all: tuple[Category, ...] = (
+            *(Category(row["name"], row["title"], row["about"]) for row in rows),
+            Category(UNCATEGORISED, "not categorised", "functions that no list names"),
+        )
+        self._kernel = Names(_meanings(rows, "functions"), where)
+        self._user = Names(_meanings(rows, "user"), where)
+        self._transparent = Names(
+            ((name, "transparent") for row in tree["transparent"] for name in row["names"]), where
+        )
+
+    def of_frame(self, frame: str) -> str | None:
+        """Return the category of one function; None if it works for its caller."""
+        name = plain_name(frame)
+        if not in_kernel(frame):
+            return self._user.find(name) or UNCATEGORISED
+        if name == UNKNOWN:
+            return UNCATEGORISED
+        found = self._kernel.find(name)
+        if found is None and self._transparent.find(name) is not None:
+            return None
+        return found or UNCATEGORISED
+
+    def of_stack(self, stack: Stack) -> str:
+        """Return what the CPU did in a sample: the category of its innermost function."""
+        for frame in reversed(stack):
+            found = self.of_frame(frame)
+            if found is not None:
+                return found
+        return UNCATEGORISED
+
+    def within(self, stack: Stack) -> set[str]:
+        """Return all categories that a stack goes through."""
+        found = {self.of_frame(frame) for frame in stack}
+        found.add(self.of_stack(stack))
+        return {name for name in found if name is not None}
+
+
+def _meanings(rows: Sequence[Mapping[str, Any]], key: str) -> list[tuple[str, str]]:
+    return [
+        (name, row["name"])
+        for row in rows
+        for function in row.get(key, ())
+        for name in function["names"]
+    ]
+
+
+def load_categories(folder: Path) -> Categories:
+    """Return the categories that a folder (data/functions) describes.
+
+    Raises
+    ------
+    DataError
+        If the file is not of the form that its head describes.
+    """
+    path = folder / "categories.yaml"
+    try:
+        return Categories(yaml.safe_load(path.read_text(encoding="utf-8")), str(path))
+    except (KeyError, TypeError, yaml.YAMLError) as error:
+        raise DataError(f"{path}: {error!r}; expected lists of functions by category") from error

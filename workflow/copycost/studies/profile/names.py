@@ -1,0 +1,43 @@
+"""Names of cells, pairs of cells and pictures. Imports nothing heavy: every start reads it."""
+
+from collections.abc import Iterable, Sequence
+
+from copycost.studies.profile.grid import CellKey
+
+SIDES = ("sender", "receiver")
+
+Pair = tuple[CellKey, CellKey]
+"""Two cells that differ in nothing but the implementation."""
+
+
+def slug_of(key: CellKey) -> str:
+    """Return a name of a cell for files and ids: ``veth_two_copy_65536_1``."""
+    condition, _, implementation, msg_bytes, n_threads, _, _ = key
+    return f"{condition}_{implementation}_{msg_bytes}_{n_threads}"
+
+
+def pair_slug(pair: Pair) -> str:
+    """Return a name of a pair: ``veth_two_copy_65536_1_to_zero_copy``."""
+    return f"{slug_of(pair[0])}_to_{pair[1][2]}"
+
+
+def pairs_of(keys: Iterable[CellKey], wished: Sequence[tuple[str, str]]) -> list[Pair]:
+    """Return the pairs among cells that differ in nothing but the implementations wished."""
+    cells = list(keys)
+    found = []
+    for before, after in wished:
+        for key in cells:
+            other = (*key[:2], after, *key[3:])
+            if key[2] == before and other in cells:
+                found.append((key, other))
+    return found
+
+
+def figure_names(keys: Iterable[CellKey], differences: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the names of all pictures of a grid, whether or not its cells could be measured."""
+    cells = list(keys)
+    names = [f"path_{slug_of(key)}" for key in cells]
+    names += [f"flame_{slug_of(key)}_{side}" for key in cells for side in SIDES]
+    for pair in pairs_of(cells, differences):
+        names += [f"difference_{pair_slug(pair)}_{side}" for side in SIDES]
+    return names

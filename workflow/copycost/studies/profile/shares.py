@@ -1,0 +1,107 @@
+"""What the stacks of one side add up to: shares by call path, function, category, box and chain."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from copycost.studies.profile.functions import Categories, Stack, plain_name
+from copycost.studies.profile.paths import Chain, DataPath
+
+_Key = TypeVar("_Key")
+
+
+@dataclass(slots=True)
+class Share:
+    """Two shares of a side's samples, 0 to 1.
+
+    Attributes
+    ----------
+    inclusive : float
+        Samples in which it is anywhere in the stack.
+    own : float
+        Samples in which it is what the CPU was doing.
+    """
+
+    inclusive: float = 0.0
+    own: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SideShares:
+    """The shares of one side in one repetition; what was not seen is not in them.
+
+    Attributes
+    ----------
+    paths : dict
+        By call path, which is a tuple of frames.
+    functions : dict
+        By frame, wherever it was called from; one that calls itself counts once per sample.
+    categories : dict
+        By category; `own` shares add up to 1.
+    boxes : dict
+        By box of the data path; `own` shares add up to 1, `inclusive` ones are the same.
+    box_functions : dict
+        By box, the share of each function that put samples there.
+    chains : dict
+        By the published call path; `own` is 0.
+    """
+
+    paths: dict[Stack, Share] = field(default_factory=dict)
+    functions: dict[str, Share] = field(default_factory=dict)
+    categories: dict[str, Share] = field(default_factory=dict)
+    boxes: dict[str, Share] = field(default_factory=dict)
+    box_functions: dict[str, dict[str, float]] = field(default_factory=dict)
+    chains: dict[str, Share] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The lists of names that shares are made by."""
+
+    categories: Categories
+    data_path: DataPath
+    chains: tuple[Chain, ...] = ()
+    acknowledging: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+def shares_of(stacks: Mapping[Stack, int], side: str, lists: Lists) -> SideShares:
+    """Add up the stacks of one side.
+
+    Parameters
+    ----------
+    stacks : mapping
+        Weight by stack; at least one.
+    side : str
+        ``sender`` or ``receiver``.
+    lists : Lists
+        Which function is what.
+    """
+    found = SideShares()
+    total = sum(stacks.values())
+    for stack, weight in stacks.items():
+        share = weight / total
+        for depth in range(1, len(stack) + 1):
+            _add(found.paths, (stack[:depth],), share)
+        found.paths[stack].own += share
+        _add(found.functions, dict.fromkeys(stack), share)
+        found.functions[stack[-1]].own += share
+        category = lists.categories.of_stack(stack)
+        _add(found.categories, sorted(lists.categories.within(stack)), share)
+        found.categories[category].own += share
+        box, function = lists.data_path.of_stack(side, stack)
+        _add(found.boxes, (box,), share)
+        found.boxes[box].own += share
+        functions = found.box_functions.setdefault(box, {})
+        name = plain_name(function)
+        functions[name] = functions.get(name, 0.0) + share
+        chains = [";".join(chain.functions) for chain in lists.chains if chain.is_in(stack)]
+        _add(found.chains, chains, share)
+    return found
+
+
+def _add(table: dict[_Key, Share], keys: Iterable[_Key], share: float) -> None:
+    for key in keys:
+        entry = table.get(key)
+        if entry is None:
+            entry = table[key] = Share()
+        entry.inclusive += share

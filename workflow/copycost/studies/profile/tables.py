@@ -1,0 +1,203 @@
+"""From records and stacks to tidy tables: shares with intervals over the repetitions."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from copycost.grid.conditions import Condition
+from copycost.records.consistency import require_one_host, require_place
+from copycost.stats.estimates import intervals
+from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
+from copycost.studies.profile.folded import read_folded
+from copycost.studies.profile.functions import Stack, plain_name
+from copycost.studies.profile.grid import CellKey
+from copycost.studies.profile.record import ProfileRecord, folded_path, read_record
+from copycost.studies.profile.shares import Lists, Share, SideShares, shares_of
+from copycost.studies.profile.table_columns import KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
+
+KIB = 1024.0
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """One profiled repetition: its record, and per side what its stacks add up to.
+
+    Attributes
+    ----------
+    stacks : dict
+        Weight by stack, by side; empty unless measured.
+    shares : dict
+        By side.
+    """
+
+    record: ProfileRecord
+    stacks: dict[str, dict[Stack, int]]
+    shares: dict[str, SideShares]
+
+    @property
+    def key(self) -> CellKey:
+        """The cell, without the number of the repetition."""
+        cell = self.record["cell"]
+        condition = Condition(cell["testbed"], cell["working_set"], cell["receiver"]).slug
+        return (
+            condition,
+            cell["testbed"],
+            cell["implementation"],
+            cell["msg_bytes"],
+            cell["n_threads"],
+            cell["working_set"],
+            cell["receiver"],
+        )
+
+    @property
+    def received_bytes(self) -> int:
+        """Bytes received in the window of the sampled run."""
+        run = self.record["sampled"]
+        assert run is not None
+        return run["received_bytes"]
+
+    def cpus(self, side: str) -> float:
+        """CPUs that a side used in the window of the sampled run (1: one CPU, all of the time)."""
+        run = self.record["sampled"]
+        assert run is not None
+        return run["sides"][side]["cpu_ns"] / (run["window_s"] * 1e9)
+
+    def cpu_percent(self, side: str) -> float:
+        """CPU use of a side in percent of one CPU."""
+        return 100.0 * self.cpus(side)
+
+    def ns_per_kib(self, side: str) -> float:
+        """CPU time of a side per KiB received in the sampled run [ns]; NaN if nothing arrived."""
+        run = self.record["sampled"]
+        assert run is not None
+        received_kib = self.received_bytes / KIB
+        return run["sides"][side]["cpu_ns"] / received_kib if received_kib else float("nan")
+
+
+def read_repetitions(records: Iterable[Path], lists: Lists) -> list[Repetition]:
+    """Return all repetitions, sorted by cell and number.
+
+    Raises
+    ------
+    DataError
+        If a record is of another cell than its path says, or not all are of one host.
+    """
+    found = []
+    paths = list(records)
+    for path in paths:
+        record = read_record(path)
+        require_place(path, record)
+        stacks = read_folded(folded_path(path)) if record["status"] == "measured" else {}
+        # a side that slept through the window has no stacks, and nothing to share out
+        shares = {side: shares_of(one, side, lists) for side, one in stacks.items() if one}
+        found.append(Repetition(record, stacks, shares))
+    require_one_host([one.record["host_digest"] for one in found], paths.__getitem__)
+    return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))
+
+
+def by_cell(repetitions: Iterable[Repetition]) -> dict[CellKey, list[Repetition]]:
+    """Return the measured repetitions of each cell."""
+    cells: dict[CellKey, list[Repetition]] = {}
+    for one in repetitions:
+        if one.shares:
+            cells.setdefault(one.key, []).append(one)
+    return cells
+
+
+def share_table(
+    name: str, repetitions: Iterable[Repetition], lists: Lists, settings: StatisticsSettings
+) -> pd.DataFrame:
+    """Return one of the tables of shares: a row per cell, side, and what the table is about.
+
+    What a repetition has no sample of has the share 0 there.
+    """
+    pick, words = _PICKS[name]
+    rows: list[tuple[object, ...]] = []
+    values: dict[int, list[tuple[int, FloatArray]]] = {}
+    n_threads: list[int] = []
+    for key, cell in by_cell(repetitions).items():
+        for side in sorted({side for one in cell for side in one.shares}):
+            present = [one for one in cell if side in one.shares]
+            tables = [pick(one.shares[side]) for one in present]
+            factors = np.array(
+                [(1.0, one.cpu_percent(side), one.ns_per_kib(side)) for one in present]
+            )
+            for item in dict.fromkeys(item for table in tables for item in table):
+                shares = [table.get(item, Share()) for table in tables]
+                if name in _SHORTENED and max(one.inclusive for one in shares) < LEAST_SHARE:
+                    continue
+                both = np.array([(one.inclusive, one.own) for one in shares])
+                # (repetition, scale, inclusive or own) to one row per quantity
+                scaled = factors[:, :, None] * both[:, None, :]
+                values.setdefault(len(present), []).append((len(rows), scaled.reshape(-1, 6).T))
+                rows.append((*key, side, *words(item, lists), len(present)))
+                n_threads.append(key[4])
+    columns = [*KEY, "side", *SHARE_TABLES[name], "n"]
+    table = pd.DataFrame(rows, columns=columns)
+    for column, numbers in _quantities(values, np.array(n_threads, np.int64), settings).items():
+        table[column] = numbers
+    order = [*KEY, "side"]
+    return table.sort_values(
+        [*order, "inclusive_share", *SHARE_TABLES[name][:1]],
+        ascending=[True] * len(order) + [False, True],
+        ignore_index=True,
+    )
+
+
+def _quantities(
+    values: Mapping[int, Sequence[tuple[int, FloatArray]]],
+    n_threads: IntArray,
+    settings: StatisticsSettings,
+) -> dict[str, FloatArray]:
+    """Return the columns of medians and intervals; rows of equally many repetitions at a time."""
+    columns = {
+        f"{quantity.name}{end}": np.full(n_threads.size, np.nan)
+        for quantity in QUANTITIES
+        for end in ("", "_low", "_high")
+    }
+    for entries in values.values():
+        places = np.array([place for place, _ in entries])
+        numbers = np.stack([number for _, number in entries])  # (row, quantity, repetition)
+        for index, quantity in enumerate(QUANTITIES):
+            most = 100.0 * n_threads[places] if quantity.is_cpu else math.inf
+            found = intervals(numbers[:, index, :], settings, is_share=quantity.is_share, most=most)
+            columns[quantity.name][places] = found.median
+            columns[f"{quantity.name}_low"][places] = found.low
+            columns[f"{quantity.name}_high"][places] = found.high
+    return columns
+
+
+_SHORTENED = frozenset({"profile_paths", "profile_functions"})
+
+# a stack, or a name
+_Item = Stack | str
+_Words = Callable[[_Item, Lists], tuple[object, ...]]
+_Pick = Callable[[SideShares], Mapping[Any, Share]]
+
+
+def _path_words(item: _Item, lists: Lists) -> tuple[object, ...]:
+    assert isinstance(item, tuple)
+    return ";".join(item), len(item), plain_name(item[-1])
+
+
+def _function_words(item: _Item, lists: Lists) -> tuple[object, ...]:
+    assert isinstance(item, str)
+    return item, lists.categories.of_frame(item) or "transparent"
+
+
+def _word(item: _Item, lists: Lists) -> tuple[object, ...]:
+    return (item,)
+
+
+_PICKS: dict[str, tuple[_Pick, _Words]] = {
+    "profile_paths": (lambda shares: shares.paths, _path_words),
+    "profile_functions": (lambda shares: shares.functions, _function_words),
+    "profile_categories": (lambda shares: shares.categories, _word),
+    "profile_boxes": (lambda shares: shares.boxes, _word),
+    "profile_chains": (lambda shares: shares.chains, _word),
+}

@@ -1,0 +1,1 @@
+"""The study `round_trips`: how long a request and its reply take."""

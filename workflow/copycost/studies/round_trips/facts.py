@@ -1,0 +1,151 @@
+"""Round trips: percentiles per implementation and size, and each beside two_copy."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.conditions import POINT, Studied, studied_round_trips, with_condition
+from copycost.analysis.json_values import Facts
+from copycost.analysis.labels import copied_label
+from copycost.analysis.log_values import LogCube
+from copycost.analysis.metrics import BASELINE
+from copycost.analysis.missing import missing_facts
+from copycost.analysis.quality_table import disturbances, disturbed
+from copycost.analysis.ratio_facts import ratio_facts
+from copycost.stats.medians import median_intervals
+from copycost.stats.ratios import Direction, holm, paired_ratio
+from copycost.stats.settings import FloatArray, StatisticsSettings
+
+PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "p999_ns")
+"""Quantiles of a repetition's round trips; one that its samples do not carry has no value."""
+
+_OTHERS = ("mean_ns", "max_ns", "both_cpu_ns_per_round_trip")
+
+
+def round_trip_facts(
+    table: pd.DataFrame | None, config: Mapping[str, Any], settings: StatisticsSettings
+) -> Facts | None:
+    """Return what requests and their replies took, None where nobody asked for it.
+
+    The replicate is the repetition: each has percentiles of its own, over all its round trips, and
+    medians and intervals are over repetitions. A percentile is told only where every repetition
+    has it, so that intervals are of one thing.
+
+    Keys
+    ----
+    interval_us, closed_loop
+        How requests follow each other; a closed loop sends the next when the reply has come.
+    conditions
+        Per condition: slug, label, n_threads, n_measured, n_failed, n_skipped, failed, skipped,
+        labels (of copied zero-copy), n_warned (repetitions that the machine disturbed), warnings
+        (the same per disturbance), rows, ratios, n_compared, n_sure.
+    rows
+        implementation, msg_bytes, n_threads, n (repetitions), samples (round trips, all
+        repetitions), and per percentile (and mean, maximum, CPU time per round trip) median, low,
+        high, n; None where not carried.
+    ratios
+        implementation over two_copy: msg_bytes, n_threads, percentile, value, low, high, sign,
+        once, sure (stands after Holm's correction for all ratios of the condition).
+    """
+    if table is None:
+        return None
+    section = config["round_trips"]
+    cells = with_condition(table)
+    interval = int(config["measure"]["interval_us"])
+    return {
+        "interval_us": interval,
+        "closed_loop": interval == 0,
+        "baseline": BASELINE,
+        "conditions": [
+            _condition(studied, cells[cells["condition"] == studied.name], settings)
+            for studied in studied_round_trips(section, cells)
+        ],
+    }
+
+
+def _condition(studied: Studied, rows: pd.DataFrame, settings: StatisticsSettings) -> Facts:
+    measured = rows[rows["status"] == "measured"]
+    ratios = _ratios(studied, measured, settings)
+    return {
+        "slug": studied.name,
+        "label": studied.label,
+        "n_threads": list(studied.n_threads),
+        "msg_bytes": list(studied.msg_bytes),
+        "implementations": list(studied.implementations),
+        "n_measured": len(measured),
+        "n_failed": int((rows["status"] == "failed").sum()),
+        "n_skipped": int((rows["status"] == "skipped").sum()),
+        "failed": missing_facts(rows, "failed"),
+        "skipped": missing_facts(rows, "skipped"),
+        "labels": {name: _label(measured, name) for name in studied.implementations},
+        "n_warned": int(disturbed(measured).sum()),
+        "warnings": disturbances(measured),
+        "rows": _rows(studied, measured, settings),
+        "ratios": ratios,
+        "n_compared": len(ratios),
+        "n_sure": sum(row["sure"] for row in ratios),
+    }
+
+
+def _label(measured: pd.DataFrame, name: str) -> str | None:
+    shares = measured.loc[measured["implementation"] == name, "zc_copied_share"].dropna()
+    return copied_label(float(shares.min()), float(shares.max())) if len(shares) else None
+
+
+def _rows(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings) -> list[Facts]:
+    order = {name: place for place, name in enumerate(studied.implementations)}
+    groups = measured.groupby(POINT, sort=True)
+    rows = [
+        {
+            **dict(zip(POINT, key, strict=True)),
+            "n": len(part),
+            "samples": int(part["samples"].sum()),
+        }
+        | {column: _median(part[column], settings) for column in (*PERCENTILES, *_OTHERS)}
+        for key, part in groups
+    ]
+    return sorted(
+        rows, key=lambda row: (row["n_threads"], row["msg_bytes"], order[row["implementation"]])
+    )
+
+
+def _median(column: pd.Series, settings: StatisticsSettings) -> Facts | None:
+    values: FloatArray = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if np.isnan(values).any():
+        return None
+    found = median_intervals(values[None, :], settings)
+    return {
+        "median": float(found.median[0]),
+        "low": float(found.low[0]),
+        "high": float(found.high[0]),
+        "n": values.size,
+    }
+
+
+def _ratios(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings) -> list[Facts]:
+    cube = LogCube(measured)
+    found = []
+    for name in studied.implementations:
+        if name == BASELINE or measured.empty:
+            continue
+        for percentile in PERCENTILES:
+            logs = cube.pair(percentile, name, BASELINE)
+            for (size, n_threads), row in zip(
+                logs.index, logs.to_numpy(dtype=np.float64), strict=True
+            ):
+                where = {
+                    "implementation": name,
+                    "msg_bytes": int(size),
+                    "n_threads": int(n_threads),
+                    "percentile": percentile,
+                }
+                found.append((where, paired_ratio(row, settings.confidence)))
+    corrected = holm(np.array([one.p_value for _, one in found]))
+    alpha = 1.0 - settings.confidence
+    return [
+        where | ratio_facts(one) | {"sure": bool(p_value < alpha)}
+        for (where, one), p_value in zip(found, corrected, strict=True)
+        if one.direction is not Direction.NOT_MEASURED
+    ]

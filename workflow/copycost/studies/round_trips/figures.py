@@ -1,0 +1,148 @@
+"""Figure: how long round trips take, from the usual to the rare, one panel per message size."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from copycost.figures.axes import SCALE_NOTE, scale_of, value_axis
+from copycost.figures.layout import finish, groups_of, new_sheet
+from copycost.figures.lines import context_note
+from copycost.figures.markers import in_order, looks
+from copycost.figures.style import EDGE, styled
+from copycost.figures.tables import Drawn, Legend, counted, left_out, spread
+from copycost.figures.text import empty_figure, size_label
+from copycost.wording.percent import NBSP
+
+COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "quantile", "quantity", "unit",
+           "value", "low", "high", "n", "state")  # fmt: skip
+"""Columns of the CSV: `value` is the median of the repetitions, `low` and `high` the extremes."""
+
+_SIZES_MOST = 3
+_TICKS = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)
+
+
+@styled
+def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
+    """Draw time against percentile, whose axis stretches the rare end.
+
+    All panels share both axes. One condition is drawn, the first with a curve, with its fewest
+    threads: several would differ in their way through the kernel rather than in how they send.
+    """
+    data = curve_table(curves)
+    if data.empty:
+        return Drawn(empty_figure("No round trip was measured."), data)
+    every = data["msg_bytes"]
+    conditions = list(dict.fromkeys(data["condition"]))
+    n_threads = int(data["n_threads"].min())
+    first = data[(data["condition"] == conditions[0]) & (data["n_threads"] == n_threads)]
+    sizes = spread(first["msg_bytes"], _SIZES_MOST)
+    shown = first[first["msg_bytes"].isin(sizes)].reset_index(drop=True)
+    names = in_order({*facts["grid"]["implementations"], *data["implementation"]})
+    sheet = new_sheet(
+        shown, 6.0, column="msg_bytes", n_columns=len(sizes), share_y=True, groups=groups_of(shown)
+    )
+    scale = scale_of(shown, "log")
+    for panel in sheet.panels():
+        _draw_panel(panel.axes, panel.data, panel.family.members, names)
+        value_axis(panel.axes, scale)
+        _percentile_axis(panel.axes, shown, sheet.panel_width_cm)
+        if sheet.is_top(panel):
+            panel.axes.set_title(size_label(panel.data["msg_bytes"].iloc[0]))
+        sheet.label(panel.place, "percentile", "round trip [µs]")
+    most = int(shown["n"].max())
+    note = [
+        f"On {conditions[0]}, {counted(n_threads, 'thread')}.",
+        f"Lines: median of {most}{NBSP}repetitions at each percentile; shaded: their extremes."
+        if most > 1 else "Lines: one repetition.",
+        "Horizontal axis stretched towards the rare;",
+        f"{SCALE_NOTE[scale.kind].lower()}.",
+        context_note(sheet),
+        left_out(every, sizes, "B"),
+        f"Not drawn: {', '.join(conditions[1:])}." if conditions[1:] else "",
+    ]  # fmt: skip
+    labels = _labels(facts, conditions[0])
+    return Drawn(finish(sheet, shown, Legend(names, labels), note), data)
+
+
+def curve_table(curves: pd.DataFrame) -> pd.DataFrame:
+    """Return the curves over repetitions, see `COLUMNS`; times in µs."""
+    if curves.empty:
+        return pd.DataFrame(columns=list(COLUMNS))
+    plain = (curves["working_set"] == "hot") & (curves["receiver"] == "recv")
+    rows = curves[plain & (curves["quantile"] < 1.0)]
+    key = ["testbed", "implementation", "msg_bytes", "n_threads", "quantile"]
+    found = rows.groupby(key, sort=True)["ns"].agg(["median", "min", "max", "count"]).reset_index()
+    n_most = found.groupby(key[:-1])["count"].transform("max")
+    # Where only some repetitions reach a percentile, their median would be one of other ones.
+    found = found[found["count"] == n_most]
+    table = pd.DataFrame(
+        {
+            "condition": found["testbed"],
+            "implementation": found["implementation"],
+            "msg_bytes": found["msg_bytes"],
+            "n_threads": found["n_threads"],
+            "quantile": found["quantile"],
+            "quantity": "round trip",
+            "unit": "µs",
+            "value": found["median"] * 1e-3,
+            "low": found["min"] * 1e-3,
+            "high": found["max"] * 1e-3,
+            "n": found["count"],
+            "state": "measured",
+        }
+    )
+    return table[list(COLUMNS)].reset_index(drop=True)
+
+
+def _labels(facts: Mapping[str, Any], condition: str) -> dict[str, str]:
+    known = facts.get("round_trips") or {"conditions": []}
+    for one in known["conditions"]:
+        if one["slug"] == condition:
+            return {name: label for name, label in one["labels"].items() if label}
+    return {}
+
+
+def _draw_panel(
+    axes: Axes, data: pd.DataFrame, members: tuple[str, ...], implementations: tuple[str, ...]
+) -> None:
+    styles = looks(implementations)
+    data = data.assign(nines=_nines(data["quantile"]))
+    behind = data[~data["implementation"].isin(members)]
+    if len(behind):
+        sns.lineplot(
+            behind, x="nines", y="value", units="implementation", estimator=None, legend=False,
+            ax=axes, color=EDGE, linewidth=0.8, zorder=1.5,
+        )  # fmt: skip
+    for name in members:
+        rows = data[data["implementation"] == name]
+        if rows.empty:
+            continue
+        look = styles[name].as_line() | {"markevery": max(1, len(rows) // 5)}
+        sns.lineplot(rows, x="nines", y="value", estimator=None, legend=False, ax=axes,
+                     gid=f"line-{name}", **look)  # fmt: skip
+        axes.fill_between(rows["nines"], rows["low"], rows["high"], color=styles[name].colour,
+                          alpha=0.14, lw=0, zorder=1.2)  # fmt: skip
+
+
+def _nines(quantiles: pd.Series) -> pd.Series:
+    """Return how many nines a quantile has: 0.9 is 1, 0.99 is 2."""
+    return pd.Series(-np.log10(1.0 - quantiles.to_numpy(dtype=np.float64)), index=quantiles.index)
+
+
+def _percentile_axis(axes: Axes, data: pd.DataFrame, width_cm: float) -> None:
+    most = float(_nines(data["quantile"]).max())
+    ticks = [tick for tick in _TICKS if -np.log10(1 - tick) <= most + 0.01]
+    # The labels of 0 and 50 % lie close to each other where there is little room.
+    if width_cm < 5.0:
+        ticks = [tick for tick in ticks if tick != 0.0]
+    places = [-np.log10(1 - tick) for tick in ticks]
+    axes.xaxis.set_major_locator(FixedLocator(places))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticklabels([f"{tick * 100:.10g}" for tick in ticks])
+    axes.set_xlim(-0.03 * most, most * 1.03)
+    axes.grid(axis="x")

@@ -1,0 +1,96 @@
+"""Records of the study `round_trips` become two checked tables."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from copycost.errors import DataError
+from copycost.records.collect import check_one_host, read_all
+from copycost.records.column import KEY
+from copycost.records.columns import SIDES
+from copycost.records.derive import Row, derive_row, ratio, total
+from copycost.records.record import Record
+from copycost.records.table import make_table, read_table, write_table
+from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
+
+_PERCENTILES = ("samples", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
+
+
+def collect_round_trips(
+    paths: Sequence[Path], table_csv: Path, curves_csv: Path
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read the records of the study and write the table of repetitions and that of percentiles.
+
+    Parameters
+    ----------
+    paths
+        One record per repetition of the grid; each path says which repetition it has to be. None
+        at all gives tables without rows.
+
+    Returns
+    -------
+    tuple of pandas.DataFrame
+        The tables written. The first has one row per path; the second one per repetition that was
+        measured and percentile of it.
+
+    Raises
+    ------
+    DataError
+        If a record cannot be read, is of another cell or host, or contradicts another.
+    """
+    found = read_all(paths, lambda record: (derive_round_trips(record), curve_of(record)))
+    table = make_table((row for row, _ in found), ROUND_TRIPS)
+    check_one_host(table)
+    curves = make_table((point for _, points in found for point in points), CURVES)
+    write_table(table, table_csv, None, ROUND_TRIPS)
+    write_table(curves, curves_csv, None, CURVES)
+    return table, curves
+
+
+def derive_round_trips(record: Record) -> Row:
+    """Return the row of a record; everything in it follows from that record alone.
+
+    Raises
+    ------
+    DataError
+        If the repetition was measured and yet its sender tells no round trips.
+    """
+    row = derive_row(record) | {"interval_ns": record["settings"]["interval_ns"]}
+    if record["status"] != "measured" or record["sender"] is None:
+        return row
+    told = record["sender"]["round_trip"]
+    if told is None:
+        raise DataError(
+            "the sender tells no round trips; expected them in this study, so delete the record to "
+            "measure the repetition again"
+        )
+    samples = told["samples"]
+    row |= {name: told[name] for name in _PERCENTILES}
+    row["round_trips_per_s"] = ratio(samples, row["window_s"])
+    cpu_ns = {side: row.get(f"{side}_cpu_ns") for side in SIDES}
+    cpu_ns["both"] = total(*cpu_ns.values())
+    row |= {f"{side}_cpu_ns_per_round_trip": ratio(ns, samples) for side, ns in cpu_ns.items()}
+    switches = total(*(row.get(f"{side}_context_switches") for side in SIDES))
+    row["context_switches_per_round_trip"] = ratio(switches, samples)
+    row["sender_syscalls_per_round_trip"] = ratio(row["sender_syscalls"], samples)
+    return row
+
+
+def curve_of(record: Record) -> list[Row]:
+    """Return a row per percentile that the sender of a measured repetition tells."""
+    if record["sender"] is None or record["sender"]["round_trip"] is None:
+        return []
+    key = {name: value for name, value in derive_row(record).items() if name in KEY}
+    points = record["sender"]["round_trip"]["percentiles"]
+    return [key | {"quantile": quantile, "ns": ns} for quantile, ns in points]
+
+
+def read_round_trips(path: Path) -> pd.DataFrame:
+    """Read the table of repetitions and check it; see `copycost.records.table.read_table`."""
+    return read_table(path, ROUND_TRIPS)
+
+
+def read_curves(path: Path) -> pd.DataFrame:
+    """Read the table of percentiles and check it; see `copycost.records.table.read_table`."""
+    return read_table(path, CURVES)

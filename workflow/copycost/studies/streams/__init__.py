@@ -1,0 +1,1 @@
+"""The study `streams`: the facts of the report, and the figures of all conditions."""

@@ -1,0 +1,184 @@
+"""Everything that the text says, as data: `results/facts.json`."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from copycost.analysis.condition_view import View
+from copycost.analysis.conditions import Studied, studied_conditions, with_condition
+from copycost.analysis.context import (
+    cost_facts,
+    counter_facts,
+    grid_facts,
+    method_facts,
+    run_facts,
+)
+from copycost.analysis.json_values import Facts, plain
+from copycost.analysis.labels import copied_labels
+from copycost.analysis.memory_floor import memory_facts
+from copycost.analysis.metrics import choose_cost_metric
+from copycost.analysis.missing import missing_facts
+from copycost.analysis.questions import answer_questions
+from copycost.analysis.ranking import ranking_facts
+from copycost.analysis.real_zero_copy import real_zero_copy_facts
+from copycost.grid.conditions import HOT
+from copycost.stats.settings import StatisticsSettings
+from copycost.studies.round_trips.facts import round_trip_facts
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the facts are computed from.
+
+    Attributes
+    ----------
+    cells, summary, ratios
+        The tables.
+    host
+        Content of results/host.json.
+    config
+        The configuration in the words of config.yaml, sizes in bytes.
+    memory
+        Content of results/memory.json; None where the memory floor is switched off.
+    round_trips
+        The table of round trips; None where there are none in the config.
+    """
+
+    cells: pd.DataFrame
+    summary: pd.DataFrame
+    ratios: pd.DataFrame
+    host: dict[str, Any]
+    config: dict[str, Any]
+    memory: Mapping[str, Any] | None = None
+    round_trips: pd.DataFrame | None = None
+
+
+def compute_facts(inputs: Inputs) -> Facts:
+    """Return all facts as plain JSON values: SI units, None for what is missing.
+
+    Keys
+    ----
+    run, host, method, grid, counters, cost
+        What was measured, where and how; see `copycost.analysis.context`.
+    conditions
+        Per condition, in the order of the config: what it is, status, skipped, failed, crossovers,
+        questions (q1 to q6), headline, quality, ranking.
+    real_zero_copy
+        Where the kernel really did not copy.
+    memory
+        What memcpy costs.
+    round_trips
+        What requests and their replies took.
+    """
+    views = views_of(inputs)
+    settings = StatisticsSettings(**inputs.config["statistics"])
+    memory = memory_facts(inputs.memory, inputs.host.get("cpu", {}).get("caches", {}), settings)
+    conditions = {name: _condition_facts(view, memory) for name, view in views.items()}
+    cost = choose_cost_metric(inputs.cells)
+    facts = {
+        "schema_version": SCHEMA_VERSION,
+        "study": "streams",
+        "config": inputs.config,
+        "run": run_facts(inputs.cells),
+        "host": {key: value for key, value in inputs.host.items() if key != "schema_version"},
+        "method": method_facts(inputs.cells, inputs.config),
+        "grid": grid_facts(inputs.config, list(views)),
+        "counters": counter_facts(inputs.cells, inputs.host),
+        "cost": cost_facts(cost),
+        "conditions": conditions,
+        "measured_conditions": [name for name, found in conditions.items() if found["n_measured"]],
+        "real_zero_copy": real_zero_copy_facts(views),
+        "memory": memory,
+        "round_trips": round_trip_facts(inputs.round_trips, inputs.config, settings),
+    }
+    result: Facts = plain(facts)
+    return result
+
+
+def views_of(inputs: Inputs) -> dict[str, View]:
+    """Return each condition's part of the inputs, by its slug, in the order of the config."""
+    cells, summary, ratios = (
+        with_condition(table) for table in (inputs.cells, inputs.summary, inputs.ratios)
+    )
+    cost = choose_cost_metric(cells)
+    views: dict[str, View] = {}
+    for studied in studied_conditions(inputs.config, cells):
+        views[studied.name] = View(
+            studied=studied,
+            rows=cells[cells["condition"] == studied.name],
+            summary=summary[summary["condition"] == studied.name],
+            ratios=ratios[ratios["condition"] == studied.name],
+            settings=StatisticsSettings(**inputs.config["statistics"]),
+            cost=cost,
+            caches=dict(inputs.host.get("cpu", {}).get("caches", {})),
+        )
+    return {name: _beside_hot(view, views) for name, view in views.items()}
+
+
+def _beside_hot(view: View, views: dict[str, View]) -> View:
+    """Return a view that knows the one it differs from in nothing but where the bytes lie."""
+    condition = view.studied.condition
+    hot = views.get(replace(condition, working_set=HOT).slug)
+    if condition.working_set == HOT or hot is None or not hot.is_measured:
+        return view
+    return replace(view, hot=hot)
+
+
+def write_facts(facts: Facts, path: Path) -> None:
+    """Write the facts; the same facts give the same bytes."""
+    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _condition_facts(view: View, memory: Facts | None) -> Facts:
+    status = view.rows["status"]
+    facts: Facts = _what_it_is(view.studied) | {
+        "cost_column": view.cost_column,
+        "cost_label": view.cost_label,
+        "labels": {name: None for name in view.implementations} | copied_labels(view.summary),
+        "measured": [name for name in view.implementations if view.has(name)],
+        "n_rounds": int(view.rows["rep"].max()),
+        "n_repetitions": len(view.rows),
+        "n_measured": int((status == "measured").sum()),
+        "n_failed": int((status == "failed").sum()),
+        "n_skipped": int((status == "skipped").sum()),
+        "skipped": missing_facts(view.rows, "skipped"),
+        "failed": missing_facts(view.rows, "failed"),
+        "isolation": _only(view.measured["isolation"]),
+        "mtu_bytes": _only(view.measured["mtu_bytes"]),
+        "offloads": {
+            name: _only(view.measured[f"offload_{name}"]) for name in ("tso", "gso", "gro")
+        },
+    }
+    return facts | answer_questions(view) | {"ranking": ranking_facts(view, memory)}
+
+
+def _what_it_is(studied: Studied) -> Facts:
+    condition = studied.condition
+    return {
+        "name": studied.name,
+        "slug": studied.name,
+        "label": studied.label,
+        "testbed": condition.testbed,
+        "working_set": condition.working_set,
+        "receiver": condition.receiver,
+        "transport": condition.transport,
+        "sender_only": studied.sender_only,
+        "grid": {
+            "implementations": list(studied.implementations),
+            "msg_bytes": list(studied.msg_bytes),
+            "n_threads": list(studied.n_threads),
+        },
+    }
+
+
+def _only(column: pd.Series) -> object:
+    """Return the one value of a column that should not vary within a condition, else None."""
+    values = [value for value in column.dropna().unique() if value != ""]
+    return values[0] if len(values) == 1 else None

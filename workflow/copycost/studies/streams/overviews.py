@@ -1,0 +1,66 @@
+"""The figures that are drawn from facts: the ranking of each condition, and those of all."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from copycost.analysis.tables import read_table
+from copycost.figures import ranking, real_zero_copy
+from copycost.figures.output import save
+from copycost.figures.tables import Drawn
+from copycost.studies.memory import figures as memory_floor
+from copycost.studies.round_trips import figures as round_trips
+from copycost.studies.round_trips.table import read_curves
+
+
+def read_facts(path: Path) -> dict[str, Any]:
+    """Return the content of facts.json."""
+    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return facts
+
+
+def draw_rankings(facts: Mapping[str, Any], figures: Sequence[Path]) -> None:
+    """Draw the rankings, each as SVG, PNG and CSV side by side.
+
+    Parameters
+    ----------
+    facts
+        Content of facts.json.
+    figures
+        SVG files to write, ``.../{condition}/ranking.svg``.
+    """
+    for svg in figures:
+        _save(ranking.draw(facts, svg.parent.name), svg)
+
+
+def draw_overviews(
+    facts: Mapping[str, Any], summary: Path, curves: Sequence[Path], figures: Sequence[Path]
+) -> None:
+    """Draw the figures of no single condition, as `draw_rankings` does.
+
+    Parameters
+    ----------
+    facts
+        Content of facts.json.
+    summary
+        Table of medians.
+    curves
+        Table of the distributions of round trips; none where nobody asked for any.
+    figures
+        SVG files to write; their names say which.
+    """
+    for svg in figures:
+        if svg.stem == "memory_floor":
+            drawn = memory_floor.draw(facts)
+        elif svg.stem == "real_zero_copy":
+            drawn = real_zero_copy.draw(facts, read_table(summary))
+        else:
+            drawn = round_trips.draw(facts, pd.concat([read_curves(path) for path in curves]))
+        _save(drawn, svg)
+
+
+def _save(drawn: Drawn, svg: Path) -> None:
+    save(drawn, svg, svg.with_suffix(".png"), svg.with_suffix(".csv"))

@@ -1,0 +1,100 @@
+"""The far end of the testbed `sink`: count what arrives and drop it before local delivery.
+
+Local delivery is where the kernel copies the bytes of a zero-copy send after all
+(skb_orphan_frags_rx in net/core/dev.c, __netif_receive_skb_core). The ingress hook comes before it
+in the same function, so what is dropped there was never copied.
+
+Source: nft(8), "NETDEV ADDRESS FAMILY" and "COUNTERS".
+"""
+
+import re
+import time
+from dataclasses import dataclass
+
+from copycost.errors import HostError
+from copycost.hosts.namespaces import Namespace
+from copycost.testbeds.command import run_tool
+
+_TABLE = "copycost"
+_COUNTER = "dropped"
+# The headers before the payload, which the hook's counter holds too: IPv4 and UDP. It sees no
+# Ethernet header, and a packet that is still to be cut into several datagrams (UDP_SEGMENT) once.
+_HEADER_BYTES = 20 + 8
+_REMEDY = (
+    "run as root, on a kernel with nftables and its ingress hook (modprobe nf_tables;"
+    " CONFIG_NF_TABLES_NETDEV, CONFIG_NETFILTER_INGRESS), or take sink out of config.yaml"
+)
+# how long packets may take from the sender's last system call to the hook
+_SETTLE_S = 0.25
+_PAUSE_S = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """What the hook has dropped so far: packets, and the bytes of the datagrams in them."""
+
+    packets: int
+    payload_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropHook:
+    """A drop at the ingress of one device, with a counter."""
+
+    namespace: Namespace
+
+    def read(self) -> Dropped:
+        """Return what has been dropped since the hook was installed."""
+        listing = run_tool(
+            ["nft", "list", "counter", "netdev", _TABLE, _COUNTER], self.namespace, remedy=_REMEDY
+        )
+        return parse_counter(listing)
+
+    def read_settled(self, sent_bytes: int) -> Dropped:
+        """Return what was dropped of `sent_bytes`, waiting a little for what is under way.
+
+        A packet may lie in a queue of the host when the system call that sent it has returned.
+        """
+        deadline = time.monotonic() + _SETTLE_S
+        while (found := self.read()).payload_bytes < sent_bytes and time.monotonic() < deadline:
+            time.sleep(_PAUSE_S)
+        return found
+
+
+def install_drop_hook(namespace: Namespace, device: str, address: str) -> DropHook:
+    """Drop, and count, every UDP packet for `address` as it comes in at a device.
+
+    Other packets, such as those by which IPv6 makes itself known, pass and are not counted.
+
+    Raises
+    ------
+    TestbedUnavailable
+        If `nft` is missing, or the kernel or a restriction refuses.
+    """
+    rules = f"""\
+table netdev {_TABLE} {{
+    counter {_COUNTER} {{
+    }}
+    chain ingress {{
+        type filter hook ingress device "{device}" priority 0; policy accept;
+        ip daddr {address} meta l4proto udp counter name {_COUNTER} drop
+    }}
+}}
+"""
+    run_tool(["nft", "-f", "-"], namespace, rules, remedy=_REMEDY)
+    return DropHook(namespace)
+
+
+def parse_counter(listing: str) -> Dropped:
+    """Return a counter from what ``nft list counter`` prints.
+
+    Raises
+    ------
+    HostError
+        If there is no counter in it.
+    """
+    match = re.search(r"packets (\d+) bytes (\d+)", listing)
+    if match is None:
+        raise HostError(f"nft list counter printed {listing[:80]!r}, where a counter was expected")
+    packets, in_all_bytes = int(match[1]), int(match[2])
+    return Dropped(packets, in_all_bytes - packets * _HEADER_BYTES)

@@ -1,0 +1,162 @@
+"""Network devices: make a veth pair, set and read back what decides its speed.
+
+Source: ip-link(8), ip(8) on -batch, ethtool(8), netdevice(7), veth(4).
+"""
+
+import fcntl
+import re
+import socket
+import struct
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from copycost.hosts.namespaces import Namespace, TestbedUnavailable
+from copycost.testbeds.command import run_tool
+
+# linux/sockios.h and linux/if.h
+_SIOCGIFFLAGS = 0x8913
+_SIOCGIFMTU = 0x8921
+_IFF_RUNNING = 0x40
+_LINK_UP_TIMEOUT_S = 3.0
+# Both ends would get index 2, each in its namespace. The kernel takes a device whose peer has
+# the same index for a plain one, and lets it wait up to a second for its queue
+# (net/core/link_watch.c, linkwatch_urgent_event); with another index it comes up at once.
+_SENDER_INDEX = 10
+# locally administered (IEEE 802), the sender's and the receiver's
+_MACS = ("02:00:00:00:00:01", "02:00:00:00:00:02")
+
+OFFLOADS = {
+    "tso": "tcp-segmentation-offload",
+    "gso": "generic-segmentation-offload",
+    "gro": "generic-receive-offload",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A network device: in a namespace of ours, or (`namespace` None) in the host's own."""
+
+    name: str
+    namespace: Namespace | None
+
+
+def make_veth_pair(
+    sender: Namespace,
+    receiver: Namespace,
+    addresses: tuple[str, str],
+    mtu_bytes: int | None = None,
+    *,
+    static_neighbours: bool = False,
+) -> None:
+    """Connect two namespaces by a veth pair, devices named `sender` and `receiver`, both up.
+
+    Parameters
+    ----------
+    addresses : tuple of str
+        The sender's and the receiver's address; they form a /30 network.
+    mtu_bytes : int, optional
+        Largest packet [bytes]; the kernel's own choice by default.
+    static_neighbours : bool
+        Let each end know the other, so that no datagram waits for, or is lost to, ARP.
+
+    Raises
+    ------
+    TestbedUnavailable
+        If `ip` is missing or refuses.
+    """
+    # the path is looked up by `ip` itself, which inherits the descriptor
+    netns = f"netns /proc/self/fd/{receiver.fd}"
+    mtu = f"mtu {mtu_bytes}" if mtu_bytes is not None else ""
+    first, second = (f"address {mac} {mtu}" for mac in _MACS)
+    add = f"link add name sender index {_SENDER_INDEX} {first} type veth"
+    add = f"{add} peer name receiver {second} {netns}"
+    at_sender, at_receiver = _up("sender", addresses[0]), _up("receiver", addresses[1])
+    if static_neighbours:
+        at_sender.append(_knows("sender", addresses[1], _MACS[1]))
+        at_receiver.append(_knows("receiver", addresses[0], _MACS[0]))
+    _ip(sender, [add, *at_sender], pass_fds=(receiver.fd,))
+    _ip(receiver, at_receiver)
+
+
+def _up(device: str, address: str) -> list[str]:
+    return [
+        f"address add {address}/30 dev {device}",
+        f"link set dev {device} up",
+        "link set dev lo up",
+    ]
+
+
+def _knows(device: str, address: str, mac: str) -> str:
+    return f"neighbour add {address} lladdr {mac} dev {device} nud permanent"
+
+
+def switch_offloads_off(devices: Iterable[Device]) -> None:
+    """Switch segmentation and receive offloads off.
+
+    Raises
+    ------
+    TestbedUnavailable
+        If `ethtool` is missing or refuses.
+    """
+    for device in devices:
+        run_tool(["ethtool", "-K", device.name, *_pairs("off")], device.namespace)
+
+
+def _pairs(state: str) -> list[str]:
+    return [word for name in OFFLOADS for word in (name, state)]
+
+
+def read_offloads(device: Device) -> dict[str, bool]:
+    """Return for `tso`, `gso` and `gro` whether they are on."""
+    text = run_tool(["ethtool", "-k", device.name], device.namespace)
+    states = dict(re.findall(r"^([a-z-]+): (on|off)", text, flags=re.MULTILINE))
+    missing = [feature for feature in OFFLOADS.values() if feature not in states]
+    if missing:
+        raise TestbedUnavailable(
+            f"ethtool -k {device.name} does not tell {', '.join(missing)}",
+            "install a newer ethtool (6.1 is known to work)",
+        )
+    return {name: states[feature] == "on" for name, feature in OFFLOADS.items()}
+
+
+def read_mtu(device: Device) -> int:
+    """Return a device's largest packet in bytes."""
+    (mtu,) = struct.unpack_from("i", _ask(device, _SIOCGIFMTU), 16)
+    return int(mtu)
+
+
+def wait_until_running(devices: Iterable[Device]) -> None:
+    """Wait until the devices carry packets.
+
+    A link that has just come up gets its queue from a kernel worker; a SYN that is faster is lost,
+    and sent again only after a second.
+
+    Raises
+    ------
+    TestbedUnavailable
+        If a device is not running after 3 s.
+    """
+    deadline = time.monotonic() + _LINK_UP_TIMEOUT_S
+    for device in devices:
+        while not struct.unpack_from("H", _ask(device, _SIOCGIFFLAGS), 16)[0] & _IFF_RUNNING:
+            if time.monotonic() > deadline:
+                raise TestbedUnavailable(
+                    f"the device {device.name} did not come up within {_LINK_UP_TIMEOUT_S:g} s",
+                    "look for veth messages in dmesg",
+                )
+            time.sleep(0.0005)
+
+
+def _ask(device: Device, request: int) -> bytes:
+    """Ask one of the interface ioctls of netdevice(7), in the device's namespace."""
+    name = struct.pack("16s24x", device.name.encode())
+    if device.namespace is None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            return fcntl.ioctl(probe, request, name)
+    with device.namespace.entered(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        return fcntl.ioctl(probe, request, name)
+
+
+def _ip(namespace: Namespace, commands: list[str], pass_fds: tuple[int, ...] = ()) -> None:
+    run_tool(["ip", "-batch", "-"], namespace, "\n".join(commands) + "\n", pass_fds)

@@ -1,0 +1,330 @@
+"""Numbers and lists as a careful person writes them. The only place where anything is rounded.
+
+Every filter takes SI values as `facts.json` holds them and refuses what is no number: a text that
+would print "nan" stops the build instead.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from jinja2 import Environment
+
+from copycost.errors import DataError
+from copycost.wording.percent import NBSP, format_percent
+from copycost.wording.sizes import format_size
+
+# Beyond this factor between its ends, an interval says how little is known rather than where.
+_VAGUE_FACTOR = 20.0
+
+_WORDS = (
+    "no", "one", "two", "three", "four", "five", "six",
+    "seven", "eight", "nine", "ten", "eleven", "twelve",
+)  # fmt: skip
+_IRREGULAR = {
+    "is": "are",
+    "was": "were",
+    "has": "have",
+    "does": "do",
+    "this": "these",
+    "it": "they",
+    "its": "their",
+    "matrix": "matrices",
+}
+
+
+def _finite(value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise DataError(f"report text: got {value!r}, expected a finite number in facts.json")
+    return float(value)
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Return a number with `digits` significant digits and no exponent: 0.3094 is ``0.309``.
+
+    A negative one has a minus sign, which no typesetter takes for a hyphen.
+    """
+    number = _finite(value)
+    if number == 0.0:
+        return "0"
+    if number < 0.0:
+        return f"\N{MINUS SIGN}{significant(-number, digits)}"
+    decimals = digits - 1 - math.floor(math.log10(number))
+    rounded = round(number, decimals)
+    if rounded and math.floor(math.log10(rounded)) > math.floor(math.log10(number)):
+        decimals -= 1  # 9.996 has become 10.0, which would show a digit too many
+    if decimals <= 0:
+        return f"{rounded:.0f}"
+    return f"{rounded:.{decimals}f}"
+
+
+def number(value: float) -> str:
+    """Return a plain number with two significant digits, without a needless ``.0``."""
+    text = significant(value, 2)
+    return text.removesuffix(".0")
+
+
+def few(value: float) -> str:
+    """Return a number of which only matters that it is small: 0.0000096 is ``under 0.001``."""
+    return "under 0.001" if 0.0 < _finite(value) < 0.001 else number(value)
+
+
+def gbps(bits_per_s: float, digits: int = 3) -> str:
+    """Return a rate given in bit/s: 38.2e9 is ``38.2 Gbit/s``, 45e6 is ``45.0 Mbit/s``."""
+    rate = _finite(bits_per_s)
+    if 0.0 < abs(rate) < 1e8:
+        return f"{significant(rate / 1e6, digits)}{NBSP}Mbit/s"
+    return f"{significant(rate / 1e9, digits)}{NBSP}Gbit/s"
+
+
+def gbit(bits_per_s: float) -> str:
+    """Return a rate for a column whose title has the unit, Gbit/s: 38.2e9 is ``38.2``."""
+    return significant(_finite(bits_per_s) / 1e9)
+
+
+def thousands(value: float) -> str:
+    """Return a large number with three significant digits: 258412 is ``258,000``."""
+    text = significant(value)
+    return f"{int(text):,}" if float(text) >= 10_000 else text
+
+
+def cpu(percent_of_one: float) -> str:
+    """Return a CPU use given in percent of one CPU: ``98.9 %``."""
+    return f"{significant(percent_of_one)}{NBSP}%"
+
+
+def exact_size(n_bytes: int) -> str:
+    """Return a size to the byte: ``16 KiB``, ``1472 B``, ``65,507 B``."""
+    text = format_size(n_bytes).replace(" ", NBSP)
+    is_long = n_bytes >= 10_000 and text.endswith(f"{NBSP}B")
+    return f"{n_bytes:,}{NBSP}B" if is_long else text
+
+
+_POWERS_OF_TWO = frozenset(str(2**power) for power in range(10))
+
+
+def size(n_bytes: float) -> str:
+    """Return a size: 65536 is ``64 KiB``; one between grid points gets two digits, ``23 KiB``.
+
+    A size of the grid whose two digits would read as another one stays as it is: ``65,507 B``.
+    """
+    number = _finite(n_bytes)
+    if number == int(number):
+        exact = exact_size(int(number))
+        if number < 1024 or not exact.endswith(f"{NBSP}B"):
+            return exact
+    for factor, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if number >= factor:
+            scaled = number / factor
+            digits = 2 if scaled < 100 else 3
+            text = significant(scaled, digits)
+            if isinstance(n_bytes, int) and text in _POWERS_OF_TWO:
+                return exact_size(n_bytes)
+            return f"{text}{NBSP}{unit}"
+    return f"{number:.0f}{NBSP}B"
+
+
+def duration(seconds: float) -> str:
+    """Return a time given in seconds: ``812 ns``, ``1.30 µs``, ``0.200 s``, ``4 min 12 s``."""
+    time_s = _finite(seconds)
+    if time_s >= 3600:
+        minutes = round(time_s / 60)
+        return f"{minutes // 60}{NBSP}h {minutes % 60}{NBSP}min"
+    if time_s >= 100:
+        whole = round(time_s)
+        return f"{whole // 60}{NBSP}min {whole % 60}{NBSP}s"
+    if time_s >= 0.1 or time_s == 0.0:
+        return f"{significant(time_s, 2 if time_s < 10 else 3)}{NBSP}s"
+    for factor, unit in ((1e-3, "ms"), (1e-6, "µs")):
+        if time_s >= factor:
+            return f"{significant(time_s / factor)}{NBSP}{unit}"
+    return f"{significant(time_s / 1e-9)}{NBSP}ns"
+
+
+def ns(nanoseconds: float) -> str:
+    """Return a time given in nanoseconds, in the unit that suits it."""
+    return duration(_finite(nanoseconds) * 1e-9)
+
+
+def ns_per_byte(value: float) -> str:
+    """Return a CPU time per byte given in ns: ``0.31 ns per byte``."""
+    return f"{significant(value, 2)}{NBSP}ns per byte"
+
+
+def cost(value: float, unit: str) -> str:
+    """Return a cost per byte with the unit that was measured: ``0.31 ns per byte``."""
+    return f"{significant(value, 2)}{NBSP}{unit} per byte"
+
+
+def percent(share: float) -> str:
+    """Return a share (1 = all) in percent, without rounding a rest away: see `format_percent`."""
+    return format_percent(_finite(share))
+
+
+def ratio(value: float) -> str:
+    """Return a ratio: ``1.42``, ``0.71``, ``12.5``."""
+    number = _finite(value)
+    if number < 0.1:
+        return significant(number, 2)
+    return f"{number:.2f}" if number < 10 else significant(number)
+
+
+def change(value: float, more: str = "more", less: str = "less") -> str:
+    """Return a ratio in words: 1.25 is ``25 % more``, 0.8 ``20 % less``, 3 ``3.00 times``."""
+    number = _finite(value)
+    if number >= 2.0:
+        return f"{ratio(number)} times"
+    if number == 1.0:
+        return f"neither {more} nor {less}"
+    return f"{percent(abs(number - 1.0))} {more if number > 1.0 else less}"
+
+
+def span(low: float, high: float, form: Callable[[float], str] = ratio, word: str = "to") -> str:
+    """Return two values as ``1.30 to 1.55`` or ``5.2 to 14 KiB``; one where both read the same."""
+    first, last = form(low), form(high)
+    if first == last:
+        return first
+    unit = last.partition(NBSP)[2]
+    if unit and first.endswith(f"{NBSP}{unit}"):
+        first = first.removesuffix(f"{NBSP}{unit}")
+    return f"{first} {word} {last}"
+
+
+def interval(
+    low: float, high: float, confidence: float, form: Callable[[float], str] = ratio
+) -> str:
+    """Return an interval in words: ``95 % interval 1.30 to 1.55``.
+
+    One whose ends lie far apart, as two or three restless repetitions give, is not quoted, since
+    its many digits would read as knowledge: ``95 % interval over a factor of 600``.
+    """
+    lower, upper = _finite(low), _finite(high)
+    name = f"{percent(confidence)} interval"
+    if lower <= 0.0 or upper / lower <= _VAGUE_FACTOR:
+        return f"{name} {span(lower, upper, form)}"
+    factor = upper / lower
+    return f"{name} over a factor of {'more than 1,000' if factor > 1000 else f'{factor:.0f}'}"
+
+
+def count(value: int) -> str:
+    """Return a whole number, as a word up to twelve: ``three``, ``28``, ``10,000``."""
+    whole = int(_finite(value))
+    return _WORDS[whole] if 0 <= whole < len(_WORDS) else f"{whole:,}"
+
+
+def nearest(value: float) -> str:
+    """Return a number rounded to the nearest whole one, as a word up to twelve."""
+    return count(round(_finite(value)))
+
+
+def plural(number: int, noun: str, plural_form: str | None = None) -> str:
+    """Return a number in digits with its noun: ``1 thread``, ``4 threads``."""
+    return f"{int(_finite(number)):,} {noun if number == 1 else plural_form or _plural(noun)}"
+
+
+def counted(number: int, noun: str, plural_form: str | None = None) -> str:
+    """Return a number in words with its noun: ``one size``, ``three sizes``, ``28 cells``."""
+    return f"{count(number)} {noun if number == 1 else plural_form or _plural(noun)}"
+
+
+def agree(number: int, word: str, plural_form: str | None = None) -> str:
+    """Return a word in the form that goes with a number: ``was`` for 1, ``were`` for others."""
+    return word if number == 1 else plural_form or _plural(word)
+
+
+def _plural(noun: str) -> str:
+    if noun in _IRREGULAR:
+        return _IRREGULAR[noun]
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun}s"
+
+
+def join_and(items: Iterable[object], word: str = "and") -> str:
+    """Return items as a list in a sentence: ``1, 2 and 4``."""
+    texts = [str(item) for item in items]
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} {word} {texts[-1]}"
+
+
+def sizes(values: Iterable[int]) -> str:
+    """Return sizes as a list in a sentence: ``1 KiB, 4 KiB and 64 KiB``."""
+    return join_and(size(value) for value in values)
+
+
+def n_threads(values: Sequence[int]) -> str:
+    """Return thread counts with their noun: ``1 thread``, ``1, 2 and 4 threads``."""
+    noun = "thread" if list(values) == [1] else "threads"
+    return f"{join_and(values)} {noun}"
+
+
+def impl(name: str) -> str:
+    """Return an implementation's name as the tables and the config write it."""
+    return f"`{name}`"
+
+
+def sentence(text: str) -> str:
+    """Return a text with its first letter as a capital, the rest untouched."""
+    return text[:1].upper() + text[1:]
+
+
+def lower_first(text: str) -> str:
+    """Return a sentence as it goes on after a colon."""
+    return text[:1].lower() + text[1:]
+
+
+def escape_cell(text: object) -> str:
+    """Return a text that cannot break out of a Markdown table cell."""
+    return str(text).replace("|", "\\|").replace("\n", " ")
+
+
+FILTERS: dict[str, Callable[..., str]] = {
+    "significant": significant,
+    "number": number,
+    "few": few,
+    "gbps": gbps,
+    "gbit": gbit,
+    "cpu": cpu,
+    "thousands": thousands,
+    "exact_size": exact_size,
+    "size": size,
+    "sizes": sizes,
+    "duration": duration,
+    "ns": ns,
+    "ns_per_byte": ns_per_byte,
+    "cost": cost,
+    "percent": percent,
+    "ratio": ratio,
+    "change": change,
+    "count": count,
+    "nearest": nearest,
+    "plural": plural,
+    "counted": counted,
+    "agree": agree,
+    "join_and": join_and,
+    "n_threads": n_threads,
+    "impl": impl,
+    "sentence": sentence,
+    "lower_first": lower_first,
+    "escape_cell": escape_cell,
+}
+
+
+def add_filters(environment: Environment) -> None:
+    """Make every filter known to a Jinja environment; those that take two values are functions."""
+    environment.filters.update(FILTERS)
+    environment.globals.update(
+        {
+            "ratio_interval": interval,
+            "gbps_interval": partial(interval, form=gbps),
+            "size_interval": partial(interval, form=size),
+            "ratio_span": partial(span, form=ratio),
+            "size_span": partial(span, form=size),
+            "gbit_span": partial(span, form=gbit),
+            "cpu_span": partial(span, form=cpu),
+            "percent_span": partial(span, form=percent),
+        }
+    )
