@@ -126,6 +126,8 @@ def take_code_as_input(workflow: Any) -> None:  # noqa: ANN401
         if not rule.script:
             continue
         script = f"workflow/scripts/{Path(rule.script).name}"
+        if rule.input_modifier is None:  # a rule that states no input has none either (9.27)
+            rule.input_modifier = workflow.modifier.path_modifier
         measures = "code" in rule.params.keys()  # noqa: SIM118 - it is no mapping
         rule.set_input(script=[script] if measures else code_of(workflow.basedir, script))
 
