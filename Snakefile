@@ -21,12 +21,14 @@ sys.path.insert(0, PACKAGE_ROOT)
 from copycost.snakefile import announcements as announce
 from copycost.snakefile import dependencies, entry
 from copycost.build import toolchain
+from copycost.grid.capabilities import IPERF3
 from copycost.build.programs import receiver_of, sender_of
 from copycost.config.refined import ADDED_PATH
-from copycost.grid.conditions import TESTBEDS
+from copycost.grid.testbeds import TESTBEDS
 from copycost.config.config import STUDIES
 from copycost.config.sources import require_yaml
-from copycost.grid.cells import CELL_PATTERN, RAW_ROOT, WORDS, Cell, Grid, cell_priority
+from copycost.grid.cells import RAW_ROOT, WORDS, Cell, cell_priority, pattern_of, record_pattern
+from copycost.config.grid import Grid
 from copycost.hosts.facts.identity import host_identity
 
 entry.let_scripts_import_from(PACKAGE_ROOT)
@@ -53,11 +55,13 @@ wildcard_constraints:
     study=WORDS["study"],
     testbed="|".join(TESTBEDS),
     strategy="|".join(STRATEGIES),
-    implementation=rf"(?:{'|'.join(STRATEGIES)})(?:_x[1-9]\d*)?",
+    implementation=rf"(?:{'|'.join(STRATEGIES)})(?:_x[1-9]\d*)?|{IPERF3}",
     msg_bytes=WORDS["msg_bytes"],
     n_threads=WORDS["n_threads"],
     working_set=WORDS["working_set"],
     receiver="|".join(RECEIVERS),
+    limiter=WORDS["limiter"],
+    limit_percent=WORDS["limit_percent"],
     rep=WORDS["rep"],
 
 

@@ -11,10 +11,10 @@ import yaml
 from copycost.build.toolchain import receivers, strategies
 from copycost.config.check import check_config
 from copycost.config.config import Config
+from copycost.config.grid import Grid
 from copycost.config.rules import Surroundings
 from copycost.errors import ConfigError
 from copycost.grid.capabilities import capability_of
-from copycost.grid.cells import Grid
 
 ROOT = Path(__file__).parents[2]
 STRATEGIES = ["two_copy", "one_copy", "zero_copy", "sendmmsg", "mine", "udp_gso", "uring_send"]

@@ -2,10 +2,8 @@
 #
 #   snakemake --cores 1 cpu_budget
 from copycost.config import cpu_budget as budget
-from copycost.build.programs import programs_of
-from copycost.config.driven import priority_of
 
-BUDGET_RECORDS = CONFIG.cpu_budget.paths()
+BUDGET_RECORDS = [cell.path for cell in CONFIG.cpu_budget.cells()]
 BUDGET_FIGURES = [f"results/figures/cpu_budget/{name}" for name in budget.FIGURES]
 
 if entry.is_chapter(CONFIG, "cpu_budget"):
@@ -15,23 +13,19 @@ if entry.is_chapter(CONFIG, "cpu_budget"):
 
 rule run_budget:
     input:
-        unpack(programs_of),
+        sender=sender_of,
+        receiver=receiver_of,
         host="results/host.json",
     output:
-        record=budget.BudgetCell.pattern_of_record(),
+        record=record_pattern(budget.STUDY),
     log:
-        f"results/logs/run_budget/{budget.BudgetCell.pattern}.log",
-    wildcard_constraints:
-        driver=r"[a-z]\w*",
-        limiter="cgroup|cpulimit",
-        n_streams=r"[1-9]\d*",
-        limit_percent=r"[1-9]\d*",
-    priority: lambda wildcards: priority_of(wildcards, CONFIG.measure.order_seed)
+        f"results/logs/run_budget/{pattern_of(budget.STUDY)}.log",
+    priority: lambda wildcards: cell_priority(Cell.from_words(budget.STUDY, **wildcards), ORDER_SEED)
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
         code=CODE_OF_DRIVERS,
-        settings=CONFIG.cpu_budget.settings(CONFIG.measure).as_params(),
+        settings=CONFIG.cpu_budget.settings(CONFIG.measure.settings()).as_params(),
     script:
         "../scripts/run_budget.py"
 

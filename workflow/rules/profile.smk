@@ -3,13 +3,7 @@
 #
 #   snakemake --cores 1 profile
 
-from copycost.studies.profile.grid import (
-    STUDY,
-    cell_keys,
-    profile_cells,
-    receiver_of_profile,
-    sender_of_profile,
-)
+from copycost.studies.profile.grid import STUDY, cell_keys, profile_cells
 from copycost.studies.profile.names import figure_names
 from copycost.studies.profile.table_columns import SHARE_TABLES
 
@@ -19,14 +13,7 @@ EXPLAINED = [
 ]
 PROFILE_CELLS = profile_cells(CONFIG, EXPLAINED)
 PROFILE_RECORDS = [cell.path for cell in PROFILE_CELLS]
-PROFILE_PATTERN = CELL_PATTERN.format(
-    study=STUDY,
-    **{
-        name: f"{{{name}}}"
-        for name in re.findall(r"{(\w+)}", CELL_PATTERN)
-        if name != "study"
-    },
-)
+PROFILE_PATTERN = pattern_of(STUDY)
 PROFILE_FIGURES = [
     f"results/figures/profile/{name}"
     for name in figure_names(cell_keys(CONFIG, EXPLAINED), CONFIG.profile.differences)
@@ -41,16 +28,14 @@ if entry.is_chapter(CONFIG, "profile"):
 
 rule profile_cell:
     input:
-        sender=sender_of_profile,
-        receiver=receiver_of_profile,
+        sender=sender_of,
+        receiver=receiver_of,
         host="results/host.json",
     output:
         record=f"{RAW_ROOT}/{PROFILE_PATTERN}.json",
         folded=f"{RAW_ROOT}/{PROFILE_PATTERN}.folded.gz",
     log:
         f"results/logs/profile_cell/{PROFILE_PATTERN}.log",
-    wildcard_constraints:
-        implementation=r"\w+",
     priority: lambda wildcards: cell_priority(Cell.from_words(STUDY, **wildcards), ORDER_SEED)
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores

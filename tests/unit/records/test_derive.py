@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from sample_records import on_sink, sample_record
 
-from copycost.hosts.facts.perf_events import PERF_EVENTS
+from copycost.perf.events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, SIDES
 from copycost.records.derive import Row, derive_row
 from copycost.records.record import Record, read_record

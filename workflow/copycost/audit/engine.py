@@ -20,7 +20,7 @@ from copycost.audit.quantities import (
 )
 from copycost.figures.markers import in_order
 from copycost.grid.conditions import HOT, RECV
-from copycost.hosts.facts.perf_events import PERF_EVENTS
+from copycost.perf.events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, KEY, SIDES
 from copycost.records.table import make_table
 from copycost.stats.settings import StatisticsSettings

@@ -10,9 +10,9 @@ from jsonschema.exceptions import ValidationError
 from copycost.build.checkout import SCHEMAS
 from copycost.config.config import Config
 from copycost.config.rules import KeyPath, Problem, Surroundings, cross_problems
+from copycost.config.testbeds import with_testbeds
 from copycost.errors import ConfigError
-from copycost.grid.capabilities import transport_of
-from copycost.grid.conditions import TESTBEDS
+from copycost.grid.testbeds import TESTBEDS, transport_of
 from copycost.wording.sizes import format_size, parse_size
 from copycost.wording.spelling import did_you_mean
 
@@ -28,8 +28,8 @@ _SIZES = (
     ("round_trips", "msg_bytes"),
     ("profile", "msg_bytes"),
     ("profile", "working_sets"),
-    ("cpu_budget", "message_bytes"),
-    ("datagrams", "datagram_bytes"),
+    ("cpu_budget", "msg_bytes"),
+    ("datagrams", "msg_bytes"),
     ("measure", "send_buffer_bytes"),
     ("measure", "receive_buffer_bytes"),
 )
@@ -108,7 +108,7 @@ def _bytes_if_size(value: object) -> object:
 
 
 def _schema_problems(tree: Mapping[str, Any], raw: Mapping[str, Any]) -> Iterator[Problem]:
-    schema = yaml.safe_load(SCHEMA_PATH.read_text(encoding="utf-8"))
+    schema = with_testbeds(yaml.safe_load(SCHEMA_PATH.read_text(encoding="utf-8")))
     for error in Draft202012Validator(schema).iter_errors(tree):
         path = tuple(error.absolute_path)
         if error.validator == "additionalProperties":

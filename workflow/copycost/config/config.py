@@ -12,8 +12,8 @@ from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
 from copycost.config.profile import Profile
 from copycost.config.report import Report, Statistics
+from copycost.config.settings import NoDelay, Settings
 
-NoDelay = Literal["kernel", "on", "off"]
 Study = Literal["streams", "round_trips"]
 STUDIES: tuple[Study, ...] = get_args(Study)
 
@@ -116,50 +116,6 @@ class Cpus:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """Everything of the configuration that changes what one repetition measures.
-
-    Attributes
-    ----------
-    warmup_s, duration_s
-        Traffic before the window, and the window itself [s].
-    congestion_control
-        TCP congestion control wished for.
-    tcp_nodelay
-        What is done with TCP_NODELAY.
-    send_buffer_bytes, receive_buffer_bytes
-        Socket buffers asked for [bytes]; None leaves them to the kernel.
-    sender_cpus, receiver_cpus
-        CPU numbers to pin to in turn; None lets copycost choose.
-    fresh
-        Whether each message is rewritten before it is sent.
-    interval_us
-        From one request to the next [us]; 0 sends each when the reply before it has come. Only
-        round trips have requests, so it is 0 for all else.
-    """
-
-    warmup_s: float
-    duration_s: float
-    congestion_control: str
-    tcp_nodelay: NoDelay
-    send_buffer_bytes: int | None
-    receive_buffer_bytes: int | None
-    sender_cpus: tuple[int, ...] | None
-    receiver_cpus: tuple[int, ...] | None
-    fresh: bool = False
-    interval_us: int = 0
-
-    def as_params(self) -> dict[str, Any]:
-        """Return plain values, which Snakemake stores and compares from run to run."""
-        return asdict(self)
-
-    @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> Self:
-        """Return the settings that `as_params` gave."""
-        return cls(**params)
-
-
-@dataclass(frozen=True, slots=True)
 class Measure:
     """How every cell is measured: `Settings`, plus what only decides how often and in which order.
 
@@ -219,7 +175,8 @@ class Measure:
             sender_cpus=self.cpus.sender,
             receiver_cpus=self.cpus.receiver,
             fresh=self.fresh,
-            interval_us=self.interval_us if study == "round_trips" else 0,
+            mode="request_response" if study == "round_trips" else "stream",
+            interval_ns=self.interval_us * 1000 if study == "round_trips" else 0,
         )
 
 

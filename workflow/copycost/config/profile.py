@@ -6,14 +6,6 @@ from typing import Any, Literal, Self
 
 EventChoice = Literal["auto", "cycles", "cpu_clock"]
 
-IPERF3: Mapping[str, Literal["stream", "datagram"]] = {"iperf3": "stream", "iperf3_udp": "datagram"}
-"""Names of the implementations that are not ours, and what they send over."""
-
-
-def over_udp(driver: str) -> str:
-    """Return what a driver of datagrams is called among the implementations that are profiled."""
-    return "iperf3_udp" if driver == "iperf3" else driver
-
 
 @dataclass(frozen=True, slots=True)
 class Profile:

@@ -1,23 +1,22 @@
 """What the schema of the configuration cannot say: rules on several values, and on this host."""
 
+import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from copycost.config.profile import IPERF3 as PROFILED_IPERF3
 from copycost.grid.capabilities import (
     IPERF3,
     MAX_BATCH,
     RECEIVERS,
     SENDER_ONLY_TESTBED,
-    Transport,
     can_exist,
     capability_of,
     split_implementation,
-    transport_of,
 )
 from copycost.grid.conditions import COLD, HOT, RECV
+from copycost.grid.testbeds import Transport, transport_of
 from copycost.wording.cpulist import format_cpu_list
 from copycost.wording.sizes import format_size
 from copycost.wording.spelling import did_you_mean
@@ -36,14 +35,13 @@ _PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
 
 _GRID_LISTS = ("implementations", "testbeds", "msg_bytes", "n_threads")
 _STREAM_LISTS = ("working_sets", "receivers")
-_BUDGET_LISTS = ("drivers", "testbeds", "limiters", "n_streams", "limit_percent")
-_DATAGRAM_LISTS = ("drivers", "testbeds", "datagram_bytes", "n_streams")
+_BUDGET_LISTS = ("implementations", "testbeds", "limiters", "n_threads", "limit_percent")
 _DRIVEN: dict[str, Transport] = {"cpu_budget": "stream", "datagrams": "datagram"}
 _LISTS: tuple[tuple[str, ...], ...] = (
     *((grid, key) for grid in GRIDS for key in _GRID_LISTS),
     *((grid, key) for grid in ("streams", "udp") for key in _STREAM_LISTS),
     *(("cpu_budget", key) for key in _BUDGET_LISTS),
-    *(("datagrams", key) for key in _DATAGRAM_LISTS),
+    *(("datagrams", key) for key in _GRID_LISTS),
     *(("profile", key) for key in (*_GRID_LISTS, *_STREAM_LISTS)),
     ("measure", "cpus", "sender"),
     ("measure", "cpus", "receiver"),
@@ -96,7 +94,7 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
         yield from _receiver_problems(sound, grid)
         yield from _working_set_problems(sound, grid, around.memory_bytes)
     for study in _DRIVEN:
-        yield from _driver_problems(sound, study, around.strategies)
+        yield from _sender_problems(sound, study, around.strategies)
     yield from _profile_problems(sound, around.strategies)
     yield from _sink_problems(sound, "profile")
     yield from _working_set_problems(sound, "profile", around.memory_bytes)
@@ -109,7 +107,7 @@ def _repeated_values(sound: Sound) -> Iterator[Problem]:
         values = sound.list(*path)
         twice = sorted({value for value in values if values.count(value) > 1})
         if twice:
-            of_sizes = path[-1] in ("msg_bytes", "working_sets", "datagram_bytes")
+            of_sizes = path[-1] in ("msg_bytes", "working_sets")
             shown = (_shown_size(value) if of_sizes else str(value) for value in twice)
             yield path, f"has {', '.join(shown)} more than once, must list each value once"
 
@@ -147,25 +145,35 @@ def _implementation_problem(
     return None
 
 
-def _driver_problems(sound: Sound, study: str, strategies: Collection[str]) -> Iterator[Problem]:
-    """Yield the drivers that there are not, or that cannot send what the study needs."""
+def _sender_problems(sound: Sound, study: str, strategies: Collection[str]) -> Iterator[Problem]:
+    """Yield the senders that there are not, or that cannot send what the study needs."""
     able = [name for name in strategies if _DRIVEN[study] in capability_of(name).transports]
     known = [IPERF3, *sorted(able)]
-    drivers = sound.list(study, "drivers")
-    for name in drivers:
+    names = sound.list(study, "implementations")
+    for name in names:
         if name not in known:
             yield (
-                (study, "drivers"),
+                (study, "implementations"),
                 f"got {name!r}, must be one of {', '.join(known)}{did_you_mean(name, known)}",
             )
-    loopback_alone = study == "datagrams" and sound.list(study, "testbeds") == ["loopback"]
-    if loopback_alone and drivers and IPERF3 not in drivers:
-        yield (study, "testbeds"), "got loopback alone, must list veth_udp for our own sender"
+    testbeds, sizes = sound.list(study, "testbeds"), _sizes(sound.get(study, "msg_bytes"))
+    for name in names if testbeds and sizes else ():
+        places = itertools.product(testbeds, sizes)
+        if name in known and not any(can_exist(name, *place, RECV) for place in places):
+            yield (
+                (study, "testbeds"),
+                f"got {', '.join(testbeds)}, must list one on which {name} can send these sizes",
+            )
+
+
+def _sizes(value: object) -> Sequence[int]:
+    """Return the sizes of a section that has a list of them, or one."""
+    return value if isinstance(value, list) else [value] if isinstance(value, int) else []
 
 
 def _profile_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
     """Yield what cannot be profiled: ways to send that there are not, or not on the testbeds."""
-    known = [*PROFILED_IPERF3, *sorted(strategies)]
+    known = [IPERF3, *sorted(strategies)]
     names, testbeds = sound.list("profile", "implementations"), sound.list("profile", "testbeds")
     transports = {transport_of(testbed) for testbed in testbeds}
     for name in names:
@@ -191,8 +199,8 @@ def _profile_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Pro
 
 
 def _profiled_transports(strategy: str) -> Collection[Transport]:
-    if strategy in PROFILED_IPERF3:
-        return [PROFILED_IPERF3[strategy]]
+    if strategy == IPERF3:
+        return _PROTOCOLS
     return capability_of(strategy).transports
 
 

@@ -7,8 +7,8 @@ import sys
 from dataclasses import dataclass
 
 from copycost.build.checkout import ROOT
+from copycost.grid.testbeds import TESTBEDS
 from copycost.hosts.namespaces import Isolation
-from copycost.testbeds.testbed import TESTBEDS, TestbedKind
 
 _PROBE_TIMEOUT_S = 30.0
 _PACKAGE_ROOT = ROOT / "workflow"
@@ -41,7 +41,7 @@ def probe_testbeds() -> dict[str, TestbedFacts]:
     return {kind: _probe(kind) for kind in TESTBEDS}
 
 
-def _probe(kind: TestbedKind) -> TestbedFacts:
+def _probe(kind: str) -> TestbedFacts:
     command = [sys.executable, "-m", "copycost.doctor.testbed_probe", kind]
     environment = {**os.environ, "LC_ALL": "C", "PYTHONPATH": str(_PACKAGE_ROOT)}
     try:

@@ -1,6 +1,6 @@
 """The columns of the tidy table of cells."""
 
-from copycost.hosts.facts.perf_events import PERF_EVENTS
+from copycost.perf.events import PERF_EVENTS
 from copycost.records.column import KEY, Column, Definition, fact
 
 __all__ = [

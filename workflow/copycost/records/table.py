@@ -13,7 +13,7 @@ import pandas as pd
 
 from copycost.errors import DataError
 from copycost.grid.conditions import Condition
-from copycost.hosts.facts.perf_events import PERF_EVENTS
+from copycost.perf.events import PERF_EVENTS
 from copycost.records.column import KEY, Column, Definition
 from copycost.records.columns import CELLS, COUNTED_STATUSES, SIDES
 from copycost.records.consistency import overlaps, say_overlaps

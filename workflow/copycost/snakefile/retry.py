@@ -18,7 +18,8 @@ from copycost.config.config import Config
 from copycost.config.refined import all_paths
 from copycost.errors import DataError
 from copycost.grid.cells import RAW_ROOT, Cell
-from copycost.snakefile.progress import count, describe_cell
+from copycost.snakefile.progress import count
+from copycost.snakefile.results import describe_cell
 from copycost.studies.profile.grid import profile_cells
 
 MEMORY_PATH = "results/memory.json"
@@ -68,8 +69,12 @@ def present_paths(raw: Path) -> list[Path]:
 
 def other_paths(config: Config) -> list[Path]:
     """Return the paths of all records that studies with rules of their own may have."""
-    profile = [cell.path for cell in profile_cells(config, ("cpu_budget", "datagrams"))]
-    return [Path(path) for path in profile + config.cpu_budget.paths() + config.datagrams.paths()]
+    cells = (
+        *profile_cells(config, ("cpu_budget", "datagrams")),
+        *config.cpu_budget.cells(),
+        *config.datagrams.cells(),
+    )
+    return [Path(cell.path) for cell in cells]
 
 
 def describe(path: Path) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.config.profile import over_udp
-from copycost.grid.capabilities import transport_of
+from copycost.grid.testbeds import transport_of
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
 from copycost.studies.datagrams.loss import CAUSES

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from copycost.grid.capabilities import transport_of
+from copycost.grid.testbeds import transport_of
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.cell_facts import labels_of

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from copycost.grid.capabilities import transport_of
+from copycost.grid.testbeds import transport_of
 from copycost.studies.profile.cell_facts import labels_of
 from copycost.studies.profile.diagram import Measured, data_path_diagram
 from copycost.studies.profile.difference_facts import rounds_of

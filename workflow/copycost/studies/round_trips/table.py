@@ -57,9 +57,9 @@ def derive_round_trips(record: Record) -> Row:
         If the repetition was measured and yet its sender tells no round trips.
     """
     row = derive_row(record) | {"interval_ns": record["settings"]["interval_ns"]}
-    if record["status"] != "measured" or record["sender"] is None:
+    if record["status"] != "measured" or record["driver"] is None:
         return row
-    told = record["sender"]["round_trip"]
+    told = record["driver"]["sender"]["round_trip"]
     if told is None:
         raise DataError(
             "the sender tells no round trips; expected them in this study, so delete the record to "
@@ -79,10 +79,10 @@ def derive_round_trips(record: Record) -> Row:
 
 def curve_of(record: Record) -> list[Row]:
     """Return a row per percentile that the sender of a measured repetition tells."""
-    if record["sender"] is None or record["sender"]["round_trip"] is None:
+    if record["driver"] is None or record["driver"]["sender"]["round_trip"] is None:
         return []
     key = {name: value for name, value in derive_row(record).items() if name in KEY}
-    points = record["sender"]["round_trip"]["percentiles"]
+    points = record["driver"]["sender"]["round_trip"]["percentiles"]
     return [key | {"quantile": quantile, "ns": ns} for quantile, ns in points]
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Literal
 
 from copycost.errors import HostError
-from copycost.observers.cgroup_hierarchy import Hierarchy, LimiterUnavailable
+from copycost.hosts.cgroup_hierarchy import Hierarchy, LimiterUnavailable
 
 PREFIX = "copycost-"
 # as short as lets the smallest quota (1 ms, the kernel's least) be 10 % of a CPU: so that the rate

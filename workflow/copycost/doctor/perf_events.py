@@ -9,25 +9,8 @@ from typing import Literal
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.packages import install_command
 from copycost.hosts.facts.tools import find_perf
+from copycost.perf.events import KERNEL_EVENTS, PERF_EVENTS
 from copycost.perf.output import PerfCount, parse_perf
-
-# Names in our records and tables, and what perf calls them.
-PERF_EVENTS = {
-    "cycles": "cycles",
-    "instructions": "instructions",
-    "l1d_loads": "L1-dcache-loads",
-    "l1d_load_misses": "L1-dcache-load-misses",
-    "llc_loads": "LLC-loads",
-    "llc_load_misses": "LLC-load-misses",
-    "cache_misses": "cache-misses",
-    "context_switches": "context-switches",
-    "cpu_migrations": "cpu-migrations",
-    "page_faults": "page-faults",
-    "task_clock_ns": "task-clock",
-    "ref_cycles": "msr/tsc/",
-}
-# These happen inside the kernel, so that counting user mode only always reads 0.
-_KERNEL_ONLY = ("context_switches", "cpu_migrations")
 
 EventStatus = Literal["supported", "not_supported", "forbidden", "unknown_event"]
 PerfStatus = Literal["available", "missing", "forbidden"]
@@ -205,7 +188,7 @@ def classify_event(name: str, probe: Probe, paranoid: int | None, user_only: boo
     perf_name = PERF_EVENTS[name]
     limit = f"with perf_event_paranoid {paranoid} perf counts user mode only"
     if any(count.status != "not_supported" for count in probe.counts):
-        if user_only and name in _KERNEL_ONLY:
+        if user_only and name in KERNEL_EVENTS:
             return EventFacts(perf_name, "forbidden", f"{limit}, where this event never happens")
         return EventFacts(perf_name, "supported", None)
     if probe.counts and name == "ref_cycles" and probe.user_only:

@@ -2,15 +2,15 @@
 
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from copycost.drivers.programs.conversation import Phase, SideEnded, SideSilent
+from copycost.drivers.programs.conversation import SideEnded, SideSilent
 from copycost.drivers.programs.edges import latest_edge_s
-from copycost.drivers.programs.side import EXIT_UNAVAILABLE, EXIT_USAGE, Side, SideName
+from copycost.drivers.programs.side import EXIT_UNAVAILABLE, EXIT_USAGE, RunningSide
+from copycost.drivers.protocol import AGAIN, Phase, Verdict
 from copycost.errors import CopycostError
+from copycost.hosts.side import SideName
 
-AGAIN = "delete the record and run again to repeat it"
 # what a program's last words point to
 _REMEDIES = (
     ("Address already in use", "no port is free: stop what holds the ports, or widen"
@@ -35,23 +35,14 @@ _FARTHEST_BEHIND_S = 0.05
 _ECHOES = ("the sender closed it", "Connection reset", "Broken pipe", "orchestrator is gone")
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Why there is no measurement."""
-
-    status: Literal["skipped", "failed"]
-    reason: str
-    remedy: str
-
-
-def judge(error: CopycostError, sides: Sequence[Side]) -> Verdict:
+def judge(error: CopycostError, sides: Sequence[RunningSide]) -> Verdict:
     """Return why a repetition ended without a measurement.
 
     Parameters
     ----------
     error : CopycostError
         What was noticed first; often one side's end is only the echo of the other's.
-    sides : sequence of Side
+    sides : sequence of RunningSide
         The sides that had been started; both have ended by now.
     """
     during = error.during if isinstance(error, SideEnded) else "drain"
@@ -60,7 +51,7 @@ def judge(error: CopycostError, sides: Sequence[Side]) -> Verdict:
         return death
     if isinstance(error, SideEnded):
         first = next(side for side in sides if side.name == error.name)
-        if first.process.returncode == 0:  # perf gave up, and its program only then
+        if first.exit_code == 0:  # perf gave up, and its program only then
             what = f"what ran the {first.name} ended too early, with exit status 0"
             return Verdict("failed", f"{what}, during the {during}: {first.errors()}", AGAIN)
         return _exited(_culprit(sides, error.name), during)
@@ -70,10 +61,10 @@ def judge(error: CopycostError, sides: Sequence[Side]) -> Verdict:
     return Verdict("failed", str(error), AGAIN)
 
 
-def judge_exits(sides: Sequence[Side]) -> Verdict | None:
+def judge_exits(sides: Sequence[RunningSide]) -> Verdict | None:
     """Return why both sides' ends are no success, None if they are one."""
     death = _sudden_death(sides, "drain", hung=False)
-    if death is not None or all(side.process.returncode == 0 for side in sides):
+    if death is not None or all(side.exit_code == 0 for side in sides):
         return death
     return _exited(_culprit(sides, None), "drain")
 
@@ -102,7 +93,7 @@ def judge_windows(reports: Mapping[SideName, Mapping[str, Any]]) -> Verdict | No
 
 
 def judge_traffic(
-    reports: Mapping[SideName, Mapping[str, Any]], interval_us: int
+    reports: Mapping[SideName, Mapping[str, Any]], interval_ns: int
 ) -> Verdict | None:
     """Return why the traffic of a window is no measurement, None if it is one.
 
@@ -110,8 +101,8 @@ def judge_traffic(
     ----------
     reports : mapping
         What each side printed.
-    interval_us : int
-        From one request to the next [us]; 0 where requests follow replies, or there are none.
+    interval_ns : int
+        From one request to the next [ns]; 0 where requests follow replies, or there are none.
     """
     sender = reports["sender"]
     far_end = reports.get("receiver", sender)
@@ -119,31 +110,31 @@ def judge_traffic(
     if far_end["in_window"]["bytes"] == 0 and sender["total"]["bytes"] > 0:
         reason = f"nothing arrived in the window of {window_s:.3g} s, so slow was the traffic"
         return Verdict("failed", reason, f"make measure.duration_s longer, then {AGAIN}")
-    if interval_us == 0:
+    if interval_ns == 0:
         return None
-    per_s = len(sender["threads"]) / (interval_us / 1e6)
+    per_s = len(sender["threads"]) / (interval_ns / 1e9)
     n_due, n_made = round(window_s * per_s), sender["round_trip"]["samples"]
     if (n_due - n_made) / per_s <= _FARTHEST_BEHIND_S:
         return None
     reason = (
         f"of {n_due} requests that were due in the window only {n_made} were made: round trips"
-        f" take longer than the interval of {interval_us} us, so that each request waits for all"
-        " those before it, and its time tells how long that went on"
+        f" take longer than the interval of {interval_ns / 1e3:g} us, so that each request waits"
+        " for all those before it, and its time tells how long that went on"
     )
     return Verdict("failed", reason, f"make measure.interval_us longer, or 0, then {AGAIN}")
 
 
-def _culprit(sides: Sequence[Side], first: SideName | None) -> Side:
+def _culprit(sides: Sequence[RunningSide], first: SideName | None) -> RunningSide:
     """Return the side that failed by itself: one side's end soon ends the other."""
 
-    def innocence(side: Side) -> tuple[bool, bool, bool]:
+    def innocence(side: RunningSide) -> tuple[bool, bool, bool]:
         echo = not side.last_words or any(mark in side.last_words for mark in _ECHOES)
-        return side.process.returncode == 0, echo, side.name != first
+        return side.exit_code == 0, echo, side.name != first
 
     return min(sides, key=innocence)
 
 
-def _sudden_death(sides: Sequence[Side], during: Phase, *, hung: bool) -> Verdict | None:
+def _sudden_death(sides: Sequence[RunningSide], during: Phase, *, hung: bool) -> Verdict | None:
     """Return that a side was killed, if one was; a side that hung is mute too."""
     for side in sides:
         number = side.ended_by_signal()
@@ -152,7 +143,7 @@ def _sudden_death(sides: Sequence[Side], during: Phase, *, hung: bool) -> Verdic
             name = signal.Signals(number).name
             return _death(f"{who} was killed by {name} during the {during}", number)
     for side in sides:
-        if side.mute and not hung and side.process.returncode <= 0:
+        if side.mute and not hung and side.exit_code <= 0:
             reason = f"the {side.name} died without a word during the {during}"
             return _death(reason, signal.SIGKILL)
     return None
@@ -163,8 +154,8 @@ def _death(reason: str, number: int) -> Verdict:
     return Verdict("failed", reason, f"{hint}{AGAIN}")
 
 
-def _exited(side: Side, during: Phase) -> Verdict:
-    code = side.process.returncode
+def _exited(side: RunningSide, during: Phase) -> Verdict:
+    code = side.exit_code
     said = side.last_words or f"the {side.name} said nothing"
     known = next((remedy for mark, remedy in _REMEDIES if mark in said), None)
     if code == EXIT_UNAVAILABLE:
