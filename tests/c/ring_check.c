@@ -1,5 +1,5 @@
 /* Hot rings give back the slot last freed, cold ones go round; neither gives a slot that is held. */
-#include "ring.h"
+#include "messages/ring.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -214,11 +214,11 @@ def test_a_peer_that_stops_reading_ends_in_a_timeout(
             "slot_message(stream, state->slot)",
             "slot_message(stream, 0)",
         ),
-        ("splice_gift", "pages.c", "MADV_DONTNEED) != 0", "MADV_NORMAL) != 0"),
+        ("splice_gift", "splice/pages.c", "MADV_DONTNEED) != 0", "MADV_NORMAL) != 0"),
         ("sendfile", "strategies/sendfile.c", "ftruncate(state->file_fd, 0) != 0", "false"),
         (
             "uring_zero_copy",
-            "uring_zc.c",
+            "uring/zc.c",
             "slot_message(stream, outgoing->slot)",
             "slot_message(stream, 0)",
         ),

@@ -1,6 +1,6 @@
 /* Which notifications of io_uring's zero-copy sends free a slot: each awaited one, once, and none of a
  * send that was refused. */
-#include "uring_sends.h"
+#include "uring/sends.h"
 
 #include <stdio.h>
 #include <stdlib.h>

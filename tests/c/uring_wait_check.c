@@ -1,6 +1,6 @@
 /* A wait for several completions of io_uring goes on as long as they come, however long that takes,
  * and ends when none comes within the timeout. */
-#include "uring.h"
+#include "uring/uring.h"
 
 #include <errno.h>
 #include <poll.h>
