@@ -14,7 +14,7 @@
 #include "failure.h"
 #include "memory.h"
 #include "program/build_info.h"
-#include "program/output.h"
+#include "program/json.h"
 #include "program/size_text.h"
 
 #define PROGRAM "memory_floor"

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "program/output.h"
+#include "program/json.h"
 
 /* The rest of the --version line, after the program's name: source digest, compiler, flags. */
 void build_info_print(FILE *to);

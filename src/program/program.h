@@ -3,8 +3,8 @@
 #define COPYCOST_PROGRAM_H
 
 #include "failure.h"
+#include "program/json.h"
 #include "program/options.h"
-#include "program/output.h"
 #include "session/session.h"
 #include "session/threads.h"
 

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 #include "counters.h"
+#include "program/json.h"
 #include "program/options.h"
-#include "program/output.h"
 #include "session/threads.h"
 #include "session/window.h"
 

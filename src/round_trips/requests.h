@@ -2,8 +2,8 @@
 #ifndef COPYCOST_REQUESTS_H
 #define COPYCOST_REQUESTS_H
 
+#include "program/json.h"
 #include "program/options.h"
-#include "program/output.h"
 #include "session/threads.h"
 #include "stats.h"
 #include "strategy.h"

@@ -1,4 +1,4 @@
-#include "program/output.h"
+#include "program/json.h"
 
 #include <errno.h>
 #include <inttypes.h>

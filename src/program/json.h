@@ -1,6 +1,6 @@
 /* Writes one JSON object (RFC 8259) to a stream. Commas and nesting are taken care of. */
-#ifndef COPYCOST_OUTPUT_H
-#define COPYCOST_OUTPUT_H
+#ifndef COPYCOST_JSON_H
+#define COPYCOST_JSON_H
 
 #include <stdbool.h>
 #include <stdint.h>
