@@ -16,7 +16,7 @@ check() {
     ruff_format) ruff format --check --diff . ;;
     mypy) mypy ;;
     snakefmt) snakefmt --check --compact-diff Snakefile workflow/rules ;;
-    clang_format) clang-format --dry-run -Werror src/*.[ch] src/*/*.[ch] ;;
+    clang_format) clang-format --dry-run -Werror src/*.[ch] src/*/*.[ch] tests/c/*.[ch] ;;
     clang_tidy) python -m tools.c_checks tidy ;;
     shellcheck) shellcheck run .ci/run tests/checks.sh ;;
     build_gcc) python -m tools.c_checks compile --compiler gcc ;;

@@ -20,7 +20,7 @@ from copycost.wording.sizes import approximate_size, format_size
 _TIMES_LLC = 4
 # a cold ring where the host does not tell its caches [bytes]
 _UNKNOWN_LLC_RING_BYTES = 256 << 20
-# a message is so many fields, of which those of a page or more begin at pages (src/message.h)
+# a message is so many fields; those of a page or more begin at pages (src/messages/message.h)
 _FIELDS = 8
 # before each field malloc keeps a header, which takes the page before an aligned one [bytes]
 _HEAP_HEADER_BYTES = 16
