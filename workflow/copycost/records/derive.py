@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from copycost.grid.capabilities import SENDER_ONLY_TESTBED
-from copycost.grid.testbeds import transport_of
+from copycost.grid.testbeds import receives_on, transport_of
 from copycost.perf.counters import PerfSide
 from copycost.perf.events import HARDWARE_EVENTS, PERF_EVENTS
 from copycost.records.columns import (
@@ -41,9 +40,7 @@ def derive_row(record: Record) -> Row:
         "reason": record["reason"],
         "remedy": record["remedy"],
         "sender_cpus": _cpus(settings["sender_cpus"]),
-        "receiver_cpus": _cpus(settings["receiver_cpus"])
-        if cell.testbed != SENDER_ONLY_TESTBED
-        else None,
+        "receiver_cpus": _cpus(settings["receiver_cpus"]) if receives_on(cell.testbed) else None,
         "warnings": WARNINGS_SEPARATOR.join(sorted({w["code"] for w in record["warnings"]}))
         or None,
         "started_at": record["started_at"],
