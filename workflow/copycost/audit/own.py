@@ -10,7 +10,7 @@ from copycost.audit.dataset import KEYS, Dataset
 from copycost.audit.mapping import FileMapping, Meaning
 from copycost.audit.quantities import DATASET
 from copycost.errors import DataError
-from copycost.grid.capabilities import SENDER_ONLY_TESTBED
+from copycost.grid.testbeds import receives_on
 from copycost.records.table import read_table
 
 _MARKS = ("throughput_bits_per_s", "sender_cycles_status", "host_digest")
@@ -59,7 +59,7 @@ def read_own_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
         table[name] = measured[column] * factor
         found[column] = name
     # Where nobody does, the sender's counts are all there are.
-    somebody_receives = measured["testbed"] != SENDER_ONLY_TESTBED
+    somebody_receives = measured["testbed"].map(receives_on)
     for event, (name, factor) in _SUMS.items():
         received = measured[f"receiver_{event}"].where(somebody_receives, 0.0)
         table[name] = (measured[f"sender_{event}"] + received) * factor

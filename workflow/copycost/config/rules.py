@@ -10,13 +10,12 @@ from copycost.grid.capabilities import (
     IPERF3,
     MAX_BATCH,
     RECEIVERS,
-    SENDER_ONLY_TESTBED,
     can_exist,
     capability_of,
     split_implementation,
 )
 from copycost.grid.conditions import COLD, HOT, RECV
-from copycost.grid.testbeds import Transport, transport_of
+from copycost.grid.testbeds import Transport, receives_on, transport_of
 from copycost.wording.cpulist import format_cpu_list
 from copycost.wording.sizes import format_size
 from copycost.wording.spelling import did_you_mean
@@ -217,10 +216,11 @@ def _receiver_problems(sound: Sound, grid: str) -> Iterator[Problem]:
 def _sink_problems(sound: Sound, grid: str) -> Iterator[Problem]:
     """Yield the receivers that leave nothing of a sink, where nobody receives."""
     receivers = sound.list(grid, "receivers")
-    if SENDER_ONLY_TESTBED in sound.list(grid, "testbeds") and receivers and RECV not in receivers:
+    sinks = [name for name in sound.list(grid, "testbeds") if not receives_on(name)]
+    if sinks and receivers and RECV not in receivers:
         yield (
             (grid, "receivers"),
-            f"got {', '.join(receivers)}, must list {RECV} too for {SENDER_ONLY_TESTBED}, where "
+            f"got {', '.join(receivers)}, must list {RECV} too for {sinks[0]}, where "
             "nobody receives",
         )
 
