@@ -18,18 +18,18 @@ class DrivenTruth(Protocol):
     @property
     def testbed(self) -> str: ...
     @property
-    def driver(self) -> str: ...
+    def implementation(self) -> str: ...
     @property
-    def n_streams(self) -> int: ...
+    def n_threads(self) -> int: ...
 
 
 def section_of(truths: Sequence[DrivenTruth], repetitions: int) -> dict[str, Any]:
     """Return what the sections of both studies state."""
     return {
         "enabled": True,
-        "drivers": list(dict.fromkeys(truth.driver for truth in truths)) or ["iperf3"],
+        "drivers": list(dict.fromkeys(truth.implementation for truth in truths)) or ["iperf3"],
         "testbeds": list(dict.fromkeys(truth.testbed for truth in truths)),
-        "n_streams": sorted({truth.n_streams for truth in truths}),
+        "n_streams": sorted({truth.n_threads for truth in truths}),
         "repetitions": repetitions,
         "warmup_s": 0.3,
         "duration_s": 1.0,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from budgets import Study, Truth
 
-_ONE, _TWO = Truth(), Truth(n_streams=2, gbps_per_percent=0.19)
+_ONE, _TWO = Truth(), Truth(n_threads=2, gbps_per_percent=0.19)
 
 
 def _profile(one: float, many: float) -> dict[str, object]:
@@ -32,10 +32,10 @@ SCENARIOS: dict[str, Study] = {
     "two_streams_cost_more": Study((_ONE, _TWO)),
     "two_streams_explained": Study((_ONE, _TWO), profile=_profile(0.5, 0.4)),
     "two_streams_same_shares": Study((_ONE, _TWO), profile=_profile(0.5, 0.495)),
-    "two_streams_no_difference": Study((_ONE, Truth(n_streams=2, noise=0.05))),
+    "two_streams_no_difference": Study((_ONE, Truth(n_threads=2, noise=0.05))),
     "receiver_full": Study((Truth(receiver_per_sender=1.45, ceiling=19.0),)),
     "both_full": Study((Truth(receiver_per_sender=0.98),)),
-    "host_full": Study((_ONE, Truth(n_streams=2, ceiling=30.0, waiting=20.0)), host_cpus=2),
+    "host_full": Study((_ONE, Truth(n_threads=2, ceiling=30.0, waiting=20.0)), host_cpus=2),
     "other_programs_had_the_cpus": Study(
         (Truth(ceiling=12.0, waiting=30.0, flags="foreign_load"),)
     ),
@@ -46,7 +46,7 @@ SCENARIOS: dict[str, Study] = {
     "limiter_misses": Study((Truth(limiter_off=8.0),), limits=(10, 25, 40, 60)),
     "one_repetition": Study((_ONE,), repetitions=1),
     "two_drivers_and_limiters": Study(
-        (_ONE, Truth(driver="two_copy", limiter="cpulimit", gbps_per_percent=0.3))
+        (_ONE, Truth(implementation="two_copy", limiter="cpulimit", gbps_per_percent=0.3))
     ),
     "other_programs_ran": Study((Truth(flags="foreign_load"),)),
     "no_perf": Study((Truth(perf=None),)),
@@ -57,7 +57,7 @@ SCENARIOS: dict[str, Study] = {
     "clocks_agree": Study((Truth(receiver_perf=0.995),)),
     "iperf3_and_kernel_differ": Study((Truth(kernel=1.08),)),
     "shares_of_another_driver": Study(
-        (replace(_ONE, driver="two_copy"), replace(_TWO, driver="two_copy")),
+        (replace(_ONE, implementation="two_copy"), replace(_TWO, implementation="two_copy")),
         profile=_profile(0.5, 0.4),
     ),
     "no_right_on_one_testbed": Study(

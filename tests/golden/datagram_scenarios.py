@@ -18,17 +18,17 @@ def _profile() -> dict[str, object]:
 
 
 SCENARIOS: dict[str, Study] = {
-    "losses_in_the_buffer": Study((Truth(), Truth(n_streams=2, loss=0.4))),
+    "losses_in_the_buffer": Study((Truth(), Truth(n_threads=2, loss=0.4))),
     "nothing_lost": Study((Truth(loss=0.0),)),
     "two_causes": Study((Truth(in_socket_memory=0.25),)),
     "account_incomplete": Study((Truth(unaccounted=5, drained=False),)),
-    "account_incomplete_in_part": Study((Truth(), Truth(n_streams=2, unaccounted=5))),
+    "account_incomplete_in_part": Study((Truth(), Truth(n_threads=2, unaccounted=5))),
     "no_cause_counted": Study((Truth(causeless=True),)),
     "not_counted": Study((Truth(counted=False),)),
     "iperf3_counts_too_little": Study((Truth(driver_misses=0.03),)),
     "iperf3_counts_too_much": Study((Truth(driver_misses=-0.03),)),
     "iperf3_counts_both_ways": Study(
-        (Truth(driver_misses=-0.03), Truth(driver_misses=0.02, n_streams=2))
+        (Truth(driver_misses=-0.03), Truth(driver_misses=0.02, n_threads=2))
     ),
     "iperf3_counts_negative": Study((Truth(loss=0.0, negative=True, out_of_order=7),)),
     "iperf3_prints_nan": Study((Truth(driver_knows=False, flags="iperf3_nan"),)),
@@ -44,11 +44,11 @@ SCENARIOS: dict[str, Study] = {
     "even_beyond_a_datagram": Study((Truth(ns_per_byte=0.01),)),
     "even_near_the_largest": Study((Truth(ns_per_byte=0.022),)),
     "perf_counted_nothing": Study((Truth(cpu_clock="scheduler"),)),
-    "perf_counted_in_part": Study((Truth(), Truth(n_streams=2, cpu_clock="scheduler"))),
+    "perf_counted_in_part": Study((Truth(), Truth(n_threads=2, cpu_clock="scheduler"))),
     "two_sizes": Study((Truth(),), sizes=(64, 1472)),
     "other_programs_ran": Study((Truth(flags="foreign_load"),)),
     "profiled": Study((Truth(),), profile=_profile()),
-    "our_sender_too": Study((Truth(), Truth(driver="two_copy", driver_knows=False))),
+    "our_sender_too": Study((Truth(), Truth(implementation="two_copy", driver_knows=False))),
     "loopback": Study((Truth(testbed="loopback"),)),
     "some_failed": Study(
         (Truth(),),

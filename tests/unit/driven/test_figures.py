@@ -41,7 +41,7 @@ BUDGETS = Chapter(
     budgets.Study(
         (
             budgets.Truth(),
-            budgets.Truth(n_streams=2, ceiling=20.0),
+            budgets.Truth(n_threads=2, ceiling=20.0),
             budgets.Truth(testbed="veth"),
         )
     ),
@@ -55,7 +55,7 @@ DATAGRAMS = Chapter(
     datagram_tables.Study(
         (
             datagram_tables.Truth(),
-            datagram_tables.Truth(n_streams=2),
+            datagram_tables.Truth(n_threads=2),
             datagram_tables.Truth(testbed="loopback"),
         )
     ),
@@ -87,16 +87,16 @@ def test_a_figure_and_its_table_are_written(
 FOUR = {
     "cpu_budget": budgets.Study(
         [
-            budgets.Truth(driver=driver, limiter=limiter)
-            for driver in ("iperf3", "two_copy")
+            budgets.Truth(implementation=implementation, limiter=limiter)
+            for implementation in ("iperf3", "two_copy")
             for limiter in ("cgroup", "cpulimit")
         ]
     ),
     "datagrams": datagram_tables.Study(
         [
-            datagram_tables.Truth(testbed=testbed, driver=driver)
+            datagram_tables.Truth(testbed=testbed, implementation=implementation)
             for testbed in ("veth_udp", "loopback")
-            for driver in ("iperf3", "one_copy")
+            for implementation in ("iperf3", "one_copy")
         ]
     ),
 }
@@ -128,4 +128,4 @@ def test_nothing_measured_is_a_sentence(chapter: Chapter, name: str) -> None:
 def test_saturated_points_are_marked_in_the_table() -> None:
     data = BUDGETS.draw("cpu_used", BUDGETS.facts_of(BUDGETS.several)).data
     marked = data[data["saturated"]]
-    assert set(marked["n_streams"]) == {2}
+    assert set(marked["n_threads"]) == {2}

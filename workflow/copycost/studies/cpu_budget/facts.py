@@ -55,11 +55,13 @@ def compute_facts(
     profile : mapping or None
         Facts of the study `profile`, which hold shares per function; None where not measured.
     """
+    settings = _settings(section)
     n_cpus = int(host["cpu"]["cpus_online"])
     curves = [_curve(key, rows, statistics, n_cpus) for key, rows in series_of(table)]
     measured = table[table["status"] == "measured"]
     facts: dict[str, Any] = {
-        **common_facts(table, section, statistics, SERIES),
+        "section": settings,
+        **common_facts(table, statistics, SERIES),
         "method": METHOD,
         "range_rule": RANGE_RULE,
         "miss_points": MISS_POINTS,
@@ -71,19 +73,32 @@ def compute_facts(
         "clocks": _clocks(measured),
         "rates": _rates(measured),
         "curves": curves,
-        "scaling": scaling_of(curves, profile, int(section["message_bytes"]), published),
+        "scaling": scaling_of(curves, profile, int(settings["msg_bytes"]), published),
         "published": beside_published(curves, published),
     }
     facts["plans"] = _plans(facts)
     return facts
 
 
+def _settings(section: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the chapter tells of the configuration."""
+    return {
+        "implementations": section["drivers"],
+        "limiters": section["limiters"],
+        "limit_percent": section["limit_percent"],
+        "msg_bytes": section["message_bytes"],
+        "repetitions": section["repetitions"],
+        "warmup_s": section["warmup_s"],
+        "duration_s": section["duration_s"],
+    }
+
+
 def _curve(
     key: Mapping[str, Any], rows: pd.DataFrame, statistics: StatisticsSettings, n_cpus: int
 ) -> dict[str, Any]:
     points = points_of(rows, statistics)
-    n_streams = int(key["n_streams"])
-    judgement = judge_bottleneck(points, n_streams, n_cpus)
+    n_threads = int(key["n_threads"])
+    judgement = judge_bottleneck(points, n_threads, n_cpus)
     ranges = {side: linear_range(points, side, statistics.confidence) for side in SIDES}
     top = max(points, key=lambda point: point.bits_per_s.median, default=None)
     return {
@@ -97,7 +112,7 @@ def _curve(
         else {"limit_percent": top.limit_percent, "bits_per_s": asdict(top.bits_per_s)},
         "bottleneck": None if judgement is None else asdict(judgement),
         "saturated": [point.limit_percent for point in points if point.saturated],
-        "limiter_off": _limiter(rows, n_streams),
+        "limiter_off": _limiter(rows, n_threads),
     }
 
 
@@ -136,11 +151,11 @@ def line_facts(found: LinearRange | None) -> dict[str, Any] | None:
     }
 
 
-def _limiter(rows: pd.DataFrame, n_streams: int) -> dict[str, Any]:
+def _limiter(rows: pd.DataFrame, n_threads: int) -> dict[str, Any]:
     """Return how far the limiter was off where it was what decided, per stream [points]."""
     measured = rows[(rows["status"] == "measured") & (rows["limit_percent"] != WHOLE_CPU)]
     limited = measured[~measured["saturated"].astype(bool)]
-    used = limited["sender_cpu_percent"].astype(float) / n_streams
+    used = limited["sender_cpu_percent"].astype(float) / n_threads
     off = used - limited["limit_percent"].astype(float)
     return {
         "n": len(off),

@@ -9,7 +9,7 @@ import pandas as pd
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.driven.facts import Estimate, estimate
 
-SERIES = ["testbed", "driver", "limiter", "n_streams"]
+SERIES = ["testbed", "implementation", "limiter", "n_threads"]
 """What tells one curve of bitrate against CPU from another."""
 
 
@@ -71,7 +71,7 @@ def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
         sender = part["sender_cpu_percent"].to_numpy(dtype=np.float64)
         receiver = part["receiver_cpu_percent"].to_numpy(dtype=np.float64)
         rates = part["bits_per_s"].to_numpy(dtype=np.float64)
-        most = 100.0 * float(part["n_streams"].iloc[0])  # each stream has one thread at each side
+        most = 100.0 * float(part["n_threads"].iloc[0])  # each stream has one thread at each side
         found.append(
             Point(
                 int(str(limit)),

@@ -24,7 +24,7 @@ from copycost.studies.driven.facts import (
     with_interval,
 )
 
-SERIES = ("testbed", "driver", "n_streams")
+SERIES = ("testbed", "implementation", "n_threads")
 
 # the fit is no description of sizes whose cost lies further off it
 _MISFIT = 0.25
@@ -52,6 +52,7 @@ def compute_facts(
     profile : mapping or None
         Facts of the study `profile`; None where not measured.
     """
+    settings = _settings(section)
     measured = table[table["status"] == "measured"]
     curves = [
         _curve(key, rows, statistics)
@@ -59,32 +60,41 @@ def compute_facts(
         if (rows["status"] == "measured").any()
     ]
     return {
-        **common_facts(table, section, statistics, (*SERIES, "datagram_bytes")),
+        "section": settings,
+        **common_facts(table, statistics, (*SERIES, "msg_bytes")),
         "method": METHOD,
         "cpu_clocks": sorted({str(clock) for clock in measured["cpu_clock"].dropna()}),
         "n_nan": flag_counts(measured).get("iperf3_nan", 0),
         "account": _account(measured),
         "cross_check": _cross_check(measured),
         "curves": curves,
-        "published": published_rows(published),
-        "shares": _shares(profile, section["drivers"]),
+        "published": published_rows(published.rename(columns={"datagram_bytes": "msg_bytes"})),
+        "shares": _shares(profile, settings["implementations"]),
+    }
+
+
+def _settings(section: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the chapter tells of the configuration."""
+    return {
+        "implementations": section["drivers"],
+        "repetitions": section["repetitions"],
+        "duration_s": section["duration_s"],
     }
 
 
 def _curve(key: Any, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict[str, Any]:  # noqa: ANN401
     measured = rows[rows["status"] == "measured"]
     points = [
-        _point(int(str(size)), part, statistics)
-        for size, part in measured.groupby("datagram_bytes")
+        _point(int(str(size)), part, statistics) for size, part in measured.groupby("msg_bytes")
     ]
     most = max(points, key=lambda point: float(point["bits_per_s"]["median"]))
     most_sent = max(points, key=lambda point: float(point["sent_bits_per_s"]["median"]))
     return {
         **{name: plain(value) for name, value in zip(SERIES, key, strict=True)},
         "points": points,
-        "maximum": {name: most[name] for name in ("datagram_bytes", "bits_per_s", "loss")},
+        "maximum": {name: most[name] for name in ("msg_bytes", "bits_per_s", "loss")},
         "maximum_sent": {
-            name: most_sent[name] for name in ("datagram_bytes", "sent_bits_per_s", "loss")
+            name: most_sent[name] for name in ("msg_bytes", "sent_bits_per_s", "loss")
         },
         "costs": {side: _cost(measured, side, statistics) for side in SIDES},
         "most_loss": max(
@@ -102,7 +112,7 @@ def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dic
 
     share = (rows["lost"] / rows["sent"]).dropna().to_numpy(dtype=np.float64)
     return {
-        "datagram_bytes": size,
+        "msg_bytes": size,
         "n": len(rows),
         **{
             name: known(name)
@@ -127,7 +137,7 @@ def _cost(
     """Return the two terms of one side's CPU time per datagram; None where no two sizes give it."""
     costs = {
         int(str(size)): part[f"{side}_ns"].dropna().to_numpy(dtype=np.float64)
-        for size, part in measured.groupby("datagram_bytes")
+        for size, part in measured.groupby("msg_bytes")
     }
     found = fit_two_terms({size: v for size, v in costs.items() if v.size}, statistics.confidence)
     return None if found is None else _terms(found)
@@ -189,11 +199,13 @@ def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
     }
 
 
-def _shares(profile: Mapping[str, Any] | None, drivers: Sequence[str]) -> list[dict[str, Any]]:
+def _shares(
+    profile: Mapping[str, Any] | None, implementations: Sequence[str]
+) -> list[dict[str, Any]]:
     """Return what each side spends most on at the smallest and the largest datagram profiled."""
     if profile is None:
         return []
-    names = {over_udp(driver): driver for driver in drivers}
+    names = {over_udp(name): name for name in implementations}
     cells = [
         cell
         for cell in profile["cells"]
@@ -204,9 +216,9 @@ def _shares(profile: Mapping[str, Any] | None, drivers: Sequence[str]) -> list[d
     return [
         {
             "testbed": cell["condition"],
-            "driver": names[cell["implementation"]],
-            "datagram_bytes": cell["msg_bytes"],
-            "n_streams": cell["n_threads"],
+            "implementation": names[cell["implementation"]],
+            "msg_bytes": cell["msg_bytes"],
+            "n_threads": cell["n_threads"],
             "side": side,
             "top": _top(category_shares(cell["sides"][side])),
         }

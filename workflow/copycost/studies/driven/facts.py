@@ -50,7 +50,6 @@ def estimate(
 
 def common_facts(
     table: pd.DataFrame,
-    section: Mapping[str, Any],
     statistics: StatisticsSettings,
     keys: Sequence[str],
 ) -> dict[str, Any]:
@@ -58,7 +57,7 @@ def common_facts(
 
     Keys
     ----
-    section, confidence
+    confidence
         As configured.
     n_measured, n_repetitions
         [count]
@@ -70,9 +69,8 @@ def common_facts(
         Measured repetitions with a foreign load [count].
     """
     measured = table[table["status"] == "measured"]
-    versions = measured.loc[measured["driver"] == IPERF3, "driver_version"].dropna()
+    versions = measured.loc[measured["implementation"] == IPERF3, "driver_version"].dropna()
     return {
-        "section": dict(section),
         "confidence": statistics.confidence,
         "n_measured": len(measured),
         "n_repetitions": len(table),

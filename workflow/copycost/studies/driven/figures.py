@@ -33,9 +33,9 @@ class Look:
 
 def looks_of(data: pd.DataFrame) -> Iterator[tuple[Look, pd.DataFrame]]:
     """Yield the rows of each number of streams, and how they look."""
-    for index, (n_streams, part) in enumerate(data.groupby("n_streams")):
+    for index, (n_threads, part) in enumerate(data.groupby("n_threads")):
         colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
-        yield Look(colour, marker, streams(int(str(n_streams)))), part
+        yield Look(colour, marker, streams(int(str(n_threads)))), part
 
 
 def grid_of(
@@ -111,7 +111,7 @@ def finish(
     axes = grid.axes.flat[0]
     handles, labels = axes.get_legend_handles_labels()
     legend_cm = 0.0
-    if data["n_streams"].nunique() > 1 and handles:
+    if data["n_threads"].nunique() > 1 and handles:
         # above all panels: within one, it would lie on points
         figure.legend(
             handles, labels, loc="upper left", ncols=len(handles), borderpad=0.2,

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -44,11 +43,11 @@ def table_of(
 
 
 def begin_row(
-    record: Mapping[str, Any], cell: DrivenCell, columns: Iterable[str]
+    record: Mapping[str, Any], key: Mapping[str, Any], columns: Iterable[str]
 ) -> dict[str, Any]:
-    """Return a row with what every record says, measured or not; NaN in all other columns."""
+    """Return a row with its key and what every record says; NaN in all other columns."""
     row: dict[str, Any] = dict.fromkeys(columns, math.nan)
-    row.update(asdict(cell))
+    row.update(key)
     row.update(
         status=record["status"],
         reason=record["reason"],

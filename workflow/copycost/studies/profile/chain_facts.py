@@ -65,7 +65,7 @@ def chain_facts(
                         "scenario": scenario,
                         "protocol": protocol,
                         "n_threads": int(streams),
-                        "datagram_bytes": int(datagram) if datagram else None,
+                        "msg_bytes": int(datagram) if datagram else None,
                         "condition": condition,
                         "same_path": next(iter(ours))[1] in beside["same_path"],
                         "cells": [{"implementation": key[2], "msg_bytes": key[3]} for key in ours],
