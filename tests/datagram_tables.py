@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from driven_inputs import STATISTICS, published, section_of
+from study_inputs import STATISTICS, published, section_of
 
 from copycost.studies.datagrams.facts import compute_facts
 from copycost.studies.datagrams.table import COLUMNS

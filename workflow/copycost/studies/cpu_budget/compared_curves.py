@@ -6,7 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.studies.driven.facts import SIDES, category_shares, published_rows
+from copycost.analysis.json_values import plain
+from copycost.records.columns import SIDES
+from copycost.studies.profile.cell_facts import category_shares
 
 # of a side's samples: smaller moves explain nothing
 _LEAST_MOVE = 0.02
@@ -147,7 +149,7 @@ def _published_scaling(published: pd.DataFrame, n_threads: int) -> dict[str, flo
     """Return the published highest bitrate and slope of so many streams, over those of one."""
     rows = {
         row["parallel_streams"]: row
-        for row in published_rows(published)
+        for row in plain(published.to_dict(orient="records"))
         if row["scenario"] == _PUBLISHED_SCENARIO
     }
     if not {1, n_threads} <= rows.keys():
@@ -164,7 +166,7 @@ def beside_published(
 ) -> list[dict[str, Any]]:
     """Return the published rows, each with the curves of ours that it can stand beside."""
     rows = []
-    for row in published_rows(published):
+    for row in plain(published.to_dict(orient="records")):
         ours = []
         if row["scenario"] == _PUBLISHED_SCENARIO:
             ours = [

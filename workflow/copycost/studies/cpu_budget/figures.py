@@ -7,11 +7,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from copycost.figures.style import QUIET, styled
-from copycost.figures.tables import Drawn
-from copycost.figures.text import empty_figure
-from copycost.studies.driven.facts import SIDES
-from copycost.studies.driven.figures import (
+from copycost.figures.panels import (
     draw_fits,
     draw_intervals,
     finish,
@@ -20,6 +16,10 @@ from copycost.studies.driven.figures import (
     name_panel,
     note_on_points,
 )
+from copycost.figures.style import QUIET, styled
+from copycost.figures.tables import Drawn
+from copycost.figures.text import empty_figure
+from copycost.records.columns import SIDES
 
 _PANEL_CM = 5.6
 _NOTHING_MEASURED = "No CPU limit was measured."

@@ -1,13 +1,14 @@
 """From the table of repetitions to points: medians with intervals at each CPU limit."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from copycost.stats.estimates import Estimate, estimate
 from copycost.stats.settings import FloatArray, StatisticsSettings
-from copycost.studies.driven.facts import Estimate, estimate
 
 SERIES = ["testbed", "implementation", "limiter", "n_threads"]
 """What tells one curve of bitrate against CPU from another."""
@@ -77,9 +78,9 @@ def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
                 int(str(limit)),
                 float(part["offered_percent"].iloc[0]),
                 len(part),
-                estimate(sender, settings, most=most),
-                estimate(receiver, settings, most=most),
-                estimate(rates, settings),
+                _estimate(sender, settings, most),
+                _estimate(receiver, settings, most),
+                _estimate(rates, settings),
                 sender,
                 receiver,
                 rates,
@@ -89,6 +90,12 @@ def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
                 _median(part["receiver_waiting_percent"]),
             )
         )
+    return found
+
+
+def _estimate(values: FloatArray, settings: StatisticsSettings, most: float = math.inf) -> Estimate:
+    found = estimate(values, settings, most=most)
+    assert found is not None  # a point has repetitions
     return found
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from copycost.config.cpu_budget import WHOLE_CPU, BudgetCell
 from copycost.drivers.iperf3.derive import congestion_control_of, rates_of
-from copycost.studies.driven.table import begin_row, table_of
+from copycost.studies.record_table import begin_row, table_of
 
 COLUMNS: dict[str, str] = {
     "testbed": "where the bytes travel",

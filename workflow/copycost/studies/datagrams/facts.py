@@ -2,27 +2,21 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from copycost.analysis.json_values import plain
 from copycost.config.profile import over_udp
 from copycost.grid.capabilities import transport_of
+from copycost.records.columns import SIDES
+from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
 from copycost.studies.datagrams.loss import CAUSES
-from copycost.studies.driven.facts import (
-    SIDES,
-    category_shares,
-    common_facts,
-    estimate,
-    flag_counts,
-    plain,
-    published_rows,
-    with_interval,
-)
+from copycost.studies.outcomes import flag_counts, outcome_facts
+from copycost.studies.profile.cell_facts import category_shares
 
 SERIES = ("testbed", "implementation", "n_threads")
 
@@ -61,14 +55,16 @@ def compute_facts(
     ]
     return {
         "section": settings,
-        **common_facts(table, statistics, (*SERIES, "msg_bytes")),
+        **outcome_facts(table, statistics, (*SERIES, "msg_bytes")),
         "method": METHOD,
         "cpu_clocks": sorted({str(clock) for clock in measured["cpu_clock"].dropna()}),
         "n_nan": flag_counts(measured).get("iperf3_nan", 0),
         "account": _account(measured),
         "cross_check": _cross_check(measured),
         "curves": curves,
-        "published": published_rows(published.rename(columns={"datagram_bytes": "msg_bytes"})),
+        "published": plain(
+            published.rename(columns={"datagram_bytes": "msg_bytes"}).to_dict(orient="records")
+        ),
         "shares": _shares(profile, settings["implementations"]),
     }
 
@@ -90,7 +86,7 @@ def _curve(key: Any, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict
     most = max(points, key=lambda point: float(point["bits_per_s"]["median"]))
     most_sent = max(points, key=lambda point: float(point["sent_bits_per_s"]["median"]))
     return {
-        **{name: plain(value) for name, value in zip(SERIES, key, strict=True)},
+        **plain(dict(zip(SERIES, key, strict=True))),
         "points": points,
         "maximum": {name: most[name] for name in ("msg_bytes", "bits_per_s", "loss")},
         "maximum_sent": {
@@ -106,16 +102,11 @@ def _curve(key: Any, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict
 
 
 def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict[str, Any]:
-    def known(column: str) -> dict[str, Any] | None:
-        values = rows[column].dropna().to_numpy(dtype=np.float64)
-        return asdict(estimate(values, statistics)) if values.size else None
-
-    share = (rows["lost"] / rows["sent"]).dropna().to_numpy(dtype=np.float64)
     return {
         "msg_bytes": size,
         "n": len(rows),
         **{
-            name: known(name)
+            name: estimate(rows[name], statistics)
             for name in (
                 "sent_bits_per_s",
                 "bits_per_s",
@@ -127,7 +118,7 @@ def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dic
                 "receiver_ns",
             )
         },
-        "loss": asdict(estimate(share, statistics, is_share=True)) if share.size else None,
+        "loss": estimate(rows["lost"] / rows["sent"], statistics, is_share=True),
     }
 
 
@@ -144,17 +135,21 @@ def _cost(
 
 
 def _terms(found: TwoTerms) -> dict[str, Any]:
-    return {
-        "fixed_ns": with_interval(found.fixed, found.fixed_low, found.fixed_high),
-        "ns_per_byte": with_interval(found.per_byte, found.per_byte_low, found.per_byte_high),
-        "even_bytes": with_interval(found.even_bytes, found.even_low, found.even_high)
-        if math.isfinite(found.even_bytes)
-        else None,
+    even = {"value": found.even_bytes, "low": found.even_low, "high": found.even_high}
+    facts = {
+        "fixed_ns": {"value": found.fixed, "low": found.fixed_low, "high": found.fixed_high},
+        "ns_per_byte": {
+            "value": found.per_byte,
+            "low": found.per_byte_low,
+            "high": found.per_byte_high,
+        },
+        "even_bytes": even if math.isfinite(found.even_bytes) else None,
         "r_squared": found.r_squared,
         "misfit": found.misfit,
         "fits": found.misfit <= _MISFIT,
         "n_sizes": found.n_sizes,
     }
+    return dict(plain(facts))
 
 
 def _account(measured: pd.DataFrame) -> dict[str, Any] | None:

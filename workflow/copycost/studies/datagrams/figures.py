@@ -9,10 +9,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from copycost.figures.style import styled
-from copycost.figures.tables import Drawn
-from copycost.figures.text import empty_figure
-from copycost.studies.driven.figures import (
+from copycost.figures.panels import (
     draw_fits,
     draw_intervals,
     finish,
@@ -21,6 +18,9 @@ from copycost.studies.driven.figures import (
     name_panel,
     note_on_points,
 )
+from copycost.figures.style import styled
+from copycost.figures.tables import Drawn
+from copycost.figures.text import empty_figure
 from copycost.wording.filters import exact_size, thousands
 
 _PANEL_CM = 5.2

@@ -10,9 +10,9 @@ import pandas as pd
 from copycost.config.datagrams import DatagramCell
 from copycost.drivers.iperf3.derive import rates_of
 from copycost.drivers.iperf3.output import udp_totals
+from copycost.records.columns import SIDES
 from copycost.studies.datagrams.loss import CAUSES, account_of
-from copycost.studies.driven.facts import SIDES
-from copycost.studies.driven.table import begin_row, table_of
+from copycost.studies.record_table import begin_row, table_of
 
 TASK_CLOCK = "task_clock"
 """What the column `cpu_clock` says where perf counted both sides."""

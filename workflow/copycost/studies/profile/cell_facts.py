@@ -47,6 +47,11 @@ def cell_facts(
     }
 
 
+def category_shares(side: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the share of each category of functions, by title, from one side of a cell's facts."""
+    return {str(row["title"]): row["own"]["share"] for row in side["categories"]}
+
+
 def copied_share(cell: Sequence[Repetition]) -> dict[str, float] | None:
     """Return which share of the zero-copy sends the kernel copied after all, None without any."""
     runs = [one.record["sampled"] for one in cell]

@@ -1,4 +1,4 @@
-"""Which records of a driven study make a table."""
+"""Which records of a study make a table."""
 
 from dataclasses import asdict, replace
 from pathlib import Path

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tools.document_driven_tables import page
+from tools.document_study_tables import page
 
-PAGE = Path(__file__).parents[3] / "docs" / "driven_tables.md"
+PAGE = Path(__file__).parents[3] / "docs" / "study_tables.md"
 
 
 def test_the_committed_page_is_up_to_date() -> None:

@@ -1,4 +1,4 @@
-"""From the records of a driven study to its table, as far as all such studies go the same way."""
+"""From the records of a study to its table, as far as cpu_budget and datagrams go the same way."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping

@@ -1,6 +1,6 @@
-"""The description of the tables of driven studies, written from their definitions.
+"""The description of the tables of cpu_budget and datagrams, written from their definitions.
 
-``python -m tools.document_driven_tables > docs/driven_tables.md`` brings the committed page up to
+``python -m tools.document_study_tables > docs/study_tables.md`` brings the committed page up to
 date; a test compares the two.
 """
 
@@ -20,7 +20,7 @@ hold what iperf3 or our programs printed, whole; `workflow/schemas/driven_record
 describes them.
 
 This page is written from the definitions of the columns
-(`PYTHONPATH=workflow python -m tools.document_driven_tables > docs/driven_tables.md`).
+(`PYTHONPATH=workflow python -m tools.document_study_tables > docs/study_tables.md`).
 """
 _TABLES: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("cpu_budget.csv", BUDGET_COLUMNS),

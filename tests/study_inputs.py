@@ -1,4 +1,4 @@
-"""What the facts of both driven studies are computed from besides their tables."""
+"""What the facts of cpu_budget and datagrams are computed from besides their tables."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ STATISTICS = StatisticsSettings(0.95, 1000, 1)
 _PUBLISHED = Path(__file__).parents[1] / "data" / "published"
 
 
-class DrivenTruth(Protocol):
+class CurveTruth(Protocol):
     """One curve's truth, as far as it shows in the configuration."""
 
     @property
@@ -23,7 +23,7 @@ class DrivenTruth(Protocol):
     def n_threads(self) -> int: ...
 
 
-def section_of(truths: Sequence[DrivenTruth], repetitions: int) -> dict[str, Any]:
+def section_of(truths: Sequence[CurveTruth], repetitions: int) -> dict[str, Any]:
     """Return what the sections of both studies state."""
     return {
         "enabled": True,

@@ -1,4 +1,4 @@
-"""What the figures of driven studies share: a colour and marker per number of streams, the note."""
+"""Panels of points: a colour and marker per number of streams, fitted lines, the note below."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from matplotlib.figure import Figure
 
 from copycost.figures.style import CM, WIDTH_CM
 from copycost.figures.text import LABEL_PT, NOTE_PT, put_note, wrap
-from copycost.studies.driven.words import streams
+from copycost.wording.filters import plural
 from copycost.wording.percent import NBSP
 
 # told apart with every kind of colour vision (Okabe and Ito), and by their markers
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 _MARKERS = ("o", "s", "^", "D")
-# beside a panel: its vertical axis, or the gap to the next one
-_BESIDE_PANEL_CM = 0.9
+# left of a panel: its vertical axis, or the gap to the one before
+_LEFT_OF_PANEL_CM = 0.9
 _LEGEND_CM = 0.44
 
 
@@ -35,7 +35,7 @@ def looks_of(data: pd.DataFrame) -> Iterator[tuple[Look, pd.DataFrame]]:
     """Yield the rows of each number of streams, and how they look."""
     for index, (n_threads, part) in enumerate(data.groupby("n_threads")):
         colour, marker = _COLOURS[index % len(_COLOURS)], _MARKERS[index % len(_MARKERS)]
-        yield Look(colour, marker, streams(int(str(n_threads)))), part
+        yield Look(colour, marker, plural(int(str(n_threads)), "stream")), part
 
 
 def grid_of(
@@ -56,7 +56,7 @@ def grid_of(
 
 def name_panel(grid: sns.FacetGrid, axes: Axes, title: str, x_label: str, y_label: str) -> None:
     """Put the title and the axes' labels of one panel, in lines that are no wider than it is."""
-    width_cm = WIDTH_CM / len(grid.col_names) - _BESIDE_PANEL_CM
+    width_cm = WIDTH_CM / len(grid.col_names) - _LEFT_OF_PANEL_CM
     quantity, bracket, unit = x_label.partition("[")
     whole = quantity + bracket + unit.replace(" ", NBSP)
     axes.set_title("\n".join(wrap(title, width_cm, LABEL_PT)))
