@@ -10,7 +10,7 @@ from copycost.snakefile.progress import DRIVEN, count_in, say
 from copycost.studies.datagrams.repetition import measure_datagrams
 from copycost.studies.driven.record import write
 from copycost.studies.driven.telling import line_of
-from copycost.wording.filters import plural
+from copycost.wording.plurals import plural
 
 log_to_file(snakemake.log[0])
 cell = DatagramCell.from_path(snakemake.output.record)

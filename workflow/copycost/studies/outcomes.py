@@ -23,8 +23,10 @@ def outcome_facts(
         [count]
     losses
         See `losses_of`, with `keys`.
-    versions, process_pairs
-        Of iperf3, and how many pairs of processes [count], in the measured repetitions.
+    versions
+        Of iperf3, in the measured repetitions.
+    separate_processes
+        Several pairs of processes carried the streams.
     n_foreign
         Measured repetitions with a foreign load [count].
     """
@@ -36,7 +38,7 @@ def outcome_facts(
         "n_repetitions": len(table),
         "losses": losses_of(table, keys),
         "versions": sorted({str(version) for version in versions}),
-        "process_pairs": sorted({int(n) for n in measured["process_pairs"].dropna()}),
+        "separate_processes": bool((measured["process_pairs"] > 1).any()),
         "n_foreign": flag_counts(measured).get("foreign_load", 0),
     }
 

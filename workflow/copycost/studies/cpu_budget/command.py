@@ -9,7 +9,7 @@ from typing import Any
 
 from copycost.errors import DataError
 from copycost.studies.cpu_budget.plan import Need, Plan, plan_for
-from copycost.wording.filters import plural
+from copycost.wording.plurals import plural
 
 FACTS = Path("results/cpu_budget/facts.json")
 

@@ -1,4 +1,4 @@
-"""Curves beside each other: more streams beside one, and ours beside what was published."""
+"""Curves compared: more streams with one, and ours with what was published."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -60,7 +60,6 @@ def scaling_of(
                         _interval(one["maximum"]["bits_per_s"], "median"),
                     ),
                     "slopes": slopes,
-                    "differs": _differs(slopes["sender"]),
                     "shares": _shares(profile, one, msg_bytes, int(many["n_threads"])),
                     "published": _published_scaling(published, int(many["n_threads"]))
                     if one["testbed"] == _PUBLISHED_TESTBED
@@ -68,14 +67,6 @@ def scaling_of(
                 }
             )
     return found
-
-
-def _differs(ratio: Mapping[str, float | None] | None) -> bool:
-    """Return whether a ratio is not 1, by its interval where there is one."""
-    if ratio is None:
-        return False
-    low, high = ratio["low"], ratio["high"]
-    return low is None or high is None or not low <= 1.0 <= high
 
 
 def _interval(
@@ -87,18 +78,22 @@ def _interval(
 def _ratio(
     above: tuple[float, float | None, float | None] | None,
     below: tuple[float, float | None, float | None] | None,
-) -> dict[str, float | None] | None:
-    """Return a ratio and its interval, both sides' intervals joined as logarithms' are."""
+) -> dict[str, float | bool | None] | None:
+    """Return a ratio and its interval, both sides' intervals joined as logarithms' are.
+
+    `differs` tells that its interval leaves out 1, or that there is none.
+    """
     if above is None or below is None or above[0] <= 0.0 or below[0] <= 0.0:
         return None
     value = above[0] / below[0]
     ends = (above[1], above[2], below[1], below[2])
     if any(end is None or end <= 0.0 for end in ends):
-        return {"value": value, "low": None, "high": None}
+        return {"value": value, "low": None, "high": None, "differs": True}
     a_low, a_high, b_low, b_high = (float(end or 0.0) for end in ends)
     down = math.hypot(math.log(above[0] / a_low), math.log(b_high / below[0]))
     up = math.hypot(math.log(a_high / above[0]), math.log(below[0] / b_low))
-    return {"value": value, "low": value * math.exp(-down), "high": value * math.exp(up)}
+    low, high = value * math.exp(-down), value * math.exp(up)
+    return {"value": value, "low": low, "high": high, "differs": not low <= 1.0 <= high}
 
 
 def _shares(

@@ -69,6 +69,11 @@ def compute_facts(
         "clocks": _clocks(measured),
         "rates": _rates(measured),
         "curves": curves,
+        "limiter": {
+            "judged": any(curve["limiter_off"]["n"] for curve in curves),
+            "n_missed": sum(curve["limiter_off"]["n_missed"] for curve in curves),
+        },
+        "has_whole_cpu": WHOLE_CPU in settings["limit_percent"],
         "scaling": scaling_of(curves, profile, int(settings["msg_bytes"]), published),
         "published": beside_published(curves, published),
     }
@@ -167,8 +172,9 @@ def _limiter(rows: pd.DataFrame, n_threads: int) -> dict[str, Any]:
 def _clocks(measured: pd.DataFrame) -> dict[str, Any]:
     """Return by how much perf's task clock says less than the scheduler's, per side [points].
 
-    That of the curve where they are furthest apart: where both sides share CPUs they are, which the
-    curves of one stream would hide.
+    `differ` has the sides on which they do. What is told of a side is that of the curve where they
+    are furthest apart: where both sides share CPUs they are, which the curves of one stream would
+    hide.
     """
     found: dict[str, Any] = {
         "counted": bool(measured["sender_perf_percent"].notna().any()),
@@ -181,6 +187,7 @@ def _clocks(measured: pd.DataFrame) -> dict[str, Any]:
         ]
         known = [{**plain(key), **both} for key, both in curves if both is not None]
         found[side] = max(known, key=lambda one: abs(one["median_less"]), default=None)
+    found["differ"] = [side for side in SIDES if found[side] and found[side]["differ"]]
     return found
 
 

@@ -15,13 +15,14 @@ from copycost.stats.errors_in_both import Errors, Line, fit_line, pooled_errors
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray
 from copycost.studies.cpu_budget.points import Point
+from copycost.wording.percent import NBSP
 
 FEWEST_POINTS = 3
 OFF_LINE = 0.05
 """Share of the line's bitrate by which a point may lie off it."""
 
 RANGE_RULE = (
-    "the points from the least CPU on, three or more, that lie within 5 % of one line, or no"
+    f"the points from the least CPU on, three or more, that lie within 5{NBSP}% of one line, or no"
     " further off it than they are uncertain; saturated points are left out"
 )
 """The rule in words, for texts."""

@@ -9,7 +9,7 @@ import pandas as pd
 
 from copycost.analysis.json_values import plain
 from copycost.config.profile import over_udp
-from copycost.grid.capabilities import transport_of
+from copycost.grid.capabilities import IPERF3, MAX_DATAGRAM_BYTES, transport_of
 from copycost.records.columns import SIDES
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
@@ -57,7 +57,8 @@ def compute_facts(
         "section": settings,
         **outcome_facts(table, statistics, (*SERIES, "msg_bytes")),
         "method": METHOD,
-        "cpu_clocks": sorted({str(clock) for clock in measured["cpu_clock"].dropna()}),
+        "cpu_clock": _clock(measured),
+        "has_iperf3": any(curve["implementation"] == IPERF3 for curve in curves),
         "n_nan": flag_counts(measured).get("iperf3_nan", 0),
         "account": _account(measured),
         "cross_check": _cross_check(measured),
@@ -146,7 +147,8 @@ def _terms(found: TwoTerms) -> dict[str, Any]:
         "even_bytes": even if math.isfinite(found.even_bytes) else None,
         "r_squared": found.r_squared,
         "misfit": found.misfit,
-        "fits": found.misfit <= _MISFIT,
+        "kind": _kind(found),
+        "larger": _larger(found),
         "n_sizes": found.n_sizes,
     }
     return dict(plain(facts))
@@ -162,6 +164,7 @@ def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
     return {
         "n": len(known),
         "n_complete": int((off == 0).sum()),
+        "complete": bool((off == 0).all()),
         "largest_unaccounted": int(off.max()),
         "largest_share": float((off / known["sent"]).max()),
         "n_not_drained": int((~known["drained"].astype(bool)).sum()),
@@ -175,6 +178,38 @@ def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
     }
 
 
+def _clock(measured: pd.DataFrame) -> str | None:
+    """Return whose clock CPU use is by, ``mixed`` where perf counted in part."""
+    clocks = sorted({str(clock) for clock in measured["cpu_clock"].dropna()})
+    return "mixed" if len(clocks) > 1 else next(iter(clocks), None)
+
+
+def _kind(found: TwoTerms) -> str:
+    """Return which of the two terms are seen; an interval that holds 0 shows none."""
+    if found.misfit > _MISFIT:
+        return "no_sum"
+    if found.per_byte_low <= 0:  # not so where there is no interval: NaN
+        return "per_datagram"
+    return "per_byte" if found.fixed_low <= 0 else "both"
+
+
+def _larger(found: TwoTerms) -> str | None:
+    """Return which term is the larger: the datagram's, which depends on the size, or left open."""
+    if not math.isfinite(found.even_bytes):
+        return None
+    if found.even_low > MAX_DATAGRAM_BYTES:
+        return "datagram"
+    return "left open" if found.even_high > MAX_DATAGRAM_BYTES else "by size"
+
+
+def _verdict(less: pd.Series) -> str:
+    """Return how the driver's losses lie, from the kernel's less the driver's per datagram sent."""
+    too_small, too_large = (less > _LOSS_DIFFERS).any(), (less < -_LOSS_DIFFERS).any()
+    if too_small and too_large:
+        return "both"
+    return "too_small" if too_small else "too_large" if too_large else "agrees"
+
+
 def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
     """Return how the driver's own loss compares with the kernel's over the whole test."""
     known = measured.dropna(subset=["driver_lost", "kernel_lost", "kernel_sent"])
@@ -184,7 +219,7 @@ def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
     return {
         "n": len(known),
         "n_differ": int((less.abs() > _LOSS_DIFFERS).sum()),
-        "n_less": int((less > _LOSS_DIFFERS).sum()),
+        "verdict": _verdict(less),
         "allowed": _LOSS_DIFFERS,
         "largest_less": float(less.max()),
         "largest_more": float(-less.min()),
