@@ -1,6 +1,6 @@
 """Values that the chapters of single studies put into sentences and tables: names, estimates."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from copycost.grid.capabilities import IPERF3
@@ -11,8 +11,10 @@ from copycost.wording.filters import (
     interval,
     join_and,
     lower_first,
+    n_threads,
     percent,
     significant,
+    size,
     span,
 )
 from copycost.wording.percent import NBSP
@@ -82,10 +84,11 @@ def estimated(found: Facts, form: str, confidence: float) -> str:
     form
         The filter that writes such a value.
     """
-    text = FILTERS[form](_middle(found))
+    write = _FORMS[form]
+    text = write(_middle(found))
     if found["low"] is None:
         return text
-    return f"{text} ({interval(found['low'], found['high'], confidence, FILTERS[form])})"
+    return f"{text} ({interval(found['low'], found['high'], confidence, write)})"
 
 
 def in_cell(found: Facts | None, form: str) -> str:
@@ -111,6 +114,26 @@ def ns_in_text(found: Facts) -> str:
 def top_shares(shares: Iterable[Facts]) -> str:
     """Return what most of the CPU time goes to: ``copying 46 %, protocol 30 %``."""
     return ", ".join(f"{lower_first(one['title'])} {percent(one['share'])}" for one in shares)
+
+
+def ns_per_kib(value: float) -> str:
+    """Return a CPU time per KiB: ``426 ns per KiB``."""
+    return f"{significant(value)}{NBSP}ns per KiB"
+
+
+def cell_name(cell: Facts) -> str:
+    """Return the name of a profiled cell: ```two_copy` with 64 KiB and 1 thread on `veth```."""
+    load = f"{size(cell['msg_bytes'])} and {n_threads([cell['n_threads']])}"
+    return f"{impl(cell['implementation'])} with {load} on {impl(cell['condition'])}"
+
+
+def renamed(names: Sequence[Facts]) -> str:
+    """Return published functions with their names here: ```tcp_push_one` is `tcp_write_xmit```."""
+    notes = (f" ({name['note']})" if name["note"] else "" for name in names)
+    return ", ".join(
+        f"{impl(name['published'])} is {impl(name['here'])}{note}"
+        for name, note in zip(names, notes, strict=True)
+    )
 
 
 def _middle(found: Facts) -> float:
@@ -147,12 +170,17 @@ def losses_table(
     return columns, rows
 
 
+_FORMS = {**FILTERS, "ns_per_kib": ns_per_kib}
+
 VALUES: dict[str, Callable[..., str]] = {
+    "cell_name": cell_name,
     "curve_name": curve_name,
     "estimated": estimated,
     "in_cell": in_cell,
     "limiters": limiters,
     "ns_in_text": ns_in_text,
+    "ns_per_kib": ns_per_kib,
+    "renamed": renamed,
     "sender_name": sender_name,
     "senders": senders,
     "top_shares": top_shares,

@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from copycost.errors import DataError
 from copycost.grid.capabilities import split_implementation
-from copycost.report import cpu_budget_tables, datagrams_tables, study_values
+from copycost.report import cpu_budget_tables, datagrams_tables, profile_tables, study_values
 from copycost.report.context import Sources, build_context
 from copycost.report.labelled import label_sentences
 from copycost.report.markdown import Column, code, escape, pipe_table, quoted, slug
@@ -81,6 +81,7 @@ def make_environment(templates: Path) -> Environment:
     environment.globals["table"] = _table
     environment.globals["budget_tables"] = cpu_budget_tables
     environment.globals["datagrams_tables"] = datagrams_tables
+    environment.globals["profile_tables"] = profile_tables
     environment.globals["ranking_table"] = ranking_table
     environment.globals["round_trips_table"] = round_trips_table
     return environment

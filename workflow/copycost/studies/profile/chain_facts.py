@@ -1,9 +1,10 @@
-"""Published call chains beside ours, matched by lists of names."""
+"""Published call chains and ours, matched by lists of names."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from copycost.grid.capabilities import transport_of
 from copycost.stats.estimates import estimate
@@ -20,8 +21,9 @@ _PROTOCOLS = {"tcp": "stream", "udp": "datagram"}
 
 def read_published(path: Path) -> list[dict[str, str]]:
     """Return the rows of data/published/function-shares.csv."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    rows = table.to_dict(orient="records")
+    return [{str(column): value for column, value in row.items()} for row in rows]
 
 
 def published_chains(rows: Sequence[Mapping[str, str]], names: ChainNames) -> tuple[Chain, ...]:
