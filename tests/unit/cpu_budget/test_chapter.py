@@ -150,6 +150,12 @@ def test_a_study_without_values_has_its_reasons() -> None:
     assert text == golden_text(TEXTS / "nothing_measured.md", text)
 
 
+def test_a_single_repetition_says_the_golden_sentence() -> None:
+    section = facts_of(Study(repetitions=1))["section"]
+    text = branches({"once": sentences("study_words", "intervals", section)})
+    assert text == golden_text(TEXTS / "intervals.md", text)
+
+
 def test_one_repetition_has_a_chapter_without_intervals() -> None:
     text = chapter("cpu_budget", facts_of(Study(repetitions=1)), [])
     assert "A single repetition gives no intervals." in text

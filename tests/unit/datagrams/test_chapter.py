@@ -88,6 +88,7 @@ MACROS: dict[str, tuple[Of, dict[str, Study]]] = {
         lambda facts: (facts,),
         {"some": Study((Truth(driver_knows=False, flags="iperf3_nan"),))},
     ),
+    "not_profiled": (lambda facts: (), {"none": Study()}),
     "cost": (
         lambda facts: (facts["curves"][-1], "sender", facts),
         {
@@ -115,6 +116,14 @@ def test_each_branch_says_the_golden_sentences(name: str) -> None:
         }
     )
     assert text == golden_text(TEXTS / f"{name}.md", text)
+
+
+def test_rare_causes_say_the_golden_sentences() -> None:
+    shares = {"device": 0.6, "other": 0.4}
+    causes = [{"cause": cause, "share": share} for cause, share in shares.items()]
+    told = sentences("datagrams_words", "causes", {"lost": 10, "causes": causes})
+    text = branches({"device_and_other": told})
+    assert text == golden_text(TEXTS / "causes.md", text)
 
 
 def test_the_whole_chapter_is_the_golden_one() -> None:

@@ -156,10 +156,10 @@ def _published_scaling(published: pd.DataFrame, n_threads: int) -> dict[str, flo
     }
 
 
-def beside_published(
+def with_published(
     curves: Sequence[Mapping[str, Any]], published: pd.DataFrame
 ) -> list[dict[str, Any]]:
-    """Return the published rows, each with the curves of ours that it can stand beside."""
+    """Return the published rows, each with the curves of ours that it can be compared with."""
     rows = []
     for row in plain(published.to_dict(orient="records")):
         ours = []

@@ -12,7 +12,7 @@ from copycost.records.columns import SIDES
 from copycost.stats.errors_in_both import METHOD
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.cpu_budget.bottleneck import judge_bottleneck
-from copycost.studies.cpu_budget.compared_curves import beside_published, scaling_of
+from copycost.studies.cpu_budget.compared_curves import scaling_of, with_published
 from copycost.studies.cpu_budget.lines import RANGE_RULE, LinearRange, linear_range
 from copycost.studies.cpu_budget.plan import plan_for
 from copycost.studies.cpu_budget.points import SERIES, Point, points_of, series_of
@@ -75,7 +75,7 @@ def compute_facts(
         },
         "has_whole_cpu": WHOLE_CPU in settings["limit_percent"],
         "scaling": scaling_of(curves, profile, int(settings["msg_bytes"]), published),
-        "published": beside_published(curves, published),
+        "published": with_published(curves, published),
     }
     facts["plans"] = _plans(facts)
     return facts

@@ -110,7 +110,7 @@ def _row(
 
 @styled
 def draw_cpu_used(facts: Mapping[str, Any]) -> Drawn:
-    """Draw the senders' CPU use against what they were offered, beside the line of equality."""
+    """Draw the senders' CPU use against what they were offered, with the line of equality."""
     data = points_table(facts)
     data = data[data["side"] == "sender"].reset_index(drop=True)
     if data.empty:

@@ -14,7 +14,7 @@ from copycost.studies.profile.shares import Lists
 from copycost.studies.profile.tables import Repetition
 
 _ROWS = 8
-# what zero-copy does besides, and what it is to spare: everywhere, and in the sender
+# what only zero-copy does, and what it is to spare: everywhere, and in the sender
 _PRICE = ("pinning", "notification", "deferred_copy")
 _SPARED = ("user_copy", "copy")
 # of what it was, in every round: as good as nothing
@@ -121,7 +121,7 @@ def _working_function(stack: Stack, lists: Lists) -> str:
 
 
 def _price(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any] | None:
-    """Return what the second cell does besides, and what of the first it spares; both sides.
+    """Return what only the second cell does, and what of the first it spares; both sides.
 
     Means over the rounds, so that they add up. None where the second does none of it.
     """
