@@ -5,7 +5,8 @@ from typing import Any
 
 from copycost.perf.events import RARE_EVENTS
 from copycost.report.markdown import code, escape
-from copycost.wording.filters import plural, sentence, size
+from copycost.wording.filters import sentence, size
+from copycost.wording.plurals import plural
 
 _TRUE = {True: "yes", False: "no"}
 

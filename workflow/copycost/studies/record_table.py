@@ -1,0 +1,57 @@
+"""From the records of a study to its table, as far as cpu_budget and datagrams go the same way."""
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from copycost.drivers.rates import version_of
+from copycost.errors import DataError
+from copycost.grid.cells import Cell
+from copycost.records.consistency import overlaps, require_one_host, require_place, say_overlaps
+from copycost.records.record import Record, read_record
+
+
+def table_of(
+    paths: Iterable[Path],
+    row_of: Callable[[Record, Cell], dict[str, Any]],
+    columns: Iterable[str],
+) -> pd.DataFrame:
+    """Return one row per record, in the order of the paths.
+
+    Raises
+    ------
+    DataError
+        If a record is of another cell than its path says, not all are of one host, or two were
+        measured at the same time.
+    """
+    rows, places, digests, spans = [], list(paths), [], []
+    for path in places:
+        record = read_record(path)
+        require_place(path, record)
+        rows.append(row_of(record, Cell.from_path(str(path))))
+        digests.append(record["host_digest"])
+        spans.append((record["boot_id"], record["start_ns"], record["end_ns"]))
+    require_one_host(digests, places.__getitem__)
+    if pairs := overlaps(spans):
+        raise DataError(say_overlaps(len(pairs), " and ".join(str(places[at]) for at in pairs[0])))
+    return pd.DataFrame(rows, columns=list(columns))
+
+
+def begin_row(record: Mapping[str, Any], cell: Cell, columns: Collection[str]) -> dict[str, Any]:
+    """Return a row with its key and what every record says; NaN in all other columns."""
+    row: dict[str, Any] = dict.fromkeys(columns, math.nan)
+    row.update((name, value) for name, value in cell.key.items() if name in columns)
+    row.update(
+        status=record["status"],
+        reason=record["reason"],
+        remedy=record["remedy"],
+        flags=";".join(sorted({warning["code"] for warning in record["warnings"]})),
+    )
+    driver = record["driver"]
+    if driver is not None:
+        # our programs are one pair, whatever the number of connections
+        row.update(driver_version=version_of(record), process_pairs=driver.get("process_pairs", 1))
+    return row
