@@ -8,7 +8,7 @@ from copycost.errors import ConfigError
 from copycost.grid.capabilities import can_exist
 from copycost.grid.conditions import RECV
 
-# A day of measuring, at about 4 s each. Snakemake needs a minute to only look at so many.
+# Ten hours of measuring in windows of a second. Snakemake takes a minute to only look at so many.
 MOST_REPETITIONS = 20_000
 
 
