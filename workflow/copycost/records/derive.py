@@ -14,6 +14,7 @@ from copycost.records.columns import (
     SIDES,
     WARNINGS_SEPARATOR,
 )
+from copycost.records.contradictions import require_agreement
 from copycost.records.record import PerfSide, Record, SinkFacts
 
 Row = dict[str, object]
@@ -26,6 +27,11 @@ def derive_row(record: Record) -> Row:
     """Return the row of a record; everything in it follows from that record alone.
 
     A repetition that was skipped or failed has its key, status and reason, and no values.
+
+    Raises
+    ------
+    DataError
+        If the record's numbers contradict one another.
     """
     settings = record["settings"]
     cell = cell_of(record)
@@ -60,6 +66,7 @@ def derive_row(record: Record) -> Row:
         for side in SIDES:
             row |= {f"{side}_{event}_status": "not_measured" for event in PERF_EVENTS}
         return row
+    require_agreement(record, cell)
     row |= _stream(sender, receiver, record["sink"], cell.n_threads)
     if receiver is not None and cell.receiver == "mmap":
         row["mapped_share"] = ratio(receiver["in_window"]["mapped_bytes"], row["received_bytes"])

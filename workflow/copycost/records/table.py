@@ -43,11 +43,17 @@ def make_table(rows: Iterable[Row], definition: Definition = CELLS) -> pd.DataFr
 
 
 def _series(column: Column, values: list[object]) -> pd.Series:
-    if column.dtype == "float64":
-        return pd.Series(np.array([np.nan if v is None else v for v in values], dtype=np.float64))
-    if column.dtype == "int64" and None in values:
-        raise DataError(f"column {column.name}: a value is missing; expected one in every row")
-    return pd.Series(values, dtype=column.dtype)
+    try:
+        if column.dtype == "float64":
+            numbers = [np.nan if value is None else value for value in values]
+            return pd.Series(np.array(numbers, dtype=np.float64))
+        if column.dtype == "int64" and None in values:
+            raise DataError(f"column {column.name}: a value is missing; expected one in every row")
+        return pd.Series(values, dtype=column.dtype)
+    except OverflowError as error:
+        raise DataError(
+            f"column {column.name}: a number is too large; expected one of 64 bits"
+        ) from error
 
 
 def write_table(

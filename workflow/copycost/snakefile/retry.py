@@ -18,6 +18,7 @@ from copycost.config.config import Config
 from copycost.config.refined import all_paths
 from copycost.errors import DataError
 from copycost.grid.cells import RAW_ROOT, Cell
+from copycost.records.reading import problem_of
 from copycost.snakefile.progress import count, describe_cell
 from copycost.studies.profile.grid import profile_cells
 
@@ -39,6 +40,16 @@ class Outcome:
     reason: str | None
 
 
+def checked(outcome: Outcome) -> Outcome:
+    """Return an outcome, unless it is of a cell whose record no row can be made of."""
+    try:
+        Cell.from_path(str(outcome.path))
+    except DataError:
+        return outcome  # of a study with tables of its own
+    problem = problem_of(outcome.path) if outcome.status == "measured" else None
+    return Outcome(outcome.path, UNREADABLE, problem) if problem else outcome
+
+
 def outcomes(paths: Iterable[Path]) -> Iterator[Outcome]:
     """Yield the outcome of each record that exists; only its status is read, nothing is checked."""
     for path in paths:
@@ -47,7 +58,7 @@ def outcomes(paths: Iterable[Path]) -> Iterator[Outcome]:
             yield Outcome(path, record["status"], record["reason"])
         except FileNotFoundError:
             continue
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             yield Outcome(path, UNREADABLE, f"not a record ({error})")
 
 
@@ -105,9 +116,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     only.add_argument("--count", action="store_true", help="only print how many they are")
     options = parser.parse_args(arguments)
     wanted = {"failed", UNREADABLE} | ({"skipped"} if options.skipped else set())
-    again = [
-        outcome for outcome in outcomes(present_paths(Path(RAW_ROOT))) if outcome.status in wanted
-    ]
+    found = map(checked, outcomes(present_paths(Path(RAW_ROOT))))
+    again = [outcome for outcome in found if outcome.status in wanted]
     if options.count:
         print(len(again))
         return 0

@@ -6,10 +6,11 @@ from pathlib import Path
 import pandas as pd
 
 from copycost.errors import DataError
-from copycost.records.collect import check_one_host, read_all
+from copycost.records.collect import check_one_host
 from copycost.records.column import KEY
 from copycost.records.columns import SIDES
 from copycost.records.derive import Row, derive_row, ratio, total
+from copycost.records.reading import read_all
 from copycost.records.record import Record
 from copycost.records.table import make_table, read_table, write_table
 from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
