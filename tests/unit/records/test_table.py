@@ -104,7 +104,7 @@ BREACHES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "a key comes twice": (_twice, "more than one row for veth/two_copy/65536 B/1 threads/rep 1"),
     "rows are not sorted": (
         lambda t: t.iloc[::-1].reset_index(drop=True),
-        "the rows are not sorted by key",
+        "the rows are not sorted by study, testbed, implementation",
     ),
     "a value is missing": (_set("started_at", 0, None), "started_at is missing for veth/two_copy"),
     "a status is none of ours": (_set("status", 0, "fine"), "status is 'fine', must be one of"),

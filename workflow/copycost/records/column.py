@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 # int64 and bool columns have a value in every row; boolean, float64 and str may lack it.
-DType = Literal["str", "int64", "float64", "boolean"]
+DType = Literal["str", "int64", "float64", "bool", "boolean"]
 
 # What names a repetition, in every table of repetitions.
 KEY = (
@@ -71,12 +71,15 @@ class Definition:
     columns
         All of them, in their order.
     key
-        Names of the columns that tell one row from another; rows are sorted by them.
+        Names of the columns that tell one row from another.
+    sorted_by
+        Names of the columns that rows are sorted by; None for those of the key.
     """
 
     what: str
     columns: tuple[Column, ...]
     key: tuple[str, ...] = KEY
+    sorted_by: tuple[str, ...] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
