@@ -73,13 +73,19 @@ class Definition:
     key
         Names of the columns that tell one row from another.
     sorted_by
-        Names of the columns that rows are sorted by; None for those of the key.
+        Names of the columns that rows are sorted by; None for those of the key, none at all for
+        rows in the order of the grid.
     """
 
     what: str
     columns: tuple[Column, ...]
     key: tuple[str, ...] = KEY
     sorted_by: tuple[str, ...] | None = None
+
+    @property
+    def order(self) -> list[str]:
+        """Names of the columns that rows are sorted by."""
+        return list(self.key if self.sorted_by is None else self.sorted_by)
 
     @property
     def names(self) -> tuple[str, ...]:

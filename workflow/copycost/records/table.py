@@ -36,9 +36,9 @@ def make_table(rows: Iterable[Row], definition: Definition = CELLS) -> pd.DataFr
         column.name: _series(column, [row.get(column.name) for row in gathered])
         for column in definition.columns
     }
-    table = pd.DataFrame(columns).sort_values(
-        list(definition.key), kind="stable", ignore_index=True
-    )
+    table = pd.DataFrame(columns)
+    if definition.order:
+        table = table.sort_values(definition.order, kind="stable", ignore_index=True)
     check_table(table, f"the {definition.what}", definition)
     return table
 
@@ -189,10 +189,9 @@ def _key_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
     twice = keys.duplicated(keep=False)
     if twice.any():
         return [f"more than one row for {_rows(table, twice, definition)}"]
-    sorted_by = list(definition.sorted_by or definition.key)
-    order = table.sort_values(sorted_by, kind="stable").index
-    if not order.equals(table.index):
-        return [f"the rows are not sorted by {', '.join(sorted_by)}"]
+    by = definition.order
+    if by and not table.sort_values(by, kind="stable").index.equals(table.index):
+        return [f"the rows are not sorted by {', '.join(by)}"]
     return []
 
 
