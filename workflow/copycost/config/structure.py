@@ -7,6 +7,7 @@ time, which cattrs would double, is paid at every repetition.
 from typing import Any, TypeVar, cast
 
 from cattrs import Converter
+from cattrs.errors import CattrsError
 
 from copycost.config.config import AUTO, KERNEL
 
@@ -40,7 +41,10 @@ def from_plain(tree: object, kind: type[_Section]) -> _Section:
     KeyError, TypeError, ValueError
         If they were not checked, and a value is missing or of another kind.
     """
-    return _CONVERTER.structure(tree, kind)
+    try:
+        return _CONVERTER.structure(tree, kind)
+    except CattrsError as error:
+        raise ValueError(str(error)) from error
 
 
 def to_plain(section: object) -> dict[str, Any]:
