@@ -9,7 +9,7 @@ from copycost.errors import DataError
 from copycost.records.collect import check_one_host
 from copycost.records.column import KEY
 from copycost.records.columns import SIDES
-from copycost.records.derive import Row, derive_row, ratio, total
+from copycost.records.derive import Row, cell_of, derive_row, ratio, total
 from copycost.records.reading import read_all
 from copycost.records.record import Record
 from copycost.records.table import make_table, read_table, write_table
@@ -82,7 +82,8 @@ def curve_of(record: Record) -> list[Row]:
     """Return a row per percentile that the sender of a measured repetition tells."""
     if record["sender"] is None or record["sender"]["round_trip"] is None:
         return []
-    key = {name: value for name, value in derive_row(record).items() if name in KEY}
+    cell = cell_of(record)
+    key = {name: getattr(cell, name) for name in KEY}
     points = record["sender"]["round_trip"]["percentiles"]
     return [key | {"quantile": quantile, "ns": ns} for quantile, ns in points]
 
