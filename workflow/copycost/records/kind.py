@@ -72,7 +72,7 @@ class RecordKind(Generic[R]):
         """
         try:
             text = path.read_text(encoding="utf-8")
-            data = _parse(text)
+            data = strict_json(text)
         except UnicodeDecodeError as error:
             found = f"byte {error.start} is not UTF-8"
             raise ParseError(self._unreadable(path, 1, found)) from error
@@ -107,7 +107,7 @@ class RecordKind(Generic[R]):
         write_whole(text, path)
 
 
-def _parse(text: str) -> object:
+def strict_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
     """Return the value of a JSON text, without what JSON does not have or Python takes amiss.
 
     Raises

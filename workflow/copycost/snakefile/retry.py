@@ -6,7 +6,6 @@ another try, so that n never falls silently. To ask, run ``python -m copycost.sn
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from copycost.config.config import Config
 from copycost.config.refined import all_paths
 from copycost.errors import DataError
 from copycost.grid.cells import RAW_ROOT, Cell
+from copycost.records.kind import strict_json
 from copycost.records.reading import problem_of
 from copycost.snakefile.progress import count, describe_cell
 from copycost.studies.profile.grid import profile_cells
@@ -54,7 +54,7 @@ def outcomes(paths: Iterable[Path]) -> Iterator[Outcome]:
     """Yield the outcome of each record that exists; only its status is read, nothing is checked."""
     for path in paths:
         try:
-            record = json.loads(path.read_bytes())
+            record = strict_json(path.read_text(encoding="utf-8"))
             yield Outcome(path, record["status"], record["reason"])
         except FileNotFoundError:
             continue
