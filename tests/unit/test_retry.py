@@ -1,8 +1,10 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from sample_records import sample_record
 
 from copycost.config.config import Config
 from copycost.grid.cells import Cell
@@ -13,6 +15,10 @@ STATUSES = ["measured", "failed", "skipped"]
 ROOT = Path(__file__).parents[2]
 
 
+def measured() -> dict[str, Any]:
+    return sample_record("one_copy", n_threads=4)
+
+
 @pytest.fixture
 def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """A run with one repetition of each status, and a fourth that was cut short."""
@@ -21,6 +27,7 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     paths[0].parent.mkdir(parents=True)
     for path, status in zip(paths, STATUSES, strict=False):
         path.write_text(json.dumps({"status": status, "reason": "reset by peer"}))
+    paths[0].write_text(json.dumps(measured()))
     paths[3].write_text('{"status": "mea')
     return paths
 
@@ -43,6 +50,14 @@ def test_failed_and_unreadable_records_go_and_the_others_stay(
     assert lines[0] == "veth one_copy 64 KiB x 4 threads, repetition 2: failed, reset by peer"
     assert lines[1].startswith("veth one_copy 64 KiB x 4 threads, repetition 4: unreadable, ")
     assert lines[2] == "copycost: 2 repetitions will be measured again by the next run"
+
+
+def test_a_record_whose_numbers_contradict_one_another_goes(records: list[Path]) -> None:
+    damaged = measured()
+    damaged["sender"]["total"]["bytes"] *= 3
+    records[0].write_text(json.dumps(damaged))
+    retry.main([])
+    assert [path.exists() for path in records] == [False, False, True, False]
 
 
 def test_skipped_records_go_when_asked_for(records: list[Path]) -> None:

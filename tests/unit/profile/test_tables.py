@@ -17,6 +17,8 @@ from unit.profile.made import (
 )
 
 from copycost.errors import DataError, ParseError
+from copycost.records.table import read_table, write_table
+from copycost.studies.profile.columns import SHARES
 from copycost.studies.profile.folded import read_folded
 from copycost.studies.profile.record import folded_path, read_record
 from copycost.studies.profile.table_columns import KEY, QUANTITIES, SHARE_TABLES
@@ -49,6 +51,13 @@ def test_every_table_has_its_columns_and_unique_keys(tables: dict[str, pd.DataFr
         assert list(table.columns[: len(words) + 1]) == [*words, "n"]
         assert len(table.columns) == len(words) + 1 + 3 * len(QUANTITIES)
         assert not table.duplicated([*KEY, "side", SHARE_TABLES[name][0]]).any()
+
+
+def test_every_table_is_as_it_is_defined(tables: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+    for name, table in tables.items():
+        write_table(table, tmp_path / f"{name}.csv", None, SHARES[name])
+        again = read_table(tmp_path / f"{name}.csv", SHARES[name])
+        pd.testing.assert_frame_equal(again, table, check_dtype=False, check_exact=True)
 
 
 def test_a_cell_without_a_measurement_is_in_no_table(tables: dict[str, pd.DataFrame]) -> None:

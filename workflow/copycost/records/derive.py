@@ -13,6 +13,7 @@ from copycost.records.columns import (
     SIDES,
     WARNINGS_SEPARATOR,
 )
+from copycost.records.contradictions import require_agreement
 from copycost.records.record import Record, SinkFacts, cell_of
 
 Row = dict[str, object]
@@ -25,6 +26,11 @@ def derive_row(record: Record) -> Row:
     """Return the row of a record; everything in it follows from that record alone.
 
     A repetition that was skipped or failed has its key, status and reason, and no values.
+
+    Raises
+    ------
+    DataError
+        If the record's numbers contradict one another.
     """
     settings = record["settings"]
     cell = cell_of(record)
@@ -57,6 +63,7 @@ def derive_row(record: Record) -> Row:
         for side in SIDES:
             row |= {f"{side}_{event}_status": "not_measured" for event in PERF_EVENTS}
         return row
+    require_agreement(record, cell)
     sender, receiver = driver["sender"], driver["receiver"]
     row |= _stream(sender, receiver, driver["sink"], cell.n_threads)
     if receiver is not None and cell.receiver == "mmap":
