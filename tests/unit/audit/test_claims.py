@@ -12,7 +12,7 @@ from unit.audit.made import Model, make_table, read_frame
 from copycost.audit.claims.parse import parse_claim
 from copycost.audit.claims.prose import understand
 from copycost.audit.claims.read import read_claims
-from copycost.audit.claims.verdicts import Judged, judge
+from copycost.audit.claims.verdicts import JudgedClaim, judge_claim
 from copycost.audit.claims.vocabulary import Unclear
 from copycost.audit.dataset import Dataset
 from copycost.audit.mapping import FileMapping
@@ -35,14 +35,14 @@ CAREFUL_READER = {
 
 def verdicts(dataset: Dataset, path: Path) -> list[str]:
     findings = check_plausibility(dataset)
-    return [judge(claim, dataset, findings).verdict for claim in read_claims(path, dataset)]
+    return [judge_claim(claim, dataset, findings).verdict for claim in read_claims(path, dataset)]
 
 
-def judge_of(table: pd.DataFrame, folder: Path) -> Callable[..., Judged]:
+def judge_of(table: pd.DataFrame, folder: Path) -> Callable[..., JudgedClaim]:
     """Read and check a table once, for all claims that are made of it."""
     dataset = read_frame(table, folder)
     findings = check_plausibility(dataset)
-    return lambda **said: judge(parse_claim(said), dataset, findings)
+    return lambda **said: judge_claim(parse_claim(said), dataset, findings)
 
 
 @pytest.mark.parametrize("name", CAREFUL_READER)
@@ -68,7 +68,7 @@ def test_a_contradiction_names_its_cells() -> None:
     dataset = read_dataset(PUBLISHED / "i5-10500.csv", FileMapping())
     findings = check_plausibility(dataset)
     claims = read_claims(PUBLISHED / "i5-10500.claims.yaml", dataset)
-    text = judge(claims[1], dataset, findings).evidence[0].replace("\u00a0", " ")
+    text = judge_claim(claims[1], dataset, findings).evidence[0].replace("\u00a0", " ")
     assert "256 KiB with 8 threads" in text
     assert "34.89 Gbit/s" in text
     assert "21.71 Gbit/s" in text
@@ -124,7 +124,7 @@ def test_chance_among_many_cells_contradicts_nothing(tmp_path: Path) -> None:
             throughput_gbps=make_table(Model(repetitions=3, seed=seed + 100, noise=0.05))
             .query("impl == 'two_copy'")["throughput_gbps"].to_numpy(),
         )])  # fmt: skip
-        found = judge(claim, read_frame(same, tmp_path), [])
+        found = judge_claim(claim, read_frame(same, tmp_path), [])
         wrongly += found.verdict == "contradicted"
     assert wrongly <= 2
 
@@ -244,7 +244,7 @@ def test_words_that_are_not_understood_are_undecided_and_say_so(tmp_path: Path) 
     path.write_text("- zero-copy is the future of networking\n", encoding="utf-8")
     dataset = read_frame(make_table(), tmp_path)
     (claim,) = read_claims(path, dataset)
-    found = judge(claim, dataset, [])
+    found = judge_claim(claim, dataset, [])
     assert found.verdict == "undecided"
     assert "not understood" in found.because
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from copycost.analysis.json_values import Facts
 from copycost.audit.claims.read import read_claims
-from copycost.audit.claims.verdicts import judge
-from copycost.audit.engine import analyse
+from copycost.audit.claims.verdicts import judge_claim
+from copycost.audit.dataset_analysis import analyse_dataset
+from copycost.audit.facts import Audit, audit_facts
 from copycost.audit.mapping import read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
-from copycost.audit.verdict import Audit, audit_facts
 from copycost.wording.filters import plural
 
 FORMATS = ("html", "pdf")
@@ -75,7 +75,7 @@ def audit_file(
     dataset = read_dataset(file, read_mapping(mapping))
     stated = read_claims(claims, dataset) if claims else []
     findings = check_plausibility(dataset)
-    judged = [judge(claim, dataset, findings) for claim in stated]
+    judged = [judge_claim(claim, dataset, findings) for claim in stated]
     command = [str(file)]
     for option, path in (("--mapping", mapping), ("--claims", claims), ("--output", output)):
         command += [option, str(path)] if path else []
@@ -85,7 +85,7 @@ def audit_file(
     from copycost.audit import report
 
     folder.mkdir(parents=True, exist_ok=True)
-    analysed = analyse(dataset)
+    analysed = analyse_dataset(dataset)
     report.write_tables(analysed, folder / "tables")
     figures = report.draw_figures(analysed, folder / "figures")
     qmd = report.write_audit_report(analysed, facts, figures, folder, f"Audit of {file.stem}")

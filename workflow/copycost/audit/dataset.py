@@ -36,7 +36,7 @@ class Dataset:
         Sentences on what had to be decided, dropped or assumed.
     mapping
         The mapping file's content.
-    own_cells
+    copycost_cells
         The file itself, where it is a table of cells of copycost.
     """
 
@@ -49,7 +49,7 @@ class Dataset:
     implementations: dict[str, str]
     notes: tuple[str, ...]
     mapping: FileMapping
-    own_cells: pd.DataFrame | None = None
+    copycost_cells: pd.DataFrame | None = None
 
     @property
     def quantities(self) -> list[str]:

@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from copycost.audit.cells_dataset import is_cells_table, read_cells_table
 from copycost.audit.dataset import CELL, KEYS, Dataset
+from copycost.audit.decoding import TextTable, decode_file, split_table
 from copycost.audit.mapping import FileMapping, Meaning, find_meanings, implementation_name
-from copycost.audit.own import is_own_table, read_own_table
+from copycost.audit.number_parsing import Numbers, decimal_commas, is_gap, parse_column
 from copycost.audit.quantities import (
     DATASET,
     IMPLEMENTATION,
@@ -20,8 +22,6 @@ from copycost.audit.quantities import (
     base_of,
     words_of,
 )
-from copycost.audit.text import TextTable, read_text, split_table
-from copycost.audit.values import Numbers, decimal_commas, is_gap, parse_column
 from copycost.errors import DataError
 
 _SMALLEST_SIZE, _MOST_THREADS = 1, 100_000
@@ -45,10 +45,10 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
     ConfigError
         If the mapping does not fit the file.
     """
-    text = read_text(path)
+    text = decode_file(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    if is_own_table(text):
-        return read_own_table(path, digest, mapping)
+    if is_cells_table(text):
+        return read_cells_table(path, digest, mapping)
     raw = split_table(text, str(path), mapping.delimiter, mapping.header)
     if len(raw.rows) > MOST_ROWS:
         raise DataError(

@@ -13,7 +13,7 @@ from jinja2 import TemplateError
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import write_table
-from copycost.audit.engine import Analysed
+from copycost.audit.dataset_analysis import DatasetAnalysis
 from copycost.build.checkout import ROOT
 from copycost.errors import DataError
 from copycost.figures.names import FIGURES
@@ -42,15 +42,15 @@ _SLOWEST = (
 )
 
 
-def write_tables(analysed: Analysed, folder: Path) -> None:
-    """Write the tables that the engine made, as in the results of a run of our own."""
+def write_tables(analysed: DatasetAnalysis, folder: Path) -> None:
+    """Write the tables of the analysis, as in the results of a run of our own."""
     folder.mkdir(parents=True, exist_ok=True)
     analysed.cells.to_csv(folder / "cells.csv", index=False)
     write_table(analysed.summary, folder / "summary.csv")
     write_table(analysed.ratios, folder / "ratios.csv")
 
 
-def draw_figures(analysed: Analysed, folder: Path) -> list[Path]:
+def draw_figures(analysed: DatasetAnalysis, folder: Path) -> list[Path]:
     """Draw the figures of every dataset as SVG, on all CPUs; return them."""
     jobs: list[tuple[Tables, str, Path]] = []
     for slug in analysed.facts["grid"]["conditions"]:
@@ -78,7 +78,7 @@ def _draw_one(tables: Tables, name: str, svg: Path) -> None:
 
 
 def write_audit_report(
-    analysed: Analysed, audit: Facts, figures: list[Path], folder: Path, title: str
+    analysed: DatasetAnalysis, audit: Facts, figures: list[Path], folder: Path, title: str
 ) -> Path:
     """Write ``report.qmd`` and what it shows; return its path.
 
@@ -109,7 +109,7 @@ def render(qmd: Path, formats: list[Format]) -> list[Path]:
 
 
 def _context(
-    analysed: Analysed, audit: Facts, figures: list[Path], folder: Path, title: str
+    analysed: DatasetAnalysis, audit: Facts, figures: list[Path], folder: Path, title: str
 ) -> Mapping[str, Any]:
     facts = analysed.facts
     origin = f"file {code(audit['file'])}"

@@ -60,7 +60,7 @@ class Ruling:
     required: bool = False
 
 
-class Cube:
+class CellValues:
     """One quantity of a dataset by cell; each cell an array over the rounds, NaN where missing."""
 
     def __init__(self, dataset: Dataset, metric: str) -> None:

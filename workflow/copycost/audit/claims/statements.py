@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from copycost.audit.claims.cells import (
-    Cube,
+    CellValues,
     Key,
     Outcome,
     Ruling,
@@ -17,7 +17,7 @@ from copycost.audit.claims.cells import (
 )
 from copycost.audit.claims.vocabulary import Claim, Measurements, Rank, Value
 from copycost.audit.dataset import Dataset
-from copycost.audit.engine import SETTINGS
+from copycost.audit.dataset_analysis import STATISTICS
 from copycost.audit.plausibility import Finding
 from copycost.audit.plausibility.finding import Kind, Sureness
 from copycost.audit.quantities import words_of
@@ -30,27 +30,27 @@ def judge_rank(rank: Rank, claim: Claim, dataset: Dataset) -> list[Ruling]:
     nothing = counted_nothing(dataset, rank.metric)
     if nothing is not None:
         return [nothing]
-    cube = Cube(dataset, rank.metric)
+    cells = CellValues(dataset, rank.metric)
     name = known_names(dataset, [rank.implementation])[0]
-    keys = in_scope(cube.keys, claim)
+    keys = in_scope(cells.keys, claim)
     rulings = []
     for cell in sorted({(key[0], key[2], key[3]) for key in keys}):
         rivals = [key for key in keys if (key[0], key[2], key[3]) == cell and key[1] != name]
         own = (cell[0], name, cell[1], cell[2])
-        if own in cube and rivals:
-            rulings.append(_rank_one(rank, cube, own, rivals))
+        if own in cells and rivals:
+            rulings.append(_rank_one(rank, cells, own, rivals))
     if not rulings:
         reason = f"No cell has {words_of(rank.metric)} of {name} and of another implementation."
         return [Ruling(Outcome.NOT_MEASURED, "", reason=reason)]
     return rulings
 
 
-def _rank_one(rank: Rank, cube: Cube, own: Key, rivals: Sequence[Key]) -> Ruling:
+def _rank_one(rank: Rank, cells: CellValues, own: Key, rivals: Sequence[Key]) -> Ruling:
     outcomes = []
     once = False
     for rival in rivals:
-        logs = np.log(cube.rounds(own)) - np.log(cube.rounds(rival))
-        found = paired_ratio(logs, SETTINGS.confidence)
+        logs = np.log(cells.rounds(own)) - np.log(cells.rounds(rival))
+        found = paired_ratio(logs, STATISTICS.confidence)
         once = once or found.direction is Direction.OBSERVED_ONCE
         low, high = (found.value, found.value) if math.isnan(found.low) else (found.low, found.high)
         ahead, behind = (low > 1.0, high < 1.0) if rank.highest else (high < 1.0, low > 1.0)
@@ -63,7 +63,7 @@ def _rank_one(rank: Rank, cube: Cube, own: Key, rivals: Sequence[Key]) -> Ruling
             outcomes.append(Outcome.CONTRADICTS if behind or equal else Outcome.OPEN)
     order = (Outcome.CONTRADICTS, Outcome.OPEN, Outcome.SUPPORTS)
     outcome = min(outcomes, key=order.index)
-    values = join_and(f"{key[1]} {cube.text(key)}" for key in [own, *rivals])
+    values = join_and(f"{key[1]} {cells.text(key)}" for key in [own, *rivals])
     return Ruling(outcome, f"{place(own[2], own[3])}: {values}", once)
 
 
@@ -72,13 +72,13 @@ def judge_value(value: Value, claim: Claim, dataset: Dataset) -> list[Ruling]:
     nothing = counted_nothing(dataset, value.metric)
     if nothing is not None:
         return [nothing]
-    cube = Cube(dataset, value.metric)
+    cells = CellValues(dataset, value.metric)
     wanted = set(known_names(dataset, value.implementations))
     rulings = []
-    for key in in_scope(cube.keys, claim):
+    for key in in_scope(cells.keys, claim):
         if wanted and key[1] not in wanted:
             continue
-        found = cube.median(key)
+        found = cells.median(key)
         holds = {
             "zero": found == 0.0,
             "not zero": found != 0.0,
@@ -86,8 +86,10 @@ def judge_value(value: Value, claim: Claim, dataset: Dataset) -> list[Ruling]:
             "below": found < value.than,
         }[value.is_]
         outcome = Outcome.SUPPORTS if holds else Outcome.CONTRADICTS
-        once = int(np.isfinite(cube.rounds(key)).sum()) == 1
-        rulings.append(Ruling(outcome, f"{key[1]} {place(key[2], key[3])}: {cube.text(key)}", once))
+        once = int(np.isfinite(cells.rounds(key)).sum()) == 1
+        rulings.append(
+            Ruling(outcome, f"{key[1]} {place(key[2], key[3])}: {cells.text(key)}", once)
+        )
     return rulings or [
         Ruling(Outcome.NOT_MEASURED, "", reason="None of the cells that it is about was measured.")
     ]

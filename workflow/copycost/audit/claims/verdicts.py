@@ -12,7 +12,7 @@ from copycost.audit.dataset import Dataset
 from copycost.audit.plausibility import Finding
 from copycost.wording.filters import plural
 
-__all__ = ["Judged", "Verdict", "judge"]
+__all__ = ["JudgedClaim", "Verdict", "judge_claim"]
 
 
 class Verdict(StrEnum):
@@ -25,7 +25,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedClaim:
     """A claim with its verdict.
 
     Attributes
@@ -52,7 +52,7 @@ class Judged:
     caution: str = ""
 
 
-def judge(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> Judged:
+def judge_claim(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> JudgedClaim:
     """Return the verdict on a claim.
 
     All parts of a claim have to hold in all cells that it is about and that were measured: one
@@ -60,7 +60,7 @@ def judge(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> Judged
     cell was measured is not measured; so is one about a counter that counted nothing.
     """
     if not claim.statements:
-        return Judged(claim, Verdict.UNDECIDED, claim.problem or "Not understood.", (), False)
+        return JudgedClaim(claim, Verdict.UNDECIDED, claim.problem or "Not understood.", (), False)
     rulings: list[Ruling] = []
     for statement in claim.statements:
         rulings += _rule(statement, claim, dataset, findings)
@@ -93,7 +93,7 @@ def judge(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> Judged
     reasons = list(dict.fromkeys(ruling.reason for ruling in shown if ruling.reason))
     if reasons:
         because = reasons[0]
-    return Judged(
+    return JudgedClaim(
         claim, verdict, because, tuple(ruling.text for ruling in shown if ruling.text), once,
         caution,
     )  # fmt: skip

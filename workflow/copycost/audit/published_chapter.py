@@ -6,7 +6,7 @@ from pathlib import Path
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import read_table
-from copycost.audit.published import beside_facts, read_published
+from copycost.audit.published import comparison_facts, read_published
 from copycost.audit.published_figures import draw_costs, draw_throughput
 from copycost.audit.report import STYLES, TEMPLATES, render
 from copycost.figures.output import save
@@ -34,7 +34,7 @@ def compare_published(facts: Path, summary: Path, published: Path, folder: Path)
     ours = json.loads(facts.read_text(encoding="utf-8"))
     table = read_table(summary)
     runs = read_published(published)
-    beside = beside_facts(ours, table, runs)
+    beside = comparison_facts(ours, table, runs)
     folder.mkdir(parents=True, exist_ok=True)
     shown: list[str] = []
     for name, draw in (("throughput", draw_throughput), ("cost_per_byte", draw_costs)):

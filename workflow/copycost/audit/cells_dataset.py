@@ -1,4 +1,4 @@
-"""The project's own table of cells, as a dataset to audit."""
+"""A table of cells of copycost (`results/tables/cells.csv`) as a dataset to audit."""
 
 from pathlib import Path
 
@@ -34,13 +34,13 @@ _SUMS = {
 }
 
 
-def is_own_table(text: str) -> bool:
+def is_cells_table(text: str) -> bool:
     """Tell whether a text begins with the header of a table of cells of copycost."""
     names = text.partition("\n")[0].strip().split(",")
     return all(mark in names for mark in _MARKS)
 
 
-def read_own_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
+def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
     """Read a table of cells; sender and receiver are added up.
 
     Raises
@@ -78,5 +78,5 @@ def read_own_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
         implementations={name: name for name in names},
         notes=("This is a table of cells of copycost; its conditions are judged one by one.",),
         mapping=mapping,
-        own_cells=cells,
+        copycost_cells=cells,
     )

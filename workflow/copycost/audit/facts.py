@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from copycost.analysis.json_values import Facts, plain
-from copycost.audit.claims.verdicts import Judged
+from copycost.audit.claims.verdicts import JudgedClaim
 from copycost.audit.dataset import CELL, Dataset
-from copycost.audit.engine import engine_notes
+from copycost.audit.dataset_analysis import unused_totals
 from copycost.audit.plausibility import Finding
 from copycost.audit.quantities import base_of, is_quantity, words_of
 from copycost.wording.filters import join_and, n_threads, size
@@ -33,7 +33,7 @@ class Audit:
 
     dataset: Dataset
     findings: Sequence[Finding]
-    judged: Sequence[Judged]
+    judged: Sequence[JudgedClaim]
     command: Sequence[str]
 
 
@@ -66,7 +66,7 @@ def audit_facts(audit: Audit) -> Facts:
             "repetitions": int(table["rep"].max()),
             "implementations": sorted(set(table["implementation"])),
             "columns": _columns(dataset),
-            "notes": [*dataset.notes, *engine_notes(dataset)],
+            "notes": [*dataset.notes, *unused_totals(dataset)],
             "findings": [_finding(finding, len(dataset.datasets)) for finding in audit.findings],
             "claims": [_judged(judged) for judged in audit.judged],
         }
@@ -122,7 +122,7 @@ def _finding(finding: Finding, n_datasets: int) -> Facts:
     }
 
 
-def _judged(judged: Judged) -> Facts:
+def _judged(judged: JudgedClaim) -> Facts:
     claim = judged.claim
     scope = []
     if claim.sizes:

@@ -56,7 +56,7 @@ class TextTable:
     notes: list[str]
 
 
-def read_text(path: Path) -> str:
+def decode_file(path: Path) -> str:
     """Return the text of a file.
 
     Raises
