@@ -8,6 +8,7 @@ import pandas as pd
 from copycost.analysis.conditions import with_condition
 from copycost.audit.dataset import KEYS, Dataset
 from copycost.audit.mapping import FileMapping, Meaning
+from copycost.audit.message import Message
 from copycost.audit.quantities import DATASET
 from copycost.errors import DataError
 from copycost.grid.capabilities import SENDER_ONLY_TESTBED
@@ -76,7 +77,7 @@ def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
             Meaning(column, name, None, guessed=False) for column, name in found.items()
         ),
         implementations={name: name for name in names},
-        notes=("This is a table of cells of copycost; its conditions are judged one by one.",),
+        notes=(Message("copycost_table"),),
         mapping=mapping,
         copycost_cells=cells,
     )

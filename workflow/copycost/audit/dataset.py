@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.audit.mapping import FileMapping, Meaning
+from copycost.audit.message import Message
 from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS
 
 KEYS = (DATASET, IMPLEMENTATION, SIZE, THREADS, REP)
@@ -33,7 +34,7 @@ class Dataset:
     implementations
         The file's name of an implementation to the report's.
     notes
-        Sentences on what had to be decided, dropped or assumed.
+        What had to be decided, dropped or assumed.
     mapping
         The mapping file's content.
     copycost_cells
@@ -47,7 +48,7 @@ class Dataset:
     steps: pd.DataFrame
     meanings: tuple[Meaning, ...]
     implementations: dict[str, str]
-    notes: tuple[str, ...]
+    notes: tuple[Message, ...]
     mapping: FileMapping
     copycost_cells: pd.DataFrame | None = None
 

@@ -16,7 +16,6 @@ from copycost.audit.quantities import (
     REP,
     SIZE,
     THREADS,
-    words_of,
 )
 from copycost.figures.markers import in_order
 from copycost.grid.conditions import HOT, RECV
@@ -25,7 +24,6 @@ from copycost.records.columns import COLUMNS, KEY, SIDES
 from copycost.records.table import make_table
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import Inputs, compute_facts
-from copycost.wording.filters import join_and, sentence
 
 STATISTICS = StatisticsSettings()
 """As in config.yaml: 95 % intervals."""
@@ -77,21 +75,14 @@ def analyse_dataset(dataset: Dataset, settings: StatisticsSettings = STATISTICS)
 
 
 def unused_totals(dataset: Dataset) -> list[str]:
-    """Return sentences on what the analysis cannot use, and why."""
+    """Return the quantities of which no cost follows, for lack of the bytes that they go with."""
     if dataset.copycost_cells is not None:
         return []
-    table = dataset.table
-    moved = moved_bytes(table)
-    lost = [
-        words_of(name)
-        for name in (*_PER_BYTE, "context_switches")
-        if dataset.is_counted(name) and not (table[name].notna() & (moved > 0)).any()
-    ]
-    if not lost:
-        return []
+    moved = moved_bytes(dataset.table)
     return [
-        f"{sentence(join_and(lost))} are totals, and neither the bytes that they go with nor "
-        "the duration of the run are told: no cost per byte or message follows from them."
+        name
+        for name in (*_PER_BYTE, "context_switches")
+        if dataset.is_counted(name) and not (dataset.table[name].notna() & (moved > 0)).any()
     ]
 
 

@@ -1,18 +1,23 @@
-"""Everything that an audit says, as plain data: `audit.json`, and what its report shows."""
+"""Everything that an audit finds, as plain data: `audit.json`, of which the templates speak."""
 
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from copycost.analysis.json_values import Facts, plain
-from copycost.audit.claims.verdicts import JudgedClaim
+from copycost.audit.claims.verdicts import JudgedClaim, Verdict
 from copycost.audit.dataset import CELL, Dataset
 from copycost.audit.dataset_analysis import unused_totals
+from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
 from copycost.audit.quantities import base_of, is_quantity, words_of
-from copycost.wording.filters import join_and, n_threads, size
+from copycost.audit.wording import scope, subject
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+
+_SHOWN = 6
+"""Cells of a finding, and lines of evidence of a claim, that the report shows."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,10 @@ def audit_facts(audit: Audit) -> Facts:
     columns, notes
         What the columns were taken for, and what had to be decided.
     findings, claims
-        What speaks against the numbers, and the verdicts on the claims.
+        What speaks against the numbers, and the verdicts on the claims. What they say is a code,
+        which is the name of a macro in ``report/_macros/audit_*.j2``, with the numbers for it.
+    verdicts
+        How many claims have which verdict.
     """
     dataset = audit.dataset
     table = dataset.table
@@ -66,12 +74,29 @@ def audit_facts(audit: Audit) -> Facts:
             "repetitions": int(table["rep"].max()),
             "implementations": sorted(set(table["implementation"])),
             "columns": _columns(dataset),
-            "notes": [*dataset.notes, *unused_totals(dataset)],
+            "notes": [_message(note) for note in _notes(dataset)],
             "findings": [_finding(finding, len(dataset.datasets)) for finding in audit.findings],
             "claims": [_judged(judged) for judged in audit.judged],
+            "verdicts": _verdicts(audit.judged),
         }
     )
     return facts
+
+
+def _notes(dataset: Dataset) -> list[Message]:
+    unused = unused_totals(dataset)
+    return [*dataset.notes, *([Message("totals_unused", {"quantities": unused})] if unused else [])]
+
+
+def _verdicts(judged: Sequence[JudgedClaim]) -> dict[str, int]:
+    counts = Counter(claim.verdict for claim in judged)
+    return {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]}
+
+
+def _message(message: Message | Finding) -> Facts:
+    if isinstance(message, Finding):
+        return _finding(message, 1)
+    return {"code": message.code, "numbers": dict(message.numbers)}
 
 
 def _columns(dataset: Dataset) -> list[Facts]:
@@ -105,37 +130,41 @@ def is_measured(name: str) -> bool:
 
 
 def _finding(finding: Finding, n_datasets: int) -> Facts:
-    subject = join_and(words_of(name) for name in finding.quantities) or "all columns"
-    if n_datasets > 1:
-        subject = f"{finding.dataset}: {subject}"
     return {
         "check": finding.check,
-        "subject": f"{subject[:1].upper()}{subject[1:]}",
+        "code": finding.code,
+        "subject": subject(finding.quantities, finding.dataset if n_datasets > 1 else None),
         "kind": finding.kind.value,
         "sureness": finding.sureness.value,
         "refutes": finding.refutes,
         "dataset": finding.dataset,
         "quantities": list(finding.quantities),
-        "found": finding.found,
-        "why": finding.why,
+        "numbers": dict(finding.numbers),
         "cells": list(finding.cells),
+        "n_more_cells": max(len(finding.cells) - _SHOWN, 0),
     }
 
 
 def _judged(judged: JudgedClaim) -> Facts:
     claim = judged.claim
-    scope = []
-    if claim.sizes:
-        scope.append(f"at {join_and(size(value) for value in claim.sizes)}")
-    if claim.threads:
-        scope.append(f"with {n_threads(claim.threads)}")
+    where = scope(claim.sizes, claim.threads)
     return {
         "text": claim.text,
         "question": claim.question,
-        "scope": " ".join(scope),
+        "scope": where,
+        "title": f"{claim.text} ({where})" if where else claim.text,
         "verdict": judged.verdict.value,
-        "because": judged.because,
-        "evidence": list(judged.evidence),
+        "because": _message(judged.because),
+        "evidence": [_message(evidence) for evidence in judged.evidence],
+        "n_more_evidence": max(len(judged.evidence) - _SHOWN, 0),
         "observed_once": judged.observed_once,
-        "caution": judged.caution,
+        "label": _label(judged),
+        "caution": None if judged.caution is None else _message(judged.caution),
     }
+
+
+def _label(judged: JudgedClaim) -> str:
+    """Return the verdict, and whether it rests on single repetitions."""
+    decided = judged.verdict in (Verdict.SUPPORTED, Verdict.CONTRADICTED)
+    once = decided and judged.observed_once
+    return f"{judged.verdict.value}, observed once" if once else judged.verdict.value

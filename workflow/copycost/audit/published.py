@@ -11,7 +11,8 @@ import pandas as pd
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.audit.dataset_analysis import DatasetAnalysis, analyse_dataset
-from copycost.audit.mapping import FileMapping, load_yaml
+from copycost.audit.mapping import FileMapping
+from copycost.audit.mapping_file import load_yaml
 from copycost.audit.reader import read_dataset
 from copycost.errors import DataError
 

@@ -9,13 +9,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from jinja2 import TemplateError
-
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import write_table
 from copycost.audit.dataset_analysis import DatasetAnalysis
-from copycost.build.checkout import ROOT
-from copycost.errors import DataError
+from copycost.audit.templates import TEMPLATES, fill, table_rows
 from copycost.figures.names import FIGURES
 from copycost.figures.output import draw, save
 from copycost.figures.tables import Tables, tables_of
@@ -25,10 +22,8 @@ from copycost.report.markdown import code
 from copycost.report.render import Format, render_report
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
 from copycost.report.typesetter import find_typesetter
-from copycost.report.write import make_environment
 from copycost.studies.streams.facts import write_facts
 
-TEMPLATES = ROOT / "report"
 STYLES = ("quarto.css",)
 
 # By the number of panels, so that the last one to be drawn is not the longest.
@@ -91,12 +86,7 @@ def write_audit_report(
     write_facts(analysed.facts, folder / "facts.json")
     write_facts(audit, folder / "audit.json")
     qmd = folder / "report.qmd"
-    try:
-        template = make_environment(TEMPLATES).get_template("audit.qmd.j2")
-        text = template.render(_context(analysed, audit, figures, folder, title))
-    except TemplateError as error:
-        where = getattr(error, "name", None) or "a template"
-        raise DataError(f"audit: {where}: {error}; please report this table") from error
+    text = fill("audit.qmd.j2", **_context(analysed, audit, figures, folder, title))
     qmd.write_text(text, encoding="utf-8")
     return qmd
 
@@ -133,6 +123,7 @@ def _context(
         "facts": facts,
         "host": facts["host"],
         "audit": audit,
+        "rows": table_rows(audit),
         "conditions": conditions,
         "figures": shown,
         "results_tables": {

@@ -14,13 +14,12 @@ from copycost.audit.claims.cells import (
     counted_nothing,
     in_scope,
     known_names,
-    place,
 )
 from copycost.audit.claims.vocabulary import Amount, Change, Claim, Is, Point
 from copycost.audit.dataset import Dataset
 from copycost.audit.dataset_analysis import STATISTICS
+from copycost.audit.message import Message
 from copycost.stats.ratios import Direction, Ratio, holm, paired_ratio
-from copycost.wording.filters import ratio as ratio_text
 
 COLLAPSED = 0.5
 """What falls below this share of what it was has collapsed."""
@@ -45,10 +44,7 @@ def judge_change(change: Change, claim: Claim, dataset: Dataset) -> list[Ruling]
     cells = CellValues(dataset, change.metric)
     pairs = _pairs(change, claim, dataset, cells)
     if not pairs:
-        return [
-            Ruling(Outcome.NOT_MEASURED, "",
-                   reason="The file has no cells of the kind that it compares.")
-        ]  # fmt: skip
+        return [Ruling(Outcome.NOT_MEASURED, reason=Message("no_pairs"))]
     found = [_ratio(cells, pair) for pair in pairs]
     # Many cells are searched for one that contradicts; some would by chance alone.
     corrected = holm(np.array([ratio.p_value for ratio in found]))
@@ -60,7 +56,7 @@ def judge_change(change: Change, claim: Claim, dataset: Dataset) -> list[Ruling]
         rulings.append(
             Ruling(
                 outcome,
-                _text(cells, pair, ratio),
+                cells.evidence([pair.after, pair.before], ratio),
                 ratio.direction is Direction.OBSERVED_ONCE,
                 required=pair.required,
             )
@@ -201,25 +197,3 @@ def _same(found: Ratio, once: bool) -> Outcome:
         return Outcome.CONTRADICTS
     # Only a narrow interval around 1 shows that two things are the same.
     return Outcome.SUPPORTS if found.high / found.low < 1.1 else Outcome.OPEN
-
-
-def _text(cells: CellValues, pair: _Pair, found: Ratio) -> str:
-    """Return the two cells with their values and the ratio."""
-    before, after = pair.before, pair.after
-    sides = []
-    for key, other in ((after, before), (before, after)):
-        names = [key[1]] if key[1] != other[1] or key is after else []
-        moved = place(
-            key[2] if key[2] != other[2] else None, key[3] if key[3] != other[3] else None
-        )
-        value = cells.text(key) if key in cells else "not measured"
-        sides.append(" ".join([*names, *([moved] if moved else []), value]))
-    shared = place(
-        before[2] if before[2] == after[2] else None, before[3] if before[3] == after[3] else None
-    )
-    number = "" if np.isnan(found.value) else f" (ratio {ratio_text(found.value)}"
-    if number and not np.isnan(found.low):
-        number += f", {ratio_text(found.low)} to {ratio_text(found.high)}"
-    return (
-        f"{shared + ': ' if shared else ''}{sides[0]}, {sides[1]}{number + ')' if number else ''}"
-    )

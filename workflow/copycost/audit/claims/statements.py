@@ -13,16 +13,14 @@ from copycost.audit.claims.cells import (
     counted_nothing,
     in_scope,
     known_names,
-    place,
 )
 from copycost.audit.claims.vocabulary import Claim, Measurements, Rank, Value
 from copycost.audit.dataset import Dataset
 from copycost.audit.dataset_analysis import STATISTICS
+from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
-from copycost.audit.plausibility.finding import Kind, Sureness
-from copycost.audit.quantities import words_of
+from copycost.audit.plausibility.finding import Kind
 from copycost.stats.ratios import Direction, paired_ratio
-from copycost.wording.filters import join_and
 
 
 def judge_rank(rank: Rank, claim: Claim, dataset: Dataset) -> list[Ruling]:
@@ -40,8 +38,8 @@ def judge_rank(rank: Rank, claim: Claim, dataset: Dataset) -> list[Ruling]:
         if own in cells and rivals:
             rulings.append(_rank_one(rank, cells, own, rivals))
     if not rulings:
-        reason = f"No cell has {words_of(rank.metric)} of {name} and of another implementation."
-        return [Ruling(Outcome.NOT_MEASURED, "", reason=reason)]
+        about = {"quantities": [rank.metric], "implementation": name}
+        return [Ruling(Outcome.NOT_MEASURED, reason=Message("no_rivals", about))]
     return rulings
 
 
@@ -63,8 +61,7 @@ def _rank_one(rank: Rank, cells: CellValues, own: Key, rivals: Sequence[Key]) ->
             outcomes.append(Outcome.CONTRADICTS if behind or equal else Outcome.OPEN)
     order = (Outcome.CONTRADICTS, Outcome.OPEN, Outcome.SUPPORTS)
     outcome = min(outcomes, key=order.index)
-    values = join_and(f"{key[1]} {cells.text(key)}" for key in [own, *rivals])
-    return Ruling(outcome, f"{place(own[2], own[3])}: {values}", once)
+    return Ruling(outcome, cells.evidence([own, *rivals]), once)
 
 
 def judge_value(value: Value, claim: Claim, dataset: Dataset) -> list[Ruling]:
@@ -87,12 +84,8 @@ def judge_value(value: Value, claim: Claim, dataset: Dataset) -> list[Ruling]:
         }[value.is_]
         outcome = Outcome.SUPPORTS if holds else Outcome.CONTRADICTS
         once = int(np.isfinite(cells.rounds(key)).sum()) == 1
-        rulings.append(
-            Ruling(outcome, f"{key[1]} {place(key[2], key[3])}: {cells.text(key)}", once)
-        )
-    return rulings or [
-        Ruling(Outcome.NOT_MEASURED, "", reason="None of the cells that it is about was measured.")
-    ]
+        rulings.append(Ruling(outcome, cells.evidence([key]), once))
+    return rulings or [Ruling(Outcome.NOT_MEASURED, reason=Message("no_cells"))]
 
 
 def judge_measurements(
@@ -108,30 +101,24 @@ def judge_measurements(
             and (claim.dataset is None or finding.dataset == claim.dataset)
         ]
         refuting = [finding for finding in mine if finding.refutes]
-        words = words_of(metric)
+        about = {"quantities": [metric]}
         if not dataset.has(metric) or any(f.kind is Kind.NOT_COUNTED for f in mine):
-            rulings.append(Ruling(Outcome.NOT_MEASURED, f"{words}: not measured"))
-        elif any(finding.sureness is Sureness.CERTAIN for finding in refuting) or refuting:
-            rulings.append(Ruling(Outcome.CONTRADICTS, refuting[0].found,
-                                  reason=_refuted(said, findings)))  # fmt: skip
+            rulings.append(Ruling(Outcome.NOT_MEASURED, Message("column_missing", about)))
+        elif refuting:
+            rulings.append(
+                Ruling(Outcome.CONTRADICTS, refuting[0], reason=_refuted(said, findings))
+            )
         else:
             rulings.append(
-                Ruling(
-                    Outcome.OPEN,
-                    words,
-                    reason="No check speaks against it, which does not prove that it was measured.",
-                )
+                Ruling(Outcome.OPEN, Message("column", about), reason=Message("not_refuted"))
             )
     return rulings
 
 
-def _refuted(said: Measurements, findings: Sequence[Finding]) -> str:
+def _refuted(said: Measurements, findings: Sequence[Finding]) -> Message:
     refuted = [
         metric
         for metric in said.metrics
         if any(finding.refutes and metric in finding.quantities for finding in findings)
     ]
-    return (
-        f"By the plausibility checks, {join_and(map(words_of, refuted))} "
-        f"{'is no measurement' if len(refuted) == 1 else 'are no measurements'}."
-    )
+    return Message("refuted", {"quantities": refuted})
