@@ -9,7 +9,8 @@ from copycost.analysis.conditions import with_condition
 from copycost.audit.dataset import KEYS, Dataset
 from copycost.audit.mapping import FileMapping, Meaning
 from copycost.audit.message import Message
-from copycost.audit.quantities import DATASET
+from copycost.audit.number_parsing import LARGEST
+from copycost.audit.quantities import DATASET, words_of
 from copycost.errors import DataError
 from copycost.grid.capabilities import SENDER_ONLY_TESTBED
 from copycost.records.table import read_table
@@ -65,6 +66,13 @@ def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
         received = measured[f"receiver_{event}"].where(somebody_receives, 0.0)
         table[name] = (measured[f"sender_{event}"] + received) * factor
         found[f"sender_{event}, receiver_{event}"] = name
+    for name in set(table.columns) - set(KEYS):
+        most = table[name].abs().max()
+        if most > LARGEST:
+            raise DataError(
+                f"{path}: {most:g} is no {words_of(name)} that anybody measures; expected at most "
+                f"{LARGEST:g} in SI units: correct the table, or make it again from its records"
+            )
     steps = pd.DataFrame({name: np.zeros(len(table)) for name in table.columns if name not in KEYS})
     names = sorted(set(table["implementation"]))
     return Dataset(

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from reprlib import repr as shown
 from typing import Any
 
 from copycost.audit.quantities import (
@@ -89,8 +90,8 @@ def find_meanings(
     absent = [column for column in mapping.columns if column not in names]
     if absent:
         raise ConfigError(
-            f"{where}: the mapping names {', '.join(map(repr, absent))}, but the columns are "
-            f"{', '.join(map(repr, names))}"
+            f"{where}: the mapping names {listed(absent)}, but the columns are {listed(names)}; "
+            "correct the mapping"
         )
     found: list[Meaning] = []
     for name, unit in zip(names, units, strict=True):
@@ -108,6 +109,11 @@ def find_meanings(
         else:
             found.append(_guess(name, unit))
     return _without_rivals(found)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names of columns for a message, however many and long they are."""
+    return ", ".join([*map(shown, names[:30]), *(["..."] if len(names) > 30 else [])])
 
 
 def _guess(name: str, unit: str) -> Meaning:

@@ -23,7 +23,7 @@ _NUMBER = re.compile(
     r"\s*(?P<unit>[A-Za-zµμ%][A-Za-zµμ%/]*)?",
     re.IGNORECASE,
 )
-_SMALLEST, _LARGEST = 1e-30, 1e30
+SMALLEST, LARGEST = 1e-30, 1e30
 """In SI units, beyond what anybody measures, and far from where floats overflow."""
 
 _MOST_DIGITS = 17
@@ -144,10 +144,10 @@ def parse_column(
         value, decimals = _value(match, commas)
         value *= own
         is_zero = not re.search("[1-9]", match["digits"])
-        if not is_zero and not _SMALLEST <= abs(value) <= _LARGEST:
+        if not is_zero and not SMALLEST <= abs(value) <= LARGEST:
             raise DataError(
                 f"{where}, line {lines[index]}: {shown(text)} is no {quantity.words} that anybody "
-                f"measures; expected 0, or from {_SMALLEST:g} to {_LARGEST:g} in SI units: correct "
+                f"measures; expected 0, or from {SMALLEST:g} to {LARGEST:g} in SI units: correct "
                 "it, or leave the cell empty"
             )
         values[index], steps[index] = value, _step(value, decimals, own)

@@ -11,7 +11,7 @@ import pandas as pd
 from copycost.audit.cells_dataset import is_cells_table, read_cells_table
 from copycost.audit.dataset import CELL, KEYS, Dataset
 from copycost.audit.decoding import TextTable, decode_file, split_table
-from copycost.audit.mapping import FileMapping, Meaning, find_meanings, implementation_name
+from copycost.audit.mapping import FileMapping, Meaning, find_meanings, implementation_name, listed
 from copycost.audit.message import Message
 from copycost.audit.number_parsing import Numbers, decimal_commas, is_gap, parse_column
 from copycost.audit.quantities import (
@@ -142,13 +142,13 @@ def _require(texts: dict[str, list[str]], raw: TextTable, where: str) -> None:
         said = " and ".join(words_of(name) for name in missing)
         raise DataError(
             f"{where}: no column tells the {said}; the columns are "
-            f"{', '.join(map(repr, raw.header))}; name them under `columns:` in a mapping, or give "
+            f"{listed(raw.header)}; name them under `columns:` in a mapping, or give "
             "what all rows share under `constants:`"
         )
     if not any(name for name in texts if name not in (*KEYS, "duration")):
         raise DataError(
             f"{where}: no column holds anything that was measured (throughput, latency, cycles, "
-            f"...); the columns are {', '.join(map(repr, raw.header))}; name them under `columns:` "
+            f"...); the columns are {listed(raw.header)}; name them under `columns:` "
             "in a mapping"
         )
 
@@ -166,8 +166,9 @@ def _tables(
         else:
             table[name] = column
     if "throughput" not in table and {"bytes", "duration"} <= set(table.columns):
-        table["throughput"] = table["bytes"] * 8.0 / table["duration"]
-        steps["throughput"] = steps["bytes"] * 8.0 / table["duration"]
+        duration = table["duration"].where(table["duration"] > 0.0)
+        table["throughput"] = table["bytes"] * 8.0 / duration
+        steps["throughput"] = steps["bytes"] * 8.0 / duration
     return table, steps
 
 
