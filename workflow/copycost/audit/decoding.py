@@ -14,6 +14,7 @@ from copycost.errors import DataError
 MOST_BYTES = 20_000_000
 """A table with one row per repetition, not the samples behind it; larger files are refused."""
 
+_LONGEST_LINE = 100_000
 _DELIMITERS = (",", ";", "\t", "|")
 _N_SAMPLED = 200
 _MAGIC = {
@@ -120,6 +121,12 @@ def split_table(
         for number, line in enumerate(text.splitlines(), 1)
         if line.strip() and not line.lstrip().startswith("#") and not _RULER.fullmatch(line)
     ]
+    for number, line in numbered:
+        if len(line) > _LONGEST_LINE:
+            raise DataError(
+                f"{where}, line {number}: has {len(line):,} characters; expected a row of a table, "
+                f"of at most {_LONGEST_LINE:,}: export the table with one row per line"
+            )
     if not numbered:
         raise DataError(f"{where}: holds no rows; expected a header and one row per measurement")
     notes: list[Message] = []

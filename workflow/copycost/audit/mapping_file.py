@@ -1,5 +1,6 @@
 """Reads a mapping file: what the columns of a table mean, where guesses fail."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from reprlib import repr as shown
@@ -19,6 +20,7 @@ from copycost.errors import ConfigError
 _NAMED = ("columns", "implementations", "constants", "source", "host")
 _KEYS = (*_NAMED, "delimiter", "decimal", "header")
 _DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "space": " "}
+_NAME = re.compile(r"[^\s`|](?:[^`|\n\r\t]*[^\s`|])?")
 _HOST_NUMBERS = ("cpus", "l1d_bytes", "l2_bytes", "llc_bytes")
 _MOST = 2**50
 
@@ -87,8 +89,8 @@ def _wrong_kinds(content: Mapping[str, Any]) -> Iterator[str]:
             nested = key == "columns" and isinstance(value, dict)
             if value is None or (isinstance(value, list | dict) and not nested):
                 yield f"{key}.{name}: got {shown(value)}, must be a word or a number"
-            elif key == "implementations" and not str(value).strip():
-                yield f"{key}.{name}: is empty; expected the name in the report"
+            elif key == "implementations" and not _NAME.fullmatch(str(value)):
+                yield f"{key}.{name}: got {shown(value)}, must be a name for the report"
     delimiter = content.get("delimiter")
     if delimiter and delimiter not in (*_DELIMITERS, *_DELIMITERS.values()):
         yield f"delimiter: got {shown(delimiter)}, must be one of {', '.join(_DELIMITERS)}"
