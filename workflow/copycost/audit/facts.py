@@ -7,14 +7,17 @@ from dataclasses import dataclass
 
 from copycost.analysis.json_values import Facts, plain
 from copycost.audit.claims.verdicts import JudgedClaim, Verdict
-from copycost.audit.dataset import CELL, Dataset
+from copycost.audit.dataset import CELL, KEYS, Dataset
 from copycost.audit.dataset_analysis import unused_totals
+from copycost.audit.mapping import Meaning
 from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
-from copycost.audit.quantities import base_of, is_quantity, words_of
+from copycost.audit.quantities import DURATION, base_of, words_of
 from copycost.audit.wording import scope, subject
 
 SCHEMA_VERSION = 2
+
+_LABELS = (*KEYS, DURATION)
 
 _SHOWN = 6
 """Cells of a finding, and lines of evidence of a claim, that the report shows."""
@@ -100,33 +103,28 @@ def _message(message: Message | Finding) -> Facts:
 
 
 def _columns(dataset: Dataset) -> list[Facts]:
-    rows = []
-    for meaning in dataset.meanings:
-        name = meaning.quantity
-        if name is None:
-            rows.append({"column": meaning.column, "meaning": "left out", "unit": "", "filled": ""})
-            continue
-        known = int(dataset.table[name].notna().sum()) if name in dataset.table else 0
-        nothing = dataset.has(name) and not dataset.is_counted(name) if is_measured(name) else False
-        rows.append(
-            {
-                "column": meaning.column,
-                "meaning": words_of(name),
-                "unit": meaning.unit or (base_of(name).unit if base_of(name).unit != "" else ""),
-                "filled": "0 throughout, not counted"
-                if nothing
-                else "all"
-                if known == len(dataset.table)
-                else f"{known} of {len(dataset.table)}",
-            }
-        )
-    return rows
+    return [
+        {
+            "column": meaning.column,
+            "meaning": "left out" if meaning.quantity is None else words_of(meaning.quantity),
+            "unit": "" if meaning.quantity is None else _unit(meaning),
+            "filled": "" if meaning.quantity is None else _filled(dataset, meaning.quantity),
+        }
+        for meaning in dataset.meanings
+    ]
 
 
-def is_measured(name: str) -> bool:
-    """Tell whether a quantity is a measured one rather than a label or a setting."""
-    return is_quantity(name) and name not in ("dataset", "implementation", "msg_bytes",
-                                              "n_threads", "rep", "duration")  # fmt: skip
+def _unit(meaning: Meaning) -> str:
+    return meaning.unit or base_of(str(meaning.quantity)).unit
+
+
+def _filled(dataset: Dataset, name: str) -> str:
+    """Return how many rows have a value of a quantity."""
+    if name not in _LABELS and dataset.has(name) and not dataset.is_counted(name):
+        return "0 throughout, not counted"
+    table = dataset.table
+    known = int(table[name].notna().sum()) if name in table else 0
+    return "all" if known == len(table) else f"{known} of {len(table)}"
 
 
 def _finding(finding: Finding, n_datasets: int) -> Facts:
