@@ -12,6 +12,8 @@ from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import Finding, check_plausibility
 from copycost.audit.reader import read_dataset
 from copycost.audit.templates import audit_environment
+from copycost.records.columns import COLUMNS
+from copycost.records.table import write_table
 
 SIZES = (1024, 4096, 16384, 65536, 262144)
 THREADS = (1, 2, 4, 8)
@@ -70,6 +72,14 @@ def read_frame(table: pd.DataFrame, folder: Path, mapping: FileMapping = GUESSED
     path = folder / "made.csv"
     table.to_csv(path, index=False)
     return read_dataset(path, mapping)
+
+
+def write_cells(cells: pd.DataFrame, folder: Path) -> Path:
+    """Write cells of copycost as its own runs do; return the CSV file."""
+    cells = cells.reindex(columns=[column.name for column in COLUMNS])
+    cells = cells.astype({column.name: column.dtype for column in COLUMNS})
+    write_table(cells, folder / "cells.csv", folder / "cells.parquet")
+    return folder / "cells.csv"
 
 
 def findings_of(table: pd.DataFrame, folder: Path) -> list[Finding]:

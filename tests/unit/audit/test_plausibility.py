@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from analysed import inputs_of
 from synthetic import Run
-from unit.audit.made import DURATION_S, Model, changed, findings_of, make_table
+from unit.audit.made import DURATION_S, Model, changed, findings_of, make_table, write_cells
 
 from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import Finding, check_plausibility
 from copycost.audit.plausibility.finding import Kind
 from copycost.audit.reader import read_dataset
-from copycost.records.columns import COLUMNS
-from copycost.records.table import write_table
 
 PUBLISHED = Path(__file__).parents[3] / "data" / "published"
 
@@ -46,10 +44,7 @@ def test_nothing_is_said_of_a_table_of_our_own(counters: bool, tmp_path: Path) -
     counted = [name for name in cells if name.endswith(("_ns", "_cycles", "_misses"))]
     for name in set(counted) - {"start_ns", "end_ns"}:
         cells[name] *= rng.normal(1, 0.02, len(cells))
-    cells = cells.reindex(columns=[column.name for column in COLUMNS])
-    cells = cells.astype({column.name: column.dtype for column in COLUMNS})
-    write_table(cells, tmp_path / "cells.csv", tmp_path / "cells.parquet")
-    dataset = read_dataset(tmp_path / "cells.csv", FileMapping())
+    dataset = read_dataset(write_cells(cells, tmp_path), FileMapping())
     assert check_plausibility(dataset) == []
 
 

@@ -4,6 +4,9 @@ import math
 from pathlib import Path
 
 import pytest
+from analysed import inputs_of
+from synthetic import Run
+from unit.audit.made import write_cells
 
 from copycost.audit.dataset import Dataset
 from copycost.audit.mapping import FileMapping
@@ -222,3 +225,18 @@ def test_a_wrong_mapping_is_refused(mapping: str, said: str, tmp_path: Path) -> 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(CopycostError, match=r"absent\.csv"):
         read_dataset(tmp_path / "absent.csv", FileMapping())
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("rep", "9" * 30), ("throughput_bits_per_s", "1e200")]
+)
+def test_a_number_beyond_bounds_in_a_table_of_copycost_is_refused(
+    column: str, value: str, tmp_path: Path
+) -> None:
+    path = write_cells(inputs_of(Run(counters=False)).cells, tmp_path)
+    header, first, *rest = path.read_text(encoding="utf-8").splitlines()
+    cells = first.split(",")
+    cells[header.split(",").index(column)] = value
+    path.write_text("\n".join([header, ",".join(cells), *rest]), encoding="utf-8")
+    with pytest.raises(DataError, match=r"cells\.csv"):
+        read_dataset(path, FileMapping())

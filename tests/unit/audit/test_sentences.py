@@ -7,7 +7,7 @@ import pandas as pd
 from analysed import inputs_of
 from golden.compare import GOLDEN, golden_text
 from synthetic import Run
-from unit.audit.made import Model, finding_text, make_table, read_frame, sentences
+from unit.audit.made import Model, finding_text, make_table, read_frame, sentences, write_cells
 from unit.audit.suspicious import EIGHT_CPUS, FAULTS, finding_of
 
 from copycost.audit.claims.parse import parse_claim
@@ -19,8 +19,6 @@ from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding, check_plausibility
 from copycost.audit.reader import read_dataset
 from copycost.audit.templates import audit_environment
-from copycost.records.columns import COLUMNS
-from copycost.records.table import write_table
 
 HEADER = "impl,size,threads,gbps\n"
 
@@ -73,11 +71,8 @@ def notes_of(dataset: Dataset) -> list[Message]:
 
 
 def test_every_note_has_its_words(tmp_path: Path) -> None:
-    cells = inputs_of(Run(counters=False)).cells
-    cells = cells.reindex(columns=[column.name for column in COLUMNS])
-    cells = cells.astype({column.name: column.dtype for column in COLUMNS})
-    write_table(cells, tmp_path / "cells.csv", tmp_path / "cells.parquet")
-    read = {"copycost_table": read_dataset(tmp_path / "cells.csv", FileMapping())}
+    cells = write_cells(inputs_of(Run(counters=False)).cells, tmp_path)
+    read = {"copycost_table": read_dataset(cells, FileMapping())}
     for code, (text, mapping) in NOTES.items():
         (tmp_path / "table.csv").write_text(text, encoding="utf-8")
         read[code] = read_dataset(tmp_path / "table.csv", mapping)

@@ -50,7 +50,13 @@ def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
     DataError
         If it is no whole table, or nothing in it was measured.
     """
-    cells = read_table(path)
+    try:
+        cells = read_table(path)
+    except OverflowError as error:
+        raise DataError(
+            f"{path}: holds a whole number of more than 19 digits; expected a table of cells as "
+            "copycost writes it: correct it, or make it again from its records"
+        ) from error
     measured = cells[cells["status"] == "measured"].reset_index(drop=True)
     if measured.empty:
         raise DataError(f"{path}: no repetition was measured; there is nothing to audit")
