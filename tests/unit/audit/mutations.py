@@ -30,12 +30,12 @@ claims:
 - claim: fall
   change: {metric: cycles, from: {size: 1KiB}, to: {size: 64KiB}, is: falls, percent: 20}
   question: 2
-- rank: {metric: latency, implementation: A1, is: best}
-  sizes: 1024
+- rank: {metric: throughput, implementation: A1, is: best}
 - value: {metric: cycles, is: above, than: 5, implementations: [A1]}
   dataset: x
 - measurements: {metrics: [cycles, throughput]}
 - compare: {metric: throughput, implementation: A2, with: A1, is: less, at_least: 2, at_most: 3}
+- compare: {metric: throughput, implementation: A2, with: A1, is: same}
 - two copies are best
 """
 ODD = (

@@ -90,6 +90,21 @@ def test_repetitions_that_scatter_leave_a_claim_undecided(tmp_path: Path) -> Non
     assert judged(compare=beats("two_copy", "one_copy")).verdict == "undecided"
 
 
+@pytest.mark.parametrize("is_", ["same", "more", "collapses"])
+def test_values_that_are_worlds_apart_leave_a_claim_undecided(is_: str, tmp_path: Path) -> None:
+    table = make_table(Model(repetitions=2))
+    table["throughput_gbps"] = [1e-38, 1e20, 1e20] * (len(table) // 3)
+    judged = judge_of(table, tmp_path)
+    assert judged(compare=beats("one_copy", "zero_copy", is_)).verdict == "undecided"
+
+
+def test_a_rank_counts_only_the_rounds_with_a_value_above_zero(tmp_path: Path) -> None:
+    table = make_table(Model(repetitions=2)).assign(throughput_gbps=lambda t: t["rep"] - 1)
+    best = {"metric": "throughput", "implementation": "one_copy", "is": "best"}
+    found = judge_of(table, tmp_path)(rank=best)
+    assert (found.verdict, found.observed_once) == ("contradicted", True)
+
+
 def test_repetitions_that_agree_decide(tmp_path: Path) -> None:
     table = flat({"two_copy": 1.0, "one_copy": 1.3, "zero_copy": 0.8}, noise=0.01, repetitions=5)
     judged = judge_of(table, tmp_path)

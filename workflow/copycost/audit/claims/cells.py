@@ -79,6 +79,12 @@ class CellValues:
         """Return a cell's values, one per round."""
         return self._values[key]
 
+    def log_ratios(self, key: Key, other: Key) -> FloatArray:
+        """Return the logarithms of one cell's values over another's, not finite where a 0 is."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs: FloatArray = np.log(self._values[key]) - np.log(self._values[other])
+        return logs
+
     def median(self, key: Key) -> float:
         """Return a cell's median."""
         return float(np.nanmedian(self._values[key]))

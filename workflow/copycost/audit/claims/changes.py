@@ -21,6 +21,9 @@ from copycost.audit.dataset_analysis import STATISTICS
 from copycost.audit.message import Message
 from copycost.stats.ratios import Direction, Ratio, holm, paired_ratio
 
+_WIDEST = (1e-150, 1e150)
+"""Ends of intervals, so that they can be divided: those of a very wide one are 0 and infinite."""
+
 COLLAPSED = 0.5
 """What falls below this share of what it was has collapsed."""
 
@@ -142,9 +145,7 @@ def _claimed(change: Change, key: Key) -> Is | None:
 def _ratio(cells: CellValues, pair: _Pair) -> Ratio:
     if pair.before not in cells or pair.after not in cells:
         return paired_ratio(np.empty(0), STATISTICS.confidence)
-    before, after = cells.rounds(pair.before), cells.rounds(pair.after)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(after) - np.log(before)
+    logs = cells.log_ratios(pair.after, pair.before)
     if not np.isfinite(logs).any():
         # Measured in different rounds, or zero: what is left are the medians.
         low, high = cells.median(pair.before), cells.median(pair.after)
@@ -157,12 +158,13 @@ def _outcome(pair: _Pair, found: Ratio) -> Outcome:
         return Outcome.NOT_MEASURED
     once = found.direction is Direction.OBSERVED_ONCE
     low, high = (found.value, found.value) if once else (found.low, found.high)
+    low, high = max(low, _WIDEST[0]), min(high, _WIDEST[1])
     if pair.amount is not None:
         return _within(pair.amount.low, pair.amount.high, found.value, low, high)
     if pair.is_ is Is.COLLAPSES:
         return _within(0.0, COLLAPSED, found.value, low, high)
     if pair.is_ is Is.SAME:
-        return _same(found, once)
+        return _same(found.value, low, high, once)
     above, below = low > 1.0, high < 1.0
     supports, contradicts = {
         Is.MORE: (above, below or (once and not above)),
@@ -190,10 +192,10 @@ def _within(least: float, most: float, value: float, low: float, high: float) ->
     return Outcome.SUPPORTS if math.log(high / low) <= effect / 2.0 else Outcome.OPEN
 
 
-def _same(found: Ratio, once: bool) -> Outcome:
+def _same(value: float, low: float, high: float, once: bool) -> Outcome:
     if once:
-        return Outcome.SUPPORTS if abs(found.value - 1.0) < 0.02 else Outcome.CONTRADICTS
-    if found.low > 1.0 or found.high < 1.0:
+        return Outcome.SUPPORTS if abs(value - 1.0) < 0.02 else Outcome.CONTRADICTS
+    if low > 1.0 or high < 1.0:
         return Outcome.CONTRADICTS
     # Only a narrow interval around 1 shows that two things are the same.
-    return Outcome.SUPPORTS if found.high / found.low < 1.1 else Outcome.OPEN
+    return Outcome.SUPPORTS if high / low < 1.1 else Outcome.OPEN

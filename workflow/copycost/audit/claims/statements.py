@@ -47,8 +47,7 @@ def _rank_one(rank: Rank, cells: CellValues, own: Key, rivals: Sequence[Key]) ->
     outcomes = []
     once = False
     for rival in rivals:
-        logs = np.log(cells.rounds(own)) - np.log(cells.rounds(rival))
-        found = paired_ratio(logs, STATISTICS.confidence)
+        found = paired_ratio(cells.log_ratios(own, rival), STATISTICS.confidence)
         once = once or found.direction is Direction.OBSERVED_ONCE
         low, high = (found.value, found.value) if math.isnan(found.low) else (found.low, found.high)
         ahead, behind = (low > 1.0, high < 1.0) if rank.highest else (high < 1.0, low > 1.0)
