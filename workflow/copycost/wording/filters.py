@@ -243,6 +243,11 @@ def paragraph(text: str) -> str:
     return f"\n{line}\n\n" if line else ""
 
 
+def escape_cell(text: object) -> str:
+    """Return a text that cannot break out of a Markdown table cell."""
+    return str(text).replace("|", "\\|").replace("\n", " ")
+
+
 FILTERS: dict[str, Callable[..., str]] = {
     "significant": significant,
     "number": number,
@@ -273,6 +278,7 @@ FILTERS: dict[str, Callable[..., str]] = {
     "lower_first": lower_first,
     "one_line": one_line,
     "paragraph": paragraph,
+    "escape_cell": escape_cell,
 }
 
 

@@ -1,4 +1,4 @@
-"""Runs the project's own engine on a foreign dataset: cells, summary, comparisons, facts."""
+"""Analyses a foreign dataset as a run of our own: cells, summary, comparisons, facts."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,6 @@ from copycost.audit.quantities import (
     REP,
     SIZE,
     THREADS,
-    words_of,
 )
 from copycost.figures.markers import in_order
 from copycost.grid.conditions import HOT, RECV
@@ -25,9 +24,8 @@ from copycost.records.columns import COLUMNS, KEY, SIDES
 from copycost.records.table import make_table
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import Inputs, compute_facts
-from copycost.wording.filters import join_and, sentence
 
-SETTINGS = StatisticsSettings()
+STATISTICS = StatisticsSettings()
 """As in config.yaml: 95 % intervals."""
 
 _PER_BYTE = {
@@ -49,8 +47,8 @@ _NS_PER_S = 1e9
 
 
 @dataclass(frozen=True)
-class Analysed:
-    """What the engine makes of a dataset.
+class DatasetAnalysis:
+    """The analysis of a dataset.
 
     Attributes
     ----------
@@ -66,32 +64,25 @@ class Analysed:
     facts: Facts
 
 
-def analyse(dataset: Dataset, settings: StatisticsSettings = SETTINGS) -> Analysed:
+def analyse_dataset(dataset: Dataset, settings: StatisticsSettings = STATISTICS) -> DatasetAnalysis:
     """Return tables and facts of a foreign dataset."""
-    cells = dataset.own_cells if dataset.own_cells is not None else make_cells(dataset)
+    cells = dataset.copycost_cells if dataset.copycost_cells is not None else make_cells(dataset)
     summary = summarise(cells, settings)
     ratios = compare(cells, settings)
     config = _config(dataset, cells, settings)
     facts = compute_facts(Inputs(cells, summary, ratios, _host(dataset), config))
-    return Analysed(cells, summary, ratios, facts)
+    return DatasetAnalysis(cells, summary, ratios, facts)
 
 
-def engine_notes(dataset: Dataset) -> list[str]:
-    """Return sentences on what the engine cannot use, and why."""
-    if dataset.own_cells is not None:
+def unused_totals(dataset: Dataset) -> list[str]:
+    """Return the quantities of which no cost follows, for lack of the bytes that they go with."""
+    if dataset.copycost_cells is not None:
         return []
-    table = dataset.table
-    moved = moved_bytes(table)
-    lost = [
-        words_of(name)
-        for name in (*_PER_BYTE, "context_switches")
-        if dataset.is_counted(name) and not (table[name].notna() & (moved > 0)).any()
-    ]
-    if not lost:
-        return []
+    moved = moved_bytes(dataset.table)
     return [
-        f"{sentence(join_and(lost))} are totals, and neither the bytes that they go with nor "
-        "the duration of the run are told: no cost per byte or message follows from them."
+        name
+        for name in (*_PER_BYTE, "context_switches")
+        if dataset.is_counted(name) and not (dataset.table[name].notna() & (moved > 0)).any()
     ]
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import read_table
-from copycost.audit.published import beside_facts, read_published
+from copycost.audit.published import comparison_facts, read_published
 from copycost.audit.published_figures import draw_costs, draw_throughput
-from copycost.audit.report import STYLES, TEMPLATES, render
+from copycost.audit.report import STYLES, render
+from copycost.audit.templates import TEMPLATES, fill
 from copycost.figures.output import save
 from copycost.report.assets import gather_assets
 from copycost.report.render import Format
-from copycost.report.write import make_environment
 from copycost.studies.streams.facts import write_facts
 
 FIGURES = {"throughput": "published_throughput", "cost_per_byte": "published_cost"}
@@ -34,7 +34,7 @@ def compare_published(facts: Path, summary: Path, published: Path, folder: Path)
     ours = json.loads(facts.read_text(encoding="utf-8"))
     table = read_table(summary)
     runs = read_published(published)
-    beside = beside_facts(ours, table, runs)
+    beside = comparison_facts(ours, table, runs)
     folder.mkdir(parents=True, exist_ok=True)
     shown: list[str] = []
     for name, draw in (("throughput", draw_throughput), ("cost_per_byte", draw_costs)):
@@ -57,7 +57,7 @@ def render_comparison(
                if key in published["figures"]]  # fmt: skip
     gather_assets(figures, [], [TEMPLATES / style for style in STYLES], folder / "assets")
     context = {"title": title, "subtitle": running, "running": running, "published": published}
-    text = make_environment(TEMPLATES).get_template("compare.qmd.j2").render(context)
+    text = fill("compare.qmd.j2", **context)
     qmd = folder / "report.qmd"
     qmd.write_text(text, encoding="utf-8")
     return render(qmd, list(formats))

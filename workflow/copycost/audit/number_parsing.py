@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from reprlib import repr as shown
 from typing import Literal
 
 import numpy as np
@@ -18,10 +19,16 @@ _GAPS = frozenset({
     "not measured", "missing", "n.a.", "unknown", "skipped", "failed",
 })  # fmt: skip
 _NUMBER = re.compile(
-    r"(?P<sign>[-+]?)(?P<digits>\d[\d.,'_\s\u00a0\u202f]*|[.,]\d+)(?P<exponent>e[-+]?\d+)?"
+    r"(?P<sign>[-+]?)(?P<digits>\d[\d.,'_\s\u00a0\u202f]*|[.,]\d+)(?P<exponent>e[-+]?\d{1,9})?"
     r"\s*(?P<unit>[A-Za-zµμ%][A-Za-zµμ%/]*)?",
     re.IGNORECASE,
 )
+SMALLEST, LARGEST = 1e-30, 1e30
+"""In SI units, beyond what anybody measures, and far from where floats overflow."""
+
+_MOST_DIGITS = 17
+"""What a float can tell."""
+
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 _DOTTED = re.compile(r"\d{1,3}(\.\d{3})+")
 
@@ -131,21 +138,34 @@ def parse_column(
             own = factor if match["unit"] is None else unit_factor(quantity.kind, match["unit"])
         if match is None or own is None:
             raise DataError(
-                f"{where}, line {lines[index]}: {text[:40]!r} is no {quantity.words}; expected a "
+                f"{where}, line {lines[index]}: {shown(text)} is no {quantity.words}; expected a "
                 "number, or an empty cell where there is no value"
             )
-        number, step = _number(match, commas)
-        values[index], steps[index] = number * own, step * own
+        value, decimals = _value(match, commas)
+        value *= own
+        is_zero = not re.search("[1-9]", match["digits"])
+        if not is_zero and not SMALLEST <= abs(value) <= LARGEST:
+            raise DataError(
+                f"{where}, line {lines[index]}: {shown(text)} is no {quantity.words} that anybody "
+                f"measures; expected 0, or from {SMALLEST:g} to {LARGEST:g} in SI units: correct "
+                "it, or leave the cell empty"
+            )
+        values[index], steps[index] = value, _step(value, decimals, own)
     return Numbers(values, steps)
 
 
-def _number(match: re.Match[str], commas: bool) -> tuple[float, float]:
-    """Return the value of a number and the weight of its last digit."""
+def _value(match: re.Match[str], commas: bool) -> tuple[float, int]:
+    """Return the value of a number, infinite beyond floats, and the power of its last digit."""
     digits = re.sub(r"['_\s\u00a0\u202f]", "", match["digits"])
     digits = digits.replace(".", "").replace(",", ".") if commas else digits.replace(",", "")
     if digits.count(".") > 1:  # 1.234.567
         digits = digits.replace(".", "")
     exponent = int(match["exponent"][1:]) if match["exponent"] else 0
     decimals = len(digits.partition(".")[2])
-    value = float(f"{match['sign']}{digits}e{exponent}")
-    return value, 10.0 ** (exponent - decimals)
+    return float(f"{match['sign']}{digits}e{exponent}"), exponent - decimals
+
+
+def _step(value: float, power: int, factor: float) -> float:
+    """Return the weight of the last digit that is written and that a float can tell."""
+    largest = math.floor(math.log10(abs(value))) if value else 0
+    return max(10.0 ** min(power, 30) * factor, 10.0 ** (largest + 1 - _MOST_DIGITS))

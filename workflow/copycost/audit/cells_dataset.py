@@ -1,4 +1,4 @@
-"""The project's own table of cells, as a dataset to audit."""
+"""A table of cells of copycost (`results/tables/cells.csv`) as a dataset to audit."""
 
 from pathlib import Path
 
@@ -8,7 +8,9 @@ import pandas as pd
 from copycost.analysis.conditions import with_condition
 from copycost.audit.dataset import KEYS, Dataset
 from copycost.audit.mapping import FileMapping, Meaning
-from copycost.audit.quantities import DATASET
+from copycost.audit.message import Message
+from copycost.audit.number_parsing import LARGEST
+from copycost.audit.quantities import DATASET, words_of
 from copycost.errors import DataError
 from copycost.grid.testbeds import receives_on
 from copycost.records.table import read_table
@@ -34,13 +36,13 @@ _SUMS = {
 }
 
 
-def is_own_table(text: str) -> bool:
+def is_cells_table(text: str) -> bool:
     """Tell whether a text begins with the header of a table of cells of copycost."""
     names = text.partition("\n")[0].strip().split(",")
     return all(mark in names for mark in _MARKS)
 
 
-def read_own_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
+def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
     """Read a table of cells; sender and receiver are added up.
 
     Raises
@@ -48,7 +50,13 @@ def read_own_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
     DataError
         If it is no whole table, or nothing in it was measured.
     """
-    cells = read_table(path)
+    try:
+        cells = read_table(path)
+    except OverflowError as error:
+        raise DataError(
+            f"{path}: holds a whole number of more than 19 digits; expected a table of cells as "
+            "copycost writes it: correct it, or make it again from its records"
+        ) from error
     measured = cells[cells["status"] == "measured"].reset_index(drop=True)
     if measured.empty:
         raise DataError(f"{path}: no repetition was measured; there is nothing to audit")
@@ -64,6 +72,13 @@ def read_own_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
         received = measured[f"receiver_{event}"].where(somebody_receives, 0.0)
         table[name] = (measured[f"sender_{event}"] + received) * factor
         found[f"sender_{event}, receiver_{event}"] = name
+    for name in set(table.columns) - set(KEYS):
+        most = table[name].abs().max()
+        if most > LARGEST:
+            raise DataError(
+                f"{path}: {most:g} is no {words_of(name)} that anybody measures; expected at most "
+                f"{LARGEST:g} in SI units: correct the table, or make it again from its records"
+            )
     steps = pd.DataFrame({name: np.zeros(len(table)) for name in table.columns if name not in KEYS})
     names = sorted(set(table["implementation"]))
     return Dataset(
@@ -76,7 +91,7 @@ def read_own_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
             Meaning(column, name, None, guessed=False) for column, name in found.items()
         ),
         implementations={name: name for name in names},
-        notes=("This is a table of cells of copycost; its conditions are judged one by one.",),
+        notes=(Message("copycost_table"),),
         mapping=mapping,
-        own_cells=cells,
+        copycost_cells=cells,
     )

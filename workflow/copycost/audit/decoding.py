@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from copycost.audit.message import Message
 from copycost.errors import DataError
 
 MOST_BYTES = 20_000_000
 """A table with one row per repetition, not the samples behind it; larger files are refused."""
 
+_LONGEST_LINE = 100_000
 _DELIMITERS = (",", ";", "\t", "|")
 _N_SAMPLED = 200
 _MAGIC = {
@@ -45,7 +47,7 @@ class TextTable:
     delimiter
         What parts the columns (of most lines).
     notes
-        Sentences on what had to be decided.
+        What had to be decided.
     """
 
     header: tuple[str, ...]
@@ -53,10 +55,10 @@ class TextTable:
     rows: list[list[str]]
     lines: list[int]
     delimiter: str
-    notes: list[str]
+    notes: list[Message]
 
 
-def read_text(path: Path) -> str:
+def decode_file(path: Path) -> str:
     """Return the text of a file.
 
     Raises
@@ -119,9 +121,15 @@ def split_table(
         for number, line in enumerate(text.splitlines(), 1)
         if line.strip() and not line.lstrip().startswith("#") and not _RULER.fullmatch(line)
     ]
+    for number, line in numbered:
+        if len(line) > _LONGEST_LINE:
+            raise DataError(
+                f"{where}, line {number}: has {len(line):,} characters; expected a row of a table, "
+                f"of at most {_LONGEST_LINE:,}: export the table with one row per line"
+            )
     if not numbered:
         raise DataError(f"{where}: holds no rows; expected a header and one row per measurement")
-    notes: list[str] = []
+    notes: list[Message] = []
     chosen = delimiter or _find_delimiter([line for _, line in numbered[:_N_SAMPLED]])
     if header is None:
         names = _split(numbered[0][1], chosen)
@@ -189,7 +197,11 @@ def _check_header(names: list[str], where: str, line: int) -> None:
 
 
 def _rows(
-    numbered: list[tuple[int, str]], delimiter: str, n_columns: int, where: str, notes: list[str]
+    numbered: list[tuple[int, str]],
+    delimiter: str,
+    n_columns: int,
+    where: str,
+    notes: list[Message],
 ) -> tuple[list[list[str]], list[int]]:
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -208,10 +220,8 @@ def _rows(
         lines.append(number)
     for other, n in others.items():
         if other:
-            notes.append(
-                f"{n} of {len(rows)} rows {'is' if n == 1 else 'are'} parted by {other!r} instead "
-                f"of {delimiter!r}; read as they are meant."
-            )
+            about = {"n_rows": n, "of_rows": len(rows), "other": other, "delimiter": delimiter}
+            notes.append(Message("other_delimiter", about))
     return rows, lines
 
 
