@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -118,6 +119,7 @@ def test_other_statistics_measure_nothing_again(checkout: Checkout) -> None:
 
 EDITS = [
     ("workflow/copycost/figures/service_time.py", {"plot_figure", "render_report"}),
+    ("workflow/schemas/record.schema.yaml", {"collect_results"}),
     ("workflow/copycost/stats/ratios.py", {"compare_cells", "compute_facts", "render_report"}),
     ("workflow/copycost/records/derive.py", {"collect_results", "summarise_cells"}),
     ("workflow/scripts/plot_figure.py", {"plot_figure", "render_report"}),
@@ -132,7 +134,7 @@ def test_edited_code_behind_the_records_measures_nothing_again(
     planned = checkout.planned()
     assert rules <= planned.keys()
     assert planned.keys().isdisjoint({"run_cell", "build_sender", "collect_host"})
-    if "figures" in name:
+    if "copycost/figures" in name:
         assert planned["plot_figure"] == 1, "an edited figure is drawn alone"
 
 
@@ -165,13 +167,23 @@ def test_another_host_measures_everything_again_and_says_why(
     assert "every cell is measured again" in said
 
 
-def test_a_description_of_another_host_is_replaced(checkout: Checkout) -> None:
+def test_results_of_another_host_without_snakemake_s_notes_are_never_mixed_with_ours(
+    checkout: Checkout,
+) -> None:
     path = checkout.path / "results" / "host.json"
-    right = path.read_text()
-    path.write_text(right.replace('"kernel_release": "', '"kernel_release": "5.10.0-test-'))
-    done = checkout.snakemake("--cores", "1", "results/host.json")
-    assert "(kernel_release was 5.10.0-test-" in done.stderr
-    assert path.read_text() == right
+    other = path.read_text().replace('"kernel_release": "', '"kernel_release": "5.10.0-test-')
+    path.write_text(other)
+    shutil.rmtree(checkout.path / ".snakemake")
+    dry = checkout.dry()
+    assert "(kernel_release was 5.10.0-test-" in dry.stderr
+    assert "they stay as they are" in dry.stderr
+    next((checkout.path / "results" / "raw").rglob("*.json")).unlink()
+    done = checkout.snakemake("--cores", "1", "measure", check=False)
+    assert done.returncode != 0
+    assert "; remove results/host.json so that this host is measured alone" in done.stderr
+    assert path.read_text() == other
+    path.unlink()
+    assert checkout.planned()["run_cell"] == ALL
 
 
 def test_a_failed_repetition_is_measured_again_when_asked_for(checkout: Checkout) -> None:
