@@ -145,7 +145,7 @@ def test_an_edited_template_writes_the_report_again_and_no_more(checkout: Checko
 
 
 def test_edited_measuring_code_measures_everything_again(checkout: Checkout) -> None:
-    checkout.append("workflow/copycost/measure/placement.py", "# edited\n")
+    checkout.append("workflow/copycost/measure/repetition.py", "# edited\n")
     assert checkout.planned()["run_cell"] == ALL
 
 
@@ -172,7 +172,9 @@ def test_results_of_another_host_without_snakemake_s_notes_are_never_mixed_with_
 ) -> None:
     path = checkout.path / "results" / "host.json"
     other = path.read_text().replace('"kernel_release": "', '"kernel_release": "5.10.0-test-')
+    made = path.stat()
     path.write_text(other)
+    os.utime(path, ns=(made.st_atime_ns, made.st_mtime_ns))  # as an archive keeps it
     shutil.rmtree(checkout.path / ".snakemake")
     dry = checkout.dry()
     assert "(kernel_release was 5.10.0-test-" in dry.stderr
