@@ -16,9 +16,7 @@ from copycost.records.derive import Row, derive_row
 from copycost.records.record import Record
 from copycost.records.table import check_table, make_table, read_table, write_table
 from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
-from tools.document_tables import table_page
 
-ROOT = Path(__file__).parents[3]
 SECOND_NS = 1_000_000_000
 
 
@@ -173,14 +171,6 @@ def test_a_full_disk_is_one_sentence_and_leaves_no_file(
     with pytest.raises(DataError, match=r"cells\.csv: the table cannot be written .*No space left"):
         write_table(table, tmp_path / "cells.csv", tmp_path / "cells.parquet")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_documentation_is_up_to_date_and_names_every_column() -> None:
-    page = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
-    assert page == table_page()
-    for column in (*COLUMNS, *ROUND_TRIPS.columns, *CURVES.columns):
-        assert f"| `{column.name}` |" in page
-        assert not column.description.endswith(".")
 
 
 def test_every_number_has_a_unit_or_is_a_key() -> None:

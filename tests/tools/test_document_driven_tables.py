@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tools.document_driven_tables import page
 
-PAGE = Path(__file__).parents[3] / "docs" / "driven_tables.md"
+PAGE = Path(__file__).parents[2] / "docs" / "driven_tables.md"
 
 
 def test_the_committed_page_is_up_to_date() -> None:
