@@ -23,7 +23,7 @@ check() {
     build_gcc) python -m tools.c_checks compile --compiler gcc ;;
     build_clang) python -m tools.c_checks compile --compiler clang ;;
     unit) on_all_cpus loadscope tests/unit tests/tools tests/report ;;
-    unit_fast) on_all_cpus worksteal tests/unit tests/tools -m "not slow" ;;
+    unit_fast) on_all_cpus loadscope tests/unit tests/tools -m "not slow" ;;
     workflow) on_all_cpus loadscope tests/workflow ;;
     programs) on_all_cpus worksteal tests/c ;;
     measured) python -m pytest tests/measured ;; # alone: they wait for things to happen in time
