@@ -10,7 +10,7 @@ from typing import Any
 from copycost.config.config import Config
 from copycost.snakefile import host_change, progress, retry
 from copycost.snakefile.chapters import CHAPTERS
-from copycost.snakefile.internals import all_jobs, is_dry_run, waiting_jobs
+from copycost.snakefile.internals import all_jobs, is_dry_run, is_first_process, waiting_jobs
 
 PROGRESS_PATH = Path("results/logs/progress.json")
 GRID_RULE = "run_cell"
@@ -36,18 +36,23 @@ def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
 
 
 def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN401
-    """At the end of a dry run, for which Snakemake has no hook, say the same."""
+    """At the end of a dry run, or where there is nothing to do, say what there is to say.
+
+    Snakemake has no hook for these.
+    """
 
     def say() -> None:
         jobs = waiting_jobs(workflow)
         measuring = _measuring(jobs)
+        if jobs and not is_dry_run(workflow):
+            return  # said at the start
         _say_the_host_changed(workflow, jobs, measuring)
         if jobs:
             n_others = len(jobs) - len(measuring)
             print(progress.forecast(len(measuring), _expected_s(measuring), n_others))
             _say_more(jobs, config)
 
-    if is_dry_run(workflow):
+    if is_first_process(workflow):
         atexit.register(say)
 
 

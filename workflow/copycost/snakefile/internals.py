@@ -49,6 +49,11 @@ def is_dry_run(workflow: Any) -> bool:  # noqa: ANN401
     return bool(workflow.output_settings.dryrun)
 
 
+def is_first_process(workflow: Any) -> bool:  # noqa: ANN401
+    """Return whether this is what the user started, not a job that it started elsewhere."""
+    return bool(workflow.is_main_process)
+
+
 def given_configuration(workflow: Any) -> tuple[list[str], Mapping[str, Any]]:  # noqa: ANN401
     """Return the configuration files, in the order of their reading, and what ``--config`` says."""
     settings = workflow.config_settings
