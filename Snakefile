@@ -41,8 +41,7 @@ require_yaml("config.yaml")
 configfile: "config.yaml"
 
 
-# Reading this file changes none, and depends on nothing but the configuration and the checkout: jobs
-# that run elsewhere read it too.
+# Reading this file changes no other, and looks at no result: jobs that run elsewhere read it too.
 code_of = partial(dependencies.code_of, workflow.basedir)
 files_of = partial(dependencies.files_of, workflow.basedir)
 STRATEGIES = toolchain.strategies(Path(workflow.basedir))
