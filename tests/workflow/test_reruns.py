@@ -144,6 +144,19 @@ def test_an_edited_template_writes_the_report_again_and_no_more(checkout: Checko
     assert checkout.planned() == {"write_report": 1, "render_report": 1}
 
 
+def test_another_typesetter_typesets_again_and_does_no_more(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout.snakemake("--cores", "1", "compare")
+    assert checkout.planned("all", "compare") == {}
+    quarto = tmp_path / "tools" / "quarto"
+    quarto.parent.mkdir()
+    quarto.write_text("#!/bin/sh\necho 1.9.38\n")
+    quarto.chmod(0o755)
+    monkeypatch.setenv("PATH", str(quarto.parent), prepend=os.pathsep)
+    assert checkout.planned("all", "compare") == {"render_report": 1, "render_comparison": 1}
+
+
 def test_edited_measuring_code_measures_everything_again(checkout: Checkout) -> None:
     checkout.append("workflow/copycost/measure/repetition.py", "# edited\n")
     assert checkout.planned()["run_cell"] == ALL
