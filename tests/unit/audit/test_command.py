@@ -10,6 +10,8 @@ from unit.audit.made import Model, make_table
 
 from copycost.__main__ import main
 
+pytestmark = pytest.mark.slow
+
 PUBLISHED = Path(__file__).parents[3] / "data" / "published"
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from copycost.snakefile import targets
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 # As Snakemake 9.27 says it.
 UNKNOWN = (

@@ -12,7 +12,7 @@ from copycost.snakefile import retry
 
 CELLS = [Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", rep) for rep in (1, 2, 3, 4)]
 STATUSES = ["measured", "failed", "skipped"]
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def measured() -> dict[str, Any]:
