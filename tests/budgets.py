@@ -113,7 +113,7 @@ def facts_of(study: Study) -> dict[str, Any]:
         **section_of(study.truths, study.repetitions),
         "limiters": list(dict.fromkeys(truth.limiter for truth in study.truths)) or ["cgroup"],
         "limit_percent": list(study.limits),
-        "message_bytes": 131072,
+        "msg_bytes": 131072,
         **study.section,
     }
     return compute_facts(
