@@ -26,7 +26,14 @@ from copycost.grid.testbeds import TESTBEDS
 from copycost.config.config import STUDIES
 from copycost.config.refined import ADDED_PATH
 from copycost.config.sources import require_yaml
-from copycost.grid.cells import RAW_ROOT, WORDS, Cell, cell_priority, pattern_of, record_pattern
+from copycost.grid.cells import (
+    RAW_ROOT,
+    WORDS,
+    Cell,
+    cell_priority,
+    pattern_of,
+    record_pattern,
+)
 from copycost.config.grid import Grid
 from copycost.hosts.facts.identity import host_identity
 from copycost.snakefile import announcements, chapters, dependencies

@@ -16,7 +16,10 @@ rule run_datagrams:
         record=record_pattern(udp_section.STUDY),
     log:
         f"results/logs/run_datagrams/{pattern_of(udp_section.STUDY)}.log",
-    priority: lambda wildcards: cell_priority(Cell.from_words(udp_section.STUDY, **wildcards), ORDER_SEED)
+    priority:
+        lambda wildcards: cell_priority(
+            Cell.from_words(udp_section.STUDY, **wildcards), ORDER_SEED
+        )
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from copycost.config.profile import Profile
+from copycost.config.structure import from_plain
 from copycost.records.table import write_table
 from copycost.snakefile.logs import log_to_file
 from copycost.stats.settings import StatisticsSettings
@@ -14,7 +15,7 @@ from copycost.studies.profile.tables import read_repetitions, share_table
 log_to_file(snakemake.log[0])
 data = Path("data")
 settings = StatisticsSettings(**snakemake.params.statistics)
-profile = Profile.from_dict(snakemake.params.profile)
+profile = from_plain(snakemake.params.profile, Profile)
 lists = load_lists(data / "functions", data / "published")
 repetitions = read_repetitions(map(Path, snakemake.input.records), lists)
 for path in map(Path, snakemake.output.tables):

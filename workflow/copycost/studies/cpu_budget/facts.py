@@ -41,7 +41,7 @@ def compute_facts(
     Parameters
     ----------
     table : DataFrame
-        Columns as in `copycost.studies.cpu_budget.table.COLUMNS`.
+        As `copycost.studies.cpu_budget.columns.CPU_BUDGET` defines it.
     host : mapping
         The host facts.
     section : mapping

@@ -38,7 +38,7 @@ def compute_facts(
     Parameters
     ----------
     table : DataFrame
-        Columns as in `copycost.studies.datagrams.table.COLUMNS`.
+        As `copycost.studies.datagrams.columns.DATAGRAMS` defines it.
     section : mapping
         The section `datagrams` of the configuration.
     published : DataFrame
