@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from copycost.drivers.failure import judge_windows
+from copycost.drivers.programs.judge import judge_windows
 from copycost.drivers.programs.edges import latest_edge_s
 
 MS = 10**6

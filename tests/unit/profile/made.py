@@ -3,19 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
 from copycost.config.config import Config
 from copycost.config.profile import Profile
-from copycost.grid.cells import Cell as GridCell
 from copycost.perf.script import Stacks
+from copycost.records.record import Record, cell_of, write_record
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.facts import load_lists, profile_facts
 from copycost.studies.profile.folded import write_folded
-from copycost.studies.profile.record import ProfileRecord, Run, folded_path, write_record
+from copycost.studies.profile.record import folded_path
+from copycost.studies.profile.runs import Run
 from copycost.studies.profile.tables import read_repetitions
+from tools.upgrade_records import upgrade
 
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "data"
@@ -123,9 +125,10 @@ def _run(cell: Cell, rep: int, faster: float) -> Run:
     }
 
 
-def _record(cell: Cell, rep: int) -> tuple[ProfileRecord, dict[str, Stacks]]:
+def _record(cell: Cell, rep: int) -> tuple[Record, dict[str, Stacks]]:
+    """Return a record by way of an earlier shape, which kept what both runs came to as it is."""
     measured = cell.status == "measured"
-    record: Any = {
+    record: dict[str, Any] = {
         "schema_version": 1,
         "study": "profile",
         "cell": {
@@ -148,7 +151,7 @@ def _record(cell: Cell, rep: int) -> tuple[ProfileRecord, dict[str, Stacks]]:
         "plain": None,
     }
     if not measured:
-        return record, {}
+        return cast("Record", upgrade(record)), {}
     stacks = {}
     sampled = cell.later if cell.later is not None and rep > 1 else cell.stacks
     for side, shares in sampled.items():
@@ -172,7 +175,7 @@ def _record(cell: Cell, rep: int) -> tuple[ProfileRecord, dict[str, Stacks]]:
     }
     record["sampled"] = _run(cell, rep, 1.0)
     record["plain"] = _run(cell, rep, cell.overhead[rep - 1])
-    return record, stacks
+    return cast("Record", upgrade(record)), stacks
 
 
 def write_run(cells: Sequence[Cell], folder: Path) -> list[Path]:
@@ -181,7 +184,7 @@ def write_run(cells: Sequence[Cell], folder: Path) -> list[Path]:
     for cell in cells:
         for rep in range(1, cell.repetitions + 1):
             record, stacks = _record(cell, rep)
-            paths.append(folder / GridCell(study="profile", **record["cell"]).path)
+            paths.append(folder / cell_of(record).path)
             write_record(record, paths[-1])
             write_folded(stacks, folded_path(paths[-1]))
     return paths
