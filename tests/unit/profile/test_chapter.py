@@ -118,7 +118,7 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
             *(Cell("iperf3", {"sender": SENDER, "receiver": RECEIVER}, testbed=testbed,
                    msg_bytes=131072, n_threads=n)
               for testbed in ("loopback", "veth") for n in (1, 2)),
-            *(Cell("iperf3_udp", {"sender": UDP_SENDER, "receiver": UDP_RECEIVER},
+            *(Cell("iperf3", {"sender": UDP_SENDER, "receiver": UDP_RECEIVER},
                    testbed="veth_udp", msg_bytes=size) for size in (64, 65507)),
         ],
         {"differences": ()},
