@@ -1,4 +1,4 @@
-"""The grids of the driven studies, the paths of their records, and their order."""
+"""The grids of the studies cpu_budget and datagrams, and the paths of their records."""
 
 from typing import Any
 
@@ -6,13 +6,14 @@ import pytest
 
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
-from copycost.config.driven import DrivenSection, priority_of
+from copycost.config.settings import Settings
 from copycost.errors import DataError
+from copycost.grid.cells import Cell, cell_priority
 
 SHARED: dict[str, Any] = {
     "enabled": True,
-    "drivers": ["iperf3", "two_copy"],
-    "n_streams": [1, 2],
+    "implementations": ["iperf3", "two_copy"],
+    "n_threads": [1, 2],
     "repetitions": 2,
     "warmup_s": 0.3,
     "duration_s": 1.0,
@@ -23,12 +24,14 @@ BUDGET = CpuBudget.from_dict(
         "testbeds": ["veth", "loopback"],
         "limiters": ["cgroup"],
         "limit_percent": [10, 50, 100],
-        "message_bytes": 131072,
+        "msg_bytes": 131072,
     }
 )
 DATAGRAMS = Datagrams.from_dict(
-    SHARED | {"testbeds": ["veth_udp", "loopback"], "datagram_bytes": [64, 1472]}
+    SHARED | {"testbeds": ["veth_udp", "loopback_udp"], "msg_bytes": [64, 1472]}
 )
+
+Section = CpuBudget | Datagrams
 
 
 @pytest.mark.parametrize(
@@ -39,7 +42,7 @@ DATAGRAMS = Datagrams.from_dict(
     ],
 )
 def test_every_combination_that_can_exist_comes_once_round_by_round(
-    section: DrivenSection, n_cells: int
+    section: Section, n_cells: int
 ) -> None:
     cells = section.cells()
     assert len(cells) == len(set(cells)) == n_cells
@@ -47,18 +50,18 @@ def test_every_combination_that_can_exist_comes_once_round_by_round(
 
 
 @pytest.mark.parametrize("section", [BUDGET, DATAGRAMS])
-def test_a_path_leads_back_to_its_cell(section: DrivenSection) -> None:
-    for cell, path in zip(section.cells(), section.paths(), strict=True):
-        assert type(cell).from_path(f"/elsewhere/{path}") == cell
+def test_a_path_leads_back_to_its_cell(section: Section) -> None:
+    for cell in section.cells():
+        assert Cell.from_path(f"/elsewhere/{cell.path}") == cell
 
 
 def test_a_record_lies_in_a_folder_for_each_part_of_its_cell() -> None:
-    assert BUDGET.paths()[0] == (
-        "results/raw/cpu_budget/testbed=veth/driver=iperf3/limiter=cgroup/n_streams=1"
-        "/limit_percent=10/rep=1.json"
+    assert BUDGET.cells()[0].path == (
+        "results/raw/cpu_budget/testbed=veth/implementation=iperf3/msg_bytes=131072/n_threads=1"
+        "/limiter=cgroup/limit_percent=10/rep=1.json"
     )
-    assert DATAGRAMS.paths()[0] == (
-        "results/raw/datagrams/testbed=veth_udp/driver=iperf3/datagram_bytes=64/n_streams=1"
+    assert DATAGRAMS.cells()[0].path == (
+        "results/raw/datagrams/testbed=veth_udp/implementation=iperf3/msg_bytes=64/n_threads=1"
         "/rep=1.json"
     )
 
@@ -66,23 +69,26 @@ def test_a_record_lies_in_a_folder_for_each_part_of_its_cell() -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "results/raw/streams/testbed=veth/rep=1.json",
-        "results/raw/cpu_budget/testbed=veth/driver=iperf3/limiter=cgroup/n_streams=two"
-        "/limit_percent=10/rep=1.json",
+        BUDGET.cells()[0].path.replace("cpu_budget", "datagrams"),
+        BUDGET.cells()[0].path.replace("n_threads=1", "n_threads=two"),
     ],
 )
 def test_a_path_of_something_else_is_refused(path: str) -> None:
-    with pytest.raises(DataError, match="no path of a record of cpu_budget"):
-        type(BUDGET.cells()[0]).from_path(path)
+    with pytest.raises(DataError, match="not the path of a record"):
+        Cell.from_path(path)
 
 
-def test_what_is_offered_grows_with_the_streams() -> None:
-    offered = {(c.n_streams, c.limit_percent, c.offered_percent) for c in BUDGET.cells()}
-    assert {(1, 50, 50), (2, 50, 100), (2, 100, 200)} < offered
+@pytest.mark.parametrize("section", [BUDGET, DATAGRAMS])
+def test_a_study_has_its_own_window_and_the_run_s_cpus_and_congestion_control(
+    section: Section,
+) -> None:
+    run = Settings(9.0, 9.0, "bbr", "off", 4096, 4096, (3,), (2,), fresh=True)
+    own = section.settings(run)
+    assert own == Settings(0.3, 1.0, "bbr", sender_cpus=(3,), receiver_cpus=(2,))
 
 
 def test_every_round_comes_before_the_next() -> None:
-    first = [priority_of({"limit_percent": n, "rep": 1}, 1) for n in range(100)]
-    second = [priority_of({"limit_percent": n, "rep": 2}, 1) for n in range(100)]
+    priorities = [(cell.rep, cell_priority(cell, 1)) for cell in BUDGET.cells()]
+    first, second = ([p for rep, p in priorities if rep == n] for n in (1, 2))
     assert min(first) > max(second)
     assert sorted(first) != first
