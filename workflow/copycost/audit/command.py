@@ -12,7 +12,7 @@ from copycost.audit.mapping import read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
 from copycost.audit.verdict import Audit, audit_facts
-from copycost.wording.filters import plural
+from copycost.wording.plurals import plural
 
 FORMATS = ("html", "pdf")
 

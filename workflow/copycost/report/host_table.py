@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from copycost.report.markdown import code, escape
-from copycost.wording.filters import plural, sentence, size
+from copycost.wording.filters import sentence, size
+from copycost.wording.plurals import plural
 
 _TRUE = {True: "yes", False: "no"}
 

@@ -10,7 +10,7 @@ from copycost.audit.claims.statements import judge_measurements, judge_rank, jud
 from copycost.audit.claims.vocabulary import Change, Claim, Measurements, Rank, Statement
 from copycost.audit.dataset import Dataset
 from copycost.audit.plausibility import Finding
-from copycost.wording.filters import plural
+from copycost.wording.plurals import plural
 
 __all__ = ["Judged", "Verdict", "judge"]
 
