@@ -8,13 +8,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from copycost.errors import DataError
 from copycost.grid.capabilities import split_implementation
+from copycost.report.conditions import TESTS
 from copycost.report.context import Sources, build_context
+from copycost.report.in_short import compared_in_short
 from copycost.report.labelled import label_sentences
-from copycost.report.markdown import Column, code, escape, pipe_table, quoted, slug
+from copycost.report.markdown import Column, code, escape, figure, pipe_table, quoted, slug
 from copycost.report.ranking_table import ranking_table
+from copycost.report.round_trips import all_once, ratios_at_sizes, round_trips_compared
 from copycost.report.round_trips_table import round_trips_table
 from copycost.report.run_table import commit_only
 from copycost.wording.filters import add_filters
+from copycost.wording.plurals import agree
+from copycost.wording.warnings import warnings
 
 log = logging.getLogger(__name__)
 
@@ -73,10 +78,17 @@ def make_environment(templates: Path) -> Environment:
             "commit_only": commit_only,
             "cpu_list": _cpu_list,
             "strategy": _strategy,
+            "compared_in_short": compared_in_short,
+            "round_trips_compared": round_trips_compared,
+            "ratios_at_sizes": ratios_at_sizes,
+            "warnings": warnings,
         }
     )
+    environment.tests.update(TESTS)
+    environment.tests["all_once"] = all_once
     environment.tests["batched"] = lambda implementation: _batch(implementation) > 1
     environment.globals["table"] = _table
+    environment.globals["figure"] = figure
     environment.globals["ranking_table"] = ranking_table
     environment.globals["round_trips_table"] = round_trips_table
     return environment
@@ -105,4 +117,4 @@ def _cpu_list(text: str) -> str:
     if text == "any":
         return "any CPU"
     numbers = [part for part in text.replace(";", ",").split(",") if part.strip()]
-    return f"{'CPU' if len(numbers) == 1 else 'CPUs'} {', '.join(numbers)}"
+    return f"{agree(len(numbers), 'CPU')} {', '.join(numbers)}"

@@ -1,0 +1,65 @@
+"""What the chapter on round trips says of each implementation compared with the baseline."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from copycost.wording.filters import interval_of, join_and, n_threads, ratio, size
+
+PERCENTILES = ("p50_ns", "p99_ns")
+"""Those that the text compares; the table has all."""
+
+
+def round_trips_compared(condition: Mapping[str, Any], baseline: str) -> list[dict[str, Any]]:
+    """Return what was seen of each percentile of each implementation, in order.
+
+    Keys
+    ----
+    implementation, percentile
+        What was compared.
+    compared
+        Whether there is any ratio: whether the samples carried the percentile.
+    apart
+        The ratios that show a difference.
+    even
+        The sizes where some ratio shows none.
+    """
+    ratios = condition["ratios"]
+    names = [
+        name
+        for name in condition["implementations"]
+        if name != baseline and any(row["implementation"] == name for row in ratios)
+    ]
+    return [_compared(name, percentile, ratios) for name in names for percentile in PERCENTILES]
+
+
+def _compared(name: str, percentile: str, ratios: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    rows = [
+        row for row in ratios if (row["implementation"], row["percentile"]) == (name, percentile)
+    ]
+    return {
+        "implementation": name,
+        "percentile": percentile,
+        "compared": bool(rows),
+        "apart": [row for row in rows if row["sign"] != 0],
+        "even": sorted({row["msg_bytes"] for row in rows if row["sign"] == 0}),
+    }
+
+
+def ratios_at_sizes(
+    rows: Iterable[Mapping[str, Any]], condition: Mapping[str, Any], confidence: float
+) -> str:
+    """Return ratios as a list: ``1.35 at 4 KiB (95 % interval 1.34 to 1.36) and ...``."""
+    several = len(condition["n_threads"]) > 1
+
+    def where(row: Mapping[str, Any]) -> str:
+        at = size(row["msg_bytes"])
+        return f"{at} with {n_threads([row['n_threads']])}" if several else at
+
+    return join_and(
+        f"{ratio(row['value'])} at {where(row)} ({interval_of(row, confidence)})" for row in rows
+    )
+
+
+def all_once(condition: Mapping[str, Any]) -> bool:
+    """Tell whether every ratio of a condition was observed in one round only."""
+    return all(row["once"] for row in condition["ratios"])
