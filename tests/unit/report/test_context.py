@@ -177,11 +177,6 @@ def test_templates_know_ids_and_comments_apart() -> None:
     assert text == "# A {#sec-a}\n"
 
 
-def test_cpu_numbers_are_put_in_words() -> None:
-    cpu_list = make_environment(REPORT).filters["cpu_list"]
-    assert [cpu_list(text) for text in ("0", "0,2", "any")] == ["CPU 0", "CPUs 0, 2", "any CPU"]
-
-
 def test_files_of_the_report_are_named_relative_to_the_checkout() -> None:
     found = report_files(REPORT.parent, "**/*.j2")
     assert "report/report.qmd.j2" in found

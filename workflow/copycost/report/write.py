@@ -12,13 +12,29 @@ from copycost.report.conditions import TESTS
 from copycost.report.context import Sources, build_context
 from copycost.report.in_short import compared_in_short
 from copycost.report.labelled import label_sentences
-from copycost.report.markdown import Column, code, escape, figure, pipe_table, quoted, slug
+from copycost.report.markdown import (
+    Column,
+    code,
+    escape,
+    figure,
+    figure_of,
+    figure_references,
+    identifier,
+    pipe_table,
+    quoted,
+    slug,
+)
+from copycost.report.memory_table import memory_rows
+from copycost.report.method import cpu_lists, more_rounds, wake_up_marks
+from copycost.report.missing_table import missing_rows
+from copycost.report.published_table import published_rows, spans_of_ratios
+from copycost.report.ranking import ranked, ranking_ends
 from copycost.report.ranking_table import ranking_table
 from copycost.report.round_trips import all_once, ratios_at_sizes, round_trips_compared
 from copycost.report.round_trips_table import round_trips_table
 from copycost.report.run_table import commit_only
+from copycost.report.strategies import strategy_rows, undescribed
 from copycost.wording.filters import add_filters
-from copycost.wording.plurals import agree
 from copycost.wording.warnings import warnings
 
 log = logging.getLogger(__name__)
@@ -76,21 +92,38 @@ def make_environment(templates: Path) -> Environment:
             "slug": slug,
             "quoted": quoted,
             "commit_only": commit_only,
-            "cpu_list": _cpu_list,
+            "cpu_lists": cpu_lists,
+            "more_rounds": more_rounds,
+            "wake_up_marks": wake_up_marks,
             "strategy": _strategy,
             "compared_in_short": compared_in_short,
+            "spans_of_ratios": spans_of_ratios,
+            "ranked": ranked,
+            "ranking_ends": ranking_ends,
             "round_trips_compared": round_trips_compared,
             "ratios_at_sizes": ratios_at_sizes,
             "warnings": warnings,
+            "figure_references": figure_references,
         }
     )
     environment.tests.update(TESTS)
     environment.tests["all_once"] = all_once
     environment.tests["batched"] = lambda implementation: _batch(implementation) > 1
-    environment.globals["table"] = _table
-    environment.globals["figure"] = figure
-    environment.globals["ranking_table"] = ranking_table
-    environment.globals["round_trips_table"] = round_trips_table
+    environment.globals.update(
+        {
+            "table": _table,
+            "ranking_table": ranking_table,
+            "round_trips_table": round_trips_table,
+            "memory_rows": memory_rows,
+            "missing_rows": missing_rows,
+            "published_rows": published_rows,
+            "strategy_rows": strategy_rows,
+            "undescribed": undescribed,
+            "identifier": identifier,
+            "figure": figure,
+            "figure_of": figure_of,
+        }
+    )
     return environment
 
 
@@ -110,11 +143,3 @@ def _strategy(implementation: str) -> str:
 
 def _batch(implementation: str) -> int:
     return split_implementation(implementation)[1]
-
-
-def _cpu_list(text: str) -> str:
-    """Return CPUs as the table has them in words: ``CPU 0``, ``CPUs 0, 2``, ``any CPU``."""
-    if text == "any":
-        return "any CPU"
-    numbers = [part for part in text.replace(";", ",").split(",") if part.strip()]
-    return f"{agree(len(numbers), 'CPU')} {', '.join(numbers)}"
