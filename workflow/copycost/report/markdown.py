@@ -15,7 +15,7 @@ _LINE = 100
 """Characters of table type that fit side by side on a page."""
 
 _PADDING = 3
-"""Characters that the space beside a column takes."""
+"""Characters that the space next to a column takes."""
 
 
 @dataclass(frozen=True, slots=True)

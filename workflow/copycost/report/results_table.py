@@ -52,7 +52,7 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What the tables say besides the numbers.
+    """What the tables say apart from the numbers.
 
     Attributes
     ----------

@@ -52,7 +52,7 @@ def write_report(sources: Sources, templates: Path, title: str, qmd: Path) -> No
     title
         Title of the report.
     qmd
-        The file to write. It shows files of the folder ``assets`` beside it.
+        The file to write. It shows files of the folder ``assets`` next to it.
 
     Raises
     ------
