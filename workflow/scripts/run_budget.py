@@ -9,7 +9,7 @@ from copycost.snakefile.progress import DRIVEN, count_in, say
 from copycost.studies.cpu_budget.repetition import measure_budget
 from copycost.studies.driven.record import write
 from copycost.studies.driven.telling import line_of
-from copycost.studies.driven.words import streams
+from copycost.wording.plurals import plural
 
 log_to_file(snakemake.log[0])
 cell = BudgetCell.from_path(snakemake.output.record)
@@ -21,6 +21,6 @@ record = measure_budget(
     programs=tuple(Path(program) for program in programs if program),
 )
 write(record, Path(snakemake.output.record))
-what = f"{cell.testbed} {cell.driver} {streams(cell.n_streams)} at {cell.limit_percent} %"
+what = f"{cell.testbed} {cell.driver} {plural(cell.n_streams, 'stream')} at {cell.limit_percent} %"
 line = line_of(f"{what} by {cell.limiter}", record)
 say(count_in(line, DRIVEN, snakemake.params.settings))

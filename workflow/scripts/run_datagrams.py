@@ -10,7 +10,7 @@ from copycost.snakefile.progress import DRIVEN, count_in, say
 from copycost.studies.datagrams.repetition import measure_datagrams
 from copycost.studies.driven.record import write
 from copycost.studies.driven.telling import line_of
-from copycost.studies.driven.words import streams
+from copycost.wording.plurals import plural
 
 log_to_file(snakemake.log[0])
 cell = DatagramCell.from_path(snakemake.output.record)
@@ -22,5 +22,5 @@ record = measure_datagrams(
     programs=tuple(Path(program) for program in programs if program),
 )
 write(record, Path(snakemake.output.record))
-what = f"{cell.testbed} {cell.driver} {cell.datagram_bytes} B {streams(cell.n_streams)}"
+what = f"{cell.testbed} {cell.driver} {cell.datagram_bytes} B {plural(cell.n_streams, 'stream')}"
 say(count_in(line_of(what, record), DRIVEN, snakemake.params.settings))

@@ -116,14 +116,17 @@ def test_real_zero_copy() -> None:
 
 
 def test_what_zero_copy_was_is_said_where_it_was_copied() -> None:
-    said = words("zero_copy").what_zero_copy_was
+    zero_copy = words("zero_copy")
     labels = {
         "two_copy": None,
         "zero_copy": "zero-copy requested, 100 % copied",
         "uring_zero_copy": "zero-copy requested, 5 % copied",
     }
+    copied = {"slug": "veth", "labels": labels}
+    none = copied | {"labels": {"zero_copy": None}}
     texts = {
-        "two of them": said({"labels": labels}),
-        "none": said({"labels": {"zero_copy": None}}),
+        "two of them": zero_copy.what_zero_copy_was(copied),
+        "two of them, within a paragraph": zero_copy.what_zero_copy_was_here(copied),
+        "none": zero_copy.what_zero_copy_was(none),
     }
     check_branches("zero_copy", texts)

@@ -8,6 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from copycost.errors import DataError
 from copycost.grid.capabilities import split_implementation
+from copycost.report import cpu_budget_tables, datagrams_tables, profile_tables, study_values
 from copycost.report.conditions import TESTS
 from copycost.report.context import Sources, build_context
 from copycost.report.in_short import compared_in_short
@@ -84,6 +85,7 @@ def make_environment(templates: Path) -> Environment:
         autoescape=False,  # Markdown, not HTML; free text goes through the filter `md`
     )
     add_filters(environment)
+    environment.filters.update(study_values.VALUES)
     environment.filters.update(
         {
             "labelled": label_sentences,
@@ -112,6 +114,9 @@ def make_environment(templates: Path) -> Environment:
     environment.globals.update(
         {
             "table": _table,
+            "budget_tables": cpu_budget_tables,
+            "datagrams_tables": datagrams_tables,
+            "profile_tables": profile_tables,
             "ranking_table": ranking_table,
             "round_trips_table": round_trips_table,
             "memory_rows": memory_rows,
@@ -128,12 +133,17 @@ def make_environment(templates: Path) -> Environment:
 
 
 def _table(
-    columns: Sequence[tuple[str, str]],
+    columns: Sequence[tuple[str, str] | Column],
     rows: Sequence[Sequence[str]],
     caption: str,
     identifier: str,
 ) -> str:
-    titles = [Column(title, "right" if align == "right" else "left") for title, align in columns]
+    titles = [
+        column
+        if isinstance(column, Column)
+        else Column(column[0], "right" if column[1] == "right" else "left")
+        for column in columns
+    ]
     return pipe_table(titles, rows, caption, identifier)
 
 

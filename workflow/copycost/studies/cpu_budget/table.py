@@ -9,13 +9,13 @@ import pandas as pd
 
 from copycost.config.cpu_budget import WHOLE_CPU, BudgetCell
 from copycost.drivers.iperf3.derive import congestion_control_of, rates_of
-from copycost.studies.driven.table import begin_row, table_of
+from copycost.studies.record_table import begin_row, table_of
 
 COLUMNS: dict[str, str] = {
     "testbed": "where the bytes travel",
-    "driver": "iperf3, or a strategy of ours",
+    "implementation": "iperf3, or a strategy of ours",
     "limiter": "what limits the sender's CPU",
-    "n_streams": "parallel connections [count]",
+    "n_threads": "parallel connections [count]",
     "limit_percent": "CPU offered per stream [% of one CPU]",
     "rep": "number of the repetition, from 1",
     "status": "measured, skipped or failed",
@@ -62,8 +62,7 @@ def collect(paths: Iterable[Path]) -> pd.DataFrame:
 
 def row_of(record: Mapping[str, Any], cell: BudgetCell) -> dict[str, Any]:
     """Return one record's row; what was not measured is NaN."""
-    row = begin_row(record, cell, COLUMNS)
-    row.update(offered_percent=float(cell.offered_percent), limiter_missed=False, saturated=False)
+    row = _begin_row(record, cell)
     limiter = record["limiter"]
     if limiter is not None:
         row["limiter_kind"] = limiter["kind"]
@@ -72,18 +71,33 @@ def row_of(record: Mapping[str, Any], cell: BudgetCell) -> dict[str, Any]:
     row.update(rates_of(record))
     row["congestion_control"] = congestion_control_of(record["driver"])
     throttled = limiter["throttled"]
-    if cell.limit_percent == WHOLE_CPU:
+    if row["limit_percent"] == WHOLE_CPU:
         row["held_share"] = 0.0  # measured without a limit
     elif throttled is not None and throttled["periods"]:
         row["held_share"] = throttled["throttled_periods"] / throttled["periods"]
     row["limiter_missed"], row["saturated"] = judge_limit(
-        row["sender_cpu_percent"] / cell.n_streams,
-        float(cell.limit_percent),
+        row["sender_cpu_percent"] / row["n_threads"],
+        float(row["limit_percent"]),
         row["held_share"],
-        row["receiver_cpu_percent"] / cell.n_streams,
-        row["sender_waiting_percent"] / cell.n_streams,
+        row["receiver_cpu_percent"] / row["n_threads"],
+        row["sender_waiting_percent"] / row["n_threads"],
         held=limiter["held"],
     )
+    return row
+
+
+def _begin_row(record: Mapping[str, Any], cell: BudgetCell) -> dict[str, Any]:
+    key = {
+        "testbed": cell.testbed,
+        "implementation": cell.driver,
+        "limiter": cell.limiter,
+        "n_threads": cell.n_streams,
+        "limit_percent": cell.limit_percent,
+        "rep": cell.rep,
+    }
+    row = begin_row(record, key, COLUMNS)
+    offered = float(cell.limit_percent * cell.n_streams)
+    row.update(offered_percent=offered, limiter_missed=False, saturated=False)
     return row
 
 

@@ -10,18 +10,18 @@ import pandas as pd
 from copycost.config.datagrams import DatagramCell
 from copycost.drivers.iperf3.derive import rates_of
 from copycost.drivers.iperf3.output import udp_totals
+from copycost.records.columns import SIDES
 from copycost.studies.datagrams.loss import CAUSES, account_of
-from copycost.studies.driven.facts import SIDES
-from copycost.studies.driven.table import begin_row, table_of
+from copycost.studies.record_table import begin_row, table_of
 
 TASK_CLOCK = "task_clock"
 """What the column `cpu_clock` says where perf counted both sides."""
 
 COLUMNS: dict[str, str] = {
     "testbed": "where the datagrams travel",
-    "driver": "iperf3, or a strategy of ours",
-    "datagram_bytes": "UDP payload of a datagram [bytes]",
-    "n_streams": "sockets that send [count]",
+    "implementation": "iperf3, or a strategy of ours",
+    "msg_bytes": "UDP payload of a datagram [bytes]",
+    "n_threads": "sockets that send [count]",
     "rep": "number of the repetition, from 1",
     "status": "measured, skipped or failed",
     "reason": "why it was skipped or failed",
@@ -64,20 +64,31 @@ def collect(paths: Iterable[Path]) -> pd.DataFrame:
 
 def row_of(record: Mapping[str, Any], cell: DatagramCell) -> dict[str, Any]:
     """Return one record's row; what was not measured is NaN."""
-    row = begin_row(record, cell, COLUMNS)
+    row = _begin_row(record, cell)
     if record["status"] != "measured":
         return row
     rates = rates_of(record)
     row.update({key: rates[key] for key in rates.keys() & COLUMNS.keys()})
     row.update(_cpu_use(rates))
-    row["sent_per_s"] = row["sent_bits_per_s"] / 8 / cell.datagram_bytes
-    row["received_per_s"] = row["bits_per_s"] / 8 / cell.datagram_bytes
+    row["sent_per_s"] = row["sent_bits_per_s"] / 8 / row["msg_bytes"]
+    row["received_per_s"] = row["bits_per_s"] / 8 / row["msg_bytes"]
     row["sender_ns"] = _ns_each(row["sender_cpu_percent"], row["sent_per_s"])
     row["receiver_ns"] = _ns_each(row["receiver_cpu_percent"], row["received_per_s"])
     if record["datagrams"] is not None:
         row.update(_accounts(record["datagrams"]))
     row.update(_driver_totals(record["driver"]))
     return row
+
+
+def _begin_row(record: Mapping[str, Any], cell: DatagramCell) -> dict[str, Any]:
+    key = {
+        "testbed": cell.testbed,
+        "implementation": cell.driver,
+        "msg_bytes": cell.datagram_bytes,
+        "n_threads": cell.n_streams,
+        "rep": cell.rep,
+    }
+    return begin_row(record, key, COLUMNS)
 
 
 def _cpu_use(rates: Mapping[str, Any]) -> dict[str, Any]:
