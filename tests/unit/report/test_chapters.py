@@ -5,16 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from golden.branches import check_branches
-from report.example import REPORT, sources_of, write_results
+from golden.sentences import check_branches, environment
+from report.example import sources_of, write_results
 from synthetic import Run
 
 from copycost.report.context import build_context
-from copycost.report.write import make_environment
 
 Context = dict[str, Any]
 Change = Callable[[Context], object]
-ENVIRONMENT = make_environment(REPORT)
 KEPT = ("provenance", "results_tables")
 
 
@@ -41,7 +39,7 @@ def rendered(context: Context, chapter: str, change: Change) -> list[str]:
     changed = {name: copy.deepcopy(value) for name, value in context.items() if name not in KEPT}
     changed |= {name: context[name] for name in KEPT}
     change(changed)
-    return ENVIRONMENT.get_template(f"{chapter}.qmd.j2").render(changed).splitlines()
+    return environment().get_template(f"{chapter}.qmd.j2").render(changed).splitlines()
 
 
 def of_run(**changed: object) -> Change:

@@ -1,17 +1,13 @@
 """The abstract: which comparisons it tells, and each of its sentences."""
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import pytest
-from golden.branches import check_branches
+from golden.sentences import check_branches, sentences
 
 from copycost.report.in_short import compared_in_short, pair_in_short
-from copycost.report.write import make_environment
 
-TEMPLATES = Path(__file__).parents[3] / "report"
-WORDS = make_environment(TEMPLATES).get_template("_macros/in_short_words.j2").module
 KIB = 1024
 SIZES = [KIB, 4 * KIB, 16 * KIB, 64 * KIB]
 
@@ -97,14 +93,14 @@ SCENES = {
 
 def test_each_outcome_has_its_sentence() -> None:
     texts = {
-        name: WORDS.comparison(pair_in_short(facts), SIZES, 0.95)  # type: ignore[attr-defined]
+        name: sentences("in_short_words", "comparison", pair_in_short(facts), SIZES, 0.95)
         for name, facts in COMPARISONS.items()
     }
     check_branches("in_short_comparison", texts)
 
 
 def test_each_kind_of_condition_has_its_sentence() -> None:
-    texts = {name: WORDS.scene(facts) for name, facts in SCENES.items()}  # type: ignore[attr-defined]
+    texts = {name: sentences("in_short_words", "scene", facts) for name, facts in SCENES.items()}
     check_branches("in_short_scene", texts)
 
 

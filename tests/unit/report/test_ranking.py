@@ -1,15 +1,10 @@
 """The chapter on all ways: what is said of the cheapest, and each of its sentences."""
 
-from pathlib import Path
 from typing import Any
 
-from golden.branches import check_branches
+from golden.sentences import check_branches, sentences
 
 from copycost.report.ranking import has_floor, ranked, ranking_ends
-from copycost.report.write import make_environment
-
-TEMPLATES = Path(__file__).parents[3] / "report"
-WORDS = make_environment(TEMPLATES).get_template("_macros/every_way_words.j2").module
 
 
 def row(name: str, **changed: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -45,7 +40,7 @@ def test_each_verdict_has_its_sentence() -> None:
     texts = {}
     for name, facts in BRANCHES.items():
         (end,) = ranking_ends(facts)
-        texts[name] = WORDS.cheapest(end, facts["ranking"])  # type: ignore[attr-defined]
+        texts[name] = sentences("every_way_words", "cheapest", end, facts["ranking"])
     check_branches("every_way", texts)
 
 

@@ -1,15 +1,11 @@
 """The chapter on round trips: what is compared, and each of its sentences."""
 
-from pathlib import Path
 from typing import Any
 
-from golden.branches import check_branches
+from golden.sentences import check_branches, sentences
 
 from copycost.report.round_trips import round_trips_compared
-from copycost.report.write import make_environment
 
-TEMPLATES = Path(__file__).parents[3] / "report"
-WORDS = make_environment(TEMPLATES).get_template("_macros/round_trips_words.j2").module
 LOSS = {"n": 1, "reason": "no namespaces", "remedy": None}
 
 
@@ -48,7 +44,7 @@ def test_each_outcome_has_its_sentence() -> None:
     texts = {}
     for name, facts in COMPARED.items():
         seen = round_trips_compared(facts, "two_copy")[0]
-        texts[name] = WORDS.percentile(seen, facts, "two_copy", 0.95)  # type: ignore[attr-defined]
+        texts[name] = sentences("round_trips_words", "percentile", seen, facts, "two_copy", 0.95)
     check_branches("round_trips_percentile", texts)
 
 
@@ -60,12 +56,14 @@ def test_how_sure_it_is_and_what_was_lost_are_told() -> None:
         "some stand": condition(ratio(), ratio(), n_sure=1),
         "disturbed": condition(n_warned=2, warnings={"steal": 1, "throttled": 2}),
     }
-    texts = {name: WORDS.how_sure(facts) for name, facts in known.items()}  # type: ignore[attr-defined]
+    texts = {
+        name: sentences("round_trips_words", "how_sure", facts) for name, facts in known.items()
+    }
     lost = {
         "skipped": condition(skipped=[LOSS]),
         "failed": condition(failed=[LOSS | {"n": 2, "remedy": "run as root"}]),
     }
-    texts |= {name: WORDS.losses(facts) for name, facts in lost.items()}  # type: ignore[attr-defined]
+    texts |= {name: sentences("round_trips_words", "losses", facts) for name, facts in lost.items()}
     check_branches("round_trips_how_sure", texts)
 
 

@@ -1,20 +1,15 @@
 """Sentences of the chapters on the host, the method and the results, a branch at a time."""
 
-from pathlib import Path
 from typing import Any
 
-from golden.branches import check_branches
+from golden.sentences import check_branches, environment
 
-from copycost.report.write import make_environment
-
-TEMPLATES = Path(__file__).parents[3] / "report"
-ENVIRONMENT = make_environment(TEMPLATES)
 LOSS = {"reason": "no right to make network namespaces", "remedy": None}
 
 
 def words(name: str) -> Any:  # noqa: ANN401
     """Return the macros of a file, to be called as in a template."""
-    return ENVIRONMENT.get_template(f"_macros/{name}_words.j2").module
+    return environment().get_template(f"_macros/{name}_words.j2").module
 
 
 def condition(**changed: Any) -> dict[str, Any]:  # noqa: ANN401
