@@ -5,6 +5,7 @@ would print "nan" stops the build instead.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
@@ -276,6 +277,25 @@ def lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
+def one_line(text: str) -> str:
+    """Return a text on one line: line ends and indentation of a template become single spaces.
+
+    The space between a number and its unit, where a line must not break, stays as it is.
+    """
+    return re.sub(r"[ \t\n]+", " ", text).strip(" ")
+
+
+def paragraph(text: str) -> str:
+    """Return the sentences of a template as a paragraph of its own, or nothing if there are none.
+
+    So a template has a sentence a line, breaks a long one wherever it likes, and may leave out any
+    of them: ``{% filter paragraph %}`` ... ``{% endfilter %}``. An item of a list starts with
+    ``-``, as in Markdown.
+    """
+    line = one_line(text)
+    return f"\n{line}\n\n" if line else ""
+
+
 def escape_cell(text: object) -> str:
     """Return a text that cannot break out of a Markdown table cell."""
     return str(text).replace("|", "\\|").replace("\n", " ")
@@ -309,6 +329,8 @@ FILTERS: dict[str, Callable[..., str]] = {
     "impl": impl,
     "sentence": sentence,
     "lower_first": lower_first,
+    "one_line": one_line,
+    "paragraph": paragraph,
     "escape_cell": escape_cell,
 }
 
