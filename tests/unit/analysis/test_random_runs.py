@@ -121,7 +121,7 @@ def test_labels_start_paragraphs_and_sections_have_text(seed: int) -> None:
         assert text[: match.start()].endswith("\n\n"), match[0]
         assert re.match(r" \S", text[match.end() :]), match[0]
     for match in re.finditer(r"^#+ .*$", text, flags=re.MULTILINE):
-        assert re.match(r"\n\n\S", text[match.end() :]), match[0]
+        assert re.match(r"\n\n+\S", text[match.end() :]), match[0]
 
 
 @pytest.mark.parametrize("seed", range(0, N_RUNS, 2))

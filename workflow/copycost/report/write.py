@@ -8,6 +8,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from copycost.errors import DataError
 from copycost.grid.capabilities import split_implementation
+from copycost.report.answer_tables import expectations_table, quality_table, unmeasured_checks
+from copycost.report.answer_values import VALUES, counted_span
 from copycost.report.context import Sources, build_context
 from copycost.report.labelled import label_sentences
 from copycost.report.markdown import Column, code, escape, pipe_table, quoted, slug
@@ -63,6 +65,7 @@ def make_environment(templates: Path) -> Environment:
         autoescape=False,  # Markdown, not HTML; free text goes through the filter `md`
     )
     add_filters(environment)
+    environment.filters.update(VALUES)
     environment.filters.update(
         {
             "labelled": label_sentences,
@@ -77,6 +80,10 @@ def make_environment(templates: Path) -> Environment:
     )
     environment.tests["batched"] = lambda implementation: _batch(implementation) > 1
     environment.globals["table"] = _table
+    environment.globals["counted_span"] = counted_span
+    environment.globals["expectations_table"] = expectations_table
+    environment.globals["quality_table"] = quality_table
+    environment.globals["unmeasured_checks"] = unmeasured_checks
     environment.globals["ranking_table"] = ranking_table
     environment.globals["round_trips_table"] = round_trips_table
     return environment
