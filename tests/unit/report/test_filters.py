@@ -114,8 +114,8 @@ def test_intervals_that_say_nothing_are_not_quoted() -> None:
 def test_a_ratio_of_one_round_has_no_interval() -> None:
     known = {"value": 1.42, "low": 1.3, "high": 1.55}
     once = {"value": 1.42, "low": None, "high": None}
-    assert plain(filters.interval_of(known, 0.95)) == "95 % interval 1.30 to 1.55"
-    assert filters.interval_of(once, 0.95) == "observed once"
+    assert plain(filters.interval_of(known, 0.95)) == "(95 % interval 1.30 to 1.55)"
+    assert filters.interval_of(once, 0.95) == "(observed once, no interval)"
 
 
 @pytest.mark.parametrize("name", ["gbps", "size", "percent", "ratio", "duration", "significant"])

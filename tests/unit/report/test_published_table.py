@@ -21,10 +21,10 @@ def test_each_outcome_in_a_few_words() -> None:
     assert words(along("always", better=SIZES)) == "faster at every size"
     assert words(along("never", worse=SIZES)) == "slower at every size"
     assert words(along("not_measured")) == "not compared"
-    found = along("from", better=[16 * KIB], worse=[KIB, 4 * KIB])
+    found = along("from", better=[16 * KIB, 64 * KIB], worse=[KIB, 4 * KIB])
     assert words(found) == "faster from 16 KiB up; slower up to 4 KiB"
     found = along("up_to", better=[KIB], worse=[16 * KIB], even=[4 * KIB], observed_once=True)
-    said = "faster at 1 KiB; slower from 16 KiB up; no difference at 4 KiB (observed once)"
+    said = "faster at 1 KiB; slower at 16 KiB; no difference at 4 KiB (observed once)"
     assert words(found) == said
     assert (
         words(along("mixed", better=[4 * KIB], worse=[KIB])) == "faster at 4 KiB; slower at 1 KiB"

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from copycost.wording.filters import every_size, impl, join_and, ratio, size, sizes, span
+from copycost.report.answer_values import at_sizes, from_on, up_to
+from copycost.wording.filters import impl, join_and, ratio, sizes, span
 from copycost.wording.plurals import plural
 
 
@@ -49,13 +50,13 @@ def along_sizes(found: Mapping[str, Any], msg_bytes: Sequence[int]) -> str:
         return "not compared"
     better, worse, even = (found["sizes"][side] for side in ("better", "worse", "even"))
     if outcome == "always":
-        said = [f"faster at {every_size(msg_bytes)}"]
+        said = [f"faster {at_sizes(msg_bytes, msg_bytes)}"]
     elif outcome == "never":
-        said = [f"slower at {every_size(msg_bytes)}"]
+        said = [f"slower {at_sizes(msg_bytes, msg_bytes)}"]
     elif outcome == "from":
-        said = [f"faster from {size(better[0])} up", f"slower {_up_to(worse)}"]
+        said = [f"faster {from_on(better)}", f"slower {up_to(worse)}"]
     elif outcome == "up_to":
-        said = [f"faster {_up_to(better)}", f"slower from {size(worse[0])} up"]
+        said = [f"faster {up_to(better)}", f"slower {from_on(worse)}"]
     else:
         said = [
             f"{word} at {sizes(at)}" for word, at in (("faster", better), ("slower", worse)) if at
@@ -68,7 +69,3 @@ def along_sizes(found: Mapping[str, Any], msg_bytes: Sequence[int]) -> str:
         said.append(f"not compared at {sizes(found['missing'])}")
     once = " (observed once)" if found["observed_once"] and (better or worse) else ""
     return "; ".join(said) + once
-
-
-def _up_to(some: Sequence[int]) -> str:
-    return f"at {size(some[0])}" if len(some) == 1 else f"up to {size(some[-1])}"

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from copycost.wording.filters import interval_of, join_and, n_threads, ratio, size
-
 PERCENTILES = ("p50_ns", "p99_ns")
 """Those that the text compares; the table has all."""
 
@@ -43,21 +41,6 @@ def _compared(name: str, percentile: str, ratios: Iterable[Mapping[str, Any]]) -
         "apart": [row for row in rows if row["sign"] != 0],
         "even": sorted({row["msg_bytes"] for row in rows if row["sign"] == 0}),
     }
-
-
-def ratios_at_sizes(
-    rows: Iterable[Mapping[str, Any]], condition: Mapping[str, Any], confidence: float
-) -> str:
-    """Return ratios as a list: ``1.35 at 4 KiB (95 % interval 1.34 to 1.36) and ...``."""
-    several = len(condition["n_threads"]) > 1
-
-    def where(row: Mapping[str, Any]) -> str:
-        at = size(row["msg_bytes"])
-        return f"{at} with {n_threads([row['n_threads']])}" if several else at
-
-    return join_and(
-        f"{ratio(row['value'])} at {where(row)} ({interval_of(row, confidence)})" for row in rows
-    )
 
 
 def all_once(condition: Mapping[str, Any]) -> bool:

@@ -8,11 +8,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from copycost.errors import DataError
 from copycost.grid.capabilities import split_implementation
-from copycost.report import cpu_budget_tables, datagrams_tables, profile_tables, study_values
+from copycost.report import (
+    answer_values,
+    cpu_budget_tables,
+    datagrams_tables,
+    profile_tables,
+    study_values,
+)
+from copycost.report.answer_tables import expectations_table, quality_table, unmeasured_checks
+from copycost.report.answer_values import counted_span
 from copycost.report.conditions import TESTS
 from copycost.report.context import Sources, build_context
 from copycost.report.in_short import compared_in_short
-from copycost.report.labelled import label_sentences
 from copycost.report.markdown import (
     Column,
     code,
@@ -31,7 +38,7 @@ from copycost.report.missing_table import missing_rows
 from copycost.report.published_table import published_rows, spans_of_ratios
 from copycost.report.ranking import ranked, ranking_ends
 from copycost.report.ranking_table import ranking_table
-from copycost.report.round_trips import all_once, ratios_at_sizes, round_trips_compared
+from copycost.report.round_trips import all_once, round_trips_compared
 from copycost.report.round_trips_table import round_trips_table
 from copycost.report.run_table import commit_only
 from copycost.report.strategies import strategy_rows, undescribed
@@ -86,9 +93,9 @@ def make_environment(templates: Path) -> Environment:
     )
     add_filters(environment)
     environment.filters.update(study_values.VALUES)
+    environment.filters.update(answer_values.VALUES)
     environment.filters.update(
         {
-            "labelled": label_sentences,
             "md": escape,
             "code": code,
             "slug": slug,
@@ -103,7 +110,6 @@ def make_environment(templates: Path) -> Environment:
             "ranked": ranked,
             "ranking_ends": ranking_ends,
             "round_trips_compared": round_trips_compared,
-            "ratios_at_sizes": ratios_at_sizes,
             "warnings": warnings,
             "figure_references": figure_references,
         }
@@ -114,6 +120,10 @@ def make_environment(templates: Path) -> Environment:
     environment.globals.update(
         {
             "table": _table,
+            "counted_span": counted_span,
+            "expectations_table": expectations_table,
+            "quality_table": quality_table,
+            "unmeasured_checks": unmeasured_checks,
             "budget_tables": cpu_budget_tables,
             "datagrams_tables": datagrams_tables,
             "profile_tables": profile_tables,

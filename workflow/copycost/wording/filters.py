@@ -196,10 +196,13 @@ def interval(
 def interval_of(
     found: Mapping[str, Any], confidence: float, form: Callable[[float], str] = ratio
 ) -> str:
-    """Return the interval of a value of the facts, or that there is none: ``observed once``."""
+    """Return the interval of a value of the facts in parentheses, or that there is none."""
     if found["low"] is None or found["high"] is None:
-        return "observed once"
-    return interval(found["low"], found["high"], confidence, form)
+        # Of an interval with one end, the other lies beyond the sizes measured.
+        lacks_an_end = "once" in found and not found["once"]
+        reason = "its interval reaches beyond the sizes measured"
+        return f"({reason})" if lacks_an_end else "(observed once, no interval)"
+    return f"({interval(found['low'], found['high'], confidence, form)})"
 
 
 def join_and(items: Iterable[object], word: str = "and") -> str:
@@ -213,11 +216,6 @@ def join_and(items: Iterable[object], word: str = "and") -> str:
 def sizes(values: Iterable[int], word: str = "and") -> str:
     """Return sizes as a list in a sentence: ``1 KiB, 4 KiB and 64 KiB``."""
     return join_and((size(value) for value in values), word)
-
-
-def every_size(values: Sequence[int]) -> str:
-    """Return all the sizes of a grid as they follow "at": ``every size``, or the only one."""
-    return size(values[0]) if len(values) == 1 else "every size"
 
 
 def n_threads(values: Sequence[int]) -> str:
@@ -252,7 +250,6 @@ FILTERS: dict[str, Callable[..., str]] = {
     "exact_size": exact_size,
     "size": size,
     "sizes": sizes,
-    "every_size": every_size,
     "duration": duration,
     "ns": ns,
     "us": us,

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
+from copycost.wording.filters import join_and
+
 _MEANINGS = {
-    "foreign_load": "other programs kept CPUs busy",
+    "foreign_load": "other programs used CPUs",
     "steal": "the hypervisor took CPU time away",
-    "throttled": "a CPU lowered its clock",
+    "throttled": "the CPU lowered its clock",
     "window_edge_late": "an edge of the window came late",
     "few_messages": "few messages fell into the window",
     "lock_waited": "another measurement on this host had to be waited for",
@@ -15,5 +17,5 @@ _MEANINGS = {
 
 
 def warnings(counts: Mapping[str, int]) -> str:
-    """Return warnings with their repetitions: ``a CPU lowered its clock (3); few messages ...``."""
-    return "; ".join(f"{_MEANINGS.get(code, f'`{code}`')} ({n})" for code, n in counts.items())
+    """Return warnings with their repetitions: ``the CPU lowered its clock (3) and ...``."""
+    return join_and(f"{_MEANINGS.get(code, f'`{code}`')} ({n})" for code, n in counts.items())
