@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 Facts = dict[str, Any]
+Case = tuple[str, str, tuple[object, ...]]
+"""A macro, which of its branches, and what it gets."""
 
 CONFIDENCE = 0.95
+LABEL = "CPU time"
+BOTH = ["two_copy", "one_copy"]
 FIGURES = ["throughput", "ratio_heatmap", "copied_share", "cost_per_byte", "counters"]
 
 
@@ -45,9 +49,21 @@ NOT_COPIED = {
 NOT_TOLD = {"all_copied": UNKNOWN, "partly_copied": UNKNOWN}
 
 
+_LOSS = {"slug": "sink", "implementation": "uring_send", "reason": "nftables is not there"}
+HELP, NO_HELP = _LOSS | {"remedy": "run as root"}, _LOSS | {"remedy": None}
+
+
+def one_by_one(dearer: int, cheaper: int) -> Facts:
+    """Return in how many cells a byte cost more, and less."""
+    return {"n_compared": 6, "n_dearer": dearer, "n_cheaper": cheaper}
+
+
 def grid(*msg_bytes: int, threads: tuple[int, ...] = (1, 2)) -> Facts:
     """Return a grid of sizes and thread counts."""
     return {"msg_bytes": list(msg_bytes or (1024, 4096, 65536)), "n_threads": list(threads)}
+
+
+GRID = grid()
 
 
 def group(
