@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "datagram.h"
-#include "pattern.h"
+#include "connections/datagram.h"
+#include "messages/pattern.h"
 
 int inflow_error(struct inflow *inflow, const char *call)
 {

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "counters.h"
-#include "die.h"
-#include "options.h"
+#include "failure.h"
+#include "program/options.h"
 
 struct inflow {
     int fd;                   /* connected, blocking, with SO_RCVTIMEO */
@@ -54,8 +54,8 @@ static inline void inflow_take(struct inflow *inflow, const void *memory, size_t
 }
 
 /*
- * Takes a datagram of `n_bytes`, of which `memory` holds the first NOTE_BYTES (datagram.h) at
- * least, and all under --verify. Only messages are counted.
+ * Takes a datagram of `n_bytes`, of which `memory` holds the first NOTE_BYTES
+ * (connections/datagram.h) at least, and all under --verify. Only messages are counted.
  */
 static inline enum arrival inflow_take_datagram(struct inflow *inflow, const void *memory,
                                                 size_t n_bytes)

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "build_info.h"
 #include "clock.h"
-#include "die.h"
+#include "failure.h"
 #include "memory.h"
-#include "output.h"
-#include "size_text.h"
+#include "program/build_info.h"
+#include "program/json.h"
+#include "program/size_text.h"
 
 #define PROGRAM "memory_floor"
 #define SCHEMA_VERSION 1

@@ -6,15 +6,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "answers.h"
 #include "clock.h"
-#include "datagram.h"
-#include "greeting.h"
-#include "net.h"
-#include "options.h"
-#include "output.h"
-#include "program.h"
-#include "session.h"
+#include "connections/datagram.h"
+#include "connections/greeting.h"
+#include "connections/net.h"
+#include "program/json.h"
+#include "program/options.h"
+#include "program/program.h"
+#include "round_trips/answers.h"
+#include "session/session.h"
 
 static int prepare(struct worker *worker)
 {

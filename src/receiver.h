@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 #include "counters.h"
-#include "die.h"
+#include "failure.h"
 #include "inflow.h"
-#include "options.h"
+#include "program/options.h"
 
 /*
  * All functions return 0 or -errno and describe errors by fail(inflow->failure, ...). A receiver

@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "datagram.h"
-#include "greeting.h"
-#include "net.h"
-#include "options.h"
-#include "output.h"
-#include "program.h"
-#include "requests.h"
+#include "connections/datagram.h"
+#include "connections/greeting.h"
+#include "connections/net.h"
+#include "program/json.h"
+#include "program/options.h"
+#include "program/program.h"
+#include "round_trips/requests.h"
 #include "sending.h"
-#include "session.h"
+#include "session/session.h"
 #include "stats.h"
 #include "strategy.h"
 

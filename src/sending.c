@@ -5,9 +5,9 @@
 #include <sys/socket.h>
 
 #include "clock.h"
-#include "contents.h"
-#include "datagram.h"
-#include "requests.h"
+#include "connections/datagram.h"
+#include "messages/contents.h"
+#include "round_trips/requests.h"
 
 /*
  * One message in how many is timed. Reading the clock twice costs some 50 ns: more than 1 % of a

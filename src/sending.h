@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "options.h"
+#include "program/options.h"
+#include "session/threads.h"
 #include "stats.h"
 #include "strategy.h"
-#include "threads.h"
 
 /* The work of one sending thread. */
 struct sending {

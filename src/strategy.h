@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #include "counters.h"
-#include "die.h"
-#include "message.h"
-#include "options.h"
-#include "ring.h"
+#include "failure.h"
+#include "messages/message.h"
+#include "messages/ring.h"
+#include "program/options.h"
 
 /* One connection, as its sending thread sees it. */
 struct stream {

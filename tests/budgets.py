@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from study_inputs import STATISTICS, published, section_of
 
+from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.cpu_budget.facts import compute_facts
-from copycost.studies.cpu_budget.table import COLUMNS, judge_limit
+from copycost.studies.cpu_budget.table import judge_limit
 
 LIMITS = (10, 25, 40, 60, 80, 100)
 
@@ -62,14 +63,14 @@ def table_of(study: Study) -> pd.DataFrame:
             rows += [_row(truth, limit, rep, rng) for limit in study.limits]
     for testbed, status, reason, remedy in study.lost:
         for limit in study.limits:
-            row = dict.fromkeys(COLUMNS, float("nan"))
+            row = dict.fromkeys(CPU_BUDGET.names, float("nan"))
             row.update(
                 testbed=testbed, implementation="iperf3", limiter="cgroup", n_threads=1, rep=1,
                 limit_percent=limit, status=status, reason=reason, remedy=remedy,
                 offered_percent=float(limit), flags="", limiter_missed=False, saturated=False,
             )  # fmt: skip
             rows.append(row)
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(CPU_BUDGET.names))
 
 
 def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[str, Any]:
@@ -113,7 +114,7 @@ def facts_of(study: Study) -> dict[str, Any]:
         **section_of(study.truths, study.repetitions),
         "limiters": list(dict.fromkeys(truth.limiter for truth in study.truths)) or ["cgroup"],
         "limit_percent": list(study.limits),
-        "message_bytes": 131072,
+        "msg_bytes": 131072,
         **study.section,
     }
     return compute_facts(

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from study_inputs import STATISTICS, published, section_of
 
+from copycost.studies.datagrams.columns import DATAGRAMS
 from copycost.studies.datagrams.facts import compute_facts
-from copycost.studies.datagrams.table import COLUMNS
 
 SIZES = (64, 1472, 8192, 65507)
 
@@ -64,13 +64,13 @@ def table_of(study: Study) -> pd.DataFrame:
     ]
     for status, reason, remedy in study.lost:
         for size in study.sizes:
-            row = dict.fromkeys(COLUMNS, float("nan"))
+            row = dict.fromkeys(DATAGRAMS.names, float("nan"))
             row.update(
                 testbed="veth_udp", implementation="iperf3", msg_bytes=size, n_threads=1, rep=9,
                 status=status, reason=reason, remedy=remedy, flags="",
             )  # fmt: skip
             rows.append(row)
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(DATAGRAMS.names))
 
 
 def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[str, Any]:
@@ -115,6 +115,6 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
 def facts_of(study: Study) -> dict[str, Any]:
     section = {
         **section_of(study.truths, study.repetitions),
-        "datagram_bytes": list(study.sizes),
+        "msg_bytes": list(study.sizes),
     }
     return compute_facts(table_of(study), section, STATISTICS, published("udp"), study.profile)

@@ -25,11 +25,12 @@ class CurveTruth(Protocol):
 
 def section_of(truths: Sequence[CurveTruth], repetitions: int) -> dict[str, Any]:
     """Return what the sections of both studies state."""
+    implementations = list(dict.fromkeys(truth.implementation for truth in truths))
     return {
         "enabled": True,
-        "drivers": list(dict.fromkeys(truth.implementation for truth in truths)) or ["iperf3"],
+        "implementations": implementations or ["iperf3"],
         "testbeds": list(dict.fromkeys(truth.testbed for truth in truths)),
-        "n_streams": sorted({truth.n_threads for truth in truths}),
+        "n_threads": sorted({truth.n_threads for truth in truths}),
         "repetitions": repetitions,
         "warmup_s": 0.3,
         "duration_s": 1.0,

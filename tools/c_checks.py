@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from copycost.build.toolchain import (
+    INCLUDE_FLAGS,
     all_programs,
     compile_flags,
     libraries,
@@ -43,13 +44,13 @@ def compile_all(compiler: str, root: Path) -> None:
     """
     programs = [(*each, translation_units(*each, root)) for each in all_programs(root)]
     units = sorted({unit for *_, needed in programs for unit in needed})
-    start = [compiler, *compile_flags(werror=True)]
+    start = [compiler, *compile_flags(werror=True), *INCLUDE_FLAGS]
     with TemporaryDirectory() as folder, ThreadPoolExecutor(_n_cpus()) as pool:
         objects = {unit: str(Path(folder, f"{number}.o")) for number, unit in enumerate(units)}
 
         def compile_unit(unit: Path) -> None:
             name = str(unit.relative_to(root))
-            run_compiler([*start, "-Isrc", "-c", name, "-o", objects[unit]], name, root)
+            run_compiler([*start, "-c", name, "-o", objects[unit]], name, root)
 
         def link(number: int) -> None:
             program, part, needed = programs[number]
@@ -70,13 +71,12 @@ def tidy(root: Path) -> bool:
     HostError
         If there is no clang-tidy.
     """
-    files = [*sorted(root.glob("src/*.c")), *sorted(root.glob("src/*/*.c"))]
-    flags = [*compile_flags(), f"-I{root / 'src'}"]
+    files = sorted(str(path.relative_to(root)) for path in (root / "src").rglob("*.c"))
     n_shares = min(_n_cpus(), len(files))
 
-    def look_at(share: Sequence[Path]) -> "subprocess.CompletedProcess[str]":
-        command = ["clang-tidy", "--quiet", *map(str, share), "--", *flags]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+    def look_at(share: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+        command = ["clang-tidy", "--quiet", *share, "--", *compile_flags(), *INCLUDE_FLAGS]
+        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
 
     with ThreadPoolExecutor(n_shares) as pool:
         try:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from copycost.grid.cells import Cell
 from copycost.grid.conditions import HOT, RECV
-from copycost.records.record import Record, cell_key, check_record
+from copycost.records.record import Record, check_record
 
 _GAP_NS = 1_000_000
 _SPREAD = 0.05
@@ -67,10 +67,16 @@ def write_synthetic_records(folder: Path, n: int, like: Record, seed: int = 1) -
 
 def _vary(like: Record, cell: Cell, rng: random.Random) -> Record:
     record = copy.deepcopy(like)
-    record["cell"] = cell_key(cell)
+    record["cell"] = cell.key
     factor = 1 + rng.uniform(-_SPREAD, _SPREAD)
-    for side in (record["sender"], record["receiver"]):
+    driver = record["driver"] or {}
+    for side in (driver.get("sender"), driver.get("receiver")):
         if side is not None:
-            for name in ("bytes", "first_half_bytes"):
-                side["in_window"][name] = int(side["in_window"][name] * factor)
+            for part in ("in_window", "total"):
+                counts = side[part]
+                for name in counts.keys() & {"bytes", "first_half_bytes"}:
+                    counts[name] = int(counts[name] * factor)
+                if "messages" in counts:
+                    counts["messages"] = counts["bytes"] // cell.msg_bytes
+            side["threads"] = [side["threads"][0] | {"bytes": side["in_window"]["bytes"]}]
     return record

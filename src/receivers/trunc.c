@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "datagram.h"
+#include "connections/datagram.h"
 #include "receiver.h"
 #include "recv_loop.h"
 

@@ -16,7 +16,7 @@
 
 #include "memory.h"
 #include "receiver.h"
-#include "uring.h"
+#include "uring/uring.h"
 
 #ifdef HAVE_URING
 

@@ -4,7 +4,7 @@
  * Path of the bytes: sendfile puts references to the pages of the file's cache into socket buffers:
  * no copy by the CPU before the device, and, as with splice, none on loopback and veth either. The
  * pages belong to the file; whoever writes to it while they are on the way changes what arrives
- * (pages.h).
+ * (splice/pages.h).
  *
  * This is the way of an application whose contents are a file already: it is written once, before
  * any traffic, with all messages of the ring one after the other, and gathering the fields into it

@@ -7,10 +7,10 @@
  * since these pages are taken to stay as they are; the receiver reads the sender's very pages.
  *
  * That is the price: the fields may not change until the peer has read them, and nothing tells when
- * that was (pages.h). A message that never changes, as all are unless --fresh or --verify, can be
- * sent from where it lies, again and again; this is the case of an application that serves the same
- * contents to many. A message that changes is written to new pages (one copy by the CPU, and a page
- * fault per page), which are given up as soon as they are in the socket.
+ * that was (splice/pages.h). A message that never changes, as all are unless --fresh or --verify,
+ * can be sent from where it lies, again and again; this is the case of an application that serves
+ * the same contents to many. A message that changes is written to new pages (one copy by the CPU,
+ * and a page fault per page), which are given up as soon as they are in the socket.
  *
  * Two system calls per message, one more where the contents change. vmsplice since Linux 2.6.17;
  * without a copy over UDP since 6.5 for all of a datagram (MSG_SPLICE_PAGES). vmsplice(2),
@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pages.h"
-#include "splice_pipe.h"
+#include "splice/pages.h"
+#include "splice/pipe.h"
 #include "strategy.h"
 
 struct splice_state {

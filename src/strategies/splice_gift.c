@@ -6,8 +6,9 @@
  * this memory ever"), splice moves the references on into socket buffers, and the application lets
  * go of the pages at once, so that the next message gets new ones: a page fault each, for which the
  * kernel finds a page and fills it with zeros. That is what an application pays that produces data
- * and wants to give it away without waiting for anyone (pages.h says why it cannot reuse pages).
- * The flag itself lets the kernel move a page into a file's cache; a socket makes no use of it.
+ * and wants to give it away without waiting for anyone (splice/pages.h says why it cannot reuse
+ * pages). The flag itself lets the kernel move a page into a file's cache; a socket makes no use of
+ * it.
  *
  * Three system calls per message. Linux 2.6.17; over UDP as splice. vmsplice(2), splice(2),
  * madvise(2).
@@ -16,8 +17,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "pages.h"
-#include "splice_pipe.h"
+#include "splice/pages.h"
+#include "splice/pipe.h"
 #include "strategy.h"
 
 struct splice_gift_state {

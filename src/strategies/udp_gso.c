@@ -21,8 +21,8 @@
 #include <netinet/in.h>
 
 #include "compat.h"
+#include "connections/socket_option.h"
 #include "send_message.h"
-#include "socket_option.h"
 #include "strategy.h"
 
 #define MAX_SEGMENTS 64

@@ -8,14 +8,14 @@
  * fields belong to the kernel from the submission until the notification, as there.
  *
  * All iovecs of a send must lie in the same registered buffer, so the fields are moved into one
- * stretch of memory (uring_region.h), as an application that wants this would allocate them. What
+ * stretch of memory (uring/region.h), as an application that wants this would allocate them. What
  * is registered counts as locked memory (RLIMIT_MEMLOCK) unless the user is root.
  *
  * Needs Linux 6.15 (iovecs in registered buffers), and liburing 2.3 to be built;
  * io_uring_register(2), io_uring_prep_sendmsg_zc(3).
  */
 #include "strategy.h"
-#include "uring_zc.h"
+#include "uring/zc.h"
 
 #ifdef HAVE_URING
 

@@ -17,7 +17,7 @@
 
 #include "memory.h"
 #include "strategy.h"
-#include "uring_batch.h"
+#include "uring/batch.h"
 
 #ifdef HAVE_URING
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "strategy.h"
-#include "uring_batch.h"
+#include "uring/batch.h"
 
 #ifdef HAVE_URING
 

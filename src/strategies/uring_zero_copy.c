@@ -17,7 +17,7 @@
  * Needs Linux 6.1, and liburing 2.3 to be built; io_uring_enter(2), io_uring_prep_sendmsg_zc(3).
  */
 #include "strategy.h"
-#include "uring_zc.h"
+#include "uring/zc.h"
 
 #ifdef HAVE_URING
 

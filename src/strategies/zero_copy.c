@@ -14,7 +14,7 @@
  * acknowledges; a send buffer of 4 MiB carries three to four times as many messages of 1 KiB.
  *
  * Each successful sendmsg gets the next number of a 32-bit counter; a completion names a range of
- * numbers. Messages live in slots (ring.h), which are free again when all their sends have
+ * numbers. Messages live in slots (messages/ring.h), which are free again when all their sends have
  * completed.
  */
 #include <errno.h>
@@ -23,11 +23,11 @@
 
 #include "clock.h"
 #include "compat.h"
-#include "error_queue.h"
+#include "connections/socket_option.h"
 #include "send_message.h"
-#include "socket_option.h"
 #include "strategy.h"
-#include "zero_copy_limits.h"
+#include "zero_copy/error_queue.h"
+#include "zero_copy/limits.h"
 
 /* Sends in flight, a power of two: more than slots, since a short write makes several sends of one
  * message. */

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from copycost.build.toolchain import (
+    INCLUDE_FLAGS,
     Program,
     Sanitizer,
     compile_flags,
@@ -44,7 +45,7 @@ class Build:
     def flags(self) -> list[str]:
         """What all C files are compiled with. Sanitizers find the same in half optimised code."""
         optimise = ["-O1"] if self.sanitize else []
-        return [*compile_flags(sanitize=self.sanitize, werror=True), *optimise, f"-I{ROOT / 'src'}"]
+        return [*compile_flags(sanitize=self.sanitize, werror=True), *optimise, *INCLUDE_FLAGS]
 
     def sender(self, strategy: str) -> Path:
         """Return the sender with a strategy."""
@@ -64,9 +65,13 @@ class Build:
         with self._lock():
             return self._compile(units)
 
+    def compile(self, arguments: Sequence[str | Path]) -> None:
+        """Run the compiler with this build's flags."""
+        subprocess.run(["cc", *self.flags, *arguments], cwd=ROOT, check=True)
+
     def link(self, objects: Sequence[Path], output: Path, libraries: Sequence[str]) -> None:
         """Link a program."""
-        subprocess.run(["cc", *self.flags, *objects, "-o", output, *libraries], check=True)
+        self.compile([*objects, "-o", output, *libraries])
 
     def _compile(self, units: Sequence[Path]) -> list[Path]:
         made = [self.folder / f"{unit.parent.name}_{unit.stem}.o" for unit in units]
@@ -77,7 +82,7 @@ class Build:
 
     def _compile_unit(self, pair: tuple[Path, Path]) -> None:
         unit, made = pair
-        subprocess.run(["cc", *self.flags, "-c", unit, "-o", made], check=True)
+        self.compile(["-c", unit, "-o", made])
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
@@ -127,7 +132,7 @@ def run_c_test(tmp_path: Path, address_build: Build) -> Callable[[str, Sequence[
     def run(name: str, sources: Sequence[str]) -> str:
         program, made = tmp_path / name, tmp_path / f"{name}.o"
         source = ROOT / "tests" / "c" / f"{name}.c"
-        subprocess.run(["cc", *address_build.flags, "-c", source, "-o", made], check=True)
+        address_build.compile(["-c", source, "-o", made])
         objects = address_build.objects([ROOT / "src" / path for path in sources])
         address_build.link([made, *objects], program, libraries("sender", "uring_send", ROOT))
         done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=60)

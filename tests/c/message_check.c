@@ -1,5 +1,5 @@
 /* Every size has 8 fields that add up; iovec_skip gives the same bytes as an offset does. */
-#include "message.h"
+#include "messages/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>

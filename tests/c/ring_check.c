@@ -1,16 +1,9 @@
-/* Hot rings give back the slot last freed, cold ones go round; neither gives a slot that is held. */
-#include "ring.h"
+/* Hot rings give back the slot last freed, cold ones go round; neither gives one that is held. */
+#include "messages/ring.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("line %d: %s\n", __LINE__, #condition);                                         \
-            return EXIT_FAILURE;                                                                   \
-        }                                                                                          \
-    } while (0)
+#include "check.h"
 
 #define MSG_BYTES 4096
 

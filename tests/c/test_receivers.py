@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from c.conftest import Build
+from c.conftest import ROOT, Build
 from c.harness import (
     LIMIT_S,
     Setting,
@@ -18,16 +18,19 @@ from c.harness import (
     window_line,
 )
 
-SEEING = ("mmap", "uring")
-RECEIVERS = ("trunc", *SEEING)
+from copycost.build.toolchain import receivers
+
+# All but the receiver of every other test; those that can compare the bytes with the pattern.
+RECEIVERS = [name for name in receivers(ROOT) if name != "recv"]
+SEEING = [
+    name
+    for name in RECEIVERS
+    if ".verifies = true" in (ROOT / "src/receivers" / f"{name}.c").read_text()
+]
 SIZES = (1, 4096, 65537, 4 << 20)
 # What mmap can map depends on where a packet's pages come from.
-SENDERS = {
-    "trunc": ["two_copy"],
-    "mmap": ["two_copy", "zero_copy", "splice"],
-    "uring": ["two_copy"],
-}
-PAIRS = [(name, strategy) for name in RECEIVERS for strategy in SENDERS[name]]
+SENDERS = {"mmap": ["two_copy", "zero_copy", "splice"]}
+PAIRS = [(name, strategy) for name in RECEIVERS for strategy in SENDERS.get(name, ["two_copy"])]
 
 
 def receiver_of(build: Build, name: str) -> Path:

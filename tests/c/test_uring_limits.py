@@ -31,7 +31,7 @@ def test_copies_that_the_kernel_does_not_report_are_unknown(
         plain_build,
         "uring_zero_copy",
         tmp_path,
-        {"uring_zc.c": ("IORING_SEND_ZC_REPORT_USAGE", "(1U << 14)")},
+        {"uring/zc.c": ("IORING_SEND_ZC_REPORT_USAGE", "(1U << 14)")},
     )
     setting = Setting(duration_s=0.05, verify=True)
     sender, receiver = run_pair(program, plain_build.receiver, setting)

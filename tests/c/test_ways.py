@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from c.conftest import Build
+from c.conftest import ROOT, Build
 from c.harness import (
     Outcome,
     Setting,
@@ -24,12 +24,14 @@ from c.test_limits import assert_calls_are_counted
 from c.test_strategies import SIZES_AND_THREADS, run_stopped_and_continued
 from c.variants import sender_variant
 
-from copycost.grid.capabilities import CAPABILITIES
+from copycost.build.toolchain import strategies
+from copycost.grid.capabilities import capability_of
 
 FIRST = {"null", "two_copy", "one_copy", "zero_copy"}
-WAYS = sorted(set(CAPABILITIES) - FIRST)
-OVER_TCP = [name for name in WAYS if "stream" in CAPABILITIES[name].transports]
-BATCHING = [name for name in WAYS if CAPABILITIES[name].batching]
+WAYS = [name for name in strategies(ROOT) if name not in FIRST]
+OVER_TCP = [name for name in WAYS if "stream" in capability_of(name).transports]
+OVER_UDP = [name for name in WAYS if "datagram" in capability_of(name).transports]
+BATCHING = [name for name in WAYS if capability_of(name).batching]
 URING = [name for name in WAYS if name.startswith("uring")]
 # With MSG_WAITALL the kernel itself goes on after a short write.
 NEVER_SHORT = URING
@@ -67,7 +69,7 @@ def assert_counts_agree(sender: Outcome, receiver: Outcome, setting: Setting) ->
     if setting.verify:
         assert receiver.result["verify"]["checked_bytes"] == received["bytes"] > 0
     counts = sender.result["zero_copy"]
-    assert (counts is not None) == CAPABILITIES[sender.result["strategy"]].zero_copy
+    assert (counts is not None) == capability_of(sender.result["strategy"]).zero_copy
     if counts is not None:
         assert counts["sent"] == counts["completed"] == counts["notifications"] > 0
         assert counts["copied"] is None or counts["copied"] <= counts["completed"]
@@ -104,7 +106,7 @@ def test_every_byte_of_a_batch_arrives(address_build: Build, way: str, msg_bytes
 
 
 @pytest.mark.parametrize("msg_bytes", DATAGRAM_SIZES)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", OVER_UDP)
 def test_every_datagram_is_right(address_build: Build, way: str, msg_bytes: int) -> None:
     setting = datagrams(Setting(msg_bytes=msg_bytes, n_threads=2, duration_s=0.03, verify=True))
     sender, receiver = run_pair(sender_of(address_build, way), address_build.receiver, setting)
@@ -137,7 +139,7 @@ def test_threads_do_not_race(thread_build: Build, way: str) -> None:
 
 @pytest.mark.parametrize("way", OVER_TCP)
 def test_short_writes_lose_no_byte(address_build: Build, way: str) -> None:
-    options = ["--batch", "3"] if CAPABILITIES[way].batching else []
+    options = ["--batch", "3"] if capability_of(way).batching else []
     program = sender_of(address_build, way)
     setting, *outcomes = run_stopped_and_continued(program, address_build.receiver, options)
     assert_counts_agree(*outcomes, setting)
@@ -214,11 +216,11 @@ def test_a_peer_that_stops_reading_ends_in_a_timeout(
             "slot_message(stream, state->slot)",
             "slot_message(stream, 0)",
         ),
-        ("splice_gift", "pages.c", "MADV_DONTNEED) != 0", "MADV_NORMAL) != 0"),
+        ("splice_gift", "splice/pages.c", "MADV_DONTNEED) != 0", "MADV_NORMAL) != 0"),
         ("sendfile", "strategies/sendfile.c", "ftruncate(state->file_fd, 0) != 0", "false"),
         (
             "uring_zero_copy",
-            "uring_zc.c",
+            "uring/zc.c",
             "slot_message(stream, outgoing->slot)",
             "slot_message(stream, 0)",
         ),

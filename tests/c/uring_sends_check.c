@@ -1,17 +1,10 @@
-/* Which notifications of io_uring's zero-copy sends free a slot: each awaited one, once, and none of a
- * send that was refused. */
-#include "uring_sends.h"
+/* Which notifications of io_uring's zero-copy sends free a slot: each awaited one, once, and none
+ * of a send that was refused. */
+#include "uring/sends.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("line %d: %s\n", __LINE__, #condition);                                         \
-            return EXIT_FAILURE;                                                                   \
-        }                                                                                          \
-    } while (0)
+#include "check.h"
 
 /* A send with a result and a notification, and the notification twice. */
 static int check_plain(struct uring_sends *sends)
@@ -49,7 +42,8 @@ static int check_refused(struct uring_sends *sends)
     return EXIT_SUCCESS;
 }
 
-/* As many as there are places for, across the wrap; a number whose place is another's is nobody's. */
+/* As many as there are places for, across the wrap; where a number's place is another's, it is
+ * nobody's. */
 static int check_full(struct uring_sends *sends)
 {
     const uint32_t before = uring_sends_begin(sends, 1, 0);

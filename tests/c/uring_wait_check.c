@@ -1,24 +1,16 @@
 /* A wait for several completions of io_uring goes on as long as they come, however long that takes,
  * and ends when none comes within the timeout. */
-#include "uring.h"
+#include "uring/uring.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "clock.h"
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("line %d: %s\n", __LINE__, #condition);                                         \
-            return EXIT_FAILURE;                                                                   \
-        }                                                                                          \
-    } while (0)
 
 /* The last of five timers ends after three times the timeout, each within it of the one before. */
 #define N_TIMERS 5U

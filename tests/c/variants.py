@@ -32,7 +32,7 @@ def sender_variant(
     changes
         By file in src: what is replaced by what. A text must occur.
     recompiled
-        Other files that include a header among these, C files and headers.
+        C files that include a header among these.
     """
     copies = {}
     for name in (*changes, *recompiled):
@@ -51,7 +51,7 @@ def sender_variant(
             objects.append(copy.with_suffix(".o"))
             flags = [flag for flag in build.flags if flag != "-Werror"]  # careless ones
             command = ["cc", f"-I{folder}", *flags, "-c", copy, "-o", objects[-1]]
-            subprocess.run(command, check=True)
+            subprocess.run(command, cwd=ROOT, check=True)
     program = folder / f"sender_{strategy}"
     build.link(objects, program, libraries("sender", strategy, ROOT))
     return program

@@ -1,18 +1,10 @@
 /* The bookkeeping of zero-copy completions, where a real connection seldom goes: the wrap, wrong
  * ranges. */
-#include "../../src/strategies/zero_copy.c"
+#include "strategies/zero_copy.c"
 
-#include <stdio.h>
+#include "check.h"
 
 #define MAX_SLOTS ZERO_COPY_MAX_SLOTS
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("line %d: %s\n", __LINE__, #condition);                                         \
-            return EXIT_FAILURE;                                                                   \
-        }                                                                                          \
-    } while (0)
 
 static void send_from(struct stream *stream, uint32_t slot)
 {

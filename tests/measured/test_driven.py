@@ -12,26 +12,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from copycost.config.driven import DrivenSettings
+from copycost.drivers.iperf3.process import IperfProcess, Role, start_iperf3
+from copycost.drivers.iperf3.processes import Iperf3Run
+from copycost.drivers.iperf3.repetition import _keep_output
+from copycost.studies.driven.record import check, read, write
+from copycost.studies.driven.telling import line_of
 from measured.failures_support import RECEIVER, host_facts, programs_folder
 
 from copycost.config.cpu_budget import BudgetCell, BudgetSettings
 from copycost.config.datagrams import DatagramCell
-from copycost.config.driven import DrivenSettings
 from copycost.drivers.iperf3 import processes, tool
-from copycost.drivers.iperf3.process import IperfProcess, Role, start_iperf3
-from copycost.drivers.iperf3.processes import Iperf3Run
-from copycost.drivers.iperf3.repetition import _keep_output
 from copycost.drivers.programs import ours
+from copycost.hosts.cgroup_hierarchy import LimiterUnavailable, find_hierarchy
 from copycost.hosts.process_usage import Usage, usage_of
 from copycost.observers import cpu_limit as limiter
-from copycost.observers.cgroup_hierarchy import LimiterUnavailable, find_hierarchy
 from copycost.studies.cpu_budget import repetition
 from copycost.studies.cpu_budget.repetition import measure_budget
 from copycost.studies.cpu_budget.table import row_of as budget_row
 from copycost.studies.datagrams.repetition import measure_datagrams
 from copycost.studies.datagrams.table import row_of as datagram_row
-from copycost.studies.driven.record import check, read, write
-from copycost.studies.driven.telling import line_of
 
 DATA = Path(__file__).parents[1] / "data" / "iperf3"
 DATAGRAMS = DrivenSettings(warmup_s=0.1, duration_s=0.5, sender_cpus=None, receiver_cpus=None)

@@ -5,8 +5,9 @@ import pytest
 import yaml
 
 from copycost.config.config import Config
+from copycost.config.grid import Grid
 from copycost.errors import DataError
-from copycost.grid.cells import Cell, Grid, cell_priority
+from copycost.grid.cells import Cell, cell_priority
 from copycost.grid.conditions import Condition
 
 ROOT = Path(__file__).parents[2]

@@ -1,4 +1,4 @@
-"""The README names only what there is."""
+"""README and CONTRIBUTING name only what there is."""
 
 import re
 import subprocess
@@ -10,38 +10,53 @@ import yaml
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.rules import Surroundings
-from copycost.grid.conditions import TESTBEDS
+from copycost.grid.testbeds import TESTBEDS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 
 # made by a run, or by the reader
-NOT_IN_THE_REPOSITORY = ("results/", "mine.yaml", "src/strategies/NAME.c")
+NOT_IN_THE_REPOSITORY = ("results/", "mine.yaml", "src/strategies/NAME.c", "src/receivers/NAME.c")
 
 
-def layout_paths() -> list[str]:
-    """Return the paths in the first column of the table of the layout."""
-    section = README.split("## Layout")[1].split("\n## ")[0]
+def first_column(title: str) -> list[str]:
+    """Return what the first column of the table in a section of CONTRIBUTING names."""
+    section = CONTRIBUTING.split(f"## {title}")[1].split("\n## ")[0]
     cells = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
     return [path for cell in cells for path in re.findall(r"`([^`]+)`", cell)]
 
 
-@pytest.mark.parametrize("path", layout_paths())
+@pytest.mark.parametrize("path", first_column("The folders"))
 def test_layout_names_paths_that_exist(path: str) -> None:
     assert (ROOT / path).exists()
 
 
-def test_links_lead_somewhere() -> None:
-    links = re.findall(r"\]\(([^)]+)\)", README)
+def test_every_folder_of_the_sources_is_in_the_layout() -> None:
+    folders = {f"src/{path.name}/" for path in (ROOT / "src").iterdir() if path.is_dir()}
+    assert folders <= set(first_column("The folders"))
+
+
+def test_every_room_of_the_package_is_named() -> None:
+    package = ROOT / "workflow/copycost"
+    rooms = {path.parent.name for path in package.glob("*/__init__.py")}
+    assert sorted(first_column("The rooms of the package")) == sorted(rooms | {"errors.py"})
+
+
+@pytest.mark.parametrize("page", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
+def test_links_lead_somewhere(page: str) -> None:
+    links = re.findall(r"\]\(([^)]+)\)", page)
     assert links
-    titles = re.findall(r"^#+ (.*)", README, re.MULTILINE)
+    titles = re.findall(r"^#+ (.*)", page, re.MULTILINE)
     anchors = {"#" + re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
     files = [link for link in links if "://" not in link and link not in anchors]
     assert [name for name in files if not (ROOT / name).exists()] == []
 
 
-def test_files_in_the_text_exist() -> None:
-    named = set(re.findall(r"\b(?:src|tests|config|envs|docs)/[\w./-]+\w", README))
+@pytest.mark.parametrize("page", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
+def test_files_in_the_text_exist(page: str) -> None:
+    folders = "src|tests|config|envs|docs|report|workflow"
+    named = set(re.findall(rf"(?<![\w/])(?:{folders})/[\w./-]+\w", page))
     missing = {name for name in named if not (ROOT / name).exists()}
     assert missing <= set(NOT_IN_THE_REPOSITORY)
 

@@ -13,6 +13,7 @@ import yaml
 
 from copycost.analysis.refine import choose_sizes
 from copycost.config.config import Config
+from copycost.config.grid import Grid
 from copycost.config.refined import (
     Added,
     added_paths,
@@ -21,7 +22,7 @@ from copycost.config.refined import (
     read_added,
     write_added,
 )
-from copycost.grid.cells import Cell, Grid
+from copycost.grid.cells import Cell
 
 ROOT = Path(__file__).parents[2]
 SIZES = [1024, 4096, 16384, 65536]

@@ -44,6 +44,8 @@ def test_headers_are_found_through_headers_and_only_where_used() -> None:
     assert "src/strategy.h" in names("sender", "null")
     assert "src/strategy.h" not in names("receiver", RECEIVER)
     assert "src/counters.h" in names("receiver", RECEIVER)
+    assert {"src/uring/zc.c", "src/uring/uring.h"} <= names("sender", "uring_zero_copy")
+    assert "src/uring/uring.h" not in names("sender", "zero_copy")
 
 
 def test_every_source_file_belongs_to_a_program() -> None:

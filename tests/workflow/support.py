@@ -22,10 +22,9 @@ TIMEOUT_S = 900
 
 _TARGETS = {
     "all", "measure", "tables", "figures", "report", "profile", "cpu_budget", "datagrams",
+    "compare", "audit",
 }  # fmt: skip
-_NOT_COPIED = shutil.ignore_patterns(
-    ".*", "__pycache__", "results", "build", "*.egg-info", "node_modules"
-)
+_NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "results", "*.egg-info", "node_modules")
 
 # Eight short repetitions on the testbed that works everywhere; long enough for a busy host to let
 # both sides run in each.

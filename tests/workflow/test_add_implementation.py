@@ -1,4 +1,4 @@
-"""A new way to send: one C file and one word in the configuration, as the README says."""
+"""A new way to send: one C file and one word in the configuration, as CONTRIBUTING.md says."""
 
 import csv
 import shutil

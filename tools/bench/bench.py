@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from copycost.hosts.lock import host_lock_path, measurement_lock
 from copycost.hosts.placement import place
+from copycost.measure.claim import Claim, claimed
 from copycost.testbeds.testbed import Testbed, open_testbed
 from tools.bench.iperf import Stream
 from tools.bench.pair import Programs, message_ns, received_rate, run_pair
@@ -31,7 +31,7 @@ class Bench:
 
     testbed: Testbed
     programs: Programs
-    lock_fd: int
+    claim: Claim
     rounds: int
     most_rounds: int
     stream: Stream
@@ -39,11 +39,11 @@ class Bench:
 
     def pair_rate(self, sender: str, stream: Stream) -> float:
         """Run our pair and return what was received [bit/s]."""
-        return received_rate(run_pair(self.testbed, self.programs, sender, stream, self.lock_fd))
+        return received_rate(run_pair(self.claim, self.testbed, self.programs, sender, stream))
 
     def message_ns(self, sender: str, stream: Stream) -> float:
         """Run our pair and return the sender's time per message [ns]."""
-        return message_ns(run_pair(self.testbed, self.programs, sender, stream, self.lock_fd))
+        return message_ns(run_pair(self.claim, self.testbed, self.programs, sender, stream))
 
     def in_rounds(
         self, contenders: Mapping[str, Callable[[], float]], first: int, end: int
@@ -80,7 +80,7 @@ def open_bench(
     """
     programs = Programs(folder)
     programs.build(["two_copy", "null"], root)
-    cpus = place(None, None)
-    stream = Stream(0, 0, 1, duration_s, cpus.sender_cpus, cpus.receiver_cpus)
-    with measurement_lock(host_lock_path()) as lock, open_testbed("veth") as testbed:
-        yield Bench(testbed, programs, lock.fd, rounds, most_rounds, stream, seed)
+    with claimed("bench") as claim, open_testbed("veth", claim.machine) as testbed:
+        cpus = place(claim.machine, None, None)
+        stream = Stream(0, 0, 1, duration_s, cpus.sender_cpus, cpus.receiver_cpus)
+        yield Bench(testbed, programs, claim, rounds, most_rounds, stream, seed)

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from copycost.build.toolchain import compile_program
-from copycost.config.config import Settings, Study
-from copycost.drivers.failure import Verdict
-from copycost.drivers.programs.attempt import Measurement, run_attempt
-from copycost.drivers.programs.task import Task
+from copycost.config.settings import Mode, Settings
+from copycost.drivers.programs.driver import Programs as OurPrograms
+from copycost.drivers.protocol import NoMeasurement, Payload, Scene
 from copycost.errors import HostError
 from copycost.grid.cells import Cell
-from copycost.grid.conditions import HOT, RECV
 from copycost.hosts.placement import Placement
+from copycost.measure.claim import Claim
 from copycost.testbeds.testbed import Testbed
 from tools.bench.iperf import Stream
 
-_IO_TIMEOUT_S = 10.0
+# one hot message needs no size of a cache
+_NO_FACTS = {"cpu": {"caches": {"llc_bytes": None}}}
 # names of a strategy's sender that takes no service-time samples end with this
 BARE = "_bare"
 
@@ -50,84 +50,72 @@ class Programs:
 
 
 def run_pair(
+    claim: Claim,
     testbed: Testbed,
     programs: Programs,
     sender: str,
     stream: Stream,
-    lock_fd: int,
-    study: Study = "streams",
-) -> Measurement:
+    mode: Mode = "stream",
+) -> Payload:
     """Run a sender and a receiver for one window.
 
     Parameters
     ----------
+    claim : Claim
+        Keeps other measurements off.
     sender : str
         A strategy, or one with `BARE` behind it.
-    study : str
+    mode : str
         Whether messages stream, or each waits for its reply.
-    lock_fd : int
-        The host-wide lock against other measurements.
 
     Raises
     ------
     HostError
         If one of them fails; the message holds what it said.
     """
-    task = Task(
+    scene = Scene(
         cell=Cell(
-            study=study,
-            testbed=testbed.kind,
-            implementation=sender.removesuffix(BARE),
-            msg_bytes=stream.msg_bytes,
-            n_threads=stream.n_streams,
-            working_set=HOT,
-            receiver=RECV,
-            rep=1,
+            "streams",
+            testbed.kind,
+            sender.removesuffix(BARE),
+            stream.msg_bytes,
+            stream.n_streams,
         ),
-        settings=Settings(
-            warmup_s=stream.warmup_s,
-            duration_s=stream.duration_s,
-            congestion_control="cubic",
-            tcp_nodelay="kernel",
-            send_buffer_bytes=None,
-            receive_buffer_bytes=None,
-            sender_cpus=stream.sender_cpus,
-            receiver_cpus=stream.receiver_cpus,
-            fresh=False,
-            interval_us=0,
-        ),
-        sender=programs.sender(sender),
-        receiver=programs.receiver,
-        ring_bytes=0,
-        host={},
-        io_timeout_s=_IO_TIMEOUT_S,
-        parent_fds=(),
-        lock_fd=lock_fd,
+        settings=Settings(stream.warmup_s, stream.duration_s, "cubic", mode=mode),
+        facts=_NO_FACTS,
+        machine=claim.machine,
+        placement=Placement(stream.sender_cpus, stream.receiver_cpus),
+        testbed=testbed,
+        waiting=claim.waiting,
+        around=lambda _side, launch: launch,
     )
-    placement = Placement(stream.sender_cpus, stream.receiver_cpus)
-    outcome = run_attempt(task, placement, testbed, None)
-    if isinstance(outcome, Verdict):
-        raise HostError(f"bench: {sender} failed: {outcome.reason}")
-    return outcome
+    driver = OurPrograms(programs.sender(sender), programs.receiver)
+    try:
+        with driver.traffic(scene) as traffic:
+            window = traffic.open_window(stream.warmup_s, stream.duration_s)
+            traffic.watch_until(window.start_ns, "window")
+            traffic.watch_until(window.end_ns, "drain")
+            return traffic.finish()
+    except NoMeasurement as error:
+        raise HostError(f"bench: {sender} failed: {error.verdict.reason}") from error
 
 
-def received_rate(measured: Measurement) -> float:
+def received_rate(measured: Payload) -> float:
     """Return what the receiver got in its window [bit/s]."""
-    assert measured.receiver is not None, "our pair always has one"
-    window = measured.receiver["window"]
-    received_bytes = measured.receiver["in_window"]["bytes"]
+    receiver = measured.entry["receiver"]
+    window, received_bytes = receiver["window"], receiver["in_window"]["bytes"]
     return float(received_bytes * 8e9 / (window["end_ns"] - window["start_ns"]))
 
 
-def message_ns(measured: Measurement) -> float:
+def message_ns(measured: Payload) -> float:
     """Return the time of a sending thread per message [ns]."""
-    window = measured.sender["window"]
-    n_threads = len(measured.sender["threads"])
-    messages = measured.sender["in_window"]["messages"]
+    window = measured.entry["sender"]["window"]
+    n_threads = len(measured.entry["sender"]["threads"])
+    messages = measured.entry["sender"]["in_window"]["messages"]
     return float(n_threads * (window["end_ns"] - window["start_ns"]) / messages)
 
 
-def median_round_trip_ns(measured: Measurement) -> float:
+def median_round_trip_ns(measured: Payload) -> float:
     """Return the median time from a request to its reply [ns].
 
     Raises
@@ -135,7 +123,7 @@ def median_round_trip_ns(measured: Measurement) -> float:
     HostError
         If the window holds no round trip.
     """
-    median_ns = measured.sender["round_trip"]["p50_ns"]
+    median_ns = measured.entry["sender"]["round_trip"]["p50_ns"]
     if median_ns is None:
         raise HostError("bench: no round trip fitted into the window; make it longer (--seconds)")
     return float(median_ns)

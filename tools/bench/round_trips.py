@@ -43,7 +43,7 @@ def contenders_of(bench: Bench, stream: Stream) -> dict[str, Callable[[], float]
     def ours(placed: Stream) -> float:
         return median_round_trip_ns(
             run_pair(
-                bench.testbed, bench.programs, "two_copy", placed, bench.lock_fd, "round_trips"
+                bench.claim, bench.testbed, bench.programs, "two_copy", placed, "request_response"
             )
         )
 

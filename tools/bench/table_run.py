@@ -46,7 +46,7 @@ def table_rows(folder: Path, records: list[Record]) -> Iterator[Row]:
 def measured_one(records: list[Record]) -> Record:
     """Return the first record of a stream that was measured, on both sides."""
     for record in records:
-        if record["study"] == "streams" and record["receiver"] is not None:
+        if record["study"] == "streams" and (record["driver"] or {}).get("receiver"):
             return record
     reasons = [record["reason"] for record in records if record["reason"]]
     why = reasons[0] if reasons else "there are none"

@@ -1,13 +1,16 @@
 """Running another benchmark's server and client on our testbed."""
 
-import shutil
-import subprocess
+import time
 from collections.abc import Sequence
 
 from copycost.errors import HostError
+from copycost.hosts.host import Program
+from copycost.hosts.launch import Launch
 from copycost.testbeds.testbed import Testbed
 
 _SLACK_S = 15.0
+_READY_TIMEOUT_S = 10.0
+_POLL_S = 0.01
 
 
 def client_output(
@@ -37,34 +40,23 @@ def client_output(
     HostError
         If the program is missing, its server does not start, or its client does not end.
     """
-    if shutil.which(program) is None:
+    here = testbed.hosts["receiver"]
+    if here.find_tool(program) is None:
         raise HostError(f"{program} was not found; install the package {program}")
-    with testbed.inside("receiver"):
-        process = subprocess.Popen(
-            server, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+    process = here.start(Launch(tuple(server), program, dies_with_us=True))
     try:
         _wait_until_ready(process, program, ready)
-        with testbed.inside("sender"):
-            return subprocess.run(
-                client,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=duration_s + _SLACK_S,
-            ).stdout
-    except subprocess.TimeoutExpired as error:
-        raise HostError(f"{program}: the client did not end within {error.timeout:g} s") from error
+        return testbed.hosts["sender"].run(client, timeout_s=duration_s + _SLACK_S).stdout
     finally:
-        process.kill()
-        process.communicate()
+        process.end()
+        process.close()
 
 
-def _wait_until_ready(server: subprocess.Popen[str], program: str, ready: str) -> None:
-    """Read the server's lines until it is ready; its end is the end of the lines."""
-    said = []
-    for line in server.stdout or ():
-        said.append(line.strip())
-        if ready in line:
-            return
-    raise HostError(f"{program}: the server did not start: {' '.join(said) or 'it said nothing'}")
+def _wait_until_ready(server: Program, program: str, ready: str) -> None:
+    """Wait for a line of the server's; one that ends has said why."""
+    deadline_s = time.monotonic() + _READY_TIMEOUT_S
+    while ready not in (said := server.output() + server.errors()):
+        if server.poll() is not None or time.monotonic() > deadline_s:
+            lines = " ".join(said.split()) or "it said nothing"
+            raise HostError(f"{program}: the server did not start: {lines}")
+        time.sleep(_POLL_S)

@@ -37,3 +37,22 @@ class Unavailable(HostError):
 
 class DataError(CopycostError):
     """Records or tables contradict their definition, or each other."""
+
+
+class CannotStart(HostError):
+    """A program could not be executed.
+
+    Attributes
+    ----------
+    path
+        Of the program, or of the wrapper that was to run it.
+    """
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path}: cannot be started: {why}")
+        self.path = path
+        self.why = why
+
+
+class MeasurementStopped(CopycostError):
+    """The measurement was called off from outside: it leaves no record, and nothing else."""

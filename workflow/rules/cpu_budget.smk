@@ -1,37 +1,27 @@
-# What bitrate a CPU budget buys. A chapter of the report where it is enabled or was measured.
+# What bitrate a CPU budget buys. A chapter of the report where it is enabled.
 #
 #   snakemake --cores 1 cpu_budget
 from copycost.config import cpu_budget as budget
-from copycost.build.programs import programs_of
-from copycost.config.driven import priority_of
 
-BUDGET_RECORDS = CONFIG.cpu_budget.paths()
-BUDGET_FIGURES = [f"results/figures/cpu_budget/{name}" for name in budget.FIGURES]
-
-if entry.is_chapter(CONFIG, "cpu_budget"):
-    REPORT_CHAPTERS["cpu_budget"] = "results/cpu_budget/facts.json"
-    REPORT_FIGURES += BUDGET_FIGURES
+BUDGET_RECORDS = [cell.path for cell in CONFIG.cpu_budget.cells()]
+BUDGET = chapters.cpu_budget_chapter(CONFIG)
 
 
 rule run_budget:
     input:
-        unpack(programs_of),
+        sender=sender_of,
+        receiver=receiver_of,
         host="results/host.json",
     output:
-        record=budget.BudgetCell.pattern_of_record(),
+        record=record_pattern(budget.STUDY),
     log:
-        f"results/logs/run_budget/{budget.BudgetCell.pattern}.log",
-    wildcard_constraints:
-        driver=r"[a-z]\w*",
-        limiter="cgroup|cpulimit",
-        n_streams=r"[1-9]\d*",
-        limit_percent=r"[1-9]\d*",
-    priority: lambda wildcards: priority_of(wildcards, CONFIG.measure.order_seed)
+        f"results/logs/run_budget/{pattern_of(budget.STUDY)}.log",
+    priority: lambda wildcards: cell_priority(Cell.from_words(budget.STUDY, **wildcards), ORDER_SEED)
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
         code=CODE_OF_DRIVERS,
-        settings=CONFIG.cpu_budget.settings(CONFIG.measure).as_params(),
+        settings=CONFIG.cpu_budget.settings(CONFIG.measure.settings()).as_params(),
     script:
         "../scripts/run_budget.py"
 
@@ -55,9 +45,9 @@ rule compute_budget_facts:
         host="results/host.json",
         published="data/published/cpu-overhead-tcp.csv",
         # function shares, where they were measured too, say what more streams cost
-        profile=REPORT_CHAPTERS.get("profile", []),
+        profile=PROFILE_FACTS,
     output:
-        facts="results/cpu_budget/facts.json",
+        facts=BUDGET.facts,
     log:
         "results/logs/cpu_budget/facts.log",
     params:
@@ -88,5 +78,5 @@ rule draw_budget:
 rule cpu_budget:
     input:
         facts=rules.compute_budget_facts.output.facts,
-        figures=[f"{figure}.svg" for figure in BUDGET_FIGURES],
+        figures=[f"{figure}.svg" for figure in BUDGET.figures],
         records=BUDGET_RECORDS,

@@ -6,9 +6,11 @@ ORDER_SEED = CONFIG.measure.order_seed
 # What decides what is measured: an edit measures everything again, so these rooms and no more. As
 # digests, since a hundred more inputs of each of thousands of jobs take Snakemake long.
 _ROOMS = ["hosts", "measure", "observers", "perf", "testbeds"]
-CODE_OF_PROGRAMS = entry.digest_of(files_of(*_ROOMS, "drivers/programs"))
-CODE_OF_DRIVERS = entry.digest_of(files_of(*_ROOMS, "drivers"))
-RAW_RECORD = f"{RAW_ROOT}/{CELL_PATTERN}.json"
+CODE_OF_PROGRAMS = dependencies.digest_of(files_of(*_ROOMS, "drivers/programs"))
+CODE_OF_DRIVERS = dependencies.digest_of(files_of(*_ROOMS, "drivers"))
+# Two studies in one rule: they differ in their settings alone.
+RAW_PATTERN = pattern_of("streams").replace("streams/", "{study}/", 1)
+RAW_RECORD = f"{RAW_ROOT}/{RAW_PATTERN}.json"
 
 # For rules that use what memory costs: nothing where the configuration does not ask for it.
 MEMORY = ["results/memory.json"] if CONFIG.measure.memory_floor else []
@@ -33,7 +35,9 @@ rule run_cell:
     output:
         record=RAW_RECORD,
     log:
-        f"results/logs/run_cell/{CELL_PATTERN}.log",
+        f"results/logs/run_cell/{RAW_PATTERN}.log",
+    wildcard_constraints:
+        study="streams|round_trips",
     priority: lambda wildcards: cell_priority(Cell.from_words(**wildcards), ORDER_SEED)
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores

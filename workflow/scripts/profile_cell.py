@@ -3,29 +3,29 @@
 import json
 from pathlib import Path
 
-from copycost.config.config import Settings
+from copycost.config.settings import Settings
+from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
+from copycost.records.record import write_record
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.profile_words import tell
 from copycost.snakefile.progress import count_in, pace_of_profile, say
+from copycost.snakefile.results import line_of
 from copycost.studies.profile.folded import write_folded
-from copycost.studies.profile.record import write_record
-from copycost.studies.profile.repetition import Programs, profile_repetition
+from copycost.studies.profile.repetition import profile_repetition
 
 log_to_file(snakemake.log[0])
 given, params = snakemake.input, snakemake.params
-programs = Programs(
-    Path(given.sender) if given.sender else None, Path(given.receiver) if given.receiver else None
-)
+cell = Cell.from_path(snakemake.output.record)
+programs = (Path(each) if each else None for each in (given.sender, given.receiver))
 profiled = profile_repetition(
-    Cell.from_words("profile", **snakemake.wildcards),
+    cell,
     Settings.from_params(params.settings),
     json.loads(Path(given.host).read_text(encoding="utf-8")),
-    programs,
+    driver_of(cell.implementation, *programs),
     params.event,
     params.frequency_hz,
 )
 write_folded(profiled.stacks, Path(snakemake.output.folded))
 write_record(profiled.record, Path(snakemake.output.record))
-pace = pace_of_profile(snakemake.wildcards.implementation)
-say(count_in(tell(profiled.record), pace, params.settings))
+pace = pace_of_profile(cell.implementation)
+say(count_in(line_of(profiled.record), pace, params.settings))

@@ -3,24 +3,24 @@
 import json
 from pathlib import Path
 
-from copycost.config.cpu_budget import BudgetCell, BudgetSettings
+from copycost.config.settings import Settings
+from copycost.drivers.choice import driver_of
+from copycost.grid.cells import Cell
+from copycost.records.record import write_record
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import DRIVEN, count_in, say
+from copycost.snakefile.results import line_of
 from copycost.studies.cpu_budget.repetition import measure_budget
-from copycost.studies.driven.record import write
-from copycost.studies.driven.telling import line_of
-from copycost.wording.plurals import plural
 
 log_to_file(snakemake.log[0])
-cell = BudgetCell.from_path(snakemake.output.record)
-programs = [snakemake.input.get(side) for side in ("sender", "receiver")]
+given, settings = snakemake.input, snakemake.params.settings
+cell = Cell.from_path(snakemake.output.record)
+programs = (Path(each) if each else None for each in (given.sender, given.receiver))
 record = measure_budget(
     cell,
-    BudgetSettings.from_params(snakemake.params.settings),
-    json.loads(Path(snakemake.input.host).read_text(encoding="utf-8")),
-    programs=tuple(Path(program) for program in programs if program),
+    Settings.from_params(settings),
+    json.loads(Path(given.host).read_text(encoding="utf-8")),
+    driver_of(cell.implementation, *programs),
 )
-write(record, Path(snakemake.output.record))
-what = f"{cell.testbed} {cell.driver} {plural(cell.n_streams, 'stream')} at {cell.limit_percent} %"
-line = line_of(f"{what} by {cell.limiter}", record)
-say(count_in(line, DRIVEN, snakemake.params.settings))
+write_record(record, Path(snakemake.output.record))
+say(count_in(line_of(record), DRIVEN, settings))

@@ -3,21 +3,25 @@
 import json
 from pathlib import Path
 
-from copycost.config.config import Settings
+from copycost.config.settings import Settings
+from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
-from copycost.measure.repetition import measure_repetition
+from copycost.measure.repetition import Task, measure_repetition
 from copycost.records.record import write_record
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.progress import say, tell
+from copycost.snakefile.progress import STREAMS, count_in, say
+from copycost.snakefile.results import line_of
 
 log_to_file(snakemake.log[0])
+given, settings = snakemake.input, snakemake.params.settings
 cell = Cell.from_path(snakemake.output.record)
-record = measure_repetition(
+programs = (Path(each) if each else None for each in (given.sender, given.receiver))
+task = Task(
     cell,
-    Settings.from_params(snakemake.params.settings),
-    json.loads(Path(snakemake.input.host).read_text(encoding="utf-8")),
-    sender=Path(snakemake.input.sender),
-    receiver=Path(snakemake.input.receiver) if snakemake.input.receiver else None,
+    Settings.from_params(settings),
+    json.loads(Path(given.host).read_text(encoding="utf-8")),
+    driver_of(cell.implementation, *programs),
 )
+record = measure_repetition(task)
 write_record(record, Path(snakemake.output.record))
-say(tell(cell, record))
+say(count_in(line_of(record), STREAMS, settings))

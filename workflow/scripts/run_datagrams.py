@@ -3,24 +3,24 @@
 import json
 from pathlib import Path
 
-from copycost.config.datagrams import DatagramCell
-from copycost.config.driven import DrivenSettings
+from copycost.config.settings import Settings
+from copycost.drivers.choice import driver_of
+from copycost.grid.cells import Cell
+from copycost.records.record import write_record
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import DRIVEN, count_in, say
+from copycost.snakefile.results import line_of
 from copycost.studies.datagrams.repetition import measure_datagrams
-from copycost.studies.driven.record import write
-from copycost.studies.driven.telling import line_of
-from copycost.wording.plurals import plural
 
 log_to_file(snakemake.log[0])
-cell = DatagramCell.from_path(snakemake.output.record)
-programs = [snakemake.input.get(side) for side in ("sender", "receiver")]
+given, settings = snakemake.input, snakemake.params.settings
+cell = Cell.from_path(snakemake.output.record)
+programs = (Path(each) if each else None for each in (given.sender, given.receiver))
 record = measure_datagrams(
     cell,
-    DrivenSettings.from_params(snakemake.params.settings),
-    json.loads(Path(snakemake.input.host).read_text(encoding="utf-8")),
-    programs=tuple(Path(program) for program in programs if program),
+    Settings.from_params(settings),
+    json.loads(Path(given.host).read_text(encoding="utf-8")),
+    driver_of(cell.implementation, *programs),
 )
-write(record, Path(snakemake.output.record))
-what = f"{cell.testbed} {cell.driver} {cell.datagram_bytes} B {plural(cell.n_streams, 'stream')}"
-say(count_in(line_of(what, record), DRIVEN, snakemake.params.settings))
+write_record(record, Path(snakemake.output.record))
+say(count_in(line_of(record), DRIVEN, settings))

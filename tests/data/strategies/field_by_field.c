@@ -4,9 +4,9 @@
  * Path of the bytes: as with one_copy, but with a system call for each field. MSG_MORE (send(2))
  * keeps the kernel from making a segment of each.
  */
-#include <errno.h>
 #include <sys/socket.h>
 
+#include "send_message.h"
 #include "strategy.h"
 
 static int field_by_field_setup(struct stream *stream)
@@ -20,15 +20,13 @@ static int send_field(struct stream *stream, const struct iovec *field, int flag
     size_t sent_bytes = 0;
     while (sent_bytes < field->iov_len) {
         const char *rest = (const char *)field->iov_base + sent_bytes;
-        const ssize_t n = send(stream->fd, rest, field->iov_len - sent_bytes, flags);
-        count(stream->counters, COUNT_DATA_CALLS, 1);
-        if (n < 0 && errno != EINTR) {
-            return fail(stream->failure, errno, "field_by_field: send on fd %d", stream->fd);
+        const ssize_t n =
+            count_sent(stream, send(stream->fd, rest, field->iov_len - sent_bytes, flags), "send");
+        if (n < 0) {
+            return (int)n;
         }
-        if (n > 0) {
-            count(stream->counters, COUNT_BYTES, (uint64_t)n);
-            sent_bytes += (size_t)n;
-        }
+        sent_bytes += (size_t)n;
+        count(stream->counters, COUNT_SHORT_WRITES, n > 0 && sent_bytes < field->iov_len ? 1 : 0);
     }
     return 0;
 }

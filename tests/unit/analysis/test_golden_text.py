@@ -103,6 +103,7 @@ def verdicts_of(name: str, condition: str) -> str:
     return f"{name}, {condition}: {', '.join(f'{key} {said}' for key, said in decided.items())}\n"
 
 
+@pytest.mark.slow
 def test_scenarios_have_the_verdicts_that_they_were_made_for() -> None:
     text = "".join(
         verdicts_of(name, condition)

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from copycost.hosts.process_usage import usage_of
-from copycost.observers import cgroups
-from copycost.observers.cgroup_hierarchy import (
+from copycost.hosts import cgroups
+from copycost.hosts.cgroup_hierarchy import (
     Hierarchy,
     LimiterUnavailable,
     candidate_hierarchies,
     find_hierarchy,
 )
-from copycost.observers.cgroups import PREFIX, cpu_group, remove_stale_groups
+from copycost.hosts.cgroups import PREFIX, cpu_group, remove_stale_groups
+from copycost.hosts.process_usage import usage_of
 
 WORKFLOW = Path(__file__).parents[3] / "workflow"
 SPIN = [sys.executable, "-S", "-c", "while True: pass"]
@@ -101,7 +101,7 @@ def test_version_2_is_told_and_tells_in_its_own_files(tmp_path: Path) -> None:
     assert (tmp_path / "cpu.max").read_text() == "max\n"
 
 
-_FIND = "from copycost.observers.cgroup_hierarchy import find_hierarchy; find_hierarchy()"
+_FIND = "from copycost.hosts.cgroup_hierarchy import find_hierarchy; find_hierarchy()"
 
 
 @pytest.mark.needs_root
@@ -157,8 +157,8 @@ def test_what_is_still_inside_goes_back_to_where_it_came_from() -> None:
 _HOLDER = """
 import sys, subprocess, time
 sys.path.insert(0, sys.argv[1])
-from copycost.observers import cgroups
-from copycost.observers.cgroup_hierarchy import find_hierarchy
+from copycost.hosts import cgroups
+from copycost.hosts.cgroup_hierarchy import find_hierarchy
 if sys.argv[2] == "unwatched":
     cgroups._WATCHER = "exit 0"
 with cgroups.cpu_group(find_hierarchy(), 20) as group:

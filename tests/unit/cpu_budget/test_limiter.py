@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from copycost.hosts.cgroup_hierarchy import LimiterUnavailable
 from copycost.hosts.process_usage import usage_of
-from copycost.observers.cgroup_hierarchy import LimiterUnavailable
 from copycost.observers.cpu_limit import open_limiter
 from copycost.studies.cpu_budget.table import judge_limit
 

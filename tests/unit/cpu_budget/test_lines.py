@@ -8,10 +8,10 @@ import pytest
 from budgets import Study, Truth, facts_of, table_of
 
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.cpu_budget.lines import linear_range
 from copycost.studies.cpu_budget.plan import plan_for
 from copycost.studies.cpu_budget.points import points_of
-from copycost.studies.cpu_budget.table import COLUMNS
 
 SETTINGS = StatisticsSettings(0.95, 500, 1)
 
@@ -146,7 +146,7 @@ def test_a_table_without_measurements_has_facts() -> None:
 def test_points_of_a_table_from_disk_are_the_same() -> None:
     table = table_of(Study(repetitions=2))
     again = pd.read_csv(StringIO(table.to_csv(index=False)))
-    assert list(again.columns) == list(COLUMNS)
+    assert list(again.columns) == list(CPU_BUDGET.names)
     first, second = (points_of(rows, SETTINGS) for rows in (table, again))
     assert [p.bits_per_s for p in first] == [p.bits_per_s for p in second]
     assert [p.saturated for p in first] == [p.saturated for p in second]

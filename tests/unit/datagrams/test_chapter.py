@@ -28,7 +28,7 @@ def profile() -> dict[str, object]:
             {"title": "Protocol", "own": {"share": {"median": 0.3}}},
         ]
         return {
-            "implementation": "iperf3_udp", "testbed": "veth_udp", "condition": "veth_udp",
+            "implementation": "iperf3", "testbed": "veth_udp", "condition": "veth_udp",
             "n_threads": 1, "msg_bytes": size, "sides": {"sender": {"categories": rows}},
         }  # fmt: skip
 

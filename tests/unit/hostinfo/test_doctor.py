@@ -11,13 +11,13 @@ from copycost.doctor import command as doctor
 from copycost.doctor.collect import collect_host
 from copycost.doctor.finding import Finding
 from copycost.doctor.findings import judge_host
+from copycost.doctor.perf_events import read_perf
 from copycost.doctor.testbeds import TestbedFacts
 from copycost.hosts.facts.cpu import read_cpu
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.identity import host_identity
 from copycost.hosts.facts.kernel import read_kernel
 from copycost.hosts.facts.net import read_memory, read_net
-from copycost.hosts.facts.perf_events import read_perf
 
 from .conftest import FakePerf, HostTree
 

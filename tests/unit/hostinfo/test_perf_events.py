@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from copycost.doctor.perf_events import PerfFacts, read_perf
 from copycost.hosts.facts import tools
 from copycost.hosts.facts.files import HostFiles, Unknowns
-from copycost.hosts.facts.perf_events import PERF_EVENTS, PerfFacts, read_perf
+from copycost.perf.events import PERF_EVENTS
 
 from .conftest import FakePerf, HostTree
 

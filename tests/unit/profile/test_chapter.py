@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -129,7 +127,7 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
             *(Cell("iperf3", {"sender": SENDER, "receiver": RECEIVER}, testbed=testbed,
                    msg_bytes=131072, n_threads=n)
               for testbed in ("loopback", "veth") for n in (1, 2)),
-            *(Cell("iperf3_udp", {"sender": UDP_SENDER, "receiver": UDP_RECEIVER},
+            *(Cell("iperf3", {"sender": UDP_SENDER, "receiver": UDP_RECEIVER},
                    testbed="veth_udp", msg_bytes=size) for size in (64, 65507)),
         ],
         {"differences": ()},
@@ -205,8 +203,7 @@ MACROS: dict[str, tuple[Of, tuple[str, ...]]] = {
 @cache
 def _facts(name: str) -> dict[str, Any]:
     cells, changes = SCENARIOS[name]
-    with TemporaryDirectory() as folder:
-        return facts_of(cells, Path(folder), **changes)
+    return facts_of(cells, **changes)
 
 
 @pytest.mark.parametrize("name", MACROS)
@@ -239,31 +236,27 @@ def test_a_run_that_may_not_sample_says_why() -> None:
     assert text == golden_text(TEXTS / "nothing_measured.md", text)
 
 
-def _price(
-    sender: dict[str, int], folder: Path, wobble: Sequence[float] = TWO.wobble
-) -> dict[str, Any]:
+def _price(sender: dict[str, int], wobble: Sequence[float] = TWO.wobble) -> dict[str, Any]:
     two = replace(TWO, wobble=wobble)
-    facts = facts_of([two, replace(ZERO, stacks={**ZERO.stacks, "sender": sender})], folder)
+    facts = facts_of([two, replace(ZERO, stacks={**ZERO.stacks, "sender": sender})])
     price: dict[str, Any] = facts["differences"][0]["price"]
     return price
 
 
-def test_copying_that_is_gone_was_spared_however_much_it_varied(tmp_path: Path) -> None:
+def test_copying_that_is_gone_was_spared_however_much_it_varied() -> None:
     restless = (1.0, 4.0, 1.5)
-    spared = _price(ZERO_COPY, tmp_path / "gone", wobble=restless)["spared"]
+    spared = _price(ZERO_COPY, wobble=restless)["spared"]
     assert (spared["direction"], spared["low"]) == ("grew", 0.0)
     some_left = _changed(ZERO_COPY, _copy_from_iter=10)
-    spared = _price(some_left, tmp_path / "left", wobble=restless)["spared"]
+    spared = _price(some_left, wobble=restless)["spared"]
     assert spared["direction"] == "no change seen"
     assert spared["low"] < 0.0
 
 
-def test_work_within_other_work_is_paid_for_once(tmp_path: Path) -> None:
+def test_work_within_other_work_is_paid_for_once() -> None:
     nested = {stack.replace("skb_copy_ubufs", "msg_zerocopy_complete_[k];skb_copy_ubufs"): share
               for stack, share in ZERO_COPY.items()}  # fmt: skip
-    flat, deep = (
-        _price(sender, tmp_path / name) for name, sender in (("flat", ZERO_COPY), ("deep", nested))
-    )
+    flat, deep = (_price(sender) for sender in (ZERO_COPY, nested))
     assert deep["paid"]["mean"] == pytest.approx(flat["paid"]["mean"])
     assert deep["paid"]["mean"] == pytest.approx(sum(p["cost"]["mean"] for p in deep["parts"]))
 
@@ -275,8 +268,8 @@ def _text(facts: dict[str, Any]) -> str:
     return chapter("profile", facts, names)
 
 
-def test_the_text_names_only_figures_that_are_drawn(tmp_path: Path) -> None:
-    facts = facts_of([TWO, ZERO], tmp_path)
+def test_the_text_names_only_figures_that_are_drawn() -> None:
+    facts = facts_of([TWO, ZERO])
     drawn = figure_names(cell_keys(config()), config().profile.differences)
     for line in _text(facts).splitlines():
         if "(assets/profile/" in line:

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from sample_records import on_sink, sample_record
 
-from copycost.hosts.facts.perf_events import PERF_EVENTS
+from copycost.perf.events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, SIDES
 from copycost.records.derive import Row, derive_row
 from copycost.records.record import Record, read_record
@@ -126,7 +126,8 @@ def test_datagrams_that_a_receiver_did_not_get_are_lost() -> None:
 
 def test_bytes_that_were_mapped_are_a_share_of_those_received() -> None:
     record = sample_record(receiver="mmap")
-    record["receiver"]["in_window"]["mapped_bytes"] = 655_000_000
+    for part in ("in_window", "total"):
+        record["receiver"][part]["mapped_bytes"] = 655_000_000
     assert row_of(record)["mapped_share"] == 0.5
 
 
@@ -196,7 +197,9 @@ def test_one_event_in_user_mode_only_marks_the_row() -> None:
 
 def test_nothing_received_gives_no_infinite_cost() -> None:
     record = sample_record()
-    record["receiver"]["in_window"] |= {"bytes": 0, "first_half_bytes": 0}
+    for side in ("sender", "receiver"):
+        record[side]["in_window"] |= {"bytes": 0, "first_half_bytes": 0}
+        record[side]["threads"][0]["bytes"] = 0
     record["sender"]["in_window"]["messages"] = 0
     row = row_of(record)
     assert row["throughput_bits_per_s"] == 0

@@ -17,9 +17,10 @@ import pandas as pd
 from copycost.analysis.log_values import LogCube
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.config.config import Config
+from copycost.config.grid import Grid
 from copycost.config.refined import Added
 from copycost.grid.capabilities import can_exist
-from copycost.grid.cells import Cell, Grid
+from copycost.grid.cells import Cell
 from copycost.grid.conditions import Condition
 from copycost.stats.crossover import Change, Crossover, Outcome, find_crossover
 from copycost.stats.settings import StatisticsSettings

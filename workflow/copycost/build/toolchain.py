@@ -17,6 +17,10 @@ Sanitizer = Literal["address", "thread"]
 #: The part of a program that there are several of, by the folder in src that holds them.
 PART_FOLDERS: dict[Program, str] = {"sender": "strategies", "receiver": "receivers"}
 
+#: From where ``#include "..."`` names a header, seen from the project's folder, in which compilers
+#: run.
+INCLUDE_FLAGS = ("-Isrc",)
+
 LANGUAGE_FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-pthread")
 WARNING_FLAGS = (
     "-Wall",
@@ -211,7 +215,7 @@ def compile_program(
         f'-DCOPYCOST_FLAGS="{shlex.join(flags)}"',
         # Debug data name no folder, so that the same sources give the same program anywhere.
         f"-ffile-prefix-map={root.resolve()}=.",
-        "-Isrc",
+        *INCLUDE_FLAGS,
         *(str(unit.relative_to(root)) for unit in units),
         "-o",
         str(output.resolve()),

@@ -1,19 +1,19 @@
 """The configuration as typed values.
 
-Kept free of the validator (`copycost.config.check`), since the measuring process imports it too
-and its start-up time is paid at every repetition.
+Kept free of the validator (`copycost.config.check`) and of cattrs (`copycost.config.structure`),
+since the measuring process imports it too and its start-up time is paid at every repetition.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self, cast, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args
 
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
 from copycost.config.profile import Profile
 from copycost.config.report import Report, Statistics
+from copycost.config.settings import NoDelay, Settings
 
-NoDelay = Literal["kernel", "on", "off"]
 Study = Literal["streams", "round_trips"]
 STUDIES: tuple[Study, ...] = get_args(Study)
 
@@ -50,19 +50,6 @@ class Streams:
     receivers: tuple[str, ...]
     extra_repetitions: int
 
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return the grid that a checked section states."""
-        return cls(
-            implementations=tuple(section["implementations"]),
-            testbeds=tuple(section["testbeds"]),
-            msg_bytes=tuple(int(size) for size in section["msg_bytes"]),
-            n_threads=tuple(int(count) for count in section["n_threads"]),
-            working_sets=tuple(str(size) for size in section["working_sets"]),
-            receivers=tuple(section["receivers"]),
-            extra_repetitions=int(section["extra_repetitions"]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class RoundTrips:
@@ -83,16 +70,6 @@ class RoundTrips:
     msg_bytes: tuple[int, ...]
     n_threads: tuple[int, ...]
 
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return the grid that a checked section states."""
-        return cls(
-            implementations=tuple(section["implementations"]),
-            testbeds=tuple(section["testbeds"]),
-            msg_bytes=tuple(int(size) for size in section["msg_bytes"]),
-            n_threads=tuple(int(count) for count in section["n_threads"]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Refine:
@@ -101,11 +78,6 @@ class Refine:
     enabled: bool
     max_cells: int
 
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return what a checked section states."""
-        return cls(enabled=bool(section["enabled"]), max_cells=int(section["max_cells"]))
-
 
 @dataclass(frozen=True, slots=True)
 class Cpus:
@@ -113,50 +85,6 @@ class Cpus:
 
     sender: tuple[int, ...] | None
     receiver: tuple[int, ...] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Everything of the configuration that changes what one repetition measures.
-
-    Attributes
-    ----------
-    warmup_s, duration_s
-        Traffic before the window, and the window itself [s].
-    congestion_control
-        TCP congestion control wished for.
-    tcp_nodelay
-        What is done with TCP_NODELAY.
-    send_buffer_bytes, receive_buffer_bytes
-        Socket buffers asked for [bytes]; None leaves them to the kernel.
-    sender_cpus, receiver_cpus
-        CPU numbers to pin to in turn; None lets copycost choose.
-    fresh
-        Whether each message is rewritten before it is sent.
-    interval_us
-        From one request to the next [us]; 0 sends each when the reply before it has come. Only
-        round trips have requests, so it is 0 for all else.
-    """
-
-    warmup_s: float
-    duration_s: float
-    congestion_control: str
-    tcp_nodelay: NoDelay
-    send_buffer_bytes: int | None
-    receive_buffer_bytes: int | None
-    sender_cpus: tuple[int, ...] | None
-    receiver_cpus: tuple[int, ...] | None
-    fresh: bool = False
-    interval_us: int = 0
-
-    def as_params(self) -> dict[str, Any]:
-        """Return plain values, which Snakemake stores and compares from run to run."""
-        return asdict(self)
-
-    @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> Self:
-        """Return the settings that `as_params` gave."""
-        return cls(**params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,27 +114,6 @@ class Measure:
     memory_floor: bool
     order_seed: int
 
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return what a checked section states."""
-        return cls(
-            repetitions=int(section["repetitions"]),
-            warmup_s=float(section["warmup_s"]),
-            duration_s=float(section["duration_s"]),
-            congestion_control=section["congestion_control"],
-            tcp_nodelay=section["tcp_nodelay"],
-            send_buffer_bytes=_unless_kernel(section["send_buffer_bytes"]),
-            receive_buffer_bytes=_unless_kernel(section["receive_buffer_bytes"]),
-            cpus=Cpus(
-                sender=_unless_auto(section["cpus"]["sender"]),
-                receiver=_unless_auto(section["cpus"]["receiver"]),
-            ),
-            fresh=bool(section["fresh"]),
-            interval_us=int(section["interval_us"]),
-            memory_floor=bool(section["memory_floor"]),
-            order_seed=int(section["order_seed"]),
-        )
-
     def settings(self, study: Study = "streams") -> Settings:
         """Return the part that changes what a repetition of a study measures."""
         return Settings(
@@ -219,7 +126,8 @@ class Measure:
             sender_cpus=self.cpus.sender,
             receiver_cpus=self.cpus.receiver,
             fresh=self.fresh,
-            interval_us=self.interval_us if study == "round_trips" else 0,
+            mode="request_response" if study == "round_trips" else "stream",
+            interval_ns=self.interval_us * 1000 if study == "round_trips" else 0,
         )
 
 
@@ -245,39 +153,13 @@ class Config:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the configuration in the words of config.yaml, sizes in bytes, lists as lists."""
-        return cast("dict[str, Any]", _plain(asdict(self)))
+        from copycost.config.structure import to_plain  # not at the top: see there
+
+        return to_plain(self)
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any]) -> Self:
         """Return the configuration from what `as_dict` gave, or from a checked config file."""
-        return cls(
-            streams=Streams.from_dict(tree["streams"]),
-            udp=Streams.from_dict(tree["udp"]),
-            round_trips=RoundTrips.from_dict(tree["round_trips"]),
-            refine=Refine.from_dict(tree["refine"]),
-            profile=Profile.from_dict(tree["profile"]),
-            cpu_budget=CpuBudget.from_dict(tree["cpu_budget"]),
-            datagrams=Datagrams.from_dict(tree["datagrams"]),
-            measure=Measure.from_dict(tree["measure"]),
-            statistics=Statistics.from_dict(tree["statistics"]),
-            report=Report.from_dict(tree["report"]),
-        )
+        from copycost.config.structure import from_plain
 
-
-def _unless_kernel(size: int | str) -> int | None:
-    return None if size == KERNEL else int(size)
-
-
-def _unless_auto(cpus: Sequence[int] | str) -> tuple[int, ...] | None:
-    return None if cpus == AUTO else tuple(int(cpu) for cpu in cpus)
-
-
-def _plain(value: object, key: str = "") -> object:
-    """Return `value` with lists for tuples and the config's own words for None."""
-    if isinstance(value, dict):
-        return {name: _plain(item, name) for name, item in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if value is None:
-        return KERNEL if key.endswith("_bytes") else AUTO
-    return value
+        return from_plain(tree, cls)

@@ -1,112 +1,90 @@
-"""The section `cpu_budget` of the configuration, its grid, and the paths of its records."""
+"""The section `cpu_budget` of the configuration, and its grid."""
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from copycost.config.driven import DrivenCell, DrivenSection, DrivenSettings
+from copycost.config.settings import Settings
+from copycost.grid.cells import Cell
 
-if TYPE_CHECKING:  # which itself imports this module
-    from copycost.config.config import Measure
+STUDY = "cpu_budget"
 
-WHOLE_CPU = 100
 FIGURES = ("cpu_used", "bitrate")
 """Names of the figures, see `copycost.studies.cpu_budget.figures`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetCell(DrivenCell):
-    """One repetition of one point: so many streams, each with so much of a CPU for its sender."""
-
-    study: ClassVar[str] = "cpu_budget"
-    pattern: ClassVar[str] = (
-        "testbed={testbed}/driver={driver}/limiter={limiter}/n_streams={n_streams}"
-        "/limit_percent={limit_percent}/rep={rep}"
-    )
-
-    limiter: str
-    limit_percent: int
-
-    @property
-    def offered_percent(self) -> int:
-        """What all senders together may use: per cent of one CPU."""
-        return self.limit_percent * self.n_streams
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetSettings(DrivenSettings):
-    """What decides how a repetition is measured.
-
-    Attributes
-    ----------
-    message_bytes
-        Bytes per write.
-    congestion_control
-        Over TCP.
-    """
-
-    message_bytes: int
-    congestion_control: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CpuBudget(DrivenSection):
+@dataclass(frozen=True, slots=True)
+class CpuBudget:
     """The section of the configuration.
 
     Attributes
     ----------
-    limiters
+    enabled
+        Whether it is measured by the default target.
+    implementations
+        ``iperf3``, or names of strategies: our own sender.
+    testbeds, limiters
         Names.
+    n_threads
+        Parallel connections, each with a sender of its own [count].
     limit_percent
-        What each stream's sender may use: per cent of one CPU.
-    message_bytes
+        What each connection's sender may use: per cent of one CPU.
+    msg_bytes
         Bytes per write.
+    repetitions
+        Of each point [count].
+    warmup_s, duration_s
+        Traffic before the window, and the window [s].
     """
 
+    enabled: bool
+    implementations: tuple[str, ...]
+    testbeds: tuple[str, ...]
     limiters: tuple[str, ...]
+    n_threads: tuple[int, ...]
     limit_percent: tuple[int, ...]
-    message_bytes: int
+    msg_bytes: int
+    repetitions: int
+    warmup_s: float
+    duration_s: float
 
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return what a checked section states."""
-        return cls(
-            **cls.shared_values(section),
-            limiters=tuple(section["limiters"]),
-            limit_percent=tuple(int(share) for share in section["limit_percent"]),
-            message_bytes=int(section["message_bytes"]),
-        )
+    def settings(self, run: Settings) -> Settings:
+        """Return how a repetition is measured: in its own window, else as the whole run."""
+        return own_window(run, self.warmup_s, self.duration_s)
 
-    def settings(self, measure: "Measure") -> BudgetSettings:
-        """Return what decides how a repetition is measured; placement is the whole run's."""
-        return BudgetSettings(
-            warmup_s=self.warmup_s,
-            duration_s=self.duration_s,
-            sender_cpus=measure.cpus.sender,
-            receiver_cpus=measure.cpus.receiver,
-            message_bytes=self.message_bytes,
-            congestion_control=measure.congestion_control,
-        )
-
-    def cells(self) -> tuple[BudgetCell, ...]:
+    def cells(self) -> tuple[Cell, ...]:
         """Return every repetition, round by round."""
         points = itertools.product(
             range(1, self.repetitions + 1),
             self.testbeds,
-            self.drivers,
+            self.implementations,
             self.limiters,
-            self.n_streams,
+            self.n_threads,
             self.limit_percent,
         )
         return tuple(
-            BudgetCell(
-                testbed=testbed,
-                driver=driver,
-                limiter=limiter,
-                n_streams=n_streams,
-                limit_percent=limit_percent,
+            Cell(
+                STUDY,
+                testbed,
+                implementation,
+                self.msg_bytes,
+                n_threads,
                 rep=rep,
+                limiter=limiter,
+                limit_percent=limit_percent,
             )
-            for rep, testbed, driver, limiter, n_streams, limit_percent in points
+            for rep, testbed, implementation, limiter, n_threads, limit_percent in points
         )
+
+
+def own_window(run: Settings, warmup_s: float, duration_s: float) -> Settings:
+    """Return settings with a window of a study's own, and plain sockets; CPUs are the whole run's.
+
+    The congestion control, which decides every TCP figure, stays too.
+    """
+    return Settings(
+        warmup_s,
+        duration_s,
+        run.congestion_control,
+        sender_cpus=run.sender_cpus,
+        receiver_cpus=run.receiver_cpus,
+    )

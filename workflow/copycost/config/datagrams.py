@@ -1,82 +1,66 @@
-"""The section `datagrams` of the configuration, its grid, and the paths of its records."""
+"""The section `datagrams` of the configuration, and its grid."""
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from copycost.config.driven import DrivenCell, DrivenSection, DrivenSettings
-from copycost.grid.capabilities import IPERF3
+from copycost.config.cpu_budget import own_window
+from copycost.config.settings import Settings
+from copycost.grid.capabilities import can_exist
+from copycost.grid.cells import Cell
+from copycost.grid.conditions import RECV
 
-if TYPE_CHECKING:  # which itself imports this module
-    from copycost.config.config import Measure
+STUDY = "datagrams"
 
 FIGURES = ("bitrate_and_loss", "cost")
 """Names of the figures, see `copycost.studies.datagrams.figures`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatagramCell(DrivenCell):
-    """One repetition of one point: datagrams of one size over so many streams."""
-
-    study: ClassVar[str] = "datagrams"
-    pattern: ClassVar[str] = (
-        "testbed={testbed}/driver={driver}/datagram_bytes={datagram_bytes}/n_streams={n_streams}"
-        "/rep={rep}"
-    )
-
-    datagram_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Datagrams(DrivenSection):
+@dataclass(frozen=True, slots=True)
+class Datagrams:
     """The section of the configuration.
 
     Attributes
     ----------
-    datagram_bytes
-        Sizes of the payload [bytes].
+    enabled
+        Whether it is measured by the default target.
+    implementations
+        ``iperf3``, or names of strategies: our own sender.
+    testbeds
+        Names.
+    msg_bytes
+        Payload of a datagram [bytes].
+    n_threads
+        Sockets that send [count].
+    repetitions
+        Of each point [count].
+    warmup_s, duration_s
+        Traffic before the window, and the window [s].
     """
 
-    datagram_bytes: tuple[int, ...]
+    enabled: bool
+    implementations: tuple[str, ...]
+    testbeds: tuple[str, ...]
+    msg_bytes: tuple[int, ...]
+    n_threads: tuple[int, ...]
+    repetitions: int
+    warmup_s: float
+    duration_s: float
 
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return what a checked section states."""
-        return cls(
-            **cls.shared_values(section),
-            datagram_bytes=tuple(int(size) for size in section["datagram_bytes"]),
-        )
+    def settings(self, run: Settings) -> Settings:
+        """Return how a repetition is measured: in its own window, else as the whole run."""
+        return own_window(run, self.warmup_s, self.duration_s)
 
-    def settings(self, measure: "Measure") -> DrivenSettings:
-        """Return what decides how a repetition is measured; placement is the whole run's."""
-        return DrivenSettings(
-            warmup_s=self.warmup_s,
-            duration_s=self.duration_s,
-            sender_cpus=measure.cpus.sender,
-            receiver_cpus=measure.cpus.receiver,
-        )
-
-    def cells(self) -> tuple[DatagramCell, ...]:
-        """Return every repetition, round by round.
-
-        Our own receiver needs a path of its own, so our sender is left out on loopback.
-        """
+    def cells(self) -> tuple[Cell, ...]:
+        """Return every repetition that can exist, round by round."""
         points = itertools.product(
             range(1, self.repetitions + 1),
             self.testbeds,
-            self.drivers,
-            self.datagram_bytes,
-            self.n_streams,
+            self.implementations,
+            self.msg_bytes,
+            self.n_threads,
         )
         return tuple(
-            DatagramCell(
-                testbed=testbed,
-                driver=driver,
-                datagram_bytes=datagram_bytes,
-                n_streams=n_streams,
-                rep=rep,
-            )
-            for rep, testbed, driver, datagram_bytes, n_streams in points
-            if driver == IPERF3 or testbed != "loopback"
+            Cell(STUDY, testbed, implementation, msg_bytes, n_threads, rep=rep)
+            for rep, testbed, implementation, msg_bytes, n_threads in points
+            if can_exist(implementation, testbed, msg_bytes, RECV)
         )

@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from copycost.config.config import Config
-from copycost.grid.cells import Cell, Grid
+from copycost.config.grid import Grid
+from copycost.grid.cells import Cell
 from copycost.grid.conditions import Condition
 from copycost.wording.sizes import format_size
 

@@ -1,23 +1,20 @@
 """What the schema of the configuration cannot say: rules on several values, and on this host."""
 
-import math
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from copycost.config.profile import IPERF3 as PROFILED_IPERF3
 from copycost.grid.capabilities import (
     IPERF3,
     MAX_BATCH,
     RECEIVERS,
-    SENDER_ONLY_TESTBED,
-    Transport,
     can_exist,
     capability_of,
     split_implementation,
-    transport_of,
 )
 from copycost.grid.conditions import COLD, HOT, RECV
+from copycost.grid.testbeds import Transport, receives_on, transport_of
 from copycost.wording.cpulist import format_cpu_list
 from copycost.wording.sizes import format_size
 from copycost.wording.spelling import did_you_mean
@@ -36,14 +33,13 @@ _PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
 
 _GRID_LISTS = ("implementations", "testbeds", "msg_bytes", "n_threads")
 _STREAM_LISTS = ("working_sets", "receivers")
-_BUDGET_LISTS = ("drivers", "testbeds", "limiters", "n_streams", "limit_percent")
-_DATAGRAM_LISTS = ("drivers", "testbeds", "datagram_bytes", "n_streams")
+_BUDGET_LISTS = ("implementations", "testbeds", "limiters", "n_threads", "limit_percent")
 _DRIVEN: dict[str, Transport] = {"cpu_budget": "stream", "datagrams": "datagram"}
 _LISTS: tuple[tuple[str, ...], ...] = (
     *((grid, key) for grid in GRIDS for key in _GRID_LISTS),
     *((grid, key) for grid in ("streams", "udp") for key in _STREAM_LISTS),
     *(("cpu_budget", key) for key in _BUDGET_LISTS),
-    *(("datagrams", key) for key in _DATAGRAM_LISTS),
+    *(("datagrams", key) for key in _GRID_LISTS),
     *(("profile", key) for key in (*_GRID_LISTS, *_STREAM_LISTS)),
     ("measure", "cpus", "sender"),
     ("measure", "cpus", "receiver"),
@@ -96,7 +92,7 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
         yield from _receiver_problems(sound, grid)
         yield from _working_set_problems(sound, grid, around.memory_bytes)
     for study in _DRIVEN:
-        yield from _driver_problems(sound, study, around.strategies)
+        yield from _sender_problems(sound, study, around.strategies)
     yield from _profile_problems(sound, around.strategies)
     yield from _sink_problems(sound, "profile")
     yield from _working_set_problems(sound, "profile", around.memory_bytes)
@@ -107,9 +103,9 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
 def _repeated_values(sound: Sound) -> Iterator[Problem]:
     for path in _LISTS:
         values = sound.list(*path)
-        twice = sorted({value for value in values if values.count(value) > 1})
+        twice = sorted({value for value in values if values.count(value) > 1}, key=str)
         if twice:
-            of_sizes = path[-1] in ("msg_bytes", "working_sets", "datagram_bytes")
+            of_sizes = path[-1] in ("msg_bytes", "working_sets")
             shown = (_shown_size(value) if of_sizes else str(value) for value in twice)
             yield path, f"has {', '.join(shown)} more than once, must list each value once"
 
@@ -147,25 +143,35 @@ def _implementation_problem(
     return None
 
 
-def _driver_problems(sound: Sound, study: str, strategies: Collection[str]) -> Iterator[Problem]:
-    """Yield the drivers that there are not, or that cannot send what the study needs."""
+def _sender_problems(sound: Sound, study: str, strategies: Collection[str]) -> Iterator[Problem]:
+    """Yield the senders that there are not, or that cannot send what the study needs."""
     able = [name for name in strategies if _DRIVEN[study] in capability_of(name).transports]
     known = [IPERF3, *sorted(able)]
-    drivers = sound.list(study, "drivers")
-    for name in drivers:
+    names = sound.list(study, "implementations")
+    for name in names:
         if name not in known:
             yield (
-                (study, "drivers"),
+                (study, "implementations"),
                 f"got {name!r}, must be one of {', '.join(known)}{did_you_mean(name, known)}",
             )
-    loopback_alone = study == "datagrams" and sound.list(study, "testbeds") == ["loopback"]
-    if loopback_alone and drivers and IPERF3 not in drivers:
-        yield (study, "testbeds"), "got loopback alone, must list veth_udp for our own sender"
+    testbeds, sizes = sound.list(study, "testbeds"), _sizes(sound.get(study, "msg_bytes"))
+    for name in names if testbeds and sizes else ():
+        places = itertools.product(testbeds, sizes)
+        if name in known and not any(can_exist(name, *place, RECV) for place in places):
+            yield (
+                (study, "testbeds"),
+                f"got {', '.join(testbeds)}, must list one on which {name} can send these sizes",
+            )
+
+
+def _sizes(value: object) -> Sequence[int]:
+    """Return the sizes of a section that has a list of them, or one."""
+    return value if isinstance(value, list) else [value] if isinstance(value, int) else []
 
 
 def _profile_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
     """Yield what cannot be profiled: ways to send that there are not, or not on the testbeds."""
-    known = [*PROFILED_IPERF3, *sorted(strategies)]
+    known = [IPERF3, *sorted(strategies)]
     names, testbeds = sound.list("profile", "implementations"), sound.list("profile", "testbeds")
     transports = {transport_of(testbed) for testbed in testbeds}
     for name in names:
@@ -191,8 +197,8 @@ def _profile_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Pro
 
 
 def _profiled_transports(strategy: str) -> Collection[Transport]:
-    if strategy in PROFILED_IPERF3:
-        return [PROFILED_IPERF3[strategy]]
+    if strategy == IPERF3:
+        return _PROTOCOLS
     return capability_of(strategy).transports
 
 
@@ -209,10 +215,11 @@ def _receiver_problems(sound: Sound, grid: str) -> Iterator[Problem]:
 def _sink_problems(sound: Sound, grid: str) -> Iterator[Problem]:
     """Yield the receivers that leave nothing of a sink, where nobody receives."""
     receivers = sound.list(grid, "receivers")
-    if SENDER_ONLY_TESTBED in sound.list(grid, "testbeds") and receivers and RECV not in receivers:
+    sinks = [name for name in sound.list(grid, "testbeds") if not receives_on(name)]
+    if sinks and receivers and RECV not in receivers:
         yield (
             (grid, "receivers"),
-            f"got {', '.join(receivers)}, must list {RECV} too for {SENDER_ONLY_TESTBED}, where "
+            f"got {', '.join(receivers)}, must list {RECV} too for {sinks[0]}, where "
             "nobody receives",
         )
 
@@ -241,9 +248,6 @@ def _working_set_problems(sound: Sound, grid: str, memory_bytes: int | None) -> 
 
 def _time_problems(sound: Sound) -> Iterator[Problem]:
     warmup_s, duration_s = sound.get("measure", "warmup_s"), sound.get("measure", "duration_s")
-    for key, value in (("warmup_s", warmup_s), ("duration_s", duration_s)):
-        if value is not None and not math.isfinite(value):
-            yield ("measure", key), f"got {value}, must be a number of seconds"
     if warmup_s is not None and duration_s is not None and warmup_s >= duration_s:
         yield (
             ("measure", "warmup_s"),

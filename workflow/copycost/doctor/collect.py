@@ -4,13 +4,13 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from copycost.doctor.perf_events import read_perf
 from copycost.doctor.testbeds import probe_testbeds
 from copycost.hosts.facts.cpu import read_cpu
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.identity import host_identity
 from copycost.hosts.facts.kernel import read_kernel
 from copycost.hosts.facts.net import memlock_limit, read_memory, read_net
-from copycost.hosts.facts.perf_events import read_perf
 from copycost.hosts.facts.tools import TOOLS, describe_tool
 
 SCHEMA_VERSION = 1

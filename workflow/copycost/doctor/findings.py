@@ -5,8 +5,8 @@ from typing import Any
 
 from copycost.doctor.finding import Finding, State
 from copycost.doctor.findings_machine import judge_machine
+from copycost.doctor.perf_events import RIGHTS_REMEDY
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.facts.perf_events import RIGHTS_REMEDY
 from copycost.wording.sizes import format_size
 
 # net.core.optmem_max since Linux 6.8 (commit 4944566706b2); before it was a sixth of that.

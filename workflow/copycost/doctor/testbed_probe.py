@@ -7,12 +7,12 @@ namespace, out of which there is no way back.
 
 import json
 import sys
-from pathlib import Path
 
-from copycost.hosts.namespaces import TestbedUnavailable
-from copycost.testbeds.testbed import TESTBEDS, open_testbed
+from copycost.errors import Unavailable
+from copycost.grid.testbeds import TESTBEDS
+from copycost.testbeds.testbed import open_testbed
 
-_OPTMEM_MAX = Path("/proc/sys/net/core/optmem_max")
+_OPTMEM_MAX = "proc/sys/net/core/optmem_max"
 
 
 def main() -> None:
@@ -26,11 +26,8 @@ def main() -> None:
     try:
         with open_testbed(kind) as testbed:
             answer["isolation"] = testbed.isolation
-            # This file shows the network namespace of the reading process.
-            with testbed.inside("sender"):
-                if _OPTMEM_MAX.exists():
-                    answer["optmem_max"] = int(_OPTMEM_MAX.read_text(encoding="ascii"))
-    except TestbedUnavailable as error:
+            answer["optmem_max"] = testbed.hosts["sender"].files.number(_OPTMEM_MAX)
+    except Unavailable as error:
         answer["reason"], answer["remedy"] = error.reason, error.remedy
     json.dump(answer, sys.stdout)
 

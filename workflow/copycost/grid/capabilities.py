@@ -9,9 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
 
-Transport = Literal["stream", "datagram"]
+from copycost.grid.testbeds import TESTBEDS, Transport, receives_on, transport_of
 
 #: The largest payload of a UDP datagram over IPv4 [bytes]: 65535 less 20 of IP and 8 of UDP.
 MAX_DATAGRAM_BYTES = 65507
@@ -24,12 +23,7 @@ MAX_BATCH = 256
 
 #: Who else can send: the driver that is no program of ours, by its name among the implementations.
 IPERF3 = "iperf3"
-
-#: Testbeds over UDP; all others are over TCP.
-DATAGRAM_TESTBEDS = frozenset({"sink", "veth_udp"})
-
-#: The testbed without a receiver.
-SENDER_ONLY_TESTBED = "sink"
+_IPERF3_WRITES_BYTES = 1 << 20
 
 STREAM: frozenset[Transport] = frozenset({"stream"})
 DATAGRAM: frozenset[Transport] = frozenset({"datagram"})
@@ -126,11 +120,6 @@ def capability_of(strategy: str) -> Capability:
     return CAPABILITIES.get(strategy, UNKNOWN_STRATEGY)
 
 
-def transport_of(testbed: str) -> Transport:
-    """Return what the sockets of a testbed are."""
-    return "datagram" if testbed in DATAGRAM_TESTBEDS else "stream"
-
-
 def can_exist(implementation: str, testbed: str, msg_bytes: int, receiver: str) -> bool:
     """Tell whether a cell with these can exist at all, on any host.
 
@@ -146,7 +135,13 @@ def can_exist(implementation: str, testbed: str, msg_bytes: int, receiver: str) 
     """
     strategy, batch = split_implementation(implementation)
     transport = transport_of(testbed)
-    if testbed == SENDER_ONLY_TESTBED:
+    if strategy == IPERF3:
+        # it receives in its own way, and refuses larger writes (MAX_BLOCKSIZE in its iperf.h)
+        most_bytes = _IPERF3_WRITES_BYTES if transport == "stream" else MAX_DATAGRAM_BYTES
+        return receives_on(testbed) and receiver == "recv" and msg_bytes <= most_bytes
+    if transport == "datagram" and testbed in TESTBEDS and not TESTBEDS[testbed].own_addresses:
+        return False
+    if not receives_on(testbed):
         receives = receiver == "recv"
     else:
         receives = transport in RECEIVERS.get(receiver, STREAM)

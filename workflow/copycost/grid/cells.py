@@ -1,43 +1,69 @@
-"""The grid of cells, the paths of their records, and the order in which they are measured."""
+"""Cells: the points of the studies' grids, the paths of their records, and their order."""
 
 import hashlib
-import itertools
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any, Self
 
-from copycost.config.config import Config, RoundTrips, Streams
 from copycost.errors import DataError
-from copycost.grid.capabilities import can_exist, split_implementation
+from copycost.grid.capabilities import split_implementation
 from copycost.grid.conditions import HOT, RECV, Condition
 
 RAW_ROOT = "results/raw"
 
-# Path of a record below RAW_ROOT: Hive-style folders, so that pandas, DuckDB and people read them
-# alike. One definition serves the rule's output, the grid and the reader.
-CELL_PATTERN = (
-    "{study}/testbed={testbed}/implementation={implementation}/msg_bytes={msg_bytes}"
-    "/n_threads={n_threads}/working_set={working_set}/receiver={receiver}/rep={rep}"
+WHOLE_CPU = 100
+"""The limit of a cell whose senders may use all of a CPU [%]."""
+
+UNLIMITED = "none"
+"""The limiter of a cell that nothing limits."""
+
+_STREAM = (
+    *("testbed", "implementation", "msg_bytes", "n_threads", "working_set", "receiver", "rep"),
 )
+DIMENSIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "streams": _STREAM,
+        "round_trips": _STREAM,
+        "profile": _STREAM,
+        "cpu_budget": (
+            *("testbed", "implementation", "msg_bytes", "n_threads"),
+            *("limiter", "limit_percent", "rep"),
+        ),
+        "datagrams": ("testbed", "implementation", "msg_bytes", "n_threads", "rep"),
+    }
+)
+"""What tells the cells of a study apart: the folders of a record's path, in their order."""
 
 # What each part of the path may be, for Snakemake and for the reader; testbeds and implementations
 # have their names checked with the configuration.
 WORDS = {
-    "study": "streams|round_trips",
-    "testbed": r"\w+",
-    "implementation": r"\w+",
+    "study": "|".join(DIMENSIONS),
+    "testbed": r"[a-z]\w*",
+    "implementation": r"[a-z]\w*",
     "msg_bytes": r"[1-9]\d*",
     "n_threads": r"[1-9]\d*",
     "working_set": r"hot|cold|[1-9]\d*",
     "receiver": r"[a-z]\w*",
+    "limiter": r"[a-z]\w*",
+    "limit_percent": r"[1-9]\d*",
     "rep": r"[1-9]\d*",
 }
 
-_CELL = re.compile(
-    CELL_PATTERN.format(**{name: f"(?P<{name}>{word})" for name, word in WORDS.items()})
-    + r"\.json$"
-)
+
+def pattern_of(study: str) -> str:
+    """Return the path of a study's records below `RAW_ROOT`, without ending: a wildcard per folder.
+
+    Hive-style, so that pandas, DuckDB and people read them alike. One definition serves the rule's
+    output, the grid and the reader.
+    """
+    return "/".join([study, *(f"{name}={{{name}}}" for name in DIMENSIONS[study])])
+
+
+def record_pattern(study: str) -> str:
+    """Return the path of a study's records, relative to the working folder."""
+    return f"{RAW_ROOT}/{pattern_of(study)}.json"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,17 +73,20 @@ class Cell:
     Attributes
     ----------
     study, testbed, implementation
-        Names.
+        Names; an implementation is a strategy of ours, with `_xN` for N messages per call, or
+        ``iperf3``.
     msg_bytes
-        Message size [bytes].
+        Message size [bytes]: per write, and over UDP per datagram.
     n_threads
-        Connections, each with one sending and one receiving thread [count].
+        Connections, or sockets that send; of ours each with a thread at each end [count].
     working_set
         ``hot``, ``cold``, or the size of the ring of messages in digits [bytes].
     receiver
         How the other side receives.
     rep
         Number of the repetition, from 1.
+    limiter, limit_percent
+        What limits the senders' CPU, and what each connection's may use [% of one CPU].
     """
 
     study: str
@@ -65,9 +94,11 @@ class Cell:
     implementation: str
     msg_bytes: int
     n_threads: int
-    working_set: str
-    receiver: str
-    rep: int
+    working_set: str = HOT
+    receiver: str = RECV
+    rep: int = 1
+    limiter: str = UNLIMITED
+    limit_percent: int = WHOLE_CPU
 
     @property
     def strategy(self) -> str:
@@ -85,19 +116,14 @@ class Cell:
         return Condition(self.testbed, self.working_set, self.receiver).slug
 
     @property
+    def key(self) -> dict[str, Any]:
+        """What tells the cell from others of its study, as records and paths name it."""
+        return {name: getattr(self, name) for name in DIMENSIONS[self.study]}
+
+    @property
     def path(self) -> str:
         """Path of the cell's record, relative to the working folder."""
-        name = CELL_PATTERN.format(
-            study=self.study,
-            testbed=self.testbed,
-            implementation=self.implementation,
-            msg_bytes=self.msg_bytes,
-            n_threads=self.n_threads,
-            working_set=self.working_set,
-            receiver=self.receiver,
-            rep=self.rep,
-        )
-        return f"{RAW_ROOT}/{name}.json"
+        return record_pattern(self.study).format(**self.key)
 
     @classmethod
     def from_path(cls, path: str) -> Self:
@@ -108,118 +134,33 @@ class Cell:
         DataError
             If the path is not that of a record.
         """
-        match = _CELL.search(path)
-        if match is None:
-            raise DataError(
-                f"{path}: not the path of a record, which is {RAW_ROOT}/{CELL_PATTERN}.json; "
-                "move the file elsewhere"
-            )
-        return cls.from_words(**match.groupdict())
-
-    @classmethod
-    def from_words(
-        cls,
-        study: str,
-        testbed: str,
-        implementation: str,
-        msg_bytes: str,
-        n_threads: str,
-        working_set: str,
-        receiver: str,
-        rep: str,
-    ) -> Self:
-        """Return the cell that wildcards, which are all text, name."""
-        return cls(
-            study,
-            testbed,
-            implementation,
-            int(msg_bytes),
-            int(n_threads),
-            working_set,
-            receiver,
-            int(rep),
+        for study, form in _FORMS.items():
+            match = form.search(path)
+            if match is not None:
+                return cls.from_words(study, **match.groupdict())
+        raise DataError(
+            f"{path}: not the path of a record, which is {record_pattern('streams')}, or the like"
+            " of another study; move the file elsewhere"
         )
 
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """All repetitions that a configuration asks for, sorted by key.
-
-    Attributes
-    ----------
-    cells
-        The repetitions of all studies.
-    conditions
-        Those of the study `streams`, in the order of the configuration.
-    """
-
-    cells: tuple[Cell, ...]
-    conditions: tuple[Condition, ...]
-
     @classmethod
-    def of(cls, config: Config) -> Self:
-        """Return the grid of the studies `streams` (over TCP and UDP) and `round_trips`.
-
-        A cell that cannot exist, such as segments over TCP, is left out.
-        """
-        repetitions = config.measure.repetitions
-        cells = {
-            *_stream_cells(config.streams, repetitions),
-            *_stream_cells(config.udp, repetitions),
-            *_round_trip_cells(config.round_trips, repetitions),
+    def from_words(cls, study: str, **words: str) -> Self:
+        """Return the cell that wildcards, which are all text, name."""
+        values: dict[str, Any] = {
+            name: int(word) if name in _NUMBERS else word for name, word in words.items()
         }
-        return cls(tuple(sorted(cells)), _conditions(cells, config.streams, config.udp))
-
-    def paths(self, study: str | None = None) -> list[str]:
-        """Return the paths of all records, or of those of one study, in the order of `cells`."""
-        return [cell.path for cell in self.cells if study in (None, cell.study)]
+        return cls(study=study, **values)
 
 
-def _stream_cells(grid: Streams, repetitions: int) -> Iterator[Cell]:
-    """Yield the cells of a grid that can exist."""
-    reps = range(1, repetitions + grid.extra_repetitions + 1)
-    kinds = itertools.product(grid.implementations, grid.testbeds, grid.msg_bytes, grid.receivers)
-    for implementation, testbed, msg_bytes, receiver in kinds:
-        if not can_exist(implementation, testbed, msg_bytes, receiver):
-            continue
-        for n_threads, working_set, rep in itertools.product(
-            grid.n_threads, grid.working_sets, reps
-        ):
-            yield Cell(
-                "streams",
-                testbed,
-                implementation,
-                msg_bytes,
-                n_threads,
-                working_set,
-                receiver,
-                rep,
-            )
-
-
-def _round_trip_cells(grid: RoundTrips, repetitions: int) -> Iterator[Cell]:
-    """Yield the cells of a grid that can exist; a client waits, so there is nothing to batch."""
-    reps = range(1, repetitions + 1)
-    for implementation, testbed, msg_bytes, n_threads, rep in itertools.product(
-        grid.implementations, grid.testbeds, grid.msg_bytes, grid.n_threads, reps
-    ):
-        if can_exist(implementation, testbed, msg_bytes, RECV):
-            yield Cell("round_trips", testbed, implementation, msg_bytes, n_threads, HOT, RECV, rep)
-
-
-def _conditions(cells: set[Cell], *grids: Streams) -> tuple[Condition, ...]:
-    """Return the conditions under which there are cells, in the order of the configuration."""
-    filled = {
-        Condition(cell.testbed, cell.working_set, cell.receiver)
-        for cell in cells
-        if cell.study == "streams"
-    }
-    stated = (
-        Condition(*words)
-        for grid in grids
-        for words in itertools.product(grid.testbeds, grid.working_sets, grid.receivers)
+_NUMBERS = frozenset(field.name for field in fields(Cell) if field.type is int)
+_FORMS = {
+    study: re.compile(
+        r"(?:^|/)"
+        + pattern_of(study).format(**{name: f"(?P<{name}>{word})" for name, word in WORDS.items()})
+        + r"\.json$"
     )
-    return tuple(condition for condition in dict.fromkeys(stated) if condition in filled)
+    for study in DIMENSIONS
+}
 
 
 def cell_priority(cell: Cell, order_seed: int) -> int:

@@ -10,16 +10,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from copycost.errors import DataError
-from copycost.grid.capabilities import (
-    DATAGRAM_TESTBEDS,
-    RECEIVERS,
-    SENDER_ONLY_TESTBED,
-    Transport,
-    transport_of,
-)
-
-STREAM_TESTBEDS = ("veth", "veth_no_offload", "loopback")
-TESTBEDS = (*STREAM_TESTBEDS, *sorted(DATAGRAM_TESTBEDS))
+from copycost.grid.capabilities import RECEIVERS
+from copycost.grid.testbeds import TESTBEDS, Transport, receives_on, transport_of
 
 #: One message again and again, and a ring of messages larger than the last-level cache.
 HOT = "hot"
@@ -71,7 +63,7 @@ class Condition:
     @property
     def sender_only(self) -> bool:
         """Whether nobody receives, so that only the sender's cost can be told."""
-        return self.testbed == SENDER_ONLY_TESTBED
+        return not receives_on(self.testbed)
 
     @classmethod
     def from_slug(cls, slug: str) -> Self:

@@ -15,8 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from copycost.errors import HostError
-from copycost.hosts.parent import MeasurementStopped
+from copycost.errors import HostError, MeasurementStopped
 
 _FOLDERS = (Path("/run/lock"), Path("/tmp"))
 _NAME = "copycost.lock"

@@ -27,10 +27,6 @@ _CLONE_NEWUSER = 0x10000000
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-class TestbedUnavailable(Unavailable):
-    """The host does not let us build the testbed."""
-
-
 @dataclass(frozen=True, slots=True)
 class Namespace:
     """A network namespace, held by an open file descriptor."""
@@ -65,7 +61,7 @@ def two_namespaces() -> Iterator[tuple[Namespace, Namespace, Isolation]]:
 
     Raises
     ------
-    TestbedUnavailable
+    Unavailable
         If the kernel, or a rule of the distribution, allows no network namespace.
     """
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
@@ -122,8 +118,8 @@ def _call(name: str, *arguments: int) -> None:
         raise OSError(code, os.strerror(code))
 
 
-def _unavailable(what: str, error: OSError) -> TestbedUnavailable:
-    return TestbedUnavailable(
+def _unavailable(what: str, error: OSError) -> Unavailable:
+    return Unavailable(
         f"this host allows no {what} ({error.strerror or error})", namespace_remedy(error.errno)
     )
 

@@ -10,13 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from copycost.errors import CopycostError
-
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh"})
-
-
-class MeasurementStopped(CopycostError):
-    """The measurement was called off from outside: it leaves no record, and nothing else."""
 
 
 @contextmanager

@@ -4,13 +4,12 @@ Placement is part of the method: where the scheduler puts the two sides moves th
 small messages by a factor of two.
 """
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from copycost.errors import ConfigError
+from copycost.hosts.host import Host
 from copycost.wording.cpulist import format_cpu_list, parse_cpu_list
 
 
@@ -22,35 +21,50 @@ class Placement:
     receiver_cpus: tuple[int, ...]
 
 
-def read_siblings(cpu: int) -> tuple[int, ...]:
-    """Return the CPUs that share a physical core with `cpu`, itself included.
+Siblings = Callable[[int], tuple[int, ...]]
+"""Returns the CPUs that share something with a CPU, itself included."""
+
+
+def siblings_on(host: Host) -> Siblings:
+    """Return what tells the CPUs of a physical core.
 
     A kernel that does not tell leaves each CPU a core of its own.
     """
-    path = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
-    try:
-        return tuple(parse_cpu_list(path.read_text())) or (cpu,)
-    except (OSError, ValueError):
-        return (cpu,)
+
+    def siblings(cpu: int) -> tuple[int, ...]:
+        path = f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
+        return _cpus(host.files.text(path)) or (cpu,)
+
+    return siblings
 
 
-def read_cache_sharers(cpu: int) -> tuple[int, ...]:
-    """Return the CPUs that share their last-level cache with `cpu`, itself included.
+def cache_sharers_on(host: Host) -> Siblings:
+    """Return what tells the CPUs that share a last-level cache.
 
-    Empty where the kernel does not tell; then all CPUs count as sharing one.
+    None where the kernel does not tell; then all CPUs count as sharing one.
     """
-    folders = Path(f"/sys/devices/system/cpu/cpu{cpu}/cache").glob("index[0-9]*")
+
+    def sharers(cpu: int) -> tuple[int, ...]:
+        folders = host.files.glob(f"sys/devices/system/cpu/cpu{cpu}/cache/index[0-9]*")
+        levels = {host.files.number(f"{folder}/level") or 0: folder for folder in folders}
+        if not levels:
+            return ()
+        return _cpus(host.files.text(f"{levels[max(levels)]}/shared_cpu_list"))
+
+    return sharers
+
+
+def _cpus(text: str | None) -> tuple[int, ...]:
     try:
-        levels = {int((folder / "level").read_text()): folder for folder in folders}
-        return tuple(parse_cpu_list((levels[max(levels)] / "shared_cpu_list").read_text()))
-    except (OSError, ValueError):
+        return tuple(parse_cpu_list(text or ""))
+    except ValueError:
         return ()
 
 
 def fewest_at_once(
     cpus: Sequence[int],
     n_threads: int,
-    sharers: Callable[[int], tuple[int, ...]] = read_cache_sharers,
+    sharers: Siblings,
 ) -> int:
     """Return how many threads of one side run at once on the last-level cache with the fewest.
 
@@ -67,9 +81,7 @@ def fewest_at_once(
     return min(Counter(sharers(cpu) for cpu in used).values())
 
 
-def spread_by_core(
-    allowed: Iterable[int], siblings: Callable[[int], tuple[int, ...]] = read_siblings
-) -> Placement:
+def spread_by_core(allowed: Iterable[int], siblings: Siblings) -> Placement:
     """Put the two ends of every connection on different physical cores, and use all cores.
 
     The cores are halved. The sender takes the CPUs of the first half, then those of the second;
@@ -104,16 +116,18 @@ def _spread(cores: Sequence[Sequence[int]]) -> tuple[int, ...]:
     return tuple(core[i] for i in range(rounds) for core in cores if i < len(core))
 
 
-def place(sender_cpus: Sequence[int] | None, receiver_cpus: Sequence[int] | None) -> Placement:
-    """Return where each side runs; None asks for the automatic one.
+def place(
+    host: Host, sender_cpus: Sequence[int] | None, receiver_cpus: Sequence[int] | None
+) -> Placement:
+    """Return where each side runs on a host; None asks for the automatic one.
 
     Raises
     ------
     ConfigError
         If the config names a CPU on which this process may not run.
     """
-    allowed = os.sched_getaffinity(0)
-    automatic = spread_by_core(allowed)
+    allowed = host.usable_cpus()
+    automatic = spread_by_core(allowed, siblings_on(host))
     return Placement(
         _allowed_only("sender", sender_cpus, allowed) or automatic.sender_cpus,
         _allowed_only("receiver", receiver_cpus, allowed) or automatic.receiver_cpus,

@@ -1,4 +1,4 @@
-"""One repetition: place it, lock the host, run both sides under perf, and record what was seen.
+"""One repetition: lock, placement, testbed, driver, observers, verdict, record; for every study.
 
 Everything here runs in the measuring process, once per repetition: its start-up time counts, so
 nothing heavy (numpy, pandas) is imported.

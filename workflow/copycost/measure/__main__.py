@@ -9,17 +9,20 @@ import logging
 import sys
 from pathlib import Path
 
-from copycost.config.config import STUDIES, Settings
+from copycost.config.settings import Settings
+from copycost.drivers.choice import driver_of
+from copycost.drivers.programs.driver import DEFAULT_IO_TIMEOUT_S
 from copycost.errors import CopycostError
-from copycost.grid.capabilities import RECEIVERS, SENDER_ONLY_TESTBED
+from copycost.grid.capabilities import RECEIVERS
 from copycost.grid.cells import Cell
 from copycost.grid.conditions import COLD, HOT, RECV
+from copycost.grid.testbeds import TESTBEDS, receives_on
 from copycost.hosts.lock import host_lock_path
-from copycost.measure.repetition import DEFAULT_IO_TIMEOUT_S, measure_repetition
+from copycost.measure.repetition import Task, measure_repetition
 from copycost.records.record import write_record
-from copycost.testbeds.testbed import TESTBEDS
 from copycost.wording.sizes import parse_size
 
+_STUDIES = ("streams", "round_trips")
 _EXIT_CODES = {"measured": 0, "failed": 1, "skipped": 77}
 
 
@@ -40,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("implementation", help="strategy, with _xN for N messages per call: BIN/sender_STRATEGY")
-    add("--study", choices=STUDIES, default="streams", help="what is measured")
+    add("--study", choices=_STUDIES, default="streams", help="what is measured")
     add("--testbed", choices=TESTBEDS, default="veth", help="where the bytes travel")
     add("--msg-bytes", type=parse_size, default="64KiB", metavar="SIZE", help="message size")
     add("--threads", type=int, default=1, metavar="N", help="connections")
@@ -81,24 +84,26 @@ def main(arguments: list[str] | None = None) -> int:
         warmup_s=options.warmup,
         duration_s=options.duration,
         congestion_control=options.congestion,
-        tcp_nodelay="kernel",
-        send_buffer_bytes=None,
-        receive_buffer_bytes=None,
         sender_cpus=options.sender_cpus,
         receiver_cpus=options.receiver_cpus,
         fresh=options.fresh,
-        interval_us=options.interval if cell.study == "round_trips" else 0,
+        mode="request_response" if cell.study == "round_trips" else "stream",
+        interval_ns=options.interval * 1000 if cell.study == "round_trips" else 0,
     )
     try:
-        record = measure_repetition(
+        task = Task(
             cell,
             settings,
             json.loads(options.host.read_text(encoding="utf-8")),
-            sender=options.bin / f"sender_{cell.strategy}",
-            receiver=None if cell.testbed == SENDER_ONLY_TESTBED else receiver,
+            driver_of(
+                cell.implementation,
+                options.bin / f"sender_{cell.strategy}",
+                receiver if receives_on(cell.testbed) else None,
+                options.io_timeout,
+            ),
             lock_path=options.lock,
-            io_timeout_s=options.io_timeout,
         )
+        record = measure_repetition(task)
         if options.record is None:
             print(json.dumps(record, indent=1))
         else:

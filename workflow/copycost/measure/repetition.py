@@ -1,86 +1,91 @@
-"""Measure one repetition of one cell and return its record, whatever happens on the way."""
+"""Measure one repetition of one cell and return its record, whatever happens on the way.
+
+The one shell of all studies: it takes the lock, places the threads, builds the testbed, has the
+driver make traffic and the observers watch a window of it, judges, and fills in the record.
+"""
 
 import logging
 import os
-import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from copycost.build.checkout import current_commit
-from copycost.config.config import Settings
-from copycost.drivers.failure import AGAIN, Verdict
-from copycost.drivers.programs.attempt import Measurement, run_attempt
-from copycost.drivers.programs.side import PerfUnusable
-from copycost.drivers.programs.task import Task
-from copycost.drivers.programs.working_set import (
-    NotEnoughMemory,
-    check_memory,
-    ring_bytes,
-    time_to_fill_s,
+from copycost.config.settings import Settings
+from copycost.drivers.protocol import (
+    AGAIN,
+    Driver,
+    NoMeasurement,
+    PerfUnusable,
+    Scene,
+    Verdict,
+    Window,
 )
-from copycost.errors import ConfigError, HostError, Unavailable
+from copycost.errors import ConfigError, CopycostError, MeasurementStopped, Unavailable
 from copycost.grid.cells import Cell
-from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
-from copycost.hosts.parent import MeasurementStopped, watched_parents
-from copycost.hosts.placement import Placement, fewest_at_once, place
-from copycost.observers.disturbance import (
-    find_disturbances,
-    lock_warning,
-    sink_warning,
-    user_mode_warning,
+from copycost.hosts.memory import NotEnoughMemory
+from copycost.hosts.placement import place
+from copycost.measure.claim import Claim, claimed
+from copycost.observers.disturbance import load_warnings, lock_warning, user_mode_warning
+from copycost.observers.kernel_counters import KernelCounters
+from copycost.observers.perf_stat import PerfStat
+from copycost.observers.process_usage import ProcessUsage
+from copycost.observers.protocol import WindowObserver
+from copycost.records.record import (
+    SCHEMA_VERSION,
+    Disturbance,
+    Record,
+    disturbance,
+    host_digest,
+    prepare_check,
 )
-from copycost.observers.onlooker import Onlooker
-from copycost.perf.command import plan_perf
-from copycost.perf.counters import no_perf
-from copycost.records.record import SCHEMA_VERSION, PerfSides, Record, cell_key, host_digest
-from copycost.testbeds.testbed import Testbed, TestbedKind, open_testbed
+from copycost.testbeds.testbed import open_testbed
 
-DEFAULT_IO_TIMEOUT_S = 10.0
 # the receiver that maps what comes instead of copying it
 _MAPPING_RECEIVER = "mmap"
+_LATE_SHARE = 0.01
 
 _log = logging.getLogger(__name__)
 
 
-def measure_repetition(
-    cell: Cell,
-    settings: Settings,
-    host: Mapping[str, Any],
-    sender: Path,
-    receiver: Path | None,
-    lock_path: Path | None = None,
-    io_timeout_s: float = DEFAULT_IO_TIMEOUT_S,
-    onlooker: Onlooker | None = None,
-) -> Record:
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One repetition that is to be measured.
+
+    Attributes
+    ----------
+    cell, settings
+        What to measure, and how.
+    facts
+        The host facts (`results/host.json`).
+    driver
+        Who makes the traffic.
+    observers
+        Who watches, besides perf and the kernel's counters, which always do. They disturb, so timed
+        repetitions have none.
+    counted
+        Our names of the perf events to count, None for all.
+    lock_path
+        Lock against overlapping measurements; by default the one that all runs on a host share.
+    """
+
+    cell: Cell
+    settings: Settings
+    facts: Mapping[str, Any]
+    driver: Driver
+    observers: Sequence[WindowObserver] = field(default=())
+    counted: tuple[str, ...] | None = None
+    lock_path: Path | None = None
+
+
+def measure_repetition(task: Task) -> Record:
     """Measure one repetition; a failure is a record too, with its reason and a remedy.
 
     To be called in a process of its own with one thread: without root it enters a user namespace
     for good.
-
-    Parameters
-    ----------
-    cell : Cell
-        What to measure.
-    settings : Settings
-        How to measure it.
-    host : mapping
-        The host facts (`results/host.json`), which say how perf is to be called.
-    sender, receiver : Path
-        The programs; no receiver on a testbed where nobody receives.
-    lock_path : Path, optional
-        Lock against overlapping measurements; by default the one that all runs on a host share.
-    io_timeout_s : float
-        Longest wait of a program for the other, or of us for a program [s], apart from the time
-        that a sender takes to make a large ring of messages.
-    onlooker : Onlooker, optional
-        Who is told when the window begins and ends. It disturbs: not for timed repetitions.
-
-    Returns
-    -------
-    Record
-        With status measured, skipped (not available on this host) or failed.
 
     Raises
     ------
@@ -89,98 +94,163 @@ def measure_repetition(
     MeasurementStopped
         After Ctrl-C, or if the process that waits for the record is gone.
     """
-    path = lock_path or host_lock_path()
-    try:
-        with watched_parents() as parent_fds, measurement_lock(path, parent_fds) as lock:
-            at_once = _senders_at_once(cell, settings)
-            ring = ring_bytes(cell.working_set, host, cell.n_threads, at_once)
-            record = _start_record(cell, settings, host, ring, lock)
-            task = Task(
-                cell=cell,
-                settings=settings,
-                sender=sender,
-                receiver=receiver,
-                ring_bytes=ring,
-                host=host,
-                io_timeout_s=io_timeout_s + time_to_fill_s(ring),
-                parent_fds=parent_fds,
-                lock_fd=lock.fd,
-                onlooker=onlooker,
-            )
-            _measure(record, task)
-            record["end_ns"] = time.monotonic_ns()
-    except KeyboardInterrupt:
-        raise MeasurementStopped(
-            f"{cell.path}: interrupted, nothing of it is left; run again to go on"
-        ) from None
+    with claimed(task.cell.path, task.lock_path) as claim:
+        record = start_record(task.cell, task.settings, task.facts, claim)
+        try:
+            _measure(record, task, claim)
+        except CopycostError as error:
+            _conclude(record, _verdict_of(error))
+        record["end_ns"] = claim.machine.clock_ns()
     record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
     return record
 
 
-def _senders_at_once(cell: Cell, settings: Settings) -> int:
-    """Return how many sending threads share a last-level cache at once, at least."""
-    try:
-        placement = place(settings.sender_cpus, settings.receiver_cpus)
-    except ConfigError:
-        return 1  # the measurement will say why; nothing will be sent
-    return fewest_at_once(placement.sender_cpus, cell.n_threads)
+def _verdict_of(error: CopycostError) -> Verdict:
+    """Return what an error makes of a repetition; those that call it off go on."""
+    match error:
+        case MeasurementStopped():
+            raise error
+        case NoMeasurement():
+            return error.verdict
+        case Unavailable():
+            return Verdict("skipped", error.reason, error.remedy)
+        case NotEnoughMemory():
+            return Verdict("failed", error.reason, error.remedy)
+        case ConfigError():
+            return Verdict("failed", str(error), "change measure.cpus in config.yaml")
+        case _:
+            return Verdict("failed", str(error), AGAIN)
 
 
-def _measure(record: Record, task: Task) -> None:
+def _conclude(record: Record, verdict: Verdict) -> None:
+    record["status"] = verdict.status
+    record["reason"] = verdict.reason
+    record["remedy"] = verdict.remedy
+    _log.warning("%s: %s; %s", verdict.status, verdict.reason, verdict.remedy)
+
+
+def _measure(record: Record, task: Task, claim: Claim) -> None:
     """Place the threads, build the testbed, measure on it, and fill in the record."""
-    outcome: Measurement | Verdict
-    perf_failure: str | None = None
-    try:
-        cell = task.cell
-        check_memory(task.ring_bytes, cell.msg_bytes, cell.n_threads, cell.strategy)
-        placement = place(task.settings.sender_cpus, task.settings.receiver_cpus)
-        record["settings"]["sender_cpus"] = list(placement.sender_cpus)
-        if task.receiver is not None:
-            record["settings"]["receiver_cpus"] = list(placement.receiver_cpus)
-        kind = cast("TestbedKind", cell.testbed)
-        with open_testbed(kind, page_segments=cell.receiver == _MAPPING_RECEIVER) as testbed:
-            record["testbed"] = {
-                "kind": testbed.kind,
-                "isolation": testbed.isolation,
-                "mtu_bytes": testbed.mtu_bytes,
-                "offloads": testbed.offloads,
-                "addresses": list(testbed.addresses),
-            }
-            outcome, perf_failure = _with_or_without_perf(task, placement, testbed)
-    except Unavailable as error:
-        outcome = Verdict("skipped", error.reason, error.remedy)
-    except NotEnoughMemory as error:
-        outcome = Verdict("failed", error.reason, error.remedy)
-    except ConfigError as error:
-        outcome = Verdict("failed", str(error), "change measure.cpus in config.yaml")
-    except HostError as error:
-        outcome = Verdict("failed", str(error), AGAIN)
-    if isinstance(outcome, Verdict):
-        _conclude(record, outcome)
-    else:
-        _fill(record, task, outcome, perf_failure)
+    cell, settings = task.cell, task.settings
+    placement = place(claim.machine, settings.sender_cpus, settings.receiver_cpus)
+    used = record["settings"]
+    used["sender_cpus"] = list(placement.sender_cpus)
+    used.update(task.driver.plan(cell, task.facts, claim.machine, placement))  # type: ignore[typeddict-item]
+    page_segments = cell.receiver == _MAPPING_RECEIVER
+    perf = PerfStat(
+        task.facts, task.counted, beside_stops=any(one.stops_programs for one in task.observers)
+    )
+    kernel = KernelCounters((*placement.sender_cpus, *placement.receiver_cpus))
+    observers = [perf, *task.observers, kernel]
+    with ExitStack() as stack:
+        for observer in observers:
+            stack.callback(observer.close)
+            observer.open(claim.machine)
+        testbed = stack.enter_context(
+            open_testbed(cell.testbed, claim.machine, page_segments=page_segments)
+        )
+        record["testbed"] = {
+            "kind": testbed.kind,
+            "isolation": testbed.isolation,
+            "mtu_bytes": testbed.mtu_bytes,
+            "offloads": testbed.offloads,
+            "addresses": list(testbed.addresses),
+        }
+        if testbed.drop_hook is None:
+            used["receiver_cpus"] = list(placement.receiver_cpus)
+        scene = Scene(
+            cell,
+            settings,
+            task.facts,
+            claim.machine,
+            placement,
+            testbed,
+            claim.waiting,
+            perf.around,
+            attach_s=max(one.attach_s for one in observers),
+            takes_any_traffic=any(one.takes_any_traffic for one in observers),
+            meanwhile=prepare_check,
+        )
+        for observer in observers:
+            observer.prepare(testbed)
+        try:
+            _watch(record, task, scene, observers)
+        except PerfUnusable as error:
+            _log.warning("%s: measuring without perf", error)
+            perf.give_up(str(error))
+            _watch(record, task, scene, observers)
+    record["status"] = "measured"
+    record["warnings"] += user_mode_warning(record["observed"][perf.name])
 
 
-def _with_or_without_perf(
-    task: Task, placement: Placement, testbed: Testbed
-) -> tuple[Measurement | Verdict, str | None]:
-    """Measure under perf where it works; return also why perf failed where it should have."""
-    plan = plan_perf(task.host)
-    try:
-        return run_attempt(task, placement, testbed, plan), None
-    except PerfUnusable as error:
-        _log.warning("%s: measuring without perf", error)
-        return run_attempt(task, placement, testbed, None), str(error)
+def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowObserver]) -> None:
+    """Have traffic made, watch a window of it, and put what was found into the record."""
+    settings, clock_ns = task.settings, scene.machine.clock_ns
+    with task.driver.traffic(scene) as traffic:
+        sides = traffic.sides
+        for observer in observers:
+            observer.attach(sides)
+        planned = traffic.open_window(settings.warmup_s, settings.duration_s)
+        traffic.watch_until(planned.start_ns, "window")
+        for observer in observers:
+            observer.window_begins()
+        begun_ns = clock_ns()
+        length_ns = planned.end_ns - planned.start_ns
+        traffic.watch_until(planned.end_ns if planned.kept else begun_ns + length_ns, "drain")
+        ended_ns = clock_ns()
+        for observer in reversed(observers):
+            observer.window_ends()
+        for observer in observers:
+            observer.traffic_ends(sides)
+        payload = traffic.finish()
+        window = payload.window or Window(begun_ns, ended_ns)
+        found = {one.name: one.found() for one in observers}
+    record["driver"] = payload.entry
+    record["window"] = {"start_ns": window.start_ns, "end_ns": window.end_ns}
+    record["observed"] = {name: entry for name, entry in found.items() if entry is not None}
+    record["warnings"] += payload.warnings
+    record["warnings"] += _load_warnings(task, observers, payload.cpu_ns, window)
 
 
-def _start_record(
-    cell: Cell, settings: Settings, host: Mapping[str, Any], ring: int, lock: HeldLock
-) -> Record:
+def _load_warnings(
+    task: Task, observers: Sequence[WindowObserver], cpu_ns: int | None, window: Window
+) -> list[Disturbance]:
+    """Return warnings about what others used in the window, by the account that is to be believed.
+
+    That of the driver, unless it has none or its programs were stopped at the edges of their own
+    windows; then what the kernel tells of the processes.
+    """
+    found: list[Disturbance] = []
+    stopped = any(one.stops_programs for one in observers)
+    usage = next((one for one in observers if isinstance(one, ProcessUsage)), None)
+    if usage is not None and (stopped or cpu_ns is None):
+        sides = [usage.used("sender"), usage.used("receiver")]
+        cpu_ns = sum(side.cpu_ns for side in sides if side is not None)
+        if stopped:
+            found += _late_look(sides[0].at_ns if sides[0] else 0, window)
+    kernel = next(one for one in observers if isinstance(one, KernelCounters)).change
+    if cpu_ns is not None and kernel is not None:
+        n_cpus = os.cpu_count() or 1
+        found += load_warnings(cpu_ns / 1e9, window.length_s, kernel, task.facts, n_cpus)
+    return found
+
+
+def _late_look(seen_ns: int, window: Window) -> list[Disturbance]:
+    """Return the warning that what we saw of a side is not what was in the window, if so."""
+    if abs(seen_ns / 1e9 - window.length_s) <= _LATE_SHARE * window.length_s:
+        return []
+    detail = (
+        f"the sender was watched for {seen_ns / 1e9:.3f} s, the window is {window.length_s:.3f} s"
+    )
+    return [disturbance("window_edge_late", detail)]
+
+
+def start_record(cell: Cell, settings: Settings, facts: Mapping[str, Any], claim: Claim) -> Record:
     """Return the record of a repetition that has just begun."""
     return {
         "schema_version": SCHEMA_VERSION,
         "study": cell.study,
-        "cell": cell_key(cell),
+        "cell": cell.key,
         "status": "failed",
         "reason": None,
         "remedy": None,
@@ -191,65 +261,25 @@ def _start_record(
             "tcp_nodelay": settings.tcp_nodelay,
             "send_buffer_bytes": settings.send_buffer_bytes,
             "receive_buffer_bytes": settings.receive_buffer_bytes,
-            "sender_cpus": list(settings.sender_cpus or ()),
-            "receiver_cpus": list(settings.receiver_cpus or ()),
+            "sender_cpus": None,
+            "receiver_cpus": None,
+            "mode": settings.mode,
             "fresh": settings.fresh,
-            "ring_bytes": ring,
-            "interval_ns": settings.interval_us * 1000,
+            "ring_bytes": None,
+            "interval_ns": settings.interval_ns,
         },
-        "host_digest": host_digest(host),
+        "host_digest": host_digest(facts),
         "commit": current_commit(),
-        "boot_id": Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
+        "boot_id": claim.machine.files.text("proc/sys/kernel/random/boot_id") or "",
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "start_ns": time.monotonic_ns(),
+        "start_ns": claim.machine.clock_ns(),
         "end_ns": 0,
-        "lock_wait_s": lock.wait_s,
+        "lock_wait_s": claim.lock.wait_s,
         "wall_s": 0.0,
-        "sender": None,
-        "receiver": None,
-        "perf": None,
-        "kernel": None,
         "testbed": None,
-        "sink": None,
-        "warnings": lock_warning(lock.wait_s),
+        "driver": None,
+        "window": None,
+        "observed": {},
+        "undisturbed": None,
+        "warnings": lock_warning(claim.lock.wait_s),
     }
-
-
-def _conclude(record: Record, verdict: Verdict) -> None:
-    record["status"] = verdict.status
-    record["reason"] = verdict.reason
-    record["remedy"] = verdict.remedy
-    _log.warning("%s: %s; %s", verdict.status, verdict.reason, verdict.remedy)
-
-
-def _fill(record: Record, task: Task, found: Measurement, perf_failure: str | None) -> None:
-    """Put a measurement into the record."""
-    record["status"] = "measured"
-    record["sender"] = found.sender
-    record["receiver"] = found.receiver
-    perf = _perf_sides(task.host, found, perf_failure)
-    record["perf"] = perf
-    record["kernel"] = {
-        "softnet_dropped": found.kernel.softnet_dropped,
-        "softnet_squeezed": found.kernel.softnet_squeezed,
-        "tcp_retransmitted_segments": found.kernel.tcp_retransmitted_segments,
-        "udp_in_errors": found.kernel.udp_in_errors,
-        "udp_receive_buffer_errors": found.kernel.udp_receive_buffer_errors,
-    }
-    record["sink"] = found.sink
-    record["warnings"] += find_disturbances(
-        found.sender, found.receiver, found.kernel, task.host, os.cpu_count() or 1
-    )
-    record["warnings"] += user_mode_warning(perf)
-    record["warnings"] += sink_warning(found.sink)
-
-
-def _perf_sides(host: Mapping[str, Any], found: Measurement, perf_failure: str | None) -> PerfSides:
-    if found.perf is not None:
-        return found.perf
-    if perf_failure is not None:
-        side = no_perf(host, "failed", perf_failure)
-    else:
-        missing = host["perf"]["status"] == "missing"
-        side = no_perf(host, "missing" if missing else "forbidden", host["perf"]["reason"])
-    return {"sender": side, "receiver": None if found.receiver is None else side}

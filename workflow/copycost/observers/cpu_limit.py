@@ -1,124 +1,169 @@
-"""Limiters of CPU: a control group's quota, or `cpulimit`, which stops and continues a process."""
+"""Limits of the senders' CPU: a control group's quota, or `cpulimit`, which stops and continues."""
 
 import os
-import shutil
 import signal
-import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import Any, Literal
 
-from copycost.observers.cgroup_hierarchy import LimiterUnavailable, find_hierarchy
-from copycost.observers.cgroups import CpuGroup, Throttling, cpu_group
+from copycost.errors import Unavailable
+from copycost.hosts.cgroups import CpuGroup, Throttling
+from copycost.hosts.host import Host, Program
+from copycost.hosts.launch import Launch
+from copycost.hosts.local import LocalHost
+from copycost.hosts.side import Side
+from copycost.observers.protocol import WindowObserver
 
 LimiterKind = Literal["cgroup", "cpulimit"]
 
-_SEARCH_PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 _END_TIMEOUT_S = 1.0
 
 
-@dataclass(slots=True)
-class Limiter:
-    """A limiter in force for the time of its block.
+class CpuLimit(WindowObserver):
+    """Holds the senders within a share of a CPU, from before the warm-up to after the window.
 
-    Attributes
+    Parameters
     ----------
-    description : str
-        The interface: `cgroup v1`, `cgroup v2`, `cpulimit`.
-    limit_percent : float
-        What all limited processes together may use: per cent of one CPU.
+    kind
+        What limits.
+    offered_percent
+        What all senders together may use: per cent of one CPU.
+    whole
+        Whether that is all that they can use, so that they are not held back: a quota of a whole
+        CPU costs a process that needs all of it some per cent, lost between the periods.
     """
 
-    description: str
-    limit_percent: float
-    _group: CpuGroup | None = None
-    _path: str | None = None
-    _helpers: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    _limited: list[int] = field(default_factory=list)
+    name = "cpu_limit"
+    takes_any_traffic = True
 
-    def limit(self, pids: Sequence[int]) -> None:
-        """Begin to limit processes; `cpulimit` gives each an equal share."""
-        if self._group is not None:
-            self._group.add(pids)
+    def __init__(self, kind: LimiterKind, offered_percent: float, *, whole: bool) -> None:
+        self.stops_programs = kind == "cpulimit"
+        self._kind = kind
+        self._offered_percent = offered_percent
+        self._whole = whole
+        self._stack = ExitStack()
+        self._limit: _Group | _Signals | None = None
+        self._edges: list[Throttling | None] = []
+        self._held = True
+
+    def open(self, machine: LocalHost) -> None:
+        """Prepare the limiter; Unavailable if this host, or our rights, do not allow it."""
+        limit_percent = None if self._whole else self._offered_percent
+        if self._kind == "cgroup":
+            group = self._stack.enter_context(machine.cpu_group(limit_percent))
+            self._limit = _Group(group)
             return
-        if self._path is None:
+        path = machine.find_tool("cpulimit")
+        if path is None:
+            raise Unavailable(
+                "cpulimit was not found",
+                "install the package cpulimit, or set cpu_budget.limiters to [cgroup]",
+            )
+        self._limit = _Signals(path, limit_percent)
+        self._stack.callback(self._limit.release)
+
+    def attach(self, sides: Sequence[Side]) -> None:
+        """Begin to limit the senders."""
+        assert self._limit is not None
+        for side in sides:
+            if side.name == "sender":
+                self._limit.limit(side.host, side.pids)
+
+    def window_begins(self) -> None:
+        """Note how often it held back so far, and whether it is alive."""
+        self._note()
+
+    def window_ends(self) -> None:
+        """Do so again."""
+        self._note()
+
+    def _note(self) -> None:
+        assert self._limit is not None
+        self._edges.append(self._limit.throttling())
+        self._held = self._held and self._limit.alive()
+
+    def traffic_ends(self, sides: Sequence[Side]) -> None:
+        """Let the senders come to their end."""
+        assert self._limit is not None
+        self._limit.release()
+
+    def found(self) -> dict[str, Any]:
+        """Return the record's entry about the limiter."""
+        assert self._limit is not None
+        before, after = self._edges if len(self._edges) == 2 else (None, None)
+        throttled = None
+        if before is not None and after is not None:
+            throttled = asdict(after - before)
+        return {
+            "kind": self._limit.description,
+            "offered_percent": self._offered_percent,
+            "held": self._held,
+            "throttled": throttled,
+        }
+
+    def close(self) -> None:
+        """Leave nothing of the limiter behind."""
+        self._stack.close()
+
+
+class _Group:
+    """The quota of a control group."""
+
+    def __init__(self, group: CpuGroup) -> None:
+        self.description = f"cgroup v{group.version}"
+        self._group = group
+
+    def limit(self, host: Host, pids: Sequence[int]) -> None:
+        self._group.add(pids)
+
+    def throttling(self) -> Throttling | None:
+        return self._group.throttling()
+
+    def alive(self) -> bool:
+        return True
+
+    def release(self) -> None:
+        self._group.release()
+
+
+class _Signals:
+    """A `cpulimit` for each process, with an equal share."""
+
+    description = "cpulimit"
+
+    def __init__(self, path: str, limit_percent: float | None) -> None:
+        self._path = path
+        self._limit_percent = limit_percent
+        self._helpers: list[Program] = []
+        self._limited: list[tuple[Host, int]] = []
+
+    def limit(self, host: Host, pids: Sequence[int]) -> None:
+        if self._limit_percent is None:
             return
         # it refuses more than the CPUs of the host, which is no limit for a process anyway
         most = 100 * (os.cpu_count() or 1)
-        share = min(max(1, round(self.limit_percent / len(pids))), most)
+        share = min(max(1, round(self._limit_percent / len(pids))), most)
         for pid in pids:
-            self._limited.append(pid)
-            command = [self._path, "--lazy", "--limit", str(share), "--pid", str(pid)]
-            self._helpers.append(
-                subprocess.Popen(
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    start_new_session=True,
-                )
-            )
+            self._limited.append((host, pid))
+            words = (self._path, "--lazy", "--limit", str(share), "--pid", str(pid))
+            self._helpers.append(host.start(Launch(words, self._path)))
 
     def throttling(self) -> Throttling | None:
-        """Return how often it held back so far; None where the limiter cannot tell."""
-        return None if self._group is None else self._group.throttling()
+        return None  # it does not tell
 
     def alive(self) -> bool:
-        """Whether every helper still does its work."""
         return all(helper.poll() is None for helper in self._helpers)
 
     def release(self) -> None:
         """Stop limiting; a process that was just stopped goes on."""
-        if self._group is not None:
-            self._group.release()
         for helper in self._helpers:
-            helper.terminate()
+            helper.signal(signal.SIGTERM)
         for helper in self._helpers:
-            try:
-                helper.wait(_END_TIMEOUT_S)
-            except subprocess.TimeoutExpired:
-                helper.kill()
-                helper.wait()
-        for pid in self._limited:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
+            helper.wait(_END_TIMEOUT_S)
+            helper.end()
+            helper.close()
+        for host, pid in self._limited:
+            host.signal([pid], signal.SIGCONT)
         self._helpers.clear()
         self._limited.clear()
-
-
-@contextmanager
-def open_limiter(
-    kind: LimiterKind, limit_percent: float, *, all_of_it: bool = False
-) -> Iterator[Limiter]:
-    """Prepare a limiter, and leave nothing of it behind at the end of the block.
-
-    Parameters
-    ----------
-    limit_percent : float
-        What all limited processes together may use: per cent of one CPU.
-    all_of_it : bool
-        That is all that they can use, so they are not held back: a quota of a whole CPU costs a
-        process that needs all of it some per cent, lost between the periods.
-
-    Raises
-    ------
-    LimiterUnavailable
-        If this host, or our rights, do not allow it.
-    """
-    if kind == "cgroup":
-        hierarchy = find_hierarchy()
-        with cpu_group(hierarchy, None if all_of_it else limit_percent) as group:
-            yield Limiter(f"cgroup v{hierarchy.version}", limit_percent, _group=group)
-        return
-    path = shutil.which("cpulimit", path=_SEARCH_PATH)
-    if path is None:
-        raise LimiterUnavailable(
-            "cpulimit was not found",
-            "install the package cpulimit, or set cpu_budget.limiters to [cgroup]",
-        )
-    limiter = Limiter("cpulimit", limit_percent, _path=None if all_of_it else path)
-    try:
-        yield limiter
-    finally:
-        limiter.release()

@@ -5,18 +5,26 @@ softnet_seq_show in net/core/net-procfs.c).
 """
 
 import os
-import time
 from collections.abc import Iterable
-from contextlib import ExitStack
 from dataclasses import dataclass, fields
-from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
+from copycost.hosts.host import Reader
+from copycost.hosts.local import LocalHost
+from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
 
 _CPU_TIMES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+_SNMP, _SOFTNET, _STAT = "proc/net/snmp", "proc/net/softnet_stat", "proc/stat"
+_THROTTLE = "sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{name}"
 _THROTTLE_COUNTS = ("core_throttle_count", "package_throttle_count")
+_RECORDED = (
+    "softnet_dropped",
+    "softnet_squeezed",
+    "tcp_retransmitted_segments",
+    "udp_in_errors",
+    "udp_receive_buffer_errors",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,53 +68,55 @@ class KernelSnapshot:
         return type(self)(*(getattr(self, name) - getattr(earlier, name) for name in names))
 
 
-class KernelCounters:
-    """The counters' files, opened once in each side's namespace and read again at each snapshot.
+class KernelCounters(WindowObserver):
+    """Counters of the hosts' kernels over the window, for whoever drives the traffic."""
 
-    An open file of /proc/net belongs to the namespace in which it was opened.
-    """
+    name = "kernel"
 
-    def __init__(self, testbed: Testbed, cpus: Iterable[int]) -> None:
-        self._files = ExitStack()
-        with testbed.inside("sender"):
-            self._snmp = [self._open("/proc/thread-self/net/snmp")]
-        if testbed.receiver is not None:
-            with testbed.inside("receiver"):
-                self._snmp.append(self._open("/proc/thread-self/net/snmp"))
-        self._softnet = self._open("/proc/net/softnet_stat")
-        self._stat = self._open("/proc/stat")
-        paths = [
-            Path(f"/sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{name}")
-            for cpu in set(cpus)
+    def __init__(self, cpus: Iterable[int]) -> None:
+        self._cpus = sorted(set(cpus))
+        self._machine: LocalHost | None = None
+        self._network: list[Reader] = []
+        self._common: Reader | None = None
+        self._edges: list[KernelSnapshot] = []
+
+    def open(self, machine: LocalHost) -> None:
+        """Note the machine that both sides run on."""
+        self._machine = machine
+
+    def prepare(self, testbed: Testbed) -> None:
+        """Open the counters of each side's network and those of the machine."""
+        assert self._machine is not None
+        hosts = {id(host): host for host in testbed.hosts.values()}
+        if testbed.drop_hook is not None:
+            hosts = {0: testbed.hosts["sender"]}
+        self._network = [host.reader([_SNMP]) for host in hosts.values()]
+        throttle = [
+            path
+            for cpu in self._cpus
             for name in _THROTTLE_COUNTS
+            if self._machine.files.text(path := _THROTTLE.format(cpu=cpu, name=name)) is not None
         ]
-        self._throttle = [self._open(path) for path in paths if path.exists()]
+        self._common = self._machine.reader([_SOFTNET, _STAT, *throttle])
 
-    def _open(self, path: str | Path) -> IO[str]:
-        return self._files.enter_context(Path(path).open(encoding="ascii"))
+    def window_begins(self) -> None:
+        """Take the first snapshot."""
+        self._edges = [self.snapshot()]
 
-    def __enter__(self) -> Self:
-        """Return self; the files are open already."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        """Close the files."""
-        self._files.close()
+    def window_ends(self) -> None:
+        """Take the second one."""
+        self._edges.append(self.snapshot())
 
     def snapshot(self) -> KernelSnapshot:
         """Read all counters now."""
-        at_ns = time.monotonic_ns()
-        softnet = [line.split() for line in _read(self._softnet).splitlines()]
-        cpu, n_cpus = _cpu_times(_read(self._stat))
+        assert self._common is not None
+        at_ns, common = self._common.read()
+        snmp = [reader.read()[1][_SNMP] for reader in self._network]
+        softnet = [line.split() for line in common.pop(_SOFTNET).splitlines()]
+        cpu, n_cpus = _cpu_times(common.pop(_STAT))
         # Idle time is measured (NO_HZ); that of tasks is often only sampled by the timer tick,
         # which may run in step with what it samples, say a sender that a quota starts every period.
         all_ticks = n_cpus * at_ns * os.sysconf("SC_CLK_TCK") // 10**9
-        snmp = [_read(file) for file in self._snmp]
         return KernelSnapshot(
             tcp_retransmitted_segments=sum(snmp_count(text, "Tcp", "RetransSegs") for text in snmp),
             udp_in_errors=sum(snmp_count(text, "Udp", "InErrors") for text in snmp),
@@ -117,9 +127,25 @@ class KernelCounters:
             task_ticks=cpu["user"] + cpu["nice"] + cpu["system"],
             softirq_ticks=cpu["irq"] + cpu["softirq"],
             steal_ticks=cpu["steal"],
-            throttle_count=sum(int(_read(file)) for file in self._throttle),
+            throttle_count=sum(map(int, common.values())),
             at_ns=at_ns,
         )
+
+    @property
+    def change(self) -> KernelSnapshot | None:
+        """The differences over the window; None before its end."""
+        return self._edges[1] - self._edges[0] if len(self._edges) == 2 else None
+
+    def found(self) -> dict[str, int] | None:
+        """Return what goes into the record."""
+        change = self.change
+        return None if change is None else {name: getattr(change, name) for name in _RECORDED}
+
+    def close(self) -> None:
+        """Close the files."""
+        for reader in (*self._network, self._common):
+            if reader is not None:
+                reader.close()
 
 
 def snmp_count(snmp: str, protocol: str, name: str) -> int:
@@ -139,8 +165,3 @@ def _cpu_times(stat: str) -> tuple[dict[str, int], int]:
 def ticks_to_s(ticks: int) -> float:
     """Return a time of /proc/stat in seconds."""
     return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _read(file: IO[str]) -> str:
-    file.seek(0)
-    return file.read()

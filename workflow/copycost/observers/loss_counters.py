@@ -6,67 +6,99 @@ the receive buffer full, `MemErrors` what found no memory for sockets (udp(7), u
 `InErrors` holds both.
 """
 
-import os
+import signal
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
 from itertools import pairwise
-from pathlib import Path
-from typing import IO, Literal
+from typing import Any
 
+from copycost.hosts.host import Reader
+from copycost.hosts.side import Side
+from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
 
 Counters = dict[str, dict[str, int]]
 """By side (`sender`, and `receiver` where it has a namespace of its own), counter and value."""
 
+_SNMP, _DEVICES, _SOCKETS = "proc/net/snmp", "proc/net/dev", "proc/net/udp"
+# how long a receiver may take to read what lies in its buffer
+_DRAIN_TIMEOUT_S = 1.0
 _POLL_S = 0.002
-_SIDES: tuple[Literal["sender", "receiver"], ...] = ("sender", "receiver")
 
 
-class DatagramCounters:
-    """The counters of a testbed; to be used in a ``with`` block.
+class LossCounters(WindowObserver):
+    """Reads the counters at moments when no datagram is under way.
 
-    An open file of /proc/net belongs to the namespace in which it was opened.
+    A side that reads to the end leaves nothing behind it. For any other the senders are stopped
+    (SIGSTOP) after the window until the receivers have read all that had arrived. Then every
+    datagram was read or lost, and the counters must say which; at any other moment some lie in the
+    receive buffers and are neither.
     """
 
+    name = "datagrams"
+    takes_any_traffic = True
+
     def __init__(self) -> None:
-        self._stack = ExitStack()
-        self._files: dict[str, dict[str, IO[str]]] = {}
+        self._readers: dict[str, Reader] = {}
+        self._begin: Counters = {}
+        self._stopped: Counters | None = None
+        self._drained = False
+        self._reads_to_the_end = False
 
-    @classmethod
-    def in_testbed(cls, testbed: Testbed) -> "DatagramCounters":
-        """Return the counters of a testbed's namespaces."""
-        counters = cls()
-        for side in _SIDES:
-            if side == "receiver" and testbed.receiver is None:
-                continue  # one namespace for both
-            with testbed.inside(side):
-                counters.open_side(side, Path("/proc/thread-self/net"))
-        return counters
+    def prepare(self, testbed: Testbed) -> None:
+        """Open the counters of each namespace, and read them before the first datagram."""
+        for name, host in testbed.hosts.items():
+            if name == "sender" or testbed.own_namespaces:
+                self._readers[name] = host.reader([_SNMP, _DEVICES, _SOCKETS])
+        self._begin = self._read()
 
-    def open_side(self, side: str, folder: Path) -> None:
-        """Open the files of one side's namespace, which then stays as long as they are open."""
-        self._files[side] = {
-            name: self._stack.enter_context((folder / name).open(encoding="ascii"))
-            for name in ("snmp", "dev", "udp")
-        }
+    def attach(self, sides: Sequence[Side]) -> None:
+        """Note how the receivers end."""
+        self._reads_to_the_end = all(
+            side.reads_to_the_end for side in sides if side.name == "receiver"
+        )
+        if self._reads_to_the_end:
+            self._begin = self._read()  # idle, after the datagrams of the handshake
 
-    def __enter__(self) -> "DatagramCounters":
-        """Return self; the files are open already."""
-        return self
+    def traffic_ends(self, sides: Sequence[Side]) -> None:
+        """Stop the senders until the receivers have read all, where they would not otherwise."""
+        if self._reads_to_the_end:
+            return
+        senders = [side for side in sides if side.name == "sender"]
+        ports = [port for side in sides for port in side.ports]
+        try:
+            for side in senders:
+                side.host.signal(side.pids, signal.SIGSTOP)
+            self._drained = self._await_drained(ports)
+            self._stopped = self._read()
+        finally:
+            for side in senders:
+                side.host.signal(side.pids, signal.SIGCONT)
 
-    def __exit__(self, *_: object) -> None:
-        """Close the files."""
-        self._stack.close()
-
-    def read(self) -> Counters:
-        """Return all counters as they stand now."""
+    def found(self) -> dict[str, Any]:
+        """Return the record's entry about the datagrams; everything has ended."""
+        end = self._read()
         return {
-            side: parse_snmp(_text(files["snmp"])) | parse_devices(_text(files["dev"]))
-            for side, files in self._files.items()
+            "drained": self._drained or self._reads_to_the_end,
+            "begin": self._begin,
+            "stopped": self._stopped or end,
+            "end": end,
         }
 
-    def await_drained(self, ports: Sequence[int], timeout_s: float) -> bool:
+    def close(self) -> None:
+        """Close the files."""
+        for reader in self._readers.values():
+            reader.close()
+
+    def _read(self) -> Counters:
+        """Return all counters as they stand now."""
+        texts = {side: reader.read()[1] for side, reader in self._readers.items()}
+        return {
+            side: parse_snmp(text[_SNMP]) | parse_devices(text[_DEVICES])
+            for side, text in texts.items()
+        }
+
+    def _await_drained(self, ports: Sequence[int]) -> bool:
         """Wait until the sockets bound to some ports have nothing left to read.
 
         Returns
@@ -74,21 +106,16 @@ class DatagramCounters:
         bool
             False if they still had at the end of the time.
         """
-        deadline_s = time.monotonic() + timeout_s
+        reader = self._readers.get("receiver", self._readers["sender"])
+        deadline_s = time.monotonic() + _DRAIN_TIMEOUT_S
         empty = 0
         while time.monotonic() < deadline_s:
             # twice, since a datagram may be between device and socket
-            empty = empty + 1 if self._waiting(ports) == 0 else 0
+            empty = empty + 1 if waiting_bytes(reader.read()[1][_SOCKETS], ports) == 0 else 0
             if empty >= 2:
                 return True
             time.sleep(_POLL_S)
         return False
-
-    def _waiting(self, ports: Sequence[int]) -> int:
-        """Return how many bytes of memory wait in the receive queues."""
-        return waiting_bytes(
-            _text(self._files.get("receiver", self._files["sender"])["udp"]), ports
-        )
 
 
 def parse_snmp(text: str) -> dict[str, int]:
@@ -120,8 +147,3 @@ def waiting_bytes(text: str, ports: Sequence[int]) -> int:
         if row[1].rpartition(":")[2] in wanted:
             total += int(row[4].partition(":")[2], 16)
     return total
-
-
-def _text(file: IO[str]) -> str:
-    # in one read(2): the kernel makes the text afresh at its start
-    return os.pread(file.fileno(), 1 << 20, 0).decode("ascii")

@@ -1,23 +1,22 @@
 """``perf record`` beside a measurement: attached to both sides, it samples in the window only."""
 
-import os
-import select
 import signal
-import subprocess
-import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
-from types import TracebackType
-from typing import Self
+from collections.abc import Sequence
+from typing import Any
 
-from copycost.drivers.programs.side import Side
-from copycost.errors import HostError, ParseError
+from copycost.errors import CannotStart, HostError, ParseError
+from copycost.hosts.host import Host, Program
+from copycost.hosts.side import Side
+from copycost.observers.protocol import WindowObserver
 from copycost.observers.sampling_access import SamplingPlan, is_privileged
-from copycost.perf.command import ControlPipes
-from copycost.perf.script import Sampled, read_samples
+from copycost.perf.command import DATA, record_attached
+from copycost.perf.script import Sampled, Stacks, read_samples
+from copycost.perf.switch import tell_perf
 
-# perf reads the maps of all processes that it attaches to before it listens
+# perf reads the maps of all processes that it attaches to before it listens; on a loaded host that
+# takes its time, and longer with the threads or processes of further streams
+_ATTACH_S = 1.5
+_FURTHER_STREAM_S = 0.8
 _READY_TIMEOUT_S = 10.0
 _END_TIMEOUT_S = 30.0
 # per CPU; holds a window's samples, so that perf itself sleeps through the window
@@ -25,74 +24,53 @@ _BUFFER = "4M"
 _FIELDS = "comm,pid,tid,time,period,event,ip,sym,dso"
 
 
-class Sampler:
-    """Samples the call stacks of processes between two moments; an onlooker at a repetition.
+class Sampler(WindowObserver):
+    """Samples the call stacks of both sides in the window.
 
     Parameters
     ----------
-    plan : SamplingPlan
+    plan
         How to call perf.
-    folder : Path
-        An existing folder for perf's own file, which may take megabytes.
+    n_streams
+        Connections whose processes or threads it attaches to [count].
 
     Attributes
     ----------
     failure : str or None
         Why there are no samples, once that is known.
-    processes : dict
-        The process ids by the name of their side.
     """
 
-    def __init__(self, plan: SamplingPlan, folder: Path) -> None:
+    name = "sampling"
+    takes_any_traffic = True
+
+    def __init__(self, plan: SamplingPlan, n_streams: int) -> None:
+        self.attach_s = _ATTACH_S + _FURTHER_STREAM_S * (n_streams - 1)
         self.failure: str | None = None
-        self.processes: dict[str, tuple[int, ...]] = {}
         self._plan = plan
-        self._data = folder / "perf.data"
-        self._perf: subprocess.Popen[bytes] | None = None
-        self._control = self._ack = -1
-
-    def __enter__(self) -> Self:
-        """Return self; perf is started by `attach`."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        """End perf, in whatever state it is."""
-        if self._perf is not None and self._perf.poll() is None:
-            self._perf.kill()
-            self._perf.communicate()
-        self._close()
+        self._host: Host | None = None
+        self._pids: dict[str, tuple[int, ...]] = {}
+        self._perf: Program | None = None
+        self._sampled: Sampled | None = None
 
     def attach(self, sides: Sequence[Side]) -> None:
-        """Attach to the programs of the sides, switched off."""
+        """Attach to the programs of the sides, and to the threads that they make; switched off."""
+        plan = self._plan
+        self._host = sides[0].host
         try:
-            self.attach_to({side.name: (side.program_pid,) for side in sides})
+            self._pids = {side.name: side.pids for side in sides}
+            self._perf = self._host.start(
+                record_attached(
+                    plan.path,
+                    plan.event,
+                    plan.frequency_hz,
+                    [pid for pids in self._pids.values() for pid in pids],
+                    _BUFFER if is_privileged(self._host.files) else None,
+                )
+            )
+        except CannotStart as error:
+            self.failure = f"{error.path}: {error.why}"
         except HostError as error:
             self.failure = str(error)
-
-    def attach_to(self, processes: Mapping[str, tuple[int, ...]]) -> None:
-        """Attach to processes, by the names of their sides, and to the threads that they make."""
-        self.processes = dict(processes)
-        pipes = ControlPipes.make()
-        try:
-            self._perf = subprocess.Popen(
-                self._command(pipes),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                pass_fds=(pipes.control_read, pipes.ack_write),
-                process_group=0,
-                env={**os.environ, "LC_ALL": "C"},
-            )
-        except OSError as error:
-            self.failure = f"{self._plan.path}: {error.strerror}"
-        self._control, self._ack = os.dup(pipes.control_write), os.dup(pipes.ack_read)
-        for fd in pipes.fds:
-            os.close(fd)
         # it is off already; that it answers says that it has attached and listens
         self._tell("disable")
 
@@ -103,25 +81,20 @@ class Sampler:
     def window_ends(self) -> None:
         """Switch the sampling off, and have perf write what it has; it is not waited for."""
         self._tell("disable")
-        if self._perf is not None and self._perf.poll() is None:
-            self._perf.send_signal(signal.SIGINT)
+        if self._perf is not None:
+            self._perf.signal(signal.SIGINT)
 
-    def _await_end(self) -> None:
-        """Wait until perf has written its file."""
+    def _tell(self, word: str) -> None:
+        """Give perf a command and wait for its answer."""
         if self._perf is None or self.failure is not None:
             return
-        try:
-            _, said = self._perf.communicate(timeout=_END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self.failure = f"perf record did not end within {_END_TIMEOUT_S:g} s"
-            return
-        if self._perf.returncode not in (0, -signal.SIGINT, 128 + signal.SIGINT):
-            self.failure = (
-                f"perf record ended with exit status {self._perf.returncode}: {_last_line(said)}"
-            )
+        if not tell_perf(self._perf, word, _READY_TIMEOUT_S):
+            self._perf.end()
+            said = _last_line(self._perf.errors())
+            self.failure = f"perf record did not take the command {word!r}: {said}"
 
-    def read(self) -> Sampled:
-        """Return what was sampled, by process id.
+    def found(self) -> dict[str, Any]:
+        """Return how it was sampled and how much; `stacks` has the rest.
 
         Raises
         ------
@@ -133,87 +106,62 @@ class Sampler:
         self._await_end()
         if self.failure is not None:
             raise HostError(self.failure)
-        command = [
-            *[self._plan.path, "script", "--input", str(self._data), "--fields", _FIELDS],
-            # inlined functions would be looked up in debug data, of which the kernel has none
-            *["--no-inline", "--show-lost-events"],
-        ]
-        with subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "LC_ALL": "C"},
-        ) as script:
-            assert script.stdout is not None
-            assert script.stderr is not None
-            try:
-                sampled = read_samples(script.stdout, "perf script")
-            except ParseError as error:
-                script.kill()
-                self.failure = str(error)
-                raise
-            said = script.stderr.read()
-        if script.returncode != 0:
-            self.failure = (
-                f"perf script ended with exit status {script.returncode}: {_last_line(said)}"
-            )
-            raise HostError(self.failure)
-        return sampled
+        sampled = self._sampled = self._read()
+        return {
+            "event": self._plan.event,
+            "source": self._plan.source,
+            "frequency_hz": self._plan.frequency_hz,
+            "call_graph": "fp",
+            "perf_version": self._plan.version,
+            "lost": sampled.lost,
+            "truncated": sampled.truncated,
+            "sides": {
+                side: {"samples": one.samples, "weight": one.weight}
+                for side, one in self.stacks.items()
+            },
+        }
 
-    def _command(self, pipes: ControlPipes) -> list[str]:
-        """Return the command that samples, switched off at first.
+    @property
+    def stacks(self) -> dict[str, Stacks]:
+        """What was sampled of each side; nothing before `found`."""
+        if self._sampled is None:
+            return {}
+        return {side: self._sampled.of(pids) for side, pids in self._pids.items()}
 
-        Source: perf-record(1), options --control, --delay, --call-graph, --mmap-pages.
-        """
-        plan = self._plan
-        pids = [str(pid) for side in self.processes.values() for pid in side]
-        buffer = ["--mmap-pages", _BUFFER] if is_privileged() else []
-        return [
-            *[plan.path, "record", "--output", str(self._data)],
-            *["--event", plan.event, "--freq", str(plan.frequency_hz), "--call-graph", "fp"],
-            *["--delay", "-1", "--control", f"fd:{pipes.control_read},{pipes.ack_write}"],
-            *["--pid", ",".join(pids), *buffer],
-            # nobody looks for the programs of this profile later
-            *["--no-buildid", "--no-buildid-cache"],
-        ]
-
-    def _tell(self, word: str) -> None:
-        """Give perf a command and wait for its answer."""
+    def _await_end(self) -> None:
+        """Wait until perf has written its file."""
         if self._perf is None or self.failure is not None:
             return
-        with suppress(BrokenPipeError):
-            os.write(self._control, word.encode() + b"\n")
-        if not self._answered():
-            self.failure = f"perf record did not take the command {word!r}: {self._last_words()}"
+        code = self._perf.wait(_END_TIMEOUT_S)
+        if code is None:
+            self.failure = f"perf record did not end within {_END_TIMEOUT_S:g} s"
+        elif code not in (0, -signal.SIGINT, 128 + signal.SIGINT):
+            said = _last_line(self._perf.errors())
+            self.failure = f"perf record ended with exit status {code}: {said}"
 
-    def _answered(self) -> bool:
-        """Wait for ``ack``; perf may die instead."""
+    def _read(self) -> Sampled:
+        assert self._host is not None
         assert self._perf is not None
-        deadline_s = time.monotonic() + _READY_TIMEOUT_S
-        while time.monotonic() < deadline_s:
-            readable, _, _ = select.select([self._ack], [], [], 0.02)
-            if readable:
-                return b"ack" in os.read(self._ack, 64)
-            if self._perf.poll() is not None:
-                return False
-        return False
+        command = [
+            *(self._plan.path, "script", "--input", self._perf.file_path(DATA)),
+            *("--fields", _FIELDS),
+            # inlined functions would be looked up in debug data, of which the kernel has none
+            *("--no-inline", "--show-lost-events"),
+        ]
+        try:
+            with self._host.stream(command) as lines:
+                return read_samples(lines, "perf script")
+        except (HostError, ParseError) as error:
+            self.failure = str(error)
+            raise
 
-    def _last_words(self) -> str:
-        assert self._perf is not None
-        if self._perf.poll() is None:
-            self._perf.kill()
-        _, said = self._perf.communicate()
-        return _last_line(said)
-
-    def _close(self) -> None:
-        for fd in (self._control, self._ack):
-            if fd >= 0:
-                os.close(fd)
-        self._control = self._ack = -1
-        self._data.unlink(missing_ok=True)
+    def close(self) -> None:
+        """End perf, in whatever state it is; its file goes with it."""
+        if self._perf is not None:
+            self._perf.end()
+            self._perf.close()
 
 
-def _last_line(said: bytes) -> str:
-    lines = [line for line in said.decode(errors="replace").splitlines() if line.strip()]
+def _last_line(said: str) -> str:
+    lines = [line for line in said.splitlines() if line.strip()]
     return lines[-1].strip() if lines else "it said nothing"

@@ -3,29 +3,14 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from copycost.config.profile import EventChoice
-from copycost.errors import HostError
+from copycost.errors import Unavailable
+from copycost.hosts.facts.files import HostFiles
 
-_KALLSYMS = Path("/proc/kallsyms")
+_KALLSYMS = "proc/kallsyms"
 _ALLOW = "run as root, or allow it: sudo sysctl kernel.perf_event_paranoid=1 kernel.kptr_restrict=0"
-
-
-class SamplingUnavailable(HostError):
-    """The host does not let us sample the kernel.
-
-    Attributes
-    ----------
-    reason, remedy : str
-        What was refused, and what the user can do about it.
-    """
-
-    def __init__(self, reason: str, remedy: str) -> None:
-        super().__init__(f"{reason}; {remedy}")
-        self.reason = reason
-        self.remedy = remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +44,7 @@ def plan_sampling(
     host: Mapping[str, Any],
     event: EventChoice,
     frequency_hz: int,
-    kallsyms: Path = _KALLSYMS,
+    files: HostFiles,
 ) -> SamplingPlan:
     """Return how to sample both sides on this host.
 
@@ -74,31 +59,29 @@ def plan_sampling(
         ``auto``, or the event to insist on.
     frequency_hz : int
         Samples per second of CPU time.
-    kallsyms : Path
-        The kernel's list of its functions.
+    files : HostFiles
+        Of the host; the kernel's list of its functions is among them.
 
     Raises
     ------
-    SamplingUnavailable
+    Unavailable
         If perf is missing, or the kernel may not be sampled, or hides where its functions are.
     """
     perf = host["perf"]
     if perf["status"] != "available":
-        raise SamplingUnavailable(
-            perf["reason"] or f"perf is {perf['status']}", perf["remedy"] or _ALLOW
-        )
+        raise Unavailable(perf["reason"] or f"perf is {perf['status']}", perf["remedy"] or _ALLOW)
     if perf["user_only"]:
-        raise SamplingUnavailable(
+        raise Unavailable(
             f"the kernel may not be sampled (perf_event_paranoid is {perf['paranoid']})", _ALLOW
         )
-    if _hides_addresses(kallsyms):
-        raise SamplingUnavailable(
-            f"the kernel hides where its functions are (kptr_restrict; {kallsyms} shows zeros)",
+    if _hides_addresses(files):
+        raise Unavailable(
+            f"the kernel hides where its functions are (kptr_restrict; /{_KALLSYMS} shows zeros)",
             _ALLOW,
         )
     has_cycles = perf["events"].get("cycles", {}).get("status") == "supported"
     if event == "cycles" and not has_cycles:
-        raise SamplingUnavailable(
+        raise Unavailable(
             "this processor, or the virtual machine, has no cycle counter to sample by",
             "set profile.event to auto or cpu_clock",
         )
@@ -106,16 +89,13 @@ def plan_sampling(
     return SamplingPlan(perf["path"], str(perf["version"]), name, frequency_hz)
 
 
-def _hides_addresses(kallsyms: Path) -> bool:
+def _hides_addresses(files: HostFiles) -> bool:
     """Tell whether all that an unprivileged reader sees are zeros, see kallsyms_show_value()."""
-    try:
-        with kallsyms.open(encoding="ascii", errors="replace") as file:
-            first = [line.split()[0] for _, line in zip(range(64), file, strict=False)]
-    except OSError:
-        return True
+    first = [line.split()[0] for line in files.lines(_KALLSYMS, 64)]
     return not any(int(address, 16) for address in first)
 
 
-def is_privileged() -> bool:
+def is_privileged(files: HostFiles) -> bool:
     """Tell whether perf may use large buffers, which are locked memory."""
-    return os.geteuid() == 0 and Path("/proc/self/uid_map").read_text().split()[1] == "0"
+    ids = (files.text("proc/self/uid_map") or "").split()
+    return os.geteuid() == 0 and ids[1:2] == ["0"]

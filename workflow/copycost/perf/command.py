@@ -1,17 +1,33 @@
-"""The perf command around one side, counting only when the side itself switches it on."""
+"""How perf is called: around a program, or attached to processes, counting only when switched on.
 
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+Source: perf-stat(1) and perf-record(1), options --control, --delay, --json, --log-fd, --pid.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-# a control pipe (program to perf) and an acknowledgement pipe (perf to program), two ends each
-N_PERF_FDS = 4
+from copycost.hosts.launch import Launch, file_word, pipe_word
+
+COUNTS = "perf"
+"""The memory file of a launch that perf's counts go to."""
+
+DATA = "perf_data"
+"""The memory file of a launch that perf's samples go to: it leaves nothing on any disk."""
+
+CONTROL, ACK = "perf_control", "perf_ack"
+"""The pipes of a launch: commands to perf, and its acknowledgements."""
+
+# switched off at first, and obeying a pipe
+_SWITCHED = (
+    *("--delay", "-1"),
+    *("--control", f"fd:{pipe_word(CONTROL, 'read')},{pipe_word(ACK, 'write')}"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class PerfPlan:
-    """How to call perf on this host.
+    """How to call perf on a host.
 
     Attributes
     ----------
@@ -25,69 +41,73 @@ class PerfPlan:
     events: dict[str, str]
 
 
-def plan_perf(host: Mapping[str, Any]) -> PerfPlan | None:
+def plan_perf(facts: Mapping[str, Any], only: Collection[str] | None = None) -> PerfPlan | None:
     """Return how to call perf, from the host facts; None where it is missing or forbidden.
 
     Events that the host does not support are not asked for: one unknown name would stop perf.
+
+    Parameters
+    ----------
+    only
+        Our names of the events to ask for; None asks for all.
     """
-    perf = host["perf"]
+    perf = facts["perf"]
     supported = {
         name: event["perf_name"]
         for name, event in perf["events"].items()
-        if event["status"] == "supported"
+        if event["status"] == "supported" and (only is None or name in only)
     }
     if perf["status"] != "available" or not supported:
         return None
     return PerfPlan(perf["path"], supported)
 
 
-@dataclass(frozen=True, slots=True)
-class ControlPipes:
-    """Both pipes of `perf stat --control`, as file descriptors."""
-
-    control_read: int
-    control_write: int
-    ack_read: int
-    ack_write: int
-
-    @classmethod
-    def make(cls) -> "ControlPipes":
-        """Make both pipes; their ends are closed on exec unless passed on."""
-        return cls(*os.pipe(), *os.pipe())
-
-    @property
-    def fds(self) -> tuple[int, ...]:
-        """All four ends; perf and the program below it inherit them together."""
-        return (self.control_read, self.control_write, self.ack_read, self.ack_write)
-
-    @property
-    def program_option(self) -> list[str]:
-        """The option that tells the program its two ends."""
-        return ["--perf-fds", f"{self.control_write},{self.ack_read}"]
+def _stat(plan: PerfPlan) -> tuple[str, ...]:
+    """Return the words that count; as JSON, so that stdout and stderr are the program's own."""
+    return (
+        *(plan.path, "stat", "--json", "--log-fd", file_word(COUNTS)),
+        *_SWITCHED,
+        *("--event", ",".join(plan.events.values())),
+    )
 
 
-def perf_command(
-    plan: PerfPlan, pipes: ControlPipes, output_fd: int, program: Sequence[str]
-) -> list[str]:
-    """Return the command that runs `program` under perf, switched off at first (-D -1).
+def stat_around(plan: PerfPlan, launch: Launch) -> Launch:
+    """Return a launch whose program runs under perf and switches it by itself.
 
-    Counts go to `output_fd` as JSON; so stdout and stderr are the program's own. Threads that the
-    program makes are counted too, which is perf's default.
-
-    Source: perf-stat(1), options --control, --delay, --json, --log-fd.
+    Threads that the program makes are counted too, which is perf's default.
     """
-    return [
-        plan.path,
-        "stat",
-        "--json",
-        "--log-fd",
-        str(output_fd),
-        "--delay",
-        "-1",
-        "--control",
-        f"fd:{pipes.control_read},{pipes.ack_write}",
-        "--event",
-        ",".join(plan.events.values()),
-        "--",
-        *program,
-    ]
+    fds = f"{pipe_word(CONTROL, 'write')},{pipe_word(ACK, 'read')}"
+    return replace(
+        launch,
+        words=(*_stat(plan), "--", *launch.words, "--perf-fds", fds),
+        files=(*launch.files, COUNTS),
+        pipes=(*launch.pipes, CONTROL, ACK),
+    )
+
+
+def stat_attached(plan: PerfPlan, pids: Sequence[int]) -> Launch:
+    """Return a launch of perf that counts processes which run already."""
+    words = (*_stat(plan), "--pid", ",".join(map(str, pids)))
+    return Launch(words, plan.path, files=(COUNTS,), pipes=(CONTROL, ACK))
+
+
+def record_attached(
+    path: str, event: str, frequency_hz: int, pids: Sequence[int], buffer: str | None
+) -> Launch:
+    """Return a launch of perf that samples call stacks of processes which run already.
+
+    Parameters
+    ----------
+    buffer
+        Memory per CPU, as perf takes sizes; None leaves it at perf's own.
+    """
+    words = (
+        *(path, "record", "--output", f"/proc/self/fd/{file_word(DATA)}"),
+        *("--event", event, "--freq", str(frequency_hz), "--call-graph", "fp"),
+        *_SWITCHED,
+        *("--pid", ",".join(map(str, pids))),
+        *(("--mmap-pages", buffer) if buffer else ()),
+        # nobody looks for the programs of this profile later
+        *("--no-buildid", "--no-buildid-cache"),
+    )
+    return Launch(words, path, files=(DATA,), pipes=(CONTROL, ACK))

@@ -1,28 +1,39 @@
 """From perf's lines to the record: one entry per event, with a status instead of a guess."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 from copycost.perf.command import PerfPlan
+from copycost.perf.events import HARDWARE_EVENTS, KERNEL_EVENTS
 from copycost.perf.output import PerfCount, split_modifiers
-from copycost.records.record import EventStatus, PerfEvent, PerfSide, PerfStatus
 
-# these happen in the kernel: a count of user mode alone always reads 0, and says nothing
-_KERNEL_EVENTS = frozenset({"context_switches", "cpu_migrations"})
-# what the processor's own counters count; they stand or fall together
-HARDWARE_EVENTS = frozenset(
-    {
-        "cycles",
-        "instructions",
-        "l1d_loads",
-        "l1d_load_misses",
-        "llc_loads",
-        "llc_load_misses",
-        "cache_misses",
-    }
-)
+EventStatus = Literal["counted", "not_supported", "not_counted", "multiplexed"]
+PerfStatus = Literal["counted", "forbidden", "missing", "failed"]
+
 # a virtual machine's counters may be live but wrong; no processor that works is this slow
 _FEWEST_INSTRUCTIONS_PER_S = 1e7
+
+
+class PerfEvent(TypedDict):
+    """One event of one side.
+
+    `value` is None unless `status` is counted or multiplexed (then perf has scaled it up from
+    the `running_percent` of the time). `parts` holds the values per core type of a hybrid CPU.
+    """
+
+    value: float | None
+    status: EventStatus
+    running_percent: float | None
+    user_only: bool
+    parts: NotRequired[dict[str, float | None]]
+
+
+class PerfSide(TypedDict):
+    """What perf counted for one side within the window."""
+
+    status: PerfStatus
+    reason: str | None
+    events: dict[str, PerfEvent]
 
 
 def no_perf(host: Mapping[str, Any], status: PerfStatus, reason: str | None) -> PerfSide:
@@ -68,7 +79,7 @@ def _event(name: str, perf_name: str, counts: Sequence[PerfCount]) -> PerfEvent:
     values = [count.value for count in found if count.value is not None]
     running = [c.running_percent for c in found if c.running_percent is not None]
     event: PerfEvent
-    if len(values) < len(found) or (user_only and name in _KERNEL_EVENTS):
+    if len(values) < len(found) or (user_only and name in KERNEL_EVENTS):
         # the sum of some core types is not the event
         marks = {count.status for count in found}
         event = _empty("not_supported" if marks == {"not_supported"} else "not_counted")

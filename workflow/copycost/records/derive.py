@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from copycost.grid.capabilities import SENDER_ONLY_TESTBED, transport_of
-from copycost.grid.cells import Cell
-from copycost.hosts.facts.perf_events import PERF_EVENTS
-from copycost.perf.counters import HARDWARE_EVENTS
+from copycost.grid.testbeds import receives_on, transport_of
+from copycost.perf.counters import PerfSide
+from copycost.perf.events import HARDWARE_EVENTS, PERF_EVENTS
 from copycost.records.columns import (
     COST_EVENTS,
     COUNTED_STATUSES,
@@ -14,7 +13,8 @@ from copycost.records.columns import (
     SIDES,
     WARNINGS_SEPARATOR,
 )
-from copycost.records.record import PerfSide, Record, SinkFacts
+from copycost.records.contradictions import require_agreement
+from copycost.records.record import Record, SinkFacts, cell_of
 
 Row = dict[str, object]
 """Column name to value; None, or no entry, where there is none."""
@@ -26,6 +26,11 @@ def derive_row(record: Record) -> Row:
     """Return the row of a record; everything in it follows from that record alone.
 
     A repetition that was skipped or failed has its key, status and reason, and no values.
+
+    Raises
+    ------
+    DataError
+        If the record's numbers contradict one another.
     """
     settings = record["settings"]
     cell = cell_of(record)
@@ -35,15 +40,13 @@ def derive_row(record: Record) -> Row:
         "strategy": cell.strategy,
         "batch": cell.batch,
         "transport": transport_of(cell.testbed),
-        "ring_bytes": settings["ring_bytes"],
+        "ring_bytes": settings["ring_bytes"] or 0,
         "fresh": settings["fresh"],
         "status": record["status"],
         "reason": record["reason"],
         "remedy": record["remedy"],
         "sender_cpus": _cpus(settings["sender_cpus"]),
-        "receiver_cpus": _cpus(settings["receiver_cpus"])
-        if cell.testbed != SENDER_ONLY_TESTBED
-        else None,
+        "receiver_cpus": _cpus(settings["receiver_cpus"]) if receives_on(cell.testbed) else None,
         "warnings": WARNINGS_SEPARATOR.join(sorted({w["code"] for w in record["warnings"]}))
         or None,
         "started_at": record["started_at"],
@@ -55,15 +58,17 @@ def derive_row(record: Record) -> Row:
         "host_digest": record["host_digest"],
         "commit": record["commit"],
     }
-    sender, receiver = record["sender"], record["receiver"]
-    if record["status"] != "measured" or sender is None:
+    driver = record["driver"]
+    if record["status"] != "measured" or driver is None:
         for side in SIDES:
             row |= {f"{side}_{event}_status": "not_measured" for event in PERF_EVENTS}
         return row
-    row |= _stream(sender, receiver, record["sink"], cell.n_threads)
+    require_agreement(record, cell)
+    sender, receiver = driver["sender"], driver["receiver"]
+    row |= _stream(sender, receiver, driver["sink"], cell.n_threads)
     if receiver is not None and cell.receiver == "mmap":
         row["mapped_share"] = ratio(receiver["in_window"]["mapped_bytes"], row["received_bytes"])
-    row |= _datagrams(record, sender, receiver)
+    row |= _datagrams(record, driver)
     row |= _counters(record)
     row |= _cpu_time(row, sender, receiver)
     row |= _costs(row)
@@ -71,11 +76,6 @@ def derive_row(record: Record) -> Row:
     row |= _zero_copy(sender)
     row |= _path(record, sender, receiver)
     return row
-
-
-def cell_of(record: Record) -> Cell:
-    """Return the repetition that a record is of."""
-    return Cell(study=record["study"], **record["cell"])
 
 
 def ratio(numerator: object, denominator: object) -> float | None:
@@ -92,8 +92,8 @@ def total(first: object, second: object) -> float | None:
     return first + second
 
 
-def _cpus(cpus: list[int]) -> str:
-    return ",".join(str(cpu) for cpu in cpus) or "any"
+def _cpus(cpus: list[int] | None) -> str:
+    return ",".join(str(cpu) for cpu in cpus or ()) or "any"
 
 
 def _stream(
@@ -126,12 +126,11 @@ def _stream(
     }
 
 
-def _datagrams(
-    record: Record, sender: Mapping[str, Any], receiver: Mapping[str, Any] | None
-) -> Row:
+def _datagrams(record: Record, driver: Mapping[str, Any]) -> Row:
     if transport_of(record["cell"]["testbed"]) != "datagram":
         return {}
-    kernel, sink = record["kernel"], record["sink"]
+    sender, receiver, sink = driver["sender"], driver["receiver"], driver["sink"]
+    kernel = record["observed"].get("kernel")
     sent = sender["total"]["datagrams"]
     row: Row = {
         "datagrams_sent": sent,
@@ -150,7 +149,7 @@ def _window_ns(side: Mapping[str, Any]) -> int:
 
 
 def _counters(record: Record) -> Row:
-    perf = record["perf"]
+    perf = record["observed"].get("perf_stat")
     if perf is None:
         return {f"{side}_{event}_status": "missing" for side in SIDES for event in PERF_EVENTS}
     row: Row = {}
@@ -258,8 +257,9 @@ def _path(record: Record, sender: Mapping[str, Any], receiver: Mapping[str, Any]
         row["receive_buffer_bytes"] = receiver["effective"]["receive_buffer_bytes"]
         row["receive_lowat_bytes"] = receiver["effective"]["receive_lowat_bytes"]
         row["receiver_build"] = _build(receiver)
-    if record["kernel"] is not None:
-        row["softnet_dropped"] = record["kernel"]["softnet_dropped"]
+    kernel = record["observed"].get("kernel")
+    if kernel is not None:
+        row["softnet_dropped"] = kernel["softnet_dropped"]
     testbed = record["testbed"]
     if testbed is not None:
         row["mtu_bytes"] = testbed["mtu_bytes"]

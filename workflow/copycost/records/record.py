@@ -1,24 +1,24 @@
 """One repetition's record: its shape, its schema check, and how it is written and read.
 
-A record is one JSON object in one file. Its shape is stated twice on purpose: as types here, for
-mypy, and as a closed JSON schema (`workflow/schemas/record.schema.yaml`), for what lies on disk.
+A record is one JSON object in one file, the same for every study: an envelope that says what was
+measured, where, when and how, with what the driver said (`driver`) and what each observer found
+(`observed`). Its shape is stated twice on purpose: as types here, for mypy, and as a closed JSON
+schema (`workflow/schemas/record.schema.yaml`), for what lies on disk.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 
 from copycost.build.checkout import SCHEMAS
 from copycost.grid.cells import Cell
 from copycost.records.kind import RecordKind
 
 SCHEMA_PATH = SCHEMAS / "record.schema.yaml"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 Status = Literal["measured", "skipped", "failed"]
-EventStatus = Literal["counted", "not_supported", "not_counted", "multiplexed"]
-PerfStatus = Literal["counted", "forbidden", "missing", "failed"]
 WarningCode = Literal[
     "foreign_load",
     "steal",
@@ -28,26 +28,16 @@ WarningCode = Literal[
     "lock_waited",
     "user_mode_only",
     "sink_loss",
+    "iperf3_nan",
 ]
-
-
-class CellKey(TypedDict):
-    """The point of the grid that was measured."""
-
-    testbed: str
-    implementation: str
-    msg_bytes: int
-    n_threads: int
-    working_set: str
-    receiver: str
-    rep: int
+WARNING_CODES: tuple[WarningCode, ...] = get_args(WarningCode)
 
 
 class SettingsUsed(TypedDict):
-    """How it was measured; None means the kernel's own buffer size.
+    """How it was measured; None means the kernel's own buffer size, or CPUs that nobody chose.
 
-    `ring_bytes` is 0 where one message is sent again and again, `interval_ns` is 0 where each
-    request follows the reply before it.
+    `ring_bytes` is 0 where one message is sent again and again and None where the driver has no
+    such ring, `interval_ns` is 0 where each request follows the reply before it.
     """
 
     warmup_s: float
@@ -56,50 +46,12 @@ class SettingsUsed(TypedDict):
     tcp_nodelay: str
     send_buffer_bytes: int | None
     receive_buffer_bytes: int | None
-    sender_cpus: list[int]
-    receiver_cpus: list[int]
+    sender_cpus: list[int] | None
+    receiver_cpus: list[int] | None
+    mode: str
     fresh: bool
-    ring_bytes: int
+    ring_bytes: int | None
     interval_ns: int
-
-
-class PerfEvent(TypedDict):
-    """One event of one side.
-
-    `value` is None unless `status` is counted or multiplexed (then perf has scaled it up from
-    the `running_percent` of the time). `parts` holds the values per core type of a hybrid CPU.
-    """
-
-    value: float | None
-    status: EventStatus
-    running_percent: float | None
-    user_only: bool
-    parts: NotRequired[dict[str, float | None]]
-
-
-class PerfSide(TypedDict):
-    """What perf counted for one side within the window."""
-
-    status: PerfStatus
-    reason: str | None
-    events: dict[str, PerfEvent]
-
-
-class PerfSides(TypedDict):
-    """perf's counts for both sides; `receiver` is None where nobody receives."""
-
-    sender: PerfSide
-    receiver: PerfSide | None
-
-
-class KernelCounters(TypedDict):
-    """Kernel counters over the window; softnet's are host-wide."""
-
-    softnet_dropped: int
-    softnet_squeezed: int
-    tcp_retransmitted_segments: int
-    udp_in_errors: int
-    udp_receive_buffer_errors: int
 
 
 class TestbedFacts(TypedDict):
@@ -135,13 +87,13 @@ class Disturbance(TypedDict):
 class Record(TypedDict):
     """One repetition; keys as in `record.schema.yaml`, which describes each with its unit.
 
-    `sender` and `receiver` are what the programs printed; None unless `status` is measured, and
-    `receiver` also where nobody receives. `sink` is None on every other testbed.
+    `driver` and `window` are None, and `observed` is empty, unless `status` is measured.
+    `undisturbed` is the record of the same cell without its sampler, for profiles; else None.
     """
 
     schema_version: int
     study: str
-    cell: CellKey
+    cell: dict[str, Any]
     status: Status
     reason: str | None
     remedy: str | None
@@ -154,26 +106,22 @@ class Record(TypedDict):
     end_ns: int
     lock_wait_s: float
     wall_s: float
-    sender: dict[str, Any] | None
-    receiver: dict[str, Any] | None
-    perf: PerfSides | None
-    kernel: KernelCounters | None
     testbed: TestbedFacts | None
-    sink: SinkFacts | None
+    driver: dict[str, Any] | None
+    window: dict[str, int] | None
+    observed: dict[str, Any]
+    undisturbed: "Record | None"
     warnings: list[Disturbance]
 
 
-def cell_key(cell: Cell) -> CellKey:
-    """Return what a record says of its cell, besides the study."""
-    return {
-        "testbed": cell.testbed,
-        "implementation": cell.implementation,
-        "msg_bytes": cell.msg_bytes,
-        "n_threads": cell.n_threads,
-        "working_set": cell.working_set,
-        "receiver": cell.receiver,
-        "rep": cell.rep,
-    }
+def cell_of(record: Mapping[str, Any]) -> Cell:
+    """Return the repetition that a record is of."""
+    return Cell(study=record["study"], **record["cell"])
+
+
+def disturbance(code: WarningCode, detail: str) -> Disturbance:
+    """Return a warning for a record."""
+    return {"code": code, "detail": detail}
 
 
 def host_digest(host: Mapping[str, Any]) -> str:

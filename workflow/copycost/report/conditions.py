@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from copycost.grid.conditions import COLD, TESTBEDS
+from copycost.grid.conditions import COLD
+from copycost.grid.testbeds import TESTBEDS
 
 
 def on_other_paths(condition: Mapping[str, Any]) -> bool:

@@ -8,20 +8,15 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from copycost.config.profile import IPERF3
-from copycost.grid.cells import Cell
-from copycost.grid.conditions import COLD, HOT, RECV
-from copycost.wording.sizes import format_size
+from copycost.grid.capabilities import IPERF3
 
 VARIABLE = "COPYCOST_PROGRESS"
-
-_SIDES = ("sender", "receiver")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +43,7 @@ _PROFILE_OF_IPERF3 = Pace(2, 5.2)
 
 def pace_of_profile(implementation: str) -> Pace:
     """Return how long a repetition of a profile takes, by what it profiles."""
-    return _PROFILE_OF_IPERF3 if implementation in IPERF3 else _PROFILE
+    return _PROFILE_OF_IPERF3 if implementation == IPERF3 else _PROFILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +141,6 @@ def extend(n_repetitions: int, expected_s: float) -> None:
         path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
 
 
-def tell(cell: Cell, record: Mapping[str, Any]) -> str:
-    """Count a finished repetition of the grid and return its line."""
-    line = f"{describe_cell(cell)}: {describe_result(record)}"
-    return count_in(line, STREAMS, record["settings"])
-
-
 def count_in(line: str, pace: Pace, settings: Mapping[str, Any]) -> str:
     """Count a finished repetition, if somebody counts, and return its line with what is left.
 
@@ -184,71 +173,6 @@ def say(line: str) -> None:
     """Print a line; where nobody reads any more (``./run | head``) the record still counts."""
     with suppress(BrokenPipeError):
         os.write(sys.stdout.fileno(), f"{line}\n".encode())  # nothing is left for the exit to flush
-
-
-def describe_cell(cell: Cell) -> str:
-    """Return a cell in words: ``sink zero_copy 64 KiB x 4 threads, cold, repetition 1``."""
-    parts = [
-        f"{cell.testbed} {cell.implementation} {format_size(cell.msg_bytes)} x "
-        f"{count(cell.n_threads, 'thread')}"
-    ]
-    if cell.study == "round_trips":
-        parts.append("round trips")
-    if cell.working_set == COLD:
-        parts.append(COLD)
-    elif cell.working_set != HOT:
-        parts.append(f"ring of {format_size(int(cell.working_set))}")
-    if cell.receiver != RECV:
-        parts.append(f"received by {cell.receiver}")
-    return ", ".join([*parts, f"repetition {cell.rep}"])
-
-
-def describe_result(record: Mapping[str, Any]) -> str:
-    """Return the result of a repetition in words: ``38.2 Gbit/s, 0.31 CPU ns/B``, or why not.
-
-    Where nobody receives it is what was sent, and what that cost the sender.
-    """
-    if record["status"] != "measured":
-        return f"{record['status'].upper()}, {record['reason']}"
-    if record["study"] == "round_trips":
-        return _describe_round_trips(record["sender"]["round_trip"])
-    sides = [side for side in _SIDES if record[side] is not None]
-    last = sides[-1]  # the sender, where nobody receives
-    window = record[last]["window"]
-    n_bytes = record[last]["in_window"]["bytes"]
-    gbit_per_s = n_bytes * 8 / (window["end_ns"] - window["start_ns"])
-    speed = f"{gbit_per_s:.3g} Gbit/s" + ("" if last == "receiver" else " sent")
-    if not n_bytes:
-        return speed
-    cost, unit = _cost(record, sides)
-    return f"{speed}, {cost / n_bytes:.3g} {unit}/B"
-
-
-def _describe_round_trips(found: Mapping[str, Any]) -> str:
-    if found["p50_ns"] is None:
-        return f"{count(found['samples'], 'round trip')} within the window, too few for a median"
-    tail = "" if found["p99_ns"] is None else f", p99 {found['p99_ns'] / 1e3:.3g} us"
-    return f"median {found['p50_ns'] / 1e3:.3g} us{tail}"
-
-
-def _cost(record: Mapping[str, Any], sides: Sequence[str]) -> tuple[float, str]:
-    """Return what the sides together spent in the window, and its unit: cycles where counted."""
-    cycles = [_event(record, side, "cycles") for side in sides]
-    if all(value is not None for value in cycles):
-        return sum(value for value in cycles if value is not None), "cycles"
-    spent_ns = 0.0
-    for side in sides:
-        task_clock_ns = _event(record, side, "task_clock_ns")
-        spent_ns += record[side]["process"]["cpu_ns"] if task_clock_ns is None else task_clock_ns
-    return spent_ns, "CPU ns"
-
-
-def _event(record: Mapping[str, Any], side: str, name: str) -> float | None:
-    """Return the value of a perf event, None where it was not fully counted."""
-    event = record["perf"][side]["events"].get(name)
-    if event is None or event["status"] != "counted" or event["user_only"]:
-        return None
-    return float(event["value"])
 
 
 def count(n: int, noun: str) -> str:

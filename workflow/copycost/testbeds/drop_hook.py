@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 
 from copycost.errors import HostError
-from copycost.hosts.namespaces import Namespace
+from copycost.hosts.local import LocalHost
 from copycost.testbeds.command import run_tool
 
 _TABLE = "copycost"
@@ -41,12 +41,12 @@ class Dropped:
 class DropHook:
     """A drop at the ingress of one device, with a counter."""
 
-    namespace: Namespace
+    host: LocalHost
 
     def read(self) -> Dropped:
         """Return what has been dropped since the hook was installed."""
         listing = run_tool(
-            ["nft", "list", "counter", "netdev", _TABLE, _COUNTER], self.namespace, remedy=_REMEDY
+            ["nft", "list", "counter", "netdev", _TABLE, _COUNTER], self.host, remedy=_REMEDY
         )
         return parse_counter(listing)
 
@@ -55,20 +55,22 @@ class DropHook:
 
         A packet may lie in a queue of the host when the system call that sent it has returned.
         """
-        deadline = time.monotonic() + _SETTLE_S
-        while (found := self.read()).payload_bytes < sent_bytes and time.monotonic() < deadline:
+        deadline = self.host.clock_ns() / 1e9 + _SETTLE_S
+        while (
+            found := self.read()
+        ).payload_bytes < sent_bytes and self.host.clock_ns() / 1e9 < deadline:
             time.sleep(_PAUSE_S)
         return found
 
 
-def install_drop_hook(namespace: Namespace, device: str, address: str) -> DropHook:
+def install_drop_hook(host: LocalHost, device: str, address: str) -> DropHook:
     """Drop, and count, every UDP packet for `address` as it comes in at a device.
 
     Other packets, such as those by which IPv6 makes itself known, pass and are not counted.
 
     Raises
     ------
-    TestbedUnavailable
+    Unavailable
         If `nft` is missing, or the kernel or a restriction refuses.
     """
     rules = f"""\
@@ -81,8 +83,8 @@ table netdev {_TABLE} {{
     }}
 }}
 """
-    run_tool(["nft", "-f", "-"], namespace, rules, remedy=_REMEDY)
-    return DropHook(namespace)
+    run_tool(["nft", "-f", "-"], host, rules, remedy=_REMEDY)
+    return DropHook(host)
 
 
 def parse_counter(listing: str) -> Dropped:

@@ -11,7 +11,9 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from copycost.hosts.namespaces import Namespace, TestbedUnavailable
+from copycost.errors import Unavailable
+from copycost.hosts.local import LocalHost
+from copycost.hosts.namespace import NamespaceHost
 from copycost.testbeds.command import run_tool
 
 # linux/sockios.h and linux/if.h
@@ -35,15 +37,15 @@ OFFLOADS = {
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A network device: in a namespace of ours, or (`namespace` None) in the host's own."""
+    """A network device of this machine, or of a namespace of it."""
 
     name: str
-    namespace: Namespace | None
+    host: LocalHost
 
 
 def make_veth_pair(
-    sender: Namespace,
-    receiver: Namespace,
+    sender: NamespaceHost,
+    receiver: NamespaceHost,
     addresses: tuple[str, str],
     mtu_bytes: int | None = None,
     *,
@@ -62,11 +64,11 @@ def make_veth_pair(
 
     Raises
     ------
-    TestbedUnavailable
+    Unavailable
         If `ip` is missing or refuses.
     """
     # the path is looked up by `ip` itself, which inherits the descriptor
-    netns = f"netns /proc/self/fd/{receiver.fd}"
+    netns = f"netns /proc/self/fd/{receiver.namespace.fd}"
     mtu = f"mtu {mtu_bytes}" if mtu_bytes is not None else ""
     first, second = (f"address {mac} {mtu}" for mac in _MACS)
     add = f"link add name sender index {_SENDER_INDEX} {first} type veth"
@@ -75,7 +77,7 @@ def make_veth_pair(
     if static_neighbours:
         at_sender.append(_knows("sender", addresses[1], _MACS[1]))
         at_receiver.append(_knows("receiver", addresses[0], _MACS[0]))
-    _ip(sender, [add, *at_sender], pass_fds=(receiver.fd,))
+    _ip(sender, [add, *at_sender], pass_fds=(receiver.namespace.fd,))
     _ip(receiver, at_receiver)
 
 
@@ -96,11 +98,11 @@ def switch_offloads_off(devices: Iterable[Device]) -> None:
 
     Raises
     ------
-    TestbedUnavailable
+    Unavailable
         If `ethtool` is missing or refuses.
     """
     for device in devices:
-        run_tool(["ethtool", "-K", device.name, *_pairs("off")], device.namespace)
+        run_tool(["ethtool", "-K", device.name, *_pairs("off")], device.host)
 
 
 def _pairs(state: str) -> list[str]:
@@ -109,11 +111,11 @@ def _pairs(state: str) -> list[str]:
 
 def read_offloads(device: Device) -> dict[str, bool]:
     """Return for `tso`, `gso` and `gro` whether they are on."""
-    text = run_tool(["ethtool", "-k", device.name], device.namespace)
+    text = run_tool(["ethtool", "-k", device.name], device.host)
     states = dict(re.findall(r"^([a-z-]+): (on|off)", text, flags=re.MULTILINE))
     missing = [feature for feature in OFFLOADS.values() if feature not in states]
     if missing:
-        raise TestbedUnavailable(
+        raise Unavailable(
             f"ethtool -k {device.name} does not tell {', '.join(missing)}",
             "install a newer ethtool (6.1 is known to work)",
         )
@@ -134,14 +136,14 @@ def wait_until_running(devices: Iterable[Device]) -> None:
 
     Raises
     ------
-    TestbedUnavailable
+    Unavailable
         If a device is not running after 3 s.
     """
     deadline = time.monotonic() + _LINK_UP_TIMEOUT_S
     for device in devices:
         while not struct.unpack_from("H", _ask(device, _SIOCGIFFLAGS), 16)[0] & _IFF_RUNNING:
             if time.monotonic() > deadline:
-                raise TestbedUnavailable(
+                raise Unavailable(
                     f"the device {device.name} did not come up within {_LINK_UP_TIMEOUT_S:g} s",
                     "look for veth messages in dmesg",
                 )
@@ -149,14 +151,11 @@ def wait_until_running(devices: Iterable[Device]) -> None:
 
 
 def _ask(device: Device, request: int) -> bytes:
-    """Ask one of the interface ioctls of netdevice(7), in the device's namespace."""
+    """Ask one of the interface ioctls of netdevice(7), where the device is."""
     name = struct.pack("16s24x", device.name.encode())
-    if device.namespace is None:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            return fcntl.ioctl(probe, request, name)
-    with device.namespace.entered(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+    with device.host.inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         return fcntl.ioctl(probe, request, name)
 
 
-def _ip(namespace: Namespace, commands: list[str], pass_fds: tuple[int, ...] = ()) -> None:
-    run_tool(["ip", "-batch", "-"], namespace, "\n".join(commands) + "\n", pass_fds)
+def _ip(host: LocalHost, commands: list[str], pass_fds: tuple[int, ...] = ()) -> None:
+    run_tool(["ip", "-batch", "-"], host, "\n".join(commands) + "\n", pass_fds)

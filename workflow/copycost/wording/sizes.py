@@ -30,3 +30,12 @@ def format_size(n_bytes: int) -> str:
         if n_bytes >= _UNITS[unit] and n_bytes % _UNITS[unit] == 0:
             return f"{n_bytes // _UNITS[unit]} {unit}"
     return f"{n_bytes} B"
+
+
+_APPROXIMATE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def approximate_size(n_bytes: int) -> str:
+    """Return a size with one decimal, in the largest unit of which there is at least one."""
+    power = min(max(n_bytes.bit_length() - 1, 0) // 10, len(_APPROXIMATE_UNITS) - 1)
+    return f"{n_bytes / (1 << 10 * power):.1f} {_APPROXIMATE_UNITS[power]}"

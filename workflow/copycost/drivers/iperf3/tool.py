@@ -4,25 +4,17 @@ Source: iperf3(1) and its release notes; from 3.16 on each stream has a thread o
 that one thread serves all streams.
 """
 
-import os
 import re
-import shutil
-import subprocess
 from dataclasses import dataclass
 
-from copycost.errors import Unavailable
+from copycost.errors import HostError, Unavailable
+from copycost.hosts.host import Host
 
 # -1 with -J on the server, --forceflush and whole interval data on both sides
 OLDEST = (3, 5)
 THREADED_SINCE = (3, 16)
 
 _VERSION = re.compile(r"^iperf (\d+)\.(\d+)(\S*)", flags=re.MULTILINE)
-_SEARCH_PATH = os.environ.get("PATH", "") + ":/usr/local/bin:/usr/sbin"
-_ASK_TIMEOUT_S = 10.0
-
-
-class ToolUnavailable(Unavailable):
-    """A tool is missing or too old."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +38,21 @@ class Iperf3Tool:
         return (1, n_streams) if self.threaded else (n_streams, 1)
 
 
-def find_iperf3() -> Iperf3Tool:
-    """Return the iperf3 on the PATH.
+def find_iperf3(host: Host) -> Iperf3Tool:
+    """Return the iperf3 of a host.
 
     Raises
     ------
-    ToolUnavailable
+    Unavailable
         If there is none, it does not run, or it is too old.
     """
-    path = shutil.which("iperf3", path=_SEARCH_PATH)
+    path = host.find_tool("iperf3")
     if path is None:
-        raise ToolUnavailable("iperf3 was not found", "install the package iperf3")
+        raise Unavailable("iperf3 was not found", "install the package iperf3")
     try:
-        done = subprocess.run(
-            [path, "--version"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_ASK_TIMEOUT_S,
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise ToolUnavailable(
+        done = host.run([path, "--version"])
+    except (OSError, HostError) as error:
+        raise Unavailable(
             f"{path} --version does not run ({error})", "install the package iperf3 again"
         ) from error
     return judge_version(path, done.stdout)
@@ -78,21 +63,21 @@ def judge_version(path: str, text: str) -> Iperf3Tool:
 
     Raises
     ------
-    ToolUnavailable
+    Unavailable
         If that is no version, or too old a one.
     """
     found = _VERSION.search(text)
     oldest = ".".join(map(str, OLDEST))
     if found is None:
         said = text.strip().splitlines()[:1] or ["nothing"]
-        raise ToolUnavailable(
+        raise Unavailable(
             f"{path} --version printed {said[0][:80]!r}, no version of iperf 3",
             f"install iperf3 {oldest} or newer",
         )
     version = (int(found[1]), int(found[2]))
     version_text = f"{found[1]}.{found[2]}{found[3]}"
     if version < OLDEST:
-        raise ToolUnavailable(
+        raise Unavailable(
             f"iperf3 {version_text} is too old: its JSON lacks what is needed here",
             f"install iperf3 {oldest} or newer",
         )

@@ -1,21 +1,20 @@
 """The conversation with both sides: handshake, one common window, and the end; no sleeps.
 
-The sender reports its port, the receiver connects, both are ready, both get the same window in
-CLOCK_MONOTONIC. Every wait watches both processes and has a limit, so whatever dies or hangs is
-noticed, and named.
+The sender reports its port, the receiver connects, both are ready, both get the same window, each
+in its host's CLOCK_MONOTONIC. Every wait watches both processes and has a limit, so whatever dies
+or hangs is noticed, and named.
 """
 
 import logging
-import select
 import time
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Mapping
 
-from copycost.drivers.programs.side import Side, SideName
+from copycost.drivers.programs.side import RunningSide
+from copycost.drivers.protocol import Phase, Window
 from copycost.errors import HostError
-from copycost.hosts.parent import MeasurementStopped
-
-Phase = Literal["handshake", "warm-up", "window", "drain"]
+from copycost.hosts.host import Host
+from copycost.hosts.side import SideName
+from copycost.hosts.waiting import Waiting
 
 # from the `window` line to the first traffic: room for both programs to read it
 _WINDOW_LEAD_NS = 2_000_000
@@ -53,22 +52,25 @@ class Conversation:
     ----------
     io_timeout_s : float
         The programs' own limit on each wait [s]; ours is a little longer.
-    parent_fds : sequence of int
-        Descriptors that become readable when nobody waits for this measurement any more.
+    waiting : Waiting
+        Waits, and notices that nobody waits for us any more.
+    machine : Host
+        The host that we run on, whose clock is ours.
 
     Attributes
     ----------
-    sides : list of Side
+    sides : list of RunningSide
         Those that were started, in order.
     phase : str
         The current phase.
     """
 
-    def __init__(self, io_timeout_s: float, parent_fds: Sequence[int]) -> None:
-        self.sides: list[Side] = []
-        self.phase: Phase = "handshake"
+    def __init__(self, io_timeout_s: float, waiting: Waiting, machine: Host) -> None:
+        self.sides: list[RunningSide] = []
         self._limit_s = io_timeout_s + _SLACK_S
-        self._parent_fds = parent_fds
+        self._waiting = waiting
+        self._machine = machine
+        self._enter("handshake")
 
     def read_port(self) -> int:
         """Wait for the sender's `listening PORT` and return the port."""
@@ -78,18 +80,22 @@ class Conversation:
         """Wait until all sides have said `ready`: every connection is made and greeted."""
         self._await("ready")
 
-    def open_window(self, warmup_s: float, duration_s: float) -> tuple[int, int]:
-        """Tell both sides the window and return its start and end (CLOCK_MONOTONIC) [ns].
+    def open_window(
+        self, warmup_s: float, duration_s: float, hosts: Mapping[SideName, Host]
+    ) -> Window:
+        """Tell both sides the window, each in its host's clock, and return it in ours.
 
         The sender last: once its threads send, they may keep us from the CPU for longer than the
         warm-up, and the receiver would hear of a window that has begun.
         """
         self._enter("warm-up")
-        start_ns = time.monotonic_ns() + _WINDOW_LEAD_NS + round(warmup_s * 1e9)
-        end_ns = start_ns + round(duration_s * 1e9)
+        start_ns = self._machine.clock_ns() + _WINDOW_LEAD_NS + round(warmup_s * 1e9)
+        window = Window(start_ns, start_ns + round(duration_s * 1e9))
         for side in sorted(self.sides, key=lambda side: side.name == "sender"):
-            side.say(f"window {start_ns} {end_ns}")
-        return start_ns, end_ns
+            offset_ns = hosts[side.name].clock_offset_ns
+            edges = window.start_ns + offset_ns, window.end_ns + offset_ns
+            side.program.say(f"window {edges[0]} {edges[1]}")
+        return window
 
     def watch_until(self, until_ns: int, next_phase: Phase) -> None:
         """Wait for a moment (CLOCK_MONOTONIC) [ns] while both sides live, then go on.
@@ -101,22 +107,25 @@ class Conversation:
         SideEnded
             If one of them does not.
         """
-        ended = self._poll((), until_ns / 1e9)
-        if time.monotonic_ns() < until_ns:
-            self._raise_if_ended(ended)
+        programs = [side.program for side in self.sides]
+        ended = self._waiting.for_ends(programs, until_ns / 1e9)
+        if self._machine.clock_ns() < until_ns:
+            self._raise_if_ended({one.ended_fd for one in ended})
         self._enter(next_phase)
 
     def await_end(self) -> None:
         """Wait until both sides have ended by themselves, with whatever exit code."""
         deadline_s = time.monotonic() + self._limit_s
-        running = list(self.sides)
+        running = {side.program.ended_fd: side for side in self.sides}
         while running:
-            ended = self._poll((), deadline_s, running)
+            ended = self._waiting.for_ends([side.program for side in running.values()], deadline_s)
             if not ended:
+                first = next(iter(running.values()))
                 raise SideSilent(
-                    f"the {running[0].name} did not end within {self._limit_s:g} s of the window"
+                    f"the {first.name} did not end within {self._limit_s:g} s of the window"
                 )
-            running = [side for side in running if side.pidfd not in ended]
+            for program in ended:
+                del running[program.ended_fd]
 
     def _await(self, word: str) -> dict[SideName, str]:
         """Return each side's next line that begins with `word`."""
@@ -125,47 +134,27 @@ class Conversation:
         while True:
             for side in self.sides:
                 # no further than that: a sender that waits for nobody says the next word at once
-                while side.name not in lines and (line := side.read_line()) is not None:
+                while side.name not in lines and (line := side.program.read_line()) is not None:
                     if line.split()[:1] == [word]:
                         lines[side.name] = line
             silent = [side for side in self.sides if side.name not in lines]
             if not silent:
                 return lines
-            ready = self._poll([side.control.fileno() for side in silent], deadline_s)
+            talking = [side.program for side in silent]
+            others = [side.program for side in self.sides if side not in silent]
+            ready = self._waiting.for_lines(talking, others, deadline_s)
             if not ready:
                 raise SideSilent(
                     f"the {silent[0].name} did not say {word!r} within {self._limit_s:g} s"
                 )
             self._raise_if_ended(ready)
 
-    def _poll(
-        self, fds: Iterable[int], deadline_s: float, sides: Sequence[Side] | None = None
-    ) -> set[int]:
-        """Return which descriptors, or pidfds of `sides`, are readable, at the latest at a time.
-
-        Raises
-        ------
-        MeasurementStopped
-            If the workflow is gone.
-        """
-        poll = select.poll()
-        for side in self.sides if sides is None else sides:
-            poll.register(side.pidfd, select.POLLIN)
-        for fd in (*fds, *self._parent_fds):
-            poll.register(fd, select.POLLIN)
-        left_ms = max(0.0, deadline_s - time.monotonic()) * 1e3  # rounded up to whole ms
-        ready = {fd for fd, _ in poll.poll(left_ms)}
-        if ready.intersection(self._parent_fds):
-            raise MeasurementStopped(
-                f"the workflow ended during the {self.phase}; run it again to measure what is left"
-            )
-        return ready
-
     def _raise_if_ended(self, ready: set[int]) -> None:
         for side in self.sides:
-            if side.pidfd in ready:
+            if side.program.ended_fd in ready:
                 raise SideEnded(side.name, self.phase)
 
     def _enter(self, phase: Phase) -> None:
         self.phase = phase
+        self._waiting.during = phase
         _log.info("%s begins", phase)

@@ -7,19 +7,20 @@ reads them from memory, as an application does that sends what it has not just t
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from copycost.errors import HostError, Unavailable
+from copycost.errors import Unavailable
 from copycost.grid.conditions import COLD, HOT
-from copycost.wording.sizes import format_size
+from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.memory import require_memory
+from copycost.wording.sizes import approximate_size, format_size
 
 # how many times a last-level cache the cold rings are together of the threads that use it at once:
 # after one round, nothing of them is left there
 _TIMES_LLC = 4
 # a cold ring where the host does not tell its caches [bytes]
 _UNKNOWN_LLC_RING_BYTES = 256 << 20
-# a message is so many fields, of which those of a page or more begin at pages (src/message.h)
+# a message is so many fields; those of a page or more begin at pages (src/messages/message.h)
 _FIELDS = 8
 # before each field malloc keeps a header, which takes the page before an aligned one [bytes]
 _HEAP_HEADER_BYTES = 16
@@ -30,30 +31,8 @@ _MESSAGES_IN_FLIGHT = 4
 # a ring that was given as a size is at most so many times that: it grows to the messages that must
 # exist at once
 _MOST_TIMES_ASKED = 2
-# what is left to everybody else, and to the kernel's own buffers
-_SPARE_SHARE = 0.1
 # how fast a busy host makes the pages of a ring, at least [bytes/s]
 _SLOWEST_BYTES_PER_S = 64 << 20
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
-_CGROUPS = Path("/sys/fs/cgroup")
-
-
-class NotEnoughMemory(HostError):
-    """The messages of a cell have no room in memory.
-
-    Attributes
-    ----------
-    reason, remedy : str
-        One sentence each.
-    """
-
-    def __init__(self, need_bytes: int, have_bytes: int, what: str, remedy: str) -> None:
-        self.reason = (
-            f"{what} need {_approximately(need_bytes)} of memory, where"
-            f" {_approximately(have_bytes)} are available, of which a tenth is to stay free"
-        )
-        self.remedy = remedy
-        super().__init__(f"{self.reason}; {remedy}")
 
 
 def ring_bytes(
@@ -103,8 +82,8 @@ def check_ring(working_set: str, walked_bytes: int, implementation: str) -> None
     if working_set in (HOT, COLD) or walked_bytes <= _MOST_TIMES_ASKED * int(working_set):
         return
     raise Unavailable(
-        f"{implementation} had to have {_approximately(walked_bytes)} of messages at once, which is"
-        f" no working set of {_approximately(int(working_set))}",
+        f"{implementation} had to have {approximate_size(walked_bytes)} of messages at once, which"
+        f" is no working set of {approximate_size(int(working_set))}",
         "ask for a larger working set in config.yaml, smaller messages or fewer threads",
     )
 
@@ -114,11 +93,15 @@ def time_to_fill_s(ring: int) -> float:
     return ring / _SLOWEST_BYTES_PER_S
 
 
-def check_memory(ring: int, msg_bytes: int, n_threads: int, strategy: str) -> None:
+def check_memory(
+    files: HostFiles, ring: int, msg_bytes: int, n_threads: int, strategy: str
+) -> None:
     """Refuse messages that have no room in memory, before the kernel has to kill somebody.
 
     Parameters
     ----------
+    files : HostFiles
+        Of the host where the sender runs.
     ring : int
         Size of the ring, all threads together [bytes].
     msg_bytes, n_threads, strategy
@@ -131,7 +114,7 @@ def check_memory(ring: int, msg_bytes: int, n_threads: int, strategy: str) -> No
     """
     in_flight_bytes = n_threads * _MESSAGES_IN_FLIGHT * msg_bytes
     if ring >= in_flight_bytes:
-        what = f"the messages of a ring of {_approximately(ring)}"
+        what = f"the messages of a ring of {approximate_size(ring)}"
         remedy = (
             "ask for a smaller working set or fewer threads in config.yaml, or stop what holds the"
             " memory"
@@ -139,7 +122,7 @@ def check_memory(ring: int, msg_bytes: int, n_threads: int, strategy: str) -> No
     else:
         what = f"the messages of {format_size(msg_bytes)} that {n_threads} threads hold"
         remedy = "ask for fewer threads or smaller messages, or stop what holds the memory"
-    require_memory(_memory_of(max(ring, in_flight_bytes), msg_bytes, strategy), what, remedy)
+    require_memory(files, _memory_of(max(ring, in_flight_bytes), msg_bytes, strategy), what, remedy)
 
 
 def _memory_of(messages_bytes: int, msg_bytes: int, strategy: str) -> int:
@@ -151,70 +134,3 @@ def _memory_of(messages_bytes: int, msg_bytes: int, strategy: str) -> int:
         pages_per_field = -(-(field_bytes + _HEAP_HEADER_BYTES) // page_bytes)
         needed_bytes = messages_bytes * pages_per_field * page_bytes // field_bytes
     return needed_bytes + (messages_bytes if strategy == _KEEPS_A_COPY else 0)
-
-
-def require_memory(need_bytes: int, what: str, remedy: str) -> None:
-    """Refuse what has no room in memory.
-
-    Parameters
-    ----------
-    need_bytes : int
-        Memory that it takes [bytes].
-    what, remedy : str
-        What takes it, in the plural, and what can be done.
-
-    Raises
-    ------
-    NotEnoughMemory
-        With what is needed and what there is.
-    """
-    have_bytes = available_memory_bytes()
-    if need_bytes > have_bytes * (1 - _SPARE_SHARE):
-        raise NotEnoughMemory(need_bytes, have_bytes, what, remedy)
-
-
-def available_memory_bytes() -> int:
-    """Return how much memory can be had without swapping, in this container too [bytes].
-
-    Source: proc(5), MemAvailable; kernel document admin-guide/cgroup-v2.rst, "Memory".
-    """
-    meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
-    rows = dict(line.split(":", 1) for line in meminfo.splitlines())
-    available = int(rows["MemAvailable"].split()[0]) << 10
-    return min([available, *_cgroup_rooms(Path("/proc/self/cgroup").read_text(encoding="utf-8"))])
-
-
-def _cgroup_rooms(own_cgroups: str, root: Path = _CGROUPS) -> list[int]:
-    """Return what each limited control group above this process has left [bytes]."""
-    paths = [line[3:] for line in own_cgroups.splitlines() if line.startswith("0::")]
-    rooms = []
-    for path in paths:
-        folder = Path(os.path.normpath(root / path.lstrip("/")))
-        for group in [folder, *folder.parents]:
-            if not group.is_relative_to(root):
-                break
-            room = _room_of(group)
-            if room is not None:
-                rooms.append(room)
-    return rooms
-
-
-def _room_of(group: Path) -> int | None:
-    """Return what is left below a group's limit [bytes], None where there is no limit."""
-    try:
-        limit = (group / "memory.max").read_text(encoding="ascii").strip()
-        used = int((group / "memory.current").read_text(encoding="ascii"))
-        stat = (group / "memory.stat").read_text(encoding="ascii")
-    except OSError:
-        return None
-    if limit == "max":
-        return None
-    # the kernel gives up cached files before anybody goes without
-    cached = dict(line.split() for line in stat.splitlines()).get("inactive_file", "0")
-    return max(0, int(limit) - used + int(cached))
-
-
-def _approximately(n_bytes: int) -> str:
-    """Return a size with one decimal, in the largest unit of which there is at least one."""
-    power = min(max(n_bytes.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
-    return f"{n_bytes / (1 << 10 * power):.1f} {_UNITS[power]}"

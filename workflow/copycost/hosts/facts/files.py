@@ -32,6 +32,14 @@ class HostFiles:
         except OSError:
             return None
 
+    def lines(self, path: str, n_most: int) -> list[str]:
+        """Return the first lines of a file that may be long; none where it cannot be read."""
+        try:
+            with (self.root / path).open(encoding="utf-8", errors="replace") as file:
+                return [line for line, _ in zip(file, range(n_most), strict=False)]
+        except OSError:
+            return []
+
     def number(self, path: str) -> int | None:
         """Return the whole number that a file holds, or None."""
         text = self.text(path)

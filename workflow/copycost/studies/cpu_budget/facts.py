@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import plain
-from copycost.config.cpu_budget import WHOLE_CPU
+from copycost.grid.cells import WHOLE_CPU
 from copycost.records.columns import SIDES
 from copycost.stats.errors_in_both import METHOD
 from copycost.stats.settings import StatisticsSettings
@@ -41,7 +41,7 @@ def compute_facts(
     Parameters
     ----------
     table : DataFrame
-        Columns as in `copycost.studies.cpu_budget.table.COLUMNS`.
+        As `copycost.studies.cpu_budget.columns.CPU_BUDGET` defines it.
     host : mapping
         The host facts.
     section : mapping
@@ -84,10 +84,10 @@ def compute_facts(
 def _settings(section: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the chapter tells of the configuration."""
     return {
-        "implementations": section["drivers"],
+        "implementations": section["implementations"],
         "limiters": section["limiters"],
         "limit_percent": section["limit_percent"],
-        "msg_bytes": section["message_bytes"],
+        "msg_bytes": section["msg_bytes"],
         "repetitions": section["repetitions"],
         "warmup_s": section["warmup_s"],
         "duration_s": section["duration_s"],

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.json_values import plain
-from copycost.config.profile import over_udp
-from copycost.grid.capabilities import IPERF3, MAX_DATAGRAM_BYTES, transport_of
+from copycost.grid.capabilities import IPERF3, MAX_DATAGRAM_BYTES
+from copycost.grid.testbeds import transport_of
 from copycost.records.columns import SIDES
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
@@ -38,7 +38,7 @@ def compute_facts(
     Parameters
     ----------
     table : DataFrame
-        Columns as in `copycost.studies.datagrams.table.COLUMNS`.
+        As `copycost.studies.datagrams.columns.DATAGRAMS` defines it.
     section : mapping
         The section `datagrams` of the configuration.
     published : DataFrame
@@ -73,7 +73,7 @@ def compute_facts(
 def _settings(section: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the chapter tells of the configuration."""
     return {
-        "implementations": section["drivers"],
+        "implementations": section["implementations"],
         "repetitions": section["repetitions"],
         "duration_s": section["duration_s"],
     }
@@ -235,18 +235,17 @@ def _shares(
     """Return what each side spends most on at the smallest and the largest datagram profiled."""
     if profile is None:
         return []
-    names = {over_udp(name): name for name in implementations}
     cells = [
         cell
         for cell in profile["cells"]
-        if cell["implementation"] in names and transport_of(cell["testbed"]) == "datagram"
+        if cell["implementation"] in implementations and transport_of(cell["testbed"]) == "datagram"
     ]
     sizes = sorted({int(cell["msg_bytes"]) for cell in cells})
     wanted = {sizes[0], sizes[-1]} if sizes else set()
     return [
         {
             "testbed": cell["condition"],
-            "implementation": names[cell["implementation"]],
+            "implementation": cell["implementation"],
             "msg_bytes": cell["msg_bytes"],
             "n_threads": cell["n_threads"],
             "side": side,

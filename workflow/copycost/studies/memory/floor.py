@@ -2,26 +2,23 @@
 
 import json
 import logging
-import os
-import select
 import signal
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 from copycost.build.checkout import current_commit
-from copycost.drivers.failure import AGAIN, Verdict
 from copycost.drivers.programs.side import EXIT_UNAVAILABLE
-from copycost.drivers.programs.working_set import NotEnoughMemory, require_memory, ring_bytes
-from copycost.errors import ConfigError
+from copycost.drivers.programs.working_set import ring_bytes
+from copycost.drivers.protocol import AGAIN, Verdict
+from copycost.errors import CannotStart, ConfigError
 from copycost.grid.conditions import COLD
-from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
-from copycost.hosts.parent import MeasurementStopped, watched_parents
+from copycost.hosts.launch import Launch
+from copycost.hosts.memory import NotEnoughMemory, require_memory
 from copycost.hosts.placement import place
+from copycost.measure.claim import Claim, claimed
 from copycost.observers.disturbance import lock_warning
 from copycost.records.record import host_digest
 from copycost.studies.memory.record import SCHEMA_VERSION, MemoryRecord
@@ -61,14 +58,10 @@ def measure_memory(
     MeasurementStopped
         After Ctrl-C, or if the process that waits for the record is gone.
     """
-    path = lock_path or host_lock_path()
-    try:
-        with watched_parents() as parent_fds, measurement_lock(path, parent_fds) as lock:
-            record = _start_record(host, lock)
-            outcome = _measure(record, program, sender_cpus, parent_fds, lock.fd)
-            record["end_ns"] = time.monotonic_ns()
-    except KeyboardInterrupt:
-        raise MeasurementStopped("memory floor: interrupted; run again to go on") from None
+    with claimed("memory floor", lock_path) as claim:
+        record = _start_record(host, claim)
+        outcome = _measure(record, program, sender_cpus, claim)
+        record["end_ns"] = claim.machine.clock_ns()
     record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
     if isinstance(outcome, Verdict):
         record["status"], record["reason"] = outcome.status, outcome.reason
@@ -79,7 +72,7 @@ def measure_memory(
     return record
 
 
-def _start_record(host: Mapping[str, Any], lock: HeldLock) -> MemoryRecord:
+def _start_record(host: Mapping[str, Any], claim: Claim) -> MemoryRecord:
     return {
         "schema_version": SCHEMA_VERSION,
         "status": "failed",
@@ -92,92 +85,53 @@ def _start_record(host: Mapping[str, Any], lock: HeldLock) -> MemoryRecord:
         },
         "host_digest": host_digest(host),
         "commit": current_commit(),
-        "boot_id": Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
+        "boot_id": claim.machine.files.text("proc/sys/kernel/random/boot_id") or "",
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "start_ns": time.monotonic_ns(),
+        "start_ns": claim.machine.clock_ns(),
         "end_ns": 0,
-        "lock_wait_s": lock.wait_s,
+        "lock_wait_s": claim.lock.wait_s,
         "wall_s": 0.0,
         "floor": None,
-        "warnings": lock_warning(lock.wait_s),
+        "warnings": lock_warning(claim.lock.wait_s),
     }
 
 
 def _measure(
-    record: MemoryRecord,
-    program: Path,
-    sender_cpus: Sequence[int] | None,
-    parent_fds: Sequence[int],
-    lock_fd: int,
+    record: MemoryRecord, program: Path, sender_cpus: Sequence[int] | None, claim: Claim
 ) -> dict[str, Any] | Verdict:
     settings = record["settings"]
     try:
-        settings["cpu"] = place(sender_cpus, None).sender_cpus[0]
-        require_memory(
-            settings["max_bytes"], "the two buffers", "stop what holds the memory, then " + AGAIN
+        settings["cpu"] = place(claim.machine, sender_cpus, None).sender_cpus[0]
+        remedy = "stop what holds the memory, then " + AGAIN
+        require_memory(claim.machine.files, settings["max_bytes"], "the two buffers", remedy)
+        path = claim.machine.path_of(program)
+        words = (
+            *(path, "--max-bytes", str(settings["max_bytes"])),
+            *("--repetitions", str(settings["repetitions"])),
+            *("--cpu", str(settings["cpu"])),
         )
-        return _run(
-            [
-                str(program.absolute()),
-                "--max-bytes",
-                str(settings["max_bytes"]),
-                "--repetitions",
-                str(settings["repetitions"]),
-                "--cpu",
-                str(settings["cpu"]),
-            ],
-            parent_fds,
-            lock_fd,
-        )
+        return _run(Launch(words, path), claim)
     except NotEnoughMemory as error:
         return Verdict("failed", error.reason, error.remedy)
     except ConfigError as error:
         return Verdict("failed", str(error), "change measure.cpus in config.yaml")
+    except CannotStart as error:
+        return Verdict("failed", str(error), AGAIN)
 
 
-def _run(command: list[str], parent_fds: Sequence[int], lock_fd: int) -> dict[str, Any] | Verdict:
+def _run(launch: Launch, claim: Claim) -> dict[str, Any] | Verdict:
     """Run the program to its end, or until nobody waits for it any more."""
-    with TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
-        try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=errors,
-                pass_fds=(lock_fd,),
-                process_group=0,
-                env={**os.environ, "LC_ALL": "C"},
-            )
-        except OSError as error:
-            return Verdict("failed", f"{command[0]}: cannot be started: {error.strerror}", AGAIN)
-        try:
-            in_time = _await(process, parent_fds)
-        finally:
-            process.kill()
-            process.wait()
+    claim.waiting.during = "measurement of memory"
+    program = claim.machine.start(launch)
+    try:
+        in_time = claim.waiting.for_ends([program], time.monotonic() + _LIMIT_S)
+        program.end()
         if not in_time:
             return Verdict("failed", f"memory_floor did not end within {_LIMIT_S:g} s", AGAIN)
-        errors.seek(0)
-        output.seek(0)
-        return _judge(process.returncode, output.read(), errors.read())
-
-
-def _await(process: subprocess.Popen[bytes], parent_fds: Sequence[int]) -> bool:
-    """Wait until the program has ended; return whether it did in time.
-
-    Raises
-    ------
-    MeasurementStopped
-        If the workflow is gone.
-    """
-    pidfd = os.pidfd_open(process.pid)
-    try:
-        ready, _, _ = select.select([pidfd, *parent_fds], [], [], _LIMIT_S)
+        return _judge(program.exit_code or 0, program.output(), program.errors())
     finally:
-        os.close(pidfd)
-    if set(ready).intersection(parent_fds):
-        raise MeasurementStopped("the workflow ended while memory was measured; run it again")
-    return bool(ready)
+        program.end()
+        program.close()
 
 
 def _judge(code: int, output: str, errors: str) -> dict[str, Any] | Verdict:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.grid.capabilities import transport_of
+from copycost.grid.testbeds import transport_of
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.cell_facts import labels_of

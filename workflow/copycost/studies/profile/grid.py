@@ -2,19 +2,12 @@
 
 import itertools
 from collections.abc import Collection, Iterator
-from typing import Any
 
-from copycost.build.programs import receiver_of, sender_of
 from copycost.config.config import Config
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
-from copycost.config.profile import IPERF3, Profile, over_udp
-from copycost.grid.capabilities import (
-    MAX_DATAGRAM_BYTES,
-    SENDER_ONLY_TESTBED,
-    can_exist,
-    transport_of,
-)
+from copycost.config.profile import Profile
+from copycost.grid.capabilities import IPERF3, can_exist
 from copycost.grid.cells import Cell
 from copycost.grid.conditions import HOT, RECV
 
@@ -22,9 +15,6 @@ STUDY = "profile"
 
 CellKey = tuple[str, str, str, int, int, str, str]
 """Condition, testbed, implementation, msg_bytes, n_threads, working set, receiver of a cell."""
-
-# iperf3 refuses larger writes (MAX_BLOCKSIZE in its iperf.h)
-_MOST_WRITTEN_BYTES = 1 << 20
 
 
 def profile_cells(config: Config, explained: Collection[str] = ()) -> tuple[Cell, ...]:
@@ -73,16 +63,6 @@ def cell_keys(config: Config, explained: Collection[str] = ()) -> list[CellKey]:
     )
 
 
-def sender_of_profile(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
-    """Return the program that sends in a cell; iperf3 is one of the host's."""
-    return [] if wildcards.implementation in IPERF3 else sender_of(wildcards)
-
-
-def receiver_of_profile(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
-    """Return the program that receives in a cell, none where iperf3 does, or nobody."""
-    return [] if wildcards.implementation in IPERF3 else receiver_of(wildcards)
-
-
 # testbed, implementation, msg_bytes, n_threads, working set, receiver: a cell without repetition
 _Place = tuple[str, str, int, int, str, str]
 
@@ -97,38 +77,23 @@ def _grid(profile: Profile) -> Iterator[_Place]:
         profile.working_sets,
         profile.receivers,
     ):
-        if implementation in IPERF3:
-            # it sends one buffer again and again, and receives in its own way
-            exists = (working_set, receiver) == (HOT, RECV) and _iperf3_can(
-                implementation, testbed, msg_bytes
-            )
-        else:
-            exists = can_exist(implementation, testbed, msg_bytes, receiver)
-        if exists:
+        if implementation == IPERF3 and working_set != HOT:
+            continue  # it sends one buffer again and again
+        if can_exist(implementation, testbed, msg_bytes, receiver):
             yield testbed, implementation, msg_bytes, n_threads, working_set, receiver
 
 
-def _iperf3_can(implementation: str, testbed: str, msg_bytes: int) -> bool:
-    transport = IPERF3[implementation]
-    most_bytes = _MOST_WRITTEN_BYTES if transport == "stream" else MAX_DATAGRAM_BYTES
-    return (
-        transport == transport_of(testbed)
-        and testbed != SENDER_ONLY_TESTBED
-        and msg_bytes <= most_bytes
-    )
-
-
 def _of_budgets(budget: CpuBudget) -> Iterator[_Place]:
-    for testbed, driver, n_streams in itertools.product(
-        budget.testbeds, budget.drivers, budget.n_streams
+    for testbed, implementation, n_threads in itertools.product(
+        budget.testbeds, budget.implementations, budget.n_threads
     ):
-        yield testbed, driver, budget.message_bytes, n_streams, HOT, RECV
+        yield testbed, implementation, budget.msg_bytes, n_threads, HOT, RECV
 
 
 def _of_datagrams(datagrams: Datagrams) -> Iterator[_Place]:
-    extremes = {min(datagrams.datagram_bytes), max(datagrams.datagram_bytes)}
-    for testbed, driver, size, n_streams in itertools.product(
-        datagrams.testbeds, datagrams.drivers, extremes, datagrams.n_streams
+    extremes = {min(datagrams.msg_bytes), max(datagrams.msg_bytes)}
+    for testbed, implementation, size, n_threads in itertools.product(
+        datagrams.testbeds, datagrams.implementations, extremes, datagrams.n_threads
     ):
-        if transport_of(testbed) == "datagram":  # a profile over loopback is one of TCP
-            yield testbed, over_udp(driver), size, n_streams, HOT, RECV
+        if can_exist(implementation, testbed, size, RECV):
+            yield testbed, implementation, size, n_threads, HOT, RECV

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from copycost.grid.capabilities import transport_of
+from copycost.grid.testbeds import transport_of
 from copycost.studies.profile.cell_facts import labels_of
 from copycost.studies.profile.diagram import Measured, data_path_diagram
 from copycost.studies.profile.difference_facts import rounds_of

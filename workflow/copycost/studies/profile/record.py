@@ -1,54 +1,14 @@
-"""One profiled repetition's record: its shape, its check, and how it is written and read.
+"""A profiled repetition as the tables use it: what both its runs came to, and how it was sampled.
 
-The record says what ran, how it was sampled and what may be wrong with it; the stacks themselves
-lie in a file of the same name that ends with ``.folded.gz``.
+The stacks themselves lie in a file named as the record that ends with ``.folded.gz``.
 """
 
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
-from copycost.build.checkout import SCHEMAS
-from copycost.records.kind import RecordKind
+from copycost.records.record import Record, Status, read_record
 from copycost.studies.profile.folded import SUFFIX
-
-SCHEMA_PATH = SCHEMAS / "profile_record.schema.yaml"
-SCHEMA_VERSION = 1
-
-Status = Literal["measured", "skipped", "failed"]
-CpuSource = Literal["task_clock", "process_clock"]
-
-
-class ProfiledCell(TypedDict):
-    """The point of the grid; an implementation may also be ``iperf3`` or ``iperf3_udp``."""
-
-    testbed: str
-    implementation: str
-    msg_bytes: int
-    n_threads: int
-    working_set: str
-    receiver: str
-    rep: int
-
-
-class RunSide(TypedDict):
-    """CPU time of one side in the window [ns], and what counted it."""
-
-    cpu_ns: float
-    cpu_source: CpuSource
-
-
-class Run(TypedDict):
-    """What one run of the cell came to, sampled or not.
-
-    `received_bytes` are those of the window; `sides` are the ones that there were.
-    """
-
-    started_at: str
-    window_s: float
-    received_bytes: int
-    sides: dict[str, RunSide]
-    copied_share: float | None
-    warnings: list[str]
+from copycost.studies.profile.runs import Run, run_of
 
 
 class SampledSide(TypedDict):
@@ -75,31 +35,53 @@ class Sampling(TypedDict):
 
 
 class ProfileRecord(TypedDict):
-    """One profiled repetition; keys as in `profile_record.schema.yaml`.
+    """One profiled repetition.
 
     `sampled` is the run that was sampled, `plain` the same without sampling, right before or after
     it; both are None unless `status` is measured.
     """
 
-    schema_version: int
-    study: Literal["profile"]
-    cell: ProfiledCell
+    study: str
+    cell: dict[str, Any]
     status: Status
     reason: str | None
     remedy: str | None
     host_digest: str
     boot_id: str
-    commit: str | None
     sampling: Sampling | None
     sampled: Run | None
     plain: Run | None
 
 
+def read_profile(path: Path) -> ProfileRecord:
+    """Return the profiled repetition of a record.
+
+    Raises
+    ------
+    ParseError, DataError
+        As `read_record`.
+    """
+    return profile_of(read_record(path))
+
+
+def profile_of(record: Record) -> ProfileRecord:
+    """Return what a record says of a profiled repetition."""
+    plain = record["undisturbed"]
+    measured = record["status"] == "measured" and plain is not None
+    return {
+        "study": record["study"],
+        "cell": record["cell"],
+        "status": record["status"],
+        "reason": record["reason"],
+        "remedy": record["remedy"],
+        "host_digest": record["host_digest"],
+        "boot_id": record["boot_id"],
+        "sampling": record["observed"]["sampling"] if measured else None,
+        "sampled": run_of(record) if measured else None,
+        "plain": run_of(plain) if plain is not None and measured else None,
+    }
+
+
 def folded_path(record: Path) -> Path:
     """Return the path of the folded stacks that belong to a record."""
     return record.with_name(record.name.removesuffix(".json") + SUFFIX)
-
-
-# see `RecordKind`
-_PROFILE: RecordKind[ProfileRecord] = RecordKind(SCHEMA_PATH, "a profile record")
-read_record, write_record = _PROFILE.read, _PROFILE.write

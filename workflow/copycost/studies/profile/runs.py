@@ -1,81 +1,113 @@
-"""What one run of a cell came to, from the record of whoever drove it."""
+"""What one run of a cell came to, from the record of it."""
 
-from typing import Any
+import math
+from collections.abc import Mapping
+from typing import Any, Literal, TypedDict
 
-from copycost.drivers.failure import AGAIN
-from copycost.drivers.programs.side import SideName
-from copycost.errors import CopycostError
-from copycost.records.record import PerfSides, Record
-from copycost.studies.profile.record import Run, RunSide, Status
+from copycost.drivers.programs.driver import NAME as PROGRAMS
+from copycost.drivers.protocol import AGAIN, NoMeasurement, Verdict
+from copycost.drivers.rates import rates_of
+from copycost.hosts.side import SIDES
+
+CpuSource = Literal["task_clock", "process_clock"]
 
 
-class NotMeasured(CopycostError):
-    """A run gave no measurement.
+class RunSide(TypedDict):
+    """CPU time of one side in the window [ns], and what counted it."""
 
-    Attributes
-    ----------
-    status, reason, remedy : str
-        As in records.
+    cpu_ns: float
+    cpu_source: CpuSource
+
+
+class Run(TypedDict):
+    """What one run of the cell came to, sampled or not.
+
+    `received_bytes` are those of the window; `sides` are the ones that there were.
     """
 
-    def __init__(self, status: Status, reason: str | None, remedy: str | None) -> None:
-        self.status: Status = status
-        self.reason = reason or "not measured"
-        self.remedy = remedy or AGAIN
-        super().__init__(f"{self.reason}; {self.remedy}")
+    started_at: str
+    window_s: float
+    received_bytes: int
+    sides: dict[str, RunSide]
+    copied_share: float | None
+    warnings: list[str]
 
 
-def run_of(record: Record) -> Run:
-    """Return what a record of the study `streams` came to.
+def run_of(record: Mapping[str, Any]) -> Run:
+    """Return what a record came to.
 
     Raises
     ------
-    NotMeasured
+    NoMeasurement
         If there was no measurement.
     """
     if record["status"] != "measured":
-        raise NotMeasured(record["status"], record["reason"], record["remedy"])
-    sender = record["sender"]
-    assert sender is not None  # a measured record has a sender
-    window = sender["window"]
-    receiver = record["receiver"]
-    reports: dict[SideName, dict[str, Any] | None] = {"sender": sender, "receiver": receiver}
-    sides: dict[str, RunSide] = {
-        name: _cpu(report, record["perf"], name)
-        for name, report in reports.items()
-        if report is not None
-    }
-    received = receiver["in_window"]["bytes"] if receiver else _delivered(record, sender)
+        reason, remedy = record["reason"] or "not measured", record["remedy"] or AGAIN
+        raise NoMeasurement(Verdict(record["status"], reason, remedy))
+    own = record["driver"]["name"] == PROGRAMS
     return {
         "started_at": record["started_at"],
-        "window_s": (window["end_ns"] - window["start_ns"]) / 1e9,
-        "received_bytes": received,
-        "sides": sides,
-        "copied_share": _copied_share(sender),
+        "window_s": _window_s(record),
+        "received_bytes": _received_by_programs(record) if own else _received_by_iperf3(record),
+        "sides": {
+            side: _cpu(record, side)
+            for side in SIDES
+            if record["observed"]["perf_stat"][side] is not None
+        },
+        "copied_share": _copied_share(record["driver"]["sender"]) if own else None,
         "warnings": [warning["code"] for warning in record["warnings"]],
     }
 
 
-def _cpu(report: dict[str, Any], perf: PerfSides | None, name: SideName) -> RunSide:
-    """Return a side's CPU time: perf's where it counted, else the program's own."""
-    side = perf[name] if perf else None
-    if side is not None and "task_clock_ns" in side["events"]:
-        counted = side["events"]["task_clock_ns"]["value"]
-        if counted is not None:
-            return {"cpu_ns": counted, "cpu_source": "task_clock"}
-    return {"cpu_ns": float(report["process"]["cpu_ns"]), "cpu_source": "process_clock"}
+def _window_s(record: Mapping[str, Any]) -> float:
+    driver, window = record["driver"], record["window"]
+    if driver["name"] == PROGRAMS:
+        window = driver["sender"]["window"]
+    return float((window["end_ns"] - window["start_ns"]) / 1e9)
 
 
-def _delivered(record: Record, sender: dict[str, Any]) -> int:
-    """Return the bytes sent to the sink, without the share that was lost before it."""
-    sink = record["sink"]
-    sent_bytes: int = sender["in_window"]["bytes"]
+def _cpu(record: Mapping[str, Any], side: str) -> RunSide:
+    """Return a side's CPU time: perf's where it counted, else the process clock's."""
+    counted = record["observed"]["perf_stat"][side]["events"].get("task_clock_ns", {}).get("value")
+    if counted is not None:
+        return {"cpu_ns": float(counted), "cpu_source": "task_clock"}
+    driver = record["driver"]
+    if driver["name"] == PROGRAMS:
+        return {"cpu_ns": float(driver[side]["process"]["cpu_ns"]), "cpu_source": "process_clock"}
+    usage = record["observed"]["usage"][side]
+    if usage is None:
+        reason = f"the {side}'s processes had ended before the end of the window"
+        raise NoMeasurement(Verdict("failed", reason, AGAIN))
+    return {"cpu_ns": float(usage["cpu_ns"]), "cpu_source": "process_clock"}
+
+
+def _received_by_iperf3(record: Mapping[str, Any]) -> int:
+    """Return the payload received in the window [bytes].
+
+    What the kernel says was read belongs to the same window; older kernels do not say it.
+    """
+    rates = rates_of(record)
+    known = (rates["kernel_bits_per_s"], rates["bits_per_s"])
+    bits_per_s = next((rate for rate in known if math.isfinite(rate)), None)
+    if bits_per_s is None:
+        reason = "how much iperf3 received in the window is not known"
+        raise NoMeasurement(Verdict("failed", reason, "measure longer"))
+    return round(float(bits_per_s) / 8 * _window_s(record))
+
+
+def _received_by_programs(record: Mapping[str, Any]) -> int:
+    """Return the payload received in the window [bytes]; on the sink, without what was lost."""
+    driver = record["driver"]
+    if driver["receiver"] is not None:
+        return int(driver["receiver"]["in_window"]["bytes"])
+    sent_bytes, sink = int(driver["sender"]["in_window"]["bytes"]), driver["sink"]
     if sink is None or not sink["sent_datagrams"]:
         return sent_bytes
-    return round(sent_bytes * (1 - sink["lost_before_hook"] / sink["sent_datagrams"]))
+    lost_share = float(sink["lost_before_hook"] / sink["sent_datagrams"])
+    return round(sent_bytes * (1 - lost_share))
 
 
-def _copied_share(sender: dict[str, Any]) -> float | None:
+def _copied_share(sender: Mapping[str, Any]) -> float | None:
     """Return the share of zero-copy sends that the kernel copied after all."""
     zero_copy = sender["zero_copy"]
     if not zero_copy or not zero_copy["completed"] or zero_copy["copied"] is None:

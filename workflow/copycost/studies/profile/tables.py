@@ -16,7 +16,7 @@ from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 from copycost.studies.profile.folded import read_folded
 from copycost.studies.profile.functions import Stack, plain_name
 from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.record import ProfileRecord, folded_path, read_record
+from copycost.studies.profile.record import ProfileRecord, folded_path, read_profile
 from copycost.studies.profile.shares import Lists, Share, SideShares, shares_of
 from copycost.studies.profile.table_columns import KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
 
@@ -90,7 +90,7 @@ def read_repetitions(records: Iterable[Path], lists: Lists) -> list[Repetition]:
     found = []
     paths = list(records)
     for path in paths:
-        record = read_record(path)
+        record = read_profile(path)
         require_place(path, record)
         stacks = read_folded(folded_path(path)) if record["status"] == "measured" else {}
         # a side that slept through the window has no stacks, and nothing to share out

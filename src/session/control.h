@@ -1,0 +1,40 @@
+/*
+ * The control protocol: lines over an inherited Unix stream socket whose other end the orchestrator
+ * holds. sender -> `listening PORT`; both -> `ready`; orchestrator -> both `window START_NS
+ * END_NS`. End of file means that the orchestrator is gone, and everything ends at once.
+ */
+#ifndef COPYCOST_CONTROL_H
+#define COPYCOST_CONTROL_H
+
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "failure.h"
+
+#define CONTROL_LINE_BYTES 128
+
+struct control {
+    int fd;
+    size_t used_bytes;
+    char line[CONTROL_LINE_BYTES];
+};
+
+/* Sends one line; the newline is added. Returns 0 or -errno. */
+__attribute__((format(printf, 3, 4))) int
+control_say(struct control *control, struct failure *failure, const char *format, ...);
+
+/*
+ * Waits until one of the descriptors is ready or the deadline has passed, and watches the
+ * orchestrator meanwhile. Returns how many are ready (0: the deadline), or -EPIPE when the
+ * orchestrator is gone, or -errno. poll_fds[0] belongs to this function; the caller's own begin
+ * at 1.
+ */
+int control_wait(struct control *control, struct pollfd *poll_fds, size_t n_fds,
+                 uint64_t deadline_ns, struct failure *failure);
+
+/* Waits for the `window` line. Returns 0, -ETIMEDOUT, -EPROTO, -EPIPE or another -errno. */
+int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t *start_ns,
+                        uint64_t *end_ns, struct failure *failure);
+
+#endif

@@ -1,0 +1,66 @@
+#include "session/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+int session_open(struct session *session, const struct options *options, struct failure *failure)
+{
+    *session = (struct session){
+        .options = options,
+        .control = {.fd = options->control_fd},
+    };
+    /* A perf that has died must be an error of write, not the end of this program. */
+    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR) {
+        return fail(failure, errno, "session: signal(SIGPIPE)");
+    }
+    session->fds = malloc(options->n_threads * sizeof(*session->fds));
+    if (session->fds == NULL) {
+        return fail(failure, ENOMEM, "session: memory for %zu connections", options->n_threads);
+    }
+    for (size_t i = 0; i < options->n_threads; i++) {
+        session->fds[i] = NO_FD;
+    }
+    return window_allocate(&session->window, options->n_threads, failure);
+}
+
+static int measure(struct session *session, struct failure *failure)
+{
+    struct window *window = &session->window;
+    const uint64_t timeout_ns = session->options->io_timeout_ms * NS_PER_MS;
+    int error = control_say(&session->control, failure, "ready");
+    if (error == 0) {
+        error = control_read_window(&session->control, clock_now_ns() + timeout_ns,
+                                    &window->planned_start_ns, &window->planned_end_ns, failure);
+    }
+    if (error == 0) {
+        error = window_measure(window, &session->crew, &session->control, failure);
+    }
+    if (error == 0) {
+        error = window_close(window, &session->crew, &session->control, failure);
+    }
+    return error;
+}
+
+int session_run(struct session *session, const struct crew_duty *duty, struct failure *failure)
+{
+    const int error = crew_muster(&session->crew, session->options, duty, session->fds, failure);
+    return error != 0 ? error : measure(session, failure);
+}
+
+void session_close(struct session *session)
+{
+    if (session->crew.workers != NULL) {
+        crew_dismiss(&session->crew);
+    }
+    for (size_t i = 0; session->fds != NULL && i < session->options->n_threads; i++) {
+        if (session->fds[i] != NO_FD) {
+            (void)close(session->fds[i]); /* nothing is left to be lost */
+        }
+    }
+    window_free(&session->window);
+    free(session->fds);
+}

@@ -1,0 +1,95 @@
+/*
+ * The worker threads: one per connection. All prepare, wait at a gate, work until told to stop, and
+ * clean up.
+ */
+#ifndef COPYCOST_THREADS_H
+#define COPYCOST_THREADS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "counters.h"
+#include "failure.h"
+#include "program/options.h"
+
+enum phase {
+    PHASE_WARM_UP, /* traffic flows, nothing counts */
+    PHASE_WINDOW,  /* what is measured */
+    PHASE_STOP,    /* finish, and say goodbye */
+};
+
+struct crew;
+
+struct worker {
+    struct counters counters; /* first: it is aligned to lines of its own */
+    struct crew *crew;
+    void *work; /* the program's own, allocated by prepare, freed by crew_dismiss */
+    pthread_t thread;
+    size_t index;
+    int fd;
+    int cpu_start; /* where work began and ended */
+    int cpu_end;
+    int error; /* 0 or -errno */
+    struct failure failure;
+};
+
+/* What a program's workers do. Each is called on the worker's own thread and returns 0 or -errno.
+ */
+struct crew_duty {
+    int (*prepare)(struct worker *worker); /* allocate, before the gate */
+    int (*work)(struct worker *worker);    /* between the gate and the end */
+    void (*clean_up)(struct worker *worker);
+};
+
+struct crew {
+    alignas(CACHE_LINE_PAIR_BYTES) _Atomic int phase; /* read all the time, written three times */
+    alignas(CACHE_LINE_PAIR_BYTES) struct worker *workers;
+    size_t n_workers;
+    size_t n_started;
+    const struct options *options;
+    const struct crew_duty *duty;
+    uint64_t planned_end_ns; /* set before the gate opens */
+    int news_fd;             /* eventfd; its value is how many workers have finished */
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    size_t n_prepared; /* these four under the mutex */
+    struct worker *first_failed;
+    bool gate_open;
+    bool aborted;
+};
+
+/*
+ * Starts one worker per descriptor, pinned as the options say, and waits until all have prepared.
+ * Returns 0, or the first error. After an error the crew must still be dismissed.
+ */
+int crew_muster(struct crew *crew, const struct options *options, const struct crew_duty *duty,
+                const int *fds, struct failure *failure);
+
+/* Lets the workers begin. */
+void crew_open_gate(struct crew *crew);
+
+static inline enum phase crew_phase(const struct crew *crew)
+{
+    return (enum phase)atomic_load_explicit(&crew->phase, memory_order_relaxed);
+}
+
+void crew_set_phase(struct crew *crew, enum phase phase);
+
+/* The first error of any worker, copied into *failure; 0 if there is none. */
+int crew_error(struct crew *crew, struct failure *failure);
+
+/* How many workers finished since the last call. */
+int crew_take_news(struct crew *crew, size_t *n_finished, struct failure *failure);
+
+/* Breaks off whatever the workers are waiting for, by shutting their sockets down. */
+void crew_abort(struct crew *crew);
+
+int crew_join(struct crew *crew, struct failure *failure);
+
+/* Aborts and joins what still runs, and frees the workers with their work. */
+void crew_dismiss(struct crew *crew);
+
+#endif

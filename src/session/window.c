@@ -1,0 +1,213 @@
+#include "session/window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+
+#include "clock.h"
+#include "session/perf_control.h"
+
+/* After the window traffic goes on this long: the other side's last snapshot must still see it,
+ * even where all CPUs are busy and its main thread is woken a little late. */
+#define COOL_DOWN_NS (40 * NS_PER_MS)
+
+/* prctl(2): the kernel may wake a sleeper this much late to save power; default 50000. */
+#define TIMER_SLACK_NS 1UL
+
+int window_allocate(struct window *window, size_t n_workers, struct failure *failure)
+{
+    struct snapshot *snapshots[] = {&window->start, &window->end, &window->total};
+    for (size_t i = 0; i < sizeof(snapshots) / sizeof(snapshots[0]); i++) {
+        snapshots[i]->per_worker = calloc(n_workers, sizeof(*snapshots[i]->per_worker));
+        if (snapshots[i]->per_worker == NULL) {
+            return fail(failure, ENOMEM, "window: memory for %zu workers", n_workers);
+        }
+    }
+    return 0;
+}
+
+void window_free(struct window *window)
+{
+    free(window->start.per_worker);
+    free(window->end.per_worker);
+    free(window->total.per_worker);
+}
+
+static uint64_t timeval_ns(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_usec * NS_PER_US;
+}
+
+/* Reads the counters first, with the time: they change fastest. */
+static int take_snapshot(struct snapshot *snapshot, const struct crew *crew,
+                         struct failure *failure)
+{
+    snapshot->at_ns = clock_now_ns();
+    snapshot->sum = (struct counter_values){0};
+    for (size_t i = 0; i < crew->n_workers; i++) {
+        counters_read(&crew->workers[i].counters, &snapshot->per_worker[i]);
+        for (size_t which = 0; which < N_COUNTERS; which++) {
+            snapshot->sum.value[which] += snapshot->per_worker[i].value[which];
+        }
+    }
+    snapshot->cpu_ns = clock_process_cpu_ns();
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) {
+        return fail(failure, errno, "window: getrusage");
+    }
+    snapshot->user_ns = timeval_ns(usage.ru_utime);
+    snapshot->system_ns = timeval_ns(usage.ru_stime);
+    snapshot->voluntary_switches = (uint64_t)usage.ru_nvcsw;
+    snapshot->involuntary_switches = (uint64_t)usage.ru_nivcsw;
+    snapshot->minor_faults = (uint64_t)usage.ru_minflt;
+    snapshot->major_faults = (uint64_t)usage.ru_majflt;
+    return 0;
+}
+
+/* Sums up the retransmits of all connections. Each reading may have to wait until the connection's
+ * thread is out of the kernel, so it delays neither edge of the window: it comes after both. */
+static int read_retransmits(uint64_t *n_segments, const struct crew *crew, struct failure *failure)
+{
+    const bool is_stream = crew->options->transport == TRANSPORT_STREAM;
+    int error = 0;
+    *n_segments = 0;
+    for (size_t i = 0; error == 0 && is_stream && i < crew->n_workers; i++) {
+        uint64_t n = 0;
+        error = socket_facts_read_retransmits(crew->workers[i].fd, &n, failure);
+        *n_segments += n;
+    }
+    return error;
+}
+
+/* Sleeps until a moment, but not through a worker's failure or the orchestrator's end. */
+static int sleep_until(uint64_t moment_ns, struct crew *crew, struct control *control,
+                       struct failure *failure)
+{
+    while (clock_now_ns() < moment_ns) {
+        struct pollfd poll_fds[2] = {{0}, {.fd = crew->news_fd, .events = POLLIN}};
+        const int n_ready = control_wait(control, poll_fds, 2, moment_ns, failure);
+        if (n_ready < 0) {
+            return n_ready;
+        }
+        if (poll_fds[1].revents != 0) {
+            const int error = crew_error(crew, failure);
+            if (error != 0 || clock_now_ns() < crew->planned_end_ns) {
+                return error != 0 ? error : fail(failure, 0, "window: a worker finished too early");
+            }
+            /* We slept past the window's end and the cool-down; the snapshot's time will tell. */
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static int measure_start(struct window *window, struct crew *crew, const struct perf_control *perf,
+                         struct failure *failure)
+{
+    const uint64_t timeout_ns = crew->options->io_timeout_ms * NS_PER_MS;
+    int error = perf_command(perf, "enable", timeout_ns, &window->perf_enable_ns, failure);
+    if (error == 0) {
+        crew_set_phase(crew, PHASE_WINDOW);
+        error = take_snapshot(&window->start, crew, failure);
+    }
+    if (error == 0) {
+        error = read_retransmits(&window->retransmits_before, crew, failure);
+    }
+    return error;
+}
+
+static int measure_end(struct window *window, struct crew *crew, const struct perf_control *perf,
+                       struct failure *failure)
+{
+    const uint64_t timeout_ns = crew->options->io_timeout_ms * NS_PER_MS;
+    int error = take_snapshot(&window->end, crew, failure);
+    crew_set_phase(crew, PHASE_WARM_UP); /* traffic goes on, samples no longer count */
+    if (error == 0) {
+        error = perf_command(perf, "disable", timeout_ns, &window->perf_disable_ns, failure);
+    }
+    if (error == 0) {
+        error = read_retransmits(&window->retransmits_after, crew, failure);
+    }
+    if (error == 0) {
+        error = socket_facts_read(crew->workers[0].fd, &window->facts, failure);
+    }
+    return error;
+}
+
+static void measure_half(struct window *window, const struct crew *crew)
+{
+    window->half_ns = clock_now_ns();
+    window->half_bytes = 0;
+    for (size_t i = 0; i < crew->n_workers; i++) {
+        window->half_bytes += counter_value(&crew->workers[i].counters, COUNT_BYTES);
+    }
+}
+
+int window_measure(struct window *window, struct crew *crew, struct control *control,
+                   struct failure *failure)
+{
+    const struct perf_control perf = {
+        .control_fd = crew->options->perf_control_fd,
+        .ack_fd = crew->options->perf_ack_fd,
+    };
+    if (prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0) != 0) {
+        return fail(failure, errno, "window: prctl(PR_SET_TIMERSLACK)");
+    }
+    crew->planned_end_ns = window->planned_end_ns;
+    crew_open_gate(crew);
+    int error = sleep_until(window->planned_start_ns, crew, control, failure);
+    if (error == 0) {
+        error = measure_start(window, crew, &perf, failure);
+    }
+    if (error == 0) {
+        const uint64_t half_ns =
+            window->planned_start_ns + (window->planned_end_ns - window->planned_start_ns) / 2;
+        error = sleep_until(half_ns, crew, control, failure);
+    }
+    if (error == 0) {
+        measure_half(window, crew);
+        error = sleep_until(window->planned_end_ns, crew, control, failure);
+    }
+    if (error == 0) {
+        error = measure_end(window, crew, &perf, failure);
+    }
+    return error;
+}
+
+int window_close(struct window *window, struct crew *crew, struct control *control,
+                 struct failure *failure)
+{
+    const uint64_t stop_ns = window->planned_end_ns + COOL_DOWN_NS;
+    /* A worker bounds each of its waits by the timeout: the last call, the drain, the goodbye. */
+    const uint64_t deadline_ns = stop_ns + 3 * crew->options->io_timeout_ms * NS_PER_MS;
+    size_t n_finished = 0;
+    while (n_finished < crew->n_workers) {
+        struct pollfd poll_fds[2] = {{0}, {.fd = crew->news_fd, .events = POLLIN}};
+        size_t n_news = 0;
+        const uint64_t now_ns = clock_now_ns();
+        if (now_ns >= deadline_ns) {
+            return fail(failure, ETIMEDOUT, "window: %zu of %zu workers have finished", n_finished,
+                        crew->n_workers);
+        }
+        if (now_ns >= stop_ns) {
+            crew_set_phase(crew, PHASE_STOP);
+        }
+        const uint64_t wake_ns = now_ns >= stop_ns ? deadline_ns : stop_ns;
+        const int n_ready = control_wait(control, poll_fds, 2, wake_ns, failure);
+        if (n_ready < 0) {
+            return n_ready;
+        }
+        int error = crew_take_news(crew, &n_news, failure);
+        if (error == 0) {
+            error = crew_error(crew, failure);
+        }
+        if (error != 0) {
+            return error;
+        }
+        n_finished += n_news;
+    }
+    const int error = take_snapshot(&window->total, crew, failure);
+    return error != 0 ? error : crew_join(crew, failure);
+}

@@ -1,0 +1,72 @@
+/*
+ * The measured window. At its start and end the main thread snapshots what has been counted and
+ * switches perf on and off, so that bytes and performance counters cover the same time; the workers
+ * just go on.
+ */
+#ifndef COPYCOST_WINDOW_H
+#define COPYCOST_WINDOW_H
+
+#include <stdint.h>
+
+#include "connections/socket_facts.h"
+#include "counters.h"
+#include "failure.h"
+#include "program/options.h"
+#include "session/control.h"
+#include "session/threads.h"
+
+/* The readings at one moment. */
+struct snapshot {
+    uint64_t at_ns;
+    uint64_t cpu_ns; /* of the process, all threads */
+    uint64_t user_ns;
+    uint64_t system_ns;
+    uint64_t voluntary_switches;
+    uint64_t involuntary_switches;
+    uint64_t minor_faults;
+    uint64_t major_faults;
+    struct counter_values sum;         /* of all workers */
+    struct counter_values *per_worker; /* n_workers of them */
+};
+
+struct window {
+    uint64_t planned_start_ns;
+    uint64_t planned_end_ns;
+    uint64_t half_ns;
+    uint64_t half_bytes;    /* counted until half_ns, since the connection began */
+    int64_t perf_enable_ns; /* round trip, or PERF_NOT_USED */
+    int64_t perf_disable_ns;
+    struct snapshot start;
+    struct snapshot end;
+    struct snapshot total;       /* after the last worker has finished */
+    uint64_t retransmits_before; /* of all connections, until right after each edge */
+    uint64_t retransmits_after;
+    struct socket_facts facts; /* of connection 0, at the end of the window */
+};
+
+/* How much a counter grew over the window, all workers together. */
+static inline uint64_t window_growth(const struct window *window, enum counter which)
+{
+    return window->end.sum.value[which] - window->start.sum.value[which];
+}
+
+/* Allocates the snapshots. Returns 0 or -ENOMEM; window_free is right in both cases. */
+int window_allocate(struct window *window, size_t n_workers, struct failure *failure);
+
+void window_free(struct window *window);
+
+/*
+ * Opens the gate and measures from window->planned_start_ns to planned_end_ns. Returns 0, or the
+ * first error of a worker, of perf or of the control socket.
+ */
+int window_measure(struct window *window, struct crew *crew, struct control *control,
+                   struct failure *failure);
+
+/*
+ * After the window: lets traffic go on for a moment, sets PHASE_STOP, waits until all workers have
+ * finished, takes the last snapshot and joins them.
+ */
+int window_close(struct window *window, struct crew *crew, struct control *control,
+                 struct failure *failure);
+
+#endif

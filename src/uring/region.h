@@ -1,0 +1,39 @@
+/*
+ * Registered buffers that hold the messages of a ring.
+ *
+ * The kernel looks up and pins the pages of a registered buffer once, when it is registered,
+ * instead of for each send. All iovecs of a send must lie in the same buffer, so the fields of the
+ * messages are moved into one stretch of memory. An application that wants registered buffers
+ * would allocate its fields there in the first place.
+ */
+#ifndef COPYCOST_URING_REGION_H
+#define COPYCOST_URING_REGION_H
+
+#include "messages/ring.h"
+#include "uring/uring.h"
+
+#ifdef HAVE_URING
+
+struct uring_region {
+    char *memory;
+    size_t stride_bytes;       /* from one message to the next */
+    uint32_t slots_per_buffer; /* a registered buffer holds so many messages */
+    struct ring *ring;         /* whose messages are in it */
+};
+
+/* Moves the messages of a ring and registers where they are. Returns 0 or -errno, described;
+ * uring_region_close is right in both cases. */
+int uring_region_open(struct uring_region *region, struct uring *uring, struct ring *ring);
+
+/* Frees the region, and leaves the messages without fields. To be called before uring_close. */
+void uring_region_close(struct uring_region *region, struct uring *uring);
+
+/* The registered buffer that a slot's message lies in. */
+static inline uint16_t uring_region_buffer(const struct uring_region *region, uint32_t slot)
+{
+    return (uint16_t)(slot / region->slots_per_buffer);
+}
+
+#endif
+
+#endif

@@ -1,0 +1,1 @@
+"""The C programs and the checkout they are built from."""

@@ -1,0 +1,24 @@
+"""Which of our programs a cell needs, as inputs of the rules that measure."""
+
+from typing import Any
+
+from copycost.grid.capabilities import IPERF3, split_implementation
+from copycost.grid.conditions import RECV
+from copycost.grid.testbeds import receives_on
+
+
+def sender_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
+    """Return the program that sends in a cell, none where iperf3, one of the host's, does.
+
+    The batch is an option of it.
+    """
+    if wildcards.implementation == IPERF3:
+        return []
+    return f"results/bin/sender_{split_implementation(wildcards.implementation)[0]}"
+
+
+def receiver_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
+    """Return the program that receives in a cell, none where iperf3 does, or nobody."""
+    if wildcards.implementation == IPERF3 or not receives_on(wildcards.testbed):
+        return []
+    return f"results/bin/receiver_{wildcards.get('receiver', RECV)}"

@@ -1,0 +1,92 @@
+"""The grid: the cells that a configuration asks for in `streams`, `udp` and `round_trips`."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from copycost.config.config import Config, RoundTrips, Streams
+from copycost.grid.capabilities import can_exist
+from copycost.grid.cells import Cell
+from copycost.grid.conditions import HOT, RECV, Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """All repetitions that a configuration asks for, sorted by key.
+
+    Attributes
+    ----------
+    cells
+        The repetitions of all studies.
+    conditions
+        Those of the study `streams`, in the order of the configuration.
+    """
+
+    cells: tuple[Cell, ...]
+    conditions: tuple[Condition, ...]
+
+    @classmethod
+    def of(cls, config: Config) -> Self:
+        """Return the grid of the studies `streams` (over TCP and UDP) and `round_trips`.
+
+        A cell that cannot exist, such as segments over TCP, is left out.
+        """
+        repetitions = config.measure.repetitions
+        cells = {
+            *_stream_cells(config.streams, repetitions),
+            *_stream_cells(config.udp, repetitions),
+            *_round_trip_cells(config.round_trips, repetitions),
+        }
+        return cls(tuple(sorted(cells)), _conditions(cells, config.streams, config.udp))
+
+    def paths(self, study: str | None = None) -> list[str]:
+        """Return the paths of all records, or of those of one study, in the order of `cells`."""
+        return [cell.path for cell in self.cells if study in (None, cell.study)]
+
+
+def _stream_cells(grid: Streams, repetitions: int) -> Iterator[Cell]:
+    """Yield the cells of a grid that can exist."""
+    reps = range(1, repetitions + grid.extra_repetitions + 1)
+    kinds = itertools.product(grid.implementations, grid.testbeds, grid.msg_bytes, grid.receivers)
+    for implementation, testbed, msg_bytes, receiver in kinds:
+        if not can_exist(implementation, testbed, msg_bytes, receiver):
+            continue
+        for n_threads, working_set, rep in itertools.product(
+            grid.n_threads, grid.working_sets, reps
+        ):
+            yield Cell(
+                "streams",
+                testbed,
+                implementation,
+                msg_bytes,
+                n_threads,
+                working_set,
+                receiver,
+                rep,
+            )
+
+
+def _round_trip_cells(grid: RoundTrips, repetitions: int) -> Iterator[Cell]:
+    """Yield the cells of a grid that can exist; a client waits, so there is nothing to batch."""
+    reps = range(1, repetitions + 1)
+    for implementation, testbed, msg_bytes, n_threads, rep in itertools.product(
+        grid.implementations, grid.testbeds, grid.msg_bytes, grid.n_threads, reps
+    ):
+        if can_exist(implementation, testbed, msg_bytes, RECV):
+            yield Cell("round_trips", testbed, implementation, msg_bytes, n_threads, HOT, RECV, rep)
+
+
+def _conditions(cells: set[Cell], *grids: Streams) -> tuple[Condition, ...]:
+    """Return the conditions under which there are cells, in the order of the configuration."""
+    filled = {
+        Condition(cell.testbed, cell.working_set, cell.receiver)
+        for cell in cells
+        if cell.study == "streams"
+    }
+    stated = (
+        Condition(*words)
+        for grid in grids
+        for words in itertools.product(grid.testbeds, grid.working_sets, grid.receivers)
+    )
+    return tuple(condition for condition in dict.fromkeys(stated) if condition in filled)

@@ -1,0 +1,58 @@
+"""What of the configuration decides how one repetition is measured.
+
+Apart from the rest, which the measuring process does not need: its start-up time counts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Self
+
+NoDelay = Literal["kernel", "on", "off"]
+Mode = Literal["stream", "request_response"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything of the configuration that changes what one repetition measures.
+
+    Attributes
+    ----------
+    warmup_s, duration_s
+        Traffic before the window, and the window itself [s].
+    congestion_control
+        TCP congestion control wished for.
+    tcp_nodelay
+        What is done with TCP_NODELAY.
+    send_buffer_bytes, receive_buffer_bytes
+        Socket buffers asked for [bytes]; None leaves them to the kernel.
+    sender_cpus, receiver_cpus
+        CPU numbers to pin to in turn; None lets copycost choose.
+    mode
+        Whether messages follow each other, or each waits for a reply of the same size.
+    fresh
+        Whether each message is rewritten before it is sent.
+    interval_ns
+        From one request to the next [ns]; 0 sends each when the reply before it has come. Only
+        round trips have requests, so it is 0 for all else.
+    """
+
+    warmup_s: float
+    duration_s: float
+    congestion_control: str
+    tcp_nodelay: NoDelay = "kernel"
+    send_buffer_bytes: int | None = None
+    receive_buffer_bytes: int | None = None
+    sender_cpus: tuple[int, ...] | None = None
+    receiver_cpus: tuple[int, ...] | None = None
+    mode: Mode = "stream"
+    fresh: bool = False
+    interval_ns: int = 0
+
+    def as_params(self) -> dict[str, Any]:
+        """Return plain values, which Snakemake stores and compares from run to run."""
+        return asdict(self)
+
+    @classmethod
+    def from_params(cls, params: Mapping[str, Any]) -> Self:
+        """Return the settings that `as_params` gave."""
+        return cls(**params)

@@ -1,0 +1,204 @@
+"""Which perf events this host can count, found by counting each of them once."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from copycost.errors import HostError
+from copycost.hosts.facts.files import HostFiles, Unknowns
+from copycost.hosts.facts.packages import install_command
+from copycost.hosts.facts.tools import find_perf
+from copycost.hosts.local import LocalHost
+from copycost.perf.events import KERNEL_EVENTS, PERF_EVENTS
+from copycost.perf.output import PerfCount, parse_perf
+
+EventStatus = Literal["supported", "not_supported", "forbidden", "unknown_event"]
+PerfStatus = Literal["available", "missing", "forbidden"]
+
+_PROBE_TIMEOUT_S = 20.0
+_UNKNOWN_EVENT_CODE = 129
+_NO_RIGHT = re.compile(
+    r"perf_event_paranoid|Access to performance monitoring|Permission denied"
+    r"|No permission|Operation not permitted",
+    re.IGNORECASE,
+)
+RIGHTS_REMEDY = (
+    "sudo sysctl kernel.perf_event_paranoid=1 (until the next boot; in a container, allow "
+    "perf_event_open or add CAP_PERFMON), or run as root"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EventFacts:
+    """One perf event on this host; `reason` says why it is not supported, else None."""
+
+    perf_name: str
+    status: EventStatus
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PerfFacts:
+    """What perf can do here.
+
+    Attributes
+    ----------
+    paranoid
+        kernel.perf_event_paranoid.
+    nmi_watchdog
+        Whether the kernel keeps one of the processor's few counters for itself.
+    user_only
+        Whether counters see user mode only, so that they miss the kernel's part of a send.
+    events
+        Per event name of the records.
+    """
+
+    path: str | None
+    version: str | None
+    paranoid: int | None
+    nmi_watchdog: bool | None
+    status: PerfStatus
+    reason: str | None
+    remedy: str | None
+    user_only: bool
+    events: dict[str, EventFacts]
+
+
+def read_perf(files: HostFiles, unknown: Unknowns) -> PerfFacts:
+    """Find perf and count each event once.
+
+    Events are tried one by one, since perf refuses a whole command for one name it does not know.
+    """
+    paranoid = unknown.checked(
+        "perf.paranoid",
+        files.number("proc/sys/kernel/perf_event_paranoid"),
+        "/proc/sys/kernel/perf_event_paranoid cannot be read: the kernel has no perf events",
+    )
+    watchdog = unknown.checked(
+        "perf.nmi_watchdog", read_nmi_watchdog(files), "this kernel has no such watchdog"
+    )
+    perf = find_perf()
+    path, version = perf.path, perf.version
+    if path is None or version is None:
+        reason = (
+            "perf is not installed"
+            if path is None
+            else f"{path} does not run: no perf fits the running kernel"
+        )
+        unknown.checked("perf.version", None, reason)
+        return _no_perf(path, None, paranoid, watchdog, reason, install_command(files, "perf"))
+
+    probes = {name: _probe(path, perf_name) for name, perf_name in PERF_EVENTS.items()}
+    if all(probe.lacks_json for probe in probes.values()):
+        reason = f"perf {version} cannot write JSON (perf stat -j, perf 6.0 and later)"
+        return _no_perf(path, version, paranoid, watchdog, reason, install_command(files, "perf"))
+    user_only = any(probe.user_only for probe in probes.values())
+    events = {
+        name: classify_event(name, probe, paranoid, user_only) for name, probe in probes.items()
+    }
+    forbidden = all(event.status == "forbidden" for event in events.values())
+    problem: str | None = None
+    if forbidden:
+        problem = f"perf may count nothing here (perf_event_paranoid is {paranoid})"
+    elif user_only:
+        problem = f"perf may count user mode only (perf_event_paranoid is {paranoid})"
+    status: PerfStatus = "forbidden" if forbidden else "available"
+    remedy = RIGHTS_REMEDY if problem else None
+    return PerfFacts(path, version, paranoid, watchdog, status, problem, remedy, user_only, events)
+
+
+def read_nmi_watchdog(files: HostFiles) -> bool | None:
+    """Return whether the hard-lockup detector is on, which counts cycles all the time."""
+    state = files.number("proc/sys/kernel/nmi_watchdog")
+    return None if state is None else state != 0
+
+
+def _no_perf(
+    path: str | None,
+    version: str | None,
+    paranoid: int | None,
+    watchdog: bool | None,
+    reason: str,
+    remedy: str,
+) -> PerfFacts:
+    events = {
+        name: EventFacts(perf_name, "not_supported", reason)
+        for name, perf_name in PERF_EVENTS.items()
+    }
+    return PerfFacts(path, version, paranoid, watchdog, "missing", reason, remedy, False, events)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What perf answered when asked to count one event of one short command.
+
+    Attributes
+    ----------
+    exit_code
+        perf's exit code; None if it did not end in time.
+    counts
+        What perf counted; two entries on hybrid processors.
+    text
+        Everything perf wrote beside the counts.
+    """
+
+    exit_code: int | None
+    counts: tuple[PerfCount, ...]
+    text: str
+
+    @property
+    def lacks_json(self) -> bool:
+        """Whether this perf does not know the option for JSON."""
+        return "unknown switch `j'" in self.text
+
+    @property
+    def user_only(self) -> bool:
+        """Whether perf fell back to counting user mode only, which it marks in the name."""
+        return any(count.user_only for count in self.counts)
+
+
+def parse_probe(exit_code: int | None, output: str) -> Probe:
+    """Return what `output` of ``perf stat -j`` says; lines that are not JSON count as text."""
+    text = "\n".join(line for line in output.splitlines() if not line.startswith("{"))
+    return Probe(exit_code, parse_perf(output, "perf stat"), text.strip())
+
+
+def _probe(perf: str, perf_name: str) -> Probe:
+    command = [perf, "stat", "-j", "-e", perf_name, "--", "true"]
+    try:
+        done = LocalHost().run(command, timeout_s=_PROBE_TIMEOUT_S)
+    except HostError:
+        return Probe(None, (), f"perf did not end within {_PROBE_TIMEOUT_S:.0f} s")
+    return parse_probe(done.returncode, done.stderr)
+
+
+def classify_event(name: str, probe: Probe, paranoid: int | None, user_only: bool) -> EventFacts:
+    """Judge one event by perf's answer.
+
+    `<not counted>` is support: the command was over before the event had its turn. The value
+    decides, not the running percentage, which perf gives as 100 even for counters it lacks.
+    """
+    perf_name = PERF_EVENTS[name]
+    limit = f"with perf_event_paranoid {paranoid} perf counts user mode only"
+    if any(count.status != "not_supported" for count in probe.counts):
+        if user_only and name in KERNEL_EVENTS:
+            return EventFacts(perf_name, "forbidden", f"{limit}, where this event never happens")
+        return EventFacts(perf_name, "supported", None)
+    if probe.counts and name == "ref_cycles" and probe.user_only:
+        return EventFacts(perf_name, "forbidden", f"{limit}, and this counter cannot be so limited")
+    if probe.counts:
+        return EventFacts(
+            perf_name,
+            "not_supported",
+            "this processor, or the virtual machine, offers no such counter",
+        )
+    if probe.exit_code == _UNKNOWN_EVENT_CODE:
+        return EventFacts(perf_name, "unknown_event", "perf and the kernel know no such event here")
+    if _NO_RIGHT.search(probe.text):
+        return EventFacts(
+            perf_name, "forbidden", f"perf was refused (perf_event_paranoid is {paranoid})"
+        )
+    said = next((line.strip() for line in probe.text.splitlines() if line.strip()), "nothing")
+    return EventFacts(
+        perf_name, "not_supported", f"perf ended with code {probe.exit_code} and said: {said}"
+    )

@@ -1,0 +1,29 @@
+"""Which driver makes the traffic of a cell."""
+
+from pathlib import Path
+
+from copycost.drivers.iperf3.driver import Iperf3
+from copycost.drivers.programs.driver import DEFAULT_IO_TIMEOUT_S, Programs
+from copycost.drivers.protocol import Driver
+from copycost.grid.capabilities import IPERF3
+
+
+def driver_of(
+    implementation: str,
+    sender: Path | None,
+    receiver: Path | None,
+    io_timeout_s: float = DEFAULT_IO_TIMEOUT_S,
+) -> Driver:
+    """Return the driver of an implementation.
+
+    Parameters
+    ----------
+    sender, receiver
+        Our programs, where they drive; no receiver where nobody receives.
+    io_timeout_s
+        Longest wait of a program of ours [s].
+    """
+    if implementation == IPERF3:
+        return Iperf3()
+    assert sender is not None, "every way to send but iperf3 has a program"
+    return Programs(sender, receiver, io_timeout_s)

@@ -1,0 +1,47 @@
+"""What may have disturbed a window, by our programs' own account: late edges, few samples."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from copycost.drivers.programs.edges import latest_edge_s
+from copycost.records.record import Disturbance, SinkFacts, disturbance
+
+_LATE_SHARE = 0.01
+_FEWEST_SAMPLES = 100
+
+
+def own_disturbances(
+    sender: Mapping[str, Any], receiver: Mapping[str, Any] | None, sink: SinkFacts | None
+) -> list[Disturbance]:
+    """Return warnings about a measured window.
+
+    Parameters
+    ----------
+    sender, receiver : mapping
+        What the programs printed; no receiver where nobody receives.
+    sink : SinkFacts or None
+        What became of datagrams that were dropped on arrival.
+    """
+    found = []
+    window_s = (sender["window"]["end_ns"] - sender["window"]["start_ns"]) / 1e9
+    sides = [side for side in (sender, receiver) if side is not None]
+    late_s = max(latest_edge_s(side["window"]) for side in sides)
+    if late_s > _LATE_SHARE * window_s:
+        detail = f"an edge of the window came {late_s * 1e3:.1f} ms late"
+        found.append(disturbance("window_edge_late", detail))
+    round_trip = sender["round_trip"]
+    samples = (round_trip or sender["service_time"])["samples"]
+    if samples < _FEWEST_SAMPLES:
+        if round_trip is None:
+            detail = (
+                f"{samples} service times were sampled in the window, so that p99 rests on the"
+                " slowest one"
+            )
+        else:
+            detail = f"{samples} round trips were made in the window, too few for their p99"
+        found.append(disturbance("few_messages", detail))
+    if sink is not None and sink["lost_before_hook"]:
+        lost, sent = sink["lost_before_hook"], sink["sent_datagrams"]
+        detail = f"{lost} of {sent} datagrams were lost before the hook that drops them"
+        found.append(disturbance("sink_loss", detail))
+    return found

@@ -1,0 +1,226 @@
+"""Our C programs as a driver: a sender, and a receiver where somebody receives."""
+
+import json
+import logging
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from copycost.drivers.programs.command import side_options
+from copycost.drivers.programs.conversation import Conversation, SideEnded
+from copycost.drivers.programs.disturbance import own_disturbances
+from copycost.drivers.programs.judge import judge, judge_exits, judge_traffic, judge_windows
+from copycost.drivers.programs.side import RunningSide, end_sides
+from copycost.drivers.programs.sink import settle_sink
+from copycost.drivers.programs.working_set import (
+    check_memory,
+    check_ring,
+    ring_bytes,
+    time_to_fill_s,
+)
+from copycost.drivers.protocol import (
+    NoMeasurement,
+    Payload,
+    PerfUnusable,
+    Phase,
+    Scene,
+    Verdict,
+    Window,
+)
+from copycost.errors import (
+    CannotStart,
+    CopycostError,
+    HostError,
+    MeasurementStopped,
+    Unavailable,
+)
+from copycost.grid.cells import Cell
+from copycost.hosts.host import Host
+from copycost.hosts.launch import CONTROL, Launch
+from copycost.hosts.placement import Placement, cache_sharers_on, fewest_at_once
+from copycost.hosts.side import Side, SideName
+
+NAME = "programs"
+"""The driver's name in records."""
+
+DEFAULT_IO_TIMEOUT_S = 10.0
+# how long a side may take to end by itself once its control line is closed
+_GRACE_S = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+class Programs:
+    """A sender of ours, and a receiver of ours.
+
+    Parameters
+    ----------
+    sender, receiver
+        The programs; no receiver where nobody receives.
+    io_timeout_s
+        Longest wait of a program for the other, or of us for a program [s], apart from the time
+        that a sender takes to make a large ring of messages.
+    """
+
+    name = NAME
+
+    def __init__(
+        self, sender: Path, receiver: Path | None, io_timeout_s: float = DEFAULT_IO_TIMEOUT_S
+    ) -> None:
+        self._sender = sender
+        self._receiver = receiver
+        self._io_timeout_s = io_timeout_s
+        self._ring_bytes = 0
+
+    def plan(
+        self, cell: Cell, facts: Mapping[str, Any], machine: Host, placement: Placement
+    ) -> dict[str, Any]:
+        """Choose the ring of messages."""
+        sharers = cache_sharers_on(machine)
+        at_once = fewest_at_once(placement.sender_cpus, cell.n_threads, sharers)
+        self._ring_bytes = ring_bytes(cell.working_set, facts, cell.n_threads, at_once)
+        return {"ring_bytes": self._ring_bytes}
+
+    @contextmanager
+    def traffic(self, scene: Scene) -> Iterator["ProgramsTraffic"]:
+        """Start both sides, if there is room for the messages, and lead them to stand ready."""
+        cell, files = scene.cell, scene.testbed.hosts["sender"].files
+        check_memory(files, self._ring_bytes, cell.msg_bytes, cell.n_threads, cell.strategy)
+        timeout_s = self._io_timeout_s + time_to_fill_s(self._ring_bytes)
+        traffic = ProgramsTraffic(scene, self._ring_bytes, timeout_s)
+        running = traffic.running
+        try:
+            traffic.start(self._sender, self._receiver)
+            yield traffic
+        except (PerfUnusable, NoMeasurement, Unavailable, MeasurementStopped):
+            raise
+        except CopycostError as error:
+            end_sides(running, _GRACE_S)
+            traffic.log_errors()
+            _raise_if_perf_failed(error, running)
+            raise NoMeasurement(judge(error, running)) from error
+        finally:
+            # also after Ctrl-C: then at once
+            end_sides(running, 0)
+            for side in running:
+                side.program.close()
+
+
+class ProgramsTraffic:
+    """Both sides while they run; see `copycost.drivers.protocol.Traffic`."""
+
+    def __init__(self, scene: Scene, ring_bytes: int, io_timeout_s: float) -> None:
+        self._scene = scene
+        self._ring_bytes = ring_bytes
+        self._io_timeout_s = io_timeout_s
+        self._conversation = Conversation(io_timeout_s, scene.waiting, scene.machine)
+        self._token = secrets.token_hex(8)
+
+    @property
+    def running(self) -> list[RunningSide]:
+        """The sides that were started."""
+        return self._conversation.sides
+
+    @property
+    def sides(self) -> Sequence[Side]:
+        """The same, for observers."""
+        hosts = self._scene.testbed.hosts
+        return [
+            Side(side.name, hosts[side.name], [side.program], reads_to_the_end=True)
+            for side in self.running
+        ]
+
+    def start(self, sender: Path, receiver: Path | None) -> None:
+        """Start both sides, and lead them through the handshake."""
+        self._start("sender", sender)
+        self._scene.meanwhile()
+        port = self._conversation.read_port()
+        if receiver is not None:
+            self._start("receiver", receiver, "--port", str(port))
+        self._conversation.await_ready()
+
+    def _start(self, name: SideName, program: Path, *more: str) -> None:
+        scene = self._scene
+        path = scene.testbed.hosts[name].path_of(program)
+        options = side_options(scene, name, self._token, self._ring_bytes, self._io_timeout_s)
+        words = (path, *options, *more, "--control-fd", CONTROL)
+        launch = Launch(words, path, control=True)
+        try:
+            started = scene.start(name, launch, switches=True)
+        except CannotStart as error:
+            if error.path != path:
+                raise PerfUnusable(f"{error.path}: {error.why}") from error
+            raise
+        self.running.append(RunningSide(name, started))
+
+    def open_window(self, warmup_s: float, duration_s: float) -> Window:
+        """Let both edges come on time, and tell both sides their window."""
+        # not earlier: a task with a real-time priority may not be moved to a control group
+        for side in self.running:
+            host = self._scene.testbed.hosts[side.name]
+            with suppress(HostError):  # who is gone is noticed elsewhere
+                own = [side.program.child_pid()] if side.under_perf else []
+                host.prioritise([side.program.pid, *own])
+        return self._conversation.open_window(warmup_s, duration_s, self._scene.testbed.hosts)
+
+    def watch_until(self, until_ns: int, next_phase: Phase) -> None:
+        """Wait for a moment while both sides live."""
+        self._conversation.watch_until(until_ns, next_phase)
+
+    def finish(self) -> Payload:
+        """Wait for both ends, and judge what the programs say."""
+        self._conversation.await_end()
+        end_sides(self.running, _GRACE_S)
+        self.log_errors()
+        wrong = judge_exits(self.running)
+        if wrong is not None:
+            raise NoMeasurement(wrong)
+        reports = {side.name: _report_of(side) for side in self.running}
+        scene = self._scene
+        if not scene.takes_any_traffic:
+            wrong = judge_windows(reports) or judge_traffic(reports, scene.settings.interval_ns)
+            if wrong is not None:
+                raise NoMeasurement(wrong)
+        sender, receiver = reports["sender"], reports.get("receiver")
+        check_ring(scene.cell.working_set, sender["ring"]["bytes"], scene.cell.implementation)
+        hook = scene.testbed.drop_hook
+        sink = None if hook is None else settle_sink(hook, sender["total"], scene.cell.msg_bytes)
+        own = (receiver or sender)["window"]
+        return Payload(
+            {"name": NAME, "sender": sender, "receiver": receiver, "sink": sink},
+            Window(own["start_ns"], own["end_ns"]),
+            sum(int(report["process"]["cpu_ns"]) for report in reports.values()),
+            own_disturbances(sender, receiver, sink),
+        )
+
+    def log_errors(self) -> None:
+        """Put what the programs said as errors into the log."""
+        for side in self.running:
+            for line in side.errors():
+                _log.info("%s wrote: %s", side.name, line)
+
+
+def _report_of(side: RunningSide) -> Mapping[str, Any]:
+    output = side.program.output()
+    try:
+        report = json.loads(output)
+    except ValueError:
+        report = None
+    if not isinstance(report, dict):
+        found = f"the {side.name} printed no JSON object but {output[:80]!r}"
+        remedy = "build the programs again: delete results/bin"
+        raise NoMeasurement(Verdict("failed", found, remedy))
+    return report
+
+
+def _raise_if_perf_failed(error: CopycostError, sides: Sequence[RunningSide]) -> None:
+    """Tell perf's own failure from the program's, which always says a line with its name."""
+    for side in sides:
+        if not (isinstance(error, SideEnded) and error.name == side.name and side.under_perf):
+            continue
+        if error.during == "handshake" and not side.last_words and side.ended_by_signal() is None:
+            said = " ".join(side.errors()) or "nothing"
+            code = side.exit_code
+            raise PerfUnusable(f"perf ended with exit status {code}, saying: {said}") from error

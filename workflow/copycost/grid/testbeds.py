@@ -1,0 +1,95 @@
+"""The testbeds as data: what lies between two ends. One entry here and one file in `testbeds/`.
+
+Everything else that has to know a testbed looks it up here: the grid which cells can exist, the
+configuration what may be asked for, the doctor what to try, the report what to call it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+Transport = Literal["stream", "datagram"]
+"""What the sockets are: TCP's or UDP's."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestbedEntry:
+    """What is known of a testbed before it is built.
+
+    Attributes
+    ----------
+    transport
+        What its sockets are.
+    path
+        What it is, as a noun phrase without its name.
+    receives
+        Whether somebody receives; where not, only the sender's cost can be told.
+    own_addresses
+        Whether each side has an address of its own; our programs need that over UDP.
+    tools
+        Programs of the host that building it takes.
+    """
+
+    transport: Transport
+    path: str
+    receives: bool = True
+    own_addresses: bool = True
+    tools: tuple[str, ...] = ("ip",)
+
+
+TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
+    {
+        "veth": TestbedEntry(
+            "stream",
+            "two network namespaces joined by a veth pair, offloads as the kernel sets them",
+        ),
+        "veth_no_offload": TestbedEntry(
+            "stream",
+            "a veth pair with segmentation and receive offloads (TSO, GSO, GRO) off",
+            tools=("ip", "ethtool"),
+        ),
+        "loopback": TestbedEntry(
+            "stream", "the host's own loopback device", own_addresses=False, tools=()
+        ),
+        "sink": TestbedEntry(
+            "datagram",
+            "a veth pair whose far end counts and drops what arrives before local delivery, so that"
+            " zero-copy sends are not copied after all",
+            receives=False,
+            tools=("ip", "nft"),
+        ),
+        "veth_udp": TestbedEntry(
+            "datagram", "a veth pair whose packets may be as large as a datagram"
+        ),
+        "loopback_udp": TestbedEntry(
+            "datagram", "the host's own loopback device", own_addresses=False, tools=()
+        ),
+    }
+)
+"""By name, which is also that of its file."""
+
+
+def transport_of(testbed: str) -> Transport:
+    """Return what the sockets of a testbed are; a table made elsewhere may name others: TCP's."""
+    return TESTBEDS[testbed].transport if testbed in TESTBEDS else "stream"
+
+
+def receives_on(testbed: str) -> bool:
+    """Return whether somebody receives on a testbed."""
+    return testbed not in TESTBEDS or TESTBEDS[testbed].receives
+
+
+def names_over(transport: Transport, *, receiving: bool = False) -> tuple[str, ...]:
+    """Return the names of the testbeds over a transport, in the order of the table.
+
+    Parameters
+    ----------
+    receiving
+        Only those where somebody receives.
+    """
+    return tuple(
+        name
+        for name, entry in TESTBEDS.items()
+        if entry.transport == transport and (entry.receives or not receiving)
+    )

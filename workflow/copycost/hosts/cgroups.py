@@ -1,0 +1,211 @@
+"""Control groups of our own that limit CPU, version 1 and 2.
+
+A group is made below one that the kernel already limits CPU in, is named after us, and is removed
+at the end of the block. We hold a lock on its folder while we live, so a group whose folder nobody
+holds is what a killed run left: a watcher, which outlives ``kill -9``, removes it at once, and if
+the watcher is killed too the next measurement does. No other group is ever touched.
+
+Source: Documentation/scheduler/sched-bwc.rst, Documentation/admin-guide/cgroup-v2.rst,
+cgroups(7), flock(2).
+"""
+
+import errno
+import fcntl
+import os
+import secrets
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from copycost.errors import HostError
+from copycost.hosts.cgroup_hierarchy import Hierarchy, LimiterUnavailable
+
+PREFIX = "copycost-"
+# as short as lets the smallest quota (1 ms, the kernel's least) be 10 % of a CPU: so that the rate
+# is even within a window
+PERIOD_US = 10_000
+_LEAST_QUOTA_US = 1_000
+_REMOVE_TIMEOUT_S = 2.0
+# what a group whose maker is gone needs; $1 is its folder. Standard input ends when the maker does.
+_WATCHER = """
+trap '' HUP INT TERM
+while read -r _; do :; done
+tries=0
+while [ -d "$1" ] && [ "$tries" -lt 100 ]; do
+    while read -r pid; do kill -KILL "$pid"; done < "$1/cgroup.procs"
+    rmdir "$1" && break
+    tries=$((tries + 1))
+    sleep 0.05
+done 2>/dev/null
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Throttling:
+    """How often, and for how long, a group was held back.
+
+    Attributes
+    ----------
+    periods, throttled_periods : int
+        Periods in which it ran, and in which it used its quota up.
+    throttled_ns : int
+        Time for which it was held back, summed over the CPUs [ns].
+    """
+
+    periods: int
+    throttled_periods: int
+    throttled_ns: int
+
+    def __sub__(self, earlier: "Throttling") -> "Throttling":
+        """Return the differences since an earlier moment."""
+        return Throttling(
+            self.periods - earlier.periods,
+            self.throttled_periods - earlier.throttled_periods,
+            self.throttled_ns - earlier.throttled_ns,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CpuGroup:
+    """A group of ours, for the time of its block."""
+
+    version: Literal[1, 2]
+    path: Path
+
+    def add(self, pids: Sequence[int]) -> None:
+        """Move processes, with all their threads, into the group."""
+        for pid in pids:
+            try:
+                (self.path / "cgroup.procs").write_text(f"{pid}\n")
+            except OSError as error:
+                raise LimiterUnavailable(
+                    f"the kernel did not let process {pid} into {self.path} ({error.strerror})",
+                    "run as root, or set cpu_budget.limiters to [cpulimit]",
+                ) from error
+
+    def release(self) -> None:
+        """Take the limit off; what is in the group stays there."""
+        if self.version == 2:
+            (self.path / "cpu.max").write_text("max\n")
+        else:
+            (self.path / "cpu.cfs_quota_us").write_text("-1\n")
+
+    def throttling(self) -> Throttling:
+        """Return how often the group was held back so far."""
+        text = (self.path / "cpu.stat").read_text()
+        found = {key: int(value) for key, value in map(str.split, text.splitlines())}
+        throttled_ns = (
+            found["throttled_time"] if self.version == 1 else found["throttled_usec"] * 1000
+        )
+        return Throttling(found["nr_periods"], found["nr_throttled"], throttled_ns)
+
+
+@contextmanager
+def cpu_group(hierarchy: Hierarchy, limit_percent: float | None) -> Iterator[CpuGroup]:
+    """Make a group that may use so much CPU, and remove it at the end of the block.
+
+    Parameters
+    ----------
+    limit_percent : float or None
+        Per cent of one CPU, over 100 for several; at least 10. None makes a group without a quota.
+
+    Raises
+    ------
+    LimiterUnavailable
+        If the kernel refuses, say because a group above has less.
+    """
+    remove_stale_groups(hierarchy.parent)
+    path = hierarchy.parent / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+    try:
+        path.mkdir()
+    except OSError as error:
+        raise LimiterUnavailable(
+            f"{path}: the control group cannot be made ({error.strerror})",
+            "run as root, or set cpu_budget.limiters to [cpulimit]",
+        ) from error
+    held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    watcher: subprocess.Popen[bytes] | None = None
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        watcher = subprocess.Popen(
+            ["/bin/sh", "-c", _WATCHER, "copycost-watcher", str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        if limit_percent is not None:
+            _set_quota(hierarchy.version, path, limit_percent)
+        yield CpuGroup(hierarchy.version, path)
+    finally:
+        _remove(path, hierarchy.parent)
+        os.close(held)
+        if watcher is not None and watcher.stdin is not None:
+            watcher.stdin.close()
+            watcher.wait()
+
+
+def _set_quota(version: int, path: Path, limit_percent: float) -> None:
+    quota_us = max(_LEAST_QUOTA_US, round(limit_percent / 100 * PERIOD_US))
+    try:
+        if version == 2:
+            (path / "cpu.max").write_text(f"{quota_us} {PERIOD_US}\n")
+        else:
+            (path / "cpu.cfs_period_us").write_text(f"{PERIOD_US}\n")
+            (path / "cpu.cfs_quota_us").write_text(f"{quota_us}\n")
+    except OSError as error:
+        raise LimiterUnavailable(
+            f"the kernel refused a quota of {limit_percent:g} % of a CPU in {path}"
+            f" ({error.strerror})",
+            "look whether a group above has less CPU, as containers often have",
+        ) from error
+
+
+def _remove(path: Path, parent: Path) -> None:
+    """Remove a group; whoever is still in it goes back to where it came from."""
+    deadline_s = time.monotonic() + _REMOVE_TIMEOUT_S
+    while True:
+        with suppress(OSError):
+            for pid in (path / "cgroup.procs").read_text().split():
+                with suppress(OSError):
+                    (parent / "cgroup.procs").write_text(pid)
+        try:
+            path.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            # a process that has just ended may be counted for a moment yet
+            if error.errno != errno.EBUSY or time.monotonic() > deadline_s:
+                raise HostError(
+                    f"{path}: the control group cannot be removed ({error.strerror}); stop what"
+                    " runs in it and remove it with rmdir"
+                ) from error
+            time.sleep(0.01)
+        else:
+            return
+
+
+def remove_stale_groups(parent: Path) -> int:
+    """Remove the groups below `parent` that a killed run of ours left; return how many.
+
+    Whatever still runs in one was started by that run, so it is ended first.
+    """
+    n_removed = 0
+    for path in sorted(parent.glob(f"{PREFIX}*")):
+        with suppress(OSError):
+            fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                for pid in (path / "cgroup.procs").read_text().split():
+                    with suppress(ProcessLookupError):
+                        os.kill(int(pid), signal.SIGKILL)
+                _remove(path, parent)
+                n_removed += 1
+            finally:
+                os.close(fd)
+    return n_removed

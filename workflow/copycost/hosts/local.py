@@ -1,0 +1,229 @@
+"""The machine that we run on, as a host."""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import IO
+
+from copycost.errors import HostError
+from copycost.hosts.cgroup_hierarchy import find_hierarchy
+from copycost.hosts.cgroups import CpuGroup, cpu_group
+from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.launch import Launch
+from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
+from copycost.hosts.process_usage import Usage, usage_of, written_bytes
+from copycost.hosts.program import LocalProgram
+
+# ordinary users often lack these folders in their PATH
+_SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/sbin")
+_LOWEST_PRIORITY = os.sched_param(1)
+_READ_AT_ONCE_BYTES = 1 << 20
+
+
+def search_path() -> str:
+    """Return the PATH with the folders of system tools."""
+    return os.pathsep.join((os.environ.get("PATH", os.defpath), *_SYSTEM_FOLDERS))
+
+
+def of_this_thread(path: str) -> str:
+    """Return a path of /proc/net as that of the calling thread's network namespace."""
+    rest = path.removeprefix("proc/net/")
+    return path if rest == path else f"proc/thread-self/net/{rest}"
+
+
+class LocalReader:
+    """Open files of this machine's kernel, read from their start at each moment.
+
+    An open file of /proc/net belongs to the namespace in which it was opened.
+    """
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._fds = ExitStack()
+        self._files: dict[str, int] = {}
+        try:
+            for path in paths:
+                fd = os.open(f"/{of_this_thread(path)}", os.O_RDONLY | os.O_CLOEXEC)
+                self._fds.callback(os.close, fd)
+                self._files[path] = fd
+        except OSError:
+            self._fds.close()
+            raise
+
+    def plan(self, start_ns: int, end_ns: int) -> None:
+        """Do nothing: we read when we are asked to."""
+
+    def read(self) -> tuple[int, dict[str, str]]:
+        """Return the time [ns, CLOCK_MONOTONIC] and each file's text by its path."""
+        # in one read(2): the kernel makes such a text afresh at its start
+        return time.monotonic_ns(), {
+            path: os.pread(fd, _READ_AT_ONCE_BYTES, 0).decode("ascii", errors="replace")
+            for path, fd in self._files.items()
+        }
+
+    def close(self) -> None:
+        """Close the files."""
+        self._fds.close()
+
+
+class LocalHost:
+    """The machine that we run on; see `copycost.hosts.host.Host`."""
+
+    clock_offset_ns = 0
+    clock_uncertainty_ns = 0
+
+    def __init__(self, name: str = "this host") -> None:
+        self.name = name
+        self.files = HostFiles()
+        # of locks, which programs hold as long as they run, whatever becomes of us
+        self._held_fds: list[int] = []
+
+    def inside(self) -> AbstractContextManager[None]:
+        """Return a block in which what is started, opened or connected belongs to this host."""
+        return nullcontext()
+
+    def clock_ns(self) -> int:
+        """Return CLOCK_MONOTONIC now [ns]."""
+        return time.monotonic_ns()
+
+    def usable_cpus(self) -> set[int]:
+        """Return the CPUs that this process may run on."""
+        return os.sched_getaffinity(0)
+
+    def path_of(self, program: Path) -> str:
+        """Return the path of a program of ours, which is here already."""
+        return str(program.absolute())
+
+    def find_tool(self, name: str) -> str | None:
+        """Return the path of a program, looked for in PATH and the system folders, or None."""
+        return shutil.which(name, path=search_path())
+
+    def start(self, launch: Launch) -> LocalProgram:
+        """Start a program."""
+        with self.inside():
+            return LocalProgram(launch, self._held_fds)
+
+    def run(
+        self,
+        words: Sequence[str],
+        text: str = "",
+        *,
+        timeout_s: float = 10.0,
+        pass_fds: Sequence[int] = (),
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a short command to its end; it may inherit descriptors."""
+        try:
+            with self.inside():
+                return subprocess.run(
+                    words,
+                    input=text,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                    timeout=timeout_s,
+                    pass_fds=pass_fds,
+                    env={**os.environ, "LC_ALL": "C", "PATH": search_path()},
+                )
+        except subprocess.TimeoutExpired as error:
+            raise HostError(
+                f"{' '.join(words)} did not end within {timeout_s:g} s; look for an overloaded host"
+            ) from error
+
+    @contextmanager
+    def stream(self, words: Sequence[str]) -> Iterator[IO[bytes]]:
+        """Return a block with what a command prints while it runs."""
+        with subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "LC_ALL": "C"},
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            try:
+                yield process.stdout
+            except BaseException:
+                process.kill()
+                raise
+            said = process.stderr.read().decode(errors="replace").strip().splitlines()
+        if process.returncode != 0:
+            raise HostError(
+                f"{' '.join(words[:2])} ended with exit status {process.returncode}:"
+                f" {said[-1].strip() if said else 'it said nothing'}"
+            )
+
+    def reader(self, paths: Iterable[str]) -> LocalReader:
+        """Open files, by their paths below the root."""
+        with self.inside():
+            return LocalReader(paths)
+
+    def usage(self, pids: Sequence[int]) -> Usage:
+        """Return what processes have used by now."""
+        return usage_of(pids)
+
+    def written_bytes(self, pid: int) -> int | None:
+        """Return the bytes that a process has written so far; None where nobody counts them."""
+        return written_bytes(pid)
+
+    def signal(self, pids: Iterable[int], number: int) -> None:
+        """Send processes a signal; one that has ended gets none."""
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def prioritise(self, pids: Iterable[int]) -> None:
+        """Give processes a real-time priority, which lets them in at once, where that is allowed.
+
+        What they start later begins with the usual one. Source: sched(7), "SCHED_FIFO", "Resetting
+        scheduling policy for child processes".
+        """
+        for pid in pids:
+            # who is gone is noticed elsewhere; without the right (CAP_SYS_NICE) it stays as it is
+            with suppress(OSError):
+                policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+                os.sched_setscheduler(pid, policy, _LOWEST_PRIORITY)
+
+    @contextmanager
+    def cpu_group(self, limit_percent: float | None) -> Iterator[CpuGroup]:
+        """Make a control group that may use so much of a CPU, and remove it after the block."""
+        with cpu_group(find_hierarchy(), limit_percent) as group:
+            yield group
+
+    def free_ports(self, address: str, n: int) -> list[int]:
+        """Return TCP ports at an address that nobody listens at."""
+        with self.inside():
+            probes = [socket.socket() for _ in range(n)]
+        try:
+            for probe in probes:
+                probe.bind((address, 0))
+            return [probe.getsockname()[1] for probe in probes]
+        finally:
+            for probe in probes:
+                probe.close()
+
+    def allows_congestion_control(self, name: str) -> bool:
+        """Return whether sockets may have this TCP congestion control.
+
+        Not every user may have every one (net.ipv4.tcp_allowed_congestion_control).
+        """
+        with self.inside(), socket.socket() as probe:
+            try:
+                probe.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+            except OSError:
+                return False
+        return True
+
+    @contextmanager
+    def lock(self, path: Path | None, parent_fds: Sequence[int]) -> Iterator[HeldLock]:
+        """Keep other runs on this machine from measuring for the time of the block."""
+        with measurement_lock(path or host_lock_path(), parent_fds) as held:
+            self._held_fds.append(held.fd)
+            try:
+                yield held
+            finally:
+                self._held_fds.remove(held.fd)

@@ -1,0 +1,90 @@
+"""How much memory a host has left, and refusing what has no room in it."""
+
+import posixpath
+from pathlib import PurePosixPath
+
+from copycost.errors import HostError
+from copycost.hosts.facts.files import HostFiles
+from copycost.wording.sizes import approximate_size
+
+# what is left to everybody else, and to the kernel's own buffers
+_SPARE_SHARE = 0.1
+_CGROUPS = PurePosixPath("sys/fs/cgroup")
+
+
+class NotEnoughMemory(HostError):
+    """The messages of a cell have no room in memory.
+
+    Attributes
+    ----------
+    reason, remedy : str
+        One sentence each.
+    """
+
+    def __init__(self, need_bytes: int, have_bytes: int, what: str, remedy: str) -> None:
+        self.reason = (
+            f"{what} need {approximate_size(need_bytes)} of memory, where"
+            f" {approximate_size(have_bytes)} are available, of which a tenth is to stay free"
+        )
+        self.remedy = remedy
+        super().__init__(f"{self.reason}; {remedy}")
+
+
+def require_memory(files: HostFiles, need_bytes: int, what: str, remedy: str) -> None:
+    """Refuse what has no room in memory.
+
+    Parameters
+    ----------
+    files : HostFiles
+        Of the host.
+    need_bytes : int
+        Memory that it takes [bytes].
+    what, remedy : str
+        What takes it, in the plural, and what can be done.
+
+    Raises
+    ------
+    NotEnoughMemory
+        With what is needed and what there is.
+    """
+    have_bytes = available_memory_bytes(files)
+    if need_bytes > have_bytes * (1 - _SPARE_SHARE):
+        raise NotEnoughMemory(need_bytes, have_bytes, what, remedy)
+
+
+def available_memory_bytes(files: HostFiles) -> int:
+    """Return how much memory can be had without swapping, in this container too [bytes].
+
+    Source: proc(5), MemAvailable; kernel document admin-guide/cgroup-v2.rst, "Memory".
+    """
+    meminfo = files.text("proc/meminfo") or ""
+    rows = dict(line.split(":", 1) for line in meminfo.splitlines())
+    available = int(rows["MemAvailable"].split()[0]) << 10
+    return min([available, *_cgroup_rooms(files, files.text("proc/self/cgroup") or "")])
+
+
+def _cgroup_rooms(files: HostFiles, own_cgroups: str) -> list[int]:
+    """Return what each limited control group above this process has left [bytes]."""
+    paths = [line[3:] for line in own_cgroups.splitlines() if line.startswith("0::")]
+    rooms = []
+    for path in paths:
+        folder = PurePosixPath(posixpath.normpath(_CGROUPS / path.lstrip("/")))
+        for group in [folder, *folder.parents]:
+            if not group.is_relative_to(_CGROUPS):
+                break
+            room = _room_of(files, group)
+            if room is not None:
+                rooms.append(room)
+    return rooms
+
+
+def _room_of(files: HostFiles, group: PurePosixPath) -> int | None:
+    """Return what is left below a group's limit [bytes], None where there is no limit."""
+    limit = files.number(f"{group}/memory.max")
+    used = files.number(f"{group}/memory.current")
+    stat = files.text(f"{group}/memory.stat")
+    if limit is None or used is None or stat is None:
+        return None
+    # the kernel gives up cached files before anybody goes without
+    cached = dict(line.split() for line in stat.splitlines()).get("inactive_file", "0")
+    return max(0, limit - used + int(cached))

@@ -1,0 +1,245 @@
+"""A program that runs on this machine, in a namespace of it or not."""
+
+import ctypes
+import os
+import select
+import signal
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from copycost.errors import CannotStart, HostError
+from copycost.hosts.launch import CONTROL, Launch, file_word, pipe_word
+from copycost.hosts.parent import parent_of
+
+# linux/prctl.h
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class LocalProgram:
+    """A program on this machine; what it prints goes to memory files.
+
+    Unlike pipes they never fill up, and unlike files they need no cleaning up. It leads a process
+    group of its own, so that Ctrl-C reaches only us, who end the group.
+
+    Parameters
+    ----------
+    launch
+        What to start.
+    inherited
+        Descriptors that it shall hold besides, such as those of locks.
+
+    Raises
+    ------
+    CannotStart
+        If it cannot be executed.
+    """
+
+    def __init__(self, launch: Launch, inherited: Sequence[int] = ()) -> None:
+        self.launch = launch
+        self.killed = False
+        self._received = b""
+        self._memory = {name: os.memfd_create(name) for name in ("stdout", "stderr")}
+        self._files = {name: os.memfd_create(name) for name in launch.files}
+        self._pipes = {name: os.pipe() for name in launch.pipes}
+        self._control: socket.socket | None = None
+        theirs: socket.socket | None = None
+        if launch.control:
+            self._control, theirs = _control_line()
+        names = {file_word(name): fd for name, fd in self._files.items()}
+        for name, ends in self._pipes.items():
+            names |= {pipe_word(name, "read"): ends[0], pipe_word(name, "write"): ends[1]}
+        if theirs is not None:
+            names[CONTROL] = theirs.fileno()
+        words, used = _with_descriptors(launch.words, names)
+        try:
+            self._process = self._popen(words, [*used, *inherited])
+        except OSError as error:
+            self._close_all()
+            raise CannotStart(error.filename or words[0], error.strerror or str(error)) from error
+        finally:
+            if theirs is not None:
+                theirs.close()
+        self.ended_fd = os.pidfd_open(self._process.pid)
+        self._ours = {name: self._keep_ours(ends, used) for name, ends in self._pipes.items()}
+
+    def _popen(self, words: Sequence[str], fds: Sequence[int]) -> subprocess.Popen[bytes]:
+        launch = self.launch
+        prepare = None
+        if launch.cpus is not None or launch.dies_with_us:
+
+            def prepare() -> None:  # between fork and exec
+                if launch.dies_with_us:
+                    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+                if launch.cpus is not None:
+                    os.sched_setaffinity(0, launch.cpus)
+
+        return subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=self._memory["stdout"],
+            stderr=self._memory["stderr"],
+            pass_fds=fds,
+            process_group=0,
+            preexec_fn=prepare,
+            env={**os.environ, "LC_ALL": "C", **launch.environment},
+        )
+
+    @staticmethod
+    def _keep_ours(ends: tuple[int, int], used: Sequence[int]) -> tuple[int, int]:
+        """Close the ends of a pipe that are the program's; return the others, -1 for closed."""
+        for fd in ends:
+            if fd in used:
+                os.close(fd)
+        read, write = (-1 if fd in used else fd for fd in ends)
+        return read, write
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def control_fd(self) -> int:
+        """A descriptor that is readable when a line has come in; -1 without a control line."""
+        return -1 if self._control is None else self._control.fileno()
+
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit code, None as long as nobody has seen it end."""
+        return self._process.returncode
+
+    def read_line(self) -> str | None:
+        """Return the next line that has come in on the control line, or None if none has."""
+        line, newline, rest = self._received.partition(b"\n")
+        if not newline and self._control is not None:
+            with suppress(BlockingIOError, ConnectionError):
+                self._received += self._control.recv(4096)
+            line, newline, rest = self._received.partition(b"\n")
+        if not newline:
+            return None
+        self._received = rest
+        return line.decode(errors="replace")
+
+    def say(self, line: str) -> None:
+        """Send a line on the control line."""
+        assert self._control is not None, "started without a control line"
+        with suppress(ConnectionError):
+            self._control.send(line.encode() + b"\n")
+
+    def hang_up(self) -> None:
+        """Close the control line."""
+        if self._control is not None:
+            self._control.close()
+
+    def output(self) -> str:
+        """Return its stdout so far."""
+        return _content(self._memory["stdout"])
+
+    def errors(self) -> str:
+        """Return its stderr so far."""
+        return _content(self._memory["stderr"])
+
+    def file(self, name: str) -> str:
+        """Return what a memory file of the launch holds so far."""
+        return _content(self._files[name])
+
+    def file_path(self, name: str) -> str:
+        """Return a path at which other programs can read a memory file."""
+        return f"/proc/{os.getpid()}/fd/{self._files[name]}"
+
+    def write_pipe(self, name: str, data: bytes) -> None:
+        """Write to a pipe whose write end is ours."""
+        with suppress(BrokenPipeError):
+            os.write(self._ours[name][1], data)
+
+    def read_pipe(self, name: str, timeout_s: float) -> bytes | None:
+        """Return what comes in on a pipe whose read end is ours, None if nothing does in time."""
+        fd = self._ours[name][0]
+        ready, _, _ = select.select([fd], [], [], timeout_s)
+        return os.read(fd, 4096) if ready else None
+
+    def child_pid(self) -> int:
+        """Return the process that it runs as a wrapper."""
+        for entry in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # many a process ends before we look at it
+                if parent_of(int(entry.name)) == self.pid:
+                    return int(entry.name)
+        raise HostError(f"{self.launch.words[0]} runs no program any more; run again")
+
+    def signal(self, number: int) -> None:
+        """Send it a signal; one that has ended gets none."""
+        if self.poll() is None:
+            self._process.send_signal(number)
+
+    def poll(self) -> int | None:
+        """Return its exit code if it has ended."""
+        return self._process.poll()
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Wait for its end, and return its exit code; None if it still runs."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout_s)
+        return self._process.returncode
+
+    def end(self, grace_s: float = 0.0) -> None:
+        """Make it end: ask by closing its control line, then kill its process group.
+
+        The group is killed in any case, since a wrapper may have ended while the program below it
+        has not; and before its leader is waited for, as long as nobody else can have its number.
+        """
+        if self._process.returncode is not None:
+            return  # its number may by now be another's
+        self.hang_up()
+        ended, _, _ = select.select([self.ended_fd], [], [], grace_s)
+        self.killed = not ended
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def close(self) -> None:
+        """Give back the descriptors."""
+        os.close(self.ended_fd)
+        for ends in self._ours.values():
+            for fd in ends:
+                if fd >= 0:
+                    os.close(fd)
+        self._pipes.clear()
+        self._close_all()
+
+    def _close_all(self) -> None:
+        self.hang_up()
+        for fd in (*self._memory.values(), *self._files.values()):
+            os.close(fd)
+        for ends in self._pipes.values():
+            for fd in ends:
+                os.close(fd)
+
+
+def _control_line() -> tuple[socket.socket, socket.socket]:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    ours.setblocking(False)
+    return ours, theirs
+
+
+def _with_descriptors(
+    words: Sequence[str], names: Mapping[str, int]
+) -> tuple[list[str], list[int]]:
+    """Return words with numbers for the names of descriptors, and the descriptors they name."""
+    used: dict[int, None] = {}
+    replaced = []
+    for given in words:
+        word = given
+        for name, fd in names.items():
+            if name in word:
+                word = word.replace(name, str(fd))
+                used[fd] = None
+        replaced.append(word)
+    return replaced, list(used)
+
+
+def _content(fd: int) -> str:
+    return os.pread(fd, os.fstat(fd).st_size, 0).decode(errors="replace")

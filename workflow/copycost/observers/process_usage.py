@@ -1,0 +1,73 @@
+"""CPU time, waiting and bytes of both sides' processes, as the kernel tells them at both edges."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from copycost.hosts.process_usage import Usage
+from copycost.hosts.side import SIDES, Side
+from copycost.observers.protocol import WindowObserver
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """One side at both edges; an edge is None where a process had ended before our look."""
+
+    side: Side
+    pids: tuple[int, ...]
+    edges: list[Usage | None]
+
+
+class ProcessUsage(WindowObserver):
+    """Reads what the processes of each side have used; on a busy host it looks late."""
+
+    name = "usage"
+
+    def __init__(self) -> None:
+        self._seen: list[_Seen] = []
+
+    def attach(self, sides: Sequence[Side]) -> None:
+        """Note the processes."""
+        self._seen = [_Seen(side, side.pids, []) for side in sides]
+
+    def window_begins(self) -> None:
+        """Read the first edge."""
+        self._read()
+
+    def window_ends(self) -> None:
+        """Read the second edge."""
+        self._read()
+
+    def _read(self) -> None:
+        for one in self._seen:
+            usage = None
+            with suppress(OSError):  # a process may be gone
+                usage = one.side.host.usage(one.pids)
+            one.edges.append(usage)
+
+    def used(self, name: str) -> Usage | None:
+        """Return what a side used within the window; None if a process had ended."""
+        for one in self._seen:
+            if one.side.name == name and len(one.edges) == 2:
+                before, after = one.edges
+                return None if before is None or after is None else after - before
+        return None
+
+    def found(self) -> dict[str, Any]:
+        """Return the record's entry: by side, None where there is nothing."""
+        return {name: _entry(self.used(name)) for name in SIDES}
+
+
+def _entry(usage: Usage | None) -> dict[str, int | None] | None:
+    if usage is None:
+        return None
+    return {
+        "window_ns": usage.at_ns,
+        "cpu_ns": usage.cpu_ns,
+        "waiting_ns": usage.waiting_ns,
+        "read_bytes": usage.read_bytes,
+        "written_bytes": usage.written_bytes,
+        "read_calls": usage.read_calls,
+        "write_calls": usage.write_calls,
+    }

@@ -1,0 +1,83 @@
+"""Who watches, or meddles with, a window: counters, samplers, limits.
+
+An observer sees sides, hosts and moments; it knows neither the driver whose traffic it watches nor
+the study that asked for it. A repetition takes its observers through these steps, in this order:
+
+1. `open(machine)`: before anything is built.
+2. `prepare(testbed)`: the path is built, no program of the traffic runs yet.
+3. `around(side, launch)`: a program that can switch counters by itself is about to be started; the
+   launch that is returned is what is started.
+4. `attach(sides)`: the programs stand ready, or send already; the window is planned once all
+   observers have returned.
+5. `window_begins()` and `window_ends()`: the edges. They begin in the order of the list and end in
+   the reverse order, so that the window of an observer encloses that of the next.
+6. `traffic_ends(sides)`: the window is over, senders may still send.
+7. `found(sides)`: all programs have ended; what is returned goes into the record, at
+   ``observed.NAME``, and has to be JSON.
+8. `close()`: whatever happened.
+
+An observer that cannot do its work either keeps the reason to itself and tells it in `found`, as
+counters do, without which a measurement is still one; or it raises `Unavailable` or `HostError`,
+which ends the repetition as skipped or failed. Traffic is timed beside most of this: what is done
+between the edges disturbs.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from copycost.hosts.launch import Launch
+from copycost.hosts.local import LocalHost
+from copycost.hosts.side import Side, SideName
+from copycost.testbeds.testbed import Testbed
+
+
+class WindowObserver:
+    """An observer that does nothing; a real one overrides what it needs.
+
+    Attributes
+    ----------
+    name
+        Under which its findings stand in the record.
+    attach_s
+        How long `attach` may take while traffic runs already [s].
+    takes_any_traffic
+        Whether its study makes traffic that would not pass for a measurement otherwise, such as
+        that of a limited sender, and judges by itself what it is worth.
+    stops_programs
+        Whether it stops and continues the sender, so that what the sender says of its own window
+        is not to be believed.
+    """
+
+    name: str
+    attach_s: float = 0.2
+    takes_any_traffic: bool = False
+    stops_programs: bool = False
+
+    def open(self, machine: LocalHost) -> None:
+        """Set up what has to be there before the testbed."""
+
+    def prepare(self, testbed: Testbed) -> None:
+        """Look at the path before any program runs on it."""
+
+    def around(self, side: SideName, launch: Launch) -> Launch:
+        """Return what to start in place of a program that switches counters by itself."""
+        return launch
+
+    def attach(self, sides: Sequence[Side]) -> None:
+        """Look at the sides, whose programs run."""
+
+    def window_begins(self) -> None:
+        """Hear that the window has just begun."""
+
+    def window_ends(self) -> None:
+        """Hear that the window has just ended; the sides still run."""
+
+    def traffic_ends(self, sides: Sequence[Side]) -> None:
+        """Act once the window is over, before the traffic is."""
+
+    def found(self) -> Any:  # noqa: ANN401 - JSON
+        """Return the record's entry, None where there is nothing to tell."""
+        return None
+
+    def close(self) -> None:
+        """Leave nothing behind."""

@@ -1,0 +1,113 @@
+"""The events that are counted, as data: one entry each; everything else looks them up here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+Domain = Literal["hardware", "kernel", "clock"]
+
+
+@dataclass(frozen=True, slots=True)
+class PerfEventEntry:
+    """What is known of an event.
+
+    Attributes
+    ----------
+    perf_name
+        What perf calls it.
+    unit
+        Of its count.
+    meaning
+        What is counted, as a noun phrase with a capital.
+    domain
+        Who counts: the processor's own counters, which stand or fall together; the kernel; a clock.
+    in_kernel
+        Whether it happens in the kernel alone, so that counting user mode only always reads 0.
+    per_byte
+        Whether it is told per byte, as a cost.
+    level
+        Words for the misses of a cache level; None for other events.
+    rare
+        Whether there may well be none in a window, so that 0 is a count.
+    """
+
+    perf_name: str
+    unit: str
+    meaning: str
+    domain: Domain
+    in_kernel: bool = False
+    per_byte: bool = False
+    level: str | None = None
+    rare: bool = False
+
+
+EVENTS: Mapping[str, PerfEventEntry] = MappingProxyType(
+    {
+        "cycles": PerfEventEntry("cycles", "cycles", "CPU cycles", "hardware", per_byte=True),
+        "instructions": PerfEventEntry(
+            "instructions", "instructions", "Instructions", "hardware", per_byte=True
+        ),
+        "l1d_loads": PerfEventEntry(
+            "L1-dcache-loads", "loads", "Loads from the L1 data cache", "hardware"
+        ),
+        "l1d_load_misses": PerfEventEntry(
+            "L1-dcache-load-misses",
+            "misses",
+            "Loads that missed the L1 data cache",
+            "hardware",
+            per_byte=True,
+            level="L1d load misses",
+        ),
+        "llc_loads": PerfEventEntry(
+            "LLC-loads", "loads", "Loads that reached the last-level cache", "hardware"
+        ),
+        "llc_load_misses": PerfEventEntry(
+            "LLC-load-misses",
+            "misses",
+            "Loads that missed the last-level cache",
+            "hardware",
+            per_byte=True,
+            level="LLC load misses",
+        ),
+        "cache_misses": PerfEventEntry(
+            "cache-misses",
+            "misses",
+            "Cache misses as the processor's maker defines them",
+            "hardware",
+            per_byte=True,
+            level="cache misses",
+        ),
+        "context_switches": PerfEventEntry(
+            "context-switches", "count", "Context switches", "kernel", in_kernel=True, rare=True
+        ),
+        "cpu_migrations": PerfEventEntry(
+            "cpu-migrations", "count", "Moves to another CPU", "kernel", in_kernel=True, rare=True
+        ),
+        "page_faults": PerfEventEntry("page-faults", "count", "Page faults", "kernel", rare=True),
+        "task_clock_ns": PerfEventEntry("task-clock", "ns", "CPU time", "clock"),
+        "ref_cycles": PerfEventEntry(
+            "msr/tsc/",
+            "reference cycles",
+            "Ticks of the time-stamp counter while running",
+            "clock",
+            per_byte=True,
+        ),
+    }
+)
+"""By their names in records and tables."""
+
+PERF_EVENTS: Mapping[str, str] = MappingProxyType(
+    {name: event.perf_name for name, event in EVENTS.items()}
+)
+HARDWARE_EVENTS = frozenset(name for name, event in EVENTS.items() if event.domain == "hardware")
+KERNEL_EVENTS = frozenset(name for name, event in EVENTS.items() if event.in_kernel)
+# that of a clock first, which every host has
+COST_EVENTS = tuple(
+    sorted(
+        (name for name, event in EVENTS.items() if event.per_byte),
+        key=lambda name: EVENTS[name].domain != "clock",
+    )
+)
+MISS_LEVELS = tuple(name for name, event in EVENTS.items() if event.level is not None)
+RARE_EVENTS = frozenset(name for name, event in EVENTS.items() if event.rare)

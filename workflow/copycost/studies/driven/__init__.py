@@ -1,1 +1,0 @@
-"""How repetitions of cpu_budget and datagrams are measured and recorded."""
