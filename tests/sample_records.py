@@ -158,16 +158,35 @@ def _receiver(msg_bytes: int) -> dict[str, Any]:
     }
 
 
+def _driver(implementation: str, msg_bytes: int) -> dict[str, Any]:
+    sides = {"sender": _sender(implementation, msg_bytes), "receiver": _receiver(msg_bytes)}
+    return {"name": "programs", **sides, "sink": None}
+
+
+def _observed() -> dict[str, Any]:
+    return {
+        "perf_stat": {"sender": _perf_side(), "receiver": _perf_side()},
+        "kernel": {
+            "softnet_dropped": 0,
+            "softnet_squeezed": 3,
+            "tcp_retransmitted_segments": 0,
+            "udp_in_errors": 0,
+            "udp_receive_buffer_errors": 0,
+        },
+    }
+
+
 def on_sink(record: dict[str, Any], lost: int = 0) -> dict[str, Any]:
     """Return a record as if it had been measured on a sink, where nobody receives."""
-    total = record["sender"]["total"]
+    sender = record["driver"]["sender"]
+    total = sender["total"]
     total["datagrams"] = sent = total["messages"]
     n_bytes = record["cell"]["msg_bytes"]
     record["cell"]["testbed"] = record["testbed"]["kind"] = "sink"
-    record["receiver"] = record["perf"]["receiver"] = record["sender"]["tcp"] = None
-    record["sender"]["effective"] |= {"congestion_control": None, "mss_bytes": None}
-    record["settings"]["receiver_cpus"] = []
-    record["sink"] = {
+    record["driver"]["receiver"] = record["observed"]["perf_stat"]["receiver"] = None
+    sender["tcp"] = record["settings"]["receiver_cpus"] = None
+    sender["effective"] |= {"congestion_control": None, "mss_bytes": None}
+    record["driver"]["sink"] = {
         "sent_datagrams": sent,
         "dropped_datagrams": sent - lost,
         "lost_before_hook": lost,
@@ -180,7 +199,8 @@ def on_sink(record: dict[str, Any], lost: int = 0) -> dict[str, Any]:
 def with_round_trips(record: dict[str, Any]) -> dict[str, Any]:
     """Return a record as if requests had been answered."""
     record["study"] = "round_trips"
-    record["sender"]["round_trip"] = {
+    record["settings"]["mode"] = "request_response"
+    record["driver"]["sender"]["round_trip"] = {
         "samples": 20_000,
         "mean_ns": 31_000.0,
         "p50_ns": 30_000.0,
@@ -209,7 +229,7 @@ def sample_record(
     """Return a record; `changes` replaces whole top-level entries."""
     measured = status == "measured"
     record = {
-        "schema_version": 2,
+        "schema_version": 3,
         "study": "streams",
         "cell": {
             "testbed": testbed,
@@ -232,6 +252,7 @@ def sample_record(
             "receive_buffer_bytes": None,
             "sender_cpus": [0],
             "receiver_cpus": [1],
+            "mode": "stream",
             "fresh": False,
             "ring_bytes": 0 if working_set == "hot" else 1 << 28,
             "interval_ns": 0,
@@ -244,18 +265,6 @@ def sample_record(
         "end_ns": start_ns + 1_500_000_000,
         "lock_wait_s": 0.0,
         "wall_s": 1.5,
-        "sender": _sender(implementation, msg_bytes) if measured else None,
-        "receiver": _receiver(msg_bytes) if measured else None,
-        "perf": {"sender": _perf_side(), "receiver": _perf_side()} if measured else None,
-        "kernel": {
-            "softnet_dropped": 0,
-            "softnet_squeezed": 3,
-            "tcp_retransmitted_segments": 0,
-            "udp_in_errors": 0,
-            "udp_receive_buffer_errors": 0,
-        }
-        if measured
-        else None,
         "testbed": {
             "kind": testbed,
             "isolation": "root",
@@ -265,7 +274,10 @@ def sample_record(
         }
         if measured
         else None,
-        "sink": None,
+        "driver": _driver(implementation, msg_bytes) if measured else None,
+        "window": {"start_ns": 1_200_000_000, "end_ns": 2_200_000_000} if measured else None,
+        "observed": _observed() if measured else {},
+        "undisturbed": None,
         "warnings": [],
     }
     return copy.deepcopy({**record, **changes})

@@ -32,7 +32,7 @@ def write_round_trips(folder: Path) -> tuple[pd.DataFrame, Path]:
                     sample_record(name, msg_bytes=size, rep=rep, start_ns=start_ns)
                 )
                 median_ns = (20_000 + size * 0.4) * (1 + 0.1 * place) * (1 + 0.01 * rep)
-                record["sender"]["round_trip"] |= _times(median_ns)
+                record["driver"]["sender"]["round_trip"] |= _times(median_ns)
                 path = folder / (
                     f"raw/round_trips/testbed=veth/implementation={name}/msg_bytes={size}"
                     f"/n_threads=1/working_set=hot/receiver=recv/rep={rep}.json"

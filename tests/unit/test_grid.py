@@ -63,7 +63,8 @@ def test_a_cell_and_its_path_say_the_same() -> None:
         f"{PATH}.new",
         PATH.replace("working_set=hot", "working_set=warm"),
         PATH.replace("/receiver=recv", ""),
-        PATH.replace("streams", "profile"),
+        PATH.replace("streams", "memory"),
+        PATH.replace("streams", "datagrams"),
     ],
 )
 def test_what_is_no_record_is_refused(path: str) -> None:

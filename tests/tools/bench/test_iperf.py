@@ -3,8 +3,7 @@ import shutil
 
 import pytest
 
-from copycost.errors import HostError, ParseError
-from copycost.hosts.namespaces import TestbedUnavailable
+from copycost.errors import HostError, ParseError, Unavailable
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.iperf import Stream, client_command, iperf_rate, received_rate
 
@@ -42,5 +41,5 @@ def test_real_iperf_runs_on_the_testbed(pinned: bool) -> None:
     try:
         with open_testbed("veth") as testbed:
             assert iperf_rate(testbed, stream, pinned=pinned) > 0
-    except TestbedUnavailable as error:
+    except Unavailable as error:
         pytest.skip(str(error))

@@ -2,8 +2,7 @@ import shutil
 
 import pytest
 
-from copycost.errors import ParseError
-from copycost.hosts.namespaces import TestbedUnavailable
+from copycost.errors import ParseError, Unavailable
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.iperf import Stream
 from tools.bench.sockperf import client_command, median_ns, sockperf_median_ns
@@ -43,5 +42,5 @@ def test_real_sockperf_runs_on_the_testbed() -> None:
     try:
         with open_testbed("veth") as testbed:
             assert sockperf_median_ns(testbed, STREAM) > 0
-    except TestbedUnavailable as error:
+    except Unavailable as error:
         pytest.skip(str(error))

@@ -26,5 +26,5 @@ def test_a_server_that_does_not_start_is_quoted() -> None:
 
 def test_a_client_that_does_not_end_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yardstick, "_SLACK_S", 0.05)
-    with pytest.raises(HostError, match=r"sh: the client did not end within 0\.1 s"):
+    with pytest.raises(HostError, match=r"sleep 600 did not end within 0\.1 s"):
         run(SERVER, ["sleep", "600"])

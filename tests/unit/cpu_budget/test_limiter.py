@@ -2,69 +2,123 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from scenes import HOST
 
-from copycost.hosts.cgroup_hierarchy import LimiterUnavailable
+from copycost.errors import Unavailable
+from copycost.hosts import local
+from copycost.hosts.launch import Launch
 from copycost.hosts.process_usage import usage_of
-from copycost.observers.cpu_limit import open_limiter
+from copycost.hosts.side import Side
+from copycost.observers.cpu_limit import CpuLimit
 from copycost.studies.cpu_budget.table import judge_limit
 
 NAN = float("nan")
+SPIN = (sys.executable, "-S", "-c", "while True: pass")
+SLEEP = ("sleep", "60")
+
+needs_cpulimit = pytest.mark.skipif(
+    not shutil.which("cpulimit"), reason="cpulimit is not installed"
+)
 
 
-@pytest.mark.skipif(not shutil.which("cpulimit"), reason="cpulimit is not installed")
-def test_cpulimit_limits_and_lets_go() -> None:
-    process = subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"])
+@contextmanager
+def sender(*words: str) -> Iterator[Side]:
+    program = HOST.start(Launch(words, words[0]))
     try:
-        with open_limiter("cpulimit", 20) as limiter:
-            limiter.limit([process.pid])
-            time.sleep(0.3)
-            before = usage_of([process.pid])
-            time.sleep(0.5)
-            used = usage_of([process.pid]) - before
-            assert limiter.alive()
-            assert limiter.throttling() is None
-        state = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        yield Side("sender", HOST, [program])
     finally:
-        process.kill()
-        process.wait()
+        program.end()
+        program.close()
+
+
+@contextmanager
+def limited(side: Side, kind: str, percent: float, *, whole: bool = False) -> Iterator[CpuLimit]:
+    limit = CpuLimit(kind, percent, whole=whole)  # type: ignore[arg-type]
+    with closing(limit):
+        limit.open(HOST)
+        limit.attach([side, Side("receiver", HOST, [])])
+        yield limit
+
+
+def state_of(side: Side) -> str:
+    stat = Path(f"/proc/{side.pids[0]}/stat").read_text()
+    return stat.rpartition(")")[2].split()[0]
+
+
+@needs_cpulimit
+def test_cpulimit_limits_and_lets_go() -> None:
+    with sender(*SPIN) as side, limited(side, "cpulimit", 20) as limit:
+        time.sleep(0.3)
+        before = usage_of(side.pids)
+        limit.window_begins()
+        time.sleep(0.5)
+        used = usage_of(side.pids) - before
+        limit.window_ends()
+        limit.traffic_ends([side])
+        assert state_of(side) != "T"
+        found = limit.found()
     # far more than 20 %, since on a busy host cpulimit itself waits for a CPU; unlimited it is 1
     assert used.cpu_ns / used.at_ns < 0.8
-    assert state != "T"
+    assert found == {"kind": "cpulimit", "offered_percent": 20, "held": True, "throttled": None}
 
 
-@pytest.mark.skipif(not shutil.which("cpulimit"), reason="cpulimit is not installed")
+@needs_cpulimit
+def test_a_limiter_that_died_is_told() -> None:
+    with sender(*SLEEP) as side, limited(side, "cpulimit", 20) as limit:
+        (helper,) = limit._limit._helpers  # type: ignore[union-attr]
+        helper.end()
+        limit.window_begins()
+        limit.window_ends()
+        assert limit.found()["held"] is False
+
+
+@needs_cpulimit
 def test_more_than_all_cpus_for_one_process_is_a_limit_that_cpulimit_takes() -> None:
     with (
-        subprocess.Popen(["sleep", "60"]) as process,
-        open_limiter("cpulimit", 100 * (os.cpu_count() or 1) + 40) as limiter,
+        sender(*SLEEP) as side,
+        limited(side, "cpulimit", 100 * (os.cpu_count() or 1) + 40) as limit,
     ):
-        try:
-            limiter.limit([process.pid])
-            with suppress(subprocess.TimeoutExpired):  # where it refuses, it says so and ends
-                limiter._helpers[0].wait(0.3)
-            assert limiter.alive()
-        finally:
-            process.kill()
+        (helper,) = limit._limit._helpers  # type: ignore[union-attr]
+        assert helper.wait(0.3) is None, helper.errors()  # where it refuses, it ends
 
 
-@pytest.mark.skipif(not shutil.which("cpulimit"), reason="cpulimit is not installed")
+@needs_cpulimit
 def test_a_whole_cpu_needs_no_cpulimit() -> None:
-    with open_limiter("cpulimit", 100, all_of_it=True) as limiter:
-        limiter.limit([1])  # would stop init
-        assert limiter.alive()
+    with sender(*SLEEP) as side, limited(side, "cpulimit", 100, whole=True) as limit:
+        limit.window_begins()
+        limit.window_ends()
+        assert limit.found()["held"]
+        assert state_of(side) != "T"  # not stopped
+        assert limit._limit._helpers == []  # type: ignore[union-attr]
+
+
+@pytest.mark.needs_root
+def test_a_quota_tells_how_often_it_held_back_and_nothing_once_the_traffic_ends() -> None:
+    with sender(*SPIN) as side:
+        try:
+            with limited(side, "cgroup", 20) as limit:
+                limit.window_begins()
+                time.sleep(0.3)
+                limit.window_ends()
+                limit.traffic_ends([side])
+                found = limit.found()
+        except Unavailable as error:
+            pytest.skip(str(error))
+    assert found["kind"].startswith("cgroup v")
+    assert found["throttled"]["periods"] >= found["throttled"]["throttled_periods"] > 0
 
 
 def test_a_missing_cpulimit_is_a_reason_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
-    with pytest.raises(LimiterUnavailable) as raised, open_limiter("cpulimit", 20):
-        pass
+    monkeypatch.setattr(local, "search_path", lambda: "/nonexistent")
+    with pytest.raises(Unavailable) as raised:
+        CpuLimit("cpulimit", 20, whole=False).open(HOST)
     assert raised.value.reason == "cpulimit was not found"
     assert "install" in raised.value.remedy
 

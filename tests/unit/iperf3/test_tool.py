@@ -2,7 +2,8 @@
 
 import pytest
 
-from copycost.drivers.iperf3.tool import ToolUnavailable, judge_version
+from copycost.drivers.iperf3.tool import judge_version
+from copycost.errors import Unavailable
 
 
 @pytest.mark.parametrize(
@@ -23,14 +24,14 @@ def test_versions_are_read(printed: str, version: tuple[int, int], threaded: boo
 
 @pytest.mark.parametrize("printed", ["iperf 3.1.3", "iperf 3.4", "iperf 3.0.11"])
 def test_an_old_version_is_refused_with_a_remedy(printed: str) -> None:
-    with pytest.raises(ToolUnavailable, match="too old") as raised:
+    with pytest.raises(Unavailable, match="too old") as raised:
         judge_version("/usr/bin/iperf3", printed)
     assert raised.value.remedy == "install iperf3 3.5 or newer"
 
 
 @pytest.mark.parametrize("printed", ["", "iperf version 2.1.8", "not found"])
 def test_something_else_is_refused(printed: str) -> None:
-    with pytest.raises(ToolUnavailable, match="no version of iperf 3"):
+    with pytest.raises(Unavailable, match="no version of iperf 3"):
         judge_version("/usr/bin/iperf3", printed)
 
 

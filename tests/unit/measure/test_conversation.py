@@ -1,33 +1,31 @@
 """Watching both sides through the phases of a repetition."""
 
-import os
-import socket
-import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pytest
+from scenes import HOST
 
 from copycost.drivers.programs.conversation import Conversation, SideEnded
-from copycost.drivers.programs.side import Side
+from copycost.drivers.programs.side import RunningSide
+from copycost.hosts.host import Host
+from copycost.hosts.launch import Launch
+from copycost.hosts.local import LocalHost
+from copycost.hosts.program import LocalProgram
+from copycost.hosts.side import SideName
+from copycost.hosts.waiting import Waiting
 
 
 @pytest.fixture
 def of_an_ended_sender() -> Iterator[Conversation]:
     """A conversation with a sender that has ended by itself."""
-    with subprocess.Popen(["true"]) as process:
-        pidfd = os.pidfd_open(process.pid)
-        process.wait()
-    ours, theirs = socket.socketpair()
-    conversation = Conversation(io_timeout_s=1.0, parent_fds=())
-    conversation.sides.append(
-        Side("sender", "true", process, ours, pidfd, -1, -1, -1, under_perf=False)
-    )
+    program = HOST.start(Launch(("true",), "true", control=True))
+    assert program.wait(10) == 0
+    conversation = Conversation(1.0, Waiting(()), HOST)
+    conversation.sides.append(RunningSide("sender", program))
     yield conversation
-    os.close(pidfd)
-    ours.close()
-    theirs.close()
+    program.close()
 
 
 def test_a_side_that_ends_before_its_time_is_named(of_an_ended_sender: Conversation) -> None:
@@ -43,13 +41,19 @@ def test_a_side_that_has_ended_by_the_time_of_a_late_look_may_have_ended_in_time
     of_an_ended_sender.await_end()
 
 
-def test_the_sender_hears_of_the_window_last(
+def test_the_sender_hears_of_the_window_last_and_each_side_in_its_own_clock(
     of_an_ended_sender: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (sender,) = of_an_ended_sender.sides
     of_an_ended_sender.sides.append(replace(sender, name="receiver"))
-    told: list[tuple[str, str]] = []
-    monkeypatch.setattr(Side, "say", lambda side, line: told.append((side.name, line)))
-    start_ns, end_ns = of_an_ended_sender.open_window(0.1, 0.2)
-    line = f"window {start_ns} {end_ns}"
-    assert told == [("receiver", line), ("sender", line)]
+    told: list[str] = []
+    monkeypatch.setattr(LocalProgram, "say", lambda _, line: told.append(line))
+    ahead = LocalHost("a host whose clock is ahead")
+    ahead.clock_offset_ns = 10**12
+    hosts: Mapping[SideName, Host] = {"sender": HOST, "receiver": ahead}
+    window = of_an_ended_sender.open_window(0.1, 0.2, hosts)
+    assert window.length_s == pytest.approx(0.2)
+    assert told == [
+        f"window {window.start_ns + 10**12} {window.end_ns + 10**12}",
+        f"window {window.start_ns} {window.end_ns}",
+    ]

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from copycost.perf.command import PerfPlan
-from copycost.perf.counters import join_counts, no_perf
+from copycost.perf.counters import PerfSide, PerfStatus, join_counts, no_perf
 from copycost.perf.events import PERF_EVENTS
 from copycost.perf.output import parse_perf
-from copycost.records.record import PerfSide, PerfStatus
 
 DATA = Path(__file__).parents[2] / "data" / "perf"
 

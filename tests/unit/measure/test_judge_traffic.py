@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from copycost.drivers.failure import Verdict, judge_traffic
+from copycost.drivers.programs.judge import judge_traffic
+from copycost.drivers.protocol import Verdict
 
 WINDOW_NS = 10**9
 
@@ -20,7 +21,7 @@ def side(in_window: int, total: int, n_threads: int = 1) -> dict[str, Any]:
 
 def round_trips(n_made: int, interval_us: int, n_threads: int = 1) -> Verdict | None:
     sender = side(n_made, n_made, n_threads) | {"round_trip": {"samples": n_made}}
-    return judge_traffic({"sender": sender, "receiver": side(n_made, n_made)}, interval_us)
+    return judge_traffic({"sender": sender, "receiver": side(n_made, n_made)}, interval_us * 1000)
 
 
 def test_a_window_in_which_nothing_arrives_is_no_measurement() -> None:

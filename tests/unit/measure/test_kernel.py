@@ -6,13 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from scenes import HOST
 
-from copycost.observers.disturbance import (
-    find_disturbances,
-    foreign_cpu_s,
-    lock_warning,
-    sink_warning,
-)
+from copycost.drivers.programs.disturbance import own_disturbances
+from copycost.observers.disturbance import foreign_cpu_s, load_warnings, lock_warning
 from copycost.observers.kernel_counters import (
     KernelCounters,
     KernelSnapshot,
@@ -45,10 +42,9 @@ WINDOW = {
 }
 
 
-def side(cpu_s: float = 1.0, samples: int = 1000, **window: int) -> dict[str, Any]:
+def side(samples: int = 1000, **window: int) -> dict[str, Any]:
     return {
         "window": {**WINDOW, **window},
-        "process": {"cpu_ns": round(cpu_s * 1e9)},
         "service_time": {"samples": samples},
         "round_trip": None,
     }
@@ -58,30 +54,31 @@ def host(irq_time_accounting: bool | None = False) -> dict[str, Any]:
     return {"kernel": {"irq_time_accounting": irq_time_accounting}}
 
 
-def codes(sender: dict[str, Any], kernel: KernelSnapshot) -> list[str]:
-    found = find_disturbances(sender, side(), kernel, host(), n_cpus=2)
+def codes(kernel: KernelSnapshot, own_cpu_s: float = 2.0) -> list[str]:
+    found = load_warnings(own_cpu_s, 1.0, kernel, host(), n_cpus=2)
     return [warning["code"] for warning in found]
 
 
 def test_a_quiet_window_has_no_warning() -> None:
-    assert codes(side(), QUIET) == []
+    assert codes(QUIET) == []
+    assert own_disturbances(side(), side(), None) == []
 
 
 def test_cpu_time_that_is_not_ours_is_foreign_load() -> None:
     used = round(2.5 * TICKS_PER_S)
     busy = replace(QUIET, busy_ticks=used, task_ticks=used)
-    assert codes(side(), busy) == ["foreign_load"]
+    assert codes(busy) == ["foreign_load"]
 
 
 @pytest.mark.parametrize("which", ["busy_ticks", "task_ticks"])
 def test_one_of_two_accounts_that_tells_too_much_is_no_foreign_load(which: str) -> None:
-    assert codes(side(), replace(QUIET, **{which: 3 * TICKS_PER_S})) == []
+    assert codes(replace(QUIET, **{which: 3 * TICKS_PER_S})) == []
 
 
 def test_a_late_look_at_the_host_is_no_foreign_load() -> None:
     used = round(2.5 * TICKS_PER_S)
     late = replace(QUIET, busy_ticks=used, task_ticks=used, at_ns=round(1.25e9))
-    assert codes(side(), late) == []
+    assert codes(late) == []
 
 
 @pytest.mark.parametrize(("separate", "foreign_s"), [(False, 0.3), (True, 0.0), (None, 0.3)])
@@ -97,8 +94,10 @@ def test_softirq_time_is_ours_if_our_clocks_leave_it_out(
 
 def test_steal_throttling_lateness_and_few_samples_are_named() -> None:
     kernel = replace(QUIET, steal_ticks=round(0.1 * TICKS_PER_S), throttle_count=3)
+    assert codes(kernel) == ["steal", "throttled"]
     sender = side(samples=99, start_ns=10**9 + 20_000_000)
-    assert codes(sender, kernel) == ["steal", "throttled", "window_edge_late", "few_messages"]
+    found = own_disturbances(sender, side(), None)
+    assert [warning["code"] for warning in found] == ["window_edge_late", "few_messages"]
 
 
 def test_only_a_wait_worth_mentioning_is_a_warning() -> None:
@@ -106,17 +105,15 @@ def test_only_a_wait_worth_mentioning_is_a_warning() -> None:
     assert lock_warning(2.0)[0]["detail"] == "waited 2.0 s for another measurement"
 
 
-def test_nobody_receiving_is_no_disturbance_and_its_sender_is_still_ours() -> None:
-    assert find_disturbances(side(), None, QUIET, host(), n_cpus=2)[0]["code"] == "foreign_load"
-    alone = replace(QUIET, busy_ticks=TICKS_PER_S, task_ticks=TICKS_PER_S)
-    assert find_disturbances(side(), None, alone, host(), n_cpus=2) == []
+def test_nobody_receiving_is_no_disturbance() -> None:
+    assert own_disturbances(side(), None, None) == []
 
 
 def test_of_round_trips_their_own_samples_must_be_enough() -> None:
     client = side(samples=0) | {"round_trip": {"samples": 5000}}
-    assert codes(client, QUIET) == []
+    assert own_disturbances(client, side(), None) == []
     client["round_trip"]["samples"] = 7
-    (warning,) = find_disturbances(client, side(), QUIET, host(), n_cpus=2)
+    (warning,) = own_disturbances(client, side(), None)
     assert warning["detail"].startswith("7 round trips were made")
 
 
@@ -128,8 +125,9 @@ def test_datagrams_that_never_reached_the_sink_are_a_warning() -> None:
         "dropped_packets": 997,
         "dropped_bytes": 997_000,
     }
-    assert sink_warning(sink)[0]["detail"].startswith("3 of 1000 datagrams were lost before")
-    assert sink_warning({**sink, "lost_before_hook": 0}) == sink_warning(None) == []
+    (warning,) = own_disturbances(side(), None, sink)
+    assert warning["detail"].startswith("3 of 1000 datagrams were lost before")
+    assert own_disturbances(side(), None, {**sink, "lost_before_hook": 0}) == []
 
 
 def test_counters_of_the_kernel_are_found_by_name() -> None:
@@ -142,12 +140,18 @@ def test_counters_of_the_kernel_are_found_by_name() -> None:
 
 
 def test_the_counters_of_this_host_can_be_read_and_only_grow() -> None:
-    with open_testbed("loopback") as testbed, KernelCounters(testbed, [0]) as counters:
-        earlier = counters.snapshot()
+    counters = KernelCounters([0])
+    counters.open(HOST)
+    with open_testbed("loopback", HOST) as testbed:
+        counters.prepare(testbed)
+        counters.window_begins()
         used_s = time.process_time()
         while time.process_time() < used_s + 0.1:
             pass
-        difference = counters.snapshot() - earlier
+        counters.window_ends()
+    counters.close()
+    difference = counters.change
+    assert difference is not None
     n_cpus = os.cpu_count() or 1
     # busy for at least as long as we were, and no longer than all CPUs; a tick is 10 ms
     assert 0.07 < ticks_to_s(difference.busy_ticks) < n_cpus * difference.at_ns / 1e9 + 0.03

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from copycost.errors import HostError
+from copycost.errors import HostError, MeasurementStopped
 from copycost.hosts.lock import host_lock_path, measurement_lock
-from copycost.hosts.parent import MeasurementStopped
 
 ROOT = Path(__file__).parents[3]
 # holds the lock until its stdin ends

@@ -1,9 +1,12 @@
 """How perf is called."""
 
-import os
 from typing import Any
 
-from copycost.perf.command import ControlPipes, PerfPlan, perf_command, plan_perf
+from copycost.hosts.launch import Launch
+from copycost.perf.command import PerfPlan, plan_perf, record_attached, stat_around, stat_attached
+
+PLAN = PerfPlan("/usr/bin/perf", {"cycles": "cycles", "ref_cycles": "msr/tsc/"})
+CONTROL = "fd:{pipe:perf_control:read},{pipe:perf_ack:write}"
 
 
 def host(status: str, **events: str) -> dict[str, Any]:
@@ -12,8 +15,12 @@ def host(status: str, **events: str) -> dict[str, Any]:
 
 
 def test_only_supported_events_are_asked_for() -> None:
-    plan = plan_perf(host("available", page_faults="supported", cycles="not_supported"))
-    assert plan == PerfPlan("/usr/bin/perf", {"page_faults": "page-faults"})
+    facts = host("available", page_faults="supported", cycles="not_supported", faults="supported")
+    only = plan_perf(facts, only=("page_faults", "cycles"))
+    assert only == PerfPlan("/usr/bin/perf", {"page_faults": "page-faults"})
+    both = plan_perf(facts)
+    assert both is not None
+    assert set(both.events) == {"page_faults", "faults"}
 
 
 def test_there_is_no_plan_without_perf_or_events() -> None:
@@ -22,21 +29,24 @@ def test_there_is_no_plan_without_perf_or_events() -> None:
     assert plan_perf(host("available", cycles="not_supported")) is None
 
 
-def test_the_command_starts_switched_off_and_passes_the_program_on() -> None:
-    pipes = ControlPipes(10, 11, 12, 13)
-    plan = PerfPlan("/usr/bin/perf", {"cycles": "cycles", "ref_cycles": "msr/tsc/"})
-    command = perf_command(plan, pipes, 9, ["sender", "--threads", "1"])
-    assert command[command.index("--delay") + 1] == "-1"
-    assert command[command.index("--control") + 1] == "fd:10,13"
-    assert command[command.index("--event") + 1] == "cycles,msr/tsc/"
-    assert command[-4:] == ["--", "sender", "--threads", "1"]
-    assert pipes.program_option == ["--perf-fds", "11,12"]
+def test_around_a_program_perf_starts_switched_off_and_hands_it_the_other_ends() -> None:
+    plain = Launch(("/bin/sender", "--threads", "1"), "/bin/sender", control=True)
+    launch = stat_around(PLAN, plain)
+    words = launch.words
+    assert words[words.index("--delay") + 1] == "-1"
+    assert words[words.index("--control") + 1] == CONTROL
+    assert words[words.index("--event") + 1] == "cycles,msr/tsc/"
+    fds = "{pipe:perf_control:write},{pipe:perf_ack:read}"
+    assert words[words.index("--") + 1 :] == (*plain.words, "--perf-fds", fds)
+    assert (launch.program, launch.control) == (plain.program, plain.control)
 
 
-def test_pipes_are_not_inherited_by_accident() -> None:
-    pipes = ControlPipes.make()
-    try:
-        assert not any(os.get_inheritable(fd) for fd in pipes.fds)
-    finally:
-        for fd in pipes.fds:
-            os.close(fd)
+def test_attached_it_starts_switched_off_too() -> None:
+    counting = stat_attached(PLAN, [7, 9])
+    sampling = record_attached("/usr/bin/perf", "cpu-clock", 999, [7, 9], buffer="4M")
+    for launch in (counting, sampling):
+        assert launch.words[launch.words.index("--pid") + 1] == "7,9"
+        assert launch.words[launch.words.index("--delay") + 1] == "-1"
+        assert launch.words[launch.words.index("--control") + 1] == CONTROL
+    assert sampling.words[sampling.words.index("--mmap-pages") + 1] == "4M"
+    assert "--mmap-pages" not in record_attached("perf", "cpu-clock", 999, [7], None).words

@@ -3,13 +3,14 @@
 import os
 
 import pytest
+from scenes import HOST
 
 from copycost.errors import ConfigError
 from copycost.hosts.placement import (
     Placement,
+    cache_sharers_on,
     fewest_at_once,
     place,
-    read_cache_sharers,
     spread_by_core,
 )
 
@@ -82,20 +83,21 @@ def test_threads_at_once_are_counted_by_cache(
 
 def test_the_caches_of_this_host_are_read_or_nothing_is_said() -> None:
     cpu = min(os.sched_getaffinity(0))
-    assert cpu in (read_cache_sharers(cpu) or (cpu,))
-    assert read_cache_sharers(99999) == ()
+    sharers = cache_sharers_on(HOST)
+    assert cpu in (sharers(cpu) or (cpu,))
+    assert sharers(99999) == ()
 
 
 def test_lists_of_the_config_are_taken_as_they_are() -> None:
     cpu = min(os.sched_getaffinity(0))
-    assert place((cpu, cpu), (cpu,)) == Placement((cpu, cpu), (cpu,))
+    assert place(HOST, (cpu, cpu), (cpu,)) == Placement((cpu, cpu), (cpu,))
 
 
 def test_auto_beside_a_list_stays_automatic() -> None:
     cpu = min(os.sched_getaffinity(0))
-    assert place((cpu,), None).receiver_cpus == place(None, None).receiver_cpus
+    assert place(HOST, (cpu,), None).receiver_cpus == place(HOST, None, None).receiver_cpus
 
 
 def test_a_cpu_that_is_not_allowed_is_named() -> None:
     with pytest.raises(ConfigError, match=r"measure\.cpus\.receiver: got CPU 99999, must be one"):
-        place(None, (99999,))
+        place(HOST, None, (99999,))

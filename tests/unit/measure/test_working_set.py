@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from copycost.drivers.programs.working_set import (
-    NotEnoughMemory,
-    _cgroup_rooms,
-    available_memory_bytes,
     check_memory,
     check_ring,
     ring_bytes,
     time_to_fill_s,
 )
 from copycost.errors import Unavailable
+from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.memory import NotEnoughMemory, available_memory_bytes
 
 MIB = 1 << 20
 TIB = 1 << 40
+FILES = HostFiles()
 
 
 def host(llc_bytes: int | None) -> dict[str, Any]:
@@ -78,12 +78,12 @@ def test_a_sender_has_time_to_make_its_ring() -> None:
 def test_what_is_available_is_what_the_kernel_says_at_most() -> None:
     text = Path("/proc/meminfo").read_text()
     total = int(text.split("MemTotal:")[1].split()[0]) << 10
-    assert 0 < available_memory_bytes() <= total
+    assert 0 < available_memory_bytes(FILES) <= total
 
 
 def test_messages_that_fit_are_let_pass() -> None:
-    check_memory(0, 65536, 1, "two_copy")
-    check_memory(MIB, 65536, 4, "sendfile")
+    check_memory(FILES, 0, 65536, 1, "two_copy")
+    check_memory(FILES, MIB, 65536, 4, "sendfile")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_ring_that_does_not_fit_is_told_with_need_have_and_remedy(
     if os.sysconf("SC_PAGE_SIZE") != 4096:
         pytest.skip("the sizes are those of pages of 4 KiB")
     with pytest.raises(NotEnoughMemory) as caught:
-        check_memory(16 * TIB, msg_bytes, 1, strategy)
+        check_memory(FILES, 16 * TIB, msg_bytes, 1, strategy)
     assert f"the messages of a ring of 16.0 TiB need {need}" in caught.value.reason
     assert "are available, of which a tenth is to stay free" in caught.value.reason
     assert "smaller working set" in caught.value.remedy
@@ -109,7 +109,7 @@ def test_a_ring_that_does_not_fit_is_told_with_need_have_and_remedy(
 
 def test_many_large_messages_do_not_fit_either() -> None:
     with pytest.raises(NotEnoughMemory) as caught:
-        check_memory(0, 64 * MIB, 1 << 20, "one_copy")
+        check_memory(FILES, 0, 64 * MIB, 1 << 20, "one_copy")
     assert "the messages of 64 MiB that 1048576 threads hold need 256." in caught.value.reason
     assert "fewer threads" in caught.value.remedy
 
@@ -121,12 +121,26 @@ def write_group(folder: Path, limit: str, used: int, cached: int) -> None:
     (folder / "memory.stat").write_text(f"anon 1\ninactive_file {cached}\nslab 2\n")
 
 
-def test_every_limited_group_above_a_process_counts(tmp_path: Path) -> None:
-    write_group(tmp_path / "outer", "1000", used=900, cached=50)
-    write_group(tmp_path / "outer" / "inner", "max", used=10, cached=0)
-    write_group(tmp_path / "outer" / "inner" / "own", "700", used=300, cached=100)
-    (tmp_path / "elsewhere").mkdir()
-    assert _cgroup_rooms("0::/outer/inner/own\n", tmp_path) == [500, 150]
-    assert _cgroup_rooms("0::/elsewhere\n", tmp_path) == []
-    # a process may be in a group that is out of sight here, and old kernels have other lines
-    assert _cgroup_rooms("0::/../outside\n5:memory:/outer\n", tmp_path) == []
+@pytest.mark.parametrize(
+    ("own", "available"),
+    [
+        ("0::/outer/inner/own\n", 150),  # 1000 - 900 + 50 further out, 500 in its own
+        ("0::/outer2/own\n", 500),
+        ("0::/elsewhere\n", 4096),
+        # a process may be in a group that is out of sight here, and old kernels have other lines
+        ("0::/../outside\n5:memory:/outer\n", 4096),
+    ],
+)
+def test_every_limited_group_above_a_process_counts(
+    tmp_path: Path, own: str, available: int
+) -> None:
+    groups = tmp_path / "sys" / "fs" / "cgroup"
+    write_group(groups / "outer", "1000", used=900, cached=50)
+    write_group(groups / "outer" / "inner", "max", used=10, cached=0)
+    write_group(groups / "outer" / "inner" / "own", "700", used=300, cached=100)
+    write_group(groups / "outer2" / "own", "700", used=300, cached=100)
+    (groups / "elsewhere").mkdir()
+    (tmp_path / "proc" / "self").mkdir(parents=True)
+    (tmp_path / "proc" / "self" / "cgroup").write_text(own)
+    (tmp_path / "proc" / "meminfo").write_text("MemTotal: 8 kB\nMemAvailable: 4 kB\n")
+    assert available_memory_bytes(HostFiles(tmp_path)) == available

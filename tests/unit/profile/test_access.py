@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from copycost.observers.sampling_access import SamplingUnavailable, plan_sampling
+from copycost.errors import Unavailable
+from copycost.hosts.facts.files import HostFiles
+from copycost.observers.sampling_access import plan_sampling
 
 SHOWN = "ffffffff81000000 T _stext\n"
 HIDDEN = "0000000000000000 T _stext\n0000000000000000 T _text\n"
@@ -25,50 +27,52 @@ def host(**changes: object) -> dict[str, Any]:
     return {"perf": {**perf, **changes}}
 
 
+def files_in(folder: Path, kallsyms: str | None) -> HostFiles:
+    (folder / "proc").mkdir()
+    if kallsyms is not None:
+        (folder / "proc" / "kallsyms").write_text(kallsyms)
+    return HostFiles(folder)
+
+
 @pytest.fixture
-def kallsyms(tmp_path: Path) -> Path:
-    path = tmp_path / "kallsyms"
-    path.write_text(SHOWN)
-    return path
+def files(tmp_path: Path) -> HostFiles:
+    return files_in(tmp_path, SHOWN)
 
 
-def test_the_cycle_counter_is_preferred(kallsyms: Path) -> None:
-    plan = plan_sampling(host(), "auto", 999, kallsyms)
+def test_the_cycle_counter_is_preferred(files: HostFiles) -> None:
+    plan = plan_sampling(host(), "auto", 999, files)
     assert (plan.event, plan.source, plan.frequency_hz) == ("cycles", "hardware", 999)
 
 
-def test_without_a_counter_the_timer_samples(kallsyms: Path) -> None:
+def test_without_a_counter_the_timer_samples(files: HostFiles) -> None:
     no_counter = host(events={"cycles": {"status": "not_supported"}})
-    plan = plan_sampling(no_counter, "auto", 999, kallsyms)
+    plan = plan_sampling(no_counter, "auto", 999, files)
     assert (plan.event, plan.source) == ("cpu-clock", "timer")
-    with pytest.raises(SamplingUnavailable, match="no cycle counter"):
-        plan_sampling(no_counter, "cycles", 999, kallsyms)
+    with pytest.raises(Unavailable, match="no cycle counter"):
+        plan_sampling(no_counter, "cycles", 999, files)
 
 
-def test_the_timer_can_be_asked_for(kallsyms: Path) -> None:
-    assert plan_sampling(host(), "cpu_clock", 999, kallsyms).source == "timer"
+def test_the_timer_can_be_asked_for(files: HostFiles) -> None:
+    assert plan_sampling(host(), "cpu_clock", 999, files).source == "timer"
 
 
-def test_a_missing_perf_has_the_reason_of_the_host_facts(kallsyms: Path) -> None:
+def test_a_missing_perf_has_the_reason_of_the_host_facts(files: HostFiles) -> None:
     missing = host(status="missing", reason="perf was not found", remedy="install linux-perf")
-    with pytest.raises(SamplingUnavailable) as caught:
-        plan_sampling(missing, "auto", 999, kallsyms)
+    with pytest.raises(Unavailable) as caught:
+        plan_sampling(missing, "auto", 999, files)
     assert (caught.value.reason, caught.value.remedy) == (
         "perf was not found",
         "install linux-perf",
     )
 
 
-def test_a_kernel_that_may_not_be_sampled(kallsyms: Path) -> None:
-    with pytest.raises(SamplingUnavailable, match="perf_event_paranoid is 2") as caught:
-        plan_sampling(host(user_only=True, paranoid=2), "auto", 999, kallsyms)
+def test_a_kernel_that_may_not_be_sampled(files: HostFiles) -> None:
+    with pytest.raises(Unavailable, match="perf_event_paranoid is 2") as caught:
+        plan_sampling(host(user_only=True, paranoid=2), "auto", 999, files)
     assert "sysctl kernel.perf_event_paranoid=1" in caught.value.remedy
 
 
 @pytest.mark.parametrize("content", [HIDDEN, "", None])
 def test_a_kernel_that_hides_its_addresses(tmp_path: Path, content: str | None) -> None:
-    path = tmp_path / "kallsyms"
-    if content is not None:
-        path.write_text(content)
-    with pytest.raises(SamplingUnavailable, match="kptr_restrict"):
-        plan_sampling(host(), "auto", 999, path)
+    with pytest.raises(Unavailable, match="kptr_restrict"):
+        plan_sampling(host(), "auto", 999, files_in(tmp_path, content))

@@ -4,19 +4,22 @@ from typing import Literal
 
 import pytest
 
+from copycost.drivers.protocol import NoMeasurement
 from copycost.perf.script import UNKNOWN, Stacks
-from copycost.studies.profile.record import Run, Sampling
+from copycost.studies.profile.record import Sampling
 from copycost.studies.profile.repetition import require_samples, require_stacks
-from copycost.studies.profile.runs import NotMeasured
+from copycost.studies.profile.runs import Run
 
 
 def test_a_profile_whose_call_stacks_perf_discarded_is_refused() -> None:
     known = Stacks({"main;send;tcp_sendmsg_[k]": 90, UNKNOWN: 10}, samples=100)
     require_stacks({"sender": known, "receiver": Stacks()})
     discarded = Stacks({"main;send;tcp_sendmsg_[k]": 2, UNKNOWN: 98}, samples=100)
-    with pytest.raises(NotMeasured, match=r"call stacks of 98% of the sender's samples") as refused:
+    with pytest.raises(
+        NoMeasurement, match=r"call stacks of 98% of the sender's samples"
+    ) as refused:
         require_stacks({"sender": discarded, "receiver": known})
-    assert "-fno-omit-frame-pointer" in refused.value.remedy
+    assert "-fno-omit-frame-pointer" in refused.value.verdict.remedy
 
 
 def sampled(
@@ -61,6 +64,6 @@ def test_a_profile_of_most_of_the_window_or_of_a_sleeping_side_is_taken(
 def test_a_profile_of_a_part_of_the_window_is_refused(
     source: Literal["hardware", "timer"], samples: int, remedy: str
 ) -> None:
-    with pytest.raises(NotMeasured, match="should have given 1000") as refused:
+    with pytest.raises(NoMeasurement, match="should have given 1000") as refused:
         require_samples(*sampled(source, samples, 1.0))
-    assert remedy in refused.value.remedy
+    assert remedy in refused.value.verdict.remedy

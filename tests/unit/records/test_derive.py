@@ -105,7 +105,11 @@ def test_a_sink_has_what_was_sent_and_no_receiver() -> None:
 
 def test_without_perf_a_sink_is_counted_by_its_sender_s_clock() -> None:
     record = on_sink(sample_record())
-    record["perf"]["sender"] = {"status": "missing", "reason": "it is so", "events": {}}
+    record["observed"]["perf_stat"]["sender"] = {
+        "status": "missing",
+        "reason": "it is so",
+        "events": {},
+    }
     row = row_of(record)
     assert (row["cpu_source"], row["sender_cpu_ns"]) == ("process_clock", 900_000_000)
     make_table([row])
@@ -113,9 +117,9 @@ def test_without_perf_a_sink_is_counted_by_its_sender_s_clock() -> None:
 
 def test_datagrams_that_a_receiver_did_not_get_are_lost() -> None:
     record = sample_record(testbed="veth_udp")
-    record["sender"]["total"]["datagrams"] = 1000
-    record["receiver"]["total"]["datagrams"] = 990
-    record["kernel"]["udp_receive_buffer_errors"] = 9
+    record["driver"]["sender"]["total"]["datagrams"] = 1000
+    record["driver"]["receiver"]["total"]["datagrams"] = 990
+    record["observed"]["kernel"]["udp_receive_buffer_errors"] = 9
     row = row_of(record)
     assert (row["datagrams_sent"], row["datagrams_received"], row["datagrams_lost"]) == (
         1000, 990, 10,
@@ -127,13 +131,13 @@ def test_datagrams_that_a_receiver_did_not_get_are_lost() -> None:
 def test_bytes_that_were_mapped_are_a_share_of_those_received() -> None:
     record = sample_record(receiver="mmap")
     for part in ("in_window", "total"):
-        record["receiver"][part]["mapped_bytes"] = 655_000_000
+        record["driver"]["receiver"][part]["mapped_bytes"] = 655_000_000
     assert row_of(record)["mapped_share"] == 0.5
 
 
 def test_a_kernel_that_does_not_tell_what_it_copied_gives_the_reason() -> None:
     record = sample_record("zero_copy")
-    record["sender"]["zero_copy"] |= {"copied": None, "copied_unknown": "needs Linux 6.2"}
+    record["driver"]["sender"]["zero_copy"] |= {"copied": None, "copied_unknown": "needs Linux 6.2"}
     row = row_of(record)
     assert row["zc_copied"] is row["zc_copied_share"] is None
     assert row["zc_copied_unknown"] == "needs Linux 6.2"
@@ -142,7 +146,10 @@ def test_a_kernel_that_does_not_tell_what_it_copied_gives_the_reason() -> None:
 
 def test_cost_of_both_needs_both_sides_counted() -> None:
     record = sample_record()
-    record["perf"]["receiver"]["events"]["cycles"] |= {"value": None, "status": "not_counted"}
+    record["observed"]["perf_stat"]["receiver"]["events"]["cycles"] |= {
+        "value": None,
+        "status": "not_counted",
+    }
     row = row_of(record)
     assert row["sender_cycles_per_byte"] is not None
     assert row["receiver_cycles_per_byte"] is None
@@ -151,7 +158,7 @@ def test_cost_of_both_needs_both_sides_counted() -> None:
 
 def test_multiplexed_counts_are_kept_and_told() -> None:
     record = sample_record()
-    record["perf"]["sender"]["events"]["cycles"] |= {
+    record["observed"]["perf_stat"]["sender"]["events"]["cycles"] |= {
         "status": "multiplexed",
         "running_percent": 62.5,
     }
@@ -165,7 +172,11 @@ def test_multiplexed_counts_are_kept_and_told() -> None:
 @pytest.mark.parametrize("status", ["forbidden", "missing", "failed"])
 def test_without_perf_the_process_clocks_count_on_both_sides(status: str) -> None:
     record = sample_record()
-    record["perf"]["receiver"] = {"status": status, "reason": "it is so", "events": {}}
+    record["observed"]["perf_stat"]["receiver"] = {
+        "status": status,
+        "reason": "it is so",
+        "events": {},
+    }
     row = row_of(record)
     assert row["cpu_source"] == "process_clock"
     assert row["sender_cpu_ns"] == row["receiver_cpu_ns"] == 900_000_000
@@ -175,7 +186,7 @@ def test_without_perf_the_process_clocks_count_on_both_sides(status: str) -> Non
 
 def test_hardware_counters_that_run_wrongly_are_implausible_and_not_just_gaps() -> None:
     record = sample_record()
-    side = record["perf"]["sender"]
+    side = record["observed"]["perf_stat"]["sender"]
     side["reason"] = "the hardware counters are live but wrong"
     for name in ("cycles", "instructions"):
         side["events"][name] |= {"value": None, "status": "not_counted"}
@@ -191,16 +202,16 @@ def test_hardware_counters_that_run_wrongly_are_implausible_and_not_just_gaps() 
 def test_one_event_in_user_mode_only_marks_the_row() -> None:
     record = sample_record()
     assert row_of(record)["user_mode_only"] is False
-    record["perf"]["sender"]["events"]["instructions"]["user_only"] = True
+    record["observed"]["perf_stat"]["sender"]["events"]["instructions"]["user_only"] = True
     assert row_of(record)["user_mode_only"] is True
 
 
 def test_nothing_received_gives_no_infinite_cost() -> None:
     record = sample_record()
     for side in ("sender", "receiver"):
-        record[side]["in_window"] |= {"bytes": 0, "first_half_bytes": 0}
-        record[side]["threads"][0]["bytes"] = 0
-    record["sender"]["in_window"]["messages"] = 0
+        record["driver"][side]["in_window"] |= {"bytes": 0, "first_half_bytes": 0}
+        record["driver"][side]["threads"][0]["bytes"] = 0
+    record["driver"]["sender"]["in_window"]["messages"] = 0
     row = row_of(record)
     assert row["throughput_bits_per_s"] == 0
     for name in ("both_cycles_per_byte", "service_mean_ns", "first_half_share"):

@@ -25,20 +25,23 @@ RECORD = sample_record()
 # how a record can be wrong: where, and what is put there (None: the key is taken away)
 WRONG = {
     "unknown key": (["colour"], "red"),
-    "unknown key below": (["sender", "in_window", "packets"], 1),
+    "unknown key below": (["driver", "sender", "in_window", "packets"], 1),
     "missing key": (["boot_id"], None),
-    "missing key below": (["receiver", "window", "half_ns"], None),
+    "missing key below": (["driver", "receiver", "window", "half_ns"], None),
     "unknown status": (["status"], "good"),
-    "negative count": (["sender", "in_window", "bytes"], -1),
+    "negative count": (["driver", "sender", "in_window", "bytes"], -1),
     "text for a number": (["cell", "msg_bytes"], "64KiB"),
-    "zero for a status": (["perf", "sender", "events", "cycles", "status"], 0),
+    "zero for a status": (["observed", "perf_stat", "sender", "events", "cycles", "status"], 0),
     "fraction for a count": (["start_ns"], 1.5),
     "true for a count": (["end_ns"], True),
-    "unknown event status": (["perf", "sender", "events", "cycles", "status"], "zero"),
+    "unknown event status": (
+        ["observed", "perf_stat", "sender", "events", "cycles", "status"],
+        "zero",
+    ),
     "unknown warning": (["warnings"], [{"code": "odd", "detail": ""}]),
-    "another version": (["schema_version"], 1),
+    "another version": (["schema_version"], 2),
     "unknown working set": (["cell", "working_set"], "64KiB"),
-    "unknown receiver": (["cell", "receiver"], "nobody"),
+    "no name of a receiver": (["cell", "receiver"], "No body"),
     "no digest": (["host_digest"], "abc"),
 }
 
@@ -74,7 +77,7 @@ def test_both_validators_refuse_what_breaks_the_schema(path: list[str], value: o
 
 def test_skipped_and_failed_records_need_no_measurement() -> None:
     record = {**RECORD, "status": "skipped", "reason": "why", "remedy": "what to do"}
-    empty = dict.fromkeys(("sender", "receiver", "perf", "kernel", "testbed"))
+    empty = {**dict.fromkeys(("driver", "window", "testbed")), "observed": {}}
     assert check_record({**record, **empty}, "x")["status"] == "skipped"
 
 

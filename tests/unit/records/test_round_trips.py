@@ -9,8 +9,7 @@ import pytest
 from sample_records import sample_record, with_round_trips
 
 from copycost.errors import DataError
-from copycost.records.derive import cell_of
-from copycost.records.record import Record
+from copycost.records.record import Record, cell_of
 from copycost.studies.round_trips.table import (
     collect_round_trips,
     derive_round_trips,
@@ -35,7 +34,7 @@ def collect(paths: list[Path], folder: Path) -> None:
 
 def test_both_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
     measured = with_round_trips(sample_record("one_copy", msg_bytes=4096))
-    measured["sender"]["round_trip"]["p999_ns"] = None
+    measured["driver"]["sender"]["round_trip"]["p999_ns"] = None
     failed = sample_record("two_copy", status="failed", start_ns=9 * SECOND_NS, study="round_trips")
     collect([save(tmp_path, measured), save(tmp_path, failed)], tmp_path)
     table = read_round_trips(tmp_path / "round_trips.csv")
@@ -56,7 +55,7 @@ def test_round_trips_that_were_really_made_pass_every_check(tmp_path: Path) -> N
     record = json.loads(CAPTURED.read_text())
     collect([save(tmp_path, record)], tmp_path)
     row = read_round_trips(tmp_path / "round_trips.csv").iloc[0]
-    assert row["samples"] == record["sender"]["round_trip"]["samples"] > 0
+    assert row["samples"] == record["driver"]["sender"]["round_trip"]["samples"] > 0
     curve = read_curves(tmp_path / "curves.csv")
     assert curve["quantile"].is_monotonic_increasing
     assert curve["ns"].is_monotonic_increasing
@@ -71,7 +70,7 @@ def test_no_round_trips_at_all_are_tables_without_rows(tmp_path: Path) -> None:
 
 def test_a_sender_that_tells_no_round_trips_is_named(tmp_path: Path) -> None:
     record = with_round_trips(sample_record())
-    record["sender"]["round_trip"] = None
+    record["driver"]["sender"]["round_trip"] = None
     path = save(tmp_path, record)
     with pytest.raises(DataError, match=r"rep=1\.json: the sender tells no round trips"):
         collect([path], tmp_path)

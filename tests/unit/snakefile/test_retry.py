@@ -54,7 +54,7 @@ def test_failed_and_unreadable_records_go_and_the_others_stay(
 
 def test_a_record_whose_numbers_contradict_one_another_goes(records: list[Path]) -> None:
     damaged = measured()
-    damaged["sender"]["total"]["bytes"] *= 3
+    damaged["driver"]["sender"]["total"]["bytes"] *= 3
     records[0].write_text(json.dumps(damaged))
     retry.main([])
     assert [path.exists() for path in records] == [False, False, True, False]
@@ -98,14 +98,14 @@ def test_records_of_other_studies_and_of_the_memory_are_told_and_go_too(
 ) -> None:
     save_config(n_threads=4)
     config = Config.from_dict(yaml.safe_load(retry.CONFIG_PATH.read_text()))
-    budget = Path(config.cpu_budget.paths()[0])
+    budget = Path(config.cpu_budget.cells()[0].path)
     budget.parent.mkdir(parents=True)
     for path in (budget, Path(retry.MEMORY_PATH)):
         path.write_text(json.dumps({"status": "failed", "reason": "out of memory"}))
     retry.main([])
     lines = capsys.readouterr().out.splitlines()
     assert "memory floor: failed, out of memory" in lines
-    assert any(line.startswith("cpu_budget/testbed=") for line in lines)
+    assert any("10 % by cgroup" in line for line in lines)
     assert not budget.exists()
     assert not Path(retry.MEMORY_PATH).exists()
 

@@ -4,20 +4,21 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scenes import HOST
 
-from copycost.errors import HostError
-from copycost.grid import conditions
-from copycost.hosts import namespaces
-from copycost.hosts.namespaces import TestbedUnavailable, namespace_remedy
-from copycost.testbeds import command
+from copycost.errors import HostError, Unavailable
+from copycost.grid.testbeds import TESTBEDS
+from copycost.hosts import local, namespaces
+from copycost.hosts.namespaces import namespace_remedy
 from copycost.testbeds.command import run_tool
 from copycost.testbeds.drop_hook import Dropped, parse_counter
 from copycost.testbeds.links import Device, read_mtu, read_offloads
-from copycost.testbeds.testbed import TESTBEDS, open_testbed
+from copycost.testbeds.testbed import open_testbed
 
 ROOT = Path(__file__).parents[3]
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
@@ -29,11 +30,11 @@ from copycost.testbeds.testbed import open_testbed
 home = os.readlink("/proc/self/ns/net")
 fds = len(os.listdir("/proc/self/fd"))
 with open_testbed(sys.argv[1], page_segments="pages" in sys.argv) as testbed:
-    with testbed.inside("receiver"):
+    with testbed.hosts["receiver"].inside():
         receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         receiver.bind((testbed.addresses[1], 0))
         receiver.settimeout(60)
-    with testbed.inside("sender"):
+    with testbed.hosts["sender"].inside():
         sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         sender.sendto(b"hello", receiver.getsockname())
         devices = Path("/proc/thread-self/net/dev").read_text().count(":")
@@ -49,13 +50,13 @@ print(json.dumps(found))
 # sends datagrams to a sink, by MSG_ZEROCOPY too, and prints what became of them
 SINK = """
 import json, socket, struct, sys
-from copycost.testbeds.settle import settle_sink
+from copycost.drivers.programs.sink import settle_sink
 from copycost.testbeds.testbed import open_testbed
 SO_ZEROCOPY, MSG_ZEROCOPY, UDP_SEGMENT = 60, 0x4000000, 103
 with open_testbed("sink") as testbed:
-    with testbed.inside("sender"):
+    with testbed.hosts["sender"].inside():
         sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    with testbed.inside("receiver"):
+    with testbed.hosts["receiver"].inside():
         peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         peer.bind((testbed.addresses[1], 9))
         peer.setblocking(False)
@@ -97,15 +98,16 @@ def build(kind: str, *before: str, script: str = BUILD, also: str = "") -> dict[
         timeout=120,
         env={**os.environ, "PYTHONPATH": str(ROOT / "workflow")},
     )
-    if "TestbedUnavailable" in done.stderr:
+    if "copycost.errors.Unavailable" in done.stderr:
         pytest.skip(done.stderr.splitlines()[-1])
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def test_the_grid_knows_the_testbeds_that_there_are() -> None:
-    assert set(conditions.TESTBEDS) == set(TESTBEDS)
+def test_every_testbed_has_a_file_that_builds_it() -> None:
+    for kind in TESTBEDS:
+        assert callable(import_module(f"copycost.testbeds.{kind}").build)
 
 
 def test_veth_joins_two_namespaces_and_leaves_nothing() -> None:
@@ -188,19 +190,19 @@ def test_root_of_a_user_namespace_alone_gets_the_testbed_too() -> None:
 
 
 def test_a_missing_tool_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(command._ENVIRONMENT, "PATH", "/nonexistent")
-    with pytest.raises(TestbedUnavailable, match="ip was not found; install the package iproute2"):
-        run_tool(["ip", "-batch", "-"], None)
-    with pytest.raises(TestbedUnavailable, match="nft was not found; install the package nftables"):
-        run_tool(["nft", "-f", "-"], None)
-    with pytest.raises(TestbedUnavailable, match="ethtool was not found; install the package"):
-        read_offloads(Device("lo", None))
+    monkeypatch.setattr(local, "search_path", lambda: "/nonexistent")
+    with pytest.raises(Unavailable, match="ip was not found; install the package iproute2"):
+        run_tool(["ip", "-batch", "-"], HOST)
+    with pytest.raises(Unavailable, match="nft was not found; install the package nftables"):
+        run_tool(["nft", "-f", "-"], HOST)
+    with pytest.raises(Unavailable, match="ethtool was not found; install the package"):
+        read_offloads(Device("lo", HOST))
 
 
 def test_loopback_needs_no_ethtool_and_then_does_not_know_offloads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(command._ENVIRONMENT, "PATH", "/nonexistent")
+    monkeypatch.setattr(local, "search_path", lambda: "/nonexistent")
     with open_testbed("loopback") as testbed:
         assert testbed.offloads == {"tso": None, "gso": None, "gro": None}
         assert testbed.mtu_bytes > 0
@@ -208,30 +210,29 @@ def test_loopback_needs_no_ethtool_and_then_does_not_know_offloads(
 
 def test_a_tool_that_was_killed_is_a_failure_not_a_lack() -> None:
     with pytest.raises(HostError, match="was killed by signal 9") as caught:
-        run_tool(["sh", "-c", "kill -9 $$"], None)
-    assert not isinstance(caught.value, TestbedUnavailable)
+        run_tool(["sh", "-c", "kill -9 $$"], HOST)
+    assert not isinstance(caught.value, Unavailable)
 
 
-def test_a_tool_that_hangs_is_a_failure_not_a_lack(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "_TIMEOUT_S", 0.05)
+def test_a_tool_that_hangs_is_a_failure_not_a_lack() -> None:
     with pytest.raises(HostError, match=r"sleep 60 did not end within 0\.05 s") as caught:
-        run_tool(["sleep", "60"], None)
-    assert not isinstance(caught.value, TestbedUnavailable)
+        HOST.run(["sleep", "60"], timeout_s=0.05)
+    assert not isinstance(caught.value, Unavailable)
 
 
 def test_a_tool_that_may_not_be_executed_is_named(tmp_path: Path) -> None:
     (tmp_path / "tool").write_text("")
-    with pytest.raises(TestbedUnavailable, match="tool may not be executed; allow executing it"):
-        run_tool([str(tmp_path / "tool")], None)
+    with pytest.raises(Unavailable, match="tool may not be executed; allow executing it"):
+        run_tool([str(tmp_path / "tool")], HOST)
 
 
 def test_a_tool_that_refuses_is_quoted() -> None:
-    with pytest.raises(TestbedUnavailable, match="exit status 3: no, never;"):
-        run_tool(["sh", "-c", "echo no, never >&2; exit 3"], None)
+    with pytest.raises(Unavailable, match="exit status 3: no, never;"):
+        run_tool(["sh", "-c", "echo no, never >&2; exit 3"], HOST)
 
 
 def test_the_mtu_is_read_from_the_kernel() -> None:
-    assert read_mtu(Device("lo", None)) == int(Path("/sys/class/net/lo/mtu").read_text())
+    assert read_mtu(Device("lo", HOST)) == int(Path("/sys/class/net/lo/mtu").read_text())
 
 
 @pytest.mark.parametrize(

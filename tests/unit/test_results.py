@@ -1,0 +1,107 @@
+"""A repetition in a line, whatever the study."""
+
+from typing import Any
+
+import pytest
+from sample_records import on_sink, sample_record, with_round_trips
+
+from copycost.grid.cells import Cell
+from copycost.snakefile.results import describe_cell, describe_result, line_of
+
+
+def record(**cycles: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return a record of 1 GB in a window of 1 s, with or without cycles."""
+    made = sample_record("one_copy", n_threads=4)
+    made["driver"]["receiver"]["in_window"]["bytes"] = 1_000_000_000
+    for side in made["observed"]["perf_stat"].values():
+        side["events"]["cycles"] |= {"value": 4e8, "status": "counted", **cycles}
+    return made
+
+
+def test_the_result_gives_cycles_where_they_are_counted() -> None:
+    assert line_of(record()) == (
+        "veth one_copy 64 KiB x 4 threads, repetition 1: 8 Gbit/s, 0.8 cycles/B"
+    )
+
+
+@pytest.mark.parametrize(
+    "cycles",
+    [
+        {"value": None, "status": "not_supported"},
+        {"user_only": True},
+        {"status": "multiplexed"},
+    ],
+)
+def test_cycles_that_were_not_or_partly_counted_give_way_to_cpu_time(
+    cycles: dict[str, Any],
+) -> None:
+    assert describe_result(record(**cycles)) == "8 Gbit/s, 1.9 CPU ns/B"
+
+
+def test_a_window_without_bytes_has_no_cost_per_byte() -> None:
+    empty = record()
+    empty["driver"]["receiver"]["in_window"]["bytes"] = 0
+    assert describe_result(empty) == "0 Gbit/s"
+
+
+def test_where_nobody_receives_it_is_what_was_sent() -> None:
+    assert describe_result(on_sink(record())).startswith("10.5 Gbit/s sent, ")
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        ({"samples": 9000, "p50_ns": 64_100, "p99_ns": 133_000}, "median 64.1 us, p99 133 us"),
+        ({"samples": 40, "p50_ns": 64_100, "p99_ns": None}, "median 64.1 us"),
+        (
+            {"samples": 3, "p50_ns": None, "p99_ns": None},
+            "3 round trips within the window, too few for a median",
+        ),
+    ],
+)
+def test_round_trips_give_median_and_tail_where_there_are(found: dict[str, Any], text: str) -> None:
+    asked = with_round_trips(record())
+    asked["driver"]["sender"]["round_trip"] |= found
+    assert describe_result(asked) == text
+
+
+def test_a_profile_gives_its_samples() -> None:
+    profiled = record()
+    profiled["observed"]["sampling"] = {
+        "lost": 2, "sides": {"sender": {"samples": 1}, "receiver": {"samples": 900}},
+    }  # fmt: skip
+    assert describe_result(profiled) == "sender 1 sample, receiver 900 samples, 2 lost"
+
+
+def test_a_watched_sender_gives_its_rate_and_the_cpu_of_both_sides() -> None:
+    watched = record()
+    usage = {"window_ns": 10**9, "cpu_ns": 3 * 10**8, "waiting_ns": 0, "read_bytes": None}
+    watched["observed"]["usage"] = {"sender": usage, "receiver": usage}
+    assert describe_result(watched) == "8 Gbit/s, sender 90 % and receiver 90 % of a CPU"
+
+
+@pytest.mark.parametrize("status", ["failed", "skipped"])
+def test_a_repetition_without_result_says_why(status: str) -> None:
+    none = sample_record(status=status, reason="the peer reset the connection")
+    assert describe_result(none) == f"{status.upper()}, the peer reset the connection"
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (
+            Cell("streams", "sink", "zero_copy", 65536, 1, "16777216", "trunc", 2),
+            "sink zero_copy 64 KiB x 1 thread, ring of 16 MiB, received by trunc, repetition 2",
+        ),
+        (
+            Cell("round_trips", "veth", "one_copy", 64, 4, "cold"),
+            "veth one_copy 64 B x 4 threads, round trips, cold, repetition 1",
+        ),
+        (
+            Cell("cpu_budget", "veth", "iperf3", 1024, 2, limiter="cgroup", limit_percent=40),
+            "veth iperf3 1 KiB x 2 threads, 40 % by cgroup, repetition 1",
+        ),
+    ],
+)
+def test_a_cell_is_told_by_what_is_not_usual(cell: Cell, text: str) -> None:
+    assert describe_cell(cell) == text
