@@ -3,7 +3,8 @@
 #   snakemake --cores 1            everything
 #   snakemake --cores 1 tables     only as far as the tables; also: measure, figures, report
 #   snakemake --cores 1 compare    this host beside published runs
-#   snakemake --cores 1 profile    which functions the CPU time goes to; also: cpu_budget, datagrams
+#   snakemake --cores 1 profile    which functions the CPU time goes to; also: cpu_budget, datagrams;
+#                                  chapters of the report where config.yaml enables them
 #   snakemake --cores 1 audit      not ours: tables that others measured, see docs/audit.md
 import re
 import sys
@@ -18,37 +19,46 @@ min_version("9.17")  # `priority` may be a function of the wildcards
 PACKAGE_ROOT = str(Path(workflow.basedir) / "workflow")
 sys.path.insert(0, PACKAGE_ROOT)
 
-from copycost.snakefile import announcements as announce
-from copycost.snakefile import dependencies, entry
 from copycost.build import toolchain
 from copycost.grid.capabilities import IPERF3
 from copycost.build.programs import receiver_of, sender_of
-from copycost.config.refined import ADDED_PATH
 from copycost.grid.testbeds import TESTBEDS
 from copycost.config.config import STUDIES
+from copycost.config.refined import ADDED_PATH
 from copycost.config.sources import require_yaml
-from copycost.grid.cells import RAW_ROOT, WORDS, Cell, cell_priority, pattern_of, record_pattern
+from copycost.grid.cells import (
+    RAW_ROOT,
+    WORDS,
+    Cell,
+    cell_priority,
+    pattern_of,
+    record_pattern,
+)
 from copycost.config.grid import Grid
 from copycost.hosts.facts.identity import host_identity
+from copycost.snakefile import announcements, chapters, dependencies
+from copycost.snakefile.configuration import checked_config
+from copycost.snakefile.folder_lock import claim_folder
+from copycost.snakefile.internals import keep_the_scheduler_still
+from copycost.snakefile.refined_records import with_added_records
+from copycost.snakefile.startup import prepare_process
 
-entry.let_scripts_import_from(PACKAGE_ROOT)
-entry.let_scripts_start_from_any_folder()
-entry.end_with_the_reader()
-entry.speak_plainly()
+prepare_process(PACKAGE_ROOT)
 require_yaml("config.yaml")
 
 
 configfile: "config.yaml"
 
 
+# Reading this file changes no other, and looks at no result: jobs that run elsewhere read it too.
+code_of = partial(dependencies.code_of, workflow.basedir)
 files_of = partial(dependencies.files_of, workflow.basedir)
 STRATEGIES = toolchain.strategies(Path(workflow.basedir))
 RECEIVERS = toolchain.receivers(Path(workflow.basedir))
-CONFIG = entry.checked_config(workflow, config)
+CONFIG = checked_config(workflow, config)
 GRID = Grid.of(CONFIG)
-HOST_IDENTITY = host_identity()
-entry.forget_another_host(workflow, HOST_IDENTITY)
-announce.say_what_would_follow(workflow, CONFIG)
+CHAPTERS = chapters.enabled_chapters(CONFIG)
+announcements.say_what_would_follow(workflow, CONFIG)
 
 
 wildcard_constraints:
@@ -79,7 +89,7 @@ include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 
 
-entry.take_code_as_input(workflow)
+dependencies.take_code_as_input(workflow)
 
 
 # Each target names the records too: a missing one, say of a failed repetition that shall be measured
@@ -142,14 +152,14 @@ rule audit:
 
 
 onstart:
-    entry.claim_folder()
-    entry.keep_the_scheduler_still(workflow)
-    announce.say_what_follows(workflow, CONFIG)
+    claim_folder()
+    keep_the_scheduler_still(workflow)
+    announcements.say_what_follows(workflow, CONFIG)
 
 
 onsuccess:
-    announce.say_what_came_out(workflow, CONFIG)
+    announcements.say_what_came_out(workflow, CONFIG)
 
 
 onerror:
-    announce.say_how_to_go_on()
+    announcements.say_how_to_go_on()

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from driven_inputs import STATISTICS, published, section_of
+from study_inputs import STATISTICS, published, section_of
 
+from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.cpu_budget.facts import compute_facts
-from copycost.studies.cpu_budget.table import COLUMNS, judge_limit
+from copycost.studies.cpu_budget.table import judge_limit
 
 LIMITS = (10, 25, 40, 60, 80, 100)
 
@@ -19,14 +20,14 @@ class Truth:
     """What a sender does with a CPU budget on one testbed."""
 
     testbed: str = "loopback"
-    n_streams: int = 1
+    n_threads: int = 1
     gbps_per_percent: float = 0.28
     # bitrate [Gbit/s] at which the curve ends, whatever CPU is offered: always, and in the first
     # repetition
     ceiling: float = 1e9
     first_ceiling: float = 1e9
     receiver_per_sender: float = 0.7
-    driver: str = "iperf3"
+    implementation: str = "iperf3"
     limiter: str = "cgroup"
     # what the limiter gives too much or too little, per stream [points]
     limiter_off: float = 0.0
@@ -62,18 +63,18 @@ def table_of(study: Study) -> pd.DataFrame:
             rows += [_row(truth, limit, rep, rng) for limit in study.limits]
     for testbed, status, reason, remedy in study.lost:
         for limit in study.limits:
-            row = dict.fromkeys(COLUMNS, float("nan"))
+            row = dict.fromkeys(CPU_BUDGET.names, float("nan"))
             row.update(
-                testbed=testbed, driver="iperf3", limiter="cgroup", n_streams=1, rep=1,
+                testbed=testbed, implementation="iperf3", limiter="cgroup", n_threads=1, rep=1,
                 limit_percent=limit, status=status, reason=reason, remedy=remedy,
                 offered_percent=float(limit), flags="", limiter_missed=False, saturated=False,
             )  # fmt: skip
             rows.append(row)
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(CPU_BUDGET.names))
 
 
 def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[str, Any]:
-    n = truth.n_streams
+    n = truth.n_threads
     wanted = n * (limit + truth.limiter_off)
     rate = truth.gbps_per_percent * wanted + truth.bend * wanted**2
     ceiling = min(truth.ceiling, truth.first_ceiling) if rep == 1 else truth.ceiling
@@ -90,8 +91,8 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
     )
     nan = float("nan")
     return {
-        "testbed": truth.testbed, "driver": truth.driver, "limiter": truth.limiter,
-        "n_streams": n, "limit_percent": limit, "rep": rep, "status": "measured",
+        "testbed": truth.testbed, "implementation": truth.implementation, "limiter": truth.limiter,
+        "n_threads": n, "limit_percent": limit, "rep": rep, "status": "measured",
         "reason": None, "remedy": None,
         "limiter_kind": "cgroup v1" if truth.limiter == "cgroup" else "cpulimit",
         "offered_percent": float(n * limit), "sender_cpu_percent": sender,
@@ -102,7 +103,7 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
         "sent_bits_per_s": rate, "bits_per_s": rate, "kernel_bits_per_s": rate * truth.kernel,
         "retransmits": 0, "held_share": held_share, "limiter_missed": missed,
         "saturated": saturated, "flags": truth.flags, "n_intervals": 9,
-        "driver_version": "3.12" if truth.driver == "iperf3" else "0123abc",
+        "driver_version": "3.12" if truth.implementation == "iperf3" else "0123abc",
         "process_pairs": n,
         "congestion_control": "cubic",
     }  # fmt: skip
@@ -113,7 +114,7 @@ def facts_of(study: Study) -> dict[str, Any]:
         **section_of(study.truths, study.repetitions),
         "limiters": list(dict.fromkeys(truth.limiter for truth in study.truths)) or ["cgroup"],
         "limit_percent": list(study.limits),
-        "message_bytes": 131072,
+        "msg_bytes": 131072,
         **study.section,
     }
     return compute_facts(

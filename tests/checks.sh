@@ -8,6 +8,7 @@ export PATH="$PWD/.venv/bin:$PATH:/usr/sbin:/sbin" PYTHONPATH=workflow
 
 readonly ALL=(ruff ruff_format mypy snakefmt clang_format clang_tidy shellcheck build_gcc
     build_clang unit workflow programs measured)
+readonly QUICK=(ruff ruff_format mypy snakefmt shellcheck unit_fast) # in a minute, without traffic
 
 # check NAME: what the check consists of; 2 where there is none of that name
 check() {
@@ -21,12 +22,13 @@ check() {
     shellcheck) shellcheck run .ci/run tests/checks.sh ;;
     build_gcc) python -m tools.c_checks compile --compiler gcc ;;
     build_clang) python -m tools.c_checks compile --compiler clang ;;
-    unit) on_all_cpus loadscope tests/unit tests/report ;;
+    unit) on_all_cpus loadscope tests/unit tests/tools tests/report ;;
+    unit_fast) on_all_cpus loadscope tests/unit tests/tools -m "not slow" ;;
     workflow) on_all_cpus loadscope tests/workflow ;;
     programs) on_all_cpus worksteal tests/c ;;
     measured) python -m pytest tests/measured ;; # alone: they wait for things to happen in time
     *)
-        echo "no such check; there are: ${ALL[*]}"
+        echo "no such check; there are: ${ALL[*]}; unit_fast; and quick, which is ${QUICK[*]}"
         return 2
         ;;
     esac
@@ -41,7 +43,9 @@ summary=()
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-for name in "${@:-"${ALL[@]}"}"; do
+names=("${@:-"${ALL[@]}"}")
+if [[ ${names[*]} == quick ]]; then names=("${QUICK[@]}"); fi
+for name in "${names[@]}"; do
     printf '== %s\n' "$name"
     start=$SECONDS
     verdict=ok

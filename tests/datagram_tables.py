@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from driven_inputs import STATISTICS, published, section_of
+from study_inputs import STATISTICS, published, section_of
 
+from copycost.studies.datagrams.columns import DATAGRAMS
 from copycost.studies.datagrams.facts import compute_facts
-from copycost.studies.datagrams.table import COLUMNS
 
 SIZES = (64, 1472, 8192, 65507)
 
@@ -19,8 +19,8 @@ class Truth:
     """What a sender and a receiver do on one testbed."""
 
     testbed: str = "veth_udp"
-    driver: str = "iperf3"
-    n_streams: int = 1
+    implementation: str = "iperf3"
+    n_threads: int = 1
     fixed_ns: float = 1500.0
     ns_per_byte: float = 0.1
     # cost at the third size, in units of what the two terms say
@@ -64,17 +64,17 @@ def table_of(study: Study) -> pd.DataFrame:
     ]
     for status, reason, remedy in study.lost:
         for size in study.sizes:
-            row = dict.fromkeys(COLUMNS, float("nan"))
+            row = dict.fromkeys(DATAGRAMS.names, float("nan"))
             row.update(
-                testbed="veth_udp", driver="iperf3", datagram_bytes=size, n_streams=1, rep=9,
+                testbed="veth_udp", implementation="iperf3", msg_bytes=size, n_threads=1, rep=9,
                 status=status, reason=reason, remedy=remedy, flags="",
             )  # fmt: skip
             rows.append(row)
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(DATAGRAMS.names))
 
 
 def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[str, Any]:
-    n, nan = truth.n_streams, float("nan")
+    n, nan = truth.n_threads, float("nan")
     bump = truth.bump if size == SIZES[2] else 1.0
     sender_ns, receiver_ns = (
         bump * (fixed + truth.ns_per_byte * size) * (1 + rng.normal(0, truth.noise))
@@ -88,8 +88,9 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
     memory = round(lost * truth.in_socket_memory)
     driver_lost = -3 if truth.negative else lost - round(sent * truth.driver_misses)
     row = {
-        "testbed": truth.testbed, "driver": truth.driver, "datagram_bytes": size, "n_streams": n,
-        "rep": rep, "status": "measured", "reason": None, "remedy": None,
+        "testbed": truth.testbed, "implementation": truth.implementation,
+        "msg_bytes": size, "n_threads": n, "rep": rep,
+        "status": "measured", "reason": None, "remedy": None,
         "sent_bits_per_s": sent_per_s * size * 8, "bits_per_s": received_per_s * size * 8,
         "sent_per_s": sent_per_s, "received_per_s": received_per_s,
         "sender_cpu_percent": 95.0 * n, "receiver_cpu_percent": received_per_s * receiver_ns / 1e7,
@@ -103,7 +104,7 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
         "driver_lost": driver_lost if truth.driver_knows else nan,
         "driver_out_of_order": truth.out_of_order, "kernel_sent": sent, "kernel_lost": lost,
         "flags": truth.flags, "process_pairs": n,
-        "driver_version": "3.12" if truth.driver == "iperf3" else "0123abc",
+        "driver_version": "3.12" if truth.implementation == "iperf3" else "0123abc",
     }  # fmt: skip
     if not truth.counted:
         row.update({key: nan for key in row if key.startswith(("lost", "kernel"))})
@@ -114,6 +115,6 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
 def facts_of(study: Study) -> dict[str, Any]:
     section = {
         **section_of(study.truths, study.repetitions),
-        "datagram_bytes": list(study.sizes),
+        "msg_bytes": list(study.sizes),
     }
     return compute_facts(table_of(study), section, STATISTICS, published("udp"), study.profile)

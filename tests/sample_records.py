@@ -71,7 +71,7 @@ def _perf_side() -> dict[str, Any]:
     }
 
 
-def _sender(implementation: str) -> dict[str, Any]:
+def _sender(implementation: str, msg_bytes: int) -> dict[str, Any]:
     calls = {
         "messages": 20_000,
         "send_calls": 20_000,
@@ -84,7 +84,8 @@ def _sender(implementation: str) -> dict[str, Any]:
         "slot_waits": 0,
         "datagrams": 0,
     }
-    in_window = {"bytes": 1_310_720_000, "first_half_bytes": 655_360_000, **calls}
+    n_bytes = 20_000 * msg_bytes
+    in_window = {"bytes": n_bytes, "first_half_bytes": n_bytes // 2, **calls}
     zero_copy = None
     if implementation == "zero_copy":
         zero_copy = {
@@ -108,7 +109,7 @@ def _sender(implementation: str) -> dict[str, Any]:
         "ring": {"bytes": 65_672, "messages": 1, "fresh": False},
         "window": _window(),
         "in_window": in_window,
-        "total": {"bytes": 1_600_000_000, **calls, "messages": 24_000},
+        "total": {"bytes": 24_000 * msg_bytes, **calls, "messages": 24_000},
         "zero_copy": zero_copy,
         "round_trip": None,
         "service_time": {
@@ -121,11 +122,12 @@ def _sender(implementation: str) -> dict[str, Any]:
         },
         "process": _process(),
         "tcp": {"retransmits": 0},
-        "threads": [{"messages": 20_000, "bytes": 1_310_720_000, "cpu_start": 0, "cpu_end": 0}],
+        "threads": [{"messages": 20_000, "bytes": n_bytes, "cpu_start": 0, "cpu_end": 0}],
     }
 
 
-def _receiver() -> dict[str, Any]:
+def _receiver(msg_bytes: int) -> dict[str, Any]:
+    n_bytes = 1_310_000_000 * msg_bytes // 65536  # the windows differ at their edges
     return {
         "schema_version": 1,
         "program": "receiver",
@@ -135,15 +137,15 @@ def _receiver() -> dict[str, Any]:
         "effective": _effective(),
         "window": _window(),
         "in_window": {
-            "bytes": 1_310_000_000,
-            "first_half_bytes": 655_000_000,
+            "bytes": n_bytes,
+            "first_half_bytes": n_bytes // 2,
             "recv_calls": 10_000,
             "eintr_count": 0,
             "mapped_bytes": 0,
             "datagrams": 0,
         },
         "total": {
-            "bytes": 1_600_000_000,
+            "bytes": 24_000 * msg_bytes,
             "recv_calls": 12_500,
             "eintr_count": 0,
             "mapped_bytes": 0,
@@ -152,12 +154,12 @@ def _receiver() -> dict[str, Any]:
         "verify": None,
         "process": _process(),
         "tcp": {"retransmits": 0},
-        "threads": [{"bytes": 1_310_000_000, "cpu_start": 1, "cpu_end": 1}],
+        "threads": [{"bytes": n_bytes, "cpu_start": 1, "cpu_end": 1}],
     }
 
 
-def _driver(implementation: str) -> dict[str, Any]:
-    sides = {"sender": _sender(implementation), "receiver": _receiver()}
+def _driver(implementation: str, msg_bytes: int) -> dict[str, Any]:
+    sides = {"sender": _sender(implementation, msg_bytes), "receiver": _receiver(msg_bytes)}
     return {"name": "programs", **sides, "sink": None}
 
 
@@ -272,7 +274,7 @@ def sample_record(
         }
         if measured
         else None,
-        "driver": _driver(implementation) if measured else None,
+        "driver": _driver(implementation, msg_bytes) if measured else None,
         "window": {"start_ns": 1_200_000_000, "end_ns": 2_200_000_000} if measured else None,
         "observed": _observed() if measured else {},
         "undisturbed": None,

@@ -72,6 +72,11 @@ def _vary(like: Record, cell: Cell, rng: random.Random) -> Record:
     driver = record["driver"] or {}
     for side in (driver.get("sender"), driver.get("receiver")):
         if side is not None:
-            for name in ("bytes", "first_half_bytes"):
-                side["in_window"][name] = int(side["in_window"][name] * factor)
+            for part in ("in_window", "total"):
+                counts = side[part]
+                for name in counts.keys() & {"bytes", "first_half_bytes"}:
+                    counts[name] = int(counts[name] * factor)
+                if "messages" in counts:
+                    counts["messages"] = counts["bytes"] // cell.msg_bytes
+            side["threads"] = [side["threads"][0] | {"bytes": side["in_window"]["bytes"]}]
     return record

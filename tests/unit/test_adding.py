@@ -1,9 +1,6 @@
 """The steps of CONTRIBUTING.md that need no compiler; tests/c/test_added.py has the others."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 from analysed import facts_of, text_of
 from synthetic import Run
 
@@ -12,9 +9,6 @@ from copycost.analysis.expectations import EXPECTATIONS, Expectation
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.quantities import ONE
 from copycost.analysis.questions import unexpected
-from copycost.grid.capabilities import RECEIVERS
-
-SCHEMAS = Path(__file__).parents[2] / "workflow/schemas"
 
 
 def test_an_entry_is_all_that_an_expectation_takes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,17 +36,3 @@ def test_an_entry_is_all_that_an_expectation_takes(monkeypatch: pytest.MonkeyPat
     )
     assert (found["n_violated"], found["n_tested"]) == (4, 4)
     assert "One copy has ten times the throughput of two" in text_of(facts, "analysis")
-
-
-@pytest.mark.parametrize(
-    ("schema", "place"),
-    [
-        ("config", ("$defs", "receivers", "items", "enum")),
-        ("record", ("$defs", "receiver_kind", "enum")),
-    ],
-)
-def test_schemas_list_the_receivers_that_the_table_has(schema: str, place: tuple[str, ...]) -> None:
-    listed = yaml.safe_load((SCHEMAS / f"{schema}.schema.yaml").read_text())
-    for key in place:
-        listed = listed[key]
-    assert set(listed) == set(RECEIVERS)

@@ -1,6 +1,8 @@
 """The configuration: what is accepted, and how every problem is named."""
 
 import copy
+import subprocess
+import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -83,6 +85,39 @@ def test_a_saved_configuration_reads_back_the_same() -> None:
     saved = yaml.safe_load(yaml.safe_dump(config.as_dict()))
     assert Config.from_dict(saved) == config
     assert saved["measure"]["receive_buffer_bytes"] == "kernel"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "error"),
+    [
+        ("tcp_nodelay", "perhaps", ValueError),
+        ("repetitions", "three", ValueError),
+        ("repetitions", None, TypeError),
+        ("cpus", None, TypeError),
+    ],
+)
+def test_a_saved_configuration_of_another_version_is_not_taken(
+    key: str, value: object, error: type[Exception]
+) -> None:
+    saved = check().as_dict()
+    saved["measure"][key] = value
+    with pytest.raises(error):
+        Config.from_dict(saved)
+    del saved["measure"][key]
+    with pytest.raises(KeyError):
+        Config.from_dict(saved)
+
+
+def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> None:
+    code = "import copycost.measure.repetition, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT / "workflow",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not {"cattrs", "attrs", "jsonschema", "yaml", "pandas"} & set(done.stdout.split())
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ TIMEOUT_S = 900
 
 _TARGETS = {
     "all", "measure", "tables", "figures", "report", "profile", "cpu_budget", "datagrams",
+    "compare", "audit",
 }  # fmt: skip
 _NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "results", "*.egg-info", "node_modules")
 

@@ -6,7 +6,10 @@ from pathlib import Path
 from workflow.support import Checkout, new_checkout
 
 TABLE = "impl,size,threads,gbps\nA1,4096,1,10.5\nA2,4096,1,11.5\n"
-CLAIMS = "- one_copy has more throughput than two_copy\n"
+CLAIMS = """
+- claim: one copy is faster
+  compare: {metric: throughput, implementation: one_copy, with: two_copy, is: more}
+"""
 
 
 def audit(checkout: Checkout) -> str:

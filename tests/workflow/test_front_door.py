@@ -29,6 +29,37 @@ def test_arguments_reach_snakemake(tree: Tree, given: list[str], passed_on: str)
     assert f"-m snakemake {passed_on}" in tree.calls()
 
 
+ENABLED = "cpu_budget={enabled: true}"
+
+
+@pytest.mark.parametrize(
+    ("given", "passed_on"),
+    [
+        (["cpu_budget"], "cpu_budget"),
+        (["cpu_budget", "tables"], "cpu_budget tables"),
+        (["cpu_budget", "report"], f"cpu_budget report --config {ENABLED}"),
+        (["all", "cpu_budget", "-n"], f"all cpu_budget -n --config {ENABLED}"),
+        (
+            ["report", "cpu_budget", "profile"],
+            f"report cpu_budget profile --config {ENABLED} profile={{enabled: true}}",
+        ),
+        (
+            ["report", "cpu_budget", "--config", "udp={}", "-n"],
+            f"report cpu_budget --config {ENABLED} udp={{}} -n",
+        ),
+        (
+            ["report", "cpu_budget", "--config=udp={}"],
+            f"report cpu_budget --config {ENABLED} udp={{}}",
+        ),
+    ],
+)
+def test_a_study_named_beside_the_report_is_enabled(
+    tree: Tree, given: list[str], passed_on: str
+) -> None:
+    assert tree.run(*given).returncode == 0
+    assert tree.calls()[0] == f"-m snakemake --cores 1 {passed_on}"
+
+
 @pytest.mark.parametrize(
     ("given", "found"),
     [

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -118,6 +119,7 @@ def test_other_statistics_measure_nothing_again(checkout: Checkout) -> None:
 
 EDITS = [
     ("workflow/copycost/figures/service_time.py", {"plot_figure", "render_report"}),
+    ("workflow/schemas/record.schema.yaml", {"collect_results"}),
     ("workflow/copycost/stats/ratios.py", {"compare_cells", "compute_facts", "render_report"}),
     ("workflow/copycost/records/derive.py", {"collect_results", "summarise_cells"}),
     ("workflow/scripts/plot_figure.py", {"plot_figure", "render_report"}),
@@ -132,7 +134,7 @@ def test_edited_code_behind_the_records_measures_nothing_again(
     planned = checkout.planned()
     assert rules <= planned.keys()
     assert planned.keys().isdisjoint({"run_cell", "build_sender", "collect_host"})
-    if "figures" in name:
+    if "copycost/figures" in name:
         assert planned["plot_figure"] == 1, "an edited figure is drawn alone"
 
 
@@ -142,8 +144,21 @@ def test_an_edited_template_writes_the_report_again_and_no_more(checkout: Checko
     assert checkout.planned() == {"write_report": 1, "render_report": 1}
 
 
+def test_another_typesetter_typesets_again_and_does_no_more(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout.snakemake("--cores", "1", "compare")
+    assert checkout.planned("all", "compare") == {}
+    quarto = tmp_path / "tools" / "quarto"
+    quarto.parent.mkdir()
+    quarto.write_text("#!/bin/sh\necho 1.9.38\n")
+    quarto.chmod(0o755)
+    monkeypatch.setenv("PATH", str(quarto.parent), prepend=os.pathsep)
+    assert checkout.planned("all", "compare") == {"render_report": 1, "render_comparison": 1}
+
+
 def test_edited_measuring_code_measures_everything_again(checkout: Checkout) -> None:
-    checkout.append("workflow/copycost/measure/placement.py", "# edited\n")
+    checkout.append("workflow/copycost/measure/repetition.py", "# edited\n")
     assert checkout.planned()["run_cell"] == ALL
 
 
@@ -165,13 +180,25 @@ def test_another_host_measures_everything_again_and_says_why(
     assert "every cell is measured again" in said
 
 
-def test_a_description_of_another_host_is_replaced(checkout: Checkout) -> None:
+def test_results_of_another_host_without_snakemake_s_notes_are_never_mixed_with_ours(
+    checkout: Checkout,
+) -> None:
     path = checkout.path / "results" / "host.json"
-    right = path.read_text()
-    path.write_text(right.replace('"kernel_release": "', '"kernel_release": "5.10.0-test-'))
-    done = checkout.snakemake("--cores", "1", "results/host.json")
-    assert "(kernel_release was 5.10.0-test-" in done.stderr
-    assert path.read_text() == right
+    other = path.read_text().replace('"kernel_release": "', '"kernel_release": "5.10.0-test-')
+    made = path.stat()
+    path.write_text(other)
+    os.utime(path, ns=(made.st_atime_ns, made.st_mtime_ns))  # as an archive keeps it
+    shutil.rmtree(checkout.path / ".snakemake")
+    for done in (checkout.dry(), checkout.snakemake("--cores", "1")):
+        assert "(kernel_release was 5.10.0-test-" in done.stderr
+        assert "they stay as they are" in done.stderr
+    next((checkout.path / "results" / "raw").rglob("*.json")).unlink()
+    done = checkout.snakemake("--cores", "1", "measure", check=False)
+    assert done.returncode != 0
+    assert "; remove results/host.json so that this host is measured alone" in done.stderr
+    assert path.read_text() == other
+    path.unlink()
+    assert checkout.planned()["run_cell"] == ALL
 
 
 def test_a_failed_repetition_is_measured_again_when_asked_for(checkout: Checkout) -> None:

@@ -4,13 +4,16 @@
 #   snakemake --cores 1 audit --config dataset=FILE.csv             any table; also: mapping, claims
 from copycost.config.audit_files import audit_files
 from copycost.report.files import report_files
+from copycost.report.typesetter import find_typesetter
 
 AUDITED = audit_files(config, Path("data", "published"))
-
 
 PUBLISHED_FIGURES = [
     f"results/published/{name}.svg" for name in ["throughput", "cost_per_byte"]
 ]
+
+# Another typesetter, or another version of it, makes another report.
+TYPESETTER = find_typesetter().as_params()
 
 
 rule audit_dataset:
@@ -18,6 +21,7 @@ rule audit_dataset:
         unpack(lambda wildcards: AUDITED[wildcards.dataset].as_inputs()),
         templates=report_files(workflow.basedir, "**/*.j2"),
         style=report_files(workflow.basedir, "embedded/*"),
+        styles=report_files(workflow.basedir, "*.css"),
     output:
         html="results/audit/{dataset}/report.html",
         pdf="results/audit/{dataset}/report.pdf",
@@ -26,6 +30,8 @@ rule audit_dataset:
         "results/logs/audit/{dataset}.log",
     wildcard_constraints:
         dataset="|".join(map(re.escape, AUDITED)),
+    params:
+        typesetter=TYPESETTER,
     message:
         "Audit {wildcards.dataset}"
     script:
@@ -55,11 +61,14 @@ rule render_comparison:
         figures=rules.compare_published.output.figures,
         templates=report_files(workflow.basedir, "**/*.j2"),
         style=report_files(workflow.basedir, "embedded/*"),
+        styles=report_files(workflow.basedir, "*.css"),
     output:
         html="results/published/report.html",
         pdf="results/published/report.pdf",
     log:
         "results/logs/published/render.log",
+    params:
+        typesetter=TYPESETTER,
     message:
         "Typeset the comparison with published runs"
     script:

@@ -1,14 +1,10 @@
-# What bitrate a CPU budget buys. A chapter of the report where it is enabled or was measured.
+# What bitrate a CPU budget buys. A chapter of the report where it is enabled.
 #
 #   snakemake --cores 1 cpu_budget
 from copycost.config import cpu_budget as budget
 
 BUDGET_RECORDS = [cell.path for cell in CONFIG.cpu_budget.cells()]
-BUDGET_FIGURES = [f"results/figures/cpu_budget/{name}" for name in budget.FIGURES]
-
-if entry.is_chapter(CONFIG, "cpu_budget"):
-    REPORT_CHAPTERS["cpu_budget"] = "results/cpu_budget/facts.json"
-    REPORT_FIGURES += BUDGET_FIGURES
+BUDGET = chapters.cpu_budget_chapter(CONFIG)
 
 
 rule run_budget:
@@ -49,9 +45,9 @@ rule compute_budget_facts:
         host="results/host.json",
         published="data/published/cpu-overhead-tcp.csv",
         # function shares, where they were measured too, say what more streams cost
-        profile=REPORT_CHAPTERS.get("profile", []),
+        profile=PROFILE_FACTS,
     output:
-        facts="results/cpu_budget/facts.json",
+        facts=BUDGET.facts,
     log:
         "results/logs/cpu_budget/facts.log",
     params:
@@ -82,5 +78,5 @@ rule draw_budget:
 rule cpu_budget:
     input:
         facts=rules.compute_budget_facts.output.facts,
-        figures=[f"{figure}.svg" for figure in BUDGET_FIGURES],
+        figures=[f"{figure}.svg" for figure in BUDGET.figures],
         records=BUDGET_RECORDS,

@@ -1,15 +1,10 @@
-# UDP datagrams: bitrate, loss and its causes, cost. A chapter of the report where it is enabled or
-# was measured.
+# UDP datagrams: bitrate, loss and its causes, cost. A chapter of the report where it is enabled.
 #
 #   snakemake --cores 1 datagrams
 from copycost.config import datagrams as udp_section
 
 DATAGRAM_RECORDS = [cell.path for cell in CONFIG.datagrams.cells()]
-DATAGRAM_FIGURES = [f"results/figures/datagrams/{name}" for name in udp_section.FIGURES]
-
-if entry.is_chapter(CONFIG, "datagrams"):
-    REPORT_CHAPTERS["datagrams"] = "results/datagrams/facts.json"
-    REPORT_FIGURES += DATAGRAM_FIGURES
+DATAGRAMS = chapters.datagrams_chapter(CONFIG)
 
 
 rule run_datagrams:
@@ -21,7 +16,10 @@ rule run_datagrams:
         record=record_pattern(udp_section.STUDY),
     log:
         f"results/logs/run_datagrams/{pattern_of(udp_section.STUDY)}.log",
-    priority: lambda wildcards: cell_priority(Cell.from_words(udp_section.STUDY, **wildcards), ORDER_SEED)
+    priority:
+        lambda wildcards: cell_priority(
+            Cell.from_words(udp_section.STUDY, **wildcards), ORDER_SEED
+        )
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
@@ -48,9 +46,9 @@ rule compute_datagram_facts:
     input:
         table=rules.collect_datagrams.output.table,
         published="data/published/cpu-overhead-udp.csv",
-        profile=REPORT_CHAPTERS.get("profile", []),
+        profile=PROFILE_FACTS,
     output:
-        facts="results/datagrams/facts.json",
+        facts=DATAGRAMS.facts,
     log:
         "results/logs/datagrams/facts.log",
     params:
@@ -81,5 +79,5 @@ rule draw_datagrams:
 rule datagrams:
     input:
         facts=rules.compute_datagram_facts.output.facts,
-        figures=[f"{figure}.svg" for figure in DATAGRAM_FIGURES],
+        figures=[f"{figure}.svg" for figure in DATAGRAMS.figures],
         records=DATAGRAM_RECORDS,

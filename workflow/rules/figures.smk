@@ -18,16 +18,15 @@ OVERVIEW_FIGURES = [
     if asked_for
 ]
 
-# All figures of the report, without suffix. A further study appends its own, and the facts of its
-# chapter: copycost.report.context.CHAPTERS says how they are found.
+# All figures of the report, without suffix.
 REPORT_FIGURES = [
     *expand(
         "results/figures/{condition}/{figure}", condition=CONDITIONS, figure=FIGURES
     ),
     *RANKINGS,
     *OVERVIEW_FIGURES,
+    *[figure for chapter in CHAPTERS for figure in chapter.figures],
 ]
-REPORT_CHAPTERS = {}
 
 
 # One job draws a figure of all conditions: loading what draws takes as long as drawing.
@@ -37,7 +36,9 @@ rule plot_figure:
         summary="results/tables/summary.csv",
         ratios="results/tables/ratios.csv",
         # which the script imports by its name alone: an edited figure is drawn alone
-        figure="workflow/copycost/figures/{figure}.py",
+        figure=lambda wildcards: code_of(
+            f"workflow/copycost/figures/{wildcards.figure}.py"
+        ),
     output:
         svg=[f"results/figures/{name}/{{figure}}.svg" for name in CONDITIONS],
         png=[f"results/figures/{name}/{{figure}}.png" for name in CONDITIONS],

@@ -8,7 +8,7 @@ rule collect_host:
         "results/logs/host.log",
     params:
         # Another kernel, processor or limit is another host: collect again, measure again.
-        identity=HOST_IDENTITY,
+        identity=lambda wildcards: host_identity(),
     message:
         "Collect what this host is and what can be counted on it"
     script:

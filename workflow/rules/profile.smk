@@ -1,29 +1,18 @@
 # Function chains: which functions the CPU time goes to. Records of their own, since sampling
-# disturbs; a chapter of the report where it is enabled or was measured.
+# disturbs; a chapter of the report where it is enabled.
 #
 #   snakemake --cores 1 profile
-
-from copycost.studies.profile.grid import STUDY, cell_keys, profile_cells
-from copycost.studies.profile.names import figure_names
+from copycost.studies.profile.grid import STUDY, profile_cells
 from copycost.studies.profile.table_columns import SHARE_TABLES
 
-# The studies whose drivers are profiled as they drive them, to say where their CPU time goes.
-EXPLAINED = [
-    study for study in ("cpu_budget", "datagrams") if getattr(CONFIG, study).enabled
-]
-PROFILE_CELLS = profile_cells(CONFIG, EXPLAINED)
+PROFILE = chapters.profile_chapter(CONFIG)
+# For rules that use function shares: nothing where the configuration does not ask for them.
+PROFILE_FACTS = PROFILE.facts if CONFIG.profile.enabled else []
+PROFILE_CELLS = profile_cells(CONFIG, chapters.explained_studies(CONFIG))
 PROFILE_RECORDS = [cell.path for cell in PROFILE_CELLS]
 PROFILE_PATTERN = pattern_of(STUDY)
-PROFILE_FIGURES = [
-    f"results/figures/profile/{name}"
-    for name in figure_names(cell_keys(CONFIG, EXPLAINED), CONFIG.profile.differences)
-]
 # What of the section decides what the records are made into; not how they are made.
 PROFILE_SECTION = CONFIG.as_dict()["profile"]
-
-if entry.is_chapter(CONFIG, "profile"):
-    REPORT_CHAPTERS["profile"] = "results/profile/facts.json"
-    REPORT_FIGURES += PROFILE_FIGURES
 
 
 rule profile_cell:
@@ -57,7 +46,7 @@ rule collect_profile:
         lists=sorted(str(path) for path in Path("data", "functions").glob("*.yaml")),
         published="data/published/function-shares.csv",
     output:
-        facts="results/profile/facts.json",
+        facts=PROFILE.facts,
         tables=[f"results/tables/{name}.csv" for name in SHARE_TABLES],
     log:
         "results/logs/profile/collect.log",
@@ -76,10 +65,9 @@ rule draw_profile:
         folded=rules.collect_profile.input.folded,
         lists=rules.collect_profile.input.lists,
         published="data/published/function-shares.csv",
-        script_of_graphs="workflow/copycost/studies/profile/flame.js",
     output:
-        figures=[f"{figure}.svg" for figure in PROFILE_FIGURES],
-        tables=[f"{figure}.csv" for figure in PROFILE_FIGURES],
+        figures=[f"{figure}.svg" for figure in PROFILE.figures],
+        tables=[f"{figure}.csv" for figure in PROFILE.figures],
     log:
         "results/logs/profile/draw.log",
     params:

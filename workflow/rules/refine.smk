@@ -1,7 +1,7 @@
 # A second pass: sizes around crossovers that the first one leaves open. Only where the configuration
 # asks for it; else the records are those of the grid, and none of this is wanted.
-RECORDS = entry.with_added_records(GRID.paths(), checkpoints, CONFIG)
-STREAM_RECORDS = entry.with_added_records(GRID.paths("streams"), checkpoints, CONFIG)
+RECORDS = with_added_records(GRID.paths(), checkpoints, CONFIG)
+STREAM_RECORDS = with_added_records(GRID.paths("streams"), checkpoints, CONFIG)
 ADDED = [f"{ADDED_PATH}"] if CONFIG.refine.enabled else []
 
 

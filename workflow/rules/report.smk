@@ -1,8 +1,6 @@
 # From facts, tables and figures to the report. What it shows lies in its own folder, so that
 # results/report can be moved, archived and typeset again anywhere.
 from copycost.grid.capabilities import split_implementation
-from copycost.report.files import report_files
-from copycost.report.typesetter import find_typesetter
 
 # The strategies that the report describes: those that it compares, by their sources.
 DESCRIBED = sorted(
@@ -23,7 +21,7 @@ rule write_report:
         published_figures=PUBLISHED_FIGURES,
         figures=[f"{figure}.svg" for figure in REPORT_FIGURES],
         figure_tables=[f"{figure}.csv" for figure in REPORT_FIGURES],
-        chapters=list(REPORT_CHAPTERS.values()),
+        chapters=[chapter.facts for chapter in CHAPTERS],
         templates=report_files(workflow.basedir, "**/*.j2"),
         strategies=DESCRIBED,
         strategy_table="report/strategies.yaml",
@@ -36,7 +34,7 @@ rule write_report:
         "results/logs/report/write.log",
     params:
         title=CONFIG.report.title,
-        chapters=list(REPORT_CHAPTERS),
+        chapters=[chapter.name for chapter in CHAPTERS],
     message:
         "Write the report"
     script:
@@ -53,8 +51,7 @@ rule render_report:
     log:
         "results/logs/report/render.log",
     params:
-        # Another typesetter, or another version of it, makes another report.
-        typesetter=find_typesetter().as_params(),
+        typesetter=TYPESETTER,
     message:
         "Typeset the report"
     script:

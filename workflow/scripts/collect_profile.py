@@ -3,21 +3,24 @@
 import json
 from pathlib import Path
 
-from copycost.analysis.tables import write_table
 from copycost.config.profile import Profile
+from copycost.config.structure import from_plain
+from copycost.records.table import write_table
 from copycost.snakefile.logs import log_to_file
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.profile.columns import SHARES
 from copycost.studies.profile.facts import load_lists, profile_facts
 from copycost.studies.profile.tables import read_repetitions, share_table
 
 log_to_file(snakemake.log[0])
 data = Path("data")
 settings = StatisticsSettings(**snakemake.params.statistics)
-profile = Profile.from_dict(snakemake.params.profile)
+profile = from_plain(snakemake.params.profile, Profile)
 lists = load_lists(data / "functions", data / "published")
 repetitions = read_repetitions(map(Path, snakemake.input.records), lists)
 for path in map(Path, snakemake.output.tables):
-    write_table(share_table(path.stem, repetitions, lists, settings), path)
+    table = share_table(path.stem, repetitions, lists, settings)
+    write_table(table, path, None, SHARES[path.stem])
 facts = profile_facts(repetitions, profile, lists, data, settings)
 text = json.dumps(facts, indent=1, allow_nan=False) + "\n"
 Path(snakemake.output.facts).write_text(text, encoding="utf-8")

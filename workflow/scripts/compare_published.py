@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from copycost.audit.compare import compare_published
+from copycost.audit.published_chapter import compare_published
 from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])

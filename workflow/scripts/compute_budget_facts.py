@@ -5,14 +5,16 @@ from pathlib import Path
 
 import pandas as pd
 
+from copycost.records.table import read_table
 from copycost.snakefile.logs import log_to_file
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.cpu_budget.facts import compute_facts
 
 log_to_file(snakemake.log[0])
 profile = snakemake.input.profile
 facts = compute_facts(
-    pd.read_csv(snakemake.input.table),
+    read_table(Path(snakemake.input.table), CPU_BUDGET),
     json.loads(Path(snakemake.input.host).read_text(encoding="utf-8")),
     snakemake.params.section,
     StatisticsSettings(**snakemake.params.statistics),

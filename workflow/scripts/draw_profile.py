@@ -3,13 +3,14 @@
 from pathlib import Path
 
 from copycost.config.profile import Profile
+from copycost.config.structure import from_plain
 from copycost.snakefile.logs import log_to_file
 from copycost.studies.profile.facts import load_lists
 from copycost.studies.profile.plots import draw_all
 from copycost.studies.profile.tables import read_repetitions
 
 log_to_file(snakemake.log[0])
-profile = Profile.from_dict(snakemake.params.profile)
+profile = from_plain(snakemake.params.profile, Profile)
 lists = load_lists(Path("data/functions"), Path("data/published"))
 draw_all(
     read_repetitions(map(Path, snakemake.input.records), lists),

@@ -15,6 +15,8 @@ from golden.scenarios import SCENARIOS
 
 from copycost.analysis.json_values import Facts
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = Path(__file__).parents[2] / "golden" / "analysis"
 UPDATE = os.environ.get("COPYCOST_UPDATE_GOLDEN") == "1"
 

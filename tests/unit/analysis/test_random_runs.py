@@ -19,6 +19,8 @@ from copycost.figures.names import FIGURES
 from copycost.report.markdown import slug
 from copycost.wording.filters import NBSP
 
+pytestmark = pytest.mark.slow
+
 N_RUNS = 45
 N_ALL_RUNS = int(os.environ.get("COPYCOST_RANDOM_RUNS", "100"))
 BATCH = 11

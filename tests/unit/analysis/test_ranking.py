@@ -51,6 +51,7 @@ def test_one_round_tells_no_places_apart() -> None:
     } == {(1, 3)}
 
 
+@pytest.mark.slow
 def test_twelve_without_a_difference_are_hardly_ever_told_apart() -> None:
     names = tuple(f"way_{letter}" for letter in "abcdefghijk")
     told = 0

@@ -10,8 +10,10 @@ from synthetic import Run, make_cells
 from copycost.analysis.compare import RATIO_COLUMNS, compare, compared_pairs
 from copycost.analysis.log_values import LogCube
 from copycost.analysis.metrics import COMPARED, SUMMARISED, THROUGHPUT, choose_cost_metric
+from copycost.analysis.quality_table import quality_table
 from copycost.analysis.summary import summarise
 from copycost.analysis.tables import read_table, write_table
+from copycost.errors import DataError
 from copycost.stats.settings import StatisticsSettings
 
 SETTINGS = StatisticsSettings()
@@ -118,6 +120,39 @@ def test_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(
         read_table(tmp_path / "summary.csv"), summary, check_dtype=False, check_exact=True
     )
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        RUN,
+        Run(implementations=("two_copy",)),  # nothing to compare
+        Run(failed=lambda *_: True),
+        Run(counters=True, repetitions=1),
+    ],
+)
+def test_what_is_made_is_as_it_is_defined(run: Run, tmp_path: Path) -> None:
+    cells = make_cells(run)
+    made = {
+        "summary": summarise(cells, SETTINGS),
+        "ratios": compare(cells, SETTINGS),
+        "quality": quality_table(cells),
+    }
+    for name, table in made.items():
+        write_table(table, tmp_path / f"{name}.csv")
+        assert len(read_table(tmp_path / f"{name}.csv")) == len(table)
+
+
+def test_what_breaks_a_rule_is_neither_written_nor_read(tmp_path: Path) -> None:
+    ratios = compare(make_cells(RUN), SETTINGS)
+    path = tmp_path / "ratios.csv"
+    write_table(ratios, path)
+    broken = ratios.assign(verdict=ratios["verdict"].replace("faster", "better"))
+    with pytest.raises(DataError, match=r"verdict is 'better', must be one of faster, .*, for con"):
+        write_table(broken, path)
+    path.write_text(path.read_text().replace(",faster", ",better"))
+    with pytest.raises(DataError, match=r"ratios\.csv: verdict is 'better'"):
+        read_table(path)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,14 @@ from copycost.audit.dataset import Dataset
 from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import Finding, check_plausibility
 from copycost.audit.reader import read_dataset
+from copycost.audit.templates import audit_environment
+from copycost.records.columns import COLUMNS
+from copycost.records.table import write_table
 
 SIZES = (1024, 4096, 16384, 65536, 262144)
 THREADS = (1, 2, 4, 8)
 DURATION_S = 5.0
+GUESSED = FileMapping()
 
 
 @dataclass(frozen=True)
@@ -63,11 +67,19 @@ def make_table(model: Model = Model()) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def read_frame(table: pd.DataFrame, folder: Path) -> Dataset:
+def read_frame(table: pd.DataFrame, folder: Path, mapping: FileMapping = GUESSED) -> Dataset:
     """Write a table as CSV and read it as a foreign one."""
     path = folder / "made.csv"
     table.to_csv(path, index=False)
-    return read_dataset(path, FileMapping())
+    return read_dataset(path, mapping)
+
+
+def write_cells(cells: pd.DataFrame, folder: Path) -> Path:
+    """Write cells of copycost as its own runs do; return the CSV file."""
+    cells = cells.reindex(columns=[column.name for column in COLUMNS])
+    cells = cells.astype({column.name: column.dtype for column in COLUMNS})
+    write_table(cells, folder / "cells.csv", folder / "cells.parquet")
+    return folder / "cells.csv"
 
 
 def findings_of(table: pd.DataFrame, folder: Path) -> list[Finding]:
@@ -79,3 +91,16 @@ def changed(column: str, change: Callable[[pd.DataFrame], object], **model: int)
     """Return a plausible table with one column made anew."""
     table = make_table(Model(**model))  # type: ignore[arg-type]
     return table.assign(**{column: change(table)})
+
+
+def sentences(template: str, message: object, argument: object) -> str:
+    """Return the words of a code, from one of the files of macros, on one line."""
+    module = audit_environment().get_template(f"_macros/audit_{template}.j2").module
+    return " ".join(str(getattr(module, str(message))(argument)).split())
+
+
+def finding_text(finding: Finding) -> str:
+    """Return what a finding is, what was found, and why that is no measurement."""
+    about = f"[{finding.kind}, {finding.sureness}, {' '.join(finding.quantities) or 'all'}]"
+    found = sentences("findings", finding.code, finding)
+    return f"{about} {found} {sentences('reasons', finding.code, finding)}"

@@ -10,6 +10,8 @@ from unit.audit.made import Model, make_table
 
 from copycost.__main__ import main
 
+pytestmark = pytest.mark.slow
+
 PUBLISHED = Path(__file__).parents[3] / "data" / "published"
 
 
@@ -22,7 +24,7 @@ def test_a_published_run_becomes_a_report_with_its_verdicts(
     audit = json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))
     assert [claim["verdict"] for claim in audit["claims"]].count("contradicted") == 4
     html = " ".join((tmp_path / "report.html").read_text(encoding="utf-8").split())
-    assert "Cycles are an exact function" in html
+    assert "An exact function of message size and threads gives the cycles" in html
     assert "Why is zero-copy not always the fastest?" in html
     check_pdf(tmp_path / "report.pdf")
 
@@ -70,7 +72,8 @@ def test_the_files_beside_a_table_are_taken(
 ) -> None:
     (tmp_path / "t.csv").write_text("wer;size;threads;gbps\nA1;64;1;2\nA2;64;1;3\n")
     (tmp_path / "t.mapping.yaml").write_text("columns: {wer: implementation}")
-    (tmp_path / "t.claims.yaml").write_text("- one_copy has 50 % more throughput than two_copy\n")
+    more = "{metric: throughput, implementation: one_copy, with: two_copy, is: more, percent: 50}"
+    (tmp_path / "t.claims.yaml").write_text(f"- {{claim: faster, compare: {more}}}\n")
     arguments = ["audit", str(tmp_path / "t.csv"), "--output", str(tmp_path / "out")]
     assert main([*arguments, "--formats", "html"]) == 0
     assert "claim 1, supported" in capsys.readouterr().out

@@ -9,8 +9,10 @@ from synthetic import Run
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import write_table
-from copycost.audit.compare import compare_published, render_comparison
+from copycost.audit.published_chapter import compare_published, render_comparison
 from copycost.studies.streams.facts import compute_facts, write_facts
+
+pytestmark = pytest.mark.slow
 
 PUBLISHED = Path(__file__).parents[3] / "data" / "published"
 OFFLOADS = ("veth", "veth_no_offload")

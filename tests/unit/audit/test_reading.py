@@ -4,9 +4,13 @@ import math
 from pathlib import Path
 
 import pytest
+from analysed import inputs_of
+from synthetic import Run
+from unit.audit.made import write_cells
 
 from copycost.audit.dataset import Dataset
-from copycost.audit.mapping import FileMapping, read_mapping
+from copycost.audit.mapping import FileMapping
+from copycost.audit.mapping_file import read_mapping
 from copycost.audit.reader import read_dataset
 from copycost.errors import ConfigError, CopycostError, DataError
 
@@ -83,7 +87,7 @@ def test_commas_between_thousands_are_no_decimal_commas(tmp_path: Path) -> None:
 def test_a_line_with_another_delimiter_is_read_as_it_is_meant(tmp_path: Path) -> None:
     found = read(f"{HEADER}A1,4096,1,10.5\nA2;4096;1;9.5\nA3,4096,1,8.5\n", tmp_path)
     assert list(found.table["throughput"]) == [10.5e9, 9.5e9, 8.5e9]
-    assert any("1 of 3 rows is parted by ';'" in note for note in found.notes)
+    assert (found.notes[0].code, found.notes[0].numbers["n_rows"]) == ("other_delimiter", 1)
 
 
 def test_units_may_stand_in_a_line_of_their_own(tmp_path: Path) -> None:
@@ -107,7 +111,7 @@ def test_rows_of_one_cell_are_repetitions(tmp_path: Path) -> None:
 def test_a_row_that_occurs_twice_counts_once(tmp_path: Path) -> None:
     found = read(f"{HEADER}A1,4096,1,10.5\nA1,4096,1,10.5\n", tmp_path)
     assert len(found.table) == 1
-    assert any("word for word" in note for note in found.notes)
+    assert "rows_repeated" in [note.code for note in found.notes]
 
 
 def test_a_byte_order_mark_and_comments_do_no_harm(tmp_path: Path) -> None:
@@ -168,9 +172,15 @@ def test_a_mapping_may_name_the_columns_of_a_file_without_header(tmp_path: Path)
         (f"{HEADER}A1,4096,1.5,1.5\n", "threads is 1.5"),
         (f"{HEADER}A1,,1,1.5\n", "message size is nothing"),
         (f"{HEADER},4096,1,1.5\n", "no implementation"),
+        (f"{HEADER}A1,4096,1,1e308\n", "line 2: '1e308' is no throughput"),
+        (f"{HEADER}A1,4096,1,1e400\n", "line 2: '1e400' is no throughput"),
+        (f"{HEADER}A1,4096,1,1e-400\n", "line 2: '1e-400' is no throughput"),
+        (f"{HEADER}A1,4096,1,{'7' * 5000}\n", "is no throughput that anybody measures"),
+        (f"{HEADER}A1,{'7' * 5000},1,2\n", "is no message size that anybody measures"),
         ("impl,size,size,gbps\nA1,1,1,1\n", "occurs twice"),
         ("size,threads,gbps\n4096,1,2\n", "no column tells the implementation"),
         ("impl,size,threads\nA1,4096,1\n", "no column holds anything that was measured"),
+        (f"{HEADER}A1,4096,1,{'x' * 200_000}\n", "line 2: has 200,010 characters"),
         (b"PK\x03\x04rest", "a zip archive or spreadsheet"),
         (b"\x7fELF\x02\x01\x01\x00\x00", "a program"),
         (b"abc\x00\x01def,ghi\n", "is binary"),
@@ -195,8 +205,15 @@ def test_what_is_no_table_is_refused_in_one_sentence(
         ("columns: {absent: cycles}", "the mapping names 'absent'"),
         ("columns: {throughput_gbps: {is: throughput, unit: parsec}}", "'parsec' is no unit"),
         ("colums: {}", "colums: unknown"),
-        ("[1, 2", "is not YAML"),
+        ("[1, 2", "not YAML"),
         ("- a list", "must be a mapping"),
+        ("columns: {impl: [a]}", "columns.impl: got ['a']"),
+        ("implementations: {A1: ''}", "implementations.A1: got ''"),
+        ("host: {cpus: many}", "host.cpus: got 'many'"),
+        ("header: 5", "header: got 5"),
+        ("delimiter: [a]", "delimiter: got ['a']"),
+        ("decimal: 3", "decimal: got 3"),
+        ("host: &it {cpu: *it}", "contains itself"),
     ],
 )
 def test_a_wrong_mapping_is_refused(mapping: str, said: str, tmp_path: Path) -> None:
@@ -208,3 +225,18 @@ def test_a_wrong_mapping_is_refused(mapping: str, said: str, tmp_path: Path) -> 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(CopycostError, match=r"absent\.csv"):
         read_dataset(tmp_path / "absent.csv", FileMapping())
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("rep", "9" * 30), ("throughput_bits_per_s", "1e200")]
+)
+def test_a_number_beyond_bounds_in_a_table_of_copycost_is_refused(
+    column: str, value: str, tmp_path: Path
+) -> None:
+    path = write_cells(inputs_of(Run(counters=False)).cells, tmp_path)
+    header, first, *rest = path.read_text(encoding="utf-8").splitlines()
+    cells = first.split(",")
+    cells[header.split(",").index(column)] = value
+    path.write_text("\n".join([header, ",".join(cells), *rest]), encoding="utf-8")
+    with pytest.raises(DataError, match=r"cells\.csv"):
+        read_dataset(path, FileMapping())

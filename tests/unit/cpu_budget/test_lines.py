@@ -8,10 +8,10 @@ import pytest
 from budgets import Study, Truth, facts_of, table_of
 
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.cpu_budget.lines import linear_range
 from copycost.studies.cpu_budget.plan import plan_for
 from copycost.studies.cpu_budget.points import points_of
-from copycost.studies.cpu_budget.table import COLUMNS
 
 SETTINGS = StatisticsSettings(0.95, 500, 1)
 
@@ -55,7 +55,7 @@ def test_two_points_are_no_line() -> None:
         (Truth(receiver_per_sender=1.45, ceiling=19.0), 4, "receiver"),
         (Truth(receiver_per_sender=0.98), 4, "both"),
         (Truth(ceiling=12.0, waiting=30.0), 4, "waiting"),
-        (Truth(n_streams=2, ceiling=30.0, waiting=20.0), 2, "host"),
+        (Truth(n_threads=2, ceiling=30.0, waiting=20.0), 2, "host"),
         (Truth(ceiling=12.0), 4, "unknown"),
     ],
 )
@@ -114,9 +114,9 @@ def test_a_plan_takes_no_more_than_a_stream_can_use() -> None:
 
 
 def test_the_plan_with_the_least_cpu_comes_first() -> None:
-    facts = facts_of(Study((Truth(), Truth(n_streams=2, gbps_per_percent=0.19))))
+    facts = facts_of(Study((Truth(), Truth(n_threads=2, gbps_per_percent=0.19))))
     first, second = plan_for(facts, 10e9, "loopback")
-    assert (first.n_streams, second.n_streams) == (1, 2)
+    assert (first.n_threads, second.n_threads) == (1, 2)
 
 
 def test_one_repetition_has_plans_without_intervals() -> None:
@@ -127,12 +127,12 @@ def test_one_repetition_has_plans_without_intervals() -> None:
 
 def test_clocks_that_differ_on_one_curve_are_not_hidden_by_the_others() -> None:
     alike = Truth(perf=0.999, receiver_perf=0.999)
-    apart = Truth(n_streams=2, perf=1.15, receiver_perf=0.75)
+    apart = Truth(n_threads=2, perf=1.15, receiver_perf=0.75)
     clocks = facts_of(Study((alike, replace(alike, testbed="veth"), apart)))["clocks"]
     for side, ratio in (("sender", 1.15), ("receiver", 0.75)):
         assert clocks[side]["differ"]
         assert clocks[side]["median_ratio"] == pytest.approx(ratio)
-        assert (clocks[side]["testbed"], clocks[side]["n_streams"]) == ("loopback", 2)
+        assert (clocks[side]["testbed"], clocks[side]["n_threads"]) == ("loopback", 2)
 
 
 def test_a_table_without_measurements_has_facts() -> None:
@@ -146,7 +146,7 @@ def test_a_table_without_measurements_has_facts() -> None:
 def test_points_of_a_table_from_disk_are_the_same() -> None:
     table = table_of(Study(repetitions=2))
     again = pd.read_csv(StringIO(table.to_csv(index=False)))
-    assert list(again.columns) == list(COLUMNS)
+    assert list(again.columns) == list(CPU_BUDGET.names)
     first, second = (points_of(rows, SETTINGS) for rows in (table, again))
     assert [p.bits_per_s for p in first] == [p.bits_per_s for p in second]
     assert [p.saturated for p in first] == [p.saturated for p in second]

@@ -23,6 +23,8 @@ from copycost.figures.tables import COLUMNS, Drawn, Tables
 from copycost.stats.medians import METHOD
 from copycost.wording.percent import NBSP
 
+pytestmark = pytest.mark.slow
+
 LINES = ("throughput", "service_time", "counters", "cost_per_byte", "copied_share")
 TWELVE = (*IMPLEMENTATIONS, *(f"further_{place}" for place in range(9)))
 

@@ -16,6 +16,8 @@ from copycost.figures.style import EDGE
 from copycost.figures.tables import Drawn, Tables, tables_of
 from copycost.wording.percent import NBSP
 
+pytestmark = pytest.mark.slow
+
 THIRTEEN = (
     "two_copy", "one_copy", "write_v", "uring_send", "uring_sendmsg", "zero_copy",
     "uring_zero_copy", "sendfile", "splice", "splice_gift", "sendmmsg_x16", "uring_send_x8", "mine",

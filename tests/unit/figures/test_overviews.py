@@ -20,6 +20,8 @@ from copycost.studies.round_trips.table import read_curves
 from copycost.studies.streams.overviews import draw_overviews, draw_rankings, read_facts
 from copycost.wording.percent import NBSP
 
+pytestmark = pytest.mark.slow
+
 RUN = Run(msg_bytes=(4096, 65536, 1048576), n_threads=(1, 2), udp=Udp())
 PACKAGE = Path(ranking.__file__).parents[1]
 

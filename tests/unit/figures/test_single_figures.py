@@ -21,6 +21,8 @@ from copycost.figures.output import draw
 from copycost.figures.tables import Drawn, tables_of
 from copycost.wording.percent import NBSP
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"sizes": [4096, 65536], "threads": [1]}
 
 

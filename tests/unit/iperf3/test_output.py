@@ -15,6 +15,7 @@ from copycost.drivers.iperf3.output import (
     within,
 )
 from copycost.errors import ParseError
+from tests.mutations import mutated_texts, mutated_trees
 
 DATA = Path(__file__).parents[2] / "data" / "iperf3"
 
@@ -106,3 +107,31 @@ def test_only_whole_intervals_of_the_window_count() -> None:
 def test_its_own_error_is_found() -> None:
     assert error_of(json.loads('{"error": "unable to connect to server"}')) is not None
     assert error_of(content("tcp_client")) is None
+
+
+@pytest.mark.parametrize("value", ["12", True, [], 10**400, -(10**25), {"a": 1}])
+def test_what_is_no_number_is_refused(value: object) -> None:
+    parsed = content("udp_client")
+    parsed["intervals"][0]["sum"]["bytes"] = value
+    with pytest.raises(ParseError, match=r"^client: found .*, expected a number of at most 64"):
+        intervals_of(parsed, "client")
+    parsed["end"]["sum"]["lost_percent"] = value
+    with pytest.raises(ParseError, match="expected a number"):
+        udp_totals(parsed)
+
+
+@pytest.mark.parametrize("name", ["tcp_client", "tcp_server", "udp_client", "udp_server"])
+def test_damaged_output_is_read_or_refused(name: str) -> None:
+    texts = [
+        *mutated_texts(text(name), 150, seed=1),
+        *map(json.dumps, mutated_trees(json.loads(text(name)), 150, seed=2)),
+    ]
+    refused = 0
+    for damaged in texts:
+        try:
+            parsed, _ = parse_json(damaged, name)
+            intervals_of(parsed, name)
+            udp_totals(parsed)
+        except ParseError:
+            refused += 1
+    assert 0 < refused < len(texts)

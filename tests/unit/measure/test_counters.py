@@ -10,7 +10,6 @@ from copycost.perf.counters import PerfSide, PerfStatus, join_counts, no_perf
 from copycost.perf.events import PERF_EVENTS
 from copycost.perf.output import parse_perf
 
-
 DATA = Path(__file__).parents[2] / "data" / "perf"
 
 

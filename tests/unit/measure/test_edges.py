@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from copycost.drivers.programs.judge import judge_windows
 from copycost.drivers.programs.edges import latest_edge_s
+from copycost.drivers.programs.judge import judge_windows
 
 MS = 10**6
 PLANNED = {

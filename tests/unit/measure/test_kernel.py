@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-
 from scenes import HOST
 
 from copycost.drivers.programs.disturbance import own_disturbances

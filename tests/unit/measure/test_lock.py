@@ -13,7 +13,6 @@ import pytest
 from copycost.errors import HostError, MeasurementStopped
 from copycost.hosts.lock import host_lock_path, measurement_lock
 
-
 ROOT = Path(__file__).parents[3]
 # holds the lock until its stdin ends
 HOLDER = """

@@ -3,7 +3,6 @@
 import os
 
 import pytest
-
 from scenes import HOST
 
 from copycost.errors import ConfigError

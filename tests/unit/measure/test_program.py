@@ -22,7 +22,6 @@ def shell(script: str, *words: str, **more: object) -> LocalProgram:
     return HOST.start(launch)
 
 
-
 def lives(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"

@@ -3,21 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import yaml
 
 from copycost.config.config import Config
 from copycost.config.profile import Profile
 from copycost.perf.script import Stacks
-from copycost.records.record import Record, cell_of, write_record
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.facts import load_lists, profile_facts
-from copycost.studies.profile.folded import write_folded
-from copycost.studies.profile.record import folded_path
+from copycost.studies.profile.record import ProfileRecord
 from copycost.studies.profile.runs import Run
-from copycost.studies.profile.tables import read_repetitions
-from tools.upgrade_records import upgrade
+from copycost.studies.profile.shares import shares_of
+from copycost.studies.profile.tables import Repetition
 
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "data"
@@ -125,11 +123,9 @@ def _run(cell: Cell, rep: int, faster: float) -> Run:
     }
 
 
-def _record(cell: Cell, rep: int) -> tuple[Record, dict[str, Stacks]]:
-    """Return a record by way of an earlier shape, which kept what both runs came to as it is."""
+def _record(cell: Cell, rep: int) -> tuple[ProfileRecord, dict[str, Stacks]]:
     measured = cell.status == "measured"
-    record: dict[str, Any] = {
-        "schema_version": 1,
+    record: Any = {
         "study": "profile",
         "cell": {
             "testbed": cell.testbed,
@@ -145,13 +141,12 @@ def _record(cell: Cell, rep: int) -> tuple[Record, dict[str, Stacks]]:
         "remedy": cell.remedy,
         "host_digest": "0" * 64,
         "boot_id": "made",
-        "commit": None,
         "sampling": None,
         "sampled": None,
         "plain": None,
     }
     if not measured:
-        return cast("Record", upgrade(record)), {}
+        return record, {}
     stacks = {}
     sampled = cell.later if cell.later is not None and rep > 1 else cell.stacks
     for side, shares in sampled.items():
@@ -175,19 +170,22 @@ def _record(cell: Cell, rep: int) -> tuple[Record, dict[str, Stacks]]:
     }
     record["sampled"] = _run(cell, rep, 1.0)
     record["plain"] = _run(cell, rep, cell.overhead[rep - 1])
-    return cast("Record", upgrade(record)), stacks
+    return record, stacks
 
 
-def write_run(cells: Sequence[Cell], folder: Path) -> list[Path]:
-    """Write the records and stacks of a made run and return the records' paths."""
-    paths = []
+def repetitions_of(cells: Sequence[Cell]) -> list[Repetition]:
+    """Return the repetitions of a made run."""
+    found = []
     for cell in cells:
         for rep in range(1, cell.repetitions + 1):
-            record, stacks = _record(cell, rep)
-            paths.append(folder / cell_of(record).path)
-            write_record(record, paths[-1])
-            write_folded(stacks, folded_path(paths[-1]))
-    return paths
+            record, sampled = _record(cell, rep)
+            stacks = {
+                side: {tuple(stack.split(";")): weight for stack, weight in one.weights.items()}
+                for side, one in sampled.items()
+            }
+            shares = {side: shares_of(one, side, LISTS) for side, one in stacks.items()}
+            found.append(Repetition(record, stacks, shares))
+    return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))
 
 
 def section(**changes: object) -> Profile:
@@ -222,7 +220,6 @@ def config(
     return replace(Config.from_dict(tree), profile=section(**profile))
 
 
-def facts_of(cells: Sequence[Cell], folder: Path, **changes: object) -> dict[str, Any]:
+def facts_of(cells: Sequence[Cell], **changes: object) -> dict[str, Any]:
     """Return the facts of a made run."""
-    repetitions = read_repetitions(write_run(cells, folder), LISTS)
-    return profile_facts(repetitions, section(**changes), LISTS, DATA, SETTINGS)
+    return profile_facts(repetitions_of(cells), section(**changes), LISTS, DATA, SETTINGS)

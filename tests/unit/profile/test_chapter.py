@@ -1,14 +1,13 @@
-"""The chapter's text in every branch, as it stands in tests/golden (see golden/compare.py)."""
+"""The chapter on where the CPU time goes, and what its macros say in every branch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 from golden.compare import GOLDEN, golden_text
-from jinja2 import Environment
+from golden.sentences import branches, chapter, sentences
 from unit.profile.made import (
     REAL_ZERO_COPY,
     RECEIVER,
@@ -21,11 +20,9 @@ from unit.profile.made import (
     facts_of,
 )
 
-from copycost.report.write import make_environment
 from copycost.studies.profile.grid import cell_keys
 from copycost.studies.profile.names import figure_names
 
-ROOT = Path(__file__).parents[3]
 TEXTS = GOLDEN / "profile"
 
 TWO = Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER})
@@ -88,10 +85,22 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
         ],
         {"event": "cpu_clock", "differences": ()},
     ),
+    "copies_left": (
+        [replace(TWO, wobble=(1.0, 4.0, 1.5)),
+         replace(ZERO, wobble=(1.0, 4.0, 1.5),
+                 stacks={"sender": _changed(ZERO_COPY, _copy_from_iter=10),
+                         "receiver": RECEIVER})],
+        {},
+    ),
     "cheaper": (
         [TWO, Cell("one_copy", {"sender": _ONE, "receiver": RECEIVER},
                    cpu_s={"sender": 0.72, "receiver": 0.6})],
         {"implementations": ("two_copy", "one_copy"), "differences": (("two_copy", "one_copy"),)},
+    ),
+    "costlier": (
+        [TWO, Cell("one_copy", {"sender": _ONE, "receiver": RECEIVER},
+                   cpu_s={"sender": 0.72, "receiver": 0.6})],
+        {"implementations": ("two_copy", "one_copy"), "differences": (("one_copy", "two_copy"),)},
     ),
     "some_lost": (
         [
@@ -113,7 +122,7 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
                    later={"sender": _without(ZERO_COPY, "msg_zerocopy"), "receiver": RECEIVER})],
         {},
     ),
-    "iperf3_beside_published": (
+    "iperf3_and_published": (
         [
             *(Cell("iperf3", {"sender": SENDER, "receiver": RECEIVER}, testbed=testbed,
                    msg_bytes=131072, n_threads=n)
@@ -135,88 +144,132 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
 }  # fmt: skip
 
 
-PRICED = ("deferred_copy", "once", "real_zero_copy", "restless", "few_unknown")
-# what question 1 of the analysis says of the same facts
-PRICES = """{% import "_macros/profile_words.j2" as words %}
-{% for d in profile.differences if d.price %}
-{{ words.price(d, profile.confidence) }}
-{% endfor %}"""
+Of = Callable[[Mapping[str, Any]], tuple[object, ...]]
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_text_is_the_golden_one(name: str, tmp_path: Path) -> None:
-    text = _text(_facts(name, tmp_path))
+def first_difference(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    difference: Mapping[str, Any] = facts["differences"][0]
+    return difference
+
+
+def sender_of_difference(facts: Mapping[str, Any]) -> tuple[object, ...]:
+    difference = first_difference(facts)
+    return "sender", difference["sides"]["sender"], difference, facts["confidence"]
+
+
+MACROS: dict[str, tuple[Of, tuple[str, ...]]] = {
+    "sampling": (
+        lambda facts: (facts["sampling"],),
+        ("deferred_copy", "some_lost", "cycles", "strange_kernel"),
+    ),
+    "completeness": (lambda facts: (facts["sampling"],), ("deferred_copy", "cycles")),
+    "overhead": (
+        lambda facts: (facts["overhead"], facts["confidence"]),
+        ("deferred_copy", "observed_once", "restless", "cycles", "nothing_received"),
+    ),
+    "uncategorised": (
+        lambda facts: (facts["uncategorised"],),
+        ("deferred_copy", "few_unknown", "strange_kernel"),
+    ),
+    "tracing": (lambda facts: (facts["tracing"],), ("strange_kernel",)),
+    "loss": (lambda facts: (facts["losses"][0],), ("some_lost", "forbidden")),
+    "cell": (lambda facts: (facts["cells"][0],), ("deferred_copy", "real_zero_copy")),
+    "hidden": (lambda facts: (facts,), ("iperf3_and_published",)),
+    "without_chains": (lambda facts: (), ("strange_kernel",)),
+    "compared": (lambda facts: (first_difference(facts),), ("deferred_copy", "once")),
+    "side_change": (sender_of_difference, ("costlier", "cheaper", "once", "restless")),
+    "functions_changed": (sender_of_difference, ("deferred_copy", "once", "restless")),
+    "price_verdict": (
+        lambda facts: (first_difference(facts), "tbl-price"),
+        ("deferred_copy", "real_zero_copy", "once", "restless"),
+    ),
+    "price_caption": (
+        lambda facts: (first_difference(facts), facts["confidence"]),
+        ("deferred_copy", "real_zero_copy", "once"),
+    ),
+    # question 1 of the analysis says this of the same facts
+    "price": (
+        lambda facts: (first_difference(facts), facts["confidence"]),
+        ("deferred_copy", "once", "real_zero_copy", "restless", "few_unknown", "copies_left"),
+    ),
+    "chains_caption": (
+        lambda facts: (facts["chains"][-1],),
+        ("cycles", "iperf3_and_published"),
+    ),
+    "names_here": (lambda facts: (facts["chains"][0],), ("cycles",)),
+}
+
+
+@cache
+def _facts(name: str) -> dict[str, Any]:
+    cells, changes = SCENARIOS[name]
+    return facts_of(cells, **changes)
+
+
+@pytest.mark.parametrize("name", MACROS)
+def test_each_branch_says_the_golden_sentences(name: str) -> None:
+    of, scenarios = MACROS[name]
+    text = branches({s: sentences("profile_words", name, *of(_facts(s))) for s in scenarios})
     assert text == golden_text(TEXTS / f"{name}.md", text)
 
 
-@pytest.mark.parametrize("name", PRICED)
-def test_the_price_in_words_is_the_golden_one(name: str, tmp_path: Path) -> None:
-    text = _environment().from_string(PRICES).render(profile=_facts(name, tmp_path))
-    assert text == golden_text(TEXTS / "price" / f"{name}.md", text)
+def test_the_whole_chapter_is_the_golden_one() -> None:
+    text = _text(_facts("deferred_copy"))
+    assert text == golden_text(TEXTS / "chapter.md", text)
 
 
-def _price(
-    sender: dict[str, int], folder: Path, wobble: Sequence[float] = TWO.wobble
-) -> dict[str, Any]:
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_run_has_a_chapter(name: str) -> None:
+    assert "# Where the CPU time goes" in _text(_facts(name))
+
+
+def test_published_chains_stand_in_front_of_ours() -> None:
+    text = _text(_facts("iperf3_and_published"))
+    assert "| sender | \u2013 `tcp_sendmsg_locked` | 73\N{NO-BREAK SPACE}% | 64" in text
+    assert "| no counterpart |" in text
+    assert "{#tbl-profile-chains-veth-udp-udp-1-65500}" in text
+    assert "flame graphs of two" in text
+
+
+def test_a_run_that_may_not_sample_says_why() -> None:
+    text = _text(_facts("forbidden"))
+    assert text == golden_text(TEXTS / "nothing_measured.md", text)
+
+
+def _price(sender: dict[str, int], wobble: Sequence[float] = TWO.wobble) -> dict[str, Any]:
     two = replace(TWO, wobble=wobble)
-    facts = facts_of([two, replace(ZERO, stacks={**ZERO.stacks, "sender": sender})], folder)
+    facts = facts_of([two, replace(ZERO, stacks={**ZERO.stacks, "sender": sender})])
     price: dict[str, Any] = facts["differences"][0]["price"]
     return price
 
 
-def test_copying_that_is_gone_was_spared_however_much_it_varied(tmp_path: Path) -> None:
+def test_copying_that_is_gone_was_spared_however_much_it_varied() -> None:
     restless = (1.0, 4.0, 1.5)
-    spared = _price(ZERO_COPY, tmp_path / "gone", wobble=restless)["spared"]
+    spared = _price(ZERO_COPY, wobble=restless)["spared"]
     assert (spared["direction"], spared["low"]) == ("grew", 0.0)
     some_left = _changed(ZERO_COPY, _copy_from_iter=10)
-    spared = _price(some_left, tmp_path / "left", wobble=restless)["spared"]
+    spared = _price(some_left, wobble=restless)["spared"]
     assert spared["direction"] == "no change seen"
     assert spared["low"] < 0.0
 
 
-def test_work_within_other_work_is_paid_for_once(tmp_path: Path) -> None:
+def test_work_within_other_work_is_paid_for_once() -> None:
     nested = {stack.replace("skb_copy_ubufs", "msg_zerocopy_complete_[k];skb_copy_ubufs"): share
               for stack, share in ZERO_COPY.items()}  # fmt: skip
-    flat, deep = (
-        _price(sender, tmp_path / name) for name, sender in (("flat", ZERO_COPY), ("deep", nested))
-    )
+    flat, deep = (_price(sender) for sender in (ZERO_COPY, nested))
     assert deep["paid"]["mean"] == pytest.approx(flat["paid"]["mean"])
     assert deep["paid"]["mean"] == pytest.approx(sum(p["cost"]["mean"] for p in deep["parts"]))
 
 
-def _facts(name: str, folder: Path) -> dict[str, Any]:
-    cells, changes = SCENARIOS[name]
-    return facts_of(cells, folder, **changes)
-
-
 def _text(facts: dict[str, Any]) -> str:
-    names = [f"path_{cell['slug']}" for cell in facts["cells"]]
-    names += [f"flame_{cell['slug']}_{side}" for cell in facts["cells"] for side in cell["sides"]]
-    names += [f"difference_{d['slug']}_{side}" for d in facts["differences"] for side in d["sides"]]
-    return (
-        _environment()
-        .get_template("profile.qmd.j2")
-        .render(
-            profile=facts,
-            figures={"profile": names},
-            provenance=lambda folder, name: f"Source: `results/figures/{folder}/{name}.csv`.",
-        )
-    )
+    names = [cell["figure"] for cell in facts["cells"]]
+    both = [*facts["cells"], *facts["differences"]]
+    names += [side["figure"] for one in both for side in one["sides"].values()]
+    return chapter("profile", facts, names)
 
 
-@cache
-def _environment() -> Environment:
-    """Return one environment for all texts: compiling takes longer than filling."""
-    return make_environment(ROOT / "report")
-
-
-def test_every_golden_text_has_its_scenario() -> None:
-    assert {path.stem for path in TEXTS.glob("*.md")} == set(SCENARIOS)
-    assert {path.stem for path in (TEXTS / "price").glob("*.md")} == set(PRICED)
-
-
-def test_the_text_names_only_figures_that_are_drawn(tmp_path: Path) -> None:
-    facts = facts_of([TWO, ZERO], tmp_path)
+def test_the_text_names_only_figures_that_are_drawn() -> None:
+    facts = facts_of([TWO, ZERO])
     drawn = figure_names(cell_keys(config()), config().profile.differences)
     for line in _text(facts).splitlines():
         if "(assets/profile/" in line:

@@ -1,4 +1,4 @@
-"""Flame graphs and the diagram: well-formed, to scale, and drawn from the numbers beside them."""
+"""Flame graphs and the diagram: well-formed, to scale, and drawn from the numbers next to them."""
 
 import csv
 import xml.etree.ElementTree as ET
@@ -12,7 +12,7 @@ from unit.profile.made import (
     ZERO_COPY,
     Cell,
     config,
-    write_run,
+    repetitions_of,
 )
 
 from copycost.studies.profile.flame import (
@@ -29,7 +29,6 @@ from copycost.studies.profile.functions import Stack
 from copycost.studies.profile.grid import cell_keys
 from copycost.studies.profile.names import figure_names
 from copycost.studies.profile.plots import draw_all
-from copycost.studies.profile.tables import read_repetitions
 
 GRID = config(implementations=("two_copy", "zero_copy", "one_copy"))
 SVG = "{http://www.w3.org/2000/svg}"
@@ -121,9 +120,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Cell("one_copy", {}, status="skipped", reason="no right to sample", remedy="run as root"),
     ]
     folder = tmp_path_factory.mktemp("figures")
-    records = write_run(cells, tmp_path_factory.mktemp("raw"))
-    repetitions = read_repetitions(records, LISTS)
-    draw_all(repetitions, GRID.profile.differences, LISTS, folder)
+    draw_all(repetitions_of(cells), GRID.profile.differences, LISTS, folder)
     return folder
 
 

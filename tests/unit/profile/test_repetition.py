@@ -15,7 +15,9 @@ def test_a_profile_whose_call_stacks_perf_discarded_is_refused() -> None:
     known = Stacks({"main;send;tcp_sendmsg_[k]": 90, UNKNOWN: 10}, samples=100)
     require_stacks({"sender": known, "receiver": Stacks()})
     discarded = Stacks({"main;send;tcp_sendmsg_[k]": 2, UNKNOWN: 98}, samples=100)
-    with pytest.raises(NoMeasurement, match=r"call stacks of 98% of the sender's samples") as refused:
+    with pytest.raises(
+        NoMeasurement, match=r"call stacks of 98% of the sender's samples"
+    ) as refused:
         require_stacks({"sender": discarded, "receiver": known})
     assert "-fno-omit-frame-pointer" in refused.value.verdict.remedy
 

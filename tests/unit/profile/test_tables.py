@@ -1,10 +1,12 @@
 """Shares, their scale and their intervals, against made profiles of which all is known."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from skipped_records import save, skipped_record
 from unit.profile.made import (
     LISTS,
     RECEIVER,
@@ -13,12 +15,15 @@ from unit.profile.made import (
     ZERO_COPY,
     Cell,
     facts_of,
-    write_run,
+    repetitions_of,
 )
 
 from copycost.errors import DataError, ParseError
-from copycost.studies.profile.folded import read_folded
-from copycost.studies.profile.record import folded_path, read_record
+from copycost.grid.cells import Cell as GridCell
+from copycost.perf.script import Stacks
+from copycost.records.table import read_table, write_table
+from copycost.studies.profile.columns import SHARES
+from copycost.studies.profile.folded import read_folded, write_folded
 from copycost.studies.profile.table_columns import KEY, QUANTITIES, SHARE_TABLES
 from copycost.studies.profile.tables import read_repetitions, share_table
 
@@ -30,9 +35,8 @@ CELLS = [
 
 
 @pytest.fixture(scope="module")
-def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
-    records = write_run(CELLS, tmp_path_factory.mktemp("run"))
-    repetitions = read_repetitions(records, LISTS)
+def tables() -> dict[str, pd.DataFrame]:
+    repetitions = repetitions_of(CELLS)
     return {name: share_table(name, repetitions, LISTS, SETTINGS) for name in SHARE_TABLES}
 
 
@@ -51,6 +55,13 @@ def test_every_table_has_its_columns_and_unique_keys(tables: dict[str, pd.DataFr
         assert not table.duplicated([*KEY, "side", SHARE_TABLES[name][0]]).any()
 
 
+def test_every_table_is_as_it_is_defined(tables: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+    for name, table in tables.items():
+        write_table(table, tmp_path / f"{name}.csv", None, SHARES[name])
+        again = read_table(tmp_path / f"{name}.csv", SHARES[name])
+        pd.testing.assert_frame_equal(again, table, check_dtype=False, check_exact=True)
+
+
 def test_a_cell_without_a_measurement_is_in_no_table(tables: dict[str, pd.DataFrame]) -> None:
     for table in tables.values():
         assert set(table["implementation"]) == {"two_copy", "zero_copy"}
@@ -65,27 +76,23 @@ def test_shares_are_scaled_to_the_side_s_cpu_use(tables: dict[str, pd.DataFrame]
     assert row["own_ns_per_kib"] == pytest.approx(0.5 * 0.8e9 / (2e9 / 1024), abs=0.5)
 
 
-def test_no_interval_holds_more_cpus_than_there_are_threads(tmp_path: Path) -> None:
+def test_no_interval_holds_more_cpus_than_there_are_threads() -> None:
     restless = Cell("two_copy", {"sender": SENDER}, wobble=(1.2, 0.3, 0.9))
-    table = share_table(
-        "profile_paths", read_repetitions(write_run([restless], tmp_path), LISTS), LISTS, SETTINGS
-    )
+    table = share_table("profile_paths", repetitions_of([restless]), LISTS, SETTINGS)
     assert table["inclusive_cpu_percent_high"].max() == 100.0
-    (cell,) = facts_of([restless], tmp_path)["cells"]
+    (cell,) = facts_of([restless])["cells"]
     assert cell["sides"]["sender"]["cpus"]["high"] == 1.0
 
 
-def test_a_window_without_a_byte_has_shares_and_no_cost(tmp_path: Path) -> None:
-    idle = write_run([Cell("two_copy", {"sender": SENDER}, gigabytes=0.0)], tmp_path)
-    table = share_table("profile_categories", read_repetitions(idle, LISTS), LISTS, SETTINGS)
+def test_a_window_without_a_byte_has_shares_and_no_cost() -> None:
+    idle = repetitions_of([Cell("two_copy", {"sender": SENDER}, gigabytes=0.0)])
+    table = share_table("profile_categories", idle, LISTS, SETTINGS)
     assert table["own_share"].sum() == pytest.approx(1.0)
     assert table["own_ns_per_kib"].isna().all()
 
 
-def test_work_on_acknowledgements_is_what_goes_through_it(tmp_path: Path) -> None:
-    (cell,) = facts_of([Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER})], tmp_path)[
-        "cells"
-    ]
+def test_work_on_acknowledgements_is_what_goes_through_it() -> None:
+    (cell,) = facts_of([Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER})])["cells"]
     found = {side: it["acknowledging"]["median"] for side, it in cell["sides"].items()}
     # tcp_ack, and __tcp_transmit_skb with what it calls
     assert found == pytest.approx({"sender": 0.10, "receiver": 0.10}, abs=0.001)
@@ -140,27 +147,27 @@ def test_one_repetition_gives_no_interval_and_shares_stay_shares(
         assert more["inclusive_share_high"].between(0, 1).all()
 
 
+SAMPLED = {"sender": Stacks({stack: 10 for stack in SENDER}, 100)}
+
+
 def test_broken_files_are_named(tmp_path: Path) -> None:
-    (record,) = write_run([Cell("two_copy", {"sender": SENDER}, repetitions=1)], tmp_path)
-    folded = folded_path(record)
+    folded = tmp_path / "rep=1.folded.gz"
+    write_folded(SAMPLED, folded)
     folded.write_bytes(folded.read_bytes()[:-20])
     with pytest.raises(ParseError, match=r"rep=1\.folded\.gz"):
         read_folded(folded)
-    record.write_text(record.read_text().replace('"study": "profile"', '"study": "other"'))
-    with pytest.raises(DataError, match="study"):
-        read_record(record)
 
 
 def test_the_same_stacks_give_the_same_file(tmp_path: Path) -> None:
-    cell = [Cell("two_copy", {"sender": SENDER}, repetitions=1)]
-    (first,), (second,) = (write_run(cell, tmp_path / name) for name in ("a", "b"))
-    assert folded_path(first).read_bytes() == folded_path(second).read_bytes()
-    stacks = read_folded(folded_path(first))["sender"]
-    assert {";".join(stack) for stack in stacks} == set(SENDER)
+    first, second = tmp_path / "a", tmp_path / "b"
+    for path in (first, second):
+        write_folded(SAMPLED, path)
+    assert first.read_bytes() == second.read_bytes()
+    assert {";".join(stack) for stack in read_folded(first)["sender"]} == set(SENDER)
 
 
 def test_a_record_of_another_repetition_is_named(tmp_path: Path) -> None:
-    first, second, *_ = write_run(CELLS, tmp_path)
-    second.write_bytes(first.read_bytes())
+    cell = GridCell("profile", "veth", "two_copy", 65536, 1)
+    path = save(tmp_path, replace(cell, rep=2), skipped_record(cell))
     with pytest.raises(DataError, match=r"rep=2\.json: holds the record of another .*\(rep=1\)"):
-        read_repetitions([first, second], LISTS)
+        read_repetitions([path], LISTS)

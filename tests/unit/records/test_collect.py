@@ -11,9 +11,7 @@ from sample_records import sample_record
 from copycost.errors import DataError
 from copycost.grid.cells import Cell
 from copycost.records.collect import collect_tables, foreign_files, warn_about_foreign_files
-from copycost.records.record import read_record
 from copycost.records.table import read_table
-from tools.synthetic import write_synthetic_records
 
 SECOND_NS = 1_000_000_000
 CAPTURED = Path(__file__).parents[2] / "data" / "records"
@@ -119,11 +117,3 @@ def test_foreign_files_are_warned_of_and_old_records_left_out(
     assert "1 records outside of the present grid" in caplog.text
     collect(records, tmp_path)
     assert 512 not in read_table(tmp_path / "cells.csv")["msg_bytes"].tolist()
-
-
-def test_synthetic_records_pass_every_check(tmp_path: Path) -> None:
-    like = read_record(CAPTURED / "measured_veth_zero_copy.json")
-    paths = write_synthetic_records(tmp_path, 250, like)
-    assert len(set(paths)) == 250
-    collect(paths, tmp_path)
-    assert len(read_table(tmp_path / "cells.parquet")) == 250

@@ -105,7 +105,11 @@ def test_a_sink_has_what_was_sent_and_no_receiver() -> None:
 
 def test_without_perf_a_sink_is_counted_by_its_sender_s_clock() -> None:
     record = on_sink(sample_record())
-    record["observed"]["perf_stat"]["sender"] = {"status": "missing", "reason": "it is so", "events": {}}
+    record["observed"]["perf_stat"]["sender"] = {
+        "status": "missing",
+        "reason": "it is so",
+        "events": {},
+    }
     row = row_of(record)
     assert (row["cpu_source"], row["sender_cpu_ns"]) == ("process_clock", 900_000_000)
     make_table([row])
@@ -126,7 +130,8 @@ def test_datagrams_that_a_receiver_did_not_get_are_lost() -> None:
 
 def test_bytes_that_were_mapped_are_a_share_of_those_received() -> None:
     record = sample_record(receiver="mmap")
-    record["driver"]["receiver"]["in_window"]["mapped_bytes"] = 655_000_000
+    for part in ("in_window", "total"):
+        record["driver"]["receiver"][part]["mapped_bytes"] = 655_000_000
     assert row_of(record)["mapped_share"] == 0.5
 
 
@@ -141,7 +146,10 @@ def test_a_kernel_that_does_not_tell_what_it_copied_gives_the_reason() -> None:
 
 def test_cost_of_both_needs_both_sides_counted() -> None:
     record = sample_record()
-    record["observed"]["perf_stat"]["receiver"]["events"]["cycles"] |= {"value": None, "status": "not_counted"}
+    record["observed"]["perf_stat"]["receiver"]["events"]["cycles"] |= {
+        "value": None,
+        "status": "not_counted",
+    }
     row = row_of(record)
     assert row["sender_cycles_per_byte"] is not None
     assert row["receiver_cycles_per_byte"] is None
@@ -164,7 +172,11 @@ def test_multiplexed_counts_are_kept_and_told() -> None:
 @pytest.mark.parametrize("status", ["forbidden", "missing", "failed"])
 def test_without_perf_the_process_clocks_count_on_both_sides(status: str) -> None:
     record = sample_record()
-    record["observed"]["perf_stat"]["receiver"] = {"status": status, "reason": "it is so", "events": {}}
+    record["observed"]["perf_stat"]["receiver"] = {
+        "status": status,
+        "reason": "it is so",
+        "events": {},
+    }
     row = row_of(record)
     assert row["cpu_source"] == "process_clock"
     assert row["sender_cpu_ns"] == row["receiver_cpu_ns"] == 900_000_000
@@ -196,7 +208,9 @@ def test_one_event_in_user_mode_only_marks_the_row() -> None:
 
 def test_nothing_received_gives_no_infinite_cost() -> None:
     record = sample_record()
-    record["driver"]["receiver"]["in_window"] |= {"bytes": 0, "first_half_bytes": 0}
+    for side in ("sender", "receiver"):
+        record["driver"][side]["in_window"] |= {"bytes": 0, "first_half_bytes": 0}
+        record["driver"][side]["threads"][0]["bytes"] = 0
     record["driver"]["sender"]["in_window"]["messages"] = 0
     row = row_of(record)
     assert row["throughput_bits_per_s"] == 0

@@ -10,15 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_records import sample_record
 
+from copycost.analysis.columns import QUALITY, RATIOS, SUMMARY
 from copycost.errors import DataError
-from copycost.records.columns import COLUMNS, KEY
+from copycost.records.column import KEY, Column, Definition, fact
+from copycost.records.columns import CELLS
 from copycost.records.derive import Row, derive_row
 from copycost.records.record import Record
 from copycost.records.table import check_table, make_table, read_table, write_table
+from copycost.studies.cpu_budget.columns import CPU_BUDGET
+from copycost.studies.datagrams.columns import DATAGRAMS
+from copycost.studies.profile.columns import SHARES
 from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
-from tools.document_tables import table_page
 
-ROOT = Path(__file__).parents[3]
 SECOND_NS = 1_000_000_000
 
 
@@ -104,7 +107,7 @@ BREACHES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "a key comes twice": (_twice, "more than one row for veth/two_copy/65536 B/1 threads/rep 1"),
     "rows are not sorted": (
         lambda t: t.iloc[::-1].reset_index(drop=True),
-        "the rows are not sorted by key",
+        "the rows are not sorted by study, testbed, implementation",
     ),
     "a value is missing": (_set("started_at", 0, None), "started_at is missing for veth/two_copy"),
     "a status is none of ours": (_set("status", 0, "fine"), "status is 'fine', must be one of"),
@@ -175,15 +178,43 @@ def test_a_full_disk_is_one_sentence_and_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_documentation_is_up_to_date_and_names_every_column() -> None:
-    page = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
-    assert page == table_page()
-    for column in (*COLUMNS, *ROUND_TRIPS.columns, *CURVES.columns):
-        assert f"| `{column.name}` |" in page
+DEFINITIONS = {
+    definition.what: definition
+    for definition in (
+        CELLS, SUMMARY, RATIOS, QUALITY, ROUND_TRIPS, CURVES, CPU_BUDGET, DATAGRAMS,
+        *SHARES.values(),
+    )
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", DEFINITIONS)
+def test_a_definition_is_whole_and_documented(what: str) -> None:
+    definition = DEFINITIONS[what]
+    assert len(set(definition.names)) == len(definition.names)
+    assert set(definition.key) | set(definition.order) <= set(definition.names)
+    for column in definition.columns:
         assert not column.description.endswith(".")
-
-
-def test_every_number_has_a_unit_or_is_a_key() -> None:
-    for column in (*COLUMNS, *ROUND_TRIPS.columns, *CURVES.columns):
         if column.dtype in ("float64", "int64"):
             assert column.unit or column.name in KEY
+        if column.dtype in ("bool", "int64"):
+            assert not column.nullable
+        if column.name in definition.key:
+            assert not column.nullable
+
+
+@pytest.mark.parametrize("what", DEFINITIONS)
+def test_a_table_without_rows_comes_back(what: str, tmp_path: Path) -> None:
+    definition = DEFINITIONS[what]
+    path = tmp_path / "t.csv"
+    write_table(pd.DataFrame(columns=list(definition.names)), path, None, definition)
+    pd.testing.assert_frame_equal(read_table(path, definition), make_table([], definition))
+
+
+def test_rows_without_a_repetition_are_named_by_their_key(tmp_path: Path) -> None:
+    columns = fact("name", "str", "", "x", "g"), Column("n", "float64", "1", "x", "g")
+    definition = Definition("table of colours", columns, key=("name",), sorted_by=())
+    table = pd.DataFrame({"name": ["red", "blue"], "n": [1.0, -2.0]})
+    with pytest.raises(DataError, match=r"n is -2\.0, must be finite and .*, for name blue"):
+        write_table(table, tmp_path / "t.csv", None, definition)
+    write_table(table.assign(n=1.0), tmp_path / "t.csv", None, definition)
+    assert read_table(tmp_path / "t.csv", definition)["name"].tolist() == ["red", "blue"]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from copycost.errors import DataError
-from copycost.wording import filters
+from copycost.wording import filters, plurals
 from copycost.wording.filters import FILTERS, NBSP
 
 
@@ -50,7 +50,6 @@ def plain(text: str) -> str:
         ("ns", 812.0, "812 ns"),
         ("ns", 1300.0, "1.30 µs"),
         ("ns", 4.25e6, "4.25 ms"),
-        ("ns_per_byte", 0.314, "0.31 ns per byte"),
         ("percent", 1.0, "100 %"),
         ("percent", 0.0, "0 %"),
         ("percent", 0.9996, "over 99.9 %"),
@@ -80,14 +79,14 @@ def test_number(name: str, value: float, text: str) -> None:
 
 
 def test_singular_and_plural() -> None:
-    assert filters.plural(1, "thread") == "1 thread"
-    assert filters.plural(4, "thread") == "4 threads"
-    assert filters.plural(0, "entry") == "0 entries"
-    assert filters.plural(2, "cache miss") == "2 cache misses"
-    assert filters.counted(1, "size") == "one size"
-    assert filters.counted(3, "size") == "three sizes"
-    assert filters.agree(1, "was") == "was"
-    assert filters.agree(2, "was") == "were"
+    assert plurals.plural(1, "thread") == "1 thread"
+    assert plurals.plural(4, "thread") == "4 threads"
+    assert plurals.plural(0, "entry") == "0 entries"
+    assert plurals.plural(2, "cache miss") == "2 cache misses"
+    assert plurals.counted(1, "size") == "one size"
+    assert plurals.counted(3, "size") == "three sizes"
+    assert plurals.agree(1, "was") == "was"
+    assert plurals.agree(2, "was") == "were"
 
 
 def test_lists_read_as_in_a_sentence() -> None:
@@ -110,6 +109,14 @@ def test_intervals_that_say_nothing_are_not_quoted() -> None:
     assert plain(filters.interval(1.3, 1.55, 0.95)) == "95 % interval 1.30 to 1.55"
     assert plain(filters.interval(0.1, 60.0, 0.95)) == "95 % interval over a factor of 600"
     assert plain(filters.interval(1e-6, 1e6, 0.95)).endswith("a factor of more than 1,000")
+
+
+def test_a_ratio_of_one_round_has_no_interval() -> None:
+    known = {"value": 1.42, "low": 1.3, "high": 1.55}
+    once = {"value": 1.42, "low": None, "high": None}
+    text = plain(filters.ratio_with_interval(known, 0.95))
+    assert text == "1.42 (95 % interval 1.30 to 1.55)"
+    assert filters.ratio_with_interval(once, 0.95) == "1.42 (observed once, no interval)"
 
 
 @pytest.mark.parametrize("name", ["gbps", "size", "percent", "ratio", "duration", "significant"])
@@ -135,3 +142,12 @@ def test_only_all_is_100_percent_and_only_nothing_is_0(share: float) -> None:
     text = plain(filters.percent(share))
     assert (text == "100 %") == (share == 1.0)
     assert (text == "0 %") == (share == 0.0)
+
+
+def test_a_paragraph_is_one_line_and_its_units_stay_with_their_numbers() -> None:
+    text = f"  It took 3{NBSP}ns\n\n    per byte.\n\n\n  That is little.\n"
+    assert FILTERS["paragraph"](text) == f"\nIt took 3{NBSP}ns per byte. That is little.\n\n"
+
+
+def test_a_paragraph_without_a_word_vanishes() -> None:
+    assert FILTERS["paragraph"]("\n   \n") == ""

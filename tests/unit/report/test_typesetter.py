@@ -1,10 +1,13 @@
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
+from copycost.build.checkout import ROOT
 from copycost.errors import CopycostError, HostError
 from copycost.report import quarto
+from copycost.report.quarto import QuartoError
 from copycost.report.render import render_report
 from copycost.report.typesetter import Typesetter, find_typesetter
 
@@ -90,19 +93,70 @@ def test_quarto_renders_each_format_and_leaves_nothing_else(qmd: Path, tmp_path:
     ]  # fmt: skip
 
 
+RED_ERROR = r"printf '\033[91mERROR: no Deno\033[39m\nStack trace:\n' >&2"
+DEAD_REFERENCE = "echo '[WARNING] Unable to resolve crossref @tbl-x' >&2"
+
+
 @pytest.mark.parametrize(
     ("script", "says"),
     [
-        ("echo first >&2; echo 'ERROR: no Deno' >&2; exit 1", "ERROR: no Deno"),
+        ("echo first >&2; echo 'ERROR: no Deno' >&2; exit 1", "it says: ERROR: no Deno"),
+        (f"echo first >&2; {RED_ERROR}; echo last >&2; exit 1", "it says: ERROR: no Deno"),
+        ("echo first >&2; echo last >&2; exit 1", "it says: last"),
+        ("printf '\\377\\n' >&2; exit 1", "it says: \N{REPLACEMENT CHARACTER}"),
         ("exit 0", "it says: nothing"),
+        (f"echo html > report.html; {DEAD_REFERENCE}; echo last >&2", "resolve crossref @tbl-x"),
     ],
 )
 def test_failing_quarto_is_one_clear_sentence(
     qmd: Path, tmp_path: Path, script: str, says: str
 ) -> None:
     program = fake_quarto(tmp_path, script)
-    with pytest.raises(CopycostError, match=r"Quarto 1\.9 cannot typeset") as caught:
+    with pytest.raises(QuartoError, match=r"Quarto 1\.9 cannot typeset") as caught:
         quarto.render(qmd, program, "Quarto 1.9", "html")
-    assert says in str(caught.value)
-    assert "take it off the PATH" in str(caught.value)
+    assert str(caught.value).endswith(says)
     assert not qmd.with_suffix(".html").exists()
+
+
+STYLE = ROOT / "report" / "embedded"
+
+
+@pytest.mark.parametrize(
+    "render",
+    [
+        "echo 'ERROR: no Deno' >&2; exit 1",
+        "case $* in *html*) echo half > report.html ;; *) echo ERROR: no Typst >&2; exit 1 ;; esac",
+        f"echo html > report.html; echo pdf > report.pdf; {DEAD_REFERENCE}",
+    ],
+    ids=["nothing works", "no PDF", "dead reference"],
+)
+def test_where_quarto_fails_the_embedded_default_typesets_all_and_says_so(
+    qmd: Path,
+    tmp_path: Path,
+    render: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    fake_quarto(tmp_path, f'if [ "$1" = --version ]; then echo 1.9.38; else {render}; fi')
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    outputs = {kind: qmd.with_suffix(f".{kind}") for kind in ("html", "pdf")}
+    render_report(qmd, outputs, STYLE, find_typesetter())
+    assert "Text." in outputs["html"].read_text()
+    assert outputs["pdf"].read_bytes().startswith(b"%PDF")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("copycost: report: Quarto 1.9.38 cannot typeset ")
+    assert "; the embedded Pandoc 3." in line
+    assert line.endswith(" (Quarto 1.9.38 failed) typesets instead")
+    assert line.removeprefix("copycost: ") in caplog.text
+
+
+def test_a_fault_of_the_report_itself_is_not_hidden_by_another_typesetter(
+    qmd: Path, tmp_path: Path
+) -> None:
+    qmd.write_text(QMD + "See @tbl-nowhere.\n")
+    program = fake_quarto(tmp_path, f"echo html > report.html; {DEAD_REFERENCE}")
+    outputs = {"html": qmd.with_suffix(".html")}
+    with pytest.raises(CopycostError, match="tbl-nowhere"):
+        render_report(qmd, outputs, STYLE, Typesetter(program, "Quarto 1.9"))
+    assert not outputs["html"].exists()

@@ -10,13 +10,8 @@ import pandas as pd
 from copycost.analysis.conditions import POINT, with_condition
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import CostMetric
+from copycost.perf.events import EVENTS
 from copycost.stats import crossover, medians, ratios
-
-EVENTS = (
-    "cycles", "instructions", "l1d_loads", "l1d_load_misses", "llc_loads", "llc_load_misses",
-    "cache_misses", "context_switches", "cpu_migrations", "page_faults", "task_clock_ns",
-    "ref_cycles",
-)  # fmt: skip
 
 _CELL = ["condition", *POINT]
 

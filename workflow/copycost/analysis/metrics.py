@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from copycost.grid.capabilities import SENDER_ONLY_TESTBED
+from copycost.grid.testbeds import receives_on
+from copycost.perf.events import COST_EVENTS
 from copycost.stats.ratios import Direction
 
 BASELINE = "two_copy"
@@ -12,16 +13,7 @@ BASELINE = "two_copy"
 
 THROUGHPUT = "throughput_bits_per_s"
 SIDES = ("sender", "receiver", "both")
-COST_QUANTITIES = (
-    "cpu_ns",
-    "ref_cycles",
-    "cycles",
-    "instructions",
-    "l1d_load_misses",
-    "llc_load_misses",
-    "cache_misses",
-)
-MISS_LEVELS = ("l1d_load_misses", "llc_load_misses", "cache_misses")
+COST_QUANTITIES = ("cpu_ns", *COST_EVENTS)
 
 SUMMARISED = (
     THROUGHPUT,
@@ -111,7 +103,7 @@ def choose_cost_metric(cells: pd.DataFrame) -> CostMetric:
 
 def _with_costs(measured: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with the sender's cost in place of both sides' where nobody receives."""
-    alone = measured["testbed"] == SENDER_ONLY_TESTBED
+    alone = ~measured["testbed"].map(receives_on)
     if not alone.any():
         return measured
     return measured.assign(

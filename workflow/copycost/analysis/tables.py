@@ -1,25 +1,23 @@
-"""Reading and writing the derived tables."""
+"""Reading and writing the tables that are derived from the table of cells, both checked.
+
+Which of them a file holds, its name says.
+"""
 
 from pathlib import Path
 
 import pandas as pd
 
-_TEXT = (
-    "study", "condition", "testbed", "working_set", "receiver", "implementation", "baseline",
-    "metric", "verdict",
-)  # fmt: skip
+from copycost.analysis.columns import QUALITY, RATIOS, SUMMARY
+from copycost.records import table as tables
+
+_BY_NAME = {"summary": SUMMARY, "ratios": RATIOS, "quality": QUALITY}
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:
-    """Write a table as CSV, numbers in full so that reading gives the same table back."""
-    table.to_csv(path, index=False, lineterminator="\n")
+    """Check a table and write it as CSV, numbers in full; see `copycost.records.table`."""
+    tables.write_table(table, path, None, _BY_NAME[path.stem])
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Read what `write_table` wrote; ``null`` is a name (of an implementation), not a gap."""
-    columns = pd.read_csv(path, nrows=0).columns
-    text = [name for name in columns if name in _TEXT]
-    gaps = {name: [""] for name in columns if name not in text}
-    return pd.read_csv(
-        path, dtype=dict.fromkeys(text, "str"), keep_default_na=False, na_values=gaps
-    )
+    """Read what `write_table` wrote and check it; see `copycost.records.table`."""
+    return tables.read_table(path, _BY_NAME[path.stem])

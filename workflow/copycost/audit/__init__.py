@@ -1,1 +1,1 @@
-"""Audit: the same engine, on measurements that somebody else made."""
+"""Audit: the same analysis, on measurements that somebody else made."""

@@ -4,15 +4,14 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from copycost.analysis.json_values import Facts
 from copycost.audit.claims.read import read_claims
-from copycost.audit.claims.verdicts import judge
-from copycost.audit.engine import analyse
-from copycost.audit.mapping import read_mapping
+from copycost.audit.claims.verdicts import judge_claim
+from copycost.audit.dataset_analysis import analyse_dataset
+from copycost.audit.facts import Audit, audit_facts
+from copycost.audit.mapping_file import read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
-from copycost.audit.verdict import Audit, audit_facts
-from copycost.wording.filters import plural
+from copycost.audit.templates import fill
 
 FORMATS = ("html", "pdf")
 
@@ -75,17 +74,17 @@ def audit_file(
     dataset = read_dataset(file, read_mapping(mapping))
     stated = read_claims(claims, dataset) if claims else []
     findings = check_plausibility(dataset)
-    judged = [judge(claim, dataset, findings) for claim in stated]
+    judged = [judge_claim(claim, dataset, findings) for claim in stated]
     command = [str(file)]
     for option, path in (("--mapping", mapping), ("--claims", claims), ("--output", output)):
         command += [option, str(path)] if path else []
     facts = audit_facts(Audit(dataset, findings, judged, command))
-    _say(facts)
+    print(fill("audit.txt.j2", audit=facts), end="")
     # Imported here: what is wrong with a file is said before figures and typesetting are loaded.
     from copycost.audit import report
 
     folder.mkdir(parents=True, exist_ok=True)
-    analysed = analyse(dataset)
+    analysed = analyse_dataset(dataset)
     report.write_tables(analysed, folder / "tables")
     figures = report.draw_figures(analysed, folder / "figures")
     qmd = report.write_audit_report(analysed, facts, figures, folder, f"Audit of {file.stem}")
@@ -97,17 +96,3 @@ def audit_file(
 def _beside(file: Path, what: str) -> Path | None:
     path = file.with_name(f"{file.stem}.{what}.yaml")
     return path if path.exists() else None
-
-
-def _say(facts: Facts) -> None:
-    """Print findings and verdicts, one line each."""
-    findings, claims = facts["findings"], facts["claims"]
-    n_rows, n_cells = facts["n_rows"], facts["n_cells"]
-    print(f"{facts['file']}: {plural(n_rows, 'row')}, {plural(n_cells, 'cell')}")
-    for finding in findings:
-        print(f"{finding['kind']} ({finding['sureness']}): {finding['found']}")
-    if not findings:
-        print("no check speaks against the numbers being measurements")
-    for number, judged in enumerate(claims, 1):
-        scope = f" ({judged['scope']})" if judged["scope"] else ""
-        print(f"claim {number}, {judged['verdict']}: {judged['text']}{scope}. {judged['because']}")

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.audit.mapping import FileMapping, Meaning
+from copycost.audit.message import Message
 from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS
 
 KEYS = (DATASET, IMPLEMENTATION, SIZE, THREADS, REP)
@@ -33,10 +34,10 @@ class Dataset:
     implementations
         The file's name of an implementation to the report's.
     notes
-        Sentences on what had to be decided, dropped or assumed.
+        What had to be decided, dropped or assumed.
     mapping
         The mapping file's content.
-    own_cells
+    copycost_cells
         The file itself, where it is a table of cells of copycost.
     """
 
@@ -47,9 +48,9 @@ class Dataset:
     steps: pd.DataFrame
     meanings: tuple[Meaning, ...]
     implementations: dict[str, str]
-    notes: tuple[str, ...]
+    notes: tuple[Message, ...]
     mapping: FileMapping
-    own_cells: pd.DataFrame | None = None
+    copycost_cells: pd.DataFrame | None = None
 
     @property
     def quantities(self) -> list[str]:

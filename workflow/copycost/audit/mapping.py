@@ -1,29 +1,22 @@
-"""Which column means what: sensible guesses, and a small YAML file that decides where they fail."""
+"""Which column means what: sensible guesses, and a mapping that decides where they fail."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from reprlib import repr as shown
 from typing import Any
 
-import yaml
-
 from copycost.audit.quantities import (
-    BY_NAME,
     BYTES,
     SIZE,
     base_of,
     find_quantity,
-    is_quantity,
     unit_factor,
 )
 from copycost.errors import ConfigError
 
 IGNORE = "ignore"
-_KEYS = ("columns", "implementations", "constants", "delimiter", "decimal", "header", "source",
-         "host")  # fmt: skip
 _BRACKETS = re.compile(r"\s*[\[(<{]([^\])>}]*)[\])>}]\s*")
-_DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "space": " "}
 
 _IMPLEMENTATIONS = {
     "two_copy": ("twocopy", "2copy", "twocopies", "2copies", "baseline", "send", "a1", "copy2",
@@ -84,83 +77,6 @@ class FileMapping:
     host: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_mapping(path: Path | None) -> FileMapping:
-    """Read a mapping file; without one, everything is guessed.
-
-    Raises
-    ------
-    ConfigError
-        Naming everything that is wrong with it.
-    """
-    if path is None:
-        return FileMapping()
-    content = load_yaml(path)
-    if not isinstance(content, dict):
-        raise ConfigError(f"{path}: must be a mapping with some of the keys {', '.join(_KEYS)}")
-    problems = [
-        f"{path}: {key}: unknown; expected one of {', '.join(_KEYS)}"
-        for key in content
-        if key not in _KEYS
-    ]
-    for key in ("columns", "implementations", "constants", "source", "host"):
-        if not isinstance(content.get(key) or {}, dict):
-            problems.append(f"{path}: {key}: must be a mapping of names")
-    if problems:
-        raise ConfigError("\n".join(problems))
-    columns: dict[str, tuple[str, str | None]] = {}
-    for column, said in (content.get("columns") or {}).items():
-        name, unit = (said.get("is"), said.get("unit")) if isinstance(said, dict) else (said, None)
-        quantity = name if name == IGNORE or is_quantity(str(name)) else find_quantity(str(name))
-        if quantity is None:
-            problems.append(
-                f"{path}: columns.{column}: {name!r} is no quantity; expected {IGNORE} or one of "
-                f"{', '.join(BY_NAME)}"
-            )
-            continue
-        if quantity != IGNORE and unit and unit_factor(base_of(quantity).kind, str(unit)) is None:
-            problems.append(f"{path}: columns.{column}.unit: {unit!r} is no unit of {quantity}")
-        columns[str(column)] = (quantity, None if unit is None else str(unit))
-    constants = {}
-    for name, value in (content.get("constants") or {}).items():
-        quantity = str(name) if is_quantity(str(name)) else find_quantity(str(name))
-        if quantity is None:
-            problems.append(f"{path}: constants.{name}: no quantity; see docs/audit.md")
-        else:
-            constants[quantity] = str(value)
-    if problems:
-        raise ConfigError("\n".join(problems))
-    delimiter = content.get("delimiter")
-    return FileMapping(
-        columns=columns,
-        implementations={
-            str(key): str(value) for key, value in (content.get("implementations") or {}).items()
-        },
-        constants=constants,
-        delimiter=_DELIMITERS.get(str(delimiter), delimiter) if delimiter else None,
-        decimal=content.get("decimal"),
-        header=tuple(map(str, content["header"])) if content.get("header") else None,
-        source={str(key): str(value) for key, value in (content.get("source") or {}).items()},
-        host=content.get("host") or {},
-    )
-
-
-def load_yaml(path: Path) -> Any:  # noqa: ANN401 - YAML is any of its types
-    """Return the content of a YAML file.
-
-    Raises
-    ------
-    ConfigError
-        If it cannot be read or is no YAML.
-    """
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        said = " ".join(str(error).split())
-        raise ConfigError(f"{path}: is not YAML: {said}") from error
-
-
 def find_meanings(
     names: Sequence[str], units: Sequence[str], mapping: FileMapping, where: str
 ) -> list[Meaning]:
@@ -174,8 +90,8 @@ def find_meanings(
     absent = [column for column in mapping.columns if column not in names]
     if absent:
         raise ConfigError(
-            f"{where}: the mapping names {', '.join(map(repr, absent))}, but the columns are "
-            f"{', '.join(map(repr, names))}"
+            f"{where}: the mapping names {listed(absent)}, but the columns are {listed(names)}; "
+            "correct the mapping"
         )
     found: list[Meaning] = []
     for name, unit in zip(names, units, strict=True):
@@ -193,6 +109,11 @@ def find_meanings(
         else:
             found.append(_guess(name, unit))
     return _without_rivals(found)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names of columns for a message, however many and long they are."""
+    return ", ".join([*map(shown, names[:30]), *(["..."] if len(names) > 30 else [])])
 
 
 def _guess(name: str, unit: str) -> Meaning:

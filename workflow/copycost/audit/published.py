@@ -10,8 +10,9 @@ import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.audit.engine import Analysed, analyse
-from copycost.audit.mapping import FileMapping, load_yaml
+from copycost.audit.dataset_analysis import DatasetAnalysis, analyse_dataset
+from copycost.audit.mapping import FileMapping
+from copycost.audit.mapping_file import load_yaml
 from copycost.audit.reader import read_dataset
 from copycost.errors import DataError
 
@@ -23,7 +24,7 @@ PUBLISHED_COST = "both_cycles_per_byte"
 
 @dataclass(frozen=True)
 class Published:
-    """A published run, as the project's own engine sees it.
+    """A published run, analysed as a run of our own.
 
     Attributes
     ----------
@@ -34,7 +35,7 @@ class Published:
     """
 
     source: Mapping[str, Any]
-    analysed: Analysed
+    analysed: DatasetAnalysis
 
     @property
     def name(self) -> str:
@@ -64,11 +65,11 @@ def read_published(folder: Path) -> list[Published]:
         path = folder / f"{source['name']}.csv"
         if not path.is_file():
             raise DataError(f"{path}: not found, though sources.yaml describes it; restore it")
-        runs.append(Published(source, analyse(read_dataset(path, FileMapping()))))
+        runs.append(Published(source, analyse_dataset(read_dataset(path, FileMapping()))))
     return runs
 
 
-def beside_facts(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Facts:
+def comparison_facts(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -> Facts:
     """Return what the chapter says, as plain data.
 
     Keys
@@ -99,7 +100,7 @@ def beside_facts(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published])
     return result
 
 
-def condition_beside(facts: Facts, run: Published) -> str:
+def matching_condition(facts: Facts, run: Published) -> str:
     """Return the condition of this host to show beside a run: its own kind, else the first."""
     measured: list[str] = facts["measured_conditions"]
     wanted = str(run.source["testbed"])
@@ -107,7 +108,7 @@ def condition_beside(facts: Facts, run: Published) -> str:
 
 
 def _run_facts(facts: Facts, summary: pd.DataFrame, run: Published) -> Facts:
-    condition = condition_beside(facts, run)
+    condition = matching_condition(facts, run)
     mine = summary[summary["condition"] == condition]
     theirs = run.analysed.facts["conditions"][run.name]
     ours = facts["conditions"][condition]

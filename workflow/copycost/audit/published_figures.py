@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
-from copycost.audit.published import PUBLISHED_COST, Published, condition_beside, known_medians
+from copycost.audit.published import PUBLISHED_COST, Published, known_medians, matching_condition
 from copycost.figures.axes import scale_of, size_axis, value_axis
 from copycost.figures.markers import Look, in_order, looks
 from copycost.figures.style import CM, WIDTH_CM, styled
@@ -66,7 +66,7 @@ def draw_costs(facts: Facts, summary: pd.DataFrame, runs: Sequence[Published]) -
     for run in shown:
         there = _rows(run.medians(PUBLISHED_COST), run, _THERE, run.name, "cost per byte",
                       "cycles/B", 1.0)  # fmt: skip
-        testbed = condition_beside(facts, run)
+        testbed = matching_condition(facts, run)
         mine = known_medians(
             summary[summary["condition"] == testbed], facts["conditions"][testbed]["cost_column"]
         )
@@ -112,7 +112,7 @@ def _nothing() -> Drawn:
 
 
 def _points(facts: Facts, summary: pd.DataFrame, run: Published) -> pd.DataFrame:
-    testbed = condition_beside(facts, run)
+    testbed = matching_condition(facts, run)
     mine = known_medians(summary[summary["condition"] == testbed], THROUGHPUT)
     theirs = run.medians(THROUGHPUT)
     mine = mine[mine["n_threads"].isin(theirs["n_threads"])]

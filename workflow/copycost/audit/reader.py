@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from copycost.audit.cells_dataset import is_cells_table, read_cells_table
 from copycost.audit.dataset import CELL, KEYS, Dataset
-from copycost.audit.mapping import FileMapping, Meaning, find_meanings, implementation_name
-from copycost.audit.own import is_own_table, read_own_table
+from copycost.audit.decoding import TextTable, decode_file, split_table
+from copycost.audit.mapping import FileMapping, Meaning, find_meanings, implementation_name, listed
+from copycost.audit.message import Message
+from copycost.audit.number_parsing import Numbers, decimal_commas, is_gap, parse_column
 from copycost.audit.quantities import (
     DATASET,
     IMPLEMENTATION,
@@ -20,8 +23,6 @@ from copycost.audit.quantities import (
     base_of,
     words_of,
 )
-from copycost.audit.text import TextTable, read_text, split_table
-from copycost.audit.values import Numbers, decimal_commas, is_gap, parse_column
 from copycost.errors import DataError
 
 _SMALLEST_SIZE, _MOST_THREADS = 1, 100_000
@@ -45,10 +46,10 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
     ConfigError
         If the mapping does not fit the file.
     """
-    text = read_text(path)
+    text = decode_file(path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    if is_own_table(text):
-        return read_own_table(path, digest, mapping)
+    if is_cells_table(text):
+        return read_cells_table(path, digest, mapping)
     raw = split_table(text, str(path), mapping.delimiter, mapping.header)
     if len(raw.rows) > MOST_ROWS:
         raise DataError(
@@ -69,11 +70,10 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
     order = [name for name in table.columns if name not in KEYS]
     for name in order:
         if not table[name].notna().any():
-            notes.append(f"The column of {words_of(name)} is empty.")
-    renamed = {old: new for old, new in names.items() if old != new}
+            notes.append(Message("column_empty", {"quantities": [name]}))
+    renamed = [f"{old} for {new}" for old, new in names.items() if old != new]
     if renamed:
-        said = ", ".join(f"{old} for {new}" for old, new in renamed.items())
-        notes.append(f"Implementations are called otherwise in the file: {said}.")
+        notes.append(Message("implementations_renamed", {"names": renamed}))
     return Dataset(
         name=path.stem,
         path=path,
@@ -89,7 +89,7 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
 
 def _columns(
     raw: TextTable, meanings: list[Meaning], mapping: FileMapping, where: str
-) -> tuple[dict[str, list[str] | Numbers], list[str]]:
+) -> tuple[dict[str, list[str] | Numbers], list[Message]]:
     """Return texts or numbers by quantity, and what had to be decided."""
     notes = list(raw.notes)
     texts = {
@@ -103,15 +103,15 @@ def _columns(
     _require(texts, raw, where)
     if THREADS not in texts:
         texts[THREADS] = ["1"] * len(raw.rows)
-        notes.append("No column tells the threads: one thread is assumed throughout.")
+        notes.append(Message("one_thread_assumed"))
     numeric = {name: cells for name, cells in texts.items() if base_of(name).kind != "label"}
     if mapping.decimal:
         commas = frozenset(numeric if mapping.decimal == "," else ())
     else:
         commas = decimal_commas(numeric, raw.delimiter)
     if commas:
-        said = ", ".join(words_of(name) for name in numeric if name in commas)
-        notes.append(f"Commas are read as decimal commas in {said}.")
+        about = {"quantities": [name for name in numeric if name in commas]}
+        notes.append(Message("decimal_commas", about))
     found: dict[str, list[str] | Numbers] = {}
     for name, cells in texts.items():
         if name not in numeric:
@@ -121,7 +121,7 @@ def _columns(
         column = meaning.column if meaning else f"constant {name}"
         unit = meaning.unit if meaning else None
         if base_of(name).kind == "size" and (unit or "").lower() in ("kb", "mb", "k", "m"):
-            notes.append(f"{column}: {unit} is read as a power of two.")
+            notes.append(Message("power_of_two", {"column": column, "unit": unit}))
         found[name] = parse_column(
             cells,
             base_of(name),
@@ -131,7 +131,8 @@ def _columns(
             lines=raw.lines,
         )
         if meaning and unit is None and base_of(name).kind in ("rate", "time"):
-            notes.append(f"{column}: no unit is given, {base_of(name).unit} is assumed.")
+            assumed = {"column": column, "unit": base_of(name).unit}
+            notes.append(Message("unit_assumed", assumed))
     return found, notes
 
 
@@ -141,13 +142,13 @@ def _require(texts: dict[str, list[str]], raw: TextTable, where: str) -> None:
         said = " and ".join(words_of(name) for name in missing)
         raise DataError(
             f"{where}: no column tells the {said}; the columns are "
-            f"{', '.join(map(repr, raw.header))}; name them under `columns:` in a mapping, or give "
+            f"{listed(raw.header)}; name them under `columns:` in a mapping, or give "
             "what all rows share under `constants:`"
         )
     if not any(name for name in texts if name not in (*KEYS, "duration")):
         raise DataError(
             f"{where}: no column holds anything that was measured (throughput, latency, cycles, "
-            f"...); the columns are {', '.join(map(repr, raw.header))}; name them under `columns:` "
+            f"...); the columns are {listed(raw.header)}; name them under `columns:` "
             "in a mapping"
         )
 
@@ -165,8 +166,9 @@ def _tables(
         else:
             table[name] = column
     if "throughput" not in table and {"bytes", "duration"} <= set(table.columns):
-        table["throughput"] = table["bytes"] * 8.0 / table["duration"]
-        steps["throughput"] = steps["bytes"] * 8.0 / table["duration"]
+        duration = table["duration"].where(table["duration"] > 0.0)
+        table["throughput"] = table["bytes"] * 8.0 / duration
+        steps["throughput"] = steps["bytes"] * 8.0 / duration
     return table, steps
 
 
@@ -183,7 +185,7 @@ def _name_implementations(table: pd.DataFrame, mapping: FileMapping) -> dict[str
     return names
 
 
-def _set_keys(table: pd.DataFrame, path: Path, notes: list[str], lines: list[int]) -> None:
+def _set_keys(table: pd.DataFrame, path: Path, notes: list[Message], lines: list[int]) -> None:
     """Make the keys whole numbers and names, and refuse what cannot be one."""
     for name, low, high in ((SIZE, _SMALLEST_SIZE, 2**40), (THREADS, 1, _MOST_THREADS)):
         values = table[name].to_numpy(dtype=np.float64)
@@ -200,9 +202,7 @@ def _set_keys(table: pd.DataFrame, path: Path, notes: list[str], lines: list[int
         table[DATASET] = path.stem
     table[DATASET] = _safe_names(table[DATASET].astype(str))
     if table[DATASET].nunique() > 1:
-        notes.append(
-            f"The file holds {table[DATASET].nunique()} datasets, which are judged one by one."
-        )
+        notes.append(Message("several_datasets", {"n_datasets": table[DATASET].nunique()}))
 
 
 def _safe_names(names: pd.Series) -> pd.Series:
@@ -217,17 +217,14 @@ def _safe_names(names: pd.Series) -> pd.Series:
 
 
 def _number_repetitions(
-    table: pd.DataFrame, steps: pd.DataFrame, notes: list[str]
+    table: pd.DataFrame, steps: pd.DataFrame, notes: list[Message]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Give each row of a cell a number, and drop rows that only say the same again."""
     measured = [name for name in table.columns if name not in KEYS]
     identity = [*CELL, *measured, *([REP] if REP in table else [])]
     again = table.duplicated(identity, keep="first")
     if again.any():
-        notes.append(
-            f"{int(again.sum())} rows repeat another word for word and were left out: a second "
-            "measurement would not give the same digits."
-        )
+        notes.append(Message("rows_repeated", {"n_rows": int(again.sum())}))
         table, steps = table[~again], steps[~again]
     given = table.get(REP, None)
     counted = table.groupby(list(CELL), sort=False).cumcount() + 1
@@ -235,8 +232,8 @@ def _number_repetitions(
         if given.notna().all() and not table.duplicated([*CELL, REP]).any():
             whole = given.rank(method="dense").astype(np.int64)
             return table.assign(**{REP: whole}).reset_index(drop=True), steps.reset_index(drop=True)
-        notes.append("Some cells have the same repetition twice; they are numbered afresh.")
+        notes.append(Message("repetitions_renumbered"))
     elif counted.max() > 1:
-        notes.append("Cells that occur more than once are taken as repetitions, in file order.")
+        notes.append(Message("repetitions_by_order"))
     table = table.assign(**{REP: counted.astype(np.int64)})
     return table.reset_index(drop=True), steps.reset_index(drop=True)

@@ -9,13 +9,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from jinja2 import TemplateError
-
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import write_table
-from copycost.audit.engine import Analysed
-from copycost.build.checkout import ROOT
-from copycost.errors import DataError
+from copycost.audit.dataset_analysis import DatasetAnalysis
+from copycost.audit.templates import TEMPLATES, fill, table_rows
 from copycost.figures.names import FIGURES
 from copycost.figures.output import draw, save
 from copycost.figures.tables import Tables, tables_of
@@ -25,10 +22,8 @@ from copycost.report.markdown import code
 from copycost.report.render import Format, render_report
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
 from copycost.report.typesetter import find_typesetter
-from copycost.report.write import make_environment
 from copycost.studies.streams.facts import write_facts
 
-TEMPLATES = ROOT / "report"
 STYLES = ("quarto.css",)
 
 # By the number of panels, so that the last one to be drawn is not the longest.
@@ -42,15 +37,15 @@ _SLOWEST = (
 )
 
 
-def write_tables(analysed: Analysed, folder: Path) -> None:
-    """Write the tables that the engine made, as in the results of a run of our own."""
+def write_tables(analysed: DatasetAnalysis, folder: Path) -> None:
+    """Write the tables of the analysis, as in the results of a run of our own."""
     folder.mkdir(parents=True, exist_ok=True)
     analysed.cells.to_csv(folder / "cells.csv", index=False)
     write_table(analysed.summary, folder / "summary.csv")
     write_table(analysed.ratios, folder / "ratios.csv")
 
 
-def draw_figures(analysed: Analysed, folder: Path) -> list[Path]:
+def draw_figures(analysed: DatasetAnalysis, folder: Path) -> list[Path]:
     """Draw the figures of every dataset as SVG, on all CPUs; return them."""
     jobs: list[tuple[Tables, str, Path]] = []
     for slug in analysed.facts["grid"]["conditions"]:
@@ -78,7 +73,7 @@ def _draw_one(tables: Tables, name: str, svg: Path) -> None:
 
 
 def write_audit_report(
-    analysed: Analysed, audit: Facts, figures: list[Path], folder: Path, title: str
+    analysed: DatasetAnalysis, audit: Facts, figures: list[Path], folder: Path, title: str
 ) -> Path:
     """Write ``report.qmd`` and what it shows; return its path.
 
@@ -91,12 +86,7 @@ def write_audit_report(
     write_facts(analysed.facts, folder / "facts.json")
     write_facts(audit, folder / "audit.json")
     qmd = folder / "report.qmd"
-    try:
-        template = make_environment(TEMPLATES).get_template("audit.qmd.j2")
-        text = template.render(_context(analysed, audit, figures, folder, title))
-    except TemplateError as error:
-        where = getattr(error, "name", None) or "a template"
-        raise DataError(f"audit: {where}: {error}; please report this table") from error
+    text = fill("audit.qmd.j2", **_context(analysed, audit, figures, folder, title))
     qmd.write_text(text, encoding="utf-8")
     return qmd
 
@@ -109,7 +99,7 @@ def render(qmd: Path, formats: list[Format]) -> list[Path]:
 
 
 def _context(
-    analysed: Analysed, audit: Facts, figures: list[Path], folder: Path, title: str
+    analysed: DatasetAnalysis, audit: Facts, figures: list[Path], folder: Path, title: str
 ) -> Mapping[str, Any]:
     facts = analysed.facts
     origin = f"file {code(audit['file'])}"
@@ -133,6 +123,7 @@ def _context(
         "facts": facts,
         "host": facts["host"],
         "audit": audit,
+        "rows": table_rows(audit),
         "conditions": conditions,
         "figures": shown,
         "results_tables": {

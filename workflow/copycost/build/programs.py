@@ -2,26 +2,23 @@
 
 from typing import Any
 
-from copycost.grid.capabilities import IPERF3, SENDER_ONLY_TESTBED, split_implementation
+from copycost.grid.capabilities import IPERF3, split_implementation
+from copycost.grid.conditions import RECV
+from copycost.grid.testbeds import receives_on
 
 
-def sender_of(wildcards: Any) -> str:  # noqa: ANN401 - Snakemake's
-    """Return the program that sends in a cell; the batch is an option of it."""
+def sender_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
+    """Return the program that sends in a cell, none where iperf3, one of the host's, does.
+
+    The batch is an option of it.
+    """
+    if wildcards.implementation == IPERF3:
+        return []
     return f"results/bin/sender_{split_implementation(wildcards.implementation)[0]}"
 
 
 def receiver_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
-    """Return the program that receives in a cell, none where nobody does."""
-    if wildcards.testbed == SENDER_ONLY_TESTBED:
+    """Return the program that receives in a cell, none where iperf3 does, or nobody."""
+    if wildcards.implementation == IPERF3 or not receives_on(wildcards.testbed):
         return []
-    return f"results/bin/receiver_{wildcards.receiver}"
-
-
-def programs_of(wildcards: Any) -> dict[str, Any]:  # noqa: ANN401 - Snakemake's
-    """Return the paths of sender and receiver; none where iperf3, one of the host's, drives."""
-    if wildcards.driver == IPERF3:
-        return {"sender": [], "receiver": []}
-    return {
-        "sender": f"results/bin/sender_{wildcards.driver}",
-        "receiver": "results/bin/receiver_recv",
-    }
+    return f"results/bin/receiver_{wildcards.get('receiver', RECV)}"

@@ -42,7 +42,7 @@ def audit_files(config: Mapping[str, object], published: Path) -> dict[str, Audi
     """
     said = {key: str(config[key]) for key in KEYS if config.get(key)}
     for key, path in said.items():
-        if not Path(path).is_file():
+        if not _is_file(path):
             sys.exit(f"--config {key}={path}: there is no such file; give the path of one")
     if "dataset" in said:
         dataset = Path(said["dataset"])
@@ -56,6 +56,13 @@ def audit_files(config: Mapping[str, object], published: Path) -> dict[str, Audi
         run = published / f"{name}.csv"
         files[name] = AuditFiles(str(run), _of({}, run, "mapping"), _of({}, run, "claims"))
     return files
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):  # a name that is too long, or has a zero byte
+        return False
 
 
 def _of(said: Mapping[str, str], dataset: Path, what: str) -> str | None:

@@ -1,16 +1,19 @@
 """Checks of the configuration, which report every problem at once, one line each."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from math import isfinite
 from typing import Any, cast
 
 import yaml
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from copycost.build.checkout import SCHEMAS
 from copycost.config.config import Config
+from copycost.config.extent import require_measurable
+from copycost.config.names import with_names
 from copycost.config.rules import KeyPath, Problem, Surroundings, cross_problems
-from copycost.config.testbeds import with_testbeds
 from copycost.errors import ConfigError
 from copycost.grid.testbeds import TESTBEDS, transport_of
 from copycost.wording.sizes import format_size, parse_size
@@ -33,6 +36,17 @@ _SIZES = (
     ("measure", "send_buffer_bytes"),
     ("measure", "receive_buffer_bytes"),
 )
+# To JSON nan and infinity are no numbers; to a schema in Python they would be.
+_VALIDATOR = validators.extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
+        "number",
+        lambda checker, value: (
+            checker.is_type(value, "integer") or (isinstance(value, float) and isfinite(value))
+        ),
+    ),
+)
+_MOST_SHOWN = 80
 _BOUNDS = {
     "minimum": ">=",
     "maximum": "<=",
@@ -73,11 +87,13 @@ def check_config(
             for path, text in sorted(problems, key=lambda problem: _dotted(problem[0]))
         )
         raise ConfigError("\n".join(dict.fromkeys(lines)))
-    return Config.from_dict(tree)
+    config = Config.from_dict(tree)
+    require_measurable(config)
+    return config
 
 
 def _normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy with sizes in bytes, and with the words that YAML took for booleans."""
+    """Return a copy with sizes in bytes, words for what YAML took for booleans, a bare title."""
     tree = {
         name: dict(section) if isinstance(section, Mapping) else section
         for name, section in raw.items()
@@ -85,6 +101,9 @@ def _normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
     measure = tree.get("measure")
     if isinstance(measure, dict) and isinstance(measure.get("tcp_nodelay"), bool):
         measure["tcp_nodelay"] = "on" if measure["tcp_nodelay"] else "off"
+    report = tree.get("report")
+    if isinstance(report, dict) and isinstance(report.get("title"), str):
+        report["title"] = report["title"].strip()
     for section_name, key in _SIZES:
         section = tree.get(section_name)
         if isinstance(section, dict) and key in section:
@@ -108,8 +127,8 @@ def _bytes_if_size(value: object) -> object:
 
 
 def _schema_problems(tree: Mapping[str, Any], raw: Mapping[str, Any]) -> Iterator[Problem]:
-    schema = with_testbeds(yaml.safe_load(SCHEMA_PATH.read_text(encoding="utf-8")))
-    for error in Draft202012Validator(schema).iter_errors(tree):
+    schema = _schema()
+    for error in _VALIDATOR(schema).iter_errors(tree):
         path = tuple(error.absolute_path)
         if error.validator == "additionalProperties":
             known = error.schema["properties"]
@@ -126,6 +145,12 @@ def _schema_problems(tree: Mapping[str, Any], raw: Mapping[str, Any]) -> Iterato
             yield path, f"got {got}, must be {_expected(error)}"
 
 
+@cache
+def _schema() -> dict[str, Any]:
+    text = SCHEMA_PATH.read_text(encoding="utf-8")
+    return with_names(yaml.load(text, yaml.CSafeLoader))
+
+
 def _resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what a node of the schema refers to, or the node."""
     name = node.get("$ref", "").removeprefix("#/$defs/")
@@ -139,8 +164,8 @@ def _expected(error: ValidationError) -> str:
     if validator in _BOUNDS:
         return f"{_BOUNDS[validator]} {format_size(limit) if 'size' in title else limit}"
     if validator == "enum":
-        choices = [str(choice) for choice in limit]
-        other = _other_section(str(error.instance)) or did_you_mean(str(error.instance), choices)
+        choices, word = [str(choice) for choice in limit], _show(error.instance).strip("'")
+        other = _other_section(word) or did_you_mean(word, choices)
         return f"one of {', '.join(choices)}{other}"
     return str(title)
 
@@ -200,7 +225,11 @@ def _source_of(path: KeyPath, sources: Sequence[Source]) -> str:
 
 def _dotted(path: KeyPath) -> str:
     """Return the key as people write it; an index is left out, since the value tells which."""
-    return ".".join(part for part in path if isinstance(part, str))
+    return ".".join(
+        part if len(part) <= _MOST_SHOWN and part.isprintable() else _show(part)
+        for part in path
+        if isinstance(part, str)
+    )
 
 
 def _show(value: object) -> str:
@@ -210,4 +239,5 @@ def _show(value: object) -> str:
         return "a section"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return repr(value)
+    shown = repr(value)
+    return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."

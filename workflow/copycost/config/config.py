@@ -1,12 +1,12 @@
 """The configuration as typed values.
 
-Kept free of the validator (`copycost.config.check`), since the measuring process imports it too
-and its start-up time is paid at every repetition.
+Kept free of the validator (`copycost.config.check`) and of cattrs (`copycost.config.structure`),
+since the measuring process imports it too and its start-up time is paid at every repetition.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self, cast, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args
 
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
@@ -50,19 +50,6 @@ class Streams:
     receivers: tuple[str, ...]
     extra_repetitions: int
 
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return the grid that a checked section states."""
-        return cls(
-            implementations=tuple(section["implementations"]),
-            testbeds=tuple(section["testbeds"]),
-            msg_bytes=tuple(int(size) for size in section["msg_bytes"]),
-            n_threads=tuple(int(count) for count in section["n_threads"]),
-            working_sets=tuple(str(size) for size in section["working_sets"]),
-            receivers=tuple(section["receivers"]),
-            extra_repetitions=int(section["extra_repetitions"]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class RoundTrips:
@@ -83,16 +70,6 @@ class RoundTrips:
     msg_bytes: tuple[int, ...]
     n_threads: tuple[int, ...]
 
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return the grid that a checked section states."""
-        return cls(
-            implementations=tuple(section["implementations"]),
-            testbeds=tuple(section["testbeds"]),
-            msg_bytes=tuple(int(size) for size in section["msg_bytes"]),
-            n_threads=tuple(int(count) for count in section["n_threads"]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Refine:
@@ -100,11 +77,6 @@ class Refine:
 
     enabled: bool
     max_cells: int
-
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return what a checked section states."""
-        return cls(enabled=bool(section["enabled"]), max_cells=int(section["max_cells"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,27 +113,6 @@ class Measure:
     interval_us: int
     memory_floor: bool
     order_seed: int
-
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return what a checked section states."""
-        return cls(
-            repetitions=int(section["repetitions"]),
-            warmup_s=float(section["warmup_s"]),
-            duration_s=float(section["duration_s"]),
-            congestion_control=section["congestion_control"],
-            tcp_nodelay=section["tcp_nodelay"],
-            send_buffer_bytes=_unless_kernel(section["send_buffer_bytes"]),
-            receive_buffer_bytes=_unless_kernel(section["receive_buffer_bytes"]),
-            cpus=Cpus(
-                sender=_unless_auto(section["cpus"]["sender"]),
-                receiver=_unless_auto(section["cpus"]["receiver"]),
-            ),
-            fresh=bool(section["fresh"]),
-            interval_us=int(section["interval_us"]),
-            memory_floor=bool(section["memory_floor"]),
-            order_seed=int(section["order_seed"]),
-        )
 
     def settings(self, study: Study = "streams") -> Settings:
         """Return the part that changes what a repetition of a study measures."""
@@ -202,39 +153,13 @@ class Config:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the configuration in the words of config.yaml, sizes in bytes, lists as lists."""
-        return cast("dict[str, Any]", _plain(asdict(self)))
+        from copycost.config.structure import to_plain  # not at the top: see there
+
+        return to_plain(self)
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any]) -> Self:
         """Return the configuration from what `as_dict` gave, or from a checked config file."""
-        return cls(
-            streams=Streams.from_dict(tree["streams"]),
-            udp=Streams.from_dict(tree["udp"]),
-            round_trips=RoundTrips.from_dict(tree["round_trips"]),
-            refine=Refine.from_dict(tree["refine"]),
-            profile=Profile.from_dict(tree["profile"]),
-            cpu_budget=CpuBudget.from_dict(tree["cpu_budget"]),
-            datagrams=Datagrams.from_dict(tree["datagrams"]),
-            measure=Measure.from_dict(tree["measure"]),
-            statistics=Statistics.from_dict(tree["statistics"]),
-            report=Report.from_dict(tree["report"]),
-        )
+        from copycost.config.structure import from_plain
 
-
-def _unless_kernel(size: int | str) -> int | None:
-    return None if size == KERNEL else int(size)
-
-
-def _unless_auto(cpus: Sequence[int] | str) -> tuple[int, ...] | None:
-    return None if cpus == AUTO else tuple(int(cpu) for cpu in cpus)
-
-
-def _plain(value: object, key: str = "") -> object:
-    """Return `value` with lists for tuples and the config's own words for None."""
-    if isinstance(value, dict):
-        return {name: _plain(item, name) for name, item in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if value is None:
-        return KERNEL if key.endswith("_bytes") else AUTO
-    return value
+        return from_plain(tree, cls)

@@ -1,9 +1,7 @@
 """The section `cpu_budget` of the configuration, and its grid."""
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
 
 from copycost.config.settings import Settings
 from copycost.grid.cells import Cell
@@ -48,15 +46,6 @@ class CpuBudget:
     repetitions: int
     warmup_s: float
     duration_s: float
-
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return what a checked section states."""
-        lists = {
-            name: tuple(section[name])
-            for name in ("implementations", "testbeds", "limiters", "n_threads", "limit_percent")
-        }
-        return cls(**{**section, **lists})
 
     def settings(self, run: Settings) -> Settings:
         """Return how a repetition is measured: in its own window, else as the whole run."""

@@ -1,9 +1,7 @@
 """The section `datagrams` of the configuration, and its grid."""
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
 
 from copycost.config.cpu_budget import own_window
 from copycost.config.settings import Settings
@@ -47,15 +45,6 @@ class Datagrams:
     repetitions: int
     warmup_s: float
     duration_s: float
-
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return what a checked section states."""
-        lists = {
-            name: tuple(section[name])
-            for name in ("implementations", "testbeds", "msg_bytes", "n_threads")
-        }
-        return cls(**{**section, **lists})
 
     def settings(self, run: Settings) -> Settings:
         """Return how a repetition is measured: in its own window, else as the whole run."""

@@ -1,8 +1,7 @@
 """The section `profile` of the configuration."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Literal
 
 EventChoice = Literal["auto", "cycles", "cpu_clock"]
 
@@ -38,20 +37,3 @@ class Profile:
     repetitions: int
     frequency_hz: int
     event: EventChoice
-
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return what a checked section states."""
-        return cls(
-            enabled=bool(section["enabled"]),
-            implementations=tuple(section["implementations"]),
-            testbeds=tuple(section["testbeds"]),
-            msg_bytes=tuple(int(size) for size in section["msg_bytes"]),
-            n_threads=tuple(int(count) for count in section["n_threads"]),
-            working_sets=tuple(str(size) for size in section["working_sets"]),
-            receivers=tuple(section["receivers"]),
-            differences=tuple((first, second) for first, second in section["differences"]),
-            repetitions=int(section["repetitions"]),
-            frequency_hz=int(section["frequency_hz"]),
-            event=section["event"],
-        )

@@ -1,8 +1,7 @@
 """The sections of the configuration that decide what is made of the measurements."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Literal
 
 ReportFormat = Literal["html", "pdf"]
 
@@ -15,15 +14,6 @@ class Statistics:
     resamples: int
     seed: int
 
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return what a checked section states."""
-        return cls(
-            confidence=float(section["confidence"]),
-            resamples=int(section["resamples"]),
-            seed=int(section["seed"]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -31,8 +21,3 @@ class Report:
 
     title: str
     formats: tuple[ReportFormat, ...]
-
-    @classmethod
-    def from_dict(cls, section: Mapping[str, Any]) -> Self:
-        """Return what a checked section states."""
-        return cls(title=section["title"].strip(), formats=tuple(section["formats"]))

@@ -9,51 +9,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from copycost.config.audit_files import KEYS as AUDIT_KEYS
 from copycost.config.check import Source, check_config
 from copycost.config.config import Config
 from copycost.config.rules import Surroundings
-
-
-class _Strict(yaml.SafeLoader):
-    """Reads YAML in which no key stands twice; elsewhere the first one would silently be lost."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return a section, as the class that this is derived from does.
-
-        Raises
-        ------
-        ConstructorError
-            If one of its keys stands twice.
-        """
-        seen = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                continue
-            if key.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"{key.value} stands there twice; join the two", key.start_mark
-                )
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
+from copycost.config.text import parse_yaml, read_sections
+from copycost.errors import ConfigError
 
 
 def require_yaml(path: str) -> None:
     """Where `path` is no YAML file, end the process naming the line, which Snakemake does not."""
     try:
-        content = yaml.load(Path(path).read_text(encoding="utf-8"), _Strict)
-    except FileNotFoundError:
-        sys.exit(f"{path}: not found in {Path.cwd()}; run in the folder that holds it")
-    except UnicodeDecodeError:
-        sys.exit(f"{path}: not UTF-8 text; write it anew with a text editor")
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else "?"
-        sys.exit(f"{path}: line {line}: not YAML: {error.problem}")
-    if not isinstance(content, dict):
-        found = {type(None): "nothing", list: "a list"}.get(type(content), "a single value")
-        sys.exit(f"{path}: got {found}, must consist of sections such as streams and measure")
+        read_sections(path)
+    except ConfigError as error:
+        sys.exit(str(error))
 
 
 def resolve(
@@ -83,10 +52,8 @@ def resolve(
     overrides = _without_audit(_with_types(said))
     sources: list[Source] = []
     for path in files:
-        require_yaml(str(path))  # `./run` has done so, plain Snakemake has not
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
         name = os.path.relpath(path)
-        sources.append((str(path) if name.startswith("..") else name, content or {}))
+        sources.append((str(path) if name.startswith("..") else name, read_sections(path)))
     return check_config(
         _merged(_without_audit(config), overrides),
         sources=[*sources, ("--config", overrides)],
@@ -106,9 +73,9 @@ def _with_types(node: Any) -> Any:  # noqa: ANN401 - any node of what --config s
     if isinstance(node, list):
         return [_with_types(value) for value in node]
     try:
-        return yaml.safe_load(node) if isinstance(node, str) else node
-    except yaml.YAMLError:
-        return node  # a text, which the check will say is no section
+        return parse_yaml(node, "--config") if isinstance(node, str) else node
+    except ConfigError:
+        return node  # a text, of which the check will say what it has to be
 
 
 def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

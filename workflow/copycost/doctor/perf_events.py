@@ -1,14 +1,14 @@
 """Which perf events this host can count, found by counting each of them once."""
 
-import os
 import re
-import subprocess
 from dataclasses import dataclass
 from typing import Literal
 
+from copycost.errors import HostError
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.packages import install_command
 from copycost.hosts.facts.tools import find_perf
+from copycost.hosts.local import LocalHost
 from copycost.perf.events import KERNEL_EVENTS, PERF_EVENTS
 from copycost.perf.output import PerfCount, parse_perf
 
@@ -164,17 +164,10 @@ def parse_probe(exit_code: int | None, output: str) -> Probe:
 
 
 def _probe(perf: str, perf_name: str) -> Probe:
+    command = [perf, "stat", "-j", "-e", perf_name, "--", "true"]
     try:
-        done = subprocess.run(
-            [perf, "stat", "-j", "-e", perf_name, "--", "true"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=_PROBE_TIMEOUT_S,
-            check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except subprocess.TimeoutExpired:
+        done = LocalHost().run(command, timeout_s=_PROBE_TIMEOUT_S)
+    except HostError:
         return Probe(None, (), f"perf did not end within {_PROBE_TIMEOUT_S:.0f} s")
     return parse_probe(done.returncode, done.stderr)
 

@@ -1,13 +1,13 @@
 """Which testbeds this user can build on this host, found by building them."""
 
 import json
-import os
-import subprocess
 import sys
 from dataclasses import dataclass
 
 from copycost.build.checkout import ROOT
+from copycost.errors import HostError
 from copycost.grid.testbeds import TESTBEDS
+from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation
 
 _PROBE_TIMEOUT_S = 30.0
@@ -42,18 +42,12 @@ def probe_testbeds() -> dict[str, TestbedFacts]:
 
 
 def _probe(kind: str) -> TestbedFacts:
-    command = [sys.executable, "-m", "copycost.doctor.testbed_probe", kind]
-    environment = {**os.environ, "LC_ALL": "C", "PYTHONPATH": str(_PACKAGE_ROOT)}
+    # in a process of its own, which may have to enter a user namespace for good
+    probe = [sys.executable, "-m", "copycost.doctor.testbed_probe", kind]
+    command = ["env", f"PYTHONPATH={_PACKAGE_ROOT}", *probe]
     try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=_PROBE_TIMEOUT_S,
-            check=False,
-            env=environment,
-        )
-    except subprocess.TimeoutExpired:
+        done = LocalHost().run(command, timeout_s=_PROBE_TIMEOUT_S)
+    except HostError:
         return TestbedFacts(
             False, None, None, f"building it took more than {_PROBE_TIMEOUT_S:.0f} s", None
         )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from copycost.analysis.metrics import MISS_LEVELS, counted_share
+from copycost.analysis.metrics import counted_share
 from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, Scale, scale_of, size_axis
 from copycost.figures.layout import Sheet, finish, groups_of, new_sheet
 from copycost.figures.lines import context_note, line_panel, missing_strip
@@ -21,12 +21,11 @@ from copycost.figures.tables import (
     spread,
 )
 from copycost.figures.text import empty_figure, interval_note
+from copycost.perf.events import EVENTS, MISS_LEVELS
 
 _SWITCHES = "context_switches"
 _QUANTITIES = {
-    "l1d_load_misses": Quantity("L1d load misses", "per byte"),
-    "llc_load_misses": Quantity("LLC load misses", "per byte"),
-    "cache_misses": Quantity("cache misses", "per byte"),
+    **{name: Quantity(EVENTS[name].level or name, "per byte") for name in MISS_LEVELS},
     _SWITCHES: Quantity("context switches", "per message"),
 }
 _COLUMNS_MOST = 4

@@ -12,7 +12,7 @@ from copycost.analysis.metrics import SIDES, CostMetric, choose_cost_metric
 from copycost.analysis.tables import read_table
 from copycost.errors import DataError
 from copycost.figures.markers import in_order
-from copycost.grid.capabilities import SENDER_ONLY_TESTBED
+from copycost.grid.testbeds import receives_on
 from copycost.records.table import read_table as read_cells
 
 COLUMNS = (
@@ -94,7 +94,7 @@ def tables_of(
 ) -> Tables:
     """Return the rows of one condition, with the implementations of all of them."""
     mine = rows_of(summary, condition)
-    nobody_receives = set(mine["testbed"]) == {SENDER_ONLY_TESTBED}
+    nobody_receives = not any(receives_on(testbed) for testbed in set(mine["testbed"]))
     return Tables(
         condition=condition,
         implementations=in_order(summary["implementation"]),

@@ -25,9 +25,6 @@ MAX_BATCH = 256
 IPERF3 = "iperf3"
 _IPERF3_WRITES_BYTES = 1 << 20
 
-#: The testbed without a receiver.
-SENDER_ONLY_TESTBED = "sink"
-
 STREAM: frozenset[Transport] = frozenset({"stream"})
 DATAGRAM: frozenset[Transport] = frozenset({"datagram"})
 BOTH = STREAM | DATAGRAM

@@ -6,7 +6,6 @@ driver make traffic and the observers watch a window of it, judges, and fills in
 
 import logging
 import os
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -273,7 +272,7 @@ def start_record(cell: Cell, settings: Settings, facts: Mapping[str, Any], claim
         "commit": current_commit(),
         "boot_id": claim.machine.files.text("proc/sys/kernel/random/boot_id") or "",
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "start_ns": time.monotonic_ns(),
+        "start_ns": claim.machine.clock_ns(),
         "end_ns": 0,
         "lock_wait_s": claim.lock.wait_s,
         "wall_s": 0.0,

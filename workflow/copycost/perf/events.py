@@ -102,6 +102,12 @@ PERF_EVENTS: Mapping[str, str] = MappingProxyType(
 )
 HARDWARE_EVENTS = frozenset(name for name, event in EVENTS.items() if event.domain == "hardware")
 KERNEL_EVENTS = frozenset(name for name, event in EVENTS.items() if event.in_kernel)
-COST_EVENTS = tuple(name for name, event in EVENTS.items() if event.per_byte)
+# that of a clock first, which every host has
+COST_EVENTS = tuple(
+    sorted(
+        (name for name, event in EVENTS.items() if event.per_byte),
+        key=lambda name: EVENTS[name].domain != "clock",
+    )
+)
 MISS_LEVELS = tuple(name for name, event in EVENTS.items() if event.level is not None)
 RARE_EVENTS = frozenset(name for name, event in EVENTS.items() if event.rare)

@@ -21,6 +21,7 @@ CountStatus = Literal["counted", "not_supported", "not_counted"]
 _TIME_UNITS_NS = {"nsec": 1.0, "ns": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
 # modifiers follow a colon, or the last slash of a `pmu/event/` name
 _MODIFIERS = re.compile(r"(?::|(?<=/))([a-zA-Z]+)$")
+_MOST_SHOWN = 300
 _MARKS: dict[str, CountStatus] = {
     "<not supported>": "not_supported",
     "<not counted>": "not_counted",
@@ -66,10 +67,10 @@ def parse_perf(text: str, file: str) -> tuple[PerfCount, ...]:
         try:
             items = list(_objects(line))
             counts += [_count(i) for i in items if "event" in i and "counter-value" in i]
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise ParseError(
-                f"{file}, line {number}: {error}, found {line!r}; expected an object as"
-                " perf stat -j prints it, so look whether this perf is newer than 6.x"
+                f"{file}, line {number}: {error}, found {line[:_MOST_SHOWN]!r}; expected an object"
+                " as perf stat -j prints it, so look whether this perf is newer than 6.x"
             ) from error
     return tuple(counts)
 
@@ -87,19 +88,19 @@ def _count(item: dict[str, Any]) -> PerfCount:
     event, user_only = split_modifiers(item["event"])
     printed = str(item["counter-value"]).strip()
     status = _MARKS.get(printed, "counted")
-    value = None
-    if status == "counted":
-        value = float(printed) * _scale(str(item.get("unit") or ""))
-        if not math.isfinite(value):
-            raise ValueError(f"{printed} is no count")
+    if status != "counted":
+        return PerfCount(event, None, status, None, user_only)
+    value = _number(printed) * _scale(str(item.get("unit") or ""))
     running = item.get("pcnt-running")
-    return PerfCount(
-        event,
-        value,
-        status,
-        None if running is None or value is None else float(running),
-        user_only,
-    )
+    return PerfCount(event, value, status, None if running is None else _number(running), user_only)
+
+
+def _number(printed: Any) -> float:  # noqa: ANN401 - any JSON value
+    """Return a count or a share."""
+    value = float(printed)
+    if not (math.isfinite(value) and value >= 0):
+        raise ValueError(f"{value} is no count")
+    return value
 
 
 def split_modifiers(name: str) -> tuple[str, bool]:

@@ -1,23 +1,20 @@
 """All records of the grid become one checked table."""
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import pandas as pd
 
-from copycost.errors import CopycostError, DataError
+from copycost.errors import DataError
 from copycost.grid.cells import Cell
 from copycost.records.columns import KEY
-from copycost.records.consistency import require_one_host, require_place
+from copycost.records.consistency import require_one_host
 from copycost.records.derive import derive_row
-from copycost.records.record import Record, read_record
+from copycost.records.reading import read_all
 from copycost.records.table import make_table, write_table
 
 _LOG = logging.getLogger(__name__)
-_N_SHOWN = 5
-_T = TypeVar("_T")
 
 
 def collect_tables(paths: Sequence[Path], csv: Path, parquet: Path) -> pd.DataFrame:
@@ -44,43 +41,6 @@ def collect_tables(paths: Sequence[Path], csv: Path, parquet: Path) -> pd.DataFr
     check_one_host(table)
     write_table(table, csv, parquet)
     return table
-
-
-def read_all(paths: Iterable[Path], make: Callable[[Record], _T]) -> list[_T]:
-    """Return what `make` makes of each record; what is wrong with any is told for all at once.
-
-    Raises
-    ------
-    DataError
-        If a record cannot be read, is of another cell than its path says, or `make` refuses it.
-    """
-    made = []
-    problems = []
-    for path in paths:
-        try:
-            made.append(_read_one(path, make))
-        except CopycostError as error:
-            problems.append(str(error))
-    if problems:
-        shown = "\n".join(problems[:_N_SHOWN])
-        more = len(problems) - _N_SHOWN
-        raise DataError(f"{shown}\nand {more} more records like these" if more > 0 else shown)
-    return made
-
-
-def _read_one(path: Path, make: Callable[[Record], _T]) -> _T:
-    try:
-        record = read_record(path)
-    except OSError as error:
-        raise DataError(
-            f"{path}: cannot be read ({error.strerror}); expected a record, so run again to "
-            "measure that repetition"
-        ) from error
-    require_place(path, record)
-    try:
-        return make(record)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
 
 
 def check_one_host(table: pd.DataFrame) -> None:

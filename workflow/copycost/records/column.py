@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 # int64 and bool columns have a value in every row; boolean, float64 and str may lack it.
-DType = Literal["str", "int64", "float64", "boolean"]
+DType = Literal["str", "int64", "float64", "bool", "boolean"]
 
 # What names a repetition, in every table of repetitions.
 KEY = (
@@ -71,12 +71,21 @@ class Definition:
     columns
         All of them, in their order.
     key
-        Names of the columns that tell one row from another; rows are sorted by them.
+        Names of the columns that tell one row from another.
+    sorted_by
+        Names of the columns that rows are sorted by; None for those of the key, none at all for
+        rows in the order of the grid.
     """
 
     what: str
     columns: tuple[Column, ...]
     key: tuple[str, ...] = KEY
+    sorted_by: tuple[str, ...] | None = None
+
+    @property
+    def order(self) -> list[str]:
+        """Names of the columns that rows are sorted by."""
+        return list(self.key if self.sorted_by is None else self.sorted_by)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The columns of the tidy table of cells."""
 
-from copycost.perf.events import PERF_EVENTS
+from copycost.perf.events import COST_EVENTS, EVENTS, PERF_EVENTS
 from copycost.records.column import KEY, Column, Definition, fact
 
 __all__ = [
@@ -17,15 +17,6 @@ __all__ = [
 ]
 
 SIDES = ("sender", "receiver")
-# Costs per byte are given for these, and for CPU time.
-COST_EVENTS = (
-    "ref_cycles",
-    "cycles",
-    "instructions",
-    "l1d_load_misses",
-    "llc_load_misses",
-    "cache_misses",
-)
 STATUSES = ("measured", "skipped", "failed")
 COUNTED_STATUSES = ("counted", "multiplexed")
 EVENT_STATUSES = {
@@ -41,21 +32,6 @@ EVENT_STATUSES = {
     "not_measured": "the repetition was skipped or failed",
 }
 WARNINGS_SEPARATOR = ";"
-
-_EVENT_WORDS = {
-    "cycles": ("cycles", "CPU cycles"),
-    "instructions": ("instructions", "Instructions"),
-    "l1d_loads": ("loads", "Loads from the L1 data cache"),
-    "l1d_load_misses": ("misses", "Loads that missed the L1 data cache"),
-    "llc_loads": ("loads", "Loads that reached the last-level cache"),
-    "llc_load_misses": ("misses", "Loads that missed the last-level cache"),
-    "cache_misses": ("misses", "Cache misses as the processor's maker defines them"),
-    "context_switches": ("count", "Context switches"),
-    "cpu_migrations": ("count", "Moves to another CPU"),
-    "page_faults": ("count", "Page faults"),
-    "task_clock_ns": ("ns", "CPU time"),
-    "ref_cycles": ("reference cycles", "Ticks of the time-stamp counter while running"),
-}
 _SIDE_WORDS = {"sender": "the sender", "receiver": "the receiver", "both": "both sides together"}
 
 _KEY_COLUMNS = (
@@ -146,7 +122,7 @@ def _event_columns() -> tuple[Column, ...]:
     group = "Counters"
     for side in SIDES:
         for event in PERF_EVENTS:
-            unit, words = _EVENT_WORDS[event]
+            unit, words = EVENTS[event].unit, EVENTS[event].meaning
             name = f"{side}_{event}"
             columns.append(Column(name, "float64", unit, f"{words} of {_SIDE_WORDS[side]}", group))
             columns.append(
@@ -170,7 +146,7 @@ def _cost_columns() -> tuple[Column, ...]:
         Column(
             f"{side}_{cost}_per_byte",
             "float64",
-            f"{'ns' if cost == 'cpu_ns' else _EVENT_WORDS[cost][0]}/byte",
+            f"{'ns' if cost == 'cpu_ns' else EVENTS[cost].unit}/byte",
             f"{side}_{cost} / received_bytes"
             if side != "both"
             else f"(sender_{cost} + receiver_{cost}) / received_bytes, "

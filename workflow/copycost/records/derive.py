@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from copycost.grid.capabilities import SENDER_ONLY_TESTBED
-from copycost.grid.testbeds import transport_of
+from copycost.grid.testbeds import receives_on, transport_of
 from copycost.perf.counters import PerfSide
 from copycost.perf.events import HARDWARE_EVENTS, PERF_EVENTS
 from copycost.records.columns import (
@@ -14,6 +13,7 @@ from copycost.records.columns import (
     SIDES,
     WARNINGS_SEPARATOR,
 )
+from copycost.records.contradictions import require_agreement
 from copycost.records.record import Record, SinkFacts, cell_of
 
 Row = dict[str, object]
@@ -26,6 +26,11 @@ def derive_row(record: Record) -> Row:
     """Return the row of a record; everything in it follows from that record alone.
 
     A repetition that was skipped or failed has its key, status and reason, and no values.
+
+    Raises
+    ------
+    DataError
+        If the record's numbers contradict one another.
     """
     settings = record["settings"]
     cell = cell_of(record)
@@ -41,9 +46,7 @@ def derive_row(record: Record) -> Row:
         "reason": record["reason"],
         "remedy": record["remedy"],
         "sender_cpus": _cpus(settings["sender_cpus"]),
-        "receiver_cpus": _cpus(settings["receiver_cpus"])
-        if cell.testbed != SENDER_ONLY_TESTBED
-        else None,
+        "receiver_cpus": _cpus(settings["receiver_cpus"]) if receives_on(cell.testbed) else None,
         "warnings": WARNINGS_SEPARATOR.join(sorted({w["code"] for w in record["warnings"]}))
         or None,
         "started_at": record["started_at"],
@@ -60,6 +63,7 @@ def derive_row(record: Record) -> Row:
         for side in SIDES:
             row |= {f"{side}_{event}_status": "not_measured" for event in PERF_EVENTS}
         return row
+    require_agreement(record, cell)
     sender, receiver = driver["sender"], driver["receiver"]
     row |= _stream(sender, receiver, driver["sink"], cell.n_threads)
     if receiver is not None and cell.receiver == "mmap":

@@ -1,9 +1,11 @@
 """A kind of record: JSON files of one shape, checked by a schema on write and on read."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
@@ -11,6 +13,9 @@ from copycost.errors import DataError, ParseError
 from copycost.records.files import write_whole
 
 R = TypeVar("R")
+
+_MOST_DIGITS = 20  # of an integer of 64 bits, with its sign
+_MOST_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ class RecordKind(Generic[R]):
         """
         try:
             text = path.read_text(encoding="utf-8")
-            data = json.loads(text)
+            data = strict_json(text)
         except UnicodeDecodeError as error:
             found = f"byte {error.start} is not UTF-8"
             raise ParseError(self._unreadable(path, 1, found)) from error
@@ -76,6 +81,8 @@ class RecordKind(Generic[R]):
             shown = text.strip() and line
             found = f"{error.msg} near {line[0][-40:]!r}" if shown else "an empty file"
             raise ParseError(self._unreadable(path, error.lineno, found)) from error
+        except (ValueError, RecursionError) as error:
+            raise ParseError(self._unreadable(path, 1, str(error)[:_MOST_SHOWN])) from error
         return self.check(data, path)
 
     def _unreadable(self, path: Path, line: int, found: str) -> str:
@@ -98,6 +105,49 @@ class RecordKind(Generic[R]):
         except ValueError as error:
             raise DataError(f"{path}: a value is not a number: {error}") from error
         write_whole(text, path)
+
+
+def strict_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value of a JSON text, without what JSON does not have or Python takes amiss.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, a key stands twice (Python takes the last), or a number is none of ours.
+    RecursionError
+        If it is nested too deeply.
+    """
+    data = json.loads(
+        text,
+        object_pairs_hook=_without_doubles,
+        parse_float=_finite,
+        parse_int=_of_64_bits,
+        parse_constant=_finite,
+    )
+    if "\\u" in text:
+        json.dumps(data, ensure_ascii=False).encode()  # half a character has no UTF-8
+    return data
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = sorted(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+        raise ValueError(f"the key {twice[0]!r} stands twice")
+    return found
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"{text} is no number")
+    return value
+
+
+def _of_64_bits(text: str) -> int:
+    if len(text) > _MOST_DIGITS or abs(int(text)) >= 1 << 63:
+        raise ValueError(f"a number of {len(text)} digits")
+    return int(text)
 
 
 @cache
@@ -127,4 +177,4 @@ def _what_is_wrong(schema: Path, data: object) -> str | None:
     if error is None:
         return None
     place = ".".join(str(key) for key in error.absolute_path)
-    return f"{place}: {error.message[:200]}" if place else error.message[:200]
+    return f"{place}: {error.message[:_MOST_SHOWN]}" if place else error.message[:_MOST_SHOWN]

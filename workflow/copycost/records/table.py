@@ -1,7 +1,8 @@
-"""Tidy tables of repetitions: their checker and their files.
+"""Tidy tables: their checker and their files.
 
-A table's `Definition` is the only one; what is written, what is read, what is checked and what the
-documentation says all follow it. Where none is named, it is that of the table of cells.
+A table's `Definition`, which stands beside the code that makes it, is the only one: what is
+written, what is read, what is checked and what the documentation says all follow it. Where none is
+named, it is that of the table of cells.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -35,19 +36,25 @@ def make_table(rows: Iterable[Row], definition: Definition = CELLS) -> pd.DataFr
         column.name: _series(column, [row.get(column.name) for row in gathered])
         for column in definition.columns
     }
-    table = pd.DataFrame(columns).sort_values(
-        list(definition.key), kind="stable", ignore_index=True
-    )
+    table = pd.DataFrame(columns)
+    if definition.order:
+        table = table.sort_values(definition.order, kind="stable", ignore_index=True)
     check_table(table, f"the {definition.what}", definition)
     return table
 
 
 def _series(column: Column, values: list[object]) -> pd.Series:
-    if column.dtype == "float64":
-        return pd.Series(np.array([np.nan if v is None else v for v in values], dtype=np.float64))
-    if column.dtype == "int64" and None in values:
-        raise DataError(f"column {column.name}: a value is missing; expected one in every row")
-    return pd.Series(values, dtype=column.dtype)
+    try:
+        if column.dtype == "float64":
+            numbers = [np.nan if value is None else value for value in values]
+            return pd.Series(np.array(numbers, dtype=np.float64))
+        if column.dtype == "int64" and None in values:
+            raise DataError(f"column {column.name}: a value is missing; expected one in every row")
+        return pd.Series(values, dtype=column.dtype)
+    except OverflowError as error:
+        raise DataError(
+            f"column {column.name}: a number is too large; expected one of 64 bits"
+        ) from error
 
 
 def write_table(
@@ -60,6 +67,7 @@ def write_table(
     DataError
         If the table breaks a rule, or a file cannot be written.
     """
+    table = _typed(table, definition)
     check_table(table, f"the {definition.what} to be written", definition)
     for path, write in ((csv, table.to_csv), (parquet, table.to_parquet)):
         if path is None:
@@ -95,10 +103,20 @@ def read_table(path: Path, definition: Definition = CELLS) -> pd.DataFrame:
             "makes it again from the records"
         ) from error
     if not is_csv:
-        texts = [column.name for column in definition.columns if column.dtype == "str"]
-        table = table.astype({name: "str" for name in texts if name in table.columns})
+        table = _typed(table, definition)
     check_table(table, str(path), definition)
     return table
+
+
+def _typed(table: pd.DataFrame, definition: Definition) -> pd.DataFrame:
+    """Return a table with texts as texts: other libraries, and no rows at all, make objects."""
+    return table.astype(
+        {
+            column.name: column.dtype
+            for column in definition.columns
+            if column.name in table.columns and (column.dtype == "str" or table.empty)
+        }
+    )
 
 
 def _read_csv(path: Path, definition: Definition) -> pd.DataFrame:
@@ -134,10 +152,14 @@ def check_table(table: pd.DataFrame, where: str, definition: Definition = CELLS)
     if not problems:
         problems = [
             *_key_problems(table, definition),
-            *(p for column in definition.columns for p in _value_problems(table, column)),
+            *(
+                p
+                for column in definition.columns
+                for p in _value_problems(table, column, definition)
+            ),
             *_status_problems(table, definition),
-            *_counter_problems(table),
-            *_overlap_problems(table),
+            *_counter_problems(table, definition),
+            *_overlap_problems(table, definition),
         ]
     if problems:
         raise DataError(f"{where}: " + "; ".join(problems))
@@ -166,29 +188,32 @@ def _key_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
     keys = table[list(definition.key)]
     twice = keys.duplicated(keep=False)
     if twice.any():
-        return [f"more than one row for {_rows(table, twice)}"]
-    order = keys.sort_values(list(definition.key), kind="stable").index
-    return [] if order.equals(table.index) else ["the rows are not sorted by key"]
+        return [f"more than one row for {_rows(table, twice, definition)}"]
+    by = definition.order
+    if by and not table.sort_values(by, kind="stable").index.equals(table.index):
+        return [f"the rows are not sorted by {', '.join(by)}"]
+    return []
 
 
-def _value_problems(table: pd.DataFrame, column: Column) -> list[str]:
+def _value_problems(table: pd.DataFrame, column: Column, definition: Definition) -> list[str]:
     values = table[column.name]
     problems = []
     if not column.nullable and values.isna().any():
-        problems.append(f"{column.name} is missing for {_rows(table, values.isna())}")
+        problems.append(f"{column.name} is missing for {_rows(table, values.isna(), definition)}")
     if column.allowed is not None:
         foreign = values.notna() & ~values.isin(column.allowed)
         if foreign.any():
             problems.append(
                 f"{column.name} is {values[foreign].iloc[0]!r}, must be one of "
-                f"{', '.join(column.allowed)}, for {_rows(table, foreign)}"
+                f"{', '.join(column.allowed)}, for {_rows(table, foreign, definition)}"
             )
     if column.dtype in ("int64", "float64"):
-        problems.extend(_number_problems(table, column, values))
+        problems.extend(_number_problems(table, column, definition))
     return problems
 
 
-def _number_problems(table: pd.DataFrame, column: Column, values: pd.Series) -> list[str]:
+def _number_problems(table: pd.DataFrame, column: Column, definition: Definition) -> list[str]:
+    values = table[column.name]
     outside = np.isinf(values)
     if column.lowest is not None:
         outside |= values < column.lowest
@@ -200,30 +225,30 @@ def _number_problems(table: pd.DataFrame, column: Column, values: pd.Series) -> 
     highest = "" if column.highest is None else f" and not above {column.highest}"
     return [
         f"{column.name} is {values[outside].iloc[0]}, must be finite{lowest}{highest}, "
-        f"for {_rows(table, outside)}"
+        f"for {_rows(table, outside, definition)}"
     ]
 
 
 def _status_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
-    if "status" not in definition.names:
+    if not {"status", "reason"} <= set(definition.names):
         return []  # only what was measured has such rows
     problems = []
     measured = table["status"] == "measured"
     silent = ~measured & table["reason"].isna()
     if silent.any():
-        problems.append(f"no reason for what was not measured: {_rows(table, silent)}")
+        problems.append(f"no reason for what was not measured: {_rows(table, silent, definition)}")
     for column in definition.columns:
         if not column.always:
             present = ~measured & table[column.name].notna()
             if present.any():
                 problems.append(
                     f"{column.name} has a value though nothing was measured: "
-                    f"{_rows(table, present)}"
+                    f"{_rows(table, present, definition)}"
                 )
     return problems
 
 
-def _counter_problems(table: pd.DataFrame) -> list[str]:
+def _counter_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
     problems = []
     for name in (f"{side}_{event}" for side in SIDES for event in PERF_EVENTS):
         if f"{name}_status" not in table:
@@ -232,12 +257,13 @@ def _counter_problems(table: pd.DataFrame) -> list[str]:
         wrong = counted != table[name].notna()
         if wrong.any():
             problems.append(
-                f"{name} and {name}_status contradict each other for {_rows(table, wrong)}"
+                f"{name} and {name}_status contradict each other for "
+                f"{_rows(table, wrong, definition)}"
             )
     return problems
 
 
-def _overlap_problems(table: pd.DataFrame) -> list[str]:
+def _overlap_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
     """Return what is said of measurements of one boot that ran at the same time."""
     if "boot_id" not in table:
         return []
@@ -245,18 +271,23 @@ def _overlap_problems(table: pd.DataFrame) -> list[str]:
     if not pairs:
         return []
     first = table.iloc[list(pairs[0])]
-    return [say_overlaps(len(pairs), _rows(first, pd.Series(True, index=first.index)))]
+    return [say_overlaps(len(pairs), _rows(first, pd.Series(True, index=first.index), definition))]
 
 
-def _rows(table: pd.DataFrame, which: pd.Series) -> str:
+def _rows(table: pd.DataFrame, which: pd.Series, definition: Definition) -> str:
     """Return the keys of the first few rows that are marked, and how many more there are."""
-    marked = table.loc[which, list(KEY)]
+    marked = table.loc[which, list(definition.key)]
     shown = ", ".join(map(_name, marked.head(_N_SHOWN).to_dict("records")))
     more = len(marked) - _N_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _name(key: Mapping[Hashable, Any]) -> str:
-    slug = Condition(key["testbed"], key["working_set"], key["receiver"]).slug
-    cell = f"{slug}/{key['implementation']}/{key['msg_bytes']} B"
-    return f"{cell}/{key['n_threads']} threads/rep {key['rep']}"
+    """Return a row's name: a repetition in short, any other row by its key."""
+    parts = []
+    if set(KEY) <= key.keys():
+        slug = Condition(key["testbed"], key["working_set"], key["receiver"]).slug
+        cell = f"{slug}/{key['implementation']}/{key['msg_bytes']} B"
+        parts = [f"{cell}/{key['n_threads']} threads/rep {key['rep']}"]
+    parts += [f"{name} {value}" for name, value in key.items() if not parts or name not in KEY]
+    return "/".join(parts)

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from copycost.perf.events import RARE_EVENTS
 from copycost.report.markdown import code, escape
-from copycost.wording.filters import plural, sentence, size
+from copycost.wording.filters import sentence, size
+from copycost.wording.plurals import plural
 
 _TRUE = {True: "yes", False: "no"}
 
@@ -76,8 +78,11 @@ def uncounted_events(counters: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 def _never_happened(event: str, facts: Mapping[str, Any]) -> bool:
     """Tell a 0 that is a count: a window without page faults, unlike one without cycles."""
-    rare = event in ("page_faults", "cpu_migrations", "context_switches")
-    return rare and facts["status"] == "zero" and facts.get("host_status") == "supported"
+    return (
+        event in RARE_EVENTS
+        and facts["status"] == "zero"
+        and facts.get("host_status") == "supported"
+    )
 
 
 def _known(host: Mapping[str, Any], key: str, form: Any) -> str:  # noqa: ANN401

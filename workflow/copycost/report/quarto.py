@@ -1,6 +1,7 @@
 """Typesetting with Quarto."""
 
 import logging
+import re
 import shutil
 import subprocess
 import tempfile
@@ -14,6 +15,14 @@ log = logging.getLogger(__name__)
 _TIMEOUT_S = 600
 _FORMATS = {"html": "html", "pdf": "typst"}
 
+# Quarto prints `?@fig-name` in place of a reference that leads nowhere, and ends well (1.9.38).
+_DEAD_REFERENCE = "Unable to resolve crossref"
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class QuartoError(CopycostError):
+    """Quarto cannot typeset the report; the message quotes what it says."""
+
 
 def render(qmd: Path, quarto: Path, typesetter: str, kind: Literal["html", "pdf"]) -> bytes:
     """Return the report as Quarto typesets it.
@@ -22,8 +31,8 @@ def render(qmd: Path, quarto: Path, typesetter: str, kind: Literal["html", "pdf"
 
     Raises
     ------
-    CopycostError
-        If Quarto fails; the message carries the last line of what it said.
+    QuartoError
+        If Quarto fails, or finds a reference that leads nowhere.
     """
     with tempfile.TemporaryDirectory(prefix="copycost-quarto-") as name:
         folder = Path(name) / "report"
@@ -36,22 +45,27 @@ def render(qmd: Path, quarto: Path, typesetter: str, kind: Literal["html", "pdf"
         log.info("running %s", " ".join(command))
         try:
             result = subprocess.run(
-                command, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT_S,
+                command, cwd=folder, capture_output=True, timeout=_TIMEOUT_S,
                 stdin=subprocess.DEVNULL, check=False,
             )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise CopycostError(f"report: {quarto}: {error}; {_REMEDY}") from error
-        log.info("quarto said:\n%s", result.stderr)
+            raise QuartoError(f"report: {quarto}: {error}") from error
+        said = _COLOURS.sub("", result.stderr.decode(errors="replace"))
+        log.info("quarto said:\n%s", said)
         output = folder / f"{qmd.stem}.{kind}"
-        if result.returncode != 0 or not output.is_file():
-            said = result.stderr.strip().splitlines()
-            raise CopycostError(
+        if result.returncode != 0 or _DEAD_REFERENCE in said or not output.is_file():
+            raise QuartoError(
                 f"report: {typesetter} cannot typeset {qmd} (exit status {result.returncode}), "
-                f"it says: {said[-1] if said else 'nothing'}; {_REMEDY}"
+                f"it says: {_reason(said)}"
             )
         return output.read_bytes()
 
 
-_REMEDY = (
-    "repair it, or take it off the PATH and run again: the embedded Pandoc and Typst then typeset"
-)
+def _reason(said: str) -> str:
+    """Return the line that tells why: the first error, else what comes closest to one."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    for word in ("ERROR", _DEAD_REFERENCE):
+        for line in lines:
+            if word in line:
+                return line
+    return lines[-1] if lines else "nothing"

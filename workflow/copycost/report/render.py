@@ -1,12 +1,14 @@
 """Typesets the written report in each format that is asked for."""
 
 import logging
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 from copycost.report import embedded, quarto
-from copycost.report.typesetter import Typesetter
+from copycost.report.quarto import QuartoError
+from copycost.report.typesetter import Typesetter, embedded_default
 
 log = logging.getLogger(__name__)
 
@@ -17,6 +19,9 @@ def render_report(
     qmd: Path, outputs: Mapping[Format, Path], style: Path, typesetter: Typesetter
 ) -> None:
     """Typeset the report; a file appears only when it is complete.
+
+    Where Quarto fails, the embedded default typesets all formats, and a line on stderr says so: a
+    broken Quarto must not cost the report.
 
     Parameters
     ----------
@@ -29,18 +34,27 @@ def render_report(
     typesetter
         From `copycost.report.typesetter.find_typesetter`.
     """
-    log.info("typeset by %s", typesetter.description)
+    try:
+        contents = {kind: _typeset(qmd, kind, style, typesetter) for kind in outputs}
+    except QuartoError as error:
+        instead = embedded_default(f"{typesetter.description} failed")
+        said = f"{error}; {instead.description} typesets instead"
+        log.warning("%s", said)
+        print(f"copycost: {said}", file=sys.stderr)
+        contents = {kind: _typeset(qmd, kind, style, instead) for kind in outputs}
     for kind, output in outputs.items():
-        if typesetter.quarto is not None:
-            content = quarto.render(qmd, typesetter.quarto, typesetter.description, kind)
-        elif kind == "html":
-            content = embedded.render_html(qmd, style, typesetter.description)
-        else:
-            content = embedded.render_pdf(qmd, style, typesetter.description)
         half = output.with_name(f".{output.name}.part")
-        half.write_bytes(content)
+        half.write_bytes(contents[kind])
         half.replace(output)
-        log.info("wrote %s (%d bytes)", output, len(content))
+        log.info("wrote %s (%d bytes)", output, len(contents[kind]))
     # A PDF of an earlier run beside the page of this one would be read as its copy.
     for suffix in {".html", ".pdf"} - {output.suffix for output in outputs.values()}:
         qmd.with_suffix(suffix).unlink(missing_ok=True)
+
+
+def _typeset(qmd: Path, kind: Format, style: Path, typesetter: Typesetter) -> bytes:
+    log.info("%s typesets %s", typesetter.description, kind)
+    if typesetter.quarto is not None:
+        return quarto.render(qmd, typesetter.quarto, typesetter.description, kind)
+    render = embedded.render_html if kind == "html" else embedded.render_pdf
+    return render(qmd, style, typesetter.description)

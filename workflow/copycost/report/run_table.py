@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from copycost.report.markdown import code, escape
-from copycost.wording.filters import duration, join_and, plural
+from copycost.wording.filters import duration, join_and
+from copycost.wording.plurals import plural
 
 
 def run_rows(facts: Mapping[str, Any]) -> list[list[str]]:

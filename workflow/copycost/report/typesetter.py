@@ -55,13 +55,18 @@ def find_typesetter(path: str | None = None) -> Typesetter:
     """
     found = shutil.which("quarto", path=path)
     if found is None:
-        return Typesetter(None, f"{_embedded()} (no Quarto on the PATH)")
+        return embedded_default("no Quarto on the PATH")
     release = _quarto_version(Path(found))
     if release is None:
-        return Typesetter(None, f"{_embedded()} (the Quarto on the PATH tells no version)")
+        return embedded_default("the Quarto on the PATH tells no version")
     if _numbers(release) < OLDEST_QUARTO:
-        return Typesetter(None, f"{_embedded()} (Quarto {release} is older than 1.4)")
+        return embedded_default(f"Quarto {release} is older than 1.4")
     return Typesetter(Path(found), f"Quarto {release}")
+
+
+def embedded_default(reason: str) -> Typesetter:
+    """Return the embedded default, which says why it is not Quarto."""
+    return Typesetter(None, f"{_embedded()} ({reason})")
 
 
 def _quarto_version(program: Path) -> str | None:

@@ -8,13 +8,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from copycost.errors import DataError
 from copycost.grid.capabilities import split_implementation
+from copycost.report import cpu_budget_tables, datagrams_tables, profile_tables, study_values
 from copycost.report.context import Sources, build_context
 from copycost.report.labelled import label_sentences
 from copycost.report.markdown import Column, code, escape, pipe_table, quoted, slug
 from copycost.report.ranking_table import ranking_table
 from copycost.report.round_trips_table import round_trips_table
 from copycost.report.run_table import commit_only
-from copycost.wording.filters import add_filters
+from copycost.wording.filters import add_filters, one_line
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +64,7 @@ def make_environment(templates: Path) -> Environment:
         autoescape=False,  # Markdown, not HTML; free text goes through the filter `md`
     )
     add_filters(environment)
+    environment.filters.update(study_values.VALUES)
     environment.filters.update(
         {
             "labelled": label_sentences,
@@ -77,19 +79,27 @@ def make_environment(templates: Path) -> Environment:
     )
     environment.tests["batched"] = lambda implementation: _batch(implementation) > 1
     environment.globals["table"] = _table
+    environment.globals["budget_tables"] = cpu_budget_tables
+    environment.globals["datagrams_tables"] = datagrams_tables
+    environment.globals["profile_tables"] = profile_tables
     environment.globals["ranking_table"] = ranking_table
     environment.globals["round_trips_table"] = round_trips_table
     return environment
 
 
 def _table(
-    columns: Sequence[tuple[str, str]],
+    columns: Sequence[tuple[str, str] | Column],
     rows: Sequence[Sequence[str]],
     caption: str,
     identifier: str,
 ) -> str:
-    titles = [Column(title, "right" if align == "right" else "left") for title, align in columns]
-    return pipe_table(titles, rows, caption, identifier)
+    titles = [
+        column
+        if isinstance(column, Column)
+        else Column(column[0], "right" if column[1] == "right" else "left")
+        for column in columns
+    ]
+    return pipe_table(titles, rows, one_line(caption), identifier)
 
 
 def _strategy(implementation: str) -> str:

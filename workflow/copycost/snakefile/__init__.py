@@ -1,1 +1,4 @@
-"""What the Snakefile needs inside Snakemake: targets, announcements, progress, inputs, retry."""
+"""What the Snakefile needs inside Snakemake: inputs, chapters, announcements, progress, retry.
+
+What is taken from Snakemake's own objects lies in `internals`.
+"""

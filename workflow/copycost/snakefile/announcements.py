@@ -1,7 +1,4 @@
-"""What a run says before its first job and after its last; what is said of each is in `progress`.
-
-Needs Snakemake's inside, as `copycost.snakefile.entry` does.
-"""
+"""What a run says before its first job and after its last; `progress` says the rest."""
 
 import atexit
 import os
@@ -11,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from copycost.config.config import Config
-from copycost.snakefile import progress, retry
+from copycost.snakefile import host_change, progress, retry
+from copycost.snakefile.chapters import CHAPTERS
+from copycost.snakefile.internals import all_jobs, is_dry_run, is_first_process, waiting_jobs
 
 PROGRESS_PATH = Path("results/logs/progress.json")
 GRID_RULE = "run_cell"
 CHOOSING_RULE = "choose_sizes"
 REPORTING_RULE = "render_report"
-# Targets, each a study of which the report has a chapter once it was measured.
-STUDIES_BY_NAME = ("profile", "cpu_budget", "datagrams")
+HOST_RULE = "collect_host"
 
 # The rules that measure repetitions; their `settings` say how long the windows are.
 PROFILING_RULE = "profile_cell"
@@ -28,26 +26,33 @@ MEASURING_RULES = (GRID_RULE, PROFILING_RULE, *DRIVING_RULES)
 
 def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """Before the first job: how many repetitions will be measured, and how long that takes."""
-    jobs = _waiting_jobs(workflow)
+    jobs = waiting_jobs(workflow)
     measuring = _measuring(jobs)
+    _say_the_host_changed(workflow, jobs, measuring)
     said = progress.begin(PROGRESS_PATH, len(measuring), _expected_s(measuring))
-    if _measuring(workflow.dag.jobs):  # else it is an audit, say
+    if _measuring(all_jobs(workflow)):  # else it is an audit, say
         print(said)
     _say_more(jobs, config)
 
 
 def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN401
-    """At the end of a dry run, for which Snakemake has no hook, say the same."""
+    """At the end of a dry run, or where there is nothing to do, say what there is to say.
+
+    Snakemake has no hook for these.
+    """
 
     def say() -> None:
-        jobs = _waiting_jobs(workflow)
+        jobs = waiting_jobs(workflow)
         measuring = _measuring(jobs)
+        if jobs and not is_dry_run(workflow):
+            return  # said at the start
+        _say_the_host_changed(workflow, jobs, measuring)
         if jobs:
             n_others = len(jobs) - len(measuring)
             print(progress.forecast(len(measuring), _expected_s(measuring), n_others))
             _say_more(jobs, config)
 
-    if workflow.output_settings.dryrun:
+    if is_first_process(workflow):
         atexit.register(say)
 
 
@@ -62,6 +67,19 @@ def _say_more(jobs: list[Any], config: Config) -> None:
     if crowded and GRID_RULE in rules:
         print(crowded)
     sys.stdout.flush()
+
+
+def _say_the_host_changed(workflow: Any, jobs: list[Any], measuring: list[Any]) -> None:  # noqa: ANN401
+    """Say where the results are of another host, and end a run that would mix the two."""
+    if not any(job.rule.name == HOST_RULE for job in all_jobs(workflow)):
+        return  # nothing here is about a host
+    described_anew = any(job.rule.name == HOST_RULE for job in jobs)
+    said = host_change.remark(described_anew=described_anew, measures=bool(measuring))
+    if said is None:
+        return
+    if measuring and not described_anew and not is_dry_run(workflow):
+        sys.exit(said)
+    print(said, file=sys.stderr)
 
 
 def _measuring(jobs: Iterable[Any]) -> list[Any]:
@@ -98,16 +116,9 @@ def _more_threads_than_cpus(config: Config) -> str | None:
     )
 
 
-def _waiting_jobs(workflow: Any) -> list[Any]:  # noqa: ANN401
-    """Return the jobs that will be done; targets do nothing."""
-    # A dry run counts its jobs as finished once it has shown them.
-    waiting = workflow.dag.needrun_jobs(exclude_finished=False)
-    return [job for job in waiting if not job.is_norun]
-
-
 def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """After the last job: how many repetitions there are, and where the report is."""
-    jobs = list(workflow.dag.jobs)  # also those that were done before
+    jobs = all_jobs(workflow)
     records = [Path(job.output.record) for job in _measuring(jobs)]
     if records:
         print(f"copycost: {retry.summarise(records)}.")
@@ -116,11 +127,11 @@ def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
         reports = [f"results/report/report.{name}" for name in config.report.formats]
         print(f"copycost: the report is {' and '.join(reports)}")
     else:
-        for study in STUDIES_BY_NAME:
+        for study in CHAPTERS:
             if study in rules:
                 print(
                     f"copycost: {study}: tables are in results/tables, figures in "
-                    f"results/figures/{study}; `./run` makes it a chapter of the report."
+                    f"results/figures/{study}; `./run {study} report` adds it to the report."
                 )
     sys.stdout.flush()
 

@@ -1,21 +1,53 @@
-"""Which files of the package a rule depends on: those that its script can import.
+"""Which files of the package a rule depends on: those that its script can import, and their data.
 
 Snakemake does not see edits of imported modules, so every rule takes them as inputs, compared by
 content. The list is read from the import statements, those within functions included, and follows
-them through the package.
+them through the package. A module that names a file in a string, a schema or a file beside it,
+depends on that one too. What is imported by a name that is made up at run time cannot be seen here:
+the rule has to state it (`plot_figure` does).
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from copycost.build.toolchain import source_digest
+from copycost.snakefile.internals import add_input, rules_with_scripts, states
 
 PACKAGE = Path("workflow", "copycost")
+SCHEMAS = Path("workflow", "schemas")
+SCRIPTS = Path("workflow", "scripts")
 _NAME = PACKAGE.name
+_FILE_NAME = re.compile(r"\w+(\.\w+)+")
+
+# The parameter with which a rule states its code itself.
+_CODE = "code"
+
+
+def take_code_as_input(workflow: Any) -> None:  # noqa: ANN401
+    """Let the content of the rules' scripts, and of all that these import, decide what is redone.
+
+    Snakemake itself only looks whether a script is newer than what it made: after a change of
+    branch and back, which leaves new times, everything would be measured again. The default profile
+    switches that trigger (code) off. A rule that measures states its code as a parameter, since an
+    edit there measures again; of it only the script is an input.
+    """
+    for rule, name in rules_with_scripts(workflow):
+        script = str(SCRIPTS / name)
+        files = [script] if states(rule, _CODE) else code_of(workflow.basedir, script)
+        add_input(workflow, rule, script=files)
+
+
+def digest_of(paths: Sequence[str]) -> str:
+    """Return the SHA-256 over the names and contents of files, in hexadecimal digits."""
+    return source_digest([Path(path) for path in paths], Path())
 
 
 def code_of(root: str | Path, *starts: str | Path) -> list[str]:
-    """Return the modules of the package that files import, directly or not, and the files.
+    """Return the files of the package that files need, directly or not, and these files.
 
     Parameters
     ----------
@@ -38,7 +70,8 @@ def code_of(root: str | Path, *starts: str | Path) -> list[str]:
             waiting += path.rglob("*.py")
         elif path not in found:
             found.add(path)
-            waiting += _imported(base, path)
+            if path.suffix == ".py":
+                waiting += _needed(base, path)
     return sorted(str(path.relative_to(base)) for path in found)
 
 
@@ -50,13 +83,14 @@ def files_of(root: str | Path, *folders: str) -> list[str]:
 
 
 @cache
-def _imported(root: Path, path: Path) -> tuple[Path, ...]:
-    """Return the package's modules that a file imports by itself."""
+def _needed(root: Path, path: Path) -> tuple[Path, ...]:
+    """Return the files that a module needs by itself."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    return tuple(file for name in _names(tree) for file in _files(root, name))
+    modules = (file for name in _imported(tree) for file in _modules(root, name))
+    return (*modules, *_data(root, path, tree))
 
 
-def _names(tree: ast.Module) -> Iterator[str]:
+def _imported(tree: ast.Module) -> Iterator[str]:
     """Yield the dotted names that are imported; of ``from a import b``, `a` and `a.b`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -66,7 +100,7 @@ def _names(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _files(root: Path, name: str) -> Iterable[Path]:
+def _modules(root: Path, name: str) -> Iterable[Path]:
     """Return the files that are run when a name of the package is imported."""
     words = name.split(".")
     if words[0] != _NAME:
@@ -75,3 +109,15 @@ def _files(root: Path, name: str) -> Iterable[Path]:
     packages = (place.joinpath(*words[: n + 1], "__init__.py") for n in range(len(words)))
     module = place.joinpath(*words).with_suffix(".py")
     return [path for path in (*packages, module) if path.is_file()]
+
+
+def _data(root: Path, module: Path, tree: ast.Module) -> Iterator[Path]:
+    """Yield the schemas, and the files beside a module, whose names stand in it."""
+    if not module.is_relative_to(root / PACKAGE):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            name = node.value
+            if _FILE_NAME.fullmatch(name):
+                places = (root / SCHEMAS / name, module.with_name(name))
+                yield from (path for path in places if path.is_file())

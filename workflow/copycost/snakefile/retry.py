@@ -6,7 +6,6 @@ another try, so that n never falls silently. To ask, run ``python -m copycost.sn
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from copycost.config.config import Config
 from copycost.config.refined import all_paths
 from copycost.errors import DataError
 from copycost.grid.cells import RAW_ROOT, Cell
+from copycost.records.kind import strict_json
+from copycost.records.reading import problem_of
 from copycost.snakefile.progress import count
 from copycost.snakefile.results import describe_cell
 from copycost.studies.profile.grid import profile_cells
@@ -40,15 +41,25 @@ class Outcome:
     reason: str | None
 
 
+def checked(outcome: Outcome) -> Outcome:
+    """Return an outcome, unless it is of a cell whose record no row can be made of."""
+    try:
+        Cell.from_path(str(outcome.path))
+    except DataError:
+        return outcome  # of a study with tables of its own
+    problem = problem_of(outcome.path) if outcome.status == "measured" else None
+    return Outcome(outcome.path, UNREADABLE, problem) if problem else outcome
+
+
 def outcomes(paths: Iterable[Path]) -> Iterator[Outcome]:
     """Yield the outcome of each record that exists; only its status is read, nothing is checked."""
     for path in paths:
         try:
-            record = json.loads(path.read_bytes())
+            record = strict_json(path.read_text(encoding="utf-8"))
             yield Outcome(path, record["status"], record["reason"])
         except FileNotFoundError:
             continue
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             yield Outcome(path, UNREADABLE, f"not a record ({error})")
 
 
@@ -110,9 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     only.add_argument("--count", action="store_true", help="only print how many they are")
     options = parser.parse_args(arguments)
     wanted = {"failed", UNREADABLE} | ({"skipped"} if options.skipped else set())
-    again = [
-        outcome for outcome in outcomes(present_paths(Path(RAW_ROOT))) if outcome.status in wanted
-    ]
+    found = map(checked, outcomes(present_paths(Path(RAW_ROOT))))
+    again = [outcome for outcome in found if outcome.status in wanted]
     if options.count:
         print(len(again))
         return 0

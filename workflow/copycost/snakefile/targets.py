@@ -1,7 +1,6 @@
 """What can be asked for by name on the command line."""
 
 import re
-import sys
 
 from copycost.wording.spelling import did_you_mean
 
@@ -24,11 +23,6 @@ COMMANDS = ("test", "doctor", "bench", "plan", "retry-failed", "lock", "help")
 _NO_RULE = re.compile(
     r"(?:MissingRuleException:\n)?No rule to produce (?P<target>.+) \(if you use "
 )
-
-
-def is_asked_for(target: str) -> bool:
-    """Return whether a target stands on the command line, which rules cannot ask Snakemake."""
-    return target in sys.argv[1:]
 
 
 def reworded(message: str) -> str:

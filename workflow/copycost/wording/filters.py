@@ -5,38 +5,20 @@ would print "nan" stops the build instead.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from jinja2 import Environment
 
-from copycost.errors import DataError
+from copycost.wording.finite import finite
 from copycost.wording.percent import NBSP, format_percent
+from copycost.wording.plurals import agree, count, counted, nearest, plural
 from copycost.wording.sizes import format_size
 
 # Beyond this factor between its ends, an interval says how little is known rather than where.
 _VAGUE_FACTOR = 20.0
-
-_WORDS = (
-    "no", "one", "two", "three", "four", "five", "six",
-    "seven", "eight", "nine", "ten", "eleven", "twelve",
-)  # fmt: skip
-_IRREGULAR = {
-    "is": "are",
-    "was": "were",
-    "has": "have",
-    "does": "do",
-    "this": "these",
-    "it": "they",
-    "its": "their",
-    "matrix": "matrices",
-}
-
-
-def _finite(value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise DataError(f"report text: got {value!r}, expected a finite number in facts.json")
-    return float(value)
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -44,7 +26,7 @@ def significant(value: float, digits: int = 3) -> str:
 
     A negative one has a minus sign, which no typesetter takes for a hyphen.
     """
-    number = _finite(value)
+    number = finite(value)
     if number == 0.0:
         return "0"
     if number < 0.0:
@@ -66,12 +48,12 @@ def number(value: float) -> str:
 
 def few(value: float) -> str:
     """Return a number of which only matters that it is small: 0.0000096 is ``under 0.001``."""
-    return "under 0.001" if 0.0 < _finite(value) < 0.001 else number(value)
+    return "under 0.001" if 0.0 < finite(value) < 0.001 else number(value)
 
 
 def gbps(bits_per_s: float, digits: int = 3) -> str:
     """Return a rate given in bit/s: 38.2e9 is ``38.2 Gbit/s``, 45e6 is ``45.0 Mbit/s``."""
-    rate = _finite(bits_per_s)
+    rate = finite(bits_per_s)
     if 0.0 < abs(rate) < 1e8:
         return f"{significant(rate / 1e6, digits)}{NBSP}Mbit/s"
     return f"{significant(rate / 1e9, digits)}{NBSP}Gbit/s"
@@ -79,7 +61,7 @@ def gbps(bits_per_s: float, digits: int = 3) -> str:
 
 def gbit(bits_per_s: float) -> str:
     """Return a rate for a column whose title has the unit, Gbit/s: 38.2e9 is ``38.2``."""
-    return significant(_finite(bits_per_s) / 1e9)
+    return significant(finite(bits_per_s) / 1e9)
 
 
 def thousands(value: float) -> str:
@@ -108,7 +90,7 @@ def size(n_bytes: float) -> str:
 
     A size of the grid whose two digits would read as another one stays as it is: ``65,507 B``.
     """
-    number = _finite(n_bytes)
+    number = finite(n_bytes)
     if number == int(number):
         exact = exact_size(int(number))
         if number < 1024 or not exact.endswith(f"{NBSP}B"):
@@ -126,7 +108,7 @@ def size(n_bytes: float) -> str:
 
 def duration(seconds: float) -> str:
     """Return a time given in seconds: ``812 ns``, ``1.30 µs``, ``0.200 s``, ``4 min 12 s``."""
-    time_s = _finite(seconds)
+    time_s = finite(seconds)
     if time_s >= 3600:
         minutes = round(time_s / 60)
         return f"{minutes // 60}{NBSP}h {minutes % 60}{NBSP}min"
@@ -143,12 +125,7 @@ def duration(seconds: float) -> str:
 
 def ns(nanoseconds: float) -> str:
     """Return a time given in nanoseconds, in the unit that suits it."""
-    return duration(_finite(nanoseconds) * 1e-9)
-
-
-def ns_per_byte(value: float) -> str:
-    """Return a CPU time per byte given in ns: ``0.31 ns per byte``."""
-    return f"{significant(value, 2)}{NBSP}ns per byte"
+    return duration(finite(nanoseconds) * 1e-9)
 
 
 def cost(value: float, unit: str) -> str:
@@ -158,12 +135,12 @@ def cost(value: float, unit: str) -> str:
 
 def percent(share: float) -> str:
     """Return a share (1 = all) in percent, without rounding a rest away: see `format_percent`."""
-    return format_percent(_finite(share))
+    return format_percent(finite(share))
 
 
 def ratio(value: float) -> str:
     """Return a ratio: ``1.42``, ``0.71``, ``12.5``."""
-    number = _finite(value)
+    number = finite(value)
     if number < 0.1:
         return significant(number, 2)
     return f"{number:.2f}" if number < 10 else significant(number)
@@ -171,7 +148,7 @@ def ratio(value: float) -> str:
 
 def change(value: float, more: str = "more", less: str = "less") -> str:
     """Return a ratio in words: 1.25 is ``25 % more``, 0.8 ``20 % less``, 3 ``3.00 times``."""
-    number = _finite(value)
+    number = finite(value)
     if number >= 2.0:
         return f"{ratio(number)} times"
     if number == 1.0:
@@ -198,7 +175,7 @@ def interval(
     One whose ends lie far apart, as two or three restless repetitions give, is not quoted, since
     its many digits would read as knowledge: ``95 % interval over a factor of 600``.
     """
-    lower, upper = _finite(low), _finite(high)
+    lower, upper = finite(low), finite(high)
     name = f"{percent(confidence)} interval"
     if lower <= 0.0 or upper / lower <= _VAGUE_FACTOR:
         return f"{name} {span(lower, upper, form)}"
@@ -206,40 +183,11 @@ def interval(
     return f"{name} over a factor of {'more than 1,000' if factor > 1000 else f'{factor:.0f}'}"
 
 
-def count(value: int) -> str:
-    """Return a whole number, as a word up to twelve: ``three``, ``28``, ``10,000``."""
-    whole = int(_finite(value))
-    return _WORDS[whole] if 0 <= whole < len(_WORDS) else f"{whole:,}"
-
-
-def nearest(value: float) -> str:
-    """Return a number rounded to the nearest whole one, as a word up to twelve."""
-    return count(round(_finite(value)))
-
-
-def plural(number: int, noun: str, plural_form: str | None = None) -> str:
-    """Return a number in digits with its noun: ``1 thread``, ``4 threads``."""
-    return f"{int(_finite(number)):,} {noun if number == 1 else plural_form or _plural(noun)}"
-
-
-def counted(number: int, noun: str, plural_form: str | None = None) -> str:
-    """Return a number in words with its noun: ``one size``, ``three sizes``, ``28 cells``."""
-    return f"{count(number)} {noun if number == 1 else plural_form or _plural(noun)}"
-
-
-def agree(number: int, word: str, plural_form: str | None = None) -> str:
-    """Return a word in the form that goes with a number: ``was`` for 1, ``were`` for others."""
-    return word if number == 1 else plural_form or _plural(word)
-
-
-def _plural(noun: str) -> str:
-    if noun in _IRREGULAR:
-        return _IRREGULAR[noun]
-    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
-        return f"{noun[:-1]}ies"
-    if noun.endswith(("s", "x", "ch", "sh")):
-        return f"{noun}es"
-    return f"{noun}s"
+def ratio_with_interval(found: Mapping[str, Any], confidence: float) -> str:
+    """Return a ratio of the facts with its interval: ``1.42 (95 % interval 1.30 to 1.55)``."""
+    if found["low"] is None or found["high"] is None:
+        return f"{ratio(found['value'])} (observed once, no interval)"
+    return f"{ratio(found['value'])} ({interval(found['low'], found['high'], confidence)})"
 
 
 def join_and(items: Iterable[object], word: str = "and") -> str:
@@ -276,6 +224,25 @@ def lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
+def one_line(text: str) -> str:
+    """Return a text on one line: line ends and indentation of a template become single spaces.
+
+    The space between a number and its unit, where a line must not break, stays as it is.
+    """
+    return re.sub(r"[ \t\n]+", " ", text).strip(" ")
+
+
+def paragraph(text: str) -> str:
+    """Return the sentences of a template as a paragraph of its own, or nothing if there are none.
+
+    So a template has a sentence a line, breaks a long one wherever it likes, and may leave out any
+    of them: ``{% filter paragraph %}`` ... ``{% endfilter %}``. An item of a list starts with
+    ``-``, as in Markdown.
+    """
+    line = one_line(text)
+    return f"\n{line}\n\n" if line else ""
+
+
 def escape_cell(text: object) -> str:
     """Return a text that cannot break out of a Markdown table cell."""
     return str(text).replace("|", "\\|").replace("\n", " ")
@@ -294,10 +261,10 @@ FILTERS: dict[str, Callable[..., str]] = {
     "sizes": sizes,
     "duration": duration,
     "ns": ns,
-    "ns_per_byte": ns_per_byte,
     "cost": cost,
     "percent": percent,
     "ratio": ratio,
+    "ratio_with_interval": ratio_with_interval,
     "change": change,
     "count": count,
     "nearest": nearest,
@@ -309,6 +276,8 @@ FILTERS: dict[str, Callable[..., str]] = {
     "impl": impl,
     "sentence": sentence,
     "lower_first": lower_first,
+    "one_line": one_line,
+    "paragraph": paragraph,
     "escape_cell": escape_cell,
 }
 

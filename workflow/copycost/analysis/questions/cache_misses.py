@@ -3,9 +3,10 @@
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import records
 from copycost.analysis.json_values import Facts
-from copycost.analysis.metrics import BASELINE, MISS_LEVELS, counted_share
+from copycost.analysis.metrics import BASELINE, counted_share
 from copycost.analysis.quantities import ONE, ZERO
 from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
+from copycost.perf.events import MISS_LEVELS
 
 # What a generic "cache miss" means differs between processors, so it is no level of its own.
 _LEVELS = MISS_LEVELS[:2]

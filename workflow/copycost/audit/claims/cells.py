@@ -9,18 +9,12 @@ import numpy as np
 from copycost.audit.claims.vocabulary import Claim
 from copycost.audit.dataset import Dataset
 from copycost.audit.mapping import implementation_name
-from copycost.audit.plausibility.finding import plain_number
-from copycost.audit.quantities import (
-    DATASET,
-    IMPLEMENTATION,
-    REP,
-    SIZE,
-    THREADS,
-    base_of,
-    words_of,
-)
+from copycost.audit.message import Message
+from copycost.audit.plausibility import Finding
+from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS, base_of
+from copycost.audit.wording import cell_name, place, value_with_unit
+from copycost.stats.ratios import Ratio
 from copycost.stats.settings import FloatArray
-from copycost.wording.filters import gbps, n_threads, size
 
 Key = tuple[str, str, int, int]
 """Dataset, implementation, message size [bytes], threads."""
@@ -43,24 +37,24 @@ class Ruling:
     ----------
     outcome
         In one word.
-    text
-        The cell and its numbers in words.
+    evidence
+        The cell and its numbers, or the finding on a column; None for nothing to show.
     once
         Whether it rests on a single round.
     reason
-        What to say instead of a count of cells, empty for that.
+        What to say instead of a count of cells, None for that.
     required
         Whether the claim names the cell, so that it cannot do without it.
     """
 
     outcome: Outcome
-    text: str
+    evidence: Message | Finding | None = None
     once: bool = False
-    reason: str = ""
+    reason: Message | None = None
     required: bool = False
 
 
-class Cube:
+class CellValues:
     """One quantity of a dataset by cell; each cell an array over the rounds, NaN where missing."""
 
     def __init__(self, dataset: Dataset, metric: str) -> None:
@@ -85,6 +79,12 @@ class Cube:
         """Return a cell's values, one per round."""
         return self._values[key]
 
+    def log_ratios(self, key: Key, other: Key) -> FloatArray:
+        """Return the logarithms of one cell's values over another's, not finite where a 0 is."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs: FloatArray = np.log(self._values[key]) - np.log(self._values[other])
+        return logs
+
     def median(self, key: Key) -> float:
         """Return a cell's median."""
         return float(np.nanmedian(self._values[key]))
@@ -96,30 +96,26 @@ class Cube:
 
     def text(self, key: Key) -> str:
         """Return a cell's median with its unit."""
-        return value_text(self.metric, self.median(key))
+        return value_with_unit(self.metric, self.median(key)) if key in self else "not measured"
 
-
-def value_text(metric: str, value: float) -> str:
-    """Return a value of a quantity as a sentence has it: ``34.89 Gbit/s``, ``96.62 µs``."""
-    kind = base_of(metric).kind
-    if metric == "throughput":
-        return gbps(value, 4)
-    if kind == "time" and metric == base_of(metric).name:
-        for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-            if value >= factor:
-                return f"{plain_number(value / factor)} {unit}"
-        return f"{plain_number(value / 1e-9)} ns"
-    return f"{plain_number(value)} {words_of(metric)}"
-
-
-def place(msg_bytes: int | None, threads: int | None) -> str:
-    """Return where a cell is: ``at 64 KiB with 8 threads``."""
-    parts = []
-    if msg_bytes is not None:
-        parts.append(f"at {size(msg_bytes)}")
-    if threads is not None:
-        parts.append(f"with {n_threads([threads])}")
-    return " ".join(parts)
+    def evidence(self, keys: Sequence[Key], found: Ratio | None = None) -> Message:
+        """Return some cells with their values, and the ratio of the first to the second."""
+        places = {place(*key[2:]) for key in keys}
+        shared = len(places) == 1
+        names = [key[1] if shared else f"{cell_name(*key[1:])}:" for key in keys]
+        numbers: dict[str, object] = {
+            "place": places.pop() if shared else None,
+            "sides": [f"{name} {self.text(key)}" for name, key in zip(names, keys, strict=True)],
+        }
+        if found is None or np.isnan(found.value):
+            return Message("values_at" if shared else "values_of", numbers)
+        known = bool(np.isfinite([found.low, found.high]).all())
+        numbers |= {
+            "ratio": found.value,
+            "low": found.low if known else None,
+            "high": found.high if known else None,
+        }
+        return Message("ratio_at" if shared else "ratio_of", numbers)
 
 
 def known_names(dataset: Dataset, names: Iterable[str]) -> list[str]:
@@ -145,14 +141,10 @@ def in_scope(keys: Sequence[Key], claim: Claim) -> list[Key]:
 
 def counted_nothing(dataset: Dataset, metric: str) -> Ruling | None:
     """Return the ruling on a quantity that the file lacks, or that reads 0 throughout."""
+    about = {"quantities": [metric]}
     if not dataset.has(metric):
-        return Ruling(Outcome.NOT_MEASURED, "", reason=f"The file has no {words_of(metric)}.")
+        return Ruling(Outcome.NOT_MEASURED, reason=Message("no_column", about))
     values = dataset.table[metric].dropna()
     if base_of(metric).kind != "share" and bool((values == 0.0).all()):
-        return Ruling(
-            Outcome.NOT_MEASURED,
-            "",
-            reason=f"The column of {words_of(metric)} is 0 in every cell, so it was not counting; "
-            "nothing follows from it.",
-        )
+        return Ruling(Outcome.NOT_MEASURED, reason=Message("not_counting", about))
     return None

@@ -7,20 +7,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from copycost.audit.claims.cells import (
-    Cube,
+    CellValues,
     Key,
     Outcome,
     Ruling,
     counted_nothing,
     in_scope,
     known_names,
-    place,
 )
 from copycost.audit.claims.vocabulary import Amount, Change, Claim, Is, Point
 from copycost.audit.dataset import Dataset
-from copycost.audit.engine import SETTINGS
+from copycost.audit.dataset_analysis import STATISTICS
+from copycost.audit.message import Message
 from copycost.stats.ratios import Direction, Ratio, holm, paired_ratio
-from copycost.wording.filters import ratio as ratio_text
+
+_WIDEST = (1e-150, 1e150)
+"""Ends of intervals, so that they can be divided: those of a very wide one are 0 and infinite."""
 
 COLLAPSED = 0.5
 """What falls below this share of what it was has collapsed."""
@@ -42,25 +44,22 @@ def judge_change(change: Change, claim: Claim, dataset: Dataset) -> list[Ruling]
     nothing = counted_nothing(dataset, change.metric)
     if nothing is not None:
         return [nothing]
-    cube = Cube(dataset, change.metric)
-    pairs = _pairs(change, claim, dataset, cube)
+    cells = CellValues(dataset, change.metric)
+    pairs = _pairs(change, claim, dataset, cells)
     if not pairs:
-        return [
-            Ruling(Outcome.NOT_MEASURED, "",
-                   reason="The file has no cells of the kind that it compares.")
-        ]  # fmt: skip
-    found = [_ratio(cube, pair) for pair in pairs]
+        return [Ruling(Outcome.NOT_MEASURED, reason=Message("no_pairs"))]
+    found = [_ratio(cells, pair) for pair in pairs]
     # Many cells are searched for one that contradicts; some would by chance alone.
     corrected = holm(np.array([ratio.p_value for ratio in found]))
     rulings = []
     for pair, ratio, p_value in zip(pairs, found, corrected, strict=True):
         outcome = _outcome(pair, ratio)
-        if outcome is Outcome.CONTRADICTS and p_value > 1.0 - SETTINGS.confidence:
+        if outcome is Outcome.CONTRADICTS and p_value > 1.0 - STATISTICS.confidence:
             outcome = Outcome.OPEN
         rulings.append(
             Ruling(
                 outcome,
-                _text(cube, pair, ratio),
+                cells.evidence([pair.after, pair.before], ratio),
                 ratio.direction is Direction.OBSERVED_ONCE,
                 required=pair.required,
             )
@@ -68,10 +67,10 @@ def judge_change(change: Change, claim: Claim, dataset: Dataset) -> list[Ruling]
     return rulings
 
 
-def _pairs(change: Change, claim: Claim, dataset: Dataset, cube: Cube) -> list[_Pair]:
+def _pairs(change: Change, claim: Claim, dataset: Dataset, cells: CellValues) -> list[_Pair]:
     """Return the pairs: cells that have one side, and those that the claim names anyway."""
     change = _with_known_names(change, dataset)
-    keys = _scope(change, claim, cube)
+    keys = _scope(change, claim, cells)
     wanted = set(known_names(dataset, change.implementations))
     pairs: dict[tuple[Key, Key], _Pair] = {}
     for key in keys:
@@ -89,23 +88,23 @@ def _pairs(change: Change, claim: Claim, dataset: Dataset, cube: Cube) -> list[_
         amount = change.amount if is_ is change.is_ else None
         pairs[before, after] = _Pair(before, after, is_, amount, required=named)
     # A cell that only one side has is a gap of the data; it was not claimed by name.
-    return [pair for _, pair in sorted(pairs.items()) if _is_judged(pair, cube)]
+    return [pair for _, pair in sorted(pairs.items()) if _is_judged(pair, cells)]
 
 
-def _is_judged(pair: _Pair, cube: Cube) -> bool:
-    return pair.required or (pair.before in cube and pair.after in cube)
+def _is_judged(pair: _Pair, cells: CellValues) -> bool:
+    return pair.required or (pair.before in cells and pair.after in cells)
 
 
-def _scope(change: Change, claim: Claim, cube: Cube) -> list[Key]:
+def _scope(change: Change, claim: Claim, cells: CellValues) -> list[Key]:
     """Return the measured cells in scope, and those that lists of a claim add to them."""
     about = replace(
         claim,
         sizes=() if change.from_.msg_bytes else claim.sizes,
         threads=() if change.from_.n_threads else claim.threads,
     )
-    keys = in_scope(cube.keys, about)
+    keys = in_scope(cells.keys, about)
     if about.sizes and about.threads:
-        heads = {(key[0], key[1]) for key in cube.keys}
+        heads = {(key[0], key[1]) for key in cells.keys}
         keys += [
             (*head, size, n) for head, size, n in itertools.product(heads, about.sizes,
                                                                     about.threads)
@@ -143,17 +142,15 @@ def _claimed(change: Change, key: Key) -> Is | None:
     return change.is_
 
 
-def _ratio(cube: Cube, pair: _Pair) -> Ratio:
-    if pair.before not in cube or pair.after not in cube:
-        return paired_ratio(np.empty(0), SETTINGS.confidence)
-    before, after = cube.rounds(pair.before), cube.rounds(pair.after)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(after) - np.log(before)
+def _ratio(cells: CellValues, pair: _Pair) -> Ratio:
+    if pair.before not in cells or pair.after not in cells:
+        return paired_ratio(np.empty(0), STATISTICS.confidence)
+    logs = cells.log_ratios(pair.after, pair.before)
     if not np.isfinite(logs).any():
         # Measured in different rounds, or zero: what is left are the medians.
-        low, high = cube.median(pair.before), cube.median(pair.after)
+        low, high = cells.median(pair.before), cells.median(pair.after)
         logs = np.log([high / low]) if low > 0 and high > 0 else np.empty(0)
-    return paired_ratio(logs, SETTINGS.confidence)
+    return paired_ratio(logs, STATISTICS.confidence)
 
 
 def _outcome(pair: _Pair, found: Ratio) -> Outcome:
@@ -161,12 +158,13 @@ def _outcome(pair: _Pair, found: Ratio) -> Outcome:
         return Outcome.NOT_MEASURED
     once = found.direction is Direction.OBSERVED_ONCE
     low, high = (found.value, found.value) if once else (found.low, found.high)
+    low, high = max(low, _WIDEST[0]), min(high, _WIDEST[1])
     if pair.amount is not None:
         return _within(pair.amount.low, pair.amount.high, found.value, low, high)
     if pair.is_ is Is.COLLAPSES:
         return _within(0.0, COLLAPSED, found.value, low, high)
     if pair.is_ is Is.SAME:
-        return _same(found, once)
+        return _same(found.value, low, high, once)
     above, below = low > 1.0, high < 1.0
     supports, contradicts = {
         Is.MORE: (above, below or (once and not above)),
@@ -194,32 +192,10 @@ def _within(least: float, most: float, value: float, low: float, high: float) ->
     return Outcome.SUPPORTS if math.log(high / low) <= effect / 2.0 else Outcome.OPEN
 
 
-def _same(found: Ratio, once: bool) -> Outcome:
+def _same(value: float, low: float, high: float, once: bool) -> Outcome:
     if once:
-        return Outcome.SUPPORTS if abs(found.value - 1.0) < 0.02 else Outcome.CONTRADICTS
-    if found.low > 1.0 or found.high < 1.0:
+        return Outcome.SUPPORTS if abs(value - 1.0) < 0.02 else Outcome.CONTRADICTS
+    if low > 1.0 or high < 1.0:
         return Outcome.CONTRADICTS
     # Only a narrow interval around 1 shows that two things are the same.
-    return Outcome.SUPPORTS if found.high / found.low < 1.1 else Outcome.OPEN
-
-
-def _text(cube: Cube, pair: _Pair, found: Ratio) -> str:
-    """Return the two cells with their values and the ratio."""
-    before, after = pair.before, pair.after
-    sides = []
-    for key, other in ((after, before), (before, after)):
-        names = [key[1]] if key[1] != other[1] or key is after else []
-        moved = place(
-            key[2] if key[2] != other[2] else None, key[3] if key[3] != other[3] else None
-        )
-        value = cube.text(key) if key in cube else "not measured"
-        sides.append(" ".join([*names, *([moved] if moved else []), value]))
-    shared = place(
-        before[2] if before[2] == after[2] else None, before[3] if before[3] == after[3] else None
-    )
-    number = "" if np.isnan(found.value) else f" (ratio {ratio_text(found.value)}"
-    if number and not np.isnan(found.low):
-        number += f", {ratio_text(found.low)} to {ratio_text(found.high)}"
-    return (
-        f"{shared + ': ' if shared else ''}{sides[0]}, {sides[1]}{number + ')' if number else ''}"
-    )
+    return Outcome.SUPPORTS if high / low < 1.1 else Outcome.OPEN

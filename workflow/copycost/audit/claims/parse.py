@@ -1,6 +1,8 @@
 """From the YAML of a claim to typed values."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from reprlib import repr as shown
 from typing import Any
 
 from copycost.audit.claims.vocabulary import (
@@ -28,11 +30,14 @@ _IS = {
 _RANKS = ("highest", "lowest", "best", "worst")
 _VALUES = ("zero", "not zero", "above", "below")
 KINDS = ("compare", "rank", "change", "value", "measurements")
-_FREE = ("claim", "question", "holds", "note", "threads", "sizes", "dataset")
+_FREE = ("claim", "question", "note", "threads", "sizes", "dataset")
+_SMALLEST, _LARGEST = 1e-30, 1e30
+_LARGEST_SIZE = 2**40
+_LONGEST_LIST = 100
 
 
 def parse_claim(said: Mapping[str, Any]) -> Claim:
-    """Return a claim from its part of a file.
+    """Return a claim from its part of a file; one in words alone has no statements.
 
     Raises
     ------
@@ -45,17 +50,23 @@ def parse_claim(said: Mapping[str, Any]) -> Claim:
     statements = [
         _PARSERS[kind](part) for kind in KINDS if kind in said for part in _list(said[kind])
     ]
-    if not statements:
+    if not statements and "claim" not in said:
         raise Unclear(f"says nothing of {', '.join(KINDS)}")
     return Claim(
-        text=str(said.get("claim") or "").strip() or "(no words)",
+        text=(_text(said, "claim") or "").strip() or "(no words)",
         statements=tuple(statements),
         sizes=tuple(size_of(size) for size in _list(said.get("sizes", []))),
         threads=tuple(whole(count, "threads") for count in _list(said.get("threads", []))),
-        question=said.get("question"),
-        dataset=said.get("dataset"),
-        expected=said.get("holds"),
+        question=whole(said["question"], "question") if "question" in said else None,
+        dataset=_text(said, "dataset"),
     )
+
+
+def _text(said: Mapping[str, Any], key: str) -> str | None:
+    value = said.get(key)
+    if value is not None and not isinstance(value, str):
+        raise Unclear(f"{key}: got {shown(value)}, must be a text")
+    return value
 
 
 def metric_of(name: object) -> str:
@@ -63,30 +74,46 @@ def metric_of(name: object) -> str:
     text = str(name)
     found = text if is_quantity(text) else find_quantity(text)
     if found is None or base_of(found).kind == "label":
-        raise Unclear(f"{name!r} is no quantity")
+        raise Unclear(f"{shown(name)} is no quantity")
     return found
 
 
 def size_of(value: object) -> int:
     """Return a message size such as 65536 or 64KiB."""
     try:
-        return parse_size(value if isinstance(value, int) else str(value))
+        found = parse_size(value if isinstance(value, int) else str(value)[:40])
     except ValueError as error:
         raise Unclear(str(error)) from error
+    if not 1 <= found <= _LARGEST_SIZE:
+        raise Unclear(f"got {shown(value)}, must be a size from 1 B to 1 TiB")
+    return found
 
 
 def whole(value: object, what: str) -> int:
     """Return a whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise Unclear(f"{what}: got {value!r}, must be a whole number from 1")
+        raise Unclear(f"{what}: got {shown(value)}, must be a whole number from 1")
     return value
+
+
+def number(part: Mapping[str, Any], key: str, least: float = -_LARGEST) -> float:
+    """Return a number of a claim; YAML takes one such as 5e9 for a text."""
+    value = part[key]
+    try:
+        found = float("nan" if isinstance(value, bool) else value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not least <= found <= _LARGEST:
+        said = "a number" if least < 0.0 else "a positive number"
+        raise Unclear(f"{key}: got {shown(value)}, must be {said} of at most {_LARGEST:g}")
+    return found
 
 
 def is_of(value: object) -> Is:
     """Return what a word such as ``more`` or ``falls`` claims."""
     word = str(value).strip().lower()
     if word not in _IS:
-        raise Unclear(f"is: got {value!r}, must be one of {', '.join(_IS)}")
+        raise Unclear(f"is: got {shown(value)}, must be one of {', '.join(_IS)}")
     return _IS[word]
 
 
@@ -96,25 +123,24 @@ def amount_of(part: Mapping[str, Any], is_: Is) -> Amount | None:
     A number counts as met if the value agrees with it within two percent of it, or rounds to it.
     """
     if "at_least" in part or "at_most" in part:
-        low, high = float(part.get("at_least", 1.0)), float(part.get("at_most", float("inf")))
+        low = number(part, "at_least", _SMALLEST) if "at_least" in part else 1.0
+        high = number(part, "at_most", _SMALLEST) if "at_most" in part else math.inf
         if is_ in (Is.LESS, Is.NOT_MORE):
-            low, high = (0.0 if high == float("inf") else 1.0 / high), 1.0 / low
-        words = [f"{key.replace('_', ' ')} {part[key]} times" for key in ("at_least", "at_most")
-                 if key in part]  # fmt: skip
-        return Amount(low, high, " and ".join(words))
+            low, high = 1.0 / high, 1.0 / low
+        return Amount(low, high)
     if "percent" in part:
-        percent = float(part["percent"])
+        percent = number(part, "percent", 0.0)
         slack = slack_of(part["percent"])
         sign = -1.0 if is_ in (Is.LESS, Is.NOT_MORE) else 1.0
         ends = sorted(1.0 + sign * (percent + side * slack) / 100.0 for side in (-1, 1))
-        return Amount(ends[0], ends[1], f"{part['percent']} %")
+        return Amount(ends[0], ends[1])
     if "factor" in part:
-        factor = float(part["factor"])
+        factor = number(part, "factor", _SMALLEST)
         slack = slack_of(part["factor"])
         low, high = factor - slack, factor + slack
         if is_ in (Is.LESS, Is.NOT_MORE) and factor > 1.0:
             low, high = 1.0 / high, 1.0 / low
-        return Amount(low, high, f"{part['factor']} times")
+        return Amount(low, high)
     return None
 
 
@@ -126,12 +152,15 @@ def slack_of(number: object) -> float:
 
 
 def _list(value: object) -> list[Any]:
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    values = list(value) if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    if len(values) > _LONGEST_LIST:
+        raise Unclear(f"a list of {len(values)}, must be at most {_LONGEST_LIST} values")
+    return values
 
 
 def _need(part: object, required: Sequence[str], allowed: Sequence[str]) -> Mapping[str, Any]:
     if not isinstance(part, Mapping):
-        raise Unclear(f"got {part!r}, must have {', '.join(required)}")
+        raise Unclear(f"got {shown(part)}, must have {', '.join(required)}")
     missing = [key for key in required if key not in part]
     foreign = [key for key in part if key not in (*required, *allowed)]
     if missing:
@@ -192,7 +221,7 @@ def _rank(said: object) -> Rank:
     part = _need(said, ("metric", "implementation", "is"), ())
     metric, word = metric_of(part["metric"]), str(part["is"])
     if word not in _RANKS:
-        raise Unclear(f"is: got {word!r}, must be one of {', '.join(_RANKS)}")
+        raise Unclear(f"is: got {shown(word)}, must be one of {', '.join(_RANKS)}")
     highest = word == "highest"
     if word in ("best", "worst"):
         better = base_of(metric).more_is_better
@@ -206,11 +235,12 @@ def _value(said: object) -> Value:
     part = _need(said, ("metric", "is"), ("than", "implementations"))
     word = str(part["is"])
     if word not in _VALUES:
-        raise Unclear(f"is: got {word!r}, must be one of {', '.join(_VALUES)}")
+        raise Unclear(f"is: got {shown(word)}, must be one of {', '.join(_VALUES)}")
     if (word in ("above", "below")) != ("than" in part):
         raise Unclear("than: belongs to above and below, and only to those")
     names = tuple(map(str, _list(part.get("implementations", []))))
-    return Value(metric_of(part["metric"]), word, float(part.get("than", 0.0)), names)
+    than = number(part, "than") if "than" in part else 0.0
+    return Value(metric_of(part["metric"]), word, than, names)
 
 
 def _measurements(said: object) -> Measurements:

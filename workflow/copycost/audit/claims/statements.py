@@ -6,23 +6,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from copycost.audit.claims.cells import (
-    Cube,
+    CellValues,
     Key,
     Outcome,
     Ruling,
     counted_nothing,
     in_scope,
     known_names,
-    place,
 )
 from copycost.audit.claims.vocabulary import Claim, Measurements, Rank, Value
 from copycost.audit.dataset import Dataset
-from copycost.audit.engine import SETTINGS
+from copycost.audit.dataset_analysis import STATISTICS
+from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
-from copycost.audit.plausibility.finding import Kind, Sureness
-from copycost.audit.quantities import words_of
+from copycost.audit.plausibility.finding import Kind
 from copycost.stats.ratios import Direction, paired_ratio
-from copycost.wording.filters import join_and
 
 
 def judge_rank(rank: Rank, claim: Claim, dataset: Dataset) -> list[Ruling]:
@@ -30,27 +28,26 @@ def judge_rank(rank: Rank, claim: Claim, dataset: Dataset) -> list[Ruling]:
     nothing = counted_nothing(dataset, rank.metric)
     if nothing is not None:
         return [nothing]
-    cube = Cube(dataset, rank.metric)
+    cells = CellValues(dataset, rank.metric)
     name = known_names(dataset, [rank.implementation])[0]
-    keys = in_scope(cube.keys, claim)
+    keys = in_scope(cells.keys, claim)
     rulings = []
     for cell in sorted({(key[0], key[2], key[3]) for key in keys}):
         rivals = [key for key in keys if (key[0], key[2], key[3]) == cell and key[1] != name]
         own = (cell[0], name, cell[1], cell[2])
-        if own in cube and rivals:
-            rulings.append(_rank_one(rank, cube, own, rivals))
+        if own in cells and rivals:
+            rulings.append(_rank_one(rank, cells, own, rivals))
     if not rulings:
-        reason = f"No cell has {words_of(rank.metric)} of {name} and of another implementation."
-        return [Ruling(Outcome.NOT_MEASURED, "", reason=reason)]
+        about = {"quantities": [rank.metric], "implementation": name}
+        return [Ruling(Outcome.NOT_MEASURED, reason=Message("no_rivals", about))]
     return rulings
 
 
-def _rank_one(rank: Rank, cube: Cube, own: Key, rivals: Sequence[Key]) -> Ruling:
+def _rank_one(rank: Rank, cells: CellValues, own: Key, rivals: Sequence[Key]) -> Ruling:
     outcomes = []
     once = False
     for rival in rivals:
-        logs = np.log(cube.rounds(own)) - np.log(cube.rounds(rival))
-        found = paired_ratio(logs, SETTINGS.confidence)
+        found = paired_ratio(cells.log_ratios(own, rival), STATISTICS.confidence)
         once = once or found.direction is Direction.OBSERVED_ONCE
         low, high = (found.value, found.value) if math.isnan(found.low) else (found.low, found.high)
         ahead, behind = (low > 1.0, high < 1.0) if rank.highest else (high < 1.0, low > 1.0)
@@ -63,8 +60,7 @@ def _rank_one(rank: Rank, cube: Cube, own: Key, rivals: Sequence[Key]) -> Ruling
             outcomes.append(Outcome.CONTRADICTS if behind or equal else Outcome.OPEN)
     order = (Outcome.CONTRADICTS, Outcome.OPEN, Outcome.SUPPORTS)
     outcome = min(outcomes, key=order.index)
-    values = join_and(f"{key[1]} {cube.text(key)}" for key in [own, *rivals])
-    return Ruling(outcome, f"{place(own[2], own[3])}: {values}", once)
+    return Ruling(outcome, cells.evidence([own, *rivals]), once)
 
 
 def judge_value(value: Value, claim: Claim, dataset: Dataset) -> list[Ruling]:
@@ -72,13 +68,13 @@ def judge_value(value: Value, claim: Claim, dataset: Dataset) -> list[Ruling]:
     nothing = counted_nothing(dataset, value.metric)
     if nothing is not None:
         return [nothing]
-    cube = Cube(dataset, value.metric)
+    cells = CellValues(dataset, value.metric)
     wanted = set(known_names(dataset, value.implementations))
     rulings = []
-    for key in in_scope(cube.keys, claim):
+    for key in in_scope(cells.keys, claim):
         if wanted and key[1] not in wanted:
             continue
-        found = cube.median(key)
+        found = cells.median(key)
         holds = {
             "zero": found == 0.0,
             "not zero": found != 0.0,
@@ -86,11 +82,9 @@ def judge_value(value: Value, claim: Claim, dataset: Dataset) -> list[Ruling]:
             "below": found < value.than,
         }[value.is_]
         outcome = Outcome.SUPPORTS if holds else Outcome.CONTRADICTS
-        once = int(np.isfinite(cube.rounds(key)).sum()) == 1
-        rulings.append(Ruling(outcome, f"{key[1]} {place(key[2], key[3])}: {cube.text(key)}", once))
-    return rulings or [
-        Ruling(Outcome.NOT_MEASURED, "", reason="None of the cells that it is about was measured.")
-    ]
+        once = int(np.isfinite(cells.rounds(key)).sum()) == 1
+        rulings.append(Ruling(outcome, cells.evidence([key]), once))
+    return rulings or [Ruling(Outcome.NOT_MEASURED, reason=Message("no_cells"))]
 
 
 def judge_measurements(
@@ -106,30 +100,24 @@ def judge_measurements(
             and (claim.dataset is None or finding.dataset == claim.dataset)
         ]
         refuting = [finding for finding in mine if finding.refutes]
-        words = words_of(metric)
+        about = {"quantities": [metric]}
         if not dataset.has(metric) or any(f.kind is Kind.NOT_COUNTED for f in mine):
-            rulings.append(Ruling(Outcome.NOT_MEASURED, f"{words}: not measured"))
-        elif any(finding.sureness is Sureness.CERTAIN for finding in refuting) or refuting:
-            rulings.append(Ruling(Outcome.CONTRADICTS, refuting[0].found,
-                                  reason=_refuted(said, findings)))  # fmt: skip
+            rulings.append(Ruling(Outcome.NOT_MEASURED, Message("column_missing", about)))
+        elif refuting:
+            rulings.append(
+                Ruling(Outcome.CONTRADICTS, refuting[0], reason=_refuted(said, findings))
+            )
         else:
             rulings.append(
-                Ruling(
-                    Outcome.OPEN,
-                    words,
-                    reason="No check speaks against it, which does not prove that it was measured.",
-                )
+                Ruling(Outcome.OPEN, Message("column", about), reason=Message("not_refuted"))
             )
     return rulings
 
 
-def _refuted(said: Measurements, findings: Sequence[Finding]) -> str:
+def _refuted(said: Measurements, findings: Sequence[Finding]) -> Message:
     refuted = [
         metric
         for metric in said.metrics
         if any(finding.refutes and metric in finding.quantities for finding in findings)
     ]
-    return (
-        f"By the plausibility checks, {join_and(map(words_of, refuted))} "
-        f"{'is no measurement' if len(refuted) == 1 else 'are no measurements'}."
-    )
+    return Message("refuted", {"quantities": refuted})

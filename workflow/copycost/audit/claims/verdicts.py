@@ -9,10 +9,10 @@ from copycost.audit.claims.changes import judge_change
 from copycost.audit.claims.statements import judge_measurements, judge_rank, judge_value
 from copycost.audit.claims.vocabulary import Change, Claim, Measurements, Rank, Statement
 from copycost.audit.dataset import Dataset
+from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
-from copycost.wording.filters import plural
 
-__all__ = ["Judged", "Verdict", "judge"]
+__all__ = ["JudgedClaim", "Verdict", "judge_claim"]
 
 
 class Verdict(StrEnum):
@@ -25,7 +25,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedClaim:
     """A claim with its verdict.
 
     Attributes
@@ -35,24 +35,24 @@ class Judged:
     verdict
         What the cells say.
     because
-        Why, in a sentence or two.
+        Why.
     evidence
-        Cells behind it, each in words: those that contradict where any do.
+        Cells behind it, or findings on columns: those that contradict where any do.
     observed_once
         Whether the verdict rests on cells that were measured once.
     caution
-        Findings on the columns that the claim rests on; empty for none.
+        A finding by which what the claim rests on is no measurement; None for none.
     """
 
     claim: Claim
     verdict: Verdict
-    because: str
-    evidence: tuple[str, ...]
-    observed_once: bool
-    caution: str = ""
+    because: Message
+    evidence: tuple[Message | Finding, ...] = ()
+    observed_once: bool = False
+    caution: Finding | None = None
 
 
-def judge(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> Judged:
+def judge_claim(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> JudgedClaim:
     """Return the verdict on a claim.
 
     All parts of a claim have to hold in all cells that it is about and that were measured: one
@@ -60,47 +60,40 @@ def judge(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> Judged
     cell was measured is not measured; so is one about a counter that counted nothing.
     """
     if not claim.statements:
-        return Judged(claim, Verdict.UNDECIDED, claim.problem or "Not understood.", (), False)
+        return JudgedClaim(claim, Verdict.UNDECIDED, Message("only_words"))
     rulings: list[Ruling] = []
     for statement in claim.statements:
         rulings += _rule(statement, claim, dataset, findings)
     by_outcome = {
         outcome: [ruling for ruling in rulings if ruling.outcome is outcome] for outcome in Outcome
     }
-    once = any(ruling.once for ruling in rulings)
-    caution = "" if _is_about_measuring(claim) else _caution(claim, findings)
     n = len(rulings) - len(by_outcome[Outcome.NOT_MEASURED])
     against, open_, gaps = (
         by_outcome[key] for key in (Outcome.CONTRADICTS, Outcome.OPEN, Outcome.NOT_MEASURED)
     )
     if against:
         verdict, shown = Verdict.CONTRADICTED, against
-        because = (
-            f"{_of(len(against), n)} {'contradicts' if len(against) == 1 else 'contradict'} it."
-        )
+        because = Message("contradicted", {"n_cells": len(against), "of_cells": n})
     elif not n:
         verdict, shown = Verdict.NOT_MEASURED, gaps
-        because = "None of the cells that it is about was measured."
+        because = Message("no_cells")
     elif open_:
         verdict, shown = Verdict.UNDECIDED, open_
-        because = f"{_of(len(open_), n)} {'leaves' if len(open_) == 1 else 'leave'} it open."
+        because = Message("left_open", {"n_cells": len(open_), "of_cells": n})
     elif any(ruling.required for ruling in gaps):
         verdict, shown = Verdict.UNDECIDED, gaps
-        because = f"{_of(n, len(rulings))} supported it; the others were not measured."
+        because = Message("cells_missing", {"n_cells": n, "of_cells": len(rulings)})
     else:
         verdict, shown = Verdict.SUPPORTED, by_outcome[Outcome.SUPPORTS]
-        because = "The one cell supports it." if n == 1 else f"All {n} cells support it."
-    reasons = list(dict.fromkeys(ruling.reason for ruling in shown if ruling.reason))
-    if reasons:
-        because = reasons[0]
-    return Judged(
-        claim, verdict, because, tuple(ruling.text for ruling in shown if ruling.text), once,
-        caution,
-    )  # fmt: skip
-
-
-def _of(part: int, whole: int) -> str:
-    return f"{part} of {plural(whole, 'cell')}" if whole > 1 else "The one cell"
+        because = Message("supported", {"n_cells": n})
+    return JudgedClaim(
+        claim,
+        verdict,
+        next((ruling.reason for ruling in shown if ruling.reason is not None), because),
+        tuple(ruling.evidence for ruling in shown if ruling.evidence is not None),
+        any(ruling.once for ruling in rulings),
+        None if _is_about_measuring(claim) else _caution(claim, findings),
+    )
 
 
 def _rule(
@@ -119,16 +112,12 @@ def _is_about_measuring(claim: Claim) -> bool:
     return any(isinstance(statement, Measurements) for statement in claim.statements)
 
 
-def _caution(claim: Claim, findings: Sequence[Finding]) -> str:
-    """Return a sentence if what the claim rests on is no measurement."""
+def _caution(claim: Claim, findings: Sequence[Finding]) -> Finding | None:
+    """Return the gravest finding by which what a claim rests on is no measurement."""
     used = {
         statement.metric
         for statement in claim.statements
         if not isinstance(statement, Measurements)
     }
-    refuted = [
-        finding for finding in findings if finding.refutes and used & set(finding.quantities)
-    ]
-    if not refuted:
-        return ""
-    return f"What it rests on is doubtful: {refuted[0].found[:1].lower()}{refuted[0].found[1:]}"
+    refuting = (f for f in findings if f.refutes and used & set(f.quantities))
+    return next(refuting, None)

@@ -27,13 +27,10 @@ class Amount:
     ----------
     low, high
         The factors that the claim allows.
-    text
-        As it was said: ``24.5 %``, ``7.5 times``, ``at least 2 times``.
     """
 
     low: float
     high: float
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +105,13 @@ class Claim:
     text
         The prose.
     statements
-        All have to hold; empty where the claim could not be understood.
+        All have to hold; empty for a claim in words alone, which nothing can test.
     sizes, threads
         The cells that it is about, empty for all.
     question
         Which of the six questions it answers, None for none.
     dataset
         The dataset of the file that it is about, None for all.
-    expected
-        The verdict that a careful reader expects, for tests; never shown as a result.
-    problem
-        Why it was not understood.
     """
 
     text: str
@@ -127,8 +120,6 @@ class Claim:
     threads: tuple[int, ...] = ()
     question: int | None = None
     dataset: str | None = None
-    expected: str | None = None
-    problem: str | None = None
 
 
 class Unclear(ValueError):

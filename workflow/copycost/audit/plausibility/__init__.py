@@ -4,13 +4,14 @@ from copycost.audit.dataset import Dataset
 from copycost.audit.plausibility.consistency import check_consistency
 from copycost.audit.plausibility.derived import check_derived
 from copycost.audit.plausibility.digits import check_digits
-from copycost.audit.plausibility.finding import Finding, Sample, samples_of
+from copycost.audit.plausibility.finding import Finding
 from copycost.audit.plausibility.formulas import check_formulas
 from copycost.audit.plausibility.gaps import check_gaps
 from copycost.audit.plausibility.limits import check_limits
 from copycost.audit.plausibility.repeats import check_repeats
+from copycost.audit.plausibility.sample import samples_of
 
-__all__ = ["Finding", "Sample", "check_plausibility"]
+__all__ = ["Finding", "check_plausibility"]
 
 
 def check_plausibility(dataset: Dataset) -> list[Finding]:

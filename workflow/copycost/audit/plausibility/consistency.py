@@ -5,15 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from copycost.audit.plausibility.finding import (
-    Finding,
-    Kind,
-    Sample,
-    Sureness,
-    cell_names,
-    plain_number,
-)
+from copycost.audit.plausibility.finding import Finding, Kind, Sureness
+from copycost.audit.plausibility.sample import Sample
 from copycost.audit.quantities import SIZE, THREADS
+from copycost.audit.wording import cell_names
 
 _TOLERANCE = 0.02
 """Rounding, and bytes still under way at the end of the run."""
@@ -21,16 +16,17 @@ _TOLERANCE = 0.02
 _UNDER_WAY_BYTES = 16 << 20
 """Per connection: what socket buffers may hold when the run ends, sent but not yet received."""
 
-_FACTORS = {
-    8.0: "bits were taken for bytes",
-    1000.0: "a prefix (k, M, G) is wrong",
-    1e6: "two prefixes are wrong",
-    1e9: "three prefixes are wrong",
-    1.024: "1024 was taken for 1000",
-    1.048576: "2^20 was taken for 10^6",
-    1.073741824: "2^30 was taken for 10^9",
-    2.0: "both directions, or both sides, were added up",
+_CAUSES = {
+    8.0: "bits",
+    1000.0: "prefix",
+    1e6: "two_prefixes",
+    1e9: "three_prefixes",
+    1.024: "kibi",
+    1.048576: "mebi",
+    1.073741824: "gibi",
+    2.0: "both",
 }
+"""What a factor between two columns that should agree tells of their units."""
 
 
 def check_consistency(sample: Sample) -> list[Finding]:
@@ -41,19 +37,19 @@ def check_consistency(sample: Sample) -> list[Finding]:
         told = rows["bytes"] * 8.0 / rows["duration"]
         findings += _compare(
             sample, rows, rows["throughput"] / told, ("throughput", "bytes", "duration"),
-            "throughput", "bytes x 8 / duration",
+            "throughput_disagrees",
         )  # fmt: skip
     rows = sample.known("bytes", "messages")
     if not rows.empty:
         findings += _compare(
             sample, rows, rows["bytes"] / (rows["messages"] * rows[SIZE]), ("bytes", "messages"),
-            "the bytes", "messages x size", _UNDER_WAY_BYTES * rows[THREADS] / rows["bytes"],
+            "bytes_disagree", _UNDER_WAY_BYTES * rows[THREADS] / rows["bytes"],
         )  # fmt: skip
     rows = sample.known("cycles", "bytes", "cycles_per_byte")
     if not rows.empty:
         findings += _compare(
             sample, rows, rows["cycles_per_byte"] * rows["bytes"] / rows["cycles"],
-            ("cycles_per_byte", "cycles", "bytes"), "cycles per byte", "cycles / bytes",
+            ("cycles_per_byte", "cycles", "bytes"), "cycles_per_byte_disagree",
         )  # fmt: skip
     return findings
 
@@ -63,8 +59,7 @@ def _compare(
     rows: pd.DataFrame,
     quotient: pd.Series,
     quantities: tuple[str, ...],
-    left: str,
-    right: str,
+    code: str,
     allowance: pd.Series | float = 0.0,
 ) -> Iterator[Finding]:
     off = (quotient - 1.0).abs() > _tolerance(sample, rows, quantities) + allowance
@@ -76,18 +71,19 @@ def _compare(
         return
     typical = float(quotient[off].median())
     alike = bool(((quotient[off] / typical - 1.0).abs() < _TOLERANCE).all())
-    cause = _cause(typical) if alike else ""
     yield Finding(
         check="consistency",
+        code=code,
         kind=Kind.CONTRADICTION,
         sureness=Sureness.CERTAIN,
         dataset=sample.name,
         quantities=quantities,
-        found=(
-            f"In {int(off.sum())} of {len(rows)} rows {left} and {right} differ by more than 2 % "
-            f"(typically by a factor of {plain_number(typical)})."
-        ),
-        why=f"They are the same thing, so at least one is wrong{cause}.",
+        numbers={
+            "n_rows": int(off.sum()),
+            "of_rows": len(rows),
+            "factor": typical,
+            "cause": _cause(typical) if alike else None,
+        },
         cells=cell_names(rows[off]),
     )
 
@@ -103,9 +99,9 @@ def _tolerance(sample: Sample, rows: pd.DataFrame, quantities: tuple[str, ...]) 
     return allowed
 
 
-def _cause(factor: float) -> str:
-    for known, words in _FACTORS.items():
+def _cause(factor: float) -> str | None:
+    for known, cause in _CAUSES.items():
         for value in (known, 1.0 / known):
             if abs(factor / value - 1.0) < 0.005:
-                return f"; perhaps {words}"
-    return ""
+                return cause
+    return None

@@ -8,15 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from copycost.audit.plausibility.finding import (
-    Finding,
-    Kind,
-    Sample,
-    Sureness,
-    cell_means,
-    plain_number,
-)
+from copycost.audit.plausibility.finding import Finding, Kind, Sureness
+from copycost.audit.plausibility.sample import Sample, cell_means
 from copycost.audit.quantities import IMPLEMENTATION, SIZE, THREADS, base_of, words_of
+from copycost.audit.wording import plain_number
 from copycost.stats.settings import FloatArray
 
 _LEAST_CELLS = 5
@@ -54,7 +49,7 @@ def check_derived(sample: Sample, explained: Collection[str]) -> list[Finding]:
             continue
         relation = find_relation(sample, second, first)
         if relation is not None:
-            findings.append(_pair_finding(sample, second, first, relation))
+            findings.append(_pair_finding(sample, second, relation))
     for name in names:
         findings += _multiples(sample, name)
     return findings
@@ -107,22 +102,15 @@ def _relation_text(factor: float, source: str, power: int, of_size: int, of_thre
     return f"{plain_number(factor)}{''.join(parts)}"
 
 
-def _pair_finding(sample: Sample, name: str, source: str, relation: Relation) -> Finding:
-    words = words_of(name)
+def _pair_finding(sample: Sample, name: str, relation: Relation) -> Finding:
     return Finding(
         check="derived",
+        code="derived",
         kind=Kind.NOT_SEPARATE,
         sureness=Sureness.CERTAIN,
         dataset=sample.name,
         quantities=(name,),
-        found=(
-            f"{words[:1].upper()}{words[1:]} equals {relation.text} in all {relation.n_cells} "
-            "rows that have both, to the last digit."
-        ),
-        why=(
-            "Two things that are measured each have their own noise. This column was computed from "
-            "the other and says nothing that the other does not."
-        ),
+        numbers={"formula": relation.text, "n_rows": relation.n_cells},
     )
 
 
@@ -155,19 +143,12 @@ def _multiple_finding(
 ) -> Finding:
     return Finding(
         check="multiple",
+        code="multiple",
         kind=Kind.NO_MEASUREMENT,
         sureness=Sureness.CERTAIN,
         dataset=sample.name,
         quantities=(name,),
-        found=(
-            f"The {words_of(name)} of {second} {'are' if words_of(name).endswith('s') else 'is'} "
-            f"{plain_number(factor)} times that of {first} in all {n_cells} cells that both have, "
-            "to the last digit."
-        ),
-        why=(
-            "Two programs that are measured each have their own noise; one of the two was computed "
-            "from the other."
-        ),
+        numbers={"implementation": second, "other": first, "factor": factor, "n_cells": n_cells},
     )
 
 

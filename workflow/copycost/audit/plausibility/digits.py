@@ -6,8 +6,9 @@ from collections.abc import Collection
 import numpy as np
 from scipy import special  # scipy.stats takes a second to import, which a small audit feels
 
-from copycost.audit.plausibility.finding import Finding, Kind, Sample, Sureness
-from copycost.audit.quantities import base_of, words_of
+from copycost.audit.plausibility.finding import Finding, Kind, Sureness
+from copycost.audit.plausibility.sample import Sample
+from copycost.audit.quantities import base_of
 from copycost.stats.settings import FloatArray
 
 _LEAST_VALUES = 8
@@ -53,11 +54,8 @@ def _multiples(sample: Sample, name: str, units: FloatArray) -> Finding | None:
     if np.median(units) < 20 * divisor:
         return None  # few steps: a coarse clock, such as one of 4 ms
     return _finding(
-        sample, name, Sureness.VERY_LIKELY,
-        f"All {len(units)} values are multiples of {divisor} of their last digits.",
-        f"Measured numbers are as often as not no multiples of {divisor}; these were computed from "
-        "fewer numbers, or made up.",
-    )  # fmt: skip
+        sample, name, Sureness.VERY_LIKELY, "multiples", n_values=len(units), divisor=divisor
+    )
 
 
 def _rounded(sample: Sample, name: str, units: FloatArray) -> Finding | None:
@@ -73,11 +71,8 @@ def _rounded(sample: Sample, name: str, units: FloatArray) -> Finding | None:
     if n_round < 4 or chance > _CHANCE:
         return None
     return _finding(
-        sample, name, Sureness.POSSIBLE,
-        f"{n_round} of {int(long.sum())} values of four digits or more have but two that are not "
-        "0.",
-        "One measured number in a hundred is as round; these are estimates, or rounded by hand.",
-    )  # fmt: skip
+        sample, name, Sureness.POSSIBLE, "round_numbers", n_round=n_round, n_values=int(long.sum())
+    )
 
 
 def _last_digits(sample: Sample, name: str, units: FloatArray) -> Finding | None:
@@ -91,22 +86,13 @@ def _last_digits(sample: Sample, name: str, units: FloatArray) -> Finding | None
     chi_square = float(((counts[1:] - expected) ** 2 / expected).sum())
     if float(special.chdtrc(len(counts[1:]) - 1, chi_square)) > _CHANCE:
         return None
-    common = int(np.argmax(counts))
     return _finding(
-        sample, name, Sureness.POSSIBLE,
-        f"The last digit is {common} in {int(counts.max())} of {len(last)} values.",
-        "The last digit of a measured number is any of the ten about equally often.",
+        sample, name, Sureness.POSSIBLE, "last_digits",
+        digit=int(np.argmax(counts)), n_times=int(counts.max()), n_values=len(last),
     )  # fmt: skip
 
 
-def _finding(sample: Sample, name: str, sureness: Sureness, found: str, why: str) -> Finding:
-    words = words_of(name)
-    return Finding(
-        check="digits",
-        kind=Kind.DOUBTFUL,
-        sureness=sureness,
-        dataset=sample.name,
-        quantities=(name,),
-        found=f"{words[:1].upper()}{words[1:]}: {found[:1].lower()}{found[1:]}",
-        why=why,
-    )
+def _finding(
+    sample: Sample, name: str, sureness: Sureness, code: str, **numbers: object
+) -> Finding:
+    return Finding("digits", code, Kind.DOUBTFUL, sureness, sample.name, (name,), numbers)

@@ -7,16 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from copycost.audit.plausibility.finding import (
-    Finding,
-    Kind,
-    Sample,
-    Sureness,
-    cell_means,
-    plain_number,
-    subject,
-)
+from copycost.audit.plausibility.finding import Finding, Kind, Sureness
+from copycost.audit.plausibility.sample import Sample, cell_means
 from copycost.audit.quantities import IMPLEMENTATION, SIZE, THREADS
+from copycost.audit.wording import plain_number
 from copycost.stats.settings import FloatArray
 
 _SPARE_CELLS = 3
@@ -74,26 +68,21 @@ def check_formulas(sample: Sample) -> list[Finding]:
 
 
 def _finding(sample: Sample, name: str, formulas: Sequence[Formula], n_groups: int) -> Finding:
-    n_cells = sum(formula.n_cells for formula in formulas)
-    said = "; ".join(f"{formula.implementation}: {formula.text}" for formula in formulas)
-    whole = len(formulas) == n_groups
     exact = all(formula.exact for formula in formulas)
-    what = "" if whole else f", for {len(formulas)} of {n_groups} implementations,"
-    left = "nothing is left over" if exact else "less is left over than the digits can tell"
     return Finding(
         check="formula",
+        code="formula" if len(formulas) == n_groups else "formula_of_some",
         kind=Kind.NO_MEASUREMENT,
         sureness=Sureness.CERTAIN if exact else Sureness.VERY_LIKELY,
         dataset=sample.name,
         quantities=(name,),
-        found=(
-            f"{subject(name)}{what} an exact function of message size and threads in all {n_cells} "
-            f"cells ({said}); {left}."
-        ),
-        why=(
-            "A measured quantity differs from any smooth curve by noise, and from run to run; one "
-            "that meets a formula to the last digit was computed from it."
-        ),
+        numbers={
+            "n_cells": sum(formula.n_cells for formula in formulas),
+            "formulas": [f"{formula.implementation}: {formula.text}" for formula in formulas],
+            "n_implementations": len(formulas),
+            "of_implementations": n_groups,
+            "exact": exact,
+        },
     )
 
 

@@ -1,7 +1,8 @@
 """Columns that count nothing, and cells that were measured once."""
 
 from copycost.audit.dataset import CELL
-from copycost.audit.plausibility.finding import Finding, Kind, Sample, Sureness, subject
+from copycost.audit.plausibility.finding import Finding, Kind, Sureness
+from copycost.audit.plausibility.sample import Sample
 from copycost.audit.quantities import base_of
 
 
@@ -21,29 +22,22 @@ def check_gaps(sample: Sample) -> list[Finding]:
 def _zeros(sample: Sample, name: str, n: int) -> Finding:
     return Finding(
         check="zeros",
+        code="zeros",
         kind=Kind.NOT_COUNTED,
         sureness=Sureness.CERTAIN if n > 1 else Sureness.VERY_LIKELY,
         dataset=sample.name,
         quantities=(name,),
-        found=f"{subject(name)} 0 in all {n} cells that have a value.",
-        why=(
-            "A counter that reads 0 everywhere was not counting (an event that the processor or "
-            "the virtual machine does not have); nothing follows from it."
-        ),
+        numbers={"n_rows": n},
     )
 
 
 def _once(sample: Sample, n_cells: int) -> Finding:
-    cells = "The one cell was" if n_cells == 1 else f"Each of the {n_cells} cells was"
     return Finding(
         check="one_repetition",
+        code="one_repetition",
         kind=Kind.WEAK,
         sureness=Sureness.CERTAIN,
         dataset=sample.name,
         quantities=(),
-        found=f"{cells} measured once.",
-        why=(
-            "Without repetitions there is no telling a difference from noise; what is said of the "
-            "cells was observed once."
-        ),
+        numbers={"n_cells": n_cells},
     )

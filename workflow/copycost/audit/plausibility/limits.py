@@ -6,15 +6,10 @@ import numpy as np
 import pandas as pd
 
 from copycost.audit.dataset import moved_bytes
-from copycost.audit.plausibility.finding import (
-    Finding,
-    Kind,
-    Sample,
-    Sureness,
-    cell_names,
-    plain_number,
-)
-from copycost.audit.quantities import SIZE, THREADS, words_of
+from copycost.audit.plausibility.finding import Finding, Kind, Sureness
+from copycost.audit.plausibility.sample import Sample
+from copycost.audit.quantities import SIZE, THREADS
+from copycost.audit.wording import cell_names
 
 HIGHEST_CLOCK_HZ = 6e9
 """No processor that one buys runs faster for long."""
@@ -63,32 +58,21 @@ def _report(
     sample: Sample,
     rows: pd.DataFrame,
     quantities: tuple[str, ...],
-    found: str,
-    why: str,
+    code: str,
     sureness: Sureness = Sureness.CERTAIN,
-    check: str = "limits",
+    **numbers: object,
 ) -> Iterator[Finding]:
     if not rows.empty:
-        cells = cell_names(rows)
-        n = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
-        yield Finding(check, Kind.IMPOSSIBLE, sureness, sample.name, quantities,
-                      found.replace("{n}", n), why, cells)  # fmt: skip
+        yield Finding("limits", code, Kind.IMPOSSIBLE, sureness, sample.name, quantities,
+                      numbers, cell_names(rows))  # fmt: skip
 
 
 def _negative(sample: Sample) -> Iterator[Finding]:
     for name in map(str, sample.steps.columns):
-        rows = sample.table[sample.table[name] < 0]
-        yield from _report(
-            sample, rows, (name,),
-            f"{words_of(name)[:1].upper()}{words_of(name)[1:]} below 0 in {{n}}.",
-            "A count, a time or a rate cannot be negative.",
-        )  # fmt: skip
+        yield from _report(sample, sample.table[sample.table[name] < 0], (name,), "below_zero")
     if "copied_share" in sample.table:
         rows = sample.table[sample.table["copied_share"] > 1.0]
-        yield from _report(
-            sample, rows, ("copied_share",), "A share above 1 in {n}.",
-            "No more completions can be copied than there are.",
-        )  # fmt: skip
+        yield from _report(sample, rows, ("copied_share",), "share_above_one")
 
 
 def _copying(sample: Sample) -> Iterator[Finding]:
@@ -102,20 +86,13 @@ def _copying(sample: Sample) -> Iterator[Finding]:
     per_thread = rows["throughput"] / rows[THREADS]
     impossible = per_thread > _REGISTER_BITS_PER_S
     yield from _report(
-        sample, rows[impossible], ("throughput",),
-        f"Up to {plain_number(float(per_thread.max()) * 1e-9)} Gbit/s per thread, in {{n}}.",
-        "Even one copy, 64 bytes per cycle at 6 GHz, moves no more than 3072 Gbit/s; the receiver "
-        "copies at least once.",
+        sample, rows[impossible], ("throughput",), "faster_than_registers",
+        most_gbit_per_s=float(per_thread.max()) * 1e-9,
     )  # fmt: skip
     hardly = (per_thread > limits) & ~impossible
     yield from _report(
-        sample, rows[hardly], ("throughput",),
-        f"Up to {plain_number(float(per_thread[hardly].max()) * 1e-9) if hardly.any() else ''} "
-        "Gbit/s per thread, in {n}.",
-        "That is more than copying memory alone does at these sizes (about 1600 Gbit/s from the "
-        "caches, 270 beyond 1 MiB, 110 from memory), and the receiver copies at least once. Was "
-        "the unit another one, or the bytes counted that were handed over rather than received?",
-        Sureness.VERY_LIKELY,
+        sample, rows[hardly], ("throughput",), "faster_than_memory", Sureness.VERY_LIKELY,
+        most_gbit_per_s=float(per_thread[hardly].max()) * 1e-9,
     )  # fmt: skip
 
 
@@ -123,96 +100,71 @@ def _calls(sample: Sample) -> Iterator[Finding]:
     rows = sample.known("throughput")
     rows = rows[rows["throughput"] > 0]
     time_s = rows[SIZE] * 8.0 * rows[THREADS] / rows["throughput"]
-    fast = rows[time_s < LEAST_CALL_S]
-    shortest = plain_number(float(time_s.min()) * 1e9) if len(time_s) else ""
     yield from _report(
-        sample, fast, ("throughput",),
-        f"A message every {shortest} ns per thread, in {{n}}.",
-        "A system call that does nothing takes about 30 ns, one that sends several times as long; "
-        "with one message per call that cannot be.",
-        Sureness.VERY_LIKELY,
+        sample, rows[time_s < LEAST_CALL_S], ("throughput",), "faster_than_calls",
+        Sureness.VERY_LIKELY, least_ns=float(time_s.min()) * 1e9,
     )  # fmt: skip
 
 
 def _cycles_per_byte(sample: Sample) -> Iterator[Finding]:
-    if "cycles_per_byte" in sample.table:
-        rows = sample.known("cycles_per_byte")
-        low = rows[rows["cycles_per_byte"] < LEAST_CYCLES_PER_BYTE]
-        yield from _report(sample, low, ("cycles_per_byte",), *_few_cycles(low["cycles_per_byte"]))
+    rows = sample.known("cycles_per_byte")
+    low = rows[rows["cycles_per_byte"] < LEAST_CYCLES_PER_BYTE]
+    yield from _few_cycles(sample, low, "cycles_per_byte", low["cycles_per_byte"])
     rows = sample.known("cycles")
     moved = moved_bytes(rows)
     told = moved.notna() & (moved > 0)
     cost = rows["cycles"] / moved
     few = rows[told & (cost < LEAST_CYCLES_PER_BYTE)]
-    yield from _report(sample, few, ("cycles",), *_few_cycles(cost[few.index]))
-    unknown = sample.known("cycles", "throughput") if not told.any() else rows.iloc[:0]
-    least = unknown["throughput"] / 8.0 * LEAST_RUN_S if len(unknown) else pd.Series(dtype=float)
-    cost = unknown["cycles"] / least if len(unknown) else least
-    few = unknown[cost < LEAST_CYCLES_PER_BYTE]
-    found, why = _few_cycles(cost[few.index])
+    yield from _few_cycles(sample, few, "cycles", cost[few.index])
+    if told.any():
+        return
+    rows = sample.known("cycles", "throughput")
+    cost = rows["cycles"] / (rows["throughput"] / 8.0 * LEAST_RUN_S)
+    few = rows[cost < LEAST_CYCLES_PER_BYTE]
     yield from _report(
-        sample, few, ("cycles",),
-        f"{found[:-1]}, if the run took but {LEAST_RUN_S} s (its duration is not told).",
-        f"{why} Had the run been longer, there would be fewer still; as a count of one message it "
-        "would be possible.",
-        Sureness.VERY_LIKELY,
+        sample, few, ("cycles",), "few_cycles_in_any_run", Sureness.VERY_LIKELY,
+        least=float(cost[few.index].min()), limit=LEAST_CYCLES_PER_BYTE, run_s=LEAST_RUN_S,
     )  # fmt: skip
 
 
-def _few_cycles(cost: pd.Series) -> tuple[str, str]:
-    least = plain_number(float(cost.min())) if len(cost) else ""
-    return (
-        f"As few as {least} cycles per byte, in {{n}}.",
-        f"The widest loads and stores need more than {LEAST_CYCLES_PER_BYTE} cycles for one copy "
-        "of a byte, and every byte is copied at least once on its way.",
-    )
+def _few_cycles(
+    sample: Sample, rows: pd.DataFrame, name: str, cost: pd.Series
+) -> Iterator[Finding]:
+    least = float(cost.min())
+    yield from _report(sample, rows, (name,), "few_cycles", least=least,
+                       limit=LEAST_CYCLES_PER_BYTE)  # fmt: skip
 
 
 def _clock(sample: Sample) -> Iterator[Finding]:
-    cpus = sample.n_cpus or MOST_CPUS
-    who = f"{cpus} CPUs" if sample.n_cpus else f"Even {cpus} CPUs"
+    n_cpus = sample.n_cpus or MOST_CPUS
+    told = sample.n_cpus is not None
     rows = sample.known("cycles", "duration")
-    yield from _report(
-        sample, rows[rows["cycles"] > cpus * rows["duration"] * HIGHEST_CLOCK_HZ], ("cycles",),
-        "More cycles than there were, in {n}.",
-        f"{who} at 6 GHz do not have as many in the time of the run.",
-    )  # fmt: skip
+    many = rows[rows["cycles"] > n_cpus * rows["duration"] * HIGHEST_CLOCK_HZ]
+    yield from _report(sample, many, ("cycles",), "more_cycles_than_time",
+                       n_cpus=n_cpus, n_cpus_told=told)  # fmt: skip
     rows = sample.known("cpu_time", "duration")
-    yield from _report(
-        sample, rows[rows["cpu_time"] > cpus * rows["duration"] * 1.01], ("cpu_time",),
-        "More CPU time than there was, in {n}.",
-        f"{who} do not have as much in the time of the run.",
-    )  # fmt: skip
+    many = rows[rows["cpu_time"] > n_cpus * rows["duration"] * 1.01]
+    yield from _report(sample, many, ("cpu_time",), "more_cpu_time_than_time",
+                       n_cpus=n_cpus, n_cpus_told=told)  # fmt: skip
 
 
 def _counters(sample: Sample) -> Iterator[Finding]:
     rows = sample.known("instructions", "cycles")
-    yield from _report(
-        sample, rows[rows["instructions"] > MOST_INSTRUCTIONS_PER_CYCLE * rows["cycles"]],
-        ("instructions", "cycles"), "More than 8 instructions per cycle, in {n}.",
-        "No processor retires as many.",
-    )  # fmt: skip
+    many = rows[rows["instructions"] > MOST_INSTRUCTIONS_PER_CYCLE * rows["cycles"]]
+    yield from _report(sample, many, ("instructions", "cycles"), "instructions_per_cycle")
     for misses in ("l1d_misses", "llc_misses", "cache_misses"):
         rows = sample.known(misses, "instructions")
+        many = rows[rows[misses] > rows["instructions"]]
         yield from _report(
-            sample, rows[rows[misses] > rows["instructions"]], (misses,),
-            f"More {words_of(misses)} than instructions, in {{n}}.",
-            "An instruction misses a cache once, or twice at most; here hardly any would not.",
-            Sureness.VERY_LIKELY,
-        )  # fmt: skip
+            sample, many, (misses,), "more_misses_than_instructions", Sureness.VERY_LIKELY
+        )
         rows = sample.known(misses)
         cost = rows[misses] / moved_bytes(rows)
         many = rows[(cost > MOST_MISSES_PER_BYTE) & (rows[SIZE] >= _LARGE_BYTES)]
-        yield from _report(
-            sample, many, (misses,),
-            f"More than one of the {words_of(misses)} per byte, in {{n}}.",
-            "A miss brings 64 bytes, so a large message has a few for each of them at most.",
-            Sureness.VERY_LIKELY,
-        )  # fmt: skip
+        yield from _report(sample, many, (misses,), "misses_per_byte", Sureness.VERY_LIKELY)
     rows = sample.known("context_switches", "duration")
     rate = rows["context_switches"] / rows["duration"] / rows[THREADS]
+    many = rows[rate > 2 * _MOST_SWITCHES_PER_S]
     yield from _report(
-        sample, rows[rate > 2 * _MOST_SWITCHES_PER_S], ("context_switches",),
-        "More than two million context switches per second and thread on either side, in {n}.",
-        "Each takes about a microsecond.", Sureness.VERY_LIKELY,
-    )  # fmt: skip
+        sample, many, ("context_switches",), "context_switches", Sureness.VERY_LIKELY
+    )

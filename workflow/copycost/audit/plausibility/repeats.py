@@ -8,16 +8,9 @@ import numpy as np
 import pandas as pd
 
 from copycost.audit.dataset import CELL
-from copycost.audit.plausibility.finding import (
-    Finding,
-    Kind,
-    Sample,
-    Sureness,
-    cell_names,
-    listed,
-)
-from copycost.audit.quantities import words_of
-from copycost.wording.filters import join_and
+from copycost.audit.plausibility.finding import Finding, Kind, Sureness
+from copycost.audit.plausibility.sample import Sample
+from copycost.audit.wording import cell_names
 
 _SETTINGS = frozenset({"duration", "copied_share", "bytes", "messages"})
 _FINE = 5e-4
@@ -68,15 +61,12 @@ def _copies_finding(sample: Sample, copied: dict[str, Copies]) -> Finding:
     most = max(copied.values(), key=lambda copies: copies.n_same)
     return Finding(
         check="equal_repetitions",
+        code="equal_repetitions",
         kind=Kind.NO_MEASUREMENT,
         sureness=Sureness.CERTAIN if most.n_same > 3 else Sureness.VERY_LIKELY,
         dataset=sample.name,
         quantities=tuple(copied),
-        found=(
-            f"In {most.n_same} of the {most.n_cells} cells with repetitions, all repetitions have "
-            f"the same {join_and(map(words_of, copied))} to the last digit."
-        ),
-        why="No two runs give the same digits; the repetitions are copies of one.",
+        numbers={"n_same": most.n_same, "n_cells": most.n_cells},
         cells=most.cells,
     )
 
@@ -105,24 +95,19 @@ def _equal_cells(sample: Sample, name: str) -> Finding | None:
     constant = shared.all() and len(set(values)) == 1
     if not constant and _poisson_tail(n_pairs, expected) > _CHANCE:
         return None
-    same = cell_names(rows[shared])
     return Finding(
         check="equal_cells",
+        code="all_cells_equal" if constant else "cells_equal",
         kind=Kind.NO_MEASUREMENT if constant else Kind.DOUBTFUL,
         sureness=Sureness.VERY_LIKELY if constant or n_pairs > 3 else Sureness.POSSIBLE,
         dataset=sample.name,
         quantities=(name,),
-        found=(
-            f"All {len(values)} cells have the same {words_of(name)}."
-            if constant
-            else f"{int(shared.sum())} of {len(values)} cells share their {words_of(name)} with "
-            f"another, to the last digit ({listed(same)})."
-        ),
-        why=(
-            "What is measured in different cells differs; as many equal values as these come by "
-            f"chance in less than one table of {round(1.0 / _CHANCE):,}."
-        ),
-        cells=() if constant else same,
+        numbers={
+            "n_sharing": int(shared.sum()),
+            "n_cells": len(values),
+            "n_tables": round(1.0 / _CHANCE),
+        },
+        cells=() if constant else cell_names(rows[shared]),
     )
 
 

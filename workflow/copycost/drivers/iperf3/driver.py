@@ -167,7 +167,7 @@ class Iperf3Traffic:
     def open_window(self, warmup_s: float, duration_s: float) -> Window:
         """Return the window: the traffic runs already."""
         self._phase = "warm-up"
-        start_ns = time.monotonic_ns() + round(warmup_s * 1e9)
+        start_ns = self._scene.machine.clock_ns() + round(warmup_s * 1e9)
         return Window(start_ns, start_ns + round(duration_s * 1e9), kept=False)
 
     def watch_until(self, until_ns: int, next_phase: Phase) -> None:
@@ -243,7 +243,7 @@ class Iperf3Traffic:
         while not client.began_ns:
             written = host.written_bytes(client.program.pid)
             if written is None or written >= enough:
-                client.began_ns = time.monotonic_ns()
+                client.began_ns = self._scene.machine.clock_ns()
             everybody = [*self._clients, *self._servers]
             if ended := self._wait(everybody, time.monotonic() + _POLL_S):
                 raise self._ended(ended[0])

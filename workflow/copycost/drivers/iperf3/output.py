@@ -81,7 +81,7 @@ def parse_json(text: str, what: str) -> tuple[dict[str, Any], bool]:
     repaired, n_repaired = _NOT_A_NUMBER.subn("null", text)
     try:
         content = json.loads(repaired, parse_constant=constant)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         tail = text.strip()[-_SHOWN_CHARACTERS:]
         raise ParseError(
             f"{what}: {error}; expected one JSON object, as iperf3 -J prints it; end: {tail!r}"
@@ -120,12 +120,12 @@ def intervals_of(content: Mapping[str, Any], what: str) -> tuple[Interval, ...]:
             continue  # printed as nan
         found.append(
             Interval(
-                float(total["start"]),
-                float(total["end"]),
-                int(total["bytes"]),
-                _int(total, "packets"),
-                _int(total, "lost_packets"),
-                _int(total, "retransmits"),
+                float(_number(total["start"], what)),
+                float(_number(total["end"], what)),
+                int(_number(total["bytes"], what)),
+                _int(total, "packets", what),
+                _int(total, "lost_packets", what),
+                _int(total, "retransmits", what),
             )
         )
     return tuple(found)
@@ -137,30 +137,48 @@ def within(intervals: Sequence[Interval], start_s: float, end_s: float) -> tuple
 
 
 def udp_totals(content: Mapping[str, Any]) -> UdpTotals:
-    """Return the end of a UDP test as the client prints it."""
+    """Return the end of a UDP test as the client prints it.
+
+    Raises
+    ------
+    ParseError
+        If what is told is neither a number nor null.
+    """
     end = content.get("end")
     total = end.get("sum") if isinstance(end, Mapping) else None
     if not isinstance(total, Mapping):
         return UdpTotals(None, None, None, None)
     streams = cast("Mapping[str, Any]", end).get("streams")
     disorder = [
-        _int(stream["udp"], "out_of_order")
+        _int(stream["udp"], "out_of_order", "the iperf3 client")
         for stream in (streams if isinstance(streams, list) else ())
         if isinstance(stream, Mapping) and isinstance(stream.get("udp"), Mapping)
     ]
     known = [value for value in disorder if value is not None]
     percent = total.get("lost_percent")
     return UdpTotals(
-        _int(total, "packets"),
-        _int(total, "lost_packets"),
-        None if percent is None else float(percent),
+        _int(total, "packets", "the iperf3 client"),
+        _int(total, "lost_packets", "the iperf3 client"),
+        None if percent is None else float(_number(percent, "the iperf3 client")),
         sum(known) if known else None,
     )
 
 
-def _int(content: Mapping[str, Any], key: str) -> int | None:
+def _int(content: Mapping[str, Any], key: str, what: str) -> int | None:
     value = content.get(key)
-    return None if value is None else int(value)
+    return None if value is None else int(_number(value, what))
+
+
+def _number(value: object, what: str) -> int | float:
+    """Return a count or a time, if it is a number that iperf3, which counts in 64 bits, can print.
+
+    The count of lost datagrams may be negative: one that comes late is taken off.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1 << 64:
+        return value
+    raise ParseError(
+        f"{what}: found {str(value)[:_SHOWN_CHARACTERS]!r}, expected a number of at most 64 bits"
+    )
 
 
 def _lacking(content: Mapping[str, Any], what: str, key: str) -> ParseError:

@@ -54,6 +54,8 @@ class Conversation:
         The programs' own limit on each wait [s]; ours is a little longer.
     waiting : Waiting
         Waits, and notices that nobody waits for us any more.
+    machine : Host
+        The host that we run on, whose clock is ours.
 
     Attributes
     ----------
@@ -63,10 +65,11 @@ class Conversation:
         The current phase.
     """
 
-    def __init__(self, io_timeout_s: float, waiting: Waiting) -> None:
+    def __init__(self, io_timeout_s: float, waiting: Waiting, machine: Host) -> None:
         self.sides: list[RunningSide] = []
         self._limit_s = io_timeout_s + _SLACK_S
         self._waiting = waiting
+        self._machine = machine
         self._enter("handshake")
 
     def read_port(self) -> int:
@@ -86,7 +89,7 @@ class Conversation:
         warm-up, and the receiver would hear of a window that has begun.
         """
         self._enter("warm-up")
-        start_ns = time.monotonic_ns() + _WINDOW_LEAD_NS + round(warmup_s * 1e9)
+        start_ns = self._machine.clock_ns() + _WINDOW_LEAD_NS + round(warmup_s * 1e9)
         window = Window(start_ns, start_ns + round(duration_s * 1e9))
         for side in sorted(self.sides, key=lambda side: side.name == "sender"):
             offset_ns = hosts[side.name].clock_offset_ns
@@ -106,7 +109,7 @@ class Conversation:
         """
         programs = [side.program for side in self.sides]
         ended = self._waiting.for_ends(programs, until_ns / 1e9)
-        if time.monotonic_ns() < until_ns:
+        if self._machine.clock_ns() < until_ns:
             self._raise_if_ended({one.ended_fd for one in ended})
         self._enter(next_phase)
 

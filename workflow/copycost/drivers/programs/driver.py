@@ -115,7 +115,7 @@ class ProgramsTraffic:
         self._scene = scene
         self._ring_bytes = ring_bytes
         self._io_timeout_s = io_timeout_s
-        self._conversation = Conversation(io_timeout_s, scene.waiting)
+        self._conversation = Conversation(io_timeout_s, scene.waiting, scene.machine)
         self._token = secrets.token_hex(8)
 
     @property

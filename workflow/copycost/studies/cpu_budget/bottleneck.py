@@ -46,15 +46,15 @@ class Judgement:
     receiver_waiting: float | None
 
 
-def judge_bottleneck(points: Sequence[Point], n_streams: int, n_cpus: int) -> Judgement | None:
+def judge_bottleneck(points: Sequence[Point], n_threads: int, n_cpus: int) -> Judgement | None:
     """Return the bottleneck of a curve, None without points."""
     if not points:
         return None
-    top = max(points, key=lambda point: point.bits_per_s.median)
-    sender, receiver = top.sender.median / n_streams, top.receiver.median / n_streams
-    host = (top.sender.median + top.receiver.median) / n_cpus
+    top = max(points, key=lambda point: point.bits_per_s["median"])
+    sender, receiver = top.sender["median"] / n_threads, top.receiver["median"] / n_threads
+    host = (top.sender["median"] + top.receiver["median"]) / n_cpus
     waiting = [
-        None if value is None else value / n_streams
+        None if value is None else value / n_threads
         for value in (top.sender_waiting, top.receiver_waiting)
     ]
     return Judgement(

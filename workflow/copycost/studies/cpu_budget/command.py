@@ -9,7 +9,7 @@ from typing import Any
 
 from copycost.errors import DataError
 from copycost.studies.cpu_budget.plan import Need, Plan, plan_for
-from copycost.studies.driven.words import streams
+from copycost.wording.plurals import plural
 
 FACTS = Path("results/cpu_budget/facts.json")
 
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         plans = [
             plan
             for plan in plan_for(facts, options.gbps * 1e9, testbed)
-            if options.streams in (None, plan.n_streams)
+            if options.streams in (None, plan.n_threads)
         ]
         if not plans:
             asked = f" with {options.streams} streams" if options.streams else ""
@@ -96,16 +96,18 @@ def sentence(plans: Sequence[Plan], gbps: float, confidence: float) -> str:
     if best.basis == "beyond" or best.sender is None or best.receiver is None:
         highest = max(plans, key=lambda plan: plan.highest_bits_per_s)
         return (
-            f"{best.testbed}: {gbps:g} Gbit/s is beyond what was measured; the highest was"
-            f" {highest.highest_bits_per_s / 1e9:.3g} Gbit/s with {streams(highest.n_streams)}"
+            f"{best.testbed}: {gbps:g} Gbit/s is beyond what was measured;"
+            f" the highest was {highest.highest_bits_per_s / 1e9:.3g} Gbit/s"
+            f" with {plural(highest.n_threads, 'stream')}"
         )
     needs = [f"{_need(need, best.basis)} at the {name}" for name, need in _sides(best)]
     interval = "" if best.sender.low is None else f"; in brackets {confidence * 100:g} % intervals"
     if interval and best.basis == "points":
         interval += " of the CPU that these took"
     return (
-        f"{best.testbed}: {gbps:g} Gbit/s takes {' and '.join(needs)}, in per cent of one"
-        f" CPU, with {streams(best.n_streams)} of {best.driver} ({_BASIS[best.basis]}{interval})"
+        f"{best.testbed}: {gbps:g} Gbit/s takes {' and '.join(needs)}, in per cent of one CPU,"
+        f" with {plural(best.n_threads, 'stream')} of {best.implementation}"
+        f" ({_BASIS[best.basis]}{interval})"
     )
 
 

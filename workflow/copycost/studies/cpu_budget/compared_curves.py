@@ -1,4 +1,4 @@
-"""Curves beside each other: more streams beside one, and ours beside what was published."""
+"""Curves compared: more streams with one, and ours with what was published."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.studies.driven.facts import SIDES, category_shares, published_rows
+from copycost.analysis.json_values import plain
+from copycost.records.columns import SIDES
+from copycost.studies.profile.cell_facts import category_shares
 
 # of a side's samples: smaller moves explain nothing
 _LEAST_MOVE = 0.02
@@ -20,27 +22,27 @@ _PUBLISHED_SCENARIO, _PUBLISHED_TESTBED = "host-loopback", "loopback"
 def scaling_of(
     curves: Sequence[Mapping[str, Any]],
     profile: Mapping[str, Any] | None,
-    message_bytes: int,
+    msg_bytes: int,
     published: pd.DataFrame,
 ) -> list[dict[str, Any]]:
-    """Return how more streams compare with one, for each testbed, driver and limiter.
+    """Return how more streams compare with one, for each testbed, implementation and limiter.
 
     Parameters
     ----------
     profile : mapping or None
         Facts of the study `profile`; None where not measured.
-    message_bytes : int
+    msg_bytes : int
         Bytes per write, in all of the curves.
     published : DataFrame
         ``data/published/cpu-overhead-tcp.csv``.
     """
     found = []
     for one in curves:
-        if one["n_streams"] != 1 or one["maximum"] is None:
+        if one["n_threads"] != 1 or one["maximum"] is None:
             continue
         for many in curves:
-            same = all(many[key] == one[key] for key in ("testbed", "driver", "limiter"))
-            if not same or many["n_streams"] == 1 or many["maximum"] is None:
+            same = all(many[key] == one[key] for key in ("testbed", "implementation", "limiter"))
+            if not same or many["n_threads"] == 1 or many["maximum"] is None:
                 continue
             slopes = {
                 side: _ratio(
@@ -51,29 +53,20 @@ def scaling_of(
             }
             found.append(
                 {
-                    **{key: one[key] for key in ("testbed", "driver", "limiter")},
-                    "n_streams": many["n_streams"],
+                    **{key: one[key] for key in ("testbed", "implementation", "limiter")},
+                    "n_threads": many["n_threads"],
                     "maximum": _ratio(
                         _interval(many["maximum"]["bits_per_s"], "median"),
                         _interval(one["maximum"]["bits_per_s"], "median"),
                     ),
                     "slopes": slopes,
-                    "differs": _differs(slopes["sender"]),
-                    "shares": _shares(profile, one, message_bytes, int(many["n_streams"])),
-                    "published": _published_scaling(published, int(many["n_streams"]))
+                    "shares": _shares(profile, one, msg_bytes, int(many["n_threads"])),
+                    "published": _published_scaling(published, int(many["n_threads"]))
                     if one["testbed"] == _PUBLISHED_TESTBED
                     else None,
                 }
             )
     return found
-
-
-def _differs(ratio: Mapping[str, float | None] | None) -> bool:
-    """Return whether a ratio is not 1, by its interval where there is one."""
-    if ratio is None:
-        return False
-    low, high = ratio["low"], ratio["high"]
-    return low is None or high is None or not low <= 1.0 <= high
 
 
 def _interval(
@@ -85,42 +78,46 @@ def _interval(
 def _ratio(
     above: tuple[float, float | None, float | None] | None,
     below: tuple[float, float | None, float | None] | None,
-) -> dict[str, float | None] | None:
-    """Return a ratio and its interval, both sides' intervals joined as logarithms' are."""
+) -> dict[str, float | bool | None] | None:
+    """Return a ratio and its interval, both sides' intervals joined as logarithms' are.
+
+    `differs` tells that its interval leaves out 1, or that there is none.
+    """
     if above is None or below is None or above[0] <= 0.0 or below[0] <= 0.0:
         return None
     value = above[0] / below[0]
     ends = (above[1], above[2], below[1], below[2])
     if any(end is None or end <= 0.0 for end in ends):
-        return {"value": value, "low": None, "high": None}
+        return {"value": value, "low": None, "high": None, "differs": True}
     a_low, a_high, b_low, b_high = (float(end or 0.0) for end in ends)
     down = math.hypot(math.log(above[0] / a_low), math.log(b_high / below[0]))
     up = math.hypot(math.log(a_high / above[0]), math.log(below[0] / b_low))
-    return {"value": value, "low": value * math.exp(-down), "high": value * math.exp(up)}
+    low, high = value * math.exp(-down), value * math.exp(up)
+    return {"value": value, "low": low, "high": high, "differs": not low <= 1.0 <= high}
 
 
 def _shares(
-    profile: Mapping[str, Any] | None, curve: Mapping[str, Any], message_bytes: int, n_streams: int
+    profile: Mapping[str, Any] | None, curve: Mapping[str, Any], msg_bytes: int, n_threads: int
 ) -> list[dict[str, Any]] | None:
     """Return what takes another share of a side's CPU time with more streams than with one.
 
     A share counts where both its intervals leave no doubt; the largest moves come first. None where
-    the study `profile` has not both with the curve's driver and its size of writes.
+    the study `profile` has not both with the curve's implementation and its size of writes.
     """
     if profile is None:
         return None
     found = {
         cell["n_threads"]: cell["sides"]
         for cell in profile["cells"]
-        if cell["implementation"] == curve["driver"]
+        if cell["implementation"] == curve["implementation"]
         and cell["condition"] == curve["testbed"]
-        and cell["msg_bytes"] == message_bytes
+        and cell["msg_bytes"] == msg_bytes
     }
-    if 1 not in found or n_streams not in found:
+    if 1 not in found or n_threads not in found:
         return None
     moves: list[dict[str, Any]] = []
     for side in SIDES:
-        one, many = (_work(found[n][side]) if side in found[n] else {} for n in (1, n_streams))
+        one, many = (_work(found[n][side]) if side in found[n] else {} for n in (1, n_threads))
         for title in one.keys() | many.keys():
             before, after = one.get(title, _NOTHING), many.get(title, _NOTHING)
             moved = float(after["median"]) - float(before["median"])
@@ -143,34 +140,34 @@ def _overlap(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return bool(one["low"] <= other["high"] and other["low"] <= one["high"])
 
 
-def _published_scaling(published: pd.DataFrame, n_streams: int) -> dict[str, float] | None:
+def _published_scaling(published: pd.DataFrame, n_threads: int) -> dict[str, float] | None:
     """Return the published highest bitrate and slope of so many streams, over those of one."""
     rows = {
         row["parallel_streams"]: row
-        for row in published_rows(published)
+        for row in plain(published.to_dict(orient="records"))
         if row["scenario"] == _PUBLISHED_SCENARIO
     }
-    if not {1, n_streams} <= rows.keys():
+    if not {1, n_threads} <= rows.keys():
         return None
-    one, many = rows[1], rows[n_streams]
+    one, many = rows[1], rows[n_threads]
     return {
         "maximum": many["max_bitrate_gbps"] / one["max_bitrate_gbps"],
         "slope": many["gbps_per_cpu_percent"] / one["gbps_per_cpu_percent"],
     }
 
 
-def beside_published(
+def with_published(
     curves: Sequence[Mapping[str, Any]], published: pd.DataFrame
 ) -> list[dict[str, Any]]:
-    """Return the published rows, each with the curves of ours that it can stand beside."""
+    """Return the published rows, each with the curves of ours that it can be compared with."""
     rows = []
-    for row in published_rows(published):
+    for row in plain(published.to_dict(orient="records")):
         ours = []
         if row["scenario"] == _PUBLISHED_SCENARIO:
             ours = [
                 {
                     "testbed": curve["testbed"],
-                    "driver": curve["driver"],
+                    "implementation": curve["implementation"],
                     "limiter": curve["limiter"],
                     "slope": None
                     if curve["lines"]["sender"] is None
@@ -179,7 +176,7 @@ def beside_published(
                 }
                 for curve in curves
                 if curve["testbed"] == _PUBLISHED_TESTBED
-                and curve["n_streams"] == row["parallel_streams"]
+                and curve["n_threads"] == row["parallel_streams"]
                 and curve["points"]
             ]
         rows.append({**row, "ours": ours})

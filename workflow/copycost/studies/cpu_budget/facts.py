@@ -6,22 +6,18 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.config.cpu_budget import WHOLE_CPU
+from copycost.analysis.json_values import plain
+from copycost.grid.cells import WHOLE_CPU
+from copycost.records.columns import SIDES
 from copycost.stats.errors_in_both import METHOD
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.cpu_budget.bottleneck import judge_bottleneck
-from copycost.studies.cpu_budget.compared_curves import beside_published, scaling_of
+from copycost.studies.cpu_budget.compared_curves import scaling_of, with_published
 from copycost.studies.cpu_budget.lines import RANGE_RULE, LinearRange, linear_range
 from copycost.studies.cpu_budget.plan import plan_for
 from copycost.studies.cpu_budget.points import SERIES, Point, points_of, series_of
 from copycost.studies.cpu_budget.table import MISS_POINTS
-from copycost.studies.driven.facts import (
-    SIDES,
-    common_facts,
-    finite_or_none,
-    plain,
-    with_interval,
-)
+from copycost.studies.outcomes import outcome_facts
 
 PLANNED_BITS_PER_S = (1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 100e9)
 """Bitrates that the report's table of plans is made for: those that links are sold with."""
@@ -45,7 +41,7 @@ def compute_facts(
     Parameters
     ----------
     table : DataFrame
-        Columns as in `copycost.studies.cpu_budget.table.COLUMNS`.
+        As `copycost.studies.cpu_budget.columns.CPU_BUDGET` defines it.
     host : mapping
         The host facts.
     section : mapping
@@ -55,11 +51,13 @@ def compute_facts(
     profile : mapping or None
         Facts of the study `profile`, which hold shares per function; None where not measured.
     """
+    settings = _settings(section)
     n_cpus = int(host["cpu"]["cpus_online"])
     curves = [_curve(key, rows, statistics, n_cpus) for key, rows in series_of(table)]
     measured = table[table["status"] == "measured"]
     facts: dict[str, Any] = {
-        **common_facts(table, section, statistics, SERIES),
+        "section": settings,
+        **outcome_facts(table, statistics, SERIES),
         "method": METHOD,
         "range_rule": RANGE_RULE,
         "miss_points": MISS_POINTS,
@@ -71,33 +69,51 @@ def compute_facts(
         "clocks": _clocks(measured),
         "rates": _rates(measured),
         "curves": curves,
-        "scaling": scaling_of(curves, profile, int(section["message_bytes"]), published),
-        "published": beside_published(curves, published),
+        "limiter": {
+            "judged": any(curve["limiter_off"]["n"] for curve in curves),
+            "n_missed": sum(curve["limiter_off"]["n_missed"] for curve in curves),
+        },
+        "has_whole_cpu": WHOLE_CPU in settings["limit_percent"],
+        "scaling": scaling_of(curves, profile, int(settings["msg_bytes"]), published),
+        "published": with_published(curves, published),
     }
     facts["plans"] = _plans(facts)
     return facts
+
+
+def _settings(section: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the chapter tells of the configuration."""
+    return {
+        "implementations": section["implementations"],
+        "limiters": section["limiters"],
+        "limit_percent": section["limit_percent"],
+        "msg_bytes": section["msg_bytes"],
+        "repetitions": section["repetitions"],
+        "warmup_s": section["warmup_s"],
+        "duration_s": section["duration_s"],
+    }
 
 
 def _curve(
     key: Mapping[str, Any], rows: pd.DataFrame, statistics: StatisticsSettings, n_cpus: int
 ) -> dict[str, Any]:
     points = points_of(rows, statistics)
-    n_streams = int(key["n_streams"])
-    judgement = judge_bottleneck(points, n_streams, n_cpus)
+    n_threads = int(key["n_threads"])
+    judgement = judge_bottleneck(points, n_threads, n_cpus)
     ranges = {side: linear_range(points, side, statistics.confidence) for side in SIDES}
-    top = max(points, key=lambda point: point.bits_per_s.median, default=None)
+    top = max(points, key=lambda point: point.bits_per_s["median"], default=None)
     return {
-        **{name: plain(value) for name, value in key.items()},
+        **plain(key),
         "n_measured": int((rows["status"] == "measured").sum()),
         "n_repetitions": len(rows),
         "points": [_point(point) for point in points],
         "lines": {side: line_facts(ranges[side]) for side in SIDES},
         "maximum": None
         if top is None
-        else {"limit_percent": top.limit_percent, "bits_per_s": asdict(top.bits_per_s)},
+        else {"limit_percent": top.limit_percent, "bits_per_s": top.bits_per_s},
         "bottleneck": None if judgement is None else asdict(judgement),
         "saturated": [point.limit_percent for point in points if point.saturated],
-        "limiter_off": _limiter(rows, n_streams),
+        "limiter_off": _limiter(rows, n_threads),
     }
 
 
@@ -106,9 +122,9 @@ def _point(point: Point) -> dict[str, Any]:
         "limit_percent": point.limit_percent,
         "offered_percent": point.offered_percent,
         "n": point.n,
-        "sender": asdict(point.sender),
-        "receiver": asdict(point.receiver),
-        "bits_per_s": asdict(point.bits_per_s),
+        "sender": point.sender,
+        "receiver": point.receiver,
+        "bits_per_s": point.bits_per_s,
         "saturated": point.saturated,
         "n_missed": point.n_missed,
     }
@@ -119,28 +135,31 @@ def line_facts(found: LinearRange | None) -> dict[str, Any] | None:
     if found is None:
         return None
     line = found.line
-    return {
+    slope = {"value": line.slope, "low": line.slope_low, "high": line.slope_high}
+    intercept = {"value": line.intercept, "low": line.intercept_low, "high": line.intercept_high}
+    facts = {
         "n_points": line.n_points,
-        "slope": with_interval(line.slope, line.slope_low, line.slope_high),
-        "intercept": with_interval(line.intercept, line.intercept_low, line.intercept_high),
+        "slope": slope,
+        "intercept": intercept,
         "r_squared": line.r_squared,
-        "slope_variance": finite_or_none(line.slope_variance),
-        "intercept_variance": finite_or_none(line.intercept_variance),
-        "covariance": finite_or_none(line.covariance),
-        "reach": finite_or_none(line.quantile),
+        "slope_variance": line.slope_variance,
+        "intercept_variance": line.intercept_variance,
+        "covariance": line.covariance,
+        "reach": line.quantile,
         "limits": list(found.limits),
         "beyond": list(found.beyond),
         "least_cpu": found.least_cpu,
         "most_cpu": found.most_cpu,
         "most_bits_per_s": found.most_bits_per_s,
     }
+    return dict(plain(facts))
 
 
-def _limiter(rows: pd.DataFrame, n_streams: int) -> dict[str, Any]:
+def _limiter(rows: pd.DataFrame, n_threads: int) -> dict[str, Any]:
     """Return how far the limiter was off where it was what decided, per stream [points]."""
     measured = rows[(rows["status"] == "measured") & (rows["limit_percent"] != WHOLE_CPU)]
     limited = measured[~measured["saturated"].astype(bool)]
-    used = limited["sender_cpu_percent"].astype(float) / n_streams
+    used = limited["sender_cpu_percent"].astype(float) / n_threads
     off = used - limited["limit_percent"].astype(float)
     return {
         "n": len(off),
@@ -153,8 +172,9 @@ def _limiter(rows: pd.DataFrame, n_streams: int) -> dict[str, Any]:
 def _clocks(measured: pd.DataFrame) -> dict[str, Any]:
     """Return by how much perf's task clock says less than the scheduler's, per side [points].
 
-    That of the curve where they are furthest apart: where both sides share CPUs they are, which the
-    curves of one stream would hide.
+    `differ` has the sides on which they do. What is told of a side is that of the curve where they
+    are furthest apart: where both sides share CPUs they are, which the curves of one stream would
+    hide.
     """
     found: dict[str, Any] = {
         "counted": bool(measured["sender_perf_percent"].notna().any()),
@@ -165,12 +185,9 @@ def _clocks(measured: pd.DataFrame) -> dict[str, Any]:
             (key, _clocks_of(rows[f"{side}_cpu_percent"], rows[f"{side}_perf_percent"]))
             for key, rows in series_of(measured)
         ]
-        known = [
-            {**{name: plain(value) for name, value in key.items()}, **both}
-            for key, both in curves
-            if both is not None
-        ]
+        known = [{**plain(key), **both} for key, both in curves if both is not None]
         found[side] = max(known, key=lambda one: abs(one["median_less"]), default=None)
+    found["differ"] = [side for side in SIDES if found[side] and found[side]["differ"]]
     return found
 
 

@@ -7,11 +7,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from copycost.figures.style import QUIET, styled
-from copycost.figures.tables import Drawn
-from copycost.figures.text import empty_figure
-from copycost.studies.driven.facts import SIDES
-from copycost.studies.driven.figures import (
+from copycost.figures.panels import (
     draw_fits,
     draw_intervals,
     finish,
@@ -20,6 +16,10 @@ from copycost.studies.driven.figures import (
     name_panel,
     note_on_points,
 )
+from copycost.figures.style import QUIET, styled
+from copycost.figures.tables import Drawn
+from copycost.figures.text import empty_figure
+from copycost.records.columns import SIDES
 
 _PANEL_CM = 5.6
 _NOTHING_MEASURED = "No CPU limit was measured."
@@ -40,8 +40,8 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     Columns
     -------
     panel : str
-        Testbed, and driver and limiter where there are several.
-    n_streams, limit_percent : int
+        Testbed, and implementation and limiter where there are several.
+    n_threads, limit_percent : int
     side : str
     offered_percent, cpu_percent, cpu_low, cpu_high : float
         CPU [% of one CPU], with interval.
@@ -55,7 +55,8 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
         ``measured``.
     """
     several = {
-        key: len({curve[key] for curve in facts["curves"]}) > 1 for key in ("driver", "limiter")
+        key: len({curve[key] for curve in facts["curves"]}) > 1
+        for key in ("implementation", "limiter")
     }
     rows = []
     for curve in facts["curves"]:
@@ -63,7 +64,7 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
         panel = ", ".join([str(curve["testbed"]), *more])
         for side in SIDES:
             line = curve["lines"][side]
-            rows += [_row(panel, curve["n_streams"], side, line, p) for p in curve["points"]]
+            rows += [_row(panel, curve["n_threads"], side, line, p) for p in curve["points"]]
     columns = list(_row("", 0, "sender", None, _NOTHING))
     return pd.DataFrame(rows, columns=columns)
 
@@ -79,7 +80,7 @@ _NOTHING = {
 
 def _row(
     panel: str,
-    n_streams: int,
+    n_threads: int,
     side: str,
     line: Mapping[str, Any] | None,
     point: Mapping[str, Any],
@@ -91,7 +92,7 @@ def _row(
         fitted = (line["intercept"]["value"] + line["slope"]["value"] * cpu["median"]) / 1e9
     return {
         "panel": panel,
-        "n_streams": n_streams,
+        "n_threads": n_threads,
         "limit_percent": point["limit_percent"],
         "side": side,
         "offered_percent": point["offered_percent"],
@@ -109,7 +110,7 @@ def _row(
 
 @styled
 def draw_cpu_used(facts: Mapping[str, Any]) -> Drawn:
-    """Draw the senders' CPU use against what they were offered, beside the line of equality."""
+    """Draw the senders' CPU use against what they were offered, with the line of equality."""
     data = points_table(facts)
     data = data[data["side"] == "sender"].reset_index(drop=True)
     if data.empty:

@@ -15,14 +15,14 @@ from copycost.stats.errors_in_both import Errors, Line, fit_line, pooled_errors
 from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray
 from copycost.studies.cpu_budget.points import Point
-from copycost.studies.driven.facts import SideName
+from copycost.wording.percent import NBSP
 
 FEWEST_POINTS = 3
 OFF_LINE = 0.05
 """Share of the line's bitrate by which a point may lie off it."""
 
 RANGE_RULE = (
-    "the points from the least CPU on, three or more, that lie within 5 % of one line, or no"
+    f"the points from the least CPU on, three or more, that lie within 5{NBSP}% of one line, or no"
     " further off it than they are uncertain; saturated points are left out"
 )
 """The rule in words, for texts."""
@@ -54,7 +54,7 @@ class LinearRange:
     most_bits_per_s: float
 
 
-def linear_range(points: Sequence[Point], side: SideName, confidence: float) -> LinearRange | None:
+def linear_range(points: Sequence[Point], side: str, confidence: float) -> LinearRange | None:
     """Return the line of bitrate over one side's CPU, None where no three points make one."""
     usable = [point for point in points if not point.saturated]
     usable.sort(key=lambda point: float(np.median(point.cpu(side))))

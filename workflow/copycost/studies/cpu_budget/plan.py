@@ -27,7 +27,7 @@ class Plan:
 
     Attributes
     ----------
-    testbed, driver, limiter, n_streams
+    testbed, implementation, limiter, n_threads
         The curve.
     basis
         ``line``, ``points`` (between two measured points), ``least`` (no more than the least
@@ -39,9 +39,9 @@ class Plan:
     """
 
     testbed: str
-    driver: str
+    implementation: str
     limiter: str
-    n_streams: int
+    n_threads: int
     basis: Basis
     sender: Need | None
     receiver: Need | None
@@ -87,16 +87,16 @@ def _plan(curve: Mapping[str, Any], bits_per_s: float) -> Plan:
         on_line = all(line is not None and bits_per_s <= line["most_bits_per_s"] for line in lines)
         basis = "line" if on_line else "points"
         needs = {
-            side: _on_line(curve["lines"][side], bits_per_s, 100.0 * curve["n_streams"])
+            side: _on_line(curve["lines"][side], bits_per_s, 100.0 * curve["n_threads"])
             if on_line
             else _between(points, side, bits_per_s)
             for side in needs
         }
     return Plan(
         curve["testbed"],
-        curve["driver"],
+        curve["implementation"],
         curve["limiter"],
-        curve["n_streams"],
+        curve["n_threads"],
         basis,
         needs["sender"],
         needs["receiver"],

@@ -1,15 +1,16 @@
 """From the table of repetitions to points: medians with intervals at each CPU limit."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from copycost.stats.estimates import Estimate, estimate
 from copycost.stats.settings import FloatArray, StatisticsSettings
-from copycost.studies.driven.facts import Estimate, estimate
 
-SERIES = ["testbed", "driver", "limiter", "n_streams"]
+SERIES = ["testbed", "implementation", "limiter", "n_threads"]
 """What tells one curve of bitrate against CPU from another."""
 
 
@@ -71,15 +72,15 @@ def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
         sender = part["sender_cpu_percent"].to_numpy(dtype=np.float64)
         receiver = part["receiver_cpu_percent"].to_numpy(dtype=np.float64)
         rates = part["bits_per_s"].to_numpy(dtype=np.float64)
-        most = 100.0 * float(part["n_streams"].iloc[0])  # each stream has one thread at each side
+        most = 100.0 * float(part["n_threads"].iloc[0])  # each stream has one thread at each side
         found.append(
             Point(
                 int(str(limit)),
                 float(part["offered_percent"].iloc[0]),
                 len(part),
-                estimate(sender, settings, most=most),
-                estimate(receiver, settings, most=most),
-                estimate(rates, settings),
+                _estimate(sender, settings, most),
+                _estimate(receiver, settings, most),
+                _estimate(rates, settings),
                 sender,
                 receiver,
                 rates,
@@ -89,6 +90,12 @@ def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
                 _median(part["receiver_waiting_percent"]),
             )
         )
+    return found
+
+
+def _estimate(values: FloatArray, settings: StatisticsSettings, most: float = math.inf) -> Estimate:
+    found = estimate(values, settings, most=most)
+    assert found is not None  # a point has repetitions
     return found
 
 

@@ -2,29 +2,23 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from copycost.config.profile import over_udp
+from copycost.analysis.json_values import plain
+from copycost.grid.capabilities import IPERF3, MAX_DATAGRAM_BYTES
 from copycost.grid.testbeds import transport_of
+from copycost.records.columns import SIDES
+from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
 from copycost.studies.datagrams.loss import CAUSES
-from copycost.studies.driven.facts import (
-    SIDES,
-    category_shares,
-    common_facts,
-    estimate,
-    flag_counts,
-    plain,
-    published_rows,
-    with_interval,
-)
+from copycost.studies.outcomes import flag_counts, outcome_facts
+from copycost.studies.profile.cell_facts import category_shares
 
-SERIES = ("testbed", "driver", "n_streams")
+SERIES = ("testbed", "implementation", "n_threads")
 
 # the fit is no description of sizes whose cost lies further off it
 _MISFIT = 0.25
@@ -44,7 +38,7 @@ def compute_facts(
     Parameters
     ----------
     table : DataFrame
-        Columns as in `copycost.studies.datagrams.table.COLUMNS`.
+        As `copycost.studies.datagrams.columns.DATAGRAMS` defines it.
     section : mapping
         The section `datagrams` of the configuration.
     published : DataFrame
@@ -52,6 +46,7 @@ def compute_facts(
     profile : mapping or None
         Facts of the study `profile`; None where not measured.
     """
+    settings = _settings(section)
     measured = table[table["status"] == "measured"]
     curves = [
         _curve(key, rows, statistics)
@@ -59,32 +54,44 @@ def compute_facts(
         if (rows["status"] == "measured").any()
     ]
     return {
-        **common_facts(table, section, statistics, (*SERIES, "datagram_bytes")),
+        "section": settings,
+        **outcome_facts(table, statistics, (*SERIES, "msg_bytes")),
         "method": METHOD,
-        "cpu_clocks": sorted({str(clock) for clock in measured["cpu_clock"].dropna()}),
+        "cpu_clock": _clock(measured),
+        "has_iperf3": any(curve["implementation"] == IPERF3 for curve in curves),
         "n_nan": flag_counts(measured).get("iperf3_nan", 0),
         "account": _account(measured),
         "cross_check": _cross_check(measured),
         "curves": curves,
-        "published": published_rows(published),
-        "shares": _shares(profile, section["drivers"]),
+        "published": plain(
+            published.rename(columns={"datagram_bytes": "msg_bytes"}).to_dict(orient="records")
+        ),
+        "shares": _shares(profile, settings["implementations"]),
+    }
+
+
+def _settings(section: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the chapter tells of the configuration."""
+    return {
+        "implementations": section["implementations"],
+        "repetitions": section["repetitions"],
+        "duration_s": section["duration_s"],
     }
 
 
 def _curve(key: Any, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict[str, Any]:  # noqa: ANN401
     measured = rows[rows["status"] == "measured"]
     points = [
-        _point(int(str(size)), part, statistics)
-        for size, part in measured.groupby("datagram_bytes")
+        _point(int(str(size)), part, statistics) for size, part in measured.groupby("msg_bytes")
     ]
     most = max(points, key=lambda point: float(point["bits_per_s"]["median"]))
     most_sent = max(points, key=lambda point: float(point["sent_bits_per_s"]["median"]))
     return {
-        **{name: plain(value) for name, value in zip(SERIES, key, strict=True)},
+        **plain(dict(zip(SERIES, key, strict=True))),
         "points": points,
-        "maximum": {name: most[name] for name in ("datagram_bytes", "bits_per_s", "loss")},
+        "maximum": {name: most[name] for name in ("msg_bytes", "bits_per_s", "loss")},
         "maximum_sent": {
-            name: most_sent[name] for name in ("datagram_bytes", "sent_bits_per_s", "loss")
+            name: most_sent[name] for name in ("msg_bytes", "sent_bits_per_s", "loss")
         },
         "costs": {side: _cost(measured, side, statistics) for side in SIDES},
         "most_loss": max(
@@ -96,16 +103,11 @@ def _curve(key: Any, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict
 
 
 def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict[str, Any]:
-    def known(column: str) -> dict[str, Any] | None:
-        values = rows[column].dropna().to_numpy(dtype=np.float64)
-        return asdict(estimate(values, statistics)) if values.size else None
-
-    share = (rows["lost"] / rows["sent"]).dropna().to_numpy(dtype=np.float64)
     return {
-        "datagram_bytes": size,
+        "msg_bytes": size,
         "n": len(rows),
         **{
-            name: known(name)
+            name: estimate(rows[name], statistics)
             for name in (
                 "sent_bits_per_s",
                 "bits_per_s",
@@ -117,7 +119,7 @@ def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dic
                 "receiver_ns",
             )
         },
-        "loss": asdict(estimate(share, statistics, is_share=True)) if share.size else None,
+        "loss": estimate(rows["lost"] / rows["sent"], statistics, is_share=True),
     }
 
 
@@ -127,24 +129,29 @@ def _cost(
     """Return the two terms of one side's CPU time per datagram; None where no two sizes give it."""
     costs = {
         int(str(size)): part[f"{side}_ns"].dropna().to_numpy(dtype=np.float64)
-        for size, part in measured.groupby("datagram_bytes")
+        for size, part in measured.groupby("msg_bytes")
     }
     found = fit_two_terms({size: v for size, v in costs.items() if v.size}, statistics.confidence)
     return None if found is None else _terms(found)
 
 
 def _terms(found: TwoTerms) -> dict[str, Any]:
-    return {
-        "fixed_ns": with_interval(found.fixed, found.fixed_low, found.fixed_high),
-        "ns_per_byte": with_interval(found.per_byte, found.per_byte_low, found.per_byte_high),
-        "even_bytes": with_interval(found.even_bytes, found.even_low, found.even_high)
-        if math.isfinite(found.even_bytes)
-        else None,
+    even = {"value": found.even_bytes, "low": found.even_low, "high": found.even_high}
+    facts = {
+        "fixed_ns": {"value": found.fixed, "low": found.fixed_low, "high": found.fixed_high},
+        "ns_per_byte": {
+            "value": found.per_byte,
+            "low": found.per_byte_low,
+            "high": found.per_byte_high,
+        },
+        "even_bytes": even if math.isfinite(found.even_bytes) else None,
         "r_squared": found.r_squared,
         "misfit": found.misfit,
-        "fits": found.misfit <= _MISFIT,
+        "kind": _kind(found),
+        "larger": _larger(found),
         "n_sizes": found.n_sizes,
     }
+    return dict(plain(facts))
 
 
 def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
@@ -157,6 +164,7 @@ def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
     return {
         "n": len(known),
         "n_complete": int((off == 0).sum()),
+        "complete": bool((off == 0).all()),
         "largest_unaccounted": int(off.max()),
         "largest_share": float((off / known["sent"]).max()),
         "n_not_drained": int((~known["drained"].astype(bool)).sum()),
@@ -170,6 +178,38 @@ def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
     }
 
 
+def _clock(measured: pd.DataFrame) -> str | None:
+    """Return whose clock CPU use is by, ``mixed`` where perf counted in part."""
+    clocks = sorted({str(clock) for clock in measured["cpu_clock"].dropna()})
+    return "mixed" if len(clocks) > 1 else next(iter(clocks), None)
+
+
+def _kind(found: TwoTerms) -> str:
+    """Return which of the two terms are seen; an interval that holds 0 shows none."""
+    if found.misfit > _MISFIT:
+        return "no_sum"
+    if found.per_byte_low <= 0:  # not so where there is no interval: NaN
+        return "per_datagram"
+    return "per_byte" if found.fixed_low <= 0 else "both"
+
+
+def _larger(found: TwoTerms) -> str | None:
+    """Return which term is the larger: the datagram's, which depends on the size, or left open."""
+    if not math.isfinite(found.even_bytes):
+        return None
+    if found.even_low > MAX_DATAGRAM_BYTES:
+        return "datagram"
+    return "left open" if found.even_high > MAX_DATAGRAM_BYTES else "by size"
+
+
+def _verdict(less: pd.Series) -> str:
+    """Return how the driver's losses lie, from the kernel's less the driver's per datagram sent."""
+    too_small, too_large = (less > _LOSS_DIFFERS).any(), (less < -_LOSS_DIFFERS).any()
+    if too_small and too_large:
+        return "both"
+    return "too_small" if too_small else "too_large" if too_large else "agrees"
+
+
 def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
     """Return how the driver's own loss compares with the kernel's over the whole test."""
     known = measured.dropna(subset=["driver_lost", "kernel_lost", "kernel_sent"])
@@ -179,7 +219,7 @@ def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
     return {
         "n": len(known),
         "n_differ": int((less.abs() > _LOSS_DIFFERS).sum()),
-        "n_less": int((less > _LOSS_DIFFERS).sum()),
+        "verdict": _verdict(less),
         "allowed": _LOSS_DIFFERS,
         "largest_less": float(less.max()),
         "largest_more": float(-less.min()),
@@ -189,24 +229,25 @@ def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
     }
 
 
-def _shares(profile: Mapping[str, Any] | None, drivers: Sequence[str]) -> list[dict[str, Any]]:
+def _shares(
+    profile: Mapping[str, Any] | None, implementations: Sequence[str]
+) -> list[dict[str, Any]]:
     """Return what each side spends most on at the smallest and the largest datagram profiled."""
     if profile is None:
         return []
-    names = {over_udp(driver): driver for driver in drivers}
     cells = [
         cell
         for cell in profile["cells"]
-        if cell["implementation"] in names and transport_of(cell["testbed"]) == "datagram"
+        if cell["implementation"] in implementations and transport_of(cell["testbed"]) == "datagram"
     ]
     sizes = sorted({int(cell["msg_bytes"]) for cell in cells})
     wanted = {sizes[0], sizes[-1]} if sizes else set()
     return [
         {
             "testbed": cell["condition"],
-            "driver": names[cell["implementation"]],
-            "datagram_bytes": cell["msg_bytes"],
-            "n_streams": cell["n_threads"],
+            "implementation": cell["implementation"],
+            "msg_bytes": cell["msg_bytes"],
+            "n_threads": cell["n_threads"],
             "side": side,
             "top": _top(category_shares(cell["sides"][side])),
         }

@@ -9,10 +9,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from copycost.figures.style import styled
-from copycost.figures.tables import Drawn
-from copycost.figures.text import empty_figure
-from copycost.studies.driven.figures import (
+from copycost.figures.panels import (
     draw_fits,
     draw_intervals,
     finish,
@@ -21,6 +18,9 @@ from copycost.studies.driven.figures import (
     name_panel,
     note_on_points,
 )
+from copycost.figures.style import styled
+from copycost.figures.tables import Drawn
+from copycost.figures.text import empty_figure
 from copycost.wording.filters import exact_size, thousands
 
 _PANEL_CM = 5.2
@@ -40,8 +40,8 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     Columns
     -------
     panel : str
-        Testbed, and driver where there are several.
-    n_streams, datagram_bytes : int
+        Testbed, and implementation where there are several.
+    n_threads, msg_bytes : int
     quantity : str
         ``sent``, ``received`` [Gbit/s], ``loss`` [%], ``sender``, ``receiver`` [ns per datagram].
     value, low, high : float
@@ -51,22 +51,22 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     state : str
         ``measured``.
     """
-    several = len({curve["driver"] for curve in facts["curves"]}) > 1
+    several = len({curve["implementation"] for curve in facts["curves"]}) > 1
     rows: list[dict[str, Any]] = []
     for curve in facts["curves"]:
-        panel = str(curve["testbed"]) + (f", {curve['driver']}" if several else "")
+        panel = str(curve["testbed"]) + (f", {curve['implementation']}" if several else "")
         for point in curve["points"]:
             for quantity, column, scale in _QUANTITIES:
                 found = point[column]
                 if found is None:
                     continue
                 cost = curve["costs"].get(quantity)
-                size = point["datagram_bytes"]
+                size = point["msg_bytes"]
                 rows.append(
                     {
                         "panel": panel,
-                        "n_streams": curve["n_streams"],
-                        "datagram_bytes": size,
+                        "n_threads": curve["n_threads"],
+                        "msg_bytes": size,
                         "quantity": quantity,
                         "value": found["median"] * scale,
                         "low": None if found["low"] is None else found["low"] * scale,
@@ -89,8 +89,8 @@ _QUANTITIES = (
 )
 _COLUMNS = (
     "panel",
-    "n_streams",
-    "datagram_bytes",
+    "n_threads",
+    "msg_bytes",
     "quantity",
     "value",
     "low",
@@ -134,7 +134,7 @@ def draw_cost(facts: Mapping[str, Any]) -> Drawn:
         _lines(axes, part, hollow=False, joined=False)
         fitted = part["fitted"].astype(float)
         # a logarithmic axis has no place for 0 and less
-        draw_fits(axes, part.assign(fitted=fitted.where(fitted > 0)), "datagram_bytes", "fitted")
+        draw_fits(axes, part.assign(fitted=fitted.where(fitted > 0)), "msg_bytes", "fitted")
         title, is_last = f"{panel}, {side}", int(side == "receiver")
         _finish_axes(grid, axes, part, title, "CPU [ns per datagram]", is_last)
         axes.set_yscale("log")
@@ -148,10 +148,10 @@ def draw_cost(facts: Mapping[str, Any]) -> Drawn:
 def _lines(axes: Axes, data: pd.DataFrame, *, hollow: bool, joined: bool = True) -> None:
     """Draw one quantity, a colour and marker per number of streams."""
     for look, part in looks_of(data):
-        draw_intervals(axes, part, "datagram_bytes", ("low", "high"), look)
+        draw_intervals(axes, part, "msg_bytes", ("low", "high"), look)
         sns.lineplot(
             part,
-            x="datagram_bytes",
+            x="msg_bytes",
             y="value",
             color=look.colour,
             marker=look.marker,
@@ -169,7 +169,7 @@ def _finish_axes(
     grid: sns.FacetGrid, axes: Axes, data: pd.DataFrame, title: str, y_label: str, row: int
 ) -> None:
     """Label the axes of one panel, the horizontal one only in the lowest row."""
-    sizes = sorted(data["datagram_bytes"].unique())
+    sizes = sorted(data["msg_bytes"].unique())
     axes.set_xscale("log", base=2)
     axes.xaxis.set_minor_locator(NullLocator())
     shown: list[int] = []

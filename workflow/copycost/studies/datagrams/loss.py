@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# of the IP layer and of UDP, beside the causes that have a name of their own
+# of the IP layer and of UDP, without the causes that have a name of their own
 _OTHER_COUNTERS = (
     "Udp.InCsumErrors",
     "Udp.NoPorts",
@@ -30,7 +30,7 @@ class Account:
         Taken by the kernel from senders, and read by receivers [count].
     receive_buffer, socket_memory, device, other
         Lost by cause [count]: no room in the receiver's buffer, no memory for sockets, dropped by
-        a network device, and all that the kernel counts besides.
+        a network device, and whatever else the kernel counts.
     drained
         The receivers had read all that had arrived; otherwise the rest counts as unaccounted.
     """

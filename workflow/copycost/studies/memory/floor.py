@@ -87,7 +87,7 @@ def _start_record(host: Mapping[str, Any], claim: Claim) -> MemoryRecord:
         "commit": current_commit(),
         "boot_id": claim.machine.files.text("proc/sys/kernel/random/boot_id") or "",
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "start_ns": time.monotonic_ns(),
+        "start_ns": claim.machine.clock_ns(),
         "end_ns": 0,
         "lock_wait_s": claim.lock.wait_s,
         "wall_s": 0.0,

@@ -9,7 +9,7 @@ from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.names import SIDES, slug_of
+from copycost.studies.profile.names import SIDES, flame_figure, path_figure, slug_of
 from copycost.studies.profile.shares import Lists, Share
 from copycost.studies.profile.tables import Repetition
 
@@ -24,12 +24,16 @@ def cell_facts(
     runs = [one.record["sampled"] for one in cell]
     rates = [run["received_bytes"] * 8 / run["window_s"] for run in runs if run]
     found = {
-        side: _side(side, cell, lists, settings)
+        side: {
+            **_side(side, cell, lists, settings),
+            "figure": flame_figure(slug_of(key), side),
+        }
         for side in SIDES
         if any(side in one.shares for one in cell)
     }
     return {
         "slug": slug_of(key),
+        "figure": path_figure(slug_of(key)),
         "condition": condition,
         "testbed": testbed,
         "implementation": implementation,
@@ -41,10 +45,14 @@ def cell_facts(
         "n": len(cell),
         "throughput_bits_per_s": estimate(rates, settings),
         "copied_share": copied_share(cell),
-        "labels": labels_of({implementation: cell}),
         "sides": found,
         "category_rows": _category_rows(found, lists),
     }
+
+
+def category_shares(side: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the share of each category of functions, by title, from one side of a cell's facts."""
+    return {str(row["title"]): row["own"]["share"] for row in side["categories"]}
 
 
 def copied_share(cell: Sequence[Repetition]) -> dict[str, float] | None:

@@ -1,9 +1,10 @@
-"""Published call chains beside ours, matched by lists of names."""
+"""Published call chains and ours, matched by lists of names."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from copycost.grid.testbeds import transport_of
 from copycost.stats.estimates import estimate
@@ -20,8 +21,9 @@ _PROTOCOLS = {"tcp": "stream", "udp": "datagram"}
 
 def read_published(path: Path) -> list[dict[str, str]]:
     """Return the rows of data/published/function-shares.csv."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    rows = table.to_dict(orient="records")
+    return [{str(column): value for column, value in row.items()} for row in rows]
 
 
 def published_chains(rows: Sequence[Mapping[str, str]], names: ChainNames) -> tuple[Chain, ...]:
@@ -36,15 +38,15 @@ def chain_facts(
     names: ChainNames,
     settings: StatisticsSettings,
 ) -> list[dict[str, Any]]:
-    """Return one table for each published scenario that some of our cells stand beside.
+    """Return one table for each published scenario that some of our cells can be compared with.
 
-    A published scenario stands beside cells of the same protocol with as many streams; among
-    datagrams, beside those whose size is nearest.
+    A published scenario is compared with cells of the same protocol with as many streams; among
+    datagrams, with those whose size is nearest.
     """
     tables = []
     for scenario, protocol, streams, datagram in dict.fromkeys(map(_scenario, published)):
-        beside = names.scenarios.get(scenario)
-        if beside is None:
+        comparable = names.scenarios.get(scenario)
+        if comparable is None:
             continue
         rows = [
             row for row in published if _scenario(row) == (scenario, protocol, streams, datagram)
@@ -54,7 +56,7 @@ def chain_facts(
                 key: cell
                 for key, cell in cells.items()
                 if key[0] == condition
-                and key[1] in beside["testbeds"]
+                and key[1] in comparable["testbeds"]
                 and transport_of(key[1]) == _PROTOCOLS[protocol]
                 and str(key[4]) == streams
                 and (not datagram or _nearest(key[3], scenario, published) == int(datagram))
@@ -65,9 +67,9 @@ def chain_facts(
                         "scenario": scenario,
                         "protocol": protocol,
                         "n_threads": int(streams),
-                        "datagram_bytes": int(datagram) if datagram else None,
+                        "msg_bytes": int(datagram) if datagram else None,
                         "condition": condition,
-                        "same_path": next(iter(ours))[1] in beside["same_path"],
+                        "same_path": next(iter(ours))[1] in comparable["same_path"],
                         "cells": [{"implementation": key[2], "msg_bytes": key[3]} for key in ours],
                         "labels": labels_of({key[2]: cell for key, cell in ours.items()}),
                         **_rows(rows, ours, names, settings),

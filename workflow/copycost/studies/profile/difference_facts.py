@@ -5,16 +5,16 @@ from typing import Any
 
 from copycost.grid.conditions import Condition
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.cell_facts import copied_share, labels_of
+from copycost.studies.profile.cell_facts import copied_share
 from copycost.studies.profile.changes import Change, changes, negated
 from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.names import SIDES, Pair, pair_slug, slug_of
+from copycost.studies.profile.names import SIDES, Pair, difference_figure, pair_slug, slug_of
 from copycost.studies.profile.shares import Lists
 from copycost.studies.profile.tables import Repetition
 
 _ROWS = 8
-# what zero-copy does besides, and what it is to spare: everywhere, and in the sender
+# what only zero-copy does, and what it is to spare: everywhere, and in the sender
 _PRICE = ("pinning", "notification", "deferred_copy")
 _SPARED = ("user_copy", "copy")
 # of what it was, in every round: as good as nothing
@@ -50,14 +50,14 @@ def difference_facts(
         "n_rounds": len(rounds),
         "sender_only": Condition.from_slug(condition).sender_only,
         "sides": {
-            side: _side(side, rounds, lists, settings.confidence)
+            side: {
+                **_side(side, rounds, lists, settings.confidence),
+                "figure": difference_figure(pair_slug(pair), side),
+            }
             for side in SIDES
             if all(side in one.shares for both in rounds for one in both)
         },
         "copied_share": copied_share([other for _, other in rounds]),
-        "labels": labels_of(
-            {before: [one for one, _ in rounds], pair[1][2]: [other for _, other in rounds]}
-        ),
         "price": _price(rounds, lists, settings.confidence),
     }
 
@@ -86,13 +86,16 @@ def _side(side: str, rounds: Rounds, lists: Lists, confidence: float) -> dict[st
     (total,) = changes(
         [[other.ns_per_kib(side) - one.ns_per_kib(side) for one, other in rounds]], confidence
     )
+    grew = [row for row in rows if row["change"]["mean"] > 0][:_ROWS]
+    shrank = [row for row in reversed(rows) if row["change"]["mean"] < 0][:_ROWS]
     return {
         "before": _mean([one.ns_per_kib(side) for one, _ in rounds]),
         "after": _mean([other.ns_per_kib(side) for _, other in rounds]),
         "change": total,
         "saving": negated(total),
-        "grew": [row for row in rows if row["change"]["mean"] > 0][:_ROWS],
-        "shrank": [row for row in reversed(rows) if row["change"]["mean"] < 0][:_ROWS],
+        "grew": grew,
+        "shrank": shrank,
+        "n_changed": len(grew) + len(shrank),
         "n_functions": len(rows),
         "n_sure": sum(row["change"]["sure"] for row in rows),
     }
@@ -118,7 +121,7 @@ def _working_function(stack: Stack, lists: Lists) -> str:
 
 
 def _price(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any] | None:
-    """Return what the second cell does besides, and what of the first it spares; both sides.
+    """Return what only the second cell does, and what of the first it spares; both sides.
 
     Means over the rounds, so that they add up. None where the second does none of it.
     """
@@ -155,6 +158,7 @@ def _price(rounds: Rounds, lists: Lists, confidence: float) -> dict[str, Any] | 
         "parts": parts,
         "paid": _no_less_than_nothing(all_paid),
         "spared": all_spared,
+        "spared_once": all_spared["direction"] == "observed once" and all_spared["mean"] > 0.0,
         "balance": all_balance,
         "gain": negated(all_balance),
     }

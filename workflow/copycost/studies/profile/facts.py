@@ -10,10 +10,11 @@ import numpy as np
 from copycost.config.profile import Profile
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.cell_facts import cell_facts
+from copycost.studies.profile.cell_facts import cell_facts, labels_of
 from copycost.studies.profile.chain_facts import chain_facts, published_chains, read_published
 from copycost.studies.profile.difference_facts import difference_facts, rounds_of
 from copycost.studies.profile.functions import load_categories
+from copycost.studies.profile.grid import CellKey
 from copycost.studies.profile.names import pairs_of
 from copycost.studies.profile.paths import load_chain_names, load_data_path
 from copycost.studies.profile.shares import Lists
@@ -24,6 +25,11 @@ SCHEMA_VERSION = 1
 _NOTABLE_TRACING = 0.01
 # more pictures would bury the text; all of them are files
 _MOST_SHOWN = 4
+# of the others, the diagram tells as much in less room
+_MOST_FLAMED = 2
+
+# what the text names a cell by
+_NAMING = ("condition", "implementation", "msg_bytes", "n_threads")
 
 MOST_UNCATEGORISED = 0.05
 """From which share on the text warns that the lists of functions do not know this kernel."""
@@ -73,6 +79,7 @@ def profile_facts(
     changed = [one for one in differences if one is not None]
     measured = [one for one in repetitions if one.record["status"] == "measured"]
     found = [cell_facts(key, cell, lists, settings) for key, cell in cells.items()]
+    shown = _shown(found, changed)
     return {
         "schema_version": SCHEMA_VERSION,
         "confidence": settings.confidence,
@@ -84,17 +91,25 @@ def profile_facts(
         "titles": {one.name: one.title for one in lists.categories.all},
         "tracing": _tracing(found),
         "cells": found,
-        "shown": _shown(found, changed),
+        "zero_copy": _zero_copy(cells),
+        "shown": shown,
+        "flamed": shown[:_MOST_FLAMED],
+        "some_hidden": len(found) > len(shown[:_MOST_FLAMED]),
         "published_source": names.source,
         "chains": chain_facts(cells, published, names, settings),
-        "differences": changed,
+        "differences": [{**one, "shown": set(one["cells"]) <= set(shown)} for one in changed],
+        "any_price": any(one["price"] for one in changed),
     }
 
 
 def _tracing(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return where others that watch this host take most, None if they take hardly anything."""
     found = [
-        {"share": entry["own"]["share"]["median"], "side": name, "cell": cell["slug"]}
+        {
+            "share": entry["own"]["share"]["median"],
+            "side": name,
+            **{part: cell[part] for part in _NAMING},
+        }
         for cell in cells
         for name, side in cell["sides"].items()
         for entry in side["categories"]
@@ -102,6 +117,18 @@ def _tracing(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     ]
     most = max(found, key=lambda one: float(one["share"]), default=None)
     return most if most is not None and most["share"] >= _NOTABLE_TRACING else None
+
+
+def _zero_copy(cells: Mapping[CellKey, Sequence[Repetition]]) -> list[dict[str, Any]]:
+    """Return by condition what its implementations are called whose sends were copied after all."""
+    found = []
+    for condition in dict.fromkeys(key[0] for key in cells):
+        by_name: dict[str, list[Repetition]] = {}
+        for key, cell in cells.items():
+            if key[0] == condition:
+                by_name.setdefault(key[2], []).extend(cell)
+        found.append({"slug": condition, "labels": labels_of(by_name)})
+    return found
 
 
 def _shown(
@@ -131,11 +158,12 @@ def _sampling(measured: Sequence[Repetition], choice: str) -> dict[str, Any] | N
     all_of_them = [one.record["sampling"] for one in measured if one.record["sampling"]]
     if not all_of_them:
         return None
+    sources = {one["source"] for one in all_of_them}
     samples = sum(side["samples"] for one in all_of_them for side in one["sides"].values())
     lost = sum(one["lost"] for one in all_of_them)
     return {
         "choice": choice,
-        "sources": sorted({one["source"] for one in all_of_them}),
+        "source": next(iter(sources)) if len(sources) == 1 else "mixed",
         "frequency_hz": max(one["frequency_hz"] for one in all_of_them),
         "n_samples": samples,
         "n_lost": lost,

@@ -33,11 +33,26 @@ def pairs_of(keys: Iterable[CellKey], wished: Sequence[tuple[str, str]]) -> list
     return found
 
 
+def path_figure(slug: str) -> str:
+    """Return the name of the picture of a cell's way of a message."""
+    return f"path_{slug}"
+
+
+def flame_figure(slug: str, side: str) -> str:
+    """Return the name of the flame graph of one side of a cell."""
+    return f"flame_{slug}_{side}"
+
+
+def difference_figure(slug: str, side: str) -> str:
+    """Return the name of the differential flame graph of one side of a pair."""
+    return f"difference_{slug}_{side}"
+
+
 def figure_names(keys: Iterable[CellKey], differences: Sequence[tuple[str, str]]) -> list[str]:
     """Return the names of all pictures of a grid, whether or not its cells could be measured."""
     cells = list(keys)
-    names = [f"path_{slug_of(key)}" for key in cells]
-    names += [f"flame_{slug_of(key)}_{side}" for key in cells for side in SIDES]
+    names = [path_figure(slug_of(key)) for key in cells]
+    names += [flame_figure(slug_of(key), side) for key in cells for side in SIDES]
     for pair in pairs_of(cells, differences):
-        names += [f"difference_{pair_slug(pair)}_{side}" for side in SIDES]
+        names += [difference_figure(pair_slug(pair), side) for side in SIDES]
     return names

@@ -98,7 +98,7 @@ class ChainNames:
     source : str
         What was profiled, as the beginning of a sentence.
     scenarios : dict
-        By published scenario, the testbeds of ours that it stands beside, and which are one path.
+        By published scenario, the testbeds of ours to compare it with, and which are one path.
     acknowledging : dict
         By side, the functions in whose presence it works on acknowledgements.
     """

@@ -1,8 +1,9 @@
 """The pictures of the study, each with the numbers behind it."""
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+
+import pandas as pd
 
 from copycost.grid.testbeds import transport_of
 from copycost.studies.profile.cell_facts import labels_of
@@ -11,7 +12,16 @@ from copycost.studies.profile.difference_facts import rounds_of
 from copycost.studies.profile.flame import aligned, difference_graph, flame_graph
 from copycost.studies.profile.functions import Stack
 from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.names import SIDES, Pair, pair_slug, pairs_of, slug_of
+from copycost.studies.profile.names import (
+    SIDES,
+    Pair,
+    difference_figure,
+    flame_figure,
+    pair_slug,
+    pairs_of,
+    path_figure,
+    slug_of,
+)
 from copycost.studies.profile.shares import Lists, Share, SideShares
 from copycost.studies.profile.tables import Repetition, by_cell
 from copycost.wording.filters import exact_size
@@ -45,12 +55,12 @@ def draw_all(
     measured = by_cell(repetitions)
     every: Cells = {one.key: measured.get(one.key, ()) for one in repetitions}
     for key, cell in every.items():
-        _draw_path(key, cell, lists, folder / f"path_{slug_of(key)}.svg")
+        _draw_path(key, cell, lists, folder / f"{path_figure(slug_of(key))}.svg")
         for side in SIDES:
-            _draw_flame(key, side, cell, lists, folder / f"flame_{slug_of(key)}_{side}.svg")
+            _draw_flame(key, side, cell, lists, folder / f"{flame_figure(slug_of(key), side)}.svg")
     for pair in pairs_of(every, differences):
         for side in SIDES:
-            path = folder / f"difference_{pair_slug(pair)}_{side}.svg"
+            path = folder / f"{difference_figure(pair_slug(pair), side)}.svg"
             _draw_difference(pair, side, every, lists, path)
 
 
@@ -186,7 +196,5 @@ def _mean(values: Sequence[float]) -> float:
 
 def _write(path: Path, svg: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
     path.write_text(svg, encoding="utf-8")
-    with path.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
+    table = pd.DataFrame(rows, columns=list(columns))
+    table.to_csv(path.with_suffix(".csv"), index=False, lineterminator="\n")

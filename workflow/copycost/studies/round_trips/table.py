@@ -6,11 +6,12 @@ from pathlib import Path
 import pandas as pd
 
 from copycost.errors import DataError
-from copycost.records.collect import check_one_host, read_all
+from copycost.records.collect import check_one_host
 from copycost.records.column import KEY
 from copycost.records.columns import SIDES
 from copycost.records.derive import Row, derive_row, ratio, total
-from copycost.records.record import Record
+from copycost.records.reading import read_all
+from copycost.records.record import Record, cell_of
 from copycost.records.table import make_table, read_table, write_table
 from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
 
@@ -81,7 +82,8 @@ def curve_of(record: Record) -> list[Row]:
     """Return a row per percentile that the sender of a measured repetition tells."""
     if record["driver"] is None or record["driver"]["sender"]["round_trip"] is None:
         return []
-    key = {name: value for name, value in derive_row(record).items() if name in KEY}
+    cell = cell_of(record)
+    key = {name: getattr(cell, name) for name in KEY}
     points = record["driver"]["sender"]["round_trip"]["percentiles"]
     return [key | {"quantile": quantile, "ns": ns} for quantile, ns in points]
 

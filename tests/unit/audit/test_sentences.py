@@ -1,0 +1,156 @@
+"""Every sentence of an audit, as golden text: one line per branch of a macro."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pandas as pd
+from analysed import inputs_of
+from golden.compare import GOLDEN, golden_text
+from synthetic import Run
+from unit.audit.made import Model, finding_text, make_table, read_frame, sentences, write_cells
+from unit.audit.suspicious import EIGHT_CPUS, FAULTS, finding_of
+
+from copycost.audit.claims.parse import parse_claim
+from copycost.audit.claims.verdicts import judge_claim
+from copycost.audit.dataset import Dataset
+from copycost.audit.facts import Audit, audit_facts
+from copycost.audit.mapping import FileMapping
+from copycost.audit.message import Message
+from copycost.audit.plausibility import Finding, check_plausibility
+from copycost.audit.reader import read_dataset
+from copycost.audit.templates import audit_environment
+
+HEADER = "impl,size,threads,gbps\n"
+
+
+def as_golden(name: str, lines: Iterable[str]) -> None:
+    text = "".join(f"{line}\n" for line in lines).replace("\u00a0", " ")
+    assert text == golden_text(GOLDEN / "audit" / f"{name}.md", text)
+
+
+def macros(name: str) -> set[str]:
+    module = audit_environment().get_template(f"_macros/audit_{name}.j2").module
+    return {macro for macro in vars(module) if not macro.startswith("_")} - {"name", "left_over"}
+
+
+def test_every_finding_has_its_words(tmp_path: Path) -> None:
+    lines, codes = [], set()
+    for fault, table in FAULTS.items():
+        finding = finding_of(check_plausibility(read_frame(table(), tmp_path)), fault)
+        lines.append(f"{fault}: {finding_text(finding)}")
+        codes.add(finding.code)
+    for fault in ("more_cycles_than_time", "more_cpu_time_than_time"):
+        dataset = read_frame(FAULTS[fault](), tmp_path, EIGHT_CPUS)
+        finding = finding_of(check_plausibility(dataset), fault)
+        lines.append(f"{fault}, on a known host: {finding_text(finding)}")
+    assert codes == macros("findings") == macros("reasons")
+    as_golden("findings", lines)
+
+
+NOTES: Mapping[str, tuple[str, FileMapping]] = {
+    "other_delimiter": (f"{HEADER}A1,4096,1,10.5\nA2;4096;1;9.5\n", FileMapping()),
+    "one_thread_assumed": ("impl,size,gbps\nA1,4096,10.5\n", FileMapping()),
+    "decimal_commas": ("impl;size;threads;gbps\nA1;4096;1;10,25\n", FileMapping()),
+    "power_of_two": ("impl,size [KB],threads,gbps\nA1,4,1,10.5\n", FileMapping()),
+    "unit_assumed": ("impl,size,threads,latency\nA1,4096,1,10.5\n", FileMapping()),
+    "several_datasets": ("host,impl,size,gbps\nx,A1,64,1\ny,A1,64,2\n", FileMapping()),
+    "rows_repeated": (f"{HEADER}A1,4096,1,10.5\nA1,4096,1,10.5\n", FileMapping()),
+    "repetitions_renumbered": (
+        "impl,size,rep,gbps\nA1,64,1,1\nA1,64,1,2\n", FileMapping(),
+    ),
+    "repetitions_by_order": (f"{HEADER}A1,64,1,1\nA1,64,1,2\n", FileMapping()),
+    "column_empty": ("impl,size,gbps,LLC\nA1,64,1,\n", FileMapping()),
+    "implementations_renamed": (f"{HEADER}A1,64,1,1\n", FileMapping()),
+    "totals_unused": ("impl,size,L1,cycles\nA1,64,2000,100\n", FileMapping()),
+}  # fmt: skip
+
+
+def notes_of(dataset: Dataset) -> list[Message]:
+    notes = audit_facts(Audit(dataset, [], [], []))["notes"]
+    return [Message(note["code"], note["numbers"]) for note in notes]
+
+
+def test_every_note_has_its_words(tmp_path: Path) -> None:
+    cells = write_cells(inputs_of(Run(counters=False)).cells, tmp_path)
+    read = {"copycost_table": read_dataset(cells, FileMapping())}
+    for code, (text, mapping) in NOTES.items():
+        (tmp_path / "table.csv").write_text(text, encoding="utf-8")
+        read[code] = read_dataset(tmp_path / "table.csv", mapping)
+    lines = []
+    for code, dataset in read.items():
+        note = next(note for note in notes_of(dataset) if note.code == code)
+        lines.append(f"{code}: {sentences('notes', code, note.numbers)}")
+    assert set(read) == macros("notes")
+    as_golden("notes", lines)
+
+
+def compare(is_: str, first: str = "one_copy", second: str = "two_copy") -> dict[str, object]:
+    part = {"metric": "throughput", "implementation": first, "with": second, "is": is_}
+    return {"compare": part}
+
+
+AT_ONE_CELL = {"sizes": 4096, "threads": 1}
+CLAIMS: Mapping[str, dict[str, object]] = {
+    "only_words": {"claim": "zero-copy is the future"},
+    "supported": compare("more"),
+    "supported, one cell": compare("more") | AT_ONE_CELL,
+    "contradicted": compare("less"),
+    "contradicted, one cell": compare("less") | AT_ONE_CELL,
+    "left_open": compare("more", "zero_copy"),
+    "left_open, one cell": compare("more", "zero_copy") | AT_ONE_CELL,
+    "cells_missing": compare("more") | {"sizes": [4096, 65536], "threads": [1]},
+    "no_cells": compare("more") | {"sizes": 65536, "threads": 1},
+    "no_column": {"value": {"metric": "cache_misses", "is": "zero"}},
+    "not_counting": {"value": {"metric": "llc_misses", "is": "zero"}},
+    "no_pairs": compare("more", "sendfile"),
+    "no_rivals": {"rank": {"metric": "throughput", "implementation": "splice", "is": "best"}},
+    "refuted": {"measurements": {"metrics": ["cycles"]}},
+    "not_refuted": {"measurements": {"metrics": ["latency"]}},
+}
+EVIDENCE: Mapping[str, dict[str, object]] = {
+    "values_at": {"value": {"metric": "throughput", "is": "above", "than": 1}} | AT_ONE_CELL,
+    "values_of": {
+        "change": {"metric": "throughput", "from": {"threads": 1}, "to": {"threads": 64},
+                   "is": "grows", "implementations": "one_copy"}, "sizes": 4096,
+    },
+    "ratio_at": compare("more") | AT_ONE_CELL,
+    "ratio_of": {
+        "change": {"metric": "throughput", "from": {"threads": 1}, "to": {"threads": 2},
+                   "is": "grows", "implementations": "one_copy"}, "sizes": 4096,
+    },
+    "column_missing": {"measurements": {"metrics": ["llc_misses"]}},
+    "column": {"measurements": {"metrics": ["latency"]}},
+}  # fmt: skip
+
+
+def claimed(repetitions: int) -> pd.DataFrame:
+    """Return a table in which one copy is faster for sure, zero copies perhaps."""
+    table = make_table(Model(repetitions=repetitions, sizes=(4096, 16384, 262144), threads=(1, 2)))
+    cell = table["impl"].map({"two_copy": 10.0, "one_copy": 13.0, "zero_copy": 10.1})
+    noise = make_table(Model(repetitions=repetitions, seed=4, noise=0.05))["cycles"]
+    wobble = 1 + (noise % 7 - 3) / 100
+    missing = (table["impl"] == "one_copy") & (table["size"] == 65536)
+    table = table.assign(throughput_gbps=(cell * wobble).round(3), LLC=0)
+    table["cycles"] = 7 * table["size"] + 900 * table["threads"] + 13
+    return table[~missing]
+
+
+def test_every_verdict_has_its_words(tmp_path: Path) -> None:
+    several, once = (read_frame(claimed(n), tmp_path) for n in (3, 1))
+    findings = check_plausibility(several)
+    lines = []
+    for case, said in CLAIMS.items():
+        because = judge_claim(parse_claim(said), several, findings).because
+        assert because.code == case.partition(",")[0], case
+        lines.append(f"{case}: {sentences('claims', because.code, because.numbers)}")
+    for code, said in EVIDENCE.items():
+        for dataset, rounds in ((several, "three rounds"), (once, "one round")):
+            evidence = judge_claim(parse_claim(said), dataset, findings).evidence[0]
+            assert not isinstance(evidence, Finding)
+            assert evidence.code == code
+            branch = f"{code}, {rounds}" if code.startswith("ratio") else code
+            line = f"{branch}: {sentences('claims', code, evidence.numbers)}"
+            if rounds == "three rounds" or code.startswith("ratio"):
+                lines.append(line)
+    assert {*(case.partition(",")[0] for case in CLAIMS), *EVIDENCE} == macros("claims")
+    as_golden("claims", lines)

@@ -1,0 +1,150 @@
+"""The chapter on datagrams, and what its macros say in every branch."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from datagram_tables import Study, Truth, facts_of
+from golden.compare import GOLDEN, golden_text
+from golden.sentences import branches, chapter, sentences
+
+from copycost.config.datagrams import FIGURES
+
+TEXTS = GOLDEN / "datagrams"
+ONE, TWO = Truth(), Truth(n_threads=2, loss=0.4)
+TOO_OLD = (
+    "skipped",
+    "iperf3 3.1.3 is too old: its JSON lacks what is needed here",
+    "install iperf3 3.5 or newer",
+)
+
+
+def profile() -> dict[str, object]:
+    """Return facts of profiles of three sizes, of which the outer two are told."""
+
+    def cell(size: int) -> dict[str, object]:
+        rows = [
+            {"title": "Copying", "own": {"share": {"median": size / 100_000}}},
+            {"title": "Protocol", "own": {"share": {"median": 0.3}}},
+        ]
+        return {
+            "implementation": "iperf3", "testbed": "veth_udp", "condition": "veth_udp",
+            "n_threads": 1, "msg_bytes": size, "sides": {"sender": {"categories": rows}},
+        }  # fmt: skip
+
+    return {"cells": [cell(64), cell(1472), cell(65507)]}
+
+
+Of = Callable[[Mapping[str, Any]], tuple[object, ...]]
+MACROS: dict[str, tuple[Of, dict[str, Study]]] = {
+    "clock": (
+        lambda facts: (facts["cpu_clock"],),
+        {
+            "perf": Study(),
+            "scheduler": Study((Truth(cpu_clock="scheduler"),)),
+            "mixed": Study((ONE, Truth(n_threads=2, cpu_clock="scheduler"))),
+        },
+    ),
+    "other_programs": (
+        lambda facts: (facts,),
+        {"ran": Study((Truth(flags="foreign_load"),))},
+    ),
+    "most": (
+        lambda facts: (facts["curves"][-1], facts),
+        {
+            "lost": Study(),
+            "nothing_lost": Study((Truth(loss=0.0),)),
+            "not_counted": Study((Truth(counted=False),)),
+            "restless": Study((Truth(bump=1.3, noise=0.4),)),
+            "our_sender": Study((ONE, Truth(implementation="two_copy"))),
+            "once": Study(repetitions=1),
+        },
+    ),
+    "account": (
+        lambda facts: (facts["account"],),
+        {
+            "one_cause": Study(),
+            "two_causes": Study((Truth(in_socket_memory=0.25),)),
+            "no_cause": Study((Truth(causeless=True),)),
+            "nothing_lost": Study((Truth(loss=0.0),)),
+            "not_counted": Study((Truth(counted=False),)),
+            "incomplete": Study((Truth(unaccounted=5, drained=False),)),
+            "incomplete_in_part": Study((ONE, Truth(n_threads=2, unaccounted=5))),
+            "once": Study(sizes=(1472,), repetitions=1),
+        },
+    ),
+    "cross_check": (
+        lambda facts: (facts["cross_check"],),
+        {
+            "agrees": Study(),
+            "too_small": Study((Truth(driver_misses=0.03),)),
+            "too_large": Study((Truth(driver_misses=-0.03),)),
+            "both": Study((Truth(driver_misses=-0.03), Truth(driver_misses=0.02, n_threads=2))),
+            "negative": Study((Truth(loss=0.0, negative=True, out_of_order=7),)),
+            "not_known": Study((Truth(driver_knows=False),)),
+        },
+    ),
+    "no_numbers": (
+        lambda facts: (facts,),
+        {"some": Study((Truth(driver_knows=False, flags="iperf3_nan"),))},
+    ),
+    "not_profiled": (lambda facts: (), {"none": Study()}),
+    "cost": (
+        lambda facts: (facts["curves"][-1], "sender", facts),
+        {
+            "two_terms": Study(),
+            "even_beyond_a_datagram": Study((Truth(ns_per_byte=0.01),)),
+            "even_near_the_largest": Study((Truth(ns_per_byte=0.022),)),
+            "per_datagram_only": Study((Truth(ns_per_byte=0.0, noise=0.05),)),
+            "per_byte_only": Study((Truth(fixed_ns=0.0, ns_per_byte=0.5, noise=0.05),)),
+            "not_two_terms": Study((Truth(bump=4.0),)),
+            "two_sizes": Study(sizes=(64, 1472)),
+            "one_size": Study(sizes=(1472,)),
+            "once": Study(repetitions=1),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MACROS)
+def test_each_branch_says_the_golden_sentences(name: str) -> None:
+    of, studies = MACROS[name]
+    text = branches(
+        {
+            branch: sentences("datagrams_words", name, *of(facts_of(study)))
+            for branch, study in studies.items()
+        }
+    )
+    assert text == golden_text(TEXTS / f"{name}.md", text)
+
+
+def test_rare_causes_say_the_golden_sentences() -> None:
+    shares = {"device": 0.6, "other": 0.4}
+    causes = [{"cause": cause, "share": share} for cause, share in shares.items()]
+    told = sentences("datagrams_words", "causes", {"lost": 10, "causes": causes})
+    text = branches({"device_and_other": told})
+    assert text == golden_text(TEXTS / "causes.md", text)
+
+
+def test_the_whole_chapter_is_the_golden_one() -> None:
+    truths = (ONE, TWO, Truth(implementation="two_copy", driver_knows=False))
+    study = Study(truths, lost=[TOO_OLD], profile=profile())
+    text = chapter("datagrams", facts_of(study), list(FIGURES))
+    assert text == golden_text(TEXTS / "chapter.md", text)
+
+
+def test_a_study_without_values_has_its_reasons() -> None:
+    text = chapter("datagrams", facts_of(Study((), lost=[TOO_OLD])), [])
+    assert text == golden_text(TEXTS / "nothing_measured.md", text)
+
+
+def test_one_repetition_without_profiles_says_what_is_not_known() -> None:
+    text = chapter("datagrams", facts_of(Study(repetitions=1)), [])
+    assert "A single repetition gives no intervals." in text
+    assert "% intervals" not in text
+    assert "no datagrams were profiled" in text
+
+
+def test_losses_that_nobody_counted_are_not_known() -> None:
+    text = chapter("datagrams", facts_of(Study((Truth(counted=False),))), [])
+    assert "| not known |" in text

@@ -1,0 +1,59 @@
+from pathlib import Path
+
+import pytest
+import yaml
+
+from copycost.build.checkout import ROOT
+from copycost.build.toolchain import strategies
+from copycost.config.check import check_config
+from copycost.config.config import Config
+from copycost.config.rules import Surroundings
+from copycost.report.context import CHAPTERS as OF_THE_REPORT
+from copycost.snakefile import chapters
+from copycost.snakefile.targets import TARGETS
+
+
+def config_with(**enabled: bool) -> Config:
+    tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    for study, value in enabled.items():
+        tree[study]["enabled"] = value
+    around = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)
+    return check_config(tree, sources=[("config.yaml", tree)], around=around)
+
+
+def names(config: Config) -> list[str]:
+    return [chapter.name for chapter in chapters.enabled_chapters(config)]
+
+
+def test_the_report_has_a_chapter_for_what_the_configuration_enables() -> None:
+    assert names(config_with(profile=False, cpu_budget=False, datagrams=False)) == []
+    assert names(config_with(profile=False, cpu_budget=False, datagrams=True)) == ["datagrams"]
+    assert names(config_with(profile=True, cpu_budget=True, datagrams=True)) == list(OF_THE_REPORT)
+
+
+def test_what_was_measured_earlier_is_no_chapter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    facts = Path("results/datagrams/facts.json")
+    facts.parent.mkdir(parents=True)
+    facts.write_text("{}")
+    assert "datagrams" not in names(config_with(datagrams=False))
+
+
+def test_a_chapter_states_its_facts_and_figures() -> None:
+    (chapter,) = chapters.enabled_chapters(
+        config_with(profile=False, cpu_budget=True, datagrams=False)
+    )
+    assert chapter.facts == "results/cpu_budget/facts.json"
+    assert "results/figures/cpu_budget/bitrate" in chapter.figures
+
+
+def test_a_study_of_drivers_is_profiled_too_where_both_are_enabled() -> None:
+    alone = chapters.profile_chapter(config_with(cpu_budget=False, datagrams=False))
+    more = chapters.profile_chapter(config_with(cpu_budget=True, datagrams=False))
+    assert set(alone.figures) < set(more.figures)
+
+
+def test_every_chapter_is_a_target() -> None:
+    assert set(chapters.CHAPTERS) <= set(TARGETS)

@@ -1,0 +1,160 @@
+import ast
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from copycost.build.checkout import ROOT
+from copycost.figures.names import FIGURES
+from copycost.snakefile.dependencies import code_of, digest_of, files_of
+
+SCRIPTS = sorted((ROOT / "workflow" / "scripts").glob("*.py"))
+
+# Imports what stands in scripts, each in a fork of its own, and prints the files of the package
+# that are loaded then. Libraries are there already, which makes it quick.
+LOADER = """
+import json, os, sys
+import matplotlib.pyplot, numpy, pandas, seaborn, yaml
+for name, code in json.load(sys.stdin).items():
+    sys.stdout.flush()
+    if os.fork() == 0:
+        exec(code, {})
+        files = [m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "copycost"]
+        print(json.dumps([name, files]))
+        sys.stdout.flush()
+        os._exit(0)
+    assert os.wait()[1] == 0, name
+"""
+
+
+def imports_of(script: Path) -> str:
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return "\n".join(ast.unparse(node) for node in nodes)
+
+
+@cache
+def loaded() -> dict[str, set[str]]:
+    """Return the files of the package that are loaded by the imports of scripts and figures."""
+    code = {path.name: imports_of(path) for path in SCRIPTS}
+    code |= {figure: f"import copycost.figures.{figure}" for figure in FIGURES}
+    done = subprocess.run(
+        [sys.executable, "-c", LOADER],
+        input=json.dumps(code),
+        env=os.environ | {"PYTHONPATH": str(ROOT / "workflow")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = map(json.loads, done.stdout.splitlines())
+    return {name: {str(Path(file).relative_to(ROOT)) for file in files} for name, files in found}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_all_that_a_script_loads_is_among_its_files(script: Path) -> None:
+    computed = set(code_of(ROOT, script.relative_to(ROOT)))
+    assert f"workflow/scripts/{script.name}" in computed
+    assert "workflow/copycost/snakefile/logs.py" in loaded()[script.name]
+    assert loaded()[script.name] <= computed
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_all_that_a_figure_loads_is_among_its_files_but_no_other_figure(figure: str) -> None:
+    computed = set(code_of(ROOT, f"workflow/copycost/figures/{figure}.py"))
+    assert loaded()[figure] <= computed
+    others = {f"workflow/copycost/figures/{name}.py" for name in FIGURES if name != figure}
+    assert not others & computed
+    assert not others & set(code_of(ROOT, "workflow/scripts/plot_figure.py"))
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A checkout of a few files, for a test to add to."""
+    (tmp_path / "workflow/copycost/room").mkdir(parents=True)
+    (tmp_path / "workflow/schemas").mkdir()
+    for name in ("", "room/"):
+        (tmp_path / f"workflow/copycost/{name}__init__.py").touch()
+    return tmp_path
+
+
+def put(package: Path, **modules: str) -> None:
+    for name, text in modules.items():
+        (package / f"workflow/copycost/room/{name}.py").write_text(text)
+
+
+def needed(package: Path, start: str) -> set[str]:
+    """Return what a module needs of its room, without the files of packages."""
+    files = code_of(package, f"workflow/copycost/room/{start}.py")
+    return {Path(file).name for file in files} - {"__init__.py"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import copycost.room.b",
+        "from copycost.room import b",
+        "from copycost.room.b import something",
+        "def f():\n    from copycost.room.b import something\n",
+        "import copycost.room.c",
+    ],
+)
+def test_imports_are_followed_wherever_they_stand(package: Path, text: str) -> None:
+    put(package, a=text, b="import json\n", c="from copycost.room.b import x\n", d="")
+    assert {"a.py", "b.py"} <= needed(package, "a")
+    assert "d.py" not in needed(package, "a")
+
+
+def test_modules_that_import_each_other_are_found_once(package: Path) -> None:
+    put(package, a="import copycost.room.b", b="import copycost.room.a")
+    assert needed(package, "a") == needed(package, "b") == {"a.py", "b.py"}
+
+
+def test_a_package_runs_its_init_file(package: Path) -> None:
+    put(package, a="import copycost.room.b", b="")
+    files = code_of(package, "workflow/copycost/room/a.py")
+    assert "workflow/copycost/__init__.py" in files
+    assert "workflow/copycost/room/__init__.py" in files
+
+
+def test_schemas_and_files_beside_a_module_count_where_it_names_them(package: Path) -> None:
+    (package / "workflow/schemas/record.schema.yaml").touch()
+    (package / "workflow/copycost/room/flame.js").touch()
+    text = '"""Of other.schema.yaml and flame.js."""\n'
+    put(package, a=f"{text}import copycost.room.b", b="X = 'record.schema.yaml', 'flame.js'")
+    assert needed(package, "a") == {"a.py", "b.py", "record.schema.yaml", "flame.js"}
+    put(package, c=text)
+    assert needed(package, "c") == {"c.py"}
+
+
+def test_no_module_imports_relatively_which_would_not_be_followed() -> None:
+    for path in (ROOT / "workflow" / "copycost").rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        assert not any(isinstance(node, ast.ImportFrom) and node.level for node in nodes), path
+
+
+def test_only_figures_are_imported_by_a_name_made_at_run_time() -> None:
+    package = ROOT / "workflow" / "copycost"
+    found = [path for path in package.rglob("*.py") if "import_module(" in path.read_text()]
+    assert found == [package / "figures" / "output.py"]
+
+
+def test_a_digest_follows_names_and_contents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a").write_text("1")
+    Path("b").write_text("1")
+    digests = {digest_of(["a"]), digest_of(["b"]), digest_of(["a", "b"])}
+    Path("a").write_text("2")
+    assert len(digests | {digest_of(["a"])}) == 4
+
+
+def test_rooms_are_all_their_modules() -> None:
+    files = files_of(ROOT, "perf", "drivers/programs")
+    assert "workflow/copycost/perf/script.py" in files
+    assert "workflow/copycost/drivers/programs/side.py" in files
+    assert not any("drivers/iperf3" in file for file in files)

@@ -1,0 +1,117 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from sample_records import sample_record
+
+from copycost.config.config import Config
+from copycost.grid.cells import Cell
+from copycost.snakefile import retry
+
+CELLS = [Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", rep) for rep in (1, 2, 3, 4)]
+STATUSES = ["measured", "failed", "skipped"]
+ROOT = Path(__file__).parents[3]
+
+
+def measured() -> dict[str, Any]:
+    return sample_record("one_copy", n_threads=4)
+
+
+@pytest.fixture
+def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """A run with one repetition of each status, and a fourth that was cut short."""
+    monkeypatch.chdir(tmp_path)
+    paths = [Path(cell.path) for cell in CELLS]
+    paths[0].parent.mkdir(parents=True)
+    for path, status in zip(paths, STATUSES, strict=False):
+        path.write_text(json.dumps({"status": status, "reason": "reset by peer"}))
+    paths[0].write_text(json.dumps(measured()))
+    paths[3].write_text('{"status": "mea')
+    return paths
+
+
+def save_config(n_threads: int) -> None:
+    tree = yaml.safe_load((ROOT / "config.yaml").read_text())
+    tree["streams"] |= {"msg_bytes": [65536], "n_threads": [n_threads]}
+    tree["udp"] |= {"implementations": [], "msg_bytes": [1024]}
+    tree["round_trips"] |= {"implementations": [], "msg_bytes": [64]}
+    tree["measure"]["repetitions"] = 4
+    retry.CONFIG_PATH.write_text(yaml.safe_dump(tree))
+
+
+def test_failed_and_unreadable_records_go_and_the_others_stay(
+    records: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert retry.main([]) == 0
+    assert [path.exists() for path in records] == [True, False, True, False]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "veth one_copy 64 KiB x 4 threads, repetition 2: failed, reset by peer"
+    assert lines[1].startswith("veth one_copy 64 KiB x 4 threads, repetition 4: unreadable, ")
+    assert lines[2] == "copycost: 2 repetitions will be measured again by the next run"
+
+
+def test_a_record_whose_numbers_contradict_one_another_goes(records: list[Path]) -> None:
+    damaged = measured()
+    damaged["sender"]["total"]["bytes"] *= 3
+    records[0].write_text(json.dumps(damaged))
+    retry.main([])
+    assert [path.exists() for path in records] == [False, False, True, False]
+
+
+def test_skipped_records_go_when_asked_for(records: list[Path]) -> None:
+    retry.main(["--skipped"])
+    assert [path.exists() for path in records] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("option", ["--list", "--count"])
+def test_looking_removes_nothing(
+    records: list[Path], option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    retry.main([option])
+    assert all(path.exists() for path in records)
+    assert "2" in capsys.readouterr().out
+
+
+def test_only_the_present_grid_counts(
+    records: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_config(n_threads=1)
+    retry.main(["--count"])
+    save_config(n_threads=4)
+    retry.main(["--count"])
+    assert capsys.readouterr().out.split() == ["0", "2"]
+
+
+@pytest.mark.parametrize("text", ["", "streams: [", "streams:\n", "measure: {}\n"])
+def test_without_a_whole_configuration_all_records_count(
+    records: list[Path], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    retry.CONFIG_PATH.write_text(text)
+    retry.main(["--count"])
+    assert capsys.readouterr().out.split() == ["2"]
+
+
+def test_records_of_other_studies_and_of_the_memory_are_told_and_go_too(
+    records: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_config(n_threads=4)
+    config = Config.from_dict(yaml.safe_load(retry.CONFIG_PATH.read_text()))
+    budget = Path(config.cpu_budget.cells()[0].path)
+    budget.parent.mkdir(parents=True)
+    for path in (budget, Path(retry.MEMORY_PATH)):
+        path.write_text(json.dumps({"status": "failed", "reason": "out of memory"}))
+    retry.main([])
+    lines = capsys.readouterr().out.splitlines()
+    assert "memory floor: failed, out of memory" in lines
+    assert any("10 % by cgroup" in line for line in lines)
+    assert not budget.exists()
+    assert not Path(retry.MEMORY_PATH).exists()
+
+
+def test_the_summary_counts_every_status(records: list[Path]) -> None:
+    missing = Path(Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", 5).path)
+    assert retry.summarise([*records, missing]) == (
+        "1 of 5 repetitions measured, 1 failed, 1 skipped, 1 unreadable"
+    )

@@ -1,0 +1,131 @@
+"""The figures are drawn from any facts, and their tables tell what is in them."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import budgets
+import datagram_tables
+import pytest
+
+from copycost.config.cpu_budget import FIGURES as BUDGET_FIGURES
+from copycost.config.datagrams import FIGURES as DATAGRAM_FIGURES
+from copycost.figures.output import save
+from copycost.figures.tables import Drawn
+from copycost.studies.cpu_budget import figures as budget_figures
+from copycost.studies.datagrams import figures as datagram_figures
+
+NO_IPERF3 = ("skipped", "iperf3 was not found", "install it")
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """How a study's figures are drawn, and runs of it."""
+
+    draw: Callable[[str, Mapping[str, Any]], Drawn]
+    facts_of: Callable[[Any], Mapping[str, Any]]
+    several: object
+    """Several curves."""
+    once: object
+    """One repetition, so no intervals."""
+    nothing: object
+    sentence: str
+    """What stands in place of a figure of nothing."""
+
+
+BUDGETS = Chapter(
+    budget_figures.draw,
+    budgets.facts_of,
+    budgets.Study(
+        (
+            budgets.Truth(),
+            budgets.Truth(n_threads=2, ceiling=20.0),
+            budgets.Truth(testbed="veth"),
+        )
+    ),
+    budgets.Study(repetitions=1),
+    budgets.Study((), lost=[("veth", *NO_IPERF3)]),
+    "No CPU limit was measured",
+)
+DATAGRAMS = Chapter(
+    datagram_figures.draw,
+    datagram_tables.facts_of,
+    datagram_tables.Study(
+        (
+            datagram_tables.Truth(),
+            datagram_tables.Truth(n_threads=2),
+            datagram_tables.Truth(testbed="loopback"),
+        )
+    ),
+    datagram_tables.Study(repetitions=1),
+    datagram_tables.Study((), lost=[NO_IPERF3]),
+    "No datagrams were measured",
+)
+each_figure = pytest.mark.parametrize(
+    ("chapter", "name"),
+    [
+        *(pytest.param(BUDGETS, name, id=f"cpu_budget-{name}") for name in BUDGET_FIGURES),
+        *(pytest.param(DATAGRAMS, name, id=f"datagrams-{name}") for name in DATAGRAM_FIGURES),
+    ],
+)
+
+
+@each_figure
+@pytest.mark.parametrize("study", ["several", "once"])
+def test_a_figure_and_its_table_are_written(
+    chapter: Chapter, name: str, study: str, tmp_path: Path
+) -> None:
+    drawn = chapter.draw(name, chapter.facts_of(getattr(chapter, study)))
+    svg, csv = tmp_path / "f.svg", tmp_path / "f.csv"
+    save(drawn, svg, None, csv)
+    assert ET.parse(svg).getroot().tag.endswith("svg")
+    assert set(drawn.data["state"]) == {"measured"}
+
+
+FOUR = {
+    "cpu_budget": budgets.Study(
+        [
+            budgets.Truth(implementation=implementation, limiter=limiter)
+            for implementation in ("iperf3", "two_copy")
+            for limiter in ("cgroup", "cpulimit")
+        ]
+    ),
+    "datagrams": datagram_tables.Study(
+        [
+            datagram_tables.Truth(testbed=testbed, implementation=implementation)
+            for testbed in ("veth_udp", "loopback")
+            for implementation in ("iperf3", "one_copy")
+        ]
+    ),
+}
+
+
+@each_figure
+def test_the_words_of_four_panels_do_not_meet(chapter: Chapter, name: str) -> None:
+    study = FOUR["cpu_budget" if chapter is BUDGETS else "datagrams"]
+    figure = chapter.draw(name, chapter.facts_of(study)).figure
+    figure.draw_without_rendering()
+    for words in (
+        [axes.title for axes in figure.axes],
+        [axes.xaxis.label for axes in figure.axes],
+    ):
+        boxes = [text.get_window_extent() for text in words if text.get_text()]
+        for index, box in enumerate(boxes):
+            assert not any(box.overlaps(other) for other in boxes[index + 1 :])
+        assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+@each_figure
+def test_nothing_measured_is_a_sentence(chapter: Chapter, name: str) -> None:
+    drawn = chapter.draw(name, chapter.facts_of(chapter.nothing))
+    assert drawn.data.empty
+    assert "state" in drawn.data.columns
+    assert chapter.sentence in drawn.figure.texts[0].get_text()
+
+
+def test_saturated_points_are_marked_in_the_table() -> None:
+    data = BUDGETS.draw("cpu_used", BUDGETS.facts_of(BUDGETS.several)).data
+    marked = data[data["saturated"]]
+    assert set(marked["n_threads"]) == {2}

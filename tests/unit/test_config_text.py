@@ -1,0 +1,198 @@
+"""The text of a configuration: whatever it holds, it is one or is refused in clear sentences."""
+
+import copy
+import random
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from copycost.build.toolchain import strategies
+from copycost.config.config import Config
+from copycost.config.extent import MOST_REPETITIONS
+from copycost.config.rules import Surroundings
+from copycost.config.sources import resolve
+from copycost.config.text import MAX_BYTES, parse_yaml, read_sections
+from copycost.errors import ConfigError
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "config.yaml").read_text(encoding="utf-8")
+TREE = yaml.safe_load(TEXT)
+AROUND = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)
+N_TEXTS, N_TREES = 250, 350
+
+ODD_TEXTS = (
+    " ", "7", "0.9", "true", "[hot]", "[1, 2]",
+    "\0", "\x07", "&a [*a]", "*a", "[" * 200, "{" * 40, "2024-13-45", "2024-01-02", "? [a]\n: 1",
+    "9" * 5000, "0x" + "f" * 5000, "1:" * 3000, ".nan", "-.inf", "1.0e+999", "!!binary x", "<<: 1",
+    "!!python/object:os.system x", "!!set {a}", "\t", "---\n", "'", '"\\ud800"', '"\\0"', "~",
+    "\ufeff", "&b [1, 2]", "!!int x", "!!float x", "|\n", "%YAML 3.0\n", "123: 1", "\u0665",
+    "- ", ": ", "#",
+)  # fmt: skip
+ODD_VALUES: tuple[object, ...] = (
+    None, True, -1, 0, 2.0, 1e400, float("nan"), 10**25, "", "a\0b", "\ud800", "hot",
+    "64KiB\n", "9" * 5000 + "KiB", "\u0665KiB", "two_copy_x" + "9" * 50, [], {}, [[1]], {1: 2},
+    [None], ["hot", "hot", 8192, 8192], list(range(1, 300)), ("a",), b"x", {"sender": None},
+    "x" * 100_000, "*a", "{a: [", "2024-13-45", "&a [*a]", "a\nb",
+)  # fmt: skip
+
+
+def checked(path: Path, said: Mapping[str, Any] | None = None) -> Config | str:
+    """Return the configuration, or what is said against it."""
+    try:
+        return resolve(read_sections(path), [path], said or {}, AROUND)
+    except ConfigError as error:
+        return str(error)
+
+
+def assert_clear(told: Config | str, about: object) -> None:
+    if isinstance(told, str):
+        assert told, about
+        for line in told.splitlines():
+            assert ": " in line or line.startswith("the configuration asks"), about
+            assert line.isprintable(), about
+            assert len(line) < 700, about
+
+
+def repeated(last: str, key: str) -> str:
+    """Return a list of nine times the one before."""
+    return f"{key}: &{key} [{', '.join([f'*{last}'] * 9)}]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: x\nb: 'a\0b'\n", "line 2: not YAML: a control character (U+0000); delete it"),
+        ("a: &a {b: *a}\n", "line 1: not YAML: *a contains itself; write out what is meant"),
+        (f"a: {'[' * 1000}{']' * 1000}\n", "not YAML: more than 20 levels; sections have 3 at mo"),
+        ("a: 2024-13-45\n", "line 1: not YAML: a value of the kind timestamp; put it into quotes"),
+        ("? [a]\n: 1\n", "line 1: not YAML: a key that is no name; keys are words such as msg_by"),
+        ("a:\n  1: 2\n", "line 2: not YAML: a key that is no name"),
+        (f"a: {'9' * 5000}\n", "line 1: not YAML: a number of 5000 characters; write a shorter"),
+        ("a: !!int x\n", "line 1: not YAML: x is no number; put it into quotes"),
+        (
+            "a: &a [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" + "".join(map(repeated, "abcde", "bcdef")),
+            "not YAML: more than 20000 values; shorten the lists",
+        ),
+        ("a: 1\n" * (10 << 20 >> 5), "too large, must be at most 256 KiB"),
+    ],
+)  # fmt: skip
+def test_what_no_configuration_needs_is_refused_in_a_sentence(
+    text: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        read_sections(path)
+
+
+def test_an_alias_may_repeat_a_list() -> None:
+    assert parse_yaml("a: &a [1, 2]\nb: *a\n", "c.yaml") == {"a": [1, 2], "b": [1, 2]}
+
+
+def test_a_folder_is_no_configuration(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_sections(tmp_path)
+
+
+def test_an_interval_needs_a_confidence(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(TEXT.replace("confidence: 0.95", "confidence: .nan"))
+    told = checked(path)
+    assert isinstance(told, str)
+    assert told.endswith("statistics.confidence: got nan, must be a number between 0.5 and 1")
+
+
+def test_a_grid_that_nobody_can_measure_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(TEXT)
+    told = checked(path, {"measure": {"repetitions": "10000"}})
+    assert told == (
+        "the configuration asks for 1170174 repetitions (streams 840000, udp 240048, "
+        "round_trips 90000, profile 6, cpu_budget 72, datagrams 48), must ask for at most "
+        f"{MOST_REPETITIONS}, so shorten the lists or measure in several runs"
+    )
+
+
+@pytest.mark.parametrize(
+    "value", ["&a [*a]", "2024-13-45", "9" * 5000, "{? [a] : 1}", "{1: 2}", "[" * 500, "a\0b"]
+)
+def test_the_command_line_is_refused_in_a_sentence(value: str) -> None:
+    for said in ({"measure": value}, {"measure": {"duration_s": value}}, {value: {"a": 1}}):
+        told = checked(ROOT / "config.yaml", said)
+        assert isinstance(told, str)
+        assert told.startswith("--config: ")
+        assert_clear(told, said)
+
+
+def mutated_text(rng: random.Random) -> str:
+    """Return the text with odd pieces put in, lines lost, doubled or indented, values exchanged."""
+    lines = [
+        line for line in TEXT.splitlines() if line.strip() and not line.lstrip().startswith("#")
+    ]
+
+    def put_in(at: int) -> None:
+        column = rng.randrange(len(lines[at]) + 1)
+        lines[at] = lines[at][:column] + rng.choice(ODD_TEXTS) + lines[at][column:]
+
+    def exchange_value(at: int) -> None:
+        lines[at] = f"{lines[at].split(':')[0]}: {rng.choice(ODD_TEXTS)}"
+
+    changes: tuple[Callable[[int], object], ...] = (
+        put_in,
+        exchange_value,
+        exchange_value,
+        lambda at: lines.pop(at),
+        lambda at: lines.insert(at, lines[at]),
+        lambda at: lines.__setitem__(at, f" {lines[at]}"),
+        lambda at: lines.__setitem__(at, lines[at][: rng.randrange(len(lines[at]))]),
+    )
+    for _ in range(rng.randint(1, 3)):
+        rng.choice(changes)(rng.randrange(len(lines)))
+    return "\n".join(lines) + "\n"
+
+
+def test_a_damaged_text_is_a_configuration_or_a_sentence(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    path = tmp_path / "c.yaml"
+    accepted = 0
+    for _ in range(N_TEXTS):
+        text = mutated_text(rng)
+        path.write_text(text, encoding="utf-8")
+        told = checked(path)
+        assert_clear(told, text)
+        accepted += isinstance(told, Config)
+    assert 0 < accepted < N_TEXTS / 2
+
+
+def test_a_damaged_tree_is_a_configuration_or_a_sentence() -> None:
+    rng = random.Random(2)
+    accepted = 0
+    for _ in range(N_TREES):
+        tree = copy.deepcopy(TREE)
+        section = rng.choice(list(tree))
+        key = rng.choice(list(tree[section]))
+        value = rng.choice(ODD_VALUES)
+        match rng.randrange(4):
+            case 0:
+                tree[section] = value
+            case 1:
+                tree[section][str(value)] = value
+            case 2 if isinstance(tree[section][key], list):
+                tree[section][key].append(value)
+            case _:
+                tree[section][key] = value
+        try:
+            told: Config | str = resolve(tree, [ROOT / "config.yaml"], {}, AROUND)
+        except ConfigError as error:
+            told = str(error)
+        assert_clear(told, (section, key, value))
+        accepted += isinstance(told, Config)
+    assert 0 < accepted < N_TREES / 2
+
+
+def test_the_largest_text_is_far_larger_than_ours() -> None:
+    assert len(TEXT.encode()) * 10 < MAX_BYTES

@@ -1,0 +1,71 @@
+"""Reading the Snakefile, which every job that runs elsewhere does too, changes nothing."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from workflow.support import Checkout, new_checkout
+
+from copycost.hosts.facts.identity import host_identity
+
+# How Snakemake starts a job in a process of its own, be it here or on another machine (9.27).
+JOB = ["--force", "--no-hooks", "--nolock", "--ignore-incomplete", "--cores", "1"]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    """A checkout with results of another host, and with those of a study that is not enabled."""
+    checkout = new_checkout(tmp_path / "checkout")
+    host = checkout.path / "results" / "host.json"
+    host.parent.mkdir()
+    host.write_text(json.dumps({"identity": host_identity() | {"kernel_release": "5.10-test"}}))
+    facts = checkout.path / "results" / "datagrams" / "facts.json"
+    facts.parent.mkdir()
+    facts.write_text("{}")
+    return checkout
+
+
+def files(checkout: Checkout) -> dict[str, tuple[int, str]]:
+    """Return time and digest of every file, but for those of Snakemake and Python themselves."""
+    own = (".snakemake", "__pycache__")
+    return {
+        str(path.relative_to(checkout.path)): (
+            path.stat().st_mtime_ns,
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+        )
+        for path in checkout.path.rglob("*")
+        if path.is_file() and not any(part in own for part in path.parts)
+    }
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["-n"], ["--list"], ["--summary"], ["-n", "datagrams", "report"], ["--rulegraph"]],
+    ids=" ".join,
+)
+def test_looking_changes_no_file(checkout: Checkout, words: list[str]) -> None:
+    before = files(checkout)
+    checkout.snakemake(*words)
+    assert files(checkout) == before
+
+
+def test_a_job_s_own_command_line_changes_what_it_makes_and_no_more(checkout: Checkout) -> None:
+    before = files(checkout)
+    job = ["--target-jobs", "save_config:", "--mode", "subprocess", *JOB]
+    done = checkout.snakemake(*job)
+    after = files(checkout)
+    assert after.items() >= before.items()
+    assert after.keys() - before.keys() == {"results/config.yaml", "results/logs/save_config.log"}
+    assert "this is not the host" not in done.stderr
+
+
+def test_another_host_is_said_in_a_dry_run(checkout: Checkout) -> None:
+    said = checkout.dry().stderr
+    assert "copycost: this is not the host of the earlier results (kernel_release was 5.10" in said
+
+
+def test_a_study_that_was_measured_is_no_chapter_until_it_is_enabled(checkout: Checkout) -> None:
+    assert "draw_datagrams" not in checkout.planned("report")
+    assert "draw_datagrams" in checkout.planned("datagrams")
+    assert "draw_datagrams" in checkout.planned("report", "--config", "datagrams={enabled: true}")

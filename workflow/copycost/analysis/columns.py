@@ -1,0 +1,101 @@
+"""The columns of the tables that are derived from the table of cells."""
+
+from copycost.analysis.conditions import CELL
+from copycost.analysis.metrics import COMPARED, COMPARED_SENDER_ONLY, SUMMARISED
+from copycost.analysis.quality_table import DISTURBANCES, GATES
+from copycost.records.column import Column, Definition, fact
+from copycost.records.columns import CELLS
+from copycost.stats.ratios import Direction
+
+_BY_NAME = {column.name: column for column in CELLS.columns}
+# the columns of CELL, as in the table of cells
+_CELL = tuple(_BY_NAME[name] for name in CELL)
+_IN_COMPARISON = (
+    "study", "condition", "testbed", "working_set", "receiver", "msg_bytes", "n_threads",
+    "implementation",
+)  # fmt: skip
+
+
+_SUMMARY = "Median and interval"
+SUMMARY = Definition(
+    "table of medians",
+    (
+        *_CELL,
+        Column("metric", "str", "", "Column of the table of cells that is summarised", _SUMMARY,
+               nullable=False, always=True, allowed=SUMMARISED),
+        fact("n", "int64", "count", "Repetitions with a value", _SUMMARY),
+        fact("n_failed", "int64", "count", "Repetitions that failed", _SUMMARY),
+        fact("n_skipped", "int64", "count", "Repetitions that were skipped", _SUMMARY),
+        Column("median", "float64", "of the metric", "Median of the repetitions; none where n is 0",
+               _SUMMARY),
+        Column("low", "float64", "of the metric",
+               "Lower end of the median's interval; none where n is below 2", _SUMMARY),
+        Column("high", "float64", "of the metric", "Upper end of the same", _SUMMARY),
+        Column("confidence", "float64", "1", "Confidence of the interval", _SUMMARY,
+               nullable=False, highest=1),
+    ),
+    key=(*CELL, "metric"),
+    sorted_by=tuple(CELL),
+)  # fmt: skip
+
+_COMPARISON = "Comparison"
+VERDICTS = (
+    "faster", "slower", "cheaper", "dearer", "more", "fewer", Direction.NO_DIFFERENCE.value,
+    Direction.OBSERVED_ONCE.value, Direction.NOT_MEASURED.value,
+)  # fmt: skip
+RATIOS = Definition(
+    "table of comparisons",
+    (
+        *(_BY_NAME[name] for name in _IN_COMPARISON),
+        fact("baseline", "str", "", "Implementation that it is compared with", _COMPARISON),
+        Column("metric", "str", "", "Column of the table of cells that is compared", _COMPARISON,
+               nullable=False, always=True,
+               allowed=tuple(dict.fromkeys((*COMPARED, *COMPARED_SENDER_ONLY)))),
+        fact("n_pairs", "int64", "count", "Rounds in which both have a value", _COMPARISON),
+        Column("ratio", "float64", "1",
+               "Geometric mean, over the rounds, of implementation / baseline", _COMPARISON),
+        Column("low", "float64", "1", "Lower end of its interval; none where n_pairs is below 2",
+               _COMPARISON),
+        Column("high", "float64", "1", "Upper end of the same", _COMPARISON),
+        Column("p_value", "float64", "1", "Of the test that the ratio is 1", _COMPARISON,
+               highest=1),
+        Column("p_holm", "float64", "1",
+               "The same, corrected (Holm) for all sizes and thread counts of the same condition, "
+               "pair and metric", _COMPARISON, highest=1),
+        Column("verdict", "str", "", "Of this row alone, without that correction", _COMPARISON,
+               nullable=False, always=True, allowed=VERDICTS),
+    ),
+    key=("condition", "implementation", "baseline", "metric", "msg_bytes", "n_threads"),
+)  # fmt: skip
+
+_QUALITY = "How clean the measurements were"
+QUALITY = Definition(
+    "table of quality",
+    (
+        *_CELL,
+        fact("n", "int64", "count", "Measured repetitions", _QUALITY),
+        Column("spread", "float64", "1", "Relative standard deviation of the throughput", _QUALITY),
+        Column("halves", "float64", "1",
+               "Difference of the window's halves, as a share of their mean; median of the rounds",
+               _QUALITY),
+        Column("drift", "float64", "1",
+               "Change of the throughput from the first round to the last, along a fitted line",
+               _QUALITY),
+        Column("retransmits_per_gigabyte", "float64", "1/GB", "Segments sent again", _QUALITY),
+        Column("min_running_percent", "float64", "%",
+               "Part of the window in which the least counted event was counted", _QUALITY,
+               highest=100),
+        *(
+            fact(f"n_{code}", "int64", "count",
+                 f"Repetitions with the warning {code}", _QUALITY)
+            for code in DISTURBANCES
+        ),
+        Column("disturbed_reps", "str", "", "Numbers of these repetitions, joined by ;", _QUALITY),
+        *(
+            fact(f"flag_{gate.id}", "bool", "",
+                 f"Whether {gate.column} is {gate.breaks} {gate.threshold:g}", _QUALITY)
+            for gate in GATES
+        ),
+    ),
+    key=tuple(CELL),
+)  # fmt: skip

@@ -1,0 +1,168 @@
+"""Everything that an audit finds, as plain data: `audit.json`, of which the templates speak."""
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from copycost.analysis.json_values import Facts, plain
+from copycost.audit.claims.verdicts import JudgedClaim, Verdict
+from copycost.audit.dataset import CELL, KEYS, Dataset
+from copycost.audit.dataset_analysis import unused_totals
+from copycost.audit.mapping import Meaning
+from copycost.audit.message import Message
+from copycost.audit.plausibility import Finding
+from copycost.audit.quantities import DURATION, base_of, words_of
+from copycost.audit.wording import scope, subject
+
+SCHEMA_VERSION = 2
+
+_LABELS = (*KEYS, DURATION)
+
+_SHOWN = 6
+"""Cells of a finding, and lines of evidence of a claim, that the report shows."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A dataset with what was found.
+
+    Attributes
+    ----------
+    dataset
+        What was read.
+    findings
+        What speaks against its numbers.
+    judged
+        The claims with their verdicts.
+    command
+        The arguments of the command that makes the audit again.
+    """
+
+    dataset: Dataset
+    findings: Sequence[Finding]
+    judged: Sequence[JudgedClaim]
+    command: Sequence[str]
+
+
+def audit_facts(audit: Audit) -> Facts:
+    """Return the audit for `audit.json` and the templates.
+
+    Keys
+    ----
+    file, digest, command, source
+        What was read, and how to read it again.
+    n_rows, n_cells, n_datasets, repetitions, implementations
+        How much it holds.
+    columns, notes
+        What the columns were taken for, and what had to be decided.
+    findings, claims
+        What speaks against the numbers, and the verdicts on the claims. What they say is a code,
+        which is the name of a macro in ``report/_macros/audit_*.j2``, with the numbers for it.
+    verdicts
+        How many claims have which verdict.
+    """
+    dataset = audit.dataset
+    table = dataset.table
+    facts: Facts = plain(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "file": dataset.path.name,
+            "digest": dataset.digest,
+            "command": shlex.join(audit.command),
+            "source": dict(dataset.mapping.source),
+            "n_rows": len(table),
+            "n_cells": len(table.drop_duplicates(list(CELL))),
+            "n_datasets": len(dataset.datasets),
+            "repetitions": int(table["rep"].max()),
+            "implementations": sorted(set(table["implementation"])),
+            "columns": _columns(dataset),
+            "notes": [_message(note) for note in _notes(dataset)],
+            "findings": [_finding(finding, len(dataset.datasets)) for finding in audit.findings],
+            "claims": [_judged(judged) for judged in audit.judged],
+            "verdicts": _verdicts(audit.judged),
+        }
+    )
+    return facts
+
+
+def _notes(dataset: Dataset) -> list[Message]:
+    unused = unused_totals(dataset)
+    return [*dataset.notes, *([Message("totals_unused", {"quantities": unused})] if unused else [])]
+
+
+def _verdicts(judged: Sequence[JudgedClaim]) -> dict[str, int]:
+    counts = Counter(claim.verdict for claim in judged)
+    return {verdict.value: counts[verdict] for verdict in Verdict if counts[verdict]}
+
+
+def _message(message: Message | Finding) -> Facts:
+    if isinstance(message, Finding):
+        return _finding(message, 1)
+    return {"code": message.code, "numbers": dict(message.numbers)}
+
+
+def _columns(dataset: Dataset) -> list[Facts]:
+    return [
+        {
+            "column": meaning.column,
+            "meaning": "left out" if meaning.quantity is None else words_of(meaning.quantity),
+            "unit": "" if meaning.quantity is None else _unit(meaning),
+            "filled": "" if meaning.quantity is None else _filled(dataset, meaning.quantity),
+        }
+        for meaning in dataset.meanings
+    ]
+
+
+def _unit(meaning: Meaning) -> str:
+    return meaning.unit or base_of(str(meaning.quantity)).unit
+
+
+def _filled(dataset: Dataset, name: str) -> str:
+    """Return how many rows have a value of a quantity."""
+    if name not in _LABELS and dataset.has(name) and not dataset.is_counted(name):
+        return "0 throughout, not counted"
+    table = dataset.table
+    known = int(table[name].notna().sum()) if name in table else 0
+    return "all" if known == len(table) else f"{known} of {len(table)}"
+
+
+def _finding(finding: Finding, n_datasets: int) -> Facts:
+    return {
+        "check": finding.check,
+        "code": finding.code,
+        "subject": subject(finding.quantities, finding.dataset if n_datasets > 1 else None),
+        "kind": finding.kind.value,
+        "sureness": finding.sureness.value,
+        "refutes": finding.refutes,
+        "dataset": finding.dataset,
+        "quantities": list(finding.quantities),
+        "numbers": dict(finding.numbers),
+        "cells": list(finding.cells),
+        "n_more_cells": max(len(finding.cells) - _SHOWN, 0),
+    }
+
+
+def _judged(judged: JudgedClaim) -> Facts:
+    claim = judged.claim
+    where = scope(claim.sizes, claim.threads)
+    return {
+        "text": claim.text,
+        "question": claim.question,
+        "scope": where,
+        "title": f"{claim.text} ({where})" if where else claim.text,
+        "verdict": judged.verdict.value,
+        "because": _message(judged.because),
+        "evidence": [_message(evidence) for evidence in judged.evidence],
+        "n_more_evidence": max(len(judged.evidence) - _SHOWN, 0),
+        "observed_once": judged.observed_once,
+        "label": _label(judged),
+        "caution": None if judged.caution is None else _message(judged.caution),
+    }
+
+
+def _label(judged: JudgedClaim) -> str:
+    """Return the verdict, and whether it rests on single repetitions."""
+    decided = judged.verdict in (Verdict.SUPPORTED, Verdict.CONTRADICTED)
+    once = decided and judged.observed_once
+    return f"{judged.verdict.value}, observed once" if once else judged.verdict.value

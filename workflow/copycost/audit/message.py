@@ -1,0 +1,20 @@
+"""What an audit has to say, before it is in words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something to say.
+
+    Attributes
+    ----------
+    code
+        The macro that has the words, in a file ``report/_macros/audit_*.j2``.
+    numbers
+        The numbers and names that the words need.
+    """
+
+    code: str
+    numbers: Mapping[str, object] = field(default_factory=dict)

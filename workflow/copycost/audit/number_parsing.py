@@ -1,0 +1,171 @@
+"""From texts to numbers: units behind them, decimal commas, thousands, words for a gap."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from reprlib import repr as shown
+from typing import Literal
+
+import numpy as np
+
+from copycost.audit.quantities import Quantity, unit_factor
+from copycost.errors import DataError
+from copycost.stats.settings import FloatArray
+
+_GAPS = frozenset({
+    "", "-", "--", "---", "n/a", "na", "nan", "none", "null", "?", "x", ".", "\N{EN DASH}",
+    "\N{EM DASH}", "not supported", "<not supported>", "not counted", "<not counted>",
+    "not measured", "missing", "n.a.", "unknown", "skipped", "failed",
+})  # fmt: skip
+_NUMBER = re.compile(
+    r"(?P<sign>[-+]?)(?P<digits>\d[\d.,'_\s\u00a0\u202f]*|[.,]\d+)(?P<exponent>e[-+]?\d{1,9})?"
+    r"\s*(?P<unit>[A-Za-zµμ%][A-Za-zµμ%/]*)?",
+    re.IGNORECASE,
+)
+SMALLEST, LARGEST = 1e-30, 1e30
+"""In SI units, beyond what anybody measures, and far from where floats overflow."""
+
+_MOST_DIGITS = 17
+"""What a float can tell."""
+
+_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
+_DOTTED = re.compile(r"\d{1,3}(\.\d{3})+")
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """A column of numbers.
+
+    Attributes
+    ----------
+    values
+        In SI units, NaN where the file has none.
+    steps
+        The smallest step that the digits of each value can tell, in the same unit.
+    """
+
+    values: FloatArray
+    steps: FloatArray
+
+
+def is_gap(text: str) -> bool:
+    """Tell whether a cell says that there is no value."""
+    return text.strip().lower() in _GAPS
+
+
+def decimal_commas(columns: Mapping[str, Sequence[str]], delimiter: str) -> frozenset[str]:
+    """Return the columns in whose numbers commas are decimal ones, rather than between thousands.
+
+    A comma that no three digits follow is decimal; two commas, or a comma before a point, part
+    thousands. A column where every comma could be either follows the surer ones; without any,
+    commas are decimal where semicolons or tabs part the columns, as spreadsheets of countries
+    with decimal commas write.
+    """
+    signs = {name: _comma_sign(texts) for name, texts in columns.items()}
+    if "decimal" in signs.values():
+        otherwise = True
+    else:
+        otherwise = delimiter in (";", "\t") and "point" not in signs.values()
+    return frozenset(
+        name
+        for name, sign in signs.items()
+        if sign == "decimal" or (sign == "either" and otherwise)
+    )
+
+
+def _comma_sign(texts: Sequence[str]) -> Literal["decimal", "point", "either", "none"]:
+    """Return what a column's numbers tell: decimal commas, decimal points, or neither for sure."""
+    sign: Literal["either", "none"] = "none"
+    for text in texts:
+        match = _NUMBER.fullmatch(text.strip())
+        if match is None:
+            continue
+        digits = match["digits"]
+        comma, point = digits.rfind(","), digits.rfind(".")
+        if comma >= 0 and (comma > point >= 0 or not _THOUSANDS.fullmatch(digits)):
+            return "decimal" if comma > point else "point"
+        if point >= 0 and (comma >= 0 or not _DOTTED.fullmatch(digits)):
+            return "point"
+        if digits.count(",") > 1:
+            return "point"
+        if comma >= 0:
+            sign = "either"
+    return sign
+
+
+def parse_column(
+    texts: Sequence[str],
+    quantity: Quantity,
+    unit: str | None,
+    *,
+    commas: bool,
+    where: str,
+    lines: Sequence[int],
+) -> Numbers:
+    """Return a column's numbers in SI units.
+
+    Parameters
+    ----------
+    texts
+        The cells.
+    quantity
+        What the column means.
+    unit
+        The column's unit; a unit behind a value counts more. None takes the quantity's own.
+    commas
+        Whether 12,5 is twelve and a half.
+    where, lines
+        Name of file and column, and line of each cell, for messages.
+
+    Raises
+    ------
+    DataError
+        If a cell is neither a number nor a word for a gap, or its unit is not one of the quantity.
+    """
+    factor = unit_factor(quantity.kind, quantity.unit if unit is None else unit)
+    if factor is None:
+        raise DataError(f"{where}: unit {unit!r} is not one of {quantity.words}; name it in a "
+                        "mapping")  # fmt: skip
+    values = np.full(len(texts), math.nan)
+    steps = np.full(len(texts), math.nan)
+    for index, text in enumerate(texts):
+        if is_gap(text):
+            continue
+        match = _NUMBER.fullmatch(text.strip())
+        own = None
+        if match is not None:
+            own = factor if match["unit"] is None else unit_factor(quantity.kind, match["unit"])
+        if match is None or own is None:
+            raise DataError(
+                f"{where}, line {lines[index]}: {shown(text)} is no {quantity.words}; expected a "
+                "number, or an empty cell where there is no value"
+            )
+        value, decimals = _value(match, commas)
+        value *= own
+        is_zero = not re.search("[1-9]", match["digits"])
+        if not is_zero and not SMALLEST <= abs(value) <= LARGEST:
+            raise DataError(
+                f"{where}, line {lines[index]}: {shown(text)} is no {quantity.words} that anybody "
+                f"measures; expected 0, or from {SMALLEST:g} to {LARGEST:g} in SI units: correct "
+                "it, or leave the cell empty"
+            )
+        values[index], steps[index] = value, _step(value, decimals, own)
+    return Numbers(values, steps)
+
+
+def _value(match: re.Match[str], commas: bool) -> tuple[float, int]:
+    """Return the value of a number, infinite beyond floats, and the power of its last digit."""
+    digits = re.sub(r"['_\s\u00a0\u202f]", "", match["digits"])
+    digits = digits.replace(".", "").replace(",", ".") if commas else digits.replace(",", "")
+    if digits.count(".") > 1:  # 1.234.567
+        digits = digits.replace(".", "")
+    exponent = int(match["exponent"][1:]) if match["exponent"] else 0
+    decimals = len(digits.partition(".")[2])
+    return float(f"{match['sign']}{digits}e{exponent}"), exponent - decimals
+
+
+def _step(value: float, power: int, factor: float) -> float:
+    """Return the weight of the last digit that is written and that a float can tell."""
+    largest = math.floor(math.log10(abs(value))) if value else 0
+    return max(10.0 ** min(power, 30) * factor, 10.0 ** (largest + 1 - _MOST_DIGITS))

@@ -1,0 +1,103 @@
+"""What a plausibility check looks at: one dataset of a file, and how precise its digits are."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from copycost.audit.dataset import CELL, Dataset
+from copycost.audit.quantities import DATASET
+from copycost.stats.settings import FloatArray
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One dataset of a file.
+
+    Attributes
+    ----------
+    name
+        The dataset's name.
+    table, steps
+        Its rows of the file's tables, see `Dataset`.
+    n_cpus
+        CPUs of the host, None where not told.
+    """
+
+    name: str
+    table: pd.DataFrame
+    steps: pd.DataFrame
+    n_cpus: int | None
+
+    @property
+    def quantities(self) -> list[str]:
+        """Return the quantities with a value other than 0."""
+        return [
+            str(name) for name in self.steps.columns if (self.table[name].fillna(0.0) != 0.0).any()
+        ]
+
+    def known(self, *names: str) -> pd.DataFrame:
+        """Return the rows that have a value of every one of the quantities."""
+        if any(name not in self.table for name in names):
+            return self.table.iloc[:0].reindex(
+                columns=list(dict.fromkeys([*self.table.columns, *names]))
+            )
+        return self.table.dropna(subset=list(names))
+
+    def resolution(self, name: str) -> FloatArray:
+        """Return the step that each value of a quantity was rounded to, NaN where there is none.
+
+        That is its last digit as written, unless all values end in zeros, or none has more than so
+        many digits that are not 0: 880000000 beside 1780000000 has three digits, not nine.
+        """
+        values = np.abs(self.table[name].to_numpy(dtype=np.float64))
+        steps = self.steps[name].to_numpy(dtype=np.float64)
+        common = common_step(values, steps)
+        known = (values > 0.0) & (steps > 0.0)
+        if not known.any():
+            return np.where(np.isnan(values), np.nan, np.maximum(steps, common))
+        digits = max(map(_n_digits, np.round(values[known] / steps[known])))
+        exponents = np.floor(np.log10(np.where(known, values, 1.0)))
+        by_digits = np.where(known, 10.0 ** (exponents - digits + 1), 0.0)
+        rounded = np.maximum(np.maximum(steps, common), by_digits)
+        return np.where(np.isnan(values), np.nan, rounded)
+
+
+def _n_digits(units: float) -> int:
+    """Return how many digits of a whole number there are before its last zeros."""
+    return len(str(int(units)).rstrip("0"))
+
+
+def samples_of(dataset: Dataset) -> Iterator[Sample]:
+    """Yield the datasets of a file."""
+    n_cpus = dataset.mapping.host.get("cpus")
+    for name in dataset.datasets:
+        mine = dataset.table[DATASET] == name
+        yield Sample(
+            name,
+            dataset.table[mine].reset_index(drop=True),
+            dataset.steps[mine].reset_index(drop=True),
+            int(n_cpus) if n_cpus else None,
+        )
+
+
+def common_step(values: FloatArray, steps: FloatArray) -> float:
+    """Return the largest power of ten times the finest step that divides every value."""
+    known = (values != 0.0) & ~np.isnan(values)
+    finest = steps[known].min(initial=math.inf)
+    if not math.isfinite(finest) or finest <= 0.0:
+        return 0.0
+    units = np.round(np.abs(values[known]) / finest)
+    factor = 1.0
+    while factor < 1e12 and np.all(units % (factor * 10.0) == 0.0):
+        factor *= 10.0
+    return float(finest * factor)
+
+
+def cell_means(sample: Sample, name: str) -> pd.DataFrame:
+    """Return the mean of a quantity per cell; `step` is its resolution, `finest` its last digit."""
+    known = sample.table.assign(step=sample.resolution(name), finest=sample.steps[name])
+    known = known.dropna(subset=[name])
+    return known.groupby(list(CELL), as_index=False, sort=True)[[name, "step", "finest"]].mean()

@@ -1,0 +1,29 @@
+"""Which testbeds and receivers the configuration may name, from what is known of them."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from copycost.grid.capabilities import RECEIVERS
+from copycost.grid.testbeds import TESTBEDS, names_over
+
+
+def testbeds_for(section: str) -> tuple[str, ...]:
+    """Return the testbeds that a section may name, in the order of their table."""
+    if section == "profile":
+        return tuple(TESTBEDS)
+    if section == "udp":
+        # our receiver needs an address of its own
+        return tuple(name for name in names_over("datagram") if TESTBEDS[name].own_addresses)
+    return names_over("datagram" if section == "datagrams" else "stream", receiving=True)
+
+
+def with_names(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of the configuration with the names of testbeds and receivers filled in."""
+    filled = deepcopy(dict(schema))
+    for section, node in filled["properties"].items():
+        testbeds = node.get("properties", {}).get("testbeds")
+        if testbeds is not None:
+            testbeds["items"]["enum"] = list(testbeds_for(section))
+    filled["$defs"]["receivers"]["items"]["enum"] = list(RECEIVERS)
+    return filled

@@ -1,0 +1,52 @@
+"""Sections of the configuration from plain values, as YAML and Snakemake have them, and back.
+
+Apart from the sections themselves, since the measuring process imports `Settings` and its start-up
+time, which cattrs would double, is paid at every repetition.
+"""
+
+from typing import Any, TypeVar, cast
+
+from cattrs import Converter
+from cattrs.errors import CattrsError
+
+from copycost.config.config import AUTO, KERNEL
+
+_Section = TypeVar("_Section")
+_Cpus = tuple[int, ...] | None
+_Buffer = int | None
+
+
+def _converter() -> Converter:
+    # A missing key is then a KeyError, as from a mapping, and no group of exceptions.
+    converter = Converter(detailed_validation=False, unstruct_collection_overrides={tuple: list})
+    converter.register_structure_hook(
+        _Buffer, lambda size, _: None if size == KERNEL else int(size)
+    )
+    converter.register_unstructure_hook(_Buffer, lambda size: KERNEL if size is None else size)
+    converter.register_structure_hook(
+        _Cpus, lambda cpus, _: None if cpus == AUTO else tuple(int(cpu) for cpu in cpus)
+    )
+    converter.register_unstructure_hook(_Cpus, lambda cpus: AUTO if cpus is None else list(cpus))
+    return converter
+
+
+_CONVERTER = _converter()
+
+
+def from_plain(tree: object, kind: type[_Section]) -> _Section:
+    """Return the configuration, or a section of it, that checked plain values state.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If they were not checked, and a value is missing or of another kind.
+    """
+    try:
+        return _CONVERTER.structure(tree, kind)
+    except CattrsError as error:
+        raise ValueError(str(error)) from error
+
+
+def to_plain(section: object) -> dict[str, Any]:
+    """Return a section in the words of config.yaml, sizes in bytes, lists as lists."""
+    return cast("dict[str, Any]", _CONVERTER.unstructure(section))

@@ -1,0 +1,156 @@
+"""The text of a configuration to plain values: YAML, of which only what a configuration needs.
+
+What YAML allows beyond that is refused in a sentence, before anything else reads the text: most of
+it ends other readers, Snakemake's among them, in a traceback, or keeps them busy for minutes.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from copycost.errors import ConfigError
+
+# Far more than anybody writes: config.yaml with all its comments has 14 KB, 200 values, 3 levels.
+MAX_BYTES = 256 << 10
+_MAX_NODES = 20_000
+_MAX_DEPTH = 20
+_MAX_DIGITS = 30
+_MAX_KEY = 60
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads YAML as the class it is derived from, and refuses what no configuration needs."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._open: list[str | None] = []  # anchors of the nodes that are being read
+        self._n_nodes = 0
+        self._n_below: dict[str, int] = {}  # by anchor: nodes that an alias of it repeats
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Return the next node, as the class that this is derived from does.
+
+        Raises
+        ------
+        ComposerError
+            If it contains itself, or if nodes are too many or too deep.
+        """
+        event: yaml.NodeEvent = self.peek_event()  # type: ignore[no-untyped-call]
+        anchor: str | None = event.anchor
+        before = self._n_nodes
+        if isinstance(event, yaml.AliasEvent):
+            if anchor in self._open:
+                raise _error(event, f"*{anchor} contains itself; write out what is meant")
+            self._n_nodes += self._n_below.get(anchor or "", 0)
+        if len(self._open) >= _MAX_DEPTH:
+            raise _error(event, f"more than {_MAX_DEPTH} levels; sections have 3 at most")
+        self._open.append(anchor)
+        node = super().compose_node(parent, index)
+        self._open.pop()
+        self._n_nodes += 1
+        if self._n_nodes > _MAX_NODES:
+            raise _error(event, f"more than {_MAX_NODES} values; shorten the lists")
+        if anchor is not None:
+            self._n_below.setdefault(anchor, self._n_nodes - before)
+        return node
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return a section, as the class that this is derived from does.
+
+        Raises
+        ------
+        ConstructorError
+            If one of its keys stands twice (the first would silently be lost), or is no name.
+        """
+        seen = set()
+        for key, _ in node.value:
+            named = isinstance(key, yaml.ScalarNode) and key.tag.endswith((":str", ":merge"))
+            if not named or len(key.value) > _MAX_KEY or not key.value.isprintable():
+                raise _error(key, "a key that is no name; keys are words such as msg_bytes")
+            if key.value in seen:
+                raise _error(key, f"{key.value} stands there twice; join the two")
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+    def construct_number(self, node: yaml.ScalarNode) -> int | float:
+        """Return a number, unless it has so many digits that Python refuses to read it."""
+        if len(node.value) > _MAX_DIGITS:
+            raise _error(node, f"a number of {len(node.value)} characters; write a shorter one")
+        try:
+            whole = node.tag.endswith(":int")
+            return self.construct_yaml_int(node) if whole else self.construct_yaml_float(node)
+        except (ValueError, OverflowError) as error:
+            raise _error(node, f"{node.value} is no number; put it into quotes") from error
+
+    def refuse(self, node: yaml.Node) -> None:
+        """Refuse a value of a kind that no key takes."""
+        kind = node.tag.rsplit(":", 1)[-1]
+        raise _error(node, f"a value of the kind {kind}; put it into quotes if it is a text")
+
+
+for _kind in ("timestamp", "binary", "set", "omap", "pairs"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.refuse)
+for _kind in ("int", "float"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.construct_number)
+
+
+def _error(where: Any, problem: str) -> yaml.MarkedYAMLError:  # noqa: ANN401 - event or node
+    return yaml.constructor.ConstructorError(None, None, problem, where.start_mark)
+
+
+def parse_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any node of a YAML file
+    """Return the values in a text.
+
+    Parameters
+    ----------
+    where
+        What a message begins with, such as the file's name.
+
+    Raises
+    ------
+    ConfigError
+        If it is no YAML, or has what no configuration needs; the message names the line.
+    """
+    if len(text) > MAX_BYTES:
+        raise ConfigError(f"{where}: too large, must be at most {MAX_BYTES >> 10} KiB of text")
+    try:
+        return yaml.load(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else "?"
+        raise ConfigError(f"{where}: line {line}: not YAML: {error.problem}") from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ConfigError(
+            f"{where}: line {line}: not YAML: a control character (U+{error.character:04X}); "
+            "delete it"
+        ) from error
+
+
+def read_sections(path: str | Path) -> dict[str, Any]:
+    """Return the sections that a file holds.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be read, or holds something else.
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise ConfigError(f"{path}: too large, must be at most {MAX_BYTES >> 10} KiB")
+        content = parse_yaml(file.read_text(encoding="utf-8"), str(path))
+    except FileNotFoundError as error:
+        raise ConfigError(
+            f"{path}: not found in {Path.cwd()}; run in the folder that holds it"
+        ) from error
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror}); name a text file") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 text; write it anew with a text editor") from error
+    if not isinstance(content, dict):
+        found = {type(None): "nothing", list: "a list"}.get(type(content), "a single value")
+        raise ConfigError(
+            f"{path}: got {found}, must consist of sections such as streams and measure"
+        )
+    return content

@@ -1,0 +1,66 @@
+"""Many records are read at once, and what is wrong with any is told for all."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from copycost.errors import CopycostError, DataError
+from copycost.records.consistency import require_place
+from copycost.records.derive import derive_row
+from copycost.records.record import Record, read_record
+
+_N_SHOWN = 5
+_T = TypeVar("_T")
+
+
+def read_all(paths: Iterable[Path], make: Callable[[Record], _T]) -> list[_T]:
+    """Return what `make` makes of each record; what is wrong with any is told for all at once.
+
+    Raises
+    ------
+    DataError
+        If a record cannot be read, is of another cell than its path says, or `make` refuses it.
+    """
+    made = []
+    problems = []
+    for path in paths:
+        try:
+            made.append(_read_one(path, make))
+        except CopycostError as error:
+            problems.append(str(error))
+    if problems:
+        more = len(problems) - _N_SHOWN
+        raise DataError(
+            "\n".join(
+                [
+                    *problems[:_N_SHOWN],
+                    *([f"and {more} more records like these"] if more > 0 else []),
+                    "./run retry-failed measures just these again",
+                ]
+            )
+        )
+    return made
+
+
+def problem_of(path: Path) -> str | None:
+    """Return what is wrong with a record, None where a row can be made of it."""
+    try:
+        _read_one(path, derive_row)
+    except CopycostError as error:
+        return str(error)
+    return None
+
+
+def _read_one(path: Path, make: Callable[[Record], _T]) -> _T:
+    try:
+        record = read_record(path)
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be read ({error.strerror}); expected a record, so run again to "
+            "measure that repetition"
+        ) from error
+    require_place(path, record)
+    try:
+        return make(record)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error

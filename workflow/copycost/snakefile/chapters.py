@@ -1,0 +1,71 @@
+"""The studies that have a chapter of the report to themselves, as values made of the configuration.
+
+The report has the chapter of a study where the configuration enables it, and nowhere else: what
+was asked for beside the report, or measured once, cannot be seen by a job that runs elsewhere.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from copycost.config import cpu_budget, datagrams
+from copycost.config.config import Config
+from copycost.studies.profile.grid import cell_keys
+from copycost.studies.profile.names import figure_names
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """What a study gives to the report.
+
+    Attributes
+    ----------
+    name
+        Of the study, its section of the configuration and its template.
+    facts
+        Path of the file with its numbers and verdicts.
+    figures
+        Paths of its figures, without suffix.
+    """
+
+    name: str
+    facts: str
+    figures: tuple[str, ...]
+
+
+def profile_chapter(config: Config) -> Chapter:
+    """Return the chapter on the functions that the CPU time goes to."""
+    keys = cell_keys(config, explained_studies(config))
+    return _chapter("profile", figure_names(keys, config.profile.differences))
+
+
+def cpu_budget_chapter(_config: Config) -> Chapter:
+    """Return the chapter on the bitrate that a CPU budget buys."""
+    return _chapter("cpu_budget", cpu_budget.FIGURES)
+
+
+def datagrams_chapter(_config: Config) -> Chapter:
+    """Return the chapter on UDP datagrams."""
+    return _chapter("datagrams", datagrams.FIGURES)
+
+
+CHAPTERS: dict[str, Callable[[Config], Chapter]] = {
+    "profile": profile_chapter,
+    "cpu_budget": cpu_budget_chapter,
+    "datagrams": datagrams_chapter,
+}
+"""In the order of the report; each is a target too, which measures the study in any case."""
+
+
+def enabled_chapters(config: Config) -> list[Chapter]:
+    """Return the chapters that the report has."""
+    return [of(config) for name, of in CHAPTERS.items() if getattr(config, name).enabled]
+
+
+def explained_studies(config: Config) -> list[str]:
+    """Return the studies whose drivers are profiled as they drive them, to say what costs them."""
+    return [study for study in ("cpu_budget", "datagrams") if getattr(config, study).enabled]
+
+
+def _chapter(name: str, figures: list[str] | tuple[str, ...]) -> Chapter:
+    paths = tuple(f"results/figures/{name}/{figure}" for figure in figures)
+    return Chapter(name, f"results/{name}/facts.json", paths)

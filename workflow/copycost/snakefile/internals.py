@@ -1,0 +1,94 @@
+"""All that is taken from Snakemake's inside, which no version of it promises: as of 9.27.
+
+Nothing else of the package looks into Snakemake's objects, except at jobs and their rules, which
+`waiting_jobs` and `all_jobs` give.
+"""
+
+import logging
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+# What Snakemake says for every single job, even when told to be quiet about jobs.
+_CHATTER = ("Select jobs to execute", "Execute ", "Using shell", "Assuming unrestricted")
+
+
+def quote_interpreter() -> None:
+    """Have Snakemake start scripts although there is a space, say, in the path of the interpreter.
+
+    It puts that path into a shell's command line as it is (``PythonScript.execute_script``).
+    """
+    sys.executable = shlex.quote(sys.executable)
+
+
+def reword_messages(reworded: Callable[[str], str]) -> None:
+    """Keep what Snakemake says of its own work from burying results, and reword what is obscure."""
+
+    def look_at(record: logging.LogRecord) -> bool:
+        if isinstance(record.msg, str):
+            record.msg = reworded(record.msg)
+        return not str(record.msg).startswith(_CHATTER)
+
+    logging.getLogger("snakemake.logging").addFilter(look_at)
+
+
+def keep_the_scheduler_still(workflow: Any) -> None:  # noqa: ANN401
+    """Take Snakemake's limit on jobs per second away, once the scheduler exists (``onstart``).
+
+    Under that limit each job starts a timer that wakes the scheduler, and each waking starts the
+    next (``JobScheduler._schedule_reevalutation``): after 300 jobs it wakes 300 times a second, and
+    takes a third of a CPU beside what is measured.
+    """
+    workflow.scheduler.job_rate_limiter = None
+
+
+def is_dry_run(workflow: Any) -> bool:  # noqa: ANN401
+    """Return whether this only shows what a run would do."""
+    return bool(workflow.output_settings.dryrun)
+
+
+def is_first_process(workflow: Any) -> bool:  # noqa: ANN401
+    """Return whether this is what the user started, not a job that it started elsewhere."""
+    return bool(workflow.is_main_process)
+
+
+def given_configuration(workflow: Any) -> tuple[list[str], Mapping[str, Any]]:  # noqa: ANN401
+    """Return the configuration files, in the order of their reading, and what ``--config`` says."""
+    settings = workflow.config_settings
+    files = [*workflow.configfiles, *getattr(settings, "configfiles", ())]
+    return files, getattr(settings, "config", {})
+
+
+def rules_with_scripts(workflow: Any) -> Iterator[tuple[Any, str]]:  # noqa: ANN401
+    """Yield each rule that runs a script, and the name of the script's file."""
+    for rule in workflow.rules:
+        if rule.script:
+            yield rule, Path(rule.script).name
+
+
+def states(rule: Any, param: str) -> bool:  # noqa: ANN401
+    """Return whether a rule has a parameter of this name."""
+    return param in rule.params.keys()  # noqa: SIM118 - it is no mapping
+
+
+def add_input(workflow: Any, rule: Any, **files: Sequence[str]) -> None:  # noqa: ANN401
+    """Give a rule that was read already further inputs, by their names."""
+    if rule.input_modifier is None:  # a rule that states no input has none either
+        rule.input_modifier = workflow.modifier.path_modifier
+    rule.set_input(**files)
+
+
+def all_jobs(workflow: Any) -> list[Any]:  # noqa: ANN401
+    """Return the jobs behind what was asked for, also those that were done before."""
+    return [] if workflow.dag is None else list(workflow.dag.jobs)
+
+
+def waiting_jobs(workflow: Any) -> list[Any]:  # noqa: ANN401
+    """Return the jobs that will be done; targets do nothing."""
+    if workflow.dag is None:
+        return []
+    # A dry run counts its jobs as finished once it has shown them.
+    waiting = workflow.dag.needrun_jobs(exclude_finished=False)
+    return [job for job in waiting if not job.is_norun]

@@ -1,0 +1,40 @@
+"""What Snakemake's process is given before anything else: where scripts import from, how it ends.
+
+All of it concerns this process and its children alone, so the Snakefile may do it whenever it is
+read, which jobs that run elsewhere do too.
+"""
+
+import os
+import signal
+
+from copycost.snakefile import internals
+from copycost.snakefile.targets import reworded
+
+
+def prepare_process(package_root: str) -> None:
+    """Make this process ready to run the rules' scripts, and to say what they say.
+
+    Parameters
+    ----------
+    package_root
+        The folder that holds the package, ``workflow``.
+    """
+    _let_scripts_import_from(package_root)
+    _end_with_the_reader()
+    internals.quote_interpreter()
+    internals.reword_messages(reworded)
+
+
+def _let_scripts_import_from(folder: str) -> None:
+    """Let the rules' scripts, which are processes of their own, import this package first."""
+    others = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{others}" if others else folder
+
+
+def _end_with_the_reader() -> None:
+    """End on the first line that nobody reads (``snakemake | head``), as other commands do.
+
+    Python turns that signal into an exception, which Snakemake's scheduler does not survive: it
+    would wait for ever for a job whose end it could not print.
+    """
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)

@@ -1,0 +1,73 @@
+"""What became of a study's repetitions: how many were measured, and why others were not."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from copycost.analysis.json_values import plain
+from copycost.grid.capabilities import IPERF3
+from copycost.stats.settings import StatisticsSettings
+
+
+def outcome_facts(
+    table: pd.DataFrame, statistics: StatisticsSettings, keys: Sequence[str]
+) -> dict[str, Any]:
+    """Return what the facts of a study say of its repetitions.
+
+    Keys
+    ----
+    confidence
+        As configured.
+    n_measured, n_repetitions
+        [count]
+    losses
+        See `losses_of`, with `keys`.
+    versions
+        Of iperf3, in the measured repetitions.
+    separate_processes
+        Several pairs of processes carried the streams.
+    n_foreign
+        Measured repetitions with a foreign load [count].
+    """
+    measured = table[table["status"] == "measured"]
+    versions = measured.loc[measured["implementation"] == IPERF3, "driver_version"].dropna()
+    return {
+        "confidence": statistics.confidence,
+        "n_measured": len(measured),
+        "n_repetitions": len(table),
+        "losses": losses_of(table, keys),
+        "versions": sorted({str(version) for version in versions}),
+        "separate_processes": bool((measured["process_pairs"] > 1).any()),
+        "n_foreign": flag_counts(measured).get("foreign_load", 0),
+    }
+
+
+def flag_counts(measured: pd.DataFrame) -> dict[str, int]:
+    """Return how many repetitions carry each warning."""
+    texts = measured["flags"].dropna()  # an empty field of a file is NaN
+    codes = [code for text in texts for code in str(text).split(";") if code]
+    return {code: codes.count(code) for code in sorted(set(codes))}
+
+
+def losses_of(table: pd.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what was not measured, one entry per status and reason.
+
+    Keys
+    ----
+    status, reason, remedy, n
+        And for each of `keys` the values that it concerns.
+    """
+    lost = table[table["status"] != "measured"]
+    found = []
+    for (status, reason), rows in lost.groupby(["status", "reason"], sort=False, dropna=False):
+        remedies = [str(remedy) for remedy in rows["remedy"].dropna().unique()]
+        entry: dict[str, Any] = {
+            "status": str(status),
+            "reason": str(reason),
+            "remedy": remedies[0] if remedies else None,
+            "n": len(rows),
+        }
+        entry.update({key: [plain(value) for value in rows[key].unique()] for key in keys})
+        found.append(entry)
+    return found

@@ -1,0 +1,60 @@
+"""From the records of a study to its table, as far as cpu_budget and datagrams go the same way."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from copycost.drivers.rates import version_of
+from copycost.errors import DataError
+from copycost.grid.cells import Cell
+from copycost.records.column import Definition
+from copycost.records.consistency import overlaps, require_one_host, require_place, say_overlaps
+from copycost.records.derive import Row
+from copycost.records.record import Record, read_record
+from copycost.records.table import make_table
+
+
+def table_of(
+    paths: Iterable[Path], row_of: Callable[[Record, Cell], Row], definition: Definition
+) -> pd.DataFrame:
+    """Return one row per record, in the order of the paths.
+
+    Raises
+    ------
+    DataError
+        If a record is of another cell than its path says, not all are of one host, two were
+        measured at the same time, or the rows break a rule of the table.
+    """
+    rows, places, digests, spans = [], list(paths), [], []
+    for path in places:
+        record = read_record(path)
+        require_place(path, record)
+        rows.append(row_of(record, Cell.from_path(str(path))))
+        digests.append(record["host_digest"])
+        spans.append((record["boot_id"], record["start_ns"], record["end_ns"]))
+    require_one_host(digests, places.__getitem__)
+    if pairs := overlaps(spans):
+        raise DataError(say_overlaps(len(pairs), " and ".join(str(places[at]) for at in pairs[0])))
+    return make_table(rows, definition)
+
+
+def begin_row(record: Mapping[str, Any], cell: Cell, definition: Definition) -> dict[str, Any]:
+    """Return a row with its key and what every record says; no value in all other columns."""
+    row: dict[str, Any] = {
+        column.name: None if column.dtype == "str" else math.nan for column in definition.columns
+    }
+    row.update((name, value) for name, value in cell.key.items() if name in definition.key)
+    row.update(
+        status=record["status"],
+        reason=record["reason"],
+        remedy=record["remedy"],
+        flags=";".join(sorted({warning["code"] for warning in record["warnings"]})) or None,
+    )
+    driver = record["driver"]
+    if driver is not None:
+        # our programs are one pair, whatever the number of connections
+        row.update(driver_version=version_of(record), process_pairs=driver.get("process_pairs", 1))
+    return row
