@@ -48,7 +48,9 @@ def test_missing_perf_leaves_the_rest_of_the_measurement(bench: Bench) -> None:
     assert record["driver"]["receiver"]["in_window"]["bytes"] > 0
     assert record["observed"]["perf_stat"]["sender"]["status"] == "missing"
     assert record["observed"]["perf_stat"]["sender"]["reason"] == "perf is not installed"
-    statuses = {event["status"] for event in record["observed"]["perf_stat"]["sender"]["events"].values()}
+    statuses = {
+        event["status"] for event in record["observed"]["perf_stat"]["sender"]["events"].values()
+    }
     assert statuses == {"not_supported"}
 
 
@@ -137,7 +139,11 @@ def test_strangers_do_not_disturb_a_measurement(bench: Bench) -> None:
     ended = bench.measure(before=(*OWN_NETWORK, *wrapper("strangers")))
     assert ended.code == 0, ended.text
     record = bench.record()
-    assert record["driver"]["receiver"]["total"]["bytes"] == record["driver"]["sender"]["total"]["bytes"] > 0
+    assert (
+        record["driver"]["receiver"]["total"]["bytes"]
+        == record["driver"]["sender"]["total"]["bytes"]
+        > 0
+    )
 
 
 def test_a_peer_that_never_connects_is_a_failed_record(bench: Bench) -> None:

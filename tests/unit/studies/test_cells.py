@@ -1,4 +1,4 @@
-"""The grids of the studies cpu_budget and datagrams, and the paths of their records."""
+"""The cells of the studies cpu_budget and datagrams, and the paths of their records."""
 
 from typing import Any
 
@@ -12,24 +12,20 @@ from copycost.grid.cells import Cell, cell_priority
 
 SHARED: dict[str, Any] = {
     "enabled": True,
-    "implementations": ["iperf3", "two_copy"],
-    "n_threads": [1, 2],
+    "implementations": ("iperf3", "two_copy"),
+    "n_threads": (1, 2),
     "repetitions": 2,
     "warmup_s": 0.3,
     "duration_s": 1.0,
 }
-BUDGET = CpuBudget.from_dict(
-    SHARED
-    | {
-        "testbeds": ["veth", "loopback"],
-        "limiters": ["cgroup"],
-        "limit_percent": [10, 50, 100],
-        "msg_bytes": 131072,
-    }
+BUDGET = CpuBudget(
+    **SHARED,
+    testbeds=("veth", "loopback"),
+    limiters=("cgroup",),
+    limit_percent=(10, 50, 100),
+    msg_bytes=131072,
 )
-DATAGRAMS = Datagrams.from_dict(
-    SHARED | {"testbeds": ["veth_udp", "loopback_udp"], "msg_bytes": [64, 1472]}
-)
+DATAGRAMS = Datagrams(**SHARED, testbeds=("veth_udp", "loopback_udp"), msg_bytes=(64, 1472))
 
 Section = CpuBudget | Datagrams
 
