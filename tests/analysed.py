@@ -37,9 +37,9 @@ def facts_of(run: Run, cells: pd.DataFrame | None = None) -> Facts:
     return compute_facts(inputs_of(run, cells))
 
 
-def text_of(facts: Facts, *names: str) -> str:
+def text_of(facts: Facts, *names: str, environment: Environment | None = None) -> str:
     """Return the rendered templates of these names: summary, analysis."""
-    environment = _environment()
+    environment = environment or _environment()
     figures = {
         name: list(FIGURES) if facts["conditions"][name]["n_measured"] else []
         for name in facts["grid"]["conditions"]

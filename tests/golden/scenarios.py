@@ -1,4 +1,4 @@
-"""Runs with a known truth, one per branch of the answers; each has a golden text."""
+"""Runs with a known truth, one per branch of the answers; see verdicts.txt."""
 
 import math
 from collections.abc import Callable

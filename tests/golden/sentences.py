@@ -5,10 +5,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from golden.compare import GOLDEN, golden_text
 from jinja2 import Environment
 
 from copycost.report.write import make_environment
-from copycost.wording.filters import one_line
+from copycost.wording.paragraphs import one_line
 
 _TEMPLATES = Path(__file__).parents[2] / "report"
 
@@ -27,7 +28,14 @@ def sentences(macros: str, name: str, *arguments: object) -> str:
 
 def branches(texts: Mapping[str, str]) -> str:
     """Return the golden text of a macro: the name of each branch and what it says."""
-    return "".join(f"{branch}: {text}\n" for branch, text in texts.items())
+    return "".join(f"{branch}: {text or '(nothing)'}\n" for branch, text in texts.items())
+
+
+def check_branches(name: str, texts: Mapping[str, str]) -> None:
+    """Compare what branches of a chapter say with their golden text, ``report/NAME.md``."""
+    text = branches({branch: one_line(said) for branch, said in texts.items()})
+    text = text.replace("\N{NO-BREAK SPACE}", " ")
+    assert text == golden_text(GOLDEN / "report" / f"{name}.md", text)
 
 
 def chapter(name: str, facts: Mapping[str, Any], figures: list[str]) -> str:

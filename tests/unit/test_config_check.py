@@ -179,11 +179,6 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
             "got 'udp_gso', must be able to send on one of profile.testbeds, veth",
         ),
         (
-            "profile.implementations",
-            ["two_copy", "zero_copy", "udp_gso"],
-            "got 'udp_gso', must be able to send on one of profile.testbeds, veth",
-        ),
-        (
             "streams.working_sets",
             ["warm"],
             "got 'warm', must be hot, cold, or a size such as 16MiB",

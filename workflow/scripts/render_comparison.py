@@ -6,7 +6,7 @@ from copycost.snakefile.logs import log_to_file
 log_to_file(snakemake.log[0])
 render_comparison(
     Path(snakemake.input.beside),
-    "Beside published runs",
+    "Compared with published runs",
     "This host and published runs",
     ["html", "pdf"],
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import HostError
+from copycost.measure.claim import claimed
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.bench import Bench
 from tools.bench.iperf import Stream
@@ -53,24 +54,32 @@ def test_cost_of_samples_is_what_they_add_to_the_bare_loop() -> None:
     assert in_throughput.limit is None
 
 
+@pytest.fixture
+def lock_path(tmp_path: Path) -> Path:
+    """A lock of the test's own: other tests measure meanwhile."""
+    return tmp_path / "lock"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sender", ["null", "null" + BARE])
-def test_real_pair_gives_a_rate_and_a_time_per_message(programs: Programs, sender: str) -> None:
-    with open_testbed("loopback") as testbed, tempfile.TemporaryFile() as lock:
-        measured = run_pair(testbed, programs, sender, STREAM, lock.fileno())
+def test_real_pair_gives_a_rate_and_a_time_per_message(
+    programs: Programs, sender: str, lock_path: Path
+) -> None:
+    with claimed("test", lock_path) as claim, open_testbed("loopback") as testbed:
+        measured = run_pair(claim, testbed, programs, sender, STREAM)
     assert received_rate(measured) == 0  # it sends nothing
     assert message_ns(measured) > 0
-    samples = measured.sender["service_time"]["samples"]
+    samples = measured.entry["sender"]["service_time"]["samples"]
     assert (samples == 0) == sender.endswith(BARE)
 
 
-def test_program_that_fails_is_named(programs: Programs) -> None:
+def test_program_that_fails_is_named(programs: Programs, lock_path: Path) -> None:
     broken = programs.sender("broken")
     broken.write_text("#!/bin/sh\necho 'sender: broken: no luck' >&2\nexit 1\n")
     broken.chmod(0o755)
     with (
+        claimed("test", lock_path) as claim,
         open_testbed("loopback") as testbed,
-        tempfile.TemporaryFile() as lock,
         pytest.raises(HostError, match="broken failed"),
     ):
-        run_pair(testbed, programs, "broken", STREAM, lock.fileno())
+        run_pair(claim, testbed, programs, "broken", STREAM)

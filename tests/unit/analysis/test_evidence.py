@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from analysed import facts_of, text_of
+from analysed import facts_of
 from synthetic import IMPLEMENTATIONS, Run, Udp
 
-from copycost.analysis.evidence import PREDICATES, weigh
+from copycost.analysis.evidence import PREDICATES, contention_verdict, weigh
 from copycost.analysis.expectations import EXPECTATIONS
 from copycost.stats.ratios import Direction, Ratio
 
@@ -159,8 +159,6 @@ def test_cells_that_contradict_each_other_are_told_beside_their_mean() -> None:
     here = facts["conditions"]["veth"]
     assert here["evidence"]["zero_copy_dearer"]["weight"] == "undecided"
     assert here["questions"]["q1"]["cost"] == {"n_compared": 2, "n_dearer": 1, "n_cheaper": 1}
-    text = text_of(facts, "analysis").replace("\u00a0", " ")
-    assert "; one by one, it was dearer in 1 of 2 cells and cheaper in 1." in text
 
 
 def test_message_and_copy_are_held_against_each_cache() -> None:
@@ -173,3 +171,39 @@ def test_message_and_copy_are_held_against_each_cache() -> None:
     assert weights == ["shown", "contradicted", "contradicted"]
     unknown = facts_of(Run(**CELL, known_caches=False))["conditions"]["veth"]["evidence"]
     assert unknown["exceeds_l1d"]["weight"] == "not_measured"
+
+
+def test_caches_are_told_apart_by_what_fits() -> None:
+    fit = facts_of(Run(**CELL))["conditions"]["veth"]["cache_fit"]
+    assert fit["over"] == [{"level": "l1d", "size_bytes": 32768, "share": 4.0, "n_threads": None}]
+    assert [(found["level"], found["share"]) for found in fit["within"]] == [
+        ("l2", 0.125),
+        ("llc", 0.0078125),
+    ]
+    unknown = facts_of(Run(**CELL, known_caches=False))["conditions"]["veth"]["cache_fit"][
+        "unknown"
+    ]
+    assert [found["level"] for found in unknown] == ["l1d", "l2", "llc"]
+
+
+@pytest.mark.parametrize(
+    ("l1d", "llc", "verdict"),
+    [
+        ("shown", "contradicted", "shown"),
+        ("undecided", "shown", "shown"),
+        ("contradicted", "contradicted", "contradicted"),
+        ("contradicted", "not_measured", "contradicted_in_l1d"),
+        ("not_measured", "contradicted", "contradicted_in_llc"),
+        ("undecided", "contradicted", "undecided"),
+        ("not_measured", "undecided", "undecided"),
+        ("not_measured", "not_measured", "not_measured"),
+    ],
+)
+def test_contention_is_contradicted_only_by_what_was_measured(
+    l1d: str, llc: str, verdict: str
+) -> None:
+    evidence = {
+        "l1d_misses_grow_with_threads": {"weight": l1d},
+        "llc_misses_grow_with_threads": {"weight": llc},
+    }
+    assert contention_verdict(evidence) == verdict

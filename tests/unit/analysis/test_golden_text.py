@@ -1,24 +1,53 @@
-"""The text of every branch, as it stands in tests/golden/analysis.
+"""The sentence of every branch, as it stands in tests/golden/analysis; and two whole chapters.
 
 After an intended change: ``COPYCOST_UPDATE_GOLDEN=1 pytest tests/unit/analysis``, then read the
 difference before committing it.
 """
 
-import os
+import re
 from functools import cache
-from pathlib import Path
 
 import pytest
-from analysed import facts_of, text_of
-from golden.compare import golden_text
-from golden.scenarios import SCENARIOS
+from analysed import TEMPLATES, facts_of, text_of
+from golden.analysis_cases import CASES
+from golden.compare import GOLDEN, golden_text
+from golden.marks import Marks, without_marks
+from golden.scenarios import SCENARIOS, SMALL
+from jinja2 import Environment
+from synthetic import IMPLEMENTATIONS, Run, Udp
 
 from copycost.analysis.json_values import Facts
+from copycost.report.write import make_environment
 
-pytestmark = pytest.mark.slow
+SENTENCES = GOLDEN / "analysis"
+CHAPTERS = {
+    "counters": SCENARIOS["counters"],
+    "every_question": Run(
+        **SMALL,
+        implementations=(*IMPLEMENTATIONS, "write_v", "uring_send"),
+        unavailable={"uring_send": "io_uring is switched off (kernel.io_uring_disabled is 2)"},
+        udp=Udp(),
+    ),
+}
+"""Where every kind of paragraph stands in its place."""
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "analysis"
-UPDATE = os.environ.get("COPYCOST_UPDATE_GOLDEN") == "1"
+
+@cache
+def environment() -> Environment:
+    """Return the templates with marks."""
+    found = make_environment(TEMPLATES)
+    found.add_extension(Marks)
+    return found
+
+
+@cache
+def marked_sentences(name: str) -> str:
+    module = environment().get_template(f"_macros/analysis_{name}.j2").module
+    lines = []
+    for macro, branch, arguments in CASES[name]:
+        found = getattr(module, macro)(*arguments)
+        lines.append(f"{macro}, {branch}: {environment().filters['one_line'](found)}\n")
+    return "".join(lines)
 
 
 @cache
@@ -26,21 +55,59 @@ def facts_of_scenario(name: str) -> Facts:
     return facts_of(SCENARIOS[name])
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_text_is_the_golden_one(name: str) -> None:
-    text = text_of(facts_of_scenario(name), "summary", "analysis")
-    path = GOLDEN / f"{name}.md"
-    if UPDATE:
-        path.write_text(text, encoding="utf-8")
-    assert path.exists(), f"no golden text for {name}; see the head of this file"
-    assert text == path.read_text(encoding="utf-8")
+@cache
+def marked_chapter(name: str) -> str:
+    return text_of(facts_of(CHAPTERS[name]), "analysis", environment=environment())
 
 
-def test_answers_in_short_are_the_golden_ones() -> None:
-    answers = [f"# {name}\n\n{text_of(facts_of_scenario(name), 'in_short')}" for name in SCENARIOS]
-    text = "\n".join(answers)
-    assert text == golden_text(GOLDEN.parent / "in_short.md", text)
+@pytest.mark.parametrize("name", CASES)
+def test_sentences_are_the_golden_ones(name: str) -> None:
+    text = without_marks(marked_sentences(name))
+    assert text == golden_text(SENTENCES / f"{name}.txt", text)
 
 
-def test_every_golden_text_has_its_scenario() -> None:
-    assert {path.stem for path in GOLDEN.glob("*.md")} == set(SCENARIOS)
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_chapter_is_the_golden_one(name: str) -> None:
+    text = re.sub(r"\n{3,}", "\n\n", without_marks(marked_chapter(name)))
+    assert text == golden_text(SENTENCES / f"{name}.md", text)
+
+
+def test_every_sentence_of_the_templates_is_in_a_golden_text() -> None:
+    texts = [marked_sentences(name) for name in CASES] + [marked_chapter(name) for name in CHAPTERS]
+    marks = environment().extensions[Marks.identifier]
+    assert isinstance(marks, Marks)
+    missing = marks.missing("".join(texts))
+    ours = ("analysis.qmd.j2", *(f"_macros/analysis_{name}.j2" for name in CASES))
+    assert [words for words in missing if words.startswith(ours)] == []
+
+
+def test_no_golden_text_is_left_over() -> None:
+    names = {f"{name}.txt" for name in CASES} | {f"{name}.md" for name in CHAPTERS}
+    assert {path.name for path in SENTENCES.iterdir()} == names
+
+
+def verdicts_of(name: str, condition: str) -> str:
+    """Return in a line what the facts of a scenario decide."""
+    found = facts_of_scenario(name)["conditions"][condition]
+    if not found["n_measured"]:
+        return f"{name}, {condition}: not measured\n"
+    questions, pairs = found["questions"], found["crossovers"]
+    decided = {f"q{n}": questions[f"q{n}"]["verdict"] for n in (1, 2, 3)}
+    decided |= {
+        question: " + ".join(group["outcome"] for group in pairs[f"{way}_vs_two_copy"]["groups"])
+        for question, way in (("q4", "one_copy"), ("q5", "zero_copy"))
+    }
+    decided["q6"] = next((row["id"] for row in questions["q6"]["violations"]), "none")
+    decided |= {name: found["evidence"][name]["weight"] for name in ("all_copied", "partly_copied")}
+    decided["contention"] = found["contention"]
+    return f"{name}, {condition}: {', '.join(f'{key} {said}' for key, said in decided.items())}\n"
+
+
+@pytest.mark.slow
+def test_scenarios_have_the_verdicts_that_they_were_made_for() -> None:
+    text = "".join(
+        verdicts_of(name, condition)
+        for name in SCENARIOS
+        for condition in facts_of_scenario(name)["grid"]["conditions"]
+    )
+    assert text == golden_text(GOLDEN / "verdicts.txt", text)

@@ -123,7 +123,7 @@ def test_labels_start_paragraphs_and_sections_have_text(seed: int) -> None:
         assert text[: match.start()].endswith("\n\n"), match[0]
         assert re.match(r" \S", text[match.end() :]), match[0]
     for match in re.finditer(r"^#+ .*$", text, flags=re.MULTILINE):
-        assert re.match(r"\n\n\S", text[match.end() :]), match[0]
+        assert re.match(r"\n\n+\S", text[match.end() :]), match[0]
 
 
 @pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
@@ -136,17 +136,11 @@ def test_references_lead_somewhere(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
-def test_summary_has_a_sentence_for_each_pair_that_was_asked_for(seed: int) -> None:
+def test_summary_has_a_paragraph_for_each_condition(seed: int) -> None:
     facts, _ = analysed(seed)
     paragraphs = re.split(r"\n\s*\n", text_of(facts, "summary").strip())
     names = facts["grid"]["conditions"]
-    assert len(paragraphs) == len(names)
-    for name, paragraph in zip(names, paragraphs, strict=True):
-        sentences = re.findall(r"[.!?](?=\s|$)", paragraph)
-        asked = set(facts["conditions"][name]["grid"]["implementations"])
-        n_pairs = sum({"two_copy", other} <= asked for other in ("one_copy", "zero_copy"))
-        n_expected = 3 + n_pairs if name in facts["measured_conditions"] else 1
-        assert len(sentences) == n_expected, paragraph
+    assert [text.split("`")[1] for text in paragraphs] == names
 
 
 @pytest.mark.parametrize("seed", range(N_RUNS))
@@ -208,26 +202,19 @@ def _check_cold_expectation(bed: Facts, row: Facts) -> None:
 
 
 @pytest.mark.parametrize("seed", range(N_RUNS))
-def test_copied_zero_copy_is_called_so_in_every_sentence(seed: int) -> None:
+def test_what_zero_copy_was_stands_before_the_first_answer(seed: int) -> None:
     facts, text = analysed(seed)
     for name in facts["measured_conditions"]:
         for implementation, label in facts["conditions"][name]["labels"].items():
-            if label is None:
-                continue
-            section = _section(text, name, len(facts["grid"]["conditions"]) > 1)
-            for line in section.splitlines():
-                if line.startswith("#"):
-                    continue
-                for part in re.split(r"(?<=[.?!])\s+(?=[A-Z`*@(])", line):
-                    assert f"`{implementation}`" not in part or label in part, part
+            head = _section(text, name, len(facts["grid"]["conditions"]) > 1).partition("\n##")[0]
+            said = f"On `{name}`, `{implementation}` is *{label}*"
+            assert (said in head) == (label is not None)
 
 
 def _section(text: str, name: str, several: bool) -> str:
     """Return the part of the analysis that is about one condition and no other."""
     start = f"{{#sec-analysis-{slug(name)}}}" if several else "Each answer gives"
-    rest = text.partition(start)[2]
-    section = re.split(r"{#sec-analysis-", rest)[0]
-    return re.sub(r"\*\*Where the kernel really.*?\n#", "#", section, flags=re.DOTALL)
+    return re.split(r"{#sec-analysis-", text.partition(start)[2])[0]
 
 
 @pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
@@ -290,7 +277,7 @@ def test_many_more_runs(first: int) -> None:
         test_references_lead_somewhere(seed)
         test_answers_do_not_contradict_each_other(seed)
         test_second_answers_agree_with_the_first(seed)
-        test_copied_zero_copy_is_called_so_in_every_sentence(seed)
+        test_what_zero_copy_was_stands_before_the_first_answer(seed)
         test_places_of_a_ranking_are_possible(seed)
         test_always_is_said_only_of_all_cells(seed)
         analysed.cache_clear()

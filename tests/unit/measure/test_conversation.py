@@ -22,7 +22,7 @@ def of_an_ended_sender() -> Iterator[Conversation]:
     """A conversation with a sender that has ended by itself."""
     program = HOST.start(Launch(("true",), "true", control=True))
     assert program.wait(10) == 0
-    conversation = Conversation(1.0, Waiting(()))
+    conversation = Conversation(1.0, Waiting(()), HOST)
     conversation.sides.append(RunningSide("sender", program))
     yield conversation
     program.close()

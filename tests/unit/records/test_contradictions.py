@@ -33,39 +33,57 @@ def scaled(*path: str, by: int) -> Callable[[dict[str, Any]], None]:
 
 
 def windowless(record: dict[str, Any]) -> None:
-    window = record["receiver"]["window"]
+    window = record["driver"]["receiver"]["window"]
     window["end_ns"] = window["half_ns"] = window["start_ns"]
 
 
 def infinite(record: dict[str, Any]) -> None:
-    record["perf"]["sender"]["events"]["cycles"]["value"] = float("inf")
+    record["observed"]["perf_stat"]["sender"]["events"]["cycles"]["value"] = float("inf")
 
 
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (scaled("sender", "in_window", "bytes", by=3), "the sender counted bytes 3932160000 times"),
-        (scaled("sender", "total", "bytes", by=3), "24000 messages of 65536 bytes are 4718592000"),
-        (scaled("sender", "total", "messages", by=3), "72000 messages of 65536 bytes are 1572864"),
-        (scaled("receiver", "total", "bytes", by=3), "4718592000 bytes were received in all, 1572"),
         (
-            scaled("receiver", "in_window", "bytes", by=0),
+            scaled("driver", "sender", "in_window", "bytes", by=3),
+            "the sender counted bytes 3932160000 times",
+        ),
+        (
+            scaled("driver", "sender", "total", "bytes", by=3),
+            "24000 messages of 65536 bytes are 4718592000",
+        ),
+        (
+            scaled("driver", "sender", "total", "messages", by=3),
+            "72000 messages of 65536 bytes are 1572864",
+        ),
+        (
+            scaled("driver", "receiver", "total", "bytes", by=3),
+            "4718592000 bytes were received in all, 1572",
+        ),
+        (
+            scaled("driver", "receiver", "in_window", "bytes", by=0),
             "the receiver has more bytes in the first",
         ),
-        (scaled("sender", "process", "cpu_ns", by=3), "the sender's CPU time is 2700000000 ns, it"),
-        (scaled("sender", "process", "user_ns", by=9), "the sender's CPU time is 900000000 ns, it"),
         (
-            scaled("perf", "sender", "events", "task_clock_ns", "value", by=3),
+            scaled("driver", "sender", "process", "cpu_ns", by=3),
+            "the sender's CPU time is 2700000000 ns, it",
+        ),
+        (
+            scaled("driver", "sender", "process", "user_ns", by=9),
+            "the sender's CPU time is 900000000 ns, it",
+        ),
+        (
+            scaled("observed", "perf_stat", "sender", "events", "task_clock_ns", "value", by=3),
             "the sender used 2850000000 ns of 1 CPUs in 1000000000 ns",
         ),
         (
-            scaled("perf", "receiver", "events", "cycles", "value", by=-1),
+            scaled("observed", "perf_stat", "receiver", "events", "cycles", "value", by=-1),
             "the receiver's cycles is -3000000000.0",
         ),
         (infinite, "the sender's cycles is inf"),
         (windowless, "the receiver's window lasts 0 ns"),
         (
-            scaled("sender", "zero_copy", "completed", by=2),
+            scaled("driver", "sender", "zero_copy", "completed", by=2),
             "of 24000 zero-copy sends 48000 completed and 18000 were copied",
         ),
     ],
@@ -83,7 +101,7 @@ def test_numbers_that_contradict_one_another_are_refused(
 
 def test_io_uring_has_threads_of_the_kernel_besides() -> None:
     record = sample_record("uring_send")
-    process = record["sender"]["process"]
+    process = record["driver"]["sender"]["process"]
     process |= {"cpu_ns": 1_900_000_000, "system_ns": 1_800_000_000}
     derive_row(cast("Record", record))
     record["cell"]["implementation"] = "one_copy"
@@ -93,9 +111,9 @@ def test_io_uring_has_threads_of_the_kernel_besides() -> None:
 
 def test_what_is_under_way_at_an_edge_is_no_contradiction() -> None:
     record = on_sink(sample_record("sendmmsg_x16", msg_bytes=2048))
-    record["sender"]["in_window"]["messages"] -= 17
+    record["driver"]["sender"]["in_window"]["messages"] -= 17
     derive_row(cast("Record", record))
-    record["sender"]["in_window"]["messages"] -= 1
+    record["driver"]["sender"]["in_window"]["messages"] -= 1
     with pytest.raises(DataError, match="19982 messages of 2048 bytes are 40960000 bytes"):
         derive_row(cast("Record", record))
 
@@ -104,7 +122,7 @@ def test_all_damaged_records_are_told_at_once_with_the_remedy(tmp_path: Path) ->
     paths = []
     for rep in range(1, 8):
         record = sample_record(rep=rep)
-        scaled("sender", "total", "bytes", by=3)(record)
+        scaled("driver", "sender", "total", "bytes", by=3)(record)
         paths.append(tmp_path / Cell(record["study"], **record["cell"]).path)
         paths[-1].parent.mkdir(parents=True, exist_ok=True)
         paths[-1].write_text(json.dumps(record))

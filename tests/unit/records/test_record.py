@@ -41,7 +41,7 @@ WRONG = {
     "unknown warning": (["warnings"], [{"code": "odd", "detail": ""}]),
     "another version": (["schema_version"], 2),
     "unknown working set": (["cell", "working_set"], "64KiB"),
-    "unknown receiver": (["cell", "receiver"], "nobody"),
+    "no name of a receiver": (["cell", "receiver"], "No body"),
     "no digest": (["host_digest"], "abc"),
 }
 

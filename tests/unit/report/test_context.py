@@ -9,12 +9,14 @@ from report.example import REPORT, sources_of, write_results
 from synthetic import Run, make_host
 
 from copycost.errors import DataError
+from copycost.report import answer_values, study_values
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
 from copycost.report.context import CHAPTERS, build_context, origin_of
 from copycost.report.files import report_files
 from copycost.report.host_table import counter_rows, host_rows, uncounted_events
 from copycost.report.run_table import commit_only, run_rows
 from copycost.report.write import make_environment, write_report
+from copycost.wording.filters import FILTERS
 
 SMALL = Run(msg_bytes=(256, 65536), n_threads=(1, 2))
 
@@ -177,9 +179,9 @@ def test_templates_know_ids_and_comments_apart() -> None:
     assert text == "# A {#sec-a}\n"
 
 
-def test_cpu_numbers_are_put_in_words() -> None:
-    cpu_list = make_environment(REPORT).filters["cpu_list"]
-    assert [cpu_list(text) for text in ("0", "0,2", "any")] == ["CPU 0", "CPUs 0, 2", "any CPU"]
+def test_no_filter_hides_another() -> None:
+    names = [*FILTERS, *answer_values.VALUES, *study_values.VALUES]
+    assert len(names) == len(set(names))
 
 
 def test_files_of_the_report_are_named_relative_to_the_checkout() -> None:

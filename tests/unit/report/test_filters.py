@@ -114,9 +114,8 @@ def test_intervals_that_say_nothing_are_not_quoted() -> None:
 def test_a_ratio_of_one_round_has_no_interval() -> None:
     known = {"value": 1.42, "low": 1.3, "high": 1.55}
     once = {"value": 1.42, "low": None, "high": None}
-    text = plain(filters.ratio_with_interval(known, 0.95))
-    assert text == "1.42 (95 % interval 1.30 to 1.55)"
-    assert filters.ratio_with_interval(once, 0.95) == "1.42 (observed once, no interval)"
+    assert plain(filters.interval_of(known, 0.95)) == "(95 % interval 1.30 to 1.55)"
+    assert filters.interval_of(once, 0.95) == "(observed once, no interval)"
 
 
 @pytest.mark.parametrize("name", ["gbps", "size", "percent", "ratio", "duration", "significant"])

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from copycost.report.markdown import Column, code, escape, pipe_table, quoted, slug
+from copycost.report.markdown import (
+    Column,
+    code,
+    escape,
+    figure_of,
+    figure_references,
+    pipe_table,
+    quoted,
+    slug,
+)
 
 
 def read(markdown: str) -> dict:
@@ -85,3 +94,12 @@ def test_columns_of_numbers_keep_their_width_beside_text() -> None:
 
 def test_empty_table_is_still_a_table() -> None:
     assert table([Column("a"), Column("b")], [])
+
+
+def test_a_figure_has_its_file_id_caption_and_text_on_one_line() -> None:
+    made = figure_of("veth_udp", "cost_per_byte", "Cost,\nby `size`.\n", 'The "cost"\nby `size`.')
+    assert made == (
+        "![Cost, by `size`.](assets/veth_udp/cost_per_byte.svg)"
+        "{#fig-veth-udp-cost-per-byte fig-alt=\"The 'cost' by size.\"}"
+    )
+    assert figure_references(["cost_per_byte"], "veth_udp") == "@fig-veth-udp-cost-per-byte"

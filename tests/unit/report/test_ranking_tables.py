@@ -16,8 +16,13 @@ def ranked(implementation: str, median: float, **changed: object) -> dict:
     return row | changed
 
 
-def condition(*rows: dict, side: str = "both", n_sizes: int = 1) -> dict:
-    sizes = [{"msg_bytes": 4096 << n, "rows": list(rows)} for n in range(n_sizes)]
+def condition(
+    *rows: dict, side: str = "both", n_sizes: int = 1, floor: float | None = None
+) -> dict:
+    sizes = [
+        {"msg_bytes": 4096 << n, "rows": list(rows), "floor_ns_per_byte": floor}
+        for n in range(n_sizes)
+    ]
     return {
         "slug": "veth_no_offload",
         "labels": {"zero_copy": "zero-copy requested, 40 % copied"},
@@ -28,7 +33,7 @@ def condition(*rows: dict, side: str = "both", n_sizes: int = 1) -> dict:
 
 
 def test_ranking_gives_place_cost_interval_and_multiple_of_a_copy() -> None:
-    found = rows_of(ranking_table(condition(ranked("two_copy", 0.4)), has_floor=True))
+    found = rows_of(ranking_table(condition(ranked("two_copy", 0.4), floor=0.1)))
     assert found == [
         ["Message", "Place", "Implementation", "ns per byte", "interval", "copies", "n"],
         ["4 KiB", "1 to 2", "`two_copy`", "0.400", "0.360 to 0.440", "4.00", "3"],
@@ -37,26 +42,26 @@ def test_ranking_gives_place_cost_interval_and_multiple_of_a_copy() -> None:
 
 def test_ranking_without_a_floor_has_no_such_column() -> None:
     row = ranked("two_copy", 0.4, floor_ratio=None)
-    assert "copies" not in rows_of(ranking_table(condition(row), has_floor=False))[0]
-    assert rows_of(ranking_table(condition(row), has_floor=True))[1][5] == "---"
+    assert "copies" not in rows_of(ranking_table(condition(row)))[0]
+    assert rows_of(ranking_table(condition(row, floor=0.1)))[1][5] == "---"
 
 
 def test_ranking_says_what_became_of_requested_zero_copy() -> None:
-    row = rows_of(ranking_table(condition(ranked("zero_copy", 0.4)), has_floor=False))[1]
+    row = rows_of(ranking_table(condition(ranked("zero_copy", 0.4))))[1]
     assert row[2] == "`zero_copy` (zero-copy requested, 40 % copied)"
 
 
 def test_ranking_says_whose_cost_it_is() -> None:
-    alone = ranking_table(condition(ranked("two_copy", 1.0), side="sender"), has_floor=False)
+    alone = ranking_table(condition(ranked("two_copy", 1.0), side="sender"))
     assert "(the sender alone, 1 thread)" in alone
     assert "{#tbl-veth-no-offload-ranking .grouped}" in alone
-    assert "(both sides together" in ranking_table(condition(ranked("a", 1.0)), has_floor=False)
+    assert "(both sides together" in ranking_table(condition(ranked("a", 1.0)))
 
 
 def test_ranking_of_one_repetition_and_of_a_vague_one_quotes_no_interval() -> None:
     once = ranked("two_copy", 0.4, low=None, high=None, n=1, place_low=1, place_high=1)
     vague = ranked("one_copy", 0.4, low=0.01, high=9.0)
-    found = rows_of(ranking_table(condition(once, vague), has_floor=False))
+    found = rows_of(ranking_table(condition(once, vague)))
     assert [row[4] for row in found[1:]] == ["---", "too wide"]
     assert found[1][1] == "1"
 
@@ -64,8 +69,8 @@ def test_ranking_of_one_repetition_and_of_a_vague_one_quotes_no_interval() -> No
 def test_long_ranking_names_the_size_in_every_row() -> None:
     many = [ranked(f"way_{n}", 1.0) for n in range(12)]
     short, long = (condition(*many, n_sizes=n) for n in (3, 4))
-    assert [row[0] for row in rows_of(ranking_table(short, has_floor=False))[1:]].count("") == 33
-    assert "" not in [row[0] for row in rows_of(ranking_table(long, has_floor=False))]
+    assert [row[0] for row in rows_of(ranking_table(short))[1:]].count("") == 33
+    assert "" not in [row[0] for row in rows_of(ranking_table(long))]
 
 
 def trip(implementation: str, msg_bytes: int = 64, **changed: object) -> dict:

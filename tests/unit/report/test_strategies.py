@@ -48,5 +48,8 @@ def test_a_diagram_is_shown_where_there_is_one_with_its_words(tmp_path: Path) ->
     sources = [STRATEGIES / "two_copy.c", STRATEGIES / "one_copy.c"]
     drawn = [Path("two_copy.svg"), Path("one_copy.svg")]
     notes = strategy_notes(sources, table, drawn)
-    assert [notes[name]["diagram"] for name in ("two_copy", "one_copy")] == [True, False]
-    assert strategy_notes(sources, table, [])["two_copy"]["diagram"] is False
+    assert [notes[name]["diagram"] for name in ("two_copy", "one_copy")] == [
+        "assets/diagrams/two_copy.svg",
+        None,
+    ]
+    assert strategy_notes(sources, table, [])["two_copy"]["diagram"] is None

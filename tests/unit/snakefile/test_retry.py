@@ -54,7 +54,7 @@ def test_failed_and_unreadable_records_go_and_the_others_stay(
 
 def test_a_record_whose_numbers_contradict_one_another_goes(records: list[Path]) -> None:
     damaged = measured()
-    damaged["sender"]["total"]["bytes"] *= 3
+    damaged["driver"]["sender"]["total"]["bytes"] *= 3
     records[0].write_text(json.dumps(damaged))
     retry.main([])
     assert [path.exists() for path in records] == [False, False, True, False]

@@ -31,8 +31,9 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         Cells by the sign of their verdict; of `n_cells` in the grid.
     observed_once
         Whether some comparison rests on one round, so that signs carry no certainty.
-    pooled
-        The ratio over the cells together.
+    pooled, one_sided
+        The ratio over the cells together, and whether no cell contradicts another: where one does,
+        that ratio would only say which sizes the grid has most of.
     best, worst
         The cells with the highest and the lowest ratio.
     """
@@ -64,6 +65,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "n_rounds_max": max(rounds, default=0),
         "observed_once": 1 in rounds,
         "pooled": ratio_facts(view.pooled(logs)),
+        "one_sided": not {1, -1} <= set(signs),
         "best": _extreme(compared, highest=True),
         "worst": _extreme(compared, highest=False),
     }

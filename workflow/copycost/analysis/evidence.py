@@ -151,6 +151,25 @@ def weigh(quantities: Mapping[str, Ratio | float | None]) -> Facts:
     return {predicate.id: _weigh_one(predicate, quantities) for predicate in PREDICATES}
 
 
+def contention_verdict(evidence: Mapping[str, Facts]) -> str:
+    """Return what the growth of cache misses with the threads says of contention for the caches.
+
+    ``shown`` by some level, ``contradicted`` by both, ``contradicted_in_l1d`` or
+    ``contradicted_in_llc`` by the only one measured, ``undecided`` or ``not_measured``.
+    """
+    weights = {
+        level: evidence[f"{level}_misses_grow_with_threads"]["weight"] for level in ("l1d", "llc")
+    }
+    if Weight.SHOWN in weights.values():
+        return "shown"
+    measured = [level for level, weight in weights.items() if weight != Weight.NOT_MEASURED]
+    if not measured:
+        return "not_measured"
+    if Weight.UNDECIDED in weights.values():
+        return "undecided"
+    return "contradicted" if len(measured) == 2 else f"contradicted_in_{measured[0]}"
+
+
 def _weigh_one(predicate: Predicate, quantities: Mapping[str, Ratio | float | None]) -> Facts:
     found = quantities.get(predicate.quantity)
     low = high = None

@@ -122,6 +122,10 @@ def _cold_beside_hot(view: View) -> list[Facts]:
         one), ``same`` (neither has one inside the grid, for the same reason), ``untested``.
     outcomes
         The shape of the comparison under `slug` and where it is hot.
+    settled
+        Which of the two sizes this run settles: ``here``, ``hot``, ``both`` or ``neither``.
+    as_throughput
+        Of cost, whether it leaves open what throughput does, which is the row before.
     observed_once
         Whether some size was measured in one round only.
     better_here, better_hot
@@ -140,10 +144,14 @@ def _cold_beside_hot(view: View) -> list[Facts]:
             if n_threads not in view.hot.n_threads:
                 continue
             where = {"slug": view.name, "hot": view.hot.name, "implementation": name}
+            told: Facts = {}
             for measure, metric in (("throughput", THROUGHPUT), ("cost", view.cost_column)):
                 if view.counted(metric) and view.hot.counted(metric):
                     what = {"n_threads": n_threads, "measure": measure}
-                    rows.append(where | what | _compared(view, view.hot, name, n_threads, metric))
+                    row = _compared(view, view.hot, name, n_threads, metric)
+                    alike = row["verdict"] == "untested" and row == told
+                    told = told or row
+                    rows.append(where | what | row | {"as_throughput": alike})
     return rows
 
 
@@ -157,6 +165,7 @@ def _compared(view: View, hot_view: View, name: str, n_threads: int, metric: str
     signs = [_signs(crossover) for crossover in crossovers]
     return {
         "verdict": _verdict(found, *outcomes),
+        "settled": _settled(*outcomes),
         "outcomes": [outcome.value for outcome in outcomes],
         "observed_once": any(crossover.observed_once for crossover in crossovers),
         "better_here": _parted(*signs),
@@ -164,6 +173,13 @@ def _compared(view: View, hot_view: View, name: str, n_threads: int, metric: str
         "points_bytes": [one.changes[0].point_bytes for one in crossovers] if found else None,
         "ratio": ratio_facts(found.ratio) if found else None,
     }
+
+
+def _settled(here: Outcome, hot: Outcome) -> str:
+    settling = (Outcome.ALWAYS, Outcome.FROM, Outcome.NEVER)
+    if here in settling:
+        return "both" if hot in settling else "here"
+    return "hot" if hot in settling else "neither"
 
 
 def _signs(found: Crossover) -> dict[int, int]:

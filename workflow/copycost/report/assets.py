@@ -1,4 +1,4 @@
-"""The files that the report shows, gathered in one folder beside it.
+"""The files that the report shows, gathered in one folder next to it.
 
 Typst reads nothing outside the folder of its document, and a report folder that is complete can
 be moved, archived and typeset anywhere.
@@ -47,7 +47,7 @@ def shown_figures(figures: Iterable[Path]) -> dict[str, list[str]]:
     """Return the names of the figures of each condition that show anything.
 
     A figure of which nothing was measured is a sentence in the report, not an empty frame. The
-    CSV beside the figure tells: its column `state` has a ``measured``.
+    CSV next to the figure tells: its column `state` has a ``measured``.
     """
     shown: dict[str, list[str]] = {}
     for figure in figures:

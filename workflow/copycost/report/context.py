@@ -37,7 +37,7 @@ class Sources:
     facts, summary, ratios, config
         results/facts.json, tables/summary.csv, tables/ratios.csv, config.yaml.
     figures
-        SVG files, ``.../{condition}/{figure}.svg``, each with its CSV beside it; those of no
+        SVG files, ``.../{condition}/{figure}.svg``, each with its CSV next to it; those of no
         single condition are in ``all``, those of a further study in a folder of its name.
     published
         results/published/beside.json; None to leave the chapter out.
@@ -87,7 +87,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
     uncounted
         perf's names of the events without counts.
     published
-        What the chapter beside published runs says, None to leave it out.
+        What the chapter on published runs says, None to leave it out.
     vague_factor
         From which width on an interval is not quoted.
     config_text

@@ -1,9 +1,12 @@
 """Pieces of Markdown that Quarto and Pandoc read alike."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from copycost.wording.filters import join_and
+from copycost.wording.paragraphs import one_line
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|@$^~\"']|-(?=-)|\.(?=\.))")
 """What Markdown reads as more than itself, including dashes and dots that it would join."""
@@ -12,7 +15,7 @@ _LINE = 100
 """Characters of table type that fit side by side on a page."""
 
 _PADDING = 3
-"""Characters that the space beside a column takes."""
+"""Characters that the space next to a column takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,41 @@ def slug(text: object) -> str:
     return re.sub(r"[^a-z0-9]+", "-", str(text).lower()).strip("-")
 
 
+def identifier(*parts: object) -> str:
+    """Return the id of a section, table or figure: (tbl, veth_udp, t1) is ``tbl-veth-udp-t1``."""
+    return "-".join(map(slug, parts))
+
+
+def figure_of(condition: str, name: str, caption: str, alt: str) -> str:
+    """Return a figure of a condition; see `figure`."""
+    path = f"assets/{condition}/{name}.svg"
+    return figure(path, identifier("fig", condition, name), caption, alt)
+
+
+def figure_references(names: Iterable[str], condition: str) -> str:
+    """Return references to figures of a condition: ``@fig-veth-throughput and ...``."""
+    return join_and(f"@{identifier('fig', condition, name)}" for name in names)
+
+
+def figure(path: str, identifier: str, caption: str, alt: str, width: str | None = None) -> str:
+    """Return a figure with its caption, its text for those who do not see it, and its id.
+
+    Parameters
+    ----------
+    path
+        Of the file, from the report's folder.
+    identifier
+        The id for references, ``fig-`` in front.
+    caption, alt
+        Markdown and plain text, each on as many lines as it likes.
+    width
+        Share of the text's width, such as ``64%``.
+    """
+    attributes = [f"#{identifier}", *([f"width={width}"] if width else [])]
+    attributes.append(f"fig-alt={quoted(one_line(alt))}")
+    return f"![{one_line(caption)}]({path}){{{' '.join(attributes)}}}"
+
+
 def pipe_table(
     columns: Sequence[Column],
     rows: Sequence[Sequence[str]],
@@ -66,7 +104,7 @@ def pipe_table(
     rows
         Cells in Markdown, as many per row as there are columns.
     caption
-        Markdown on one line.
+        Markdown, on as many lines as it likes.
     identifier
         The id for references, ``tbl-`` in front.
     classes
@@ -82,7 +120,7 @@ def pipe_table(
     lines = [_row([column.title for column in columns]), _row(dashes)]
     lines += [_row(row) for row in rows]
     attributes = " ".join([f"#{identifier}", *(f".{name}" for name in classes)])
-    return "\n".join([*lines, "", f": {caption} {{{attributes}}}"])
+    return "\n".join([*lines, "", f": {one_line(caption)} {{{attributes}}}"])
 
 
 def _widths(columns: Sequence[Sequence[str]]) -> list[int]:

@@ -4,45 +4,40 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from copycost.report.markdown import Column, pipe_table, slug
+from copycost.report.ranking import has_floor
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
 from copycost.wording.filters import ratio, significant, size
+from copycost.wording.plurals import plural
 
 _ROWS_OF_A_PAGE = 45
 
 
-def ranking_table(condition: Mapping[str, Any], has_floor: bool) -> str:
-    """Return the ranking of a condition in Markdown, a row per size and implementation.
-
-    Parameters
-    ----------
-    condition
-        The condition's facts, with its ``ranking``.
-    has_floor
-        Whether costs are given as multiples of a plain copy too.
-    """
+def ranking_table(condition: Mapping[str, Any]) -> str:
+    """Return the ranking of a condition in Markdown, a row per size and implementation."""
     ranking = condition["ranking"]
+    with_floor = has_floor(condition)
     columns = [
         Column("Message"),
         Column("Place", "right"),
         Column("Implementation"),
         Column(f"{ranking['unit']} per byte", "right"),
         Column("interval", "right"),
-        *([Column("copies", "right")] if has_floor else []),
+        *([Column("copies", "right")] if with_floor else []),
         Column("n", "right"),
     ]
     whose = "the sender alone" if ranking["side"] == "sender" else "both sides together"
-    threads = ranking["n_threads"]
+    threads = plural(ranking["n_threads"], "thread")
     caption = (
         f"Implementations on `{condition['slug']}` by the {ranking['label']} of a byte "
-        f"({whose}, {threads} {'thread' if threads == 1 else 'threads'}): median, interval"
-        f"{', multiple of a plain copy' if has_floor else ''}, number n of repetitions. "
+        f"({whose}, {threads}): median, interval"
+        f"{', multiple of a plain copy' if with_floor else ''}, number n of repetitions. "
         "Source: `results/facts.json`."
     )
-    rows = list(_rows(condition, has_floor))
+    rows = list(_rows(condition, with_floor))
     return pipe_table(columns, rows, caption, f"tbl-{slug(condition['slug'])}-ranking", ["grouped"])
 
 
-def _rows(condition: Mapping[str, Any], has_floor: bool) -> Iterator[list[str]]:
+def _rows(condition: Mapping[str, Any], with_floor: bool) -> Iterator[list[str]]:
     sizes = condition["ranking"]["sizes"]
     is_long = sum(len(at["rows"]) for at in sizes) > _ROWS_OF_A_PAGE
     for at in sizes:
@@ -54,7 +49,7 @@ def _rows(condition: Mapping[str, Any], has_floor: bool) -> Iterator[list[str]]:
                 f"`{row['implementation']}`{f' ({label})' if label else ''}",
                 significant(row["median"]),
                 _interval(row),
-                *([_multiple(row["floor_ratio"])] if has_floor else []),
+                *([_multiple(row["floor_ratio"])] if with_floor else []),
                 str(row["n"]),
             ]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from copycost.analysis.labels import COPIED_SHARE, copied_label
 from copycost.report.markdown import Column, pipe_table, slug
 from copycost.wording.filters import significant, size
+from copycost.wording.plurals import plural
 
 NONE = "---"
 """A dash where there is no value; the table of what was not measured has the reason."""
@@ -51,7 +52,7 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What the tables say besides the numbers.
+    """What the tables say apart from the numbers.
 
     Attributes
     ----------
@@ -133,10 +134,9 @@ def results_tables(tables: Tables, condition: str, wording: Wording, source: str
     whose = "the sender alone" if side == "sender" else f"{side} sides together"
     for n_threads in sorted({key[1] for key in tables.summary if key[0] == condition}):
         rows = list(_rows(tables, condition, n_threads, wording))
-        noun = "thread" if n_threads == 1 else "threads"
         caption = (
-            f"All cells on `{condition}` with {n_threads} {noun}: throughput (median, interval), "
-            f"mean and 99th percentile of the service time, cost of {whose}, "
+            f"All cells on `{condition}` with {plural(n_threads, 'thread')}: throughput (median, "
+            f"interval), mean and 99th percentile of the service time, cost of {whose}, "
             f"throughput as a ratio to `{wording.baseline}`, taken by round, and the number n of "
             f"repetitions with a value. {source}"
         )

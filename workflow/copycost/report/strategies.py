@@ -40,15 +40,32 @@ def strategy_notes(
     -------
     dict
         By name: summary and path (Markdown, None where the header does not say), what the table
-        has (None where it has not), and whether there is a diagram.
+        has (None where it has not), and the diagram (its path from the report's folder, or None).
     """
     known = yaml.safe_load(table.read_text(encoding="utf-8"))
     drawn = {path.stem for path in diagrams}
     notes = {path.stem: _notes(path, known.get(path.stem, {})) for path in sources}
     return {
-        name: note | {"diagram": name in drawn and note["caption"] is not None}
+        name: note
+        | {"diagram": f"assets/diagrams/{name}.svg" if name in drawn and note["caption"] else None}
         for name, note in notes.items()
     }
+
+
+def strategy_rows(names: Iterable[str], notes: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
+    """Return name, copies, system calls and oldest kernel of the strategies in the table."""
+    return [
+        [code(name), note["copies"], note["calls"], note["kernel"]]
+        for name in names
+        if (note := notes.get(name)) and note["copies"]
+    ]
+
+
+def undescribed(names: Iterable[str], notes: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the sources of the strategies whose header comment tells no path of the bytes."""
+    return [
+        f"src/strategies/{name}.c" for name in names if name not in notes or not notes[name]["path"]
+    ]
 
 
 def _notes(path: Path, known: Mapping[str, str]) -> dict[str, Any]:

@@ -8,14 +8,42 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from copycost.errors import DataError
 from copycost.grid.capabilities import split_implementation
-from copycost.report import cpu_budget_tables, datagrams_tables, profile_tables, study_values
+from copycost.report import (
+    answer_values,
+    cpu_budget_tables,
+    datagrams_tables,
+    profile_tables,
+    study_values,
+)
+from copycost.report.answer_tables import expectations_table, quality_table, unmeasured_checks
+from copycost.report.answer_values import counted_span
+from copycost.report.conditions import TESTS
 from copycost.report.context import Sources, build_context
-from copycost.report.labelled import label_sentences
-from copycost.report.markdown import Column, code, escape, pipe_table, quoted, slug
+from copycost.report.in_short import compared_in_short
+from copycost.report.markdown import (
+    Column,
+    code,
+    escape,
+    figure,
+    figure_of,
+    figure_references,
+    identifier,
+    pipe_table,
+    quoted,
+    slug,
+)
+from copycost.report.memory_table import memory_rows
+from copycost.report.method import cpu_lists, more_rounds, wake_up_marks
+from copycost.report.missing_table import missing_rows
+from copycost.report.published_table import published_rows, spans_of_ratios
+from copycost.report.ranking import ranked, ranking_ends
 from copycost.report.ranking_table import ranking_table
+from copycost.report.round_trips import all_once, round_trips_compared
 from copycost.report.round_trips_table import round_trips_table
 from copycost.report.run_table import commit_only
-from copycost.wording.filters import add_filters, one_line
+from copycost.report.strategies import strategy_rows, undescribed
+from copycost.wording.filters import add_filters
+from copycost.wording.warnings import warnings
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +60,7 @@ def write_report(sources: Sources, templates: Path, title: str, qmd: Path) -> No
     title
         Title of the report.
     qmd
-        The file to write. It shows files of the folder ``assets`` beside it.
+        The file to write. It shows files of the folder ``assets`` next to it.
 
     Raises
     ------
@@ -65,25 +93,52 @@ def make_environment(templates: Path) -> Environment:
     )
     add_filters(environment)
     environment.filters.update(study_values.VALUES)
+    environment.filters.update(answer_values.VALUES)
     environment.filters.update(
         {
-            "labelled": label_sentences,
             "md": escape,
             "code": code,
             "slug": slug,
             "quoted": quoted,
             "commit_only": commit_only,
-            "cpu_list": _cpu_list,
+            "cpu_lists": cpu_lists,
+            "more_rounds": more_rounds,
+            "wake_up_marks": wake_up_marks,
             "strategy": _strategy,
+            "compared_in_short": compared_in_short,
+            "spans_of_ratios": spans_of_ratios,
+            "ranked": ranked,
+            "ranking_ends": ranking_ends,
+            "round_trips_compared": round_trips_compared,
+            "warnings": warnings,
+            "figure_references": figure_references,
         }
     )
+    environment.tests.update(TESTS)
+    environment.tests["all_once"] = all_once
     environment.tests["batched"] = lambda implementation: _batch(implementation) > 1
-    environment.globals["table"] = _table
-    environment.globals["budget_tables"] = cpu_budget_tables
-    environment.globals["datagrams_tables"] = datagrams_tables
-    environment.globals["profile_tables"] = profile_tables
-    environment.globals["ranking_table"] = ranking_table
-    environment.globals["round_trips_table"] = round_trips_table
+    environment.globals.update(
+        {
+            "table": _table,
+            "counted_span": counted_span,
+            "expectations_table": expectations_table,
+            "quality_table": quality_table,
+            "unmeasured_checks": unmeasured_checks,
+            "budget_tables": cpu_budget_tables,
+            "datagrams_tables": datagrams_tables,
+            "profile_tables": profile_tables,
+            "ranking_table": ranking_table,
+            "round_trips_table": round_trips_table,
+            "memory_rows": memory_rows,
+            "missing_rows": missing_rows,
+            "published_rows": published_rows,
+            "strategy_rows": strategy_rows,
+            "undescribed": undescribed,
+            "identifier": identifier,
+            "figure": figure,
+            "figure_of": figure_of,
+        }
+    )
     return environment
 
 
@@ -99,7 +154,7 @@ def _table(
         else Column(column[0], "right" if column[1] == "right" else "left")
         for column in columns
     ]
-    return pipe_table(titles, rows, one_line(caption), identifier)
+    return pipe_table(titles, rows, caption, identifier)
 
 
 def _strategy(implementation: str) -> str:
@@ -108,11 +163,3 @@ def _strategy(implementation: str) -> str:
 
 def _batch(implementation: str) -> int:
     return split_implementation(implementation)[1]
-
-
-def _cpu_list(text: str) -> str:
-    """Return CPUs as the table has them in words: ``CPU 0``, ``CPUs 0, 2``, ``any CPU``."""
-    if text == "any":
-        return "any CPU"
-    numbers = [part for part in text.replace(";", ",").split(",") if part.strip()]
-    return f"{'CPU' if len(numbers) == 1 else 'CPUs'} {', '.join(numbers)}"

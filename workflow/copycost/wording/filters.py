@@ -5,7 +5,6 @@ would print "nan" stops the build instead.
 """
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from jinja2 import Environment
 
 from copycost.wording.finite import finite
+from copycost.wording.paragraphs import item, one_line, paragraph
 from copycost.wording.percent import NBSP, format_percent
 from copycost.wording.plurals import agree, count, counted, nearest, plural
 from copycost.wording.sizes import format_size
@@ -128,9 +128,19 @@ def ns(nanoseconds: float) -> str:
     return duration(finite(nanoseconds) * 1e-9)
 
 
+def us(microseconds: float) -> str:
+    """Return a time given in microseconds, in the unit that suits it."""
+    return duration(finite(microseconds) * 1e-6)
+
+
+def cost_of_byte(value: float, unit: str) -> str:
+    """Return what a byte costs with the unit that was measured: ``0.31 ns``."""
+    return f"{significant(value, 2)}{NBSP}{unit}"
+
+
 def cost(value: float, unit: str) -> str:
     """Return a cost per byte with the unit that was measured: ``0.31 ns per byte``."""
-    return f"{significant(value, 2)}{NBSP}{unit} per byte"
+    return f"{cost_of_byte(value, unit)} per byte"
 
 
 def percent(share: float) -> str:
@@ -183,11 +193,16 @@ def interval(
     return f"{name} over a factor of {'more than 1,000' if factor > 1000 else f'{factor:.0f}'}"
 
 
-def ratio_with_interval(found: Mapping[str, Any], confidence: float) -> str:
-    """Return a ratio of the facts with its interval: ``1.42 (95 % interval 1.30 to 1.55)``."""
+def interval_of(
+    found: Mapping[str, Any], confidence: float, form: Callable[[float], str] = ratio
+) -> str:
+    """Return the interval of a value of the facts in parentheses, or that there is none."""
     if found["low"] is None or found["high"] is None:
-        return f"{ratio(found['value'])} (observed once, no interval)"
-    return f"{ratio(found['value'])} ({interval(found['low'], found['high'], confidence)})"
+        # Of an interval with one end, the other lies beyond the sizes measured.
+        lacks_an_end = "once" in found and not found["once"]
+        reason = "its interval reaches beyond the sizes measured"
+        return f"({reason})" if lacks_an_end else "(observed once, no interval)"
+    return f"({interval(found['low'], found['high'], confidence, form)})"
 
 
 def join_and(items: Iterable[object], word: str = "and") -> str:
@@ -198,9 +213,9 @@ def join_and(items: Iterable[object], word: str = "and") -> str:
     return f"{', '.join(texts[:-1])} {word} {texts[-1]}"
 
 
-def sizes(values: Iterable[int]) -> str:
+def sizes(values: Iterable[int], word: str = "and") -> str:
     """Return sizes as a list in a sentence: ``1 KiB, 4 KiB and 64 KiB``."""
-    return join_and(size(value) for value in values)
+    return join_and((size(value) for value in values), word)
 
 
 def n_threads(values: Sequence[int]) -> str:
@@ -224,30 +239,6 @@ def lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def one_line(text: str) -> str:
-    """Return a text on one line: line ends and indentation of a template become single spaces.
-
-    The space between a number and its unit, where a line must not break, stays as it is.
-    """
-    return re.sub(r"[ \t\n]+", " ", text).strip(" ")
-
-
-def paragraph(text: str) -> str:
-    """Return the sentences of a template as a paragraph of its own, or nothing if there are none.
-
-    So a template has a sentence a line, breaks a long one wherever it likes, and may leave out any
-    of them: ``{% filter paragraph %}`` ... ``{% endfilter %}``. An item of a list starts with
-    ``-``, as in Markdown.
-    """
-    line = one_line(text)
-    return f"\n{line}\n\n" if line else ""
-
-
-def escape_cell(text: object) -> str:
-    """Return a text that cannot break out of a Markdown table cell."""
-    return str(text).replace("|", "\\|").replace("\n", " ")
-
-
 FILTERS: dict[str, Callable[..., str]] = {
     "significant": significant,
     "number": number,
@@ -261,10 +252,13 @@ FILTERS: dict[str, Callable[..., str]] = {
     "sizes": sizes,
     "duration": duration,
     "ns": ns,
+    "us": us,
     "cost": cost,
+    "cost_of_byte": cost_of_byte,
     "percent": percent,
     "ratio": ratio,
-    "ratio_with_interval": ratio_with_interval,
+    "interval_of": interval_of,
+    "gbps_interval_of": partial(interval_of, form=gbps),
     "change": change,
     "count": count,
     "nearest": nearest,
@@ -277,8 +271,8 @@ FILTERS: dict[str, Callable[..., str]] = {
     "sentence": sentence,
     "lower_first": lower_first,
     "one_line": one_line,
+    "item": item,
     "paragraph": paragraph,
-    "escape_cell": escape_cell,
 }
 
 

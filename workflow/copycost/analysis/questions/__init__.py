@@ -1,8 +1,9 @@
 """The six questions of the report, each a module that turns a condition's cells into an answer."""
 
+from copycost.analysis.cache_fit import cache_fit
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import crossover_facts
-from copycost.analysis.evidence import weigh
+from copycost.analysis.evidence import contention_verdict, weigh
 from copycost.analysis.headline import headline_facts
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
@@ -29,6 +30,8 @@ def answer_questions(view: View) -> Facts:
         What there is to say of the other implementations.
     quantities, evidence
         The measured quantities, and what each predicate over them says.
+    cache_fit, contention
+        What several predicates say together: see `cache_fit` and `contention_verdict`.
     questions
         ``q1`` (why zero-copy is not always fastest), ``q2`` (cache misses), ``q3`` (threads and
         contention), ``q6`` (what was unexpected).
@@ -43,6 +46,7 @@ def answer_questions(view: View) -> Facts:
     crossovers = {f"{a}_vs_{b}": crossover_facts(view, a, b) for a, b in pairs}
     evidence = weigh(found)
     unexpected = unexpected_facts(view)
+    misses = cache_miss_facts(view)
     return {
         "crossovers": crossovers,
         "quantities": {
@@ -50,9 +54,11 @@ def answer_questions(view: View) -> Facts:
             for name, value in found.items()
         },
         "evidence": evidence,
+        "cache_fit": cache_fit(evidence, misses["caches"], view.n_threads[-1]),
+        "contention": contention_verdict(evidence),
         "questions": {
             "q1": fastest_facts(view),
-            "q2": cache_miss_facts(view),
+            "q2": misses,
             "q3": contention_facts(view),
             "q6": unexpected,
         },

@@ -31,6 +31,9 @@ def cache_miss_facts(view: View) -> Facts:
         True where a single level was counted, so that "most" means little.
     caches
         Sizes of the host's caches [bytes].
+    costs
+        Per implementation, what a byte cost as a ratio to two_copy over the cells together: what is
+        left to tell where misses were not counted.
     """
     levels = {level: _status(view, level) for level in _LEVELS}
     counted = [level for level, status in levels.items() if status == "counted"]
@@ -47,7 +50,15 @@ def cache_miss_facts(view: View) -> Facts:
         "deepest": deepest,
         "caches": {name: view.caches.get(f"{name}_bytes") for name in ("l1d", "l2", "llc")},
         "compared": names,
+        "costs": [fact for name in names if (fact := _cost(view, name))],
     }
+
+
+def _cost(view: View, implementation: str) -> Facts | None:
+    if not view.counted(view.cost_column):
+        return None
+    found = view.pooled(view.logs(view.cost_column, implementation, BASELINE))
+    return {"implementation": implementation} | ratio_facts(found) if found.n_pairs else None
 
 
 def _status(view: View, level: str) -> str:

@@ -30,10 +30,16 @@ def contention_facts(view: View) -> Facts:
     shapes
         Shape and its implementations: ``gains`` (every step gains), ``gains_then_flat``,
         ``gains_then_falls``, ``gains_somewhere`` (no step loses), ``falls`` (no step gains, one at
-        least loses), ``flat`` (no step shows a difference), ``mixed``.
+        least loses), ``flat`` (no step shows a difference), ``mixed``. With the number of steps
+        between fewest and most, and gains_up_to (None where the implementations differ in it).
     by_implementation
         Per implementation its shape, its steps and the whole way from the fewest threads of the
         grid to the most; each a ratio over the sizes that have both.
+    wholes, lowest, highest
+        The whole ways that were measured, and those with the lowest and the highest ratio (None
+        where there is no whole way).
+    service, shortest, longest
+        The same of the mean service time.
     apart
         Per quantity that grows, or not, over all implementations together (see `_GROWING`): the
         implementations for which that is certainly the other way, each with its own ratio.
@@ -43,12 +49,18 @@ def contention_facts(view: View) -> Facts:
     rows = [_scaling(view, name) for name in view.implementations if view.has(name)]
     rows = [row for row in rows if row["steps"]]
     placement = placement_of(view)
-    shapes: dict[str, list[str]] = {}
+    shapes: dict[str, list[Facts]] = {}
     for row in rows:
-        shapes.setdefault(row["shape"], []).append(row["implementation"])
+        shapes.setdefault(row["shape"], []).append(row)
+    wholes = [
+        {"implementation": row["implementation"]} | row["whole"]
+        for row in rows
+        if row["whole"]["n"]
+    ]
+    service = _service_growth(view)
     return {
         "verdict": _verdict(view, list(shapes)),
-        "shapes": [{"shape": shape, "implementations": names} for shape, names in shapes.items()],
+        "shapes": [_shape_facts(shape, members) for shape, members in shapes.items()],
         "by_implementation": rows,
         "observed_once": any(step["once"] for row in rows for step in row["steps"]),
         "n_rounds": min((step["n"] for row in rows for step in row["steps"]), default=0),
@@ -56,7 +68,28 @@ def contention_facts(view: View) -> Facts:
         "fewest": view.n_threads[0],
         "most": view.n_threads[-1],
         "apart": {name: _apart(view, metric(view)) for name, metric in _GROWING.items()},
-        "service": _service_growth(view),
+        "wholes": wholes,
+        "lowest": min(wholes, key=_value, default=None),
+        "highest": max(wholes, key=_value, default=None),
+        "service": service,
+        "shortest": min(service, key=_value, default=None),
+        "longest": max(service, key=_value, default=None),
+    }
+
+
+def _value(fact: Facts) -> float:
+    return float(fact["value"])
+
+
+def _shape_facts(shape: str, rows: list[Facts]) -> Facts:
+    turns = {row["gains_up_to"] for row in rows}
+    return {
+        "shape": shape,
+        "implementations": [row["implementation"] for row in rows],
+        "n_steps": len(rows[0]["steps"]),
+        "fewest": rows[0]["fewest"],
+        "most": rows[0]["most"],
+        "gains_up_to": turns.pop() if len(turns) == 1 else None,
     }
 
 

@@ -6,7 +6,13 @@ from copycost.analysis.condition_view import View
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.missing import why_lost
-from copycost.analysis.quantities import URING_ZERO, ZERO, copied_share, notifications_per_send
+from copycost.analysis.quantities import (
+    NOT_COPIED_SHARE,
+    URING_ZERO,
+    ZERO,
+    copied_share,
+    notifications_per_send,
+)
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.grid.capabilities import split_implementation
 
@@ -27,8 +33,9 @@ def other_ways_facts(view: View, names: Sequence[str]) -> Facts:
     lost
         Those that were not measured at all: implementation, reason, remedy.
     uring
-        uring_zero_copy beside zero_copy (`_pair`), with the notifications per send and copied
-        shares of both; None unless both were measured.
+        uring_zero_copy next to zero_copy (`_pair`), with the notifications per send and copied
+        shares of both, and whether the kernel copied alike (``alike``, ``differ``, or ``unknown``
+        where it did not tell); None unless both were measured.
     batches
         Many messages per system call beside one: `_pair`, and the batch.
     """
@@ -64,12 +71,21 @@ def _uring(view: View) -> Facts | None:
     if not view.has(URING_ZERO, ZERO):
         return None
     both = {"uring": URING_ZERO, "msg_zerocopy": ZERO}
+    shares = {key: copied_share(view.of(name)) for key, name in both.items()}
     return _pair(view, URING_ZERO, ZERO) | {
         "notifications_per_send": {
             key: notifications_per_send(view.of(name)) for key, name in both.items()
         },
-        "copied_share": {key: copied_share(view.of(name)) for key, name in both.items()},
+        "copied_share": shares,
+        "copies": _copies(list(shares.values())),
     }
+
+
+def _copies(shares: Sequence[float | None]) -> str:
+    if None in shares:
+        return "unknown"
+    copied = {share is not None and share > NOT_COPIED_SHARE for share in shares}
+    return "alike" if len(copied) == 1 else "differ"
 
 
 def _pair(view: View, name: str, beside: str) -> Facts:

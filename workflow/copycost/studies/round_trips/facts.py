@@ -1,4 +1,4 @@
-"""Round trips: percentiles per implementation and size, and each beside two_copy."""
+"""Round trips: percentiles per implementation and size, and each compared with two_copy."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,0 +1,66 @@
+"""Question 2: which cache level's misses fall most."""
+
+from golden.analysis_facts import (
+    CONFIDENCE,
+    DOWN,
+    EVEN,
+    FIGURES,
+    LABEL,
+    ONCE,
+    OPEN,
+    UNKNOWN,
+    UP,
+    Case,
+    Facts,
+    weighed,
+)
+
+CACHES = {"l1d": 49152, "l2": 2097152, "llc": None}
+
+
+def _fall(found: Facts, level: str = "l1d_load_misses") -> Facts:
+    lowest = {"ratio": 0.52, "msg_bytes": 65536, "n_threads": 2}
+    return found | {"implementation": "one_copy", "level": level, "n_cells": 6, "lowest": lowest}
+
+
+def _misses(branch: str, verdict: str, **more: object) -> Case:
+    return "verdict", branch, ({"verdict": verdict, "only_level": False, "deepest": None} | more,)
+
+
+def _gaps(branch: str, status: str, reason: str | None = None) -> Case:
+    return (
+        "gaps",
+        branch,
+        ({"levels": {"llc_load_misses": status}}, {"llc_load_misses": {"reason": reason}}),
+    )
+
+
+def _uncounted(branch: str, *costs: Facts) -> Case:
+    rows = [cost | {"implementation": "one_copy"} for cost in costs]
+    t = {"name": "veth", "cost_label": LABEL}
+    return "without_counters", branch, (t, {"costs": rows}, FIGURES, CONFIDENCE)
+
+
+CASES: list[Case] = [
+    _misses("not measured", "not_measured"),
+    _misses("not counted", "not_counted"),
+    _misses("not compared", "not_compared"),
+    _misses("no fall", "no_fall"),
+    _misses("fall of the only level", "fall", only_level=True, deepest=_fall(DOWN)),
+    _misses("fall", "fall", deepest=_fall(DOWN)),
+    ("fall", "fewer", (_fall(DOWN), CONFIDENCE)),
+    ("fall", "no difference", (_fall(EVEN, "llc_load_misses"), CONFIDENCE)),
+    _gaps("zero", "zero"),
+    _gaps("not counted", "not_counted"),
+    _gaps("not counted, with a reason", "not_counted", "no such counter"),
+    _uncounted("costs", DOWN, EVEN),
+    _uncounted("no costs"),
+    ("caches_here", "two known", (CACHES,)),
+    ("follows_cache_size", "left open", (OPEN, CONFIDENCE)),
+    ("follows_cache_size", "shown", (weighed("shown", DOWN), CONFIDENCE)),
+    ("follows_cache_size", "contradicted", (weighed("contradicted", UP), CONFIDENCE)),
+    ("follows_cache_size", "not measured", (UNKNOWN, CONFIDENCE)),
+    ("untold", "one level", (True,)),
+    ("how_sure", "observed once", ([ONCE], CONFIDENCE)),
+    ("how_sure", "several rounds", ([DOWN, EVEN], CONFIDENCE)),
+]

@@ -1,0 +1,58 @@
+"""Questions 4 and 5: one copy and no copy against two."""
+
+from golden.analysis_facts import (
+    AGAINST,
+    CONFIDENCE,
+    COPIED,
+    DOWN,
+    EVEN,
+    GRID,
+    LABEL,
+    NOT_COPIED,
+    NOT_TOLD,
+    OPEN,
+    SHOWN,
+    UNKNOWN,
+    UP,
+    Case,
+    Facts,
+    pair,
+    weighed,
+)
+
+
+def _cheaper(branch: str, found: Facts) -> Case:
+    return "cheaper", branch, (found, pair("always", 6), LABEL, CONFIDENCE)
+
+
+def _per_message(branch: str, found: Facts) -> Case:
+    facts = {"grid": GRID, "cost_label": LABEL}
+    return "per_message", branch, (found, facts, " (@fig-veth-cost-per-byte)", CONFIDENCE)
+
+
+def _pooled(branch: str, found: Facts, n_cells: int = 6) -> Case:
+    return (
+        "numbers",
+        branch,
+        (pair("undecided", 2, 0, 4, pooled=found, n_cells=n_cells), "", CONFIDENCE),
+    )
+
+
+CASES: list[Case] = [
+    _pooled("no difference over all", EVEN),
+    _pooled("a difference over all, cells missing", UP, 8),
+    _cheaper("cheaper", weighed("shown", DOWN)),
+    _cheaper("more expensive", weighed("contradicted", UP)),
+    _cheaper("no difference", OPEN),
+    _cheaper("not measured", UNKNOWN),
+    _per_message("shown", SHOWN),
+    _per_message("contradicted", AGAINST),
+    _per_message("no difference", OPEN),
+    _per_message("not measured", UNKNOWN),
+    ("residency", "hot", ({"working_set": "hot"}, False)),
+    ("residency", "cold, and hot was measured", ({"working_set": "cold"}, True)),
+    ("residency", "cold alone", ({"working_set": "cold"}, False)),
+    ("on_a_card", "copied", (COPIED,)),
+    ("on_a_card", "not copied", (NOT_COPIED,)),
+    ("on_a_card", "not told", (NOT_TOLD,)),
+]

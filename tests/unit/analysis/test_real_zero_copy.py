@@ -1,0 +1,52 @@
+"""Where zero-copy gets ahead with bytes from memory, compared with bytes from a cache."""
+
+import pytest
+from analysed import facts_of
+from golden.scenarios import SCENARIOS
+
+from copycost.analysis.json_values import Facts
+from copycost.analysis.questions.others import _copies
+
+
+def rows_of(scenario: str) -> dict[str, Facts]:
+    rows = facts_of(SCENARIOS[scenario])["real_zero_copy"]["cold_beside_hot"]
+    return {row["measure"]: row for row in rows if row["implementation"] == "zero_copy"}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "verdict", "settled"),
+    [
+        ("real_zero_copy", "smaller", "both"),
+        ("sink_cold_always", "smaller", "both"),
+        ("sink_hot_never", "smaller", "both"),
+        ("sink_hot_and_cold_alike", "no_difference", "both"),
+        ("sink_undecided", "untested", "neither"),
+    ],
+)
+def test_size_with_bytes_from_memory(scenario: str, verdict: str, settled: str) -> None:
+    row = rows_of(scenario)["throughput"]
+    assert (row["verdict"], row["settled"], row["as_throughput"]) == (verdict, settled, False)
+
+
+def test_cost_that_leaves_the_same_open_is_told_apart_from_one_that_tells_more() -> None:
+    assert rows_of("sink_undecided")["cost"]["as_throughput"]
+    assert not rows_of("real_zero_copy")["cost"]["as_throughput"]
+
+
+@pytest.mark.parametrize(
+    ("shares", "copies"),
+    [
+        ([1.0, 1.0], "alike"),
+        ([0.0, 0.0005], "alike"),
+        ([0.0, 1.0], "differ"),
+        ([None, 1.0], "unknown"),
+    ],
+)
+def test_copies_of_two_ways(shares: list[float | None], copies: str) -> None:
+    assert _copies(shares) == copies
+
+
+def test_a_mean_over_cells_that_contradict_each_other_is_marked() -> None:
+    pairs = facts_of(SCENARIOS["found"])["conditions"]["veth"]["crossovers"]
+    assert not pairs["one_copy_vs_two_copy"]["one_sided"]
+    assert pairs["zero_copy_vs_two_copy"]["one_sided"]

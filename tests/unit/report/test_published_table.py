@@ -1,0 +1,58 @@
+"""The table of a pair along the sizes, here and in a published run."""
+
+from typing import Any
+
+from copycost.report.published_table import along_sizes, published_rows, spans_of_ratios
+
+KIB = 1024
+SIZES = (KIB, 4 * KIB, 16 * KIB)
+
+
+def along(outcome: str, **changed: Any) -> dict[str, Any]:  # noqa: ANN401
+    sides = {side: changed.pop(side, []) for side in ("better", "worse", "even")}
+    return {"outcome": outcome, "sizes": sides, "missing": [], "observed_once": False} | changed
+
+
+def words(found: dict[str, Any]) -> str:
+    return along_sizes(found, SIZES).replace("\u00a0", " ")
+
+
+def test_each_outcome_in_a_few_words() -> None:
+    assert words(along("always", better=SIZES)) == "faster at every size"
+    assert words(along("never", worse=SIZES)) == "slower at every size"
+    assert words(along("not_measured")) == "not compared"
+    found = along("from", better=[16 * KIB, 64 * KIB], worse=[KIB, 4 * KIB])
+    assert words(found) == "faster from 16 KiB up; slower up to 4 KiB"
+    found = along("up_to", better=[KIB], worse=[16 * KIB], even=[4 * KIB], observed_once=True)
+    said = "faster at 1 KiB; slower at 16 KiB; no difference at 4 KiB (observed once)"
+    assert words(found) == said
+    assert (
+        words(along("mixed", better=[4 * KIB], worse=[KIB])) == "faster at 4 KiB; slower at 1 KiB"
+    )
+    found = along("undecided", even=[KIB], missing=[4 * KIB])
+    assert words(found) == "no difference at any size; not compared at 4 KiB"
+
+
+def test_thread_counts_that_fared_alike_share_a_row() -> None:
+    never, always = along("never", worse=SIZES), along("always", better=SIZES)
+    rows = [{"n_threads": n, "ours": never, "theirs": always} for n in (1, 2)]
+    rows.append({"n_threads": 4, "ours": always, "theirs": always})
+    run = {
+        "sizes": SIZES[:1],
+        "crossovers": [{"implementation": "one_copy", "baseline": "two_copy", "rows": rows}],
+    }
+    found = [[cell.replace("\u00a0", " ") for cell in row] for row in published_rows(run, SIZES)]
+    pair = "`one_copy` against `two_copy`"
+    assert found == [
+        [pair, "1 and 2", "slower at every size", "faster at 1 KiB"],
+        [pair, "4", "faster at every size", "faster at 1 KiB"],
+    ]
+
+
+def test_ratios_of_one_cell_have_no_span() -> None:
+    ratios = [
+        {"implementation": "one_copy", "n_cells": 5, "low": 0.9, "median": 1.0, "high": 1.2},
+        {"implementation": "two_copy", "n_cells": 1, "low": 1.1, "median": 1.1, "high": 1.1},
+    ]
+    said = "0.90 to 1.20 with `one_copy` (5 cells) and 1.10 with `two_copy` (1 cell)"
+    assert spans_of_ratios(ratios) == said

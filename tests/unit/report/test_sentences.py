@@ -1,0 +1,127 @@
+"""Sentences of the chapters on the host, the method and the results, a branch at a time."""
+
+from typing import Any
+
+from golden.sentences import check_branches, environment
+
+LOSS = {"reason": "no right to make network namespaces", "remedy": None}
+
+
+def words(name: str) -> Any:  # noqa: ANN401
+    """Return the macros of a file, to be called as in a template."""
+    return environment().get_template(f"_macros/{name}_words.j2").module
+
+
+def condition(**changed: Any) -> dict[str, Any]:  # noqa: ANN401
+    facts: dict[str, Any] = {
+        "slug": "sink",
+        "testbed": "sink",
+        "sender_only": False,
+        "working_set": "hot",
+        "labels": {},
+        "cost_label": "CPU time",
+        "grid": {"n_threads": [1, 2]},
+        "quantities": {"ring_per_llc": None},
+        "questions": {"q2": {"verdict": "not_counted"}},
+        "evidence": {"all_copied": {"value": None}},
+        "failed": [],
+        "skipped": [],
+        "n_failed": 0,
+        "n_skipped": 0,
+        "mtu_bytes": 1500.0,
+        "isolation": "root",
+    }
+    return facts | changed
+
+
+def test_method() -> None:
+    method = words("method")
+    beds = ("veth", "veth_no_offload", "loopback", "veth_udp", "sink", "other")
+    texts = {f"testbed {name}": method.testbed({"testbed": name}) for name in beds}
+    texts |= {
+        "set up as root": method.setting(condition()),
+        "set up by a user": method.setting(condition(isolation="user_namespace")),
+        "host itself, MTU varied": method.setting(condition(isolation="host", mtu_bytes=None)),
+        "set up in several ways": method.setting(condition(isolation=None)),
+        "testbed not measured": method.setting(None),
+        "softirq": method.softirq([condition()]),
+        "softirq, not on the sink": method.softirq([condition(), condition(sender_only=True)]),
+        "working set cold": method.working_set("cold"),
+        "working set of a size": method.working_set("16777216"),
+        "rounds": method.rounds(3, {}),
+        "more rounds of some": method.rounds(3, {5: ["sink", "sink_cold"]}),
+        "congestion control": method.congestion_control("cubic", ["cubic"]),
+        "another congestion control": method.congestion_control("bbr", ["cubic", "reno"]),
+        "congestion control not known": method.congestion_control("bbr", []),
+        "no delay": method.nodelay("on", None),
+        "no delay of the kernel": method.nodelay("kernel", None),
+        "no delay of round trips": method.nodelay("kernel", {"rows": []}),
+        "buffer": method.buffer("send", 65536),
+        "buffer of the kernel": method.buffer("receive", "kernel"),
+    }
+    for name in ("trunc", "mmap", "uring", "other"):
+        texts[f"receiver {name}"] = method.receiver(name)
+    for reason in ("cycles_counted", "cycles_user_mode_only", "cycles_not_counted"):
+        texts[f"cost, {reason}"] = method.cost({"reason": reason, "label": "CPU time"}, [])
+    texts["cost on the sink"] = method.cost({"reason": "cycles_counted", "label": "cycles"}, [1])
+    check_branches("method", texts)
+
+
+def test_results() -> None:
+    results = words("results")
+    names = ("throughput", "service_time", "counters", "cost_per_byte", "ratio_heatmap",
+             "copied_share")  # fmt: skip
+    copied_none = condition(evidence={"all_copied": {"value": 0.0}})
+    texts = {f"figure {name}": results.caption(name, condition()) for name in names}
+    texts["figure cost of the sender"] = results.caption(
+        "cost_per_byte", condition(sender_only=True)
+    )
+    texts |= {f"no figure {name}": results.undrawn(name, condition()) for name in names}
+    texts |= {
+        "no figure of a service time, one thread count": results.undrawn(
+            "service_time", condition(grid={"n_threads": [1]})
+        ),
+        "no figure of the sender's counters": results.undrawn(
+            "counters", condition(sender_only=True)
+        ),
+        "no figure, none copied": results.undrawn("copied_share", copied_none),
+        "head": results.head(condition(), ["throughput", "counters"]),
+        "head, sender alone": results.head(condition(sender_only=True), ["throughput"]),
+        "nothing measured": results.head(condition(skipped=[LOSS]), []),
+        "nothing to draw": results.head(condition(), []),
+        "lost": results.lost(condition(failed=[LOSS], n_failed=1, skipped=[LOSS], n_skipped=2)),
+    }
+    check_branches("results", texts)
+
+
+def test_real_zero_copy() -> None:
+    real = words("real_zero_copy")
+    ring = {"ring_per_llc": 4.0}
+    texts = {
+        "nothing measured": real.nothing_measured(condition()),
+        "skipped": real.nothing_measured(condition(skipped=[LOSS])),
+        "skipped, with a remedy": real.nothing_measured(
+            condition(skipped=[LOSS | {"remedy": "run as root"}])
+        ),
+        "hot": real.scene(condition()),
+        "cold": real.scene(condition(working_set="cold", quantities=ring)),
+        "ring": real.scene(condition(working_set="16777216", quantities=ring)),
+    }
+    check_branches("real_zero_copy", texts)
+
+
+def test_what_zero_copy_was_is_said_where_it_was_copied() -> None:
+    zero_copy = words("zero_copy")
+    labels = {
+        "two_copy": None,
+        "zero_copy": "zero-copy requested, 100 % copied",
+        "uring_zero_copy": "zero-copy requested, 5 % copied",
+    }
+    copied = {"slug": "veth", "labels": labels}
+    none = copied | {"labels": {"zero_copy": None}}
+    texts = {
+        "two of them": zero_copy.what_zero_copy_was(copied),
+        "two of them, within a paragraph": zero_copy.what_zero_copy_was_here(copied),
+        "none": zero_copy.what_zero_copy_was(none),
+    }
+    check_branches("zero_copy", texts)

@@ -1,0 +1,168 @@
+"""Values that the answers put into their sentences: ratios, caches, cells and lists of them.
+
+None of these is a clause: a sentence with another value in its place is the same sentence.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from copycost.wording.filters import (
+    impl,
+    interval,
+    interval_of,
+    join_and,
+    n_threads,
+    percent,
+    ratio,
+    significant,
+    size,
+    sizes,
+)
+from copycost.wording.percent import NBSP
+from copycost.wording.plurals import count, counted
+
+Facts = Mapping[str, Any]
+
+_CACHES = {
+    "l1d": "L1 data cache",
+    "l1d_load_misses": "L1 data cache",
+    "l2": "L2 cache",
+    "llc": "last-level cache",
+    "llc_load_misses": "last-level cache",
+}
+
+
+def cache(level: str) -> str:
+    """Return a cache by its level or by the counter of its misses: ``the L1 data cache``."""
+    return f"the {_CACHES[level]}"
+
+
+def cache_sizes(caches: Mapping[str, int | None]) -> str:
+    """Return the sizes that are known: ``an L1 data cache of 48 KiB and an L2 cache of 2 MiB``."""
+    return join_and(
+        f"{'an' if level != 'llc' else 'a'} {_CACHES[level]} of {size(found)}"
+        for level, found in caches.items()
+        if found
+    )
+
+
+def cache_shares(levels: Iterable[Facts], word: str = "and") -> str:
+    """Return caches with what is to fit into them: ``the L2 cache (6.2 % of its 2 MiB)``."""
+    return join_and(map(_cache_share, levels), word)
+
+
+def _cache_share(found: Facts) -> str:
+    share, whole = found["share"], size(found["size_bytes"])
+    if share < 1.0:
+        text = f"{percent(share)} of its {whole}"
+    else:
+        text = f"{significant(share, 2)}{NBSP}times its {whole}"
+    if found["n_threads"]:
+        text = f"{text} for {n_threads([found['n_threads']])}"
+    return f"{cache(found['level'])} ({text})"
+
+
+def caches(levels: Iterable[Facts], word: str = "or") -> str:
+    """Return the names of caches: ``the L1 data cache or the L2 cache``."""
+    return join_and((cache(found["level"]) for found in levels), word)
+
+
+def ratios_by_implementation(rows: Iterable[Facts], confidence: float) -> str:
+    """Return ratios with whose they are: ``1.14 for `two_copy` (95 % interval 1.00 to 1.29)``."""
+    return join_and(
+        f"{ratio(row['value'])} for {impl(row['implementation'])} {interval_of(row, confidence)}"
+        for row in rows
+    )
+
+
+def ratios_by_size(rows: Sequence[Facts], confidence: float, several: bool) -> str:
+    """Return ratios with their sizes, and where there are `several` thread counts, with these."""
+    return join_and(
+        f"{ratio(row['value'])} at {size(row['msg_bytes'])}"
+        f"{' with ' + n_threads([row['n_threads']]) if several else ''} "
+        f"{interval_of(row, confidence)}"
+        for row in rows
+    )
+
+
+def crossing(group: Facts, confidence: float) -> str:
+    """Return where a ratio crosses 1: ``near 20 KiB (95 % interval 18 to 22 KiB)``.
+
+    Of several thread counts, between which points.
+    """
+    change = group["change"]
+    if not change:
+        low, high = size(group["point_low_bytes"]), size(group["point_high_bytes"])
+        return f"near {low}" if low == high else f"between {low} and {high}"
+    if change["has_interval"]:
+        found = interval(change["low_bytes"], change["high_bytes"], confidence, size)
+    elif group["observed_once"]:
+        found = "observed once, no interval"
+    else:
+        found = "its interval reaches the end of the grid"
+    return f"near {size(change['point_bytes'])} ({found})"
+
+
+def up_to(some: Sequence[int]) -> str:
+    """Return a stretch of sizes from the smallest on: ``up to 4 KiB``, or ``at 256 B`` alone."""
+    return f"at {size(some[0])}" if len(some) == 1 else f"up to {size(some[-1])}"
+
+
+def from_on(some: Sequence[int]) -> str:
+    """Return a stretch of sizes to the largest one: ``from 4 KiB up``, or ``at 1 MiB`` alone."""
+    return f"at {size(some[0])}" if len(some) == 1 else f"from {size(some[0])} up"
+
+
+def at_sizes(some: Sequence[int], every: Sequence[int]) -> str:
+    """Return sizes: ``at 1 KiB and 4 KiB``, ``at every size``, or the only one there is."""
+    return "at every size" if list(some) == list(every) and len(every) > 1 else f"at {sizes(some)}"
+
+
+def all_of(number: int, noun: str) -> str:
+    """Return a whole in words: ``all 9 cells``, ``the one cell``."""
+    return f"the one {noun}" if number == 1 else f"all {number:,} {noun}s"
+
+
+def each_of(number: int, noun: str) -> str:
+    """Return each one of a whole: ``each of the 9 cells``, ``the one cell``."""
+    return f"the one {noun}" if number == 1 else f"each of the {number:,} {noun}s"
+
+
+def counted_span(low: int, high: int, noun: str) -> str:
+    """Return a number, or two, with their noun: ``three rounds``, ``three to five rounds``."""
+    return counted(high, noun) if low == high else f"{count(low)} to {counted(high, noun)}"
+
+
+def case(where: Facts) -> str:
+    """Return what a comparison is of: ```one_copy` and `two_copy`, 16 KiB, 2 threads``."""
+    names = [impl(where[key]) for key in ("implementation", "baseline") if key in where]
+    parts = [" against ".join(names)]
+    if "hot" in where:
+        parts.append(f"compared with `{where['hot']}`")
+    if "from_bytes" in where:
+        parts.append(f"from {size(where['from_bytes'])} to {size(where['to_bytes'])}")
+    if "from_threads" in where:
+        parts.append(f"from {where['from_threads']} to {n_threads([where['to_threads']])}")
+    if "msg_bytes" in where:
+        parts.append(size(where["msg_bytes"]))
+    if "n_threads" in where:
+        parts.append(n_threads([where["n_threads"]]))
+    return ", ".join(parts)
+
+
+VALUES: dict[str, Callable[..., str]] = {
+    "all_of": all_of,
+    "at_sizes": at_sizes,
+    "cache": cache,
+    "cache_shares": cache_shares,
+    "cache_sizes": cache_sizes,
+    "caches": caches,
+    "case": case,
+    "crossing": crossing,
+    "each_of": each_of,
+    "from_on": from_on,
+    "ratios_by_implementation": ratios_by_implementation,
+    "ratios_by_size": ratios_by_size,
+    "up_to": up_to,
+}
+"""The filters of the answers, by name."""

@@ -1,0 +1,30 @@
+"""What a template asks of a condition: `t is from_memory`."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from copycost.grid.conditions import COLD
+from copycost.grid.testbeds import TESTBEDS
+
+
+def on_other_paths(condition: Mapping[str, Any]) -> bool:
+    """Tell whether messages took a path that copycost did not build, as in an audited table."""
+    return condition["testbed"] not in TESTBEDS
+
+
+def from_memory(condition: Mapping[str, Any]) -> bool:
+    """Tell whether messages were read from memory: from a ring larger than the last-level cache."""
+    multiple = condition["quantities"]["ring_per_llc"]
+    return condition["working_set"] == COLD and multiple is not None and multiple >= 1.0
+
+
+def comparing(condition: Mapping[str, Any], *implementations: str) -> bool:
+    """Tell whether all of these implementations were asked for."""
+    return set(implementations) <= set(condition["grid"]["implementations"])
+
+
+TESTS: dict[str, Callable[..., bool]] = {
+    "comparing": comparing,
+    "on_other_paths": on_other_paths,
+    "from_memory": from_memory,
+}
