@@ -270,7 +270,7 @@ def new_bench() -> Iterator[Bench]:
 @cache
 def may_have(testbed: str) -> bool:
     """Return whether this user can have a testbed."""
-    probe = f"from copycost.testbeds.testbed import probe_testbed; probe_testbed({testbed!r})"
+    probe = f"from copycost.testbeds.testbed import open_testbed as t; t({testbed!r}).__enter__()"
     command = [sys.executable, "-c", probe]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=False)
     return done.returncode == 0

@@ -54,4 +54,5 @@ def test_a_window_shorter_than_its_edges_take_is_a_failed_record(bench: Bench) -
     assert record["status"] == "failed"
     assert "ms late, where the window is 0.001 ms long" in record["reason"]
     assert "measure.duration_s" in record["remedy"]
-    assert record["sender"] is record["receiver"] is record["perf"] is None
+    assert record["driver"] is record["window"] is None
+    assert record["observed"] == {}

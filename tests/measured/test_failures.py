@@ -66,7 +66,8 @@ def test_a_killed_side_is_a_failed_record(
         record["reason"],
     )
     assert "run again" in record["remedy"]
-    assert record["sender"] is record["receiver"] is record["perf"] is None
+    assert record["driver"] is record["window"] is None
+    assert record["observed"] == {}
     assert bench.left_over() == []
 
 

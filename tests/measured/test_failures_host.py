@@ -45,10 +45,12 @@ def _user_namespaces() -> None:
 def test_missing_perf_leaves_the_rest_of_the_measurement(bench: Bench) -> None:
     assert bench.measure().code == 0
     record = bench.record()
-    assert record["receiver"]["in_window"]["bytes"] > 0
-    assert record["perf"]["sender"]["status"] == "missing"
-    assert record["perf"]["sender"]["reason"] == "perf is not installed"
-    statuses = {event["status"] for event in record["perf"]["sender"]["events"].values()}
+    assert record["driver"]["receiver"]["in_window"]["bytes"] > 0
+    assert record["observed"]["perf_stat"]["sender"]["status"] == "missing"
+    assert record["observed"]["perf_stat"]["sender"]["reason"] == "perf is not installed"
+    statuses = {
+        event["status"] for event in record["observed"]["perf_stat"]["sender"]["events"].values()
+    }
     assert statuses == {"not_supported"}
 
 
@@ -57,7 +59,7 @@ def test_perf_that_vanished_is_named_and_measured_without(bench: Bench) -> None:
     ended = bench.measure()
     assert ended.code == 0
     assert "/nonexistent/perf: No such file or directory: measuring without perf" in ended.text
-    side = bench.record()["perf"]["receiver"]
+    side = bench.record()["observed"]["perf_stat"]["receiver"]
     assert side["status"] == "failed"
     assert "/nonexistent/perf: No such file" in side["reason"]
     assert side["events"]["task_clock_ns"] == {
@@ -74,9 +76,9 @@ def test_perf_that_the_kernel_forbids_is_named_and_measured_without(bench: Bench
     bench.write_host(shutil.which("perf"))
     assert bench.measure(before=wrapper("forbid_perf")).code == 0
     record = bench.record()
-    assert record["receiver"]["in_window"]["bytes"] > 0
-    assert record["perf"]["sender"]["status"] == "failed"
-    assert "perf ended with exit status" in record["perf"]["sender"]["reason"]
+    assert record["driver"]["receiver"]["in_window"]["bytes"] > 0
+    assert record["observed"]["perf_stat"]["sender"]["status"] == "failed"
+    assert "perf ended with exit status" in record["observed"]["perf_stat"]["sender"]["reason"]
 
 
 @pytest.mark.needs_root
@@ -88,7 +90,7 @@ def test_counts_of_user_mode_alone_are_marked(bench: Bench) -> None:
     bench.write_host(shutil.which("perf"))
     assert bench.measure(before=NOBODY).code == 0
     record = bench.record()
-    events = record["perf"]["sender"]["events"]
+    events = record["observed"]["perf_stat"]["sender"]["events"]
     assert events["page_faults"]["user_only"]
     assert not events["task_clock_ns"]["user_only"]
     assert "user_mode_only" in [warning["code"] for warning in record["warnings"]]
@@ -137,7 +139,11 @@ def test_strangers_do_not_disturb_a_measurement(bench: Bench) -> None:
     ended = bench.measure(before=(*OWN_NETWORK, *wrapper("strangers")))
     assert ended.code == 0, ended.text
     record = bench.record()
-    assert record["receiver"]["total"]["bytes"] == record["sender"]["total"]["bytes"] > 0
+    assert (
+        record["driver"]["receiver"]["total"]["bytes"]
+        == record["driver"]["sender"]["total"]["bytes"]
+        > 0
+    )
 
 
 def test_a_peer_that_never_connects_is_a_failed_record(bench: Bench) -> None:

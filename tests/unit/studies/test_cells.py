@@ -1,0 +1,90 @@
+"""The cells of the studies cpu_budget and datagrams, and the paths of their records."""
+
+from typing import Any
+
+import pytest
+
+from copycost.config.cpu_budget import CpuBudget
+from copycost.config.datagrams import Datagrams
+from copycost.config.settings import Settings
+from copycost.errors import DataError
+from copycost.grid.cells import Cell, cell_priority
+
+SHARED: dict[str, Any] = {
+    "enabled": True,
+    "implementations": ("iperf3", "two_copy"),
+    "n_threads": (1, 2),
+    "repetitions": 2,
+    "warmup_s": 0.3,
+    "duration_s": 1.0,
+}
+BUDGET = CpuBudget(
+    **SHARED,
+    testbeds=("veth", "loopback"),
+    limiters=("cgroup",),
+    limit_percent=(10, 50, 100),
+    msg_bytes=131072,
+)
+DATAGRAMS = Datagrams(**SHARED, testbeds=("veth_udp", "loopback_udp"), msg_bytes=(64, 1472))
+
+Section = CpuBudget | Datagrams
+
+
+@pytest.mark.parametrize(
+    ("section", "n_cells"),
+    [
+        (BUDGET, 2 * 2 * 2 * 2 * 3),
+        (DATAGRAMS, 2 * 3 * 2 * 2),  # on loopback iperf3 alone
+    ],
+)
+def test_every_combination_that_can_exist_comes_once_round_by_round(
+    section: Section, n_cells: int
+) -> None:
+    cells = section.cells()
+    assert len(cells) == len(set(cells)) == n_cells
+    assert [cell.rep for cell in cells] == sorted(cell.rep for cell in cells)
+
+
+@pytest.mark.parametrize("section", [BUDGET, DATAGRAMS])
+def test_a_path_leads_back_to_its_cell(section: Section) -> None:
+    for cell in section.cells():
+        assert Cell.from_path(f"/elsewhere/{cell.path}") == cell
+
+
+def test_a_record_lies_in_a_folder_for_each_part_of_its_cell() -> None:
+    assert BUDGET.cells()[0].path == (
+        "results/raw/cpu_budget/testbed=veth/implementation=iperf3/msg_bytes=131072/n_threads=1"
+        "/limiter=cgroup/limit_percent=10/rep=1.json"
+    )
+    assert DATAGRAMS.cells()[0].path == (
+        "results/raw/datagrams/testbed=veth_udp/implementation=iperf3/msg_bytes=64/n_threads=1"
+        "/rep=1.json"
+    )
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        BUDGET.cells()[0].path.replace("cpu_budget", "datagrams"),
+        BUDGET.cells()[0].path.replace("n_threads=1", "n_threads=two"),
+    ],
+)
+def test_a_path_of_something_else_is_refused(path: str) -> None:
+    with pytest.raises(DataError, match="not the path of a record"):
+        Cell.from_path(path)
+
+
+@pytest.mark.parametrize("section", [BUDGET, DATAGRAMS])
+def test_a_study_has_its_own_window_and_the_run_s_cpus_and_congestion_control(
+    section: Section,
+) -> None:
+    run = Settings(9.0, 9.0, "bbr", "off", 4096, 4096, (3,), (2,), fresh=True)
+    own = section.settings(run)
+    assert own == Settings(0.3, 1.0, "bbr", sender_cpus=(3,), receiver_cpus=(2,))
+
+
+def test_every_round_comes_before_the_next() -> None:
+    priorities = [(cell.rep, cell_priority(cell, 1)) for cell in BUDGET.cells()]
+    first, second = ([p for rep, p in priorities if rep == n] for n in (1, 2))
+    assert min(first) > max(second)
+    assert sorted(first) != first
