@@ -18,14 +18,22 @@ def make_crossover(checkout: Checkout) -> None:
         cell = record["cell"]
         factor = factors.get((cell["implementation"], cell["msg_bytes"]), 2)
         for side in ("sender", "receiver"):
-            _set_rate(record[side], factor)
+            _set_rate(record["driver"][side], factor, cell["msg_bytes"])
+        del record["digest"]  # of what was measured
         path.write_text(json.dumps(record))
 
 
-def _set_rate(side: dict[str, Any], factor: int) -> None:
+def _set_rate(side: dict[str, Any], factor: int, msg_bytes: int) -> None:
+    """Let a side have sent or received so much, in numbers that agree with one another."""
     window_ns = side["window"]["end_ns"] - side["window"]["start_ns"]
-    n_bytes = factor * window_ns // 100
+    messages = factor * window_ns // 100 // msg_bytes
+    n_bytes = messages * msg_bytes
     side["in_window"] |= {"bytes": n_bytes, "first_half_bytes": n_bytes // 2}
+    side["total"]["bytes"] = 2 * n_bytes
+    if "messages" in side["total"]:
+        side["in_window"]["messages"], side["total"]["messages"] = messages, 2 * messages
+    for thread in side["threads"]:
+        thread["bytes"] = n_bytes // len(side["threads"])
 
 
 def sizes(checkout: Checkout) -> set[int]:
