@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,10 @@ from copycost.drivers.protocol import (
 )
 from copycost.errors import ConfigError, CopycostError, MeasurementStopped, Unavailable
 from copycost.grid.cells import Cell
+from copycost.hosts.launch import Launch
 from copycost.hosts.memory import NotEnoughMemory
 from copycost.hosts.placement import place
+from copycost.hosts.side import SideName
 from copycost.measure.claim import Claim, claimed
 from copycost.observers.disturbance import load_warnings, lock_warning, user_mode_warning
 from copycost.observers.kernel_counters import KernelCounters
@@ -166,7 +169,7 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
             placement,
             testbed,
             claim.waiting,
-            perf.around,
+            partial(_around, observers),
             attach_s=max(one.attach_s for one in observers),
             takes_any_traffic=any(one.takes_any_traffic for one in observers),
             meanwhile=prepare_check,
@@ -181,6 +184,13 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
             _watch(record, task, scene, observers)
     record["status"] = "measured"
     record["warnings"] += user_mode_warning(record["observed"][perf.name])
+
+
+def _around(observers: Sequence[WindowObserver], side: SideName, launch: Launch) -> Launch:
+    """Return what all observers together make of a program; the first is the innermost."""
+    for observer in observers:
+        launch = observer.around(side, launch)
+    return launch
 
 
 def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowObserver]) -> None:
