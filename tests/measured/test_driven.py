@@ -1,4 +1,4 @@
-"""Studies that iperf3 or our own sender drives, for real: one repetition each, and what can fail."""
+"""Studies that iperf3 or our own sender drives, for real: one repetition each, or a failure."""
 
 import math
 import os
