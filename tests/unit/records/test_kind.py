@@ -1,5 +1,6 @@
 """The schemas of all kinds of records."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,9 +8,11 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from sample_records import sample_record
 
-from copycost.errors import DataError
+from copycost.errors import DataError, ParseError
 from copycost.records.kind import RecordKind
+from copycost.records.record import read_record, write_record
 
 SCHEMAS = Path(__file__).parents[3] / "workflow" / "schemas"
 RECORDS = [*sorted(SCHEMAS.glob("*record.schema.yaml")), SCHEMAS / "memory.schema.yaml"]
@@ -47,3 +50,20 @@ def test_what_is_no_record_is_named_with_its_schema_and_a_remedy(path: Path) -> 
     expected = rf"^file: .*expected such a record \({path.name}\).*delete it to measure it again"
     with pytest.raises(DataError, match=expected):
         kind.check({"schema_version": 99}, "file")
+
+
+def test_a_record_that_was_changed_after_it_was_written_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rep=1.json"
+    write_record(sample_record(), path)
+    assert read_record(path) == sample_record()
+    text = path.read_text()
+    for changed in (text.replace('"wall_s": 1.5', '"wall_s": 1.6'), json.dumps(json.loads(text))):
+        path.write_text(changed)
+        with pytest.raises(ParseError, match=r"it was changed after it was written; .*delete it"):
+            read_record(path)
+
+
+def test_a_record_without_a_digest_is_taken_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "rep=1.json"
+    path.write_text(json.dumps(sample_record()))
+    assert read_record(path) == sample_record()

@@ -13,6 +13,7 @@ from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.grid.cells import Cell
 from copycost.grid.conditions import Condition
+from copycost.wording.plurals import plural
 from copycost.wording.sizes import format_size
 
 ADDED_PATH = Path("results/refine/added.json")
@@ -93,7 +94,7 @@ def describe_added(added: Sequence[Added], n_records: int) -> str:
     groups: dict[str, list[str]] = {}
     for each in added:
         condition = Condition(each.testbed, each.working_set, each.receiver).slug
-        threads = "1 thread" if each.n_threads == 1 else f"{each.n_threads} threads"
+        threads = plural(each.n_threads, "thread")
         name = f"{condition}, {threads}, {each.implementation} against {each.baseline}"
         groups.setdefault(name, []).append(format_size(each.msg_bytes))
     where = "; ".join(f"{name}: {', '.join(sizes)}" for name, sizes in groups.items())

@@ -14,6 +14,7 @@ from copycost.errors import DataError
 from copycost.figures.markers import in_order
 from copycost.grid.testbeds import receives_on
 from copycost.records.table import read_table as read_cells
+from copycost.wording.plurals import plural
 
 COLUMNS = (
     "condition",
@@ -215,7 +216,7 @@ def confidence(data: pd.DataFrame) -> float | None:
 
 def counted(n: int, noun: str) -> str:
     """Return ``1 thread`` or ``4 threads``."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    return plural(int(n), noun)  # a number of NumPy as well
 
 
 def spread(values: Iterable[int], most: int) -> list[int]:

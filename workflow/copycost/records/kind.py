@@ -1,6 +1,8 @@
 """A kind of record: JSON files of one shape, checked by a schema on write and on read."""
 
+import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +16,9 @@ from copycost.records.files import write_whole
 
 R = TypeVar("R")
 
+# How a file ends whose writer put the digest of all before it there.
+_END = "\n}\n"
+_DIGEST = re.compile(r',\n "digest": "(?P<digest>[0-9a-f]{64})"\n}\n\Z')
 _MOST_DIGITS = 20  # of an integer of 64 bits, with its sign
 _MOST_SHOWN = 200
 
@@ -61,7 +66,7 @@ class RecordKind(Generic[R]):
         return cast("R", data)
 
     def read(self, path: Path) -> R:
-        """Return the record in a file.
+        """Return the record in a file, without the digest, by which any later change shows.
 
         Raises
         ------
@@ -72,7 +77,7 @@ class RecordKind(Generic[R]):
         """
         try:
             text = path.read_text(encoding="utf-8")
-            data = strict_json(text)
+            data = _without_digest(strict_json(text), text)
         except UnicodeDecodeError as error:
             found = f"byte {error.start} is not UTF-8"
             raise ParseError(self._unreadable(path, 1, found)) from error
@@ -87,12 +92,12 @@ class RecordKind(Generic[R]):
 
     def _unreadable(self, path: Path, line: int, found: str) -> str:
         return (
-            f"{path}, line {line}: {found}; expected one JSON object, so the file was cut off or is"
-            f" not copycost's: delete it to measure {self.measured} again"
+            f"{path}, line {line}: {found}; expected one JSON object, so the file was cut off, or"
+            f" changed, or is not copycost's: delete it to measure {self.measured} again"
         )
 
     def write(self, record: R, path: Path) -> None:
-        """Write a record, all of it or nothing.
+        """Write a record with a digest of itself, all of it or nothing.
 
         Raises
         ------
@@ -101,10 +106,24 @@ class RecordKind(Generic[R]):
         """
         self.check(record, path)
         try:
-            text = json.dumps(record, indent=1, allow_nan=False) + "\n"
+            text = json.dumps(record, indent=1, allow_nan=False).removesuffix("\n}")
         except ValueError as error:
             raise DataError(f"{path}: a value is not a number: {error}") from error
-        write_whole(text, path)
+        write_whole(f'{text},\n "digest": "{_digest_of(text)}"{_END}', path)
+
+
+def _digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _without_digest(data: object, text: str) -> object:
+    """Return what a text holds without the digest of the rest, ValueError if that is of another."""
+    if not isinstance(data, dict) or "digest" not in data:
+        return data
+    end = _DIGEST.search(text)
+    if end is None or end["digest"] != _digest_of(text[: end.start()]):
+        raise ValueError("it was changed after it was written")
+    return {key: value for key, value in data.items() if key != "digest"}
 
 
 def strict_json(text: str) -> Any:  # noqa: ANN401 - any JSON value

@@ -19,7 +19,7 @@ from copycost.wording.filters import (
     sizes,
 )
 from copycost.wording.percent import NBSP
-from copycost.wording.plurals import count, counted
+from copycost.wording.plurals import count, counted, plural
 
 Facts = Mapping[str, Any]
 
@@ -120,12 +120,12 @@ def at_sizes(some: Sequence[int], every: Sequence[int]) -> str:
 
 def all_of(number: int, noun: str) -> str:
     """Return a whole in words: ``all 9 cells``, ``the one cell``."""
-    return f"the one {noun}" if number == 1 else f"all {number:,} {noun}s"
+    return f"the one {noun}" if number == 1 else f"all {plural(number, noun)}"
 
 
 def each_of(number: int, noun: str) -> str:
     """Return each one of a whole: ``each of the 9 cells``, ``the one cell``."""
-    return f"the one {noun}" if number == 1 else f"each of the {number:,} {noun}s"
+    return f"the one {noun}" if number == 1 else f"each of the {plural(number, noun)}"
 
 
 def counted_span(low: int, high: int, noun: str) -> str:

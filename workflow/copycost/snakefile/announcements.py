@@ -29,6 +29,7 @@ def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
     jobs = waiting_jobs(workflow)
     measuring = _measuring(jobs)
     _say_the_host_changed(workflow, jobs, measuring)
+    _say_the_form_changed(measuring)
     said = progress.begin(PROGRESS_PATH, len(measuring), _expected_s(measuring))
     if _measuring(all_jobs(workflow)):  # else it is an audit, say
         print(said)
@@ -47,6 +48,7 @@ def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN40
         if jobs and not is_dry_run(workflow):
             return  # said at the start
         _say_the_host_changed(workflow, jobs, measuring)
+        _say_the_form_changed(measuring)
         if jobs:
             n_others = len(jobs) - len(measuring)
             print(progress.forecast(len(measuring), _expected_s(measuring), n_others))
@@ -67,6 +69,14 @@ def _say_more(jobs: list[Any], config: Config) -> None:
     if crowded and GRID_RULE in rules:
         print(crowded)
     sys.stdout.flush()
+
+
+def _say_the_form_changed(measuring: Iterable[Any]) -> None:
+    """Say where records of an earlier copycost are there, which are measured anew."""
+    paths = (Path(str(job.output.record)) for job in measuring)
+    first = next((path for path in paths if path.is_file()), None)
+    if first is not None and retry.is_of_another_form(first):
+        print("copycost: the form of records has changed since these were made: measuring anew.")
 
 
 def _say_the_host_changed(workflow: Any, jobs: list[Any], measuring: list[Any]) -> None:  # noqa: ANN401

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.grid.capabilities import IPERF3
+from copycost.wording.plurals import plural
 
 VARIABLE = "COPYCOST_PROGRESS"
 
@@ -177,7 +178,7 @@ def say(line: str) -> None:
 
 def count(n: int, noun: str) -> str:
     """Return a number with its noun: ``1 thread``, ``4 threads``."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    return plural(n, noun)
 
 
 def format_duration(seconds: float) -> str:

@@ -19,6 +19,7 @@ from copycost.errors import DataError
 from copycost.grid.cells import RAW_ROOT, Cell
 from copycost.records.kind import strict_json
 from copycost.records.reading import problem_of
+from copycost.records.record import SCHEMA_VERSION
 from copycost.snakefile.progress import count
 from copycost.snakefile.results import describe_cell
 from copycost.studies.profile.grid import profile_cells
@@ -42,12 +43,10 @@ class Outcome:
 
 
 def checked(outcome: Outcome) -> Outcome:
-    """Return an outcome, unless it is of a cell whose record no row can be made of."""
-    try:
-        Cell.from_path(str(outcome.path))
-    except DataError:
-        return outcome  # of a study with tables of its own
-    problem = problem_of(outcome.path) if outcome.status == "measured" else None
+    """Return an outcome, unless it is of a record that no table would take."""
+    if str(outcome.path) == MEMORY_PATH or outcome.status != "measured":
+        return outcome
+    problem = problem_of(outcome.path)
     return Outcome(outcome.path, UNREADABLE, problem) if problem else outcome
 
 
@@ -61,6 +60,16 @@ def outcomes(paths: Iterable[Path]) -> Iterator[Outcome]:
             continue
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             yield Outcome(path, UNREADABLE, f"not a record ({error})")
+
+
+def is_of_another_form(path: Path) -> bool:
+    """Return whether a file is a record of an earlier, or a later, copycost."""
+    try:
+        return bool(
+            strict_json(path.read_text(encoding="utf-8"))["schema_version"] != SCHEMA_VERSION
+        )
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False  # no record at all
 
 
 def present_paths(raw: Path) -> list[Path]:

@@ -11,9 +11,10 @@ from copycost.drivers.rates import version_of
 from copycost.errors import DataError
 from copycost.grid.cells import Cell
 from copycost.records.column import Definition
-from copycost.records.consistency import overlaps, require_one_host, require_place, say_overlaps
+from copycost.records.consistency import overlaps, require_one_host, say_overlaps
 from copycost.records.derive import Row
-from copycost.records.record import Record, read_record
+from copycost.records.reading import read_all
+from copycost.records.record import Record, cell_of
 from copycost.records.table import make_table
 
 
@@ -28,17 +29,14 @@ def table_of(
         If a record is of another cell than its path says, not all are of one host, two were
         measured at the same time, or the rows break a rule of the table.
     """
-    rows, places, digests, spans = [], list(paths), [], []
-    for path in places:
-        record = read_record(path)
-        require_place(path, record)
-        rows.append(row_of(record, Cell.from_path(str(path))))
-        digests.append(record["host_digest"])
-        spans.append((record["boot_id"], record["start_ns"], record["end_ns"]))
-    require_one_host(digests, places.__getitem__)
+    places = list(paths)
+    made = read_all(places, lambda record: (record, row_of(record, cell_of(record))))
+    records = [record for record, _ in made]
+    require_one_host([record["host_digest"] for record in records], places.__getitem__)
+    spans = [(record["boot_id"], record["start_ns"], record["end_ns"]) for record in records]
     if pairs := overlaps(spans):
         raise DataError(say_overlaps(len(pairs), " and ".join(str(places[at]) for at in pairs[0])))
-    return make_table(rows, definition)
+    return make_table([row for _, row in made], definition)
 
 
 def begin_row(record: Mapping[str, Any], cell: Cell, definition: Definition) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from copycost.studies.profile.names import (
 from copycost.studies.profile.shares import Lists, Share, SideShares
 from copycost.studies.profile.tables import Repetition, by_cell
 from copycost.wording.filters import exact_size
+from copycost.wording.plurals import plural
 
 COST_UNIT = "ns/KiB"
 
@@ -67,7 +68,7 @@ def draw_all(
 def describe(key: CellKey, cell: Sequence[Repetition]) -> str:
     """Return a cell in words: ``two_copy, 64 KiB, 1 thread, veth``, with its label if any."""
     condition, _, implementation, msg_bytes, n_threads, _, _ = key
-    threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
+    threads = plural(int(n_threads), "thread")
     label = labels_of({implementation: cell}).get(implementation)
     name = implementation if label is None else f"{implementation} ({label})"
     return f"{name}, {exact_size(msg_bytes)}, {threads}, {condition}"

@@ -6,7 +6,7 @@ The stacks themselves lie in a file named as the record that ends with ``.folded
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from copycost.records.record import Record, Status, read_record
+from copycost.records.record import Record, Status
 from copycost.studies.profile.folded import SUFFIX
 from copycost.studies.profile.runs import Run, run_of
 
@@ -51,17 +51,6 @@ class ProfileRecord(TypedDict):
     sampling: Sampling | None
     sampled: Run | None
     plain: Run | None
-
-
-def read_profile(path: Path) -> ProfileRecord:
-    """Return the profiled repetition of a record.
-
-    Raises
-    ------
-    ParseError, DataError
-        As `read_record`.
-    """
-    return profile_of(read_record(path))
 
 
 def profile_of(record: Record) -> ProfileRecord:

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from copycost.errors import DataError
 from copycost.grid.conditions import Condition
-from copycost.records.consistency import require_one_host, require_place
+from copycost.records.consistency import overlaps, require_one_host, say_overlaps
+from copycost.records.reading import read_all
 from copycost.stats.estimates import intervals
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 from copycost.studies.profile.folded import read_folded
 from copycost.studies.profile.functions import Stack, plain_name
 from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.record import ProfileRecord, folded_path, read_profile
+from copycost.studies.profile.record import ProfileRecord, folded_path, profile_of
 from copycost.studies.profile.shares import Lists, Share, SideShares, shares_of
 from copycost.studies.profile.table_columns import KEY, LEAST_SHARE, QUANTITIES, SHARE_TABLES
 
@@ -85,18 +87,24 @@ def read_repetitions(records: Iterable[Path], lists: Lists) -> list[Repetition]:
     Raises
     ------
     DataError
-        If a record is of another cell than its path says, or not all are of one host.
+        If a record is of another cell than its path says, not all are of one host, or two were
+        measured at the same time.
     """
-    found = []
+    found, spans, owners = [], [], []
     paths = list(records)
-    for path in paths:
-        record = read_profile(path)
-        require_place(path, record)
+    whole = read_all(paths, lambda record: record)
+    for path, measured in zip(paths, whole, strict=True):
+        record = profile_of(measured)
+        for run in filter(None, (measured, measured["undisturbed"])):
+            spans.append((run["boot_id"], run["start_ns"], run["end_ns"]))
+            owners.append(str(path))
         stacks = read_folded(folded_path(path)) if record["status"] == "measured" else {}
         # a side that slept through the window has no stacks, and nothing to share out
         shares = {side: shares_of(one, side, lists) for side, one in stacks.items() if one}
         found.append(Repetition(record, stacks, shares))
     require_one_host([one.record["host_digest"] for one in found], paths.__getitem__)
+    if pairs := overlaps(spans):
+        raise DataError(say_overlaps(len(pairs), " and ".join(owners[at] for at in pairs[0])))
     return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))
 
 
