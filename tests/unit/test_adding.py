@@ -14,8 +14,8 @@ from copycost.analysis.questions import unexpected
 def test_an_entry_is_all_that_an_expectation_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     mine = Expectation(
         "one_copy_ten_times",
-        "one copy has ten times the throughput of two",
-        "one hopes for much",
+        "One copy has ten times the throughput of two",
+        "One hopes for much.",
         "throughput",
         "below",
         lambda view: against_baseline(view, THROUGHPUT, ONE),
