@@ -1,4 +1,4 @@
-"""Studies that iperf3 or our sender drives, for real: one repetition each, and what can fail."""
+"""Studies that iperf3 or our own sender drives, for real: one repetition each, or a failure."""
 
 import math
 import os
@@ -105,6 +105,9 @@ def test_our_own_sender_is_limited_as_iperf3_is(tmp_path: Path, kind: str) -> No
         pytest.skip(str(record["reason"]))
     assert record["status"] == "measured", record["reason"]
     assert record["observed"]["cpu_limit"]["held"]
+    late = [one["detail"] for one in record["warnings"] if one["code"] == "window_edge_late"]
+    if kind == "cpulimit":  # of its own window a stopped sender cannot tell
+        assert not [detail for detail in late if detail.startswith("an edge of the window")]
     row = budget_row(record, cell)
     # a stopped program sees the edges of its window late, which made this up to 3700 %
     assert 0 < row["sender_cpu_percent"] < BOUND_PERCENT[kind]
@@ -142,10 +145,9 @@ def test_every_datagram_of_our_own_sender_is_accounted_for(tmp_path: Path) -> No
     assert row["sender_ns"] > 0
 
 
-@pytest.mark.needs_root
-def test_a_program_that_is_gone_when_we_look_has_told_its_cpu_time_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def _late_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has the programs gone when we look at them at the window's end."""
     looks: list[Sequence[int]] = []
     usage_of = local.usage_of
 
@@ -156,6 +158,11 @@ def test_a_program_that_is_gone_when_we_look_has_told_its_cpu_time_itself(
         return usage_of(pids)
 
     monkeypatch.setattr(local, "usage_of", too_late)
+
+
+@pytest.mark.needs_root
+@pytest.mark.usefixtures("_late_look")
+def test_a_program_that_is_gone_when_we_look_has_told_its_cpu_time_itself(tmp_path: Path) -> None:
     cell = replace(DATAGRAMS, implementation="two_copy")
     record = measured(tmp_path, cell)
     assert record["status"] == "measured", record["reason"]
@@ -163,6 +170,15 @@ def test_a_program_that_is_gone_when_we_look_has_told_its_cpu_time_itself(
     row = datagram_row(record, cell)
     assert 0 < row["sender_cpu_percent"] <= 100
     assert 0 < row["receiver_cpu_percent"] <= 100
+
+
+@needs_iperf3
+@pytest.mark.usefixtures("_late_look")
+def test_an_iperf3_that_is_gone_when_we_look_is_a_failed_record(tmp_path: Path) -> None:
+    record = measured(tmp_path, UNLIMITED)
+    assert record["status"] == "failed"
+    assert record["reason"] == "the sender's processes had ended before the end of the window"
+    assert record["driver"] is None
 
 
 def test_no_iperf3_is_a_skipped_record_with_a_remedy(

@@ -16,7 +16,9 @@ def test_help_gives_units_defaults_and_exit_codes(capsys: pytest.CaptureFixture[
     assert "0 measured, 1 failed, 2 bad usage, 77 not available on this host" in said
 
 
-@pytest.mark.parametrize("wrong", [["--msg-bytes", "64KB"], ["--testbed", "moon"], []])
+@pytest.mark.parametrize(
+    "wrong", [["--msg-bytes", "64KB"], ["--testbed", "moon"], ["--threads", "0"], []]
+)
 def test_bad_usage_is_exit_code_2(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["one_copy", *wrong] if wrong else [])

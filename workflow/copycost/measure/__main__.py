@@ -30,6 +30,13 @@ def _cpus(text: str) -> tuple[int, ...] | None:
     return None if text == "auto" else tuple(int(cpu) for cpu in text.split(","))
 
 
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"got {number}, must be 1 or more")
+    return number
+
+
 def _working_set(text: str) -> str:
     return text if text in (HOT, COLD) else str(parse_size(text))
 
@@ -46,12 +53,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--study", choices=_STUDIES, default="streams", help="what is measured")
     add("--testbed", choices=TESTBEDS, default="veth", help="where the bytes travel")
     add("--msg-bytes", type=parse_size, default="64KiB", metavar="SIZE", help="message size")
-    add("--threads", type=int, default=1, metavar="N", help="connections")
+    add("--threads", type=_count, default=1, metavar="N", help="connections")
     add("--working-set", type=_working_set, default=HOT, metavar="SIZE", help="hot, cold or size")
     add("--receiver", choices=RECEIVERS, default=RECV, help="how the other side receives")
     add("--fresh", action="store_true", help="rewrite each message before it is sent")
     add("--interval", type=int, default=0, metavar="US", help="from request to request [us]")
-    add("--rep", type=int, default=1, metavar="N", help="number of the repetition")
+    add("--rep", type=_count, default=1, metavar="N", help="number of the repetition")
     add("--warmup", type=float, default=0.2, metavar="S", help="traffic before the window [s]")
     add("--duration", type=float, default=1.0, metavar="S", help="window [s]")
     add("--congestion", default="cubic", metavar="NAME", help="TCP congestion control")

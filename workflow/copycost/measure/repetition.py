@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from copycost.drivers.protocol import (
     AGAIN,
     Driver,
     NoMeasurement,
+    Payload,
     PerfUnusable,
     Scene,
     Verdict,
@@ -26,8 +28,10 @@ from copycost.drivers.protocol import (
 )
 from copycost.errors import ConfigError, CopycostError, MeasurementStopped, Unavailable
 from copycost.grid.cells import Cell
+from copycost.hosts.launch import Launch
 from copycost.hosts.memory import NotEnoughMemory
 from copycost.hosts.placement import place
+from copycost.hosts.side import SideName
 from copycost.measure.claim import Claim, claimed
 from copycost.observers.disturbance import load_warnings, lock_warning, user_mode_warning
 from copycost.observers.kernel_counters import KernelCounters
@@ -166,7 +170,7 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
             placement,
             testbed,
             claim.waiting,
-            perf.around,
+            partial(_around, observers),
             attach_s=max(one.attach_s for one in observers),
             takes_any_traffic=any(one.takes_any_traffic for one in observers),
             meanwhile=prepare_check,
@@ -181,6 +185,13 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
             _watch(record, task, scene, observers)
     record["status"] = "measured"
     record["warnings"] += user_mode_warning(record["observed"][perf.name])
+
+
+def _around(observers: Sequence[WindowObserver], side: SideName, launch: Launch) -> Launch:
+    """Return what all observers together make of a program; the first is the innermost."""
+    for observer in observers:
+        launch = observer.around(side, launch)
+    return launch
 
 
 def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowObserver]) -> None:
@@ -205,33 +216,43 @@ def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowO
         payload = traffic.finish()
         window = payload.window or Window(begun_ns, ended_ns)
         found = {one.name: one.found() for one in observers}
+        warnings = _warnings(task, observers, payload, window)
     record["driver"] = payload.entry
     record["window"] = {"start_ns": window.start_ns, "end_ns": window.end_ns}
     record["observed"] = {name: entry for name, entry in found.items() if entry is not None}
-    record["warnings"] += payload.warnings
-    record["warnings"] += _load_warnings(task, observers, payload.cpu_ns, window)
+    record["warnings"] += warnings
 
 
-def _load_warnings(
-    task: Task, observers: Sequence[WindowObserver], cpu_ns: int | None, window: Window
+def _warnings(
+    task: Task, observers: Sequence[WindowObserver], payload: Payload, window: Window
 ) -> list[Disturbance]:
-    """Return warnings about what others used in the window, by the account that is to be believed.
+    """Return warnings about the window, by the account that is to be believed.
 
     That of the driver, unless it has none or its programs were stopped at the edges of their own
     windows; then what the kernel tells of the processes.
+
+    Raises
+    ------
+    NoMeasurement
+        If neither has one.
     """
-    found: list[Disturbance] = []
+    found, cpu_ns = payload.warnings, payload.cpu_ns
     stopped = any(one.stops_programs for one in observers)
     usage = next((one for one in observers if isinstance(one, ProcessUsage)), None)
     if usage is not None and (stopped or cpu_ns is None):
+        if cpu_ns is None and usage.gone is not None:
+            reason = f"the {usage.gone}'s processes had ended before the end of the window"
+            raise NoMeasurement(Verdict("failed", reason, AGAIN))
         sides = [usage.used("sender"), usage.used("receiver")]
         cpu_ns = sum(side.cpu_ns for side in sides if side is not None)
         if stopped:
+            # a stopped program always sees its edges late
+            found = [one for one in found if one["code"] != "window_edge_late"]
             found += _late_look(sides[0].at_ns if sides[0] else 0, window)
     kernel = next(one for one in observers if isinstance(one, KernelCounters)).change
     if cpu_ns is not None and kernel is not None:
         n_cpus = os.cpu_count() or 1
-        found += load_warnings(cpu_ns / 1e9, window.length_s, kernel, task.facts, n_cpus)
+        found = found + load_warnings(cpu_ns / 1e9, window.length_s, kernel, task.facts, n_cpus)
     return found
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from copycost.hosts.process_usage import Usage
-from copycost.hosts.side import SIDES, Side
+from copycost.hosts.side import SIDES, Side, SideName
 from copycost.observers.protocol import WindowObserver
 
 
@@ -53,6 +53,12 @@ class ProcessUsage(WindowObserver):
                 before, after = one.edges
                 return None if before is None or after is None else after - before
         return None
+
+    @property
+    def gone(self) -> SideName | None:
+        """The first side of which a process had ended before our look; None if there is none."""
+        names = (one.side.name for one in self._seen)
+        return next((name for name in names if self.used(name) is None), None)
 
     def found(self) -> dict[str, Any]:
         """Return the record's entry: by side, None where there is nothing."""

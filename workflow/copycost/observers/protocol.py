@@ -12,7 +12,7 @@ the study that asked for it. A repetition takes its observers through these step
 5. `window_begins()` and `window_ends()`: the edges. They begin in the order of the list and end in
    the reverse order, so that the window of an observer encloses that of the next.
 6. `traffic_ends(sides)`: the window is over, senders may still send.
-7. `found(sides)`: all programs have ended; what is returned goes into the record, at
+7. `found()`: all programs have ended; what is returned goes into the record, at
    ``observed.NAME``, and has to be JSON.
 8. `close()`: whatever happened.
 

@@ -98,7 +98,7 @@ class Iperf3Traffic:
         self._servers: list[_Process] = []
         self._clients: list[_Process] = []
         self._ports: list[int] = []
-        self._phase: Phase | Literal["start"] = "start"
+        self._enter("start")
 
     @property
     def sides(self) -> Sequence[Side]:
@@ -166,7 +166,7 @@ class Iperf3Traffic:
 
     def open_window(self, warmup_s: float, duration_s: float) -> Window:
         """Return the window: the traffic runs already."""
-        self._phase = "warm-up"
+        self._enter("warm-up")
         start_ns = self._scene.machine.clock_ns() + round(warmup_s * 1e9)
         return Window(start_ns, start_ns + round(duration_s * 1e9), kept=False)
 
@@ -175,7 +175,7 @@ class Iperf3Traffic:
         ended = self._wait([*self._clients, *self._servers], until_ns / 1e9)
         if ended:
             raise self._ended(ended[0])
-        self._phase = next_phase
+        self._enter(next_phase)
 
     def finish(self) -> Payload:
         """Wait for all ends, and return what was printed.
@@ -219,6 +219,9 @@ class Iperf3Traffic:
         for process in (*self._clients, *self._servers):
             process.program.end()
             process.program.close()
+
+    def _enter(self, phase: Phase | Literal["start"]) -> None:
+        self._phase = self._scene.waiting.during = phase
 
     def _await_listening(self) -> None:
         wanted = {f"{port:04X}" for port in self._ports}

@@ -143,7 +143,8 @@ def _sudden_death(sides: Sequence[RunningSide], during: Phase, *, hung: bool) ->
             name = signal.Signals(number).name
             return _death(f"{who} was killed by {name} during the {during}", number)
     for side in sides:
-        if side.mute and not hung and side.exit_code <= 0:
+        # whom we killed did not listen when he was told to end, which says nothing
+        if side.mute and not hung and not side.program.killed and side.exit_code <= 0:
             reason = f"the {side.name} died without a word during the {during}"
             return _death(reason, signal.SIGKILL)
     return None
