@@ -130,7 +130,10 @@ def test_too_little_lockable_memory_fails_on_a_sink_too(
 
 
 def test_a_ring_that_has_no_room_is_a_failed_record_before_anything_starts(bench: Bench) -> None:
-    ended = bench.measure("--working-set", "1048576GiB", "--bin", str(bench.folder / "none"))
+    ended = bench.measure(
+        *("--msg-bytes", "16KiB", "--working-set", "1048576GiB"),
+        *("--bin", str(bench.folder / "none")),
+    )
     assert ended.code == 1
     record = bench.record()
     assert record["reason"].startswith(
