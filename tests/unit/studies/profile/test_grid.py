@@ -1,6 +1,6 @@
 """Which cells are profiled."""
 
-from unit.profile.made import config
+from unit.studies.profile.made import config
 
 from copycost.grid.cells import RAW_ROOT
 from copycost.studies.profile.changes import changes, negated

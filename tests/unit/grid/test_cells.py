@@ -10,7 +10,7 @@ from copycost.errors import DataError
 from copycost.grid.cells import Cell, cell_priority
 from copycost.grid.conditions import Condition
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CELL = Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", 1)
 PATH = (
     "results/raw/streams/testbed=veth/implementation=one_copy/msg_bytes=65536/n_threads=4"

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from skipped_records import save, skipped_record
-from unit.profile.made import (
+from unit.studies.profile.made import (
     LISTS,
     RECEIVER,
     SENDER,

@@ -18,7 +18,7 @@ from copycost.config.sources import resolve
 from copycost.config.text import MAX_BYTES, parse_yaml, read_sections
 from copycost.errors import ConfigError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "config.yaml").read_text(encoding="utf-8")
 TREE = yaml.safe_load(TEXT)
 AROUND = Surroundings(strategies(ROOT), range(2), memory_bytes=8 << 30)

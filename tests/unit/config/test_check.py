@@ -18,7 +18,7 @@ from copycost.config.rules import Surroundings
 from copycost.errors import ConfigError
 from copycost.grid.capabilities import capability_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 STRATEGIES = ["two_copy", "one_copy", "zero_copy", "sendmmsg", "mine", "udp_gso", "uring_send"]
 DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 

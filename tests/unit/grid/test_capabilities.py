@@ -14,7 +14,7 @@ from copycost.grid.capabilities import (
     split_implementation,
 )
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_every_strategy_has_its_row() -> None:

@@ -17,7 +17,7 @@ from copycost.studies.profile.runs import Run
 from copycost.studies.profile.shares import shares_of
 from copycost.studies.profile.tables import Repetition
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 DATA = ROOT / "data"
 LISTS = load_lists(DATA / "functions", DATA / "published")
 SETTINGS = StatisticsSettings(resamples=500)

@@ -24,7 +24,7 @@ from copycost.config.refined import (
 )
 from copycost.grid.cells import Cell
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SIZES = [1024, 4096, 16384, 65536]
 
 # The logarithm of the ratio to two_copy, by implementation, size and number of threads.

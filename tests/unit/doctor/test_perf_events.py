@@ -7,13 +7,12 @@ The answers are perf 6.1's on a host without counters (``perf stat -j -e EVENT -
 from pathlib import Path
 
 import pytest
+from unit.conftest import FakePerf, HostTree
 
 from copycost.doctor.perf_events import PerfFacts, read_perf
 from copycost.hosts.facts import tools
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.perf.events import PERF_EVENTS
-
-from .conftest import FakePerf, HostTree
 
 ALL_COUNTED = '*) counted "$event" 12345.000000;;'
 NO_COUNTERS = """\

@@ -18,7 +18,7 @@ from copycost.studies.round_trips.table import (
 )
 
 SECOND_NS = 1_000_000_000
-CAPTURED = Path(__file__).parents[2] / "data" / "records" / "measured_round_trip_one_copy.json"
+CAPTURED = Path(__file__).parents[3] / "data" / "records" / "measured_round_trip_one_copy.json"
 
 
 def save(folder: Path, record: dict[str, Any]) -> Path:

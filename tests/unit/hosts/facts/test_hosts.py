@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from unit.conftest import HostTree
 
 from copycost.hosts.facts.cpu import Caches, read_cpu
 from copycost.hosts.facts.files import HostFiles, Unknowns
@@ -10,8 +11,6 @@ from copycost.hosts.facts.identity import host_identity
 from copycost.hosts.facts.kernel import read_kernel
 from copycost.hosts.facts.net import read_memory, read_net
 from copycost.hosts.facts.packages import distribution_family, install_command
-
-from .conftest import HostTree
 
 
 def test_a_hybrid_laptop_has_two_kinds_of_core_and_turbo(host_tree: HostTree) -> None:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
+from unit.conftest import FakePerf, HostTree
 
 from copycost.doctor import command as doctor
 from copycost.doctor.collect import collect_host
@@ -18,8 +19,6 @@ from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.identity import host_identity
 from copycost.hosts.facts.kernel import read_kernel
 from copycost.hosts.facts.net import read_memory, read_net
-
-from .conftest import FakePerf, HostTree
 
 NO_VETH = TestbedFacts(False, None, None, "this host allows no user namespace", "run as root")
 VETH = TestbedFacts(True, "root", 131072, None, None)

@@ -8,7 +8,7 @@ import pytest
 from copycost.build import toolchain
 from copycost.errors import ConfigError, HostError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 RECEIVER = "recv"

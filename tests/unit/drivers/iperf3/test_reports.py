@@ -11,7 +11,7 @@ from copycost.drivers.protocol import NoMeasurement
 from copycost.hosts.host import Program
 from copycost.records.record import Disturbance
 
-DATA = Path(__file__).parents[2] / "data" / "iperf3"
+DATA = Path(__file__).parents[3] / "data" / "iperf3"
 
 
 class Printed:

@@ -17,7 +17,7 @@ from copycost.drivers.iperf3.output import (
 from copycost.errors import ParseError
 from tests.mutations import mutated_texts, mutated_trees
 
-DATA = Path(__file__).parents[2] / "data" / "iperf3"
+DATA = Path(__file__).parents[3] / "data" / "iperf3"
 
 
 def text(name: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from copycost.hosts.facts.files import HostFiles
 
-DATA = Path(__file__).parents[2] / "data" / "host"
+DATA = Path(__file__).parents[1] / "data" / "host"
 
 HostTree = Callable[[str], HostFiles]
 FakePerf = Callable[[str], Path]

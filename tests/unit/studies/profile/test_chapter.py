@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from golden.compare import GOLDEN, golden_text
 from golden.sentences import branches, chapter, sentences
-from unit.profile.made import (
+from unit.studies.profile.made import (
     REAL_ZERO_COPY,
     RECEIVER,
     SENDER,

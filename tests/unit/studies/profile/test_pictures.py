@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from unit.profile.made import (
+from unit.studies.profile.made import (
     LISTS,
     RECEIVER,
     SENDER,

@@ -10,7 +10,7 @@ from copycost.errors import DataError
 from copycost.studies.profile.functions import UNCATEGORISED, Categories, Names, load_categories
 from copycost.studies.profile.paths import ELSEWHERE, load_chain_names, load_data_path
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 FUNCTIONS = ROOT / "data" / "functions"
 SEND = ("__send", "entry_SYSCALL_64_after_hwframe_[k]", "do_syscall_64_[k]", "tcp_sendmsg_[k]")
 
