@@ -44,6 +44,7 @@ from copycost.grid.conditions import Condition
 from copycost.records.derive import derive_row
 from copycost.records.record import read_record
 from copycost.records.table import make_table
+from copycost.grid.testbeds import path_of
 config = yaml.safe_load((ROOT / "config.yaml").read_text())
 config["streams"] |= {"testbeds": ["veth_narrow"], "implementations": ["two_copy"]}
 checked = check_config(config, sources=[("config.yaml", config)],
@@ -53,6 +54,7 @@ row = make_table([derive_row(read_record(Path(sys.argv[1])))]).iloc[0]
 print(json.dumps({
     "cells": len(cells),
     "available": probe_testbeds()["veth_narrow"].available,
+    "path": path_of("veth_narrow"),
     "slug": Condition.from_slug("veth_narrow_cold").slug,
     "row": [row["testbed"], row["condition"], row["transport"], int(row["mtu_bytes"])],
 }))
@@ -102,5 +104,6 @@ def test_an_entry_and_a_file_are_all_that_a_testbed_takes(checkout: Path) -> Non
     found = json.loads(python(checkout, "-c", ASKED, "record.json"))
     assert found["cells"] > 0
     assert found["available"]
+    assert found["path"] == "a veth pair with packets of 600 bytes"
     assert found["slug"] == "veth_narrow_cold"
     assert found["row"] == ["veth_narrow", "veth_narrow", "stream", 600]

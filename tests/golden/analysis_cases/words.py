@@ -25,7 +25,7 @@ def _path(
 ) -> Case:
     quantities = _NOTHING | {"mapped_share": mapped}
     facts = {"slug": testbed, "testbed": testbed, "sender_only": testbed == "sink"}
-    facts |= {"receiver": "recv", "working_set": "hot", "quantities": quantities}
+    facts |= {"receiver": "recv", "working_set": "hot", "quantities": quantities, "path": None}
     return "path_of", branch, (facts | more, {"method": {"fresh": fresh}})
 
 
@@ -78,6 +78,9 @@ CASES: list[Case] = [
     _path("veth"),
     _path("veth without offloads", "veth_no_offload"),
     _path("UDP", "veth_udp"),
+    _path(
+        "a testbed without words of its own", "veth_narrow", path="a veth pair with small packets"
+    ),
     _path("sink", "sink"),
     _path("a foreign testbed, written anew", "their_lab", fresh=True),
     _path("receiver that discards", receiver="trunc"),

@@ -37,8 +37,11 @@ def condition(**changed: Any) -> dict[str, Any]:  # noqa: ANN401
 def test_method() -> None:
     method = words("method")
     beds = ("veth", "veth_no_offload", "loopback", "veth_udp", "sink", "other")
-    texts = {f"testbed {name}": method.testbed({"testbed": name}) for name in beds}
+    texts = {f"testbed {name}": method.testbed({"testbed": name, "path": None}) for name in beds}
+    anew = {"testbed": "veth_narrow", "path": "a veth pair with small packets"}
     texts |= {
+        "testbed without words of its own": method.testbed(anew | {"transport": "stream"}),
+        "testbed without words of its own, UDP": method.testbed(anew | {"transport": "datagram"}),
         "set up as root": method.setting(condition()),
         "set up by a user": method.setting(condition(isolation="user_namespace")),
         "host itself, MTU varied": method.setting(condition(isolation="host", mtu_bytes=None)),

@@ -75,6 +75,11 @@ def transport_of(testbed: str) -> Transport:
     return TESTBEDS[testbed].transport if testbed in TESTBEDS else "stream"
 
 
+def path_of(testbed: str) -> str | None:
+    """Return what a testbed is, as a noun phrase; None for one of a table made elsewhere."""
+    return TESTBEDS[testbed].path if testbed in TESTBEDS else None
+
+
 def receives_on(testbed: str) -> bool:
     """Return whether somebody receives on a testbed."""
     return testbed not in TESTBEDS or TESTBEDS[testbed].receives

@@ -26,6 +26,7 @@ from copycost.analysis.questions import answer_questions
 from copycost.analysis.ranking import ranking_facts
 from copycost.analysis.real_zero_copy import real_zero_copy_facts
 from copycost.grid.conditions import HOT
+from copycost.grid.testbeds import path_of
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.round_trips.facts import round_trip_facts
 
@@ -166,6 +167,7 @@ def _what_it_is(studied: Studied) -> Facts:
         "slug": studied.name,
         "label": studied.label,
         "testbed": condition.testbed,
+        "path": path_of(condition.testbed),
         "working_set": condition.working_set,
         "receiver": condition.receiver,
         "transport": condition.transport,
