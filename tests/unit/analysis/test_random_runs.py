@@ -207,7 +207,7 @@ def test_what_zero_copy_was_stands_before_the_first_answer(seed: int) -> None:
     for name in facts["measured_conditions"]:
         for implementation, label in facts["conditions"][name]["labels"].items():
             head = _section(text, name, len(facts["grid"]["conditions"]) > 1).partition("\n##")[0]
-            said = f"On `{name}`, `{implementation}` is *{label}*"
+            said = f"On `{name}`, `{implementation}` means *{label}*"
             assert (said in head) == (label is not None)
 
 
