@@ -22,7 +22,7 @@ class Stream:
     ----------
     msg_bytes : int
         Size of a message: one call of `send`, `write` or the like.
-    n_streams : int
+    n_threads : int
         Connections at a time.
     warmup_s, duration_s : int
         Seconds left out at the start, and seconds measured (iperf3 takes whole ones).
@@ -31,7 +31,7 @@ class Stream:
     """
 
     msg_bytes: int
-    n_streams: int
+    n_threads: int
     warmup_s: int
     duration_s: int
     sender_cpus: tuple[int, ...]
@@ -66,7 +66,7 @@ def client_command(address: str, stream: Stream) -> list[str]:
     """Return the command of the sending side, without its affinity."""
     return [
         *["iperf3", "-J", "-c", address, "-p", str(_PORT)],
-        *["-l", str(stream.msg_bytes), "-P", str(stream.n_streams)],
+        *["-l", str(stream.msg_bytes), "-P", str(stream.n_threads)],
         *["-O", str(stream.warmup_s), "-t", str(stream.duration_s), "-C", "cubic"],
     ]
 

@@ -79,7 +79,7 @@ def run_pair(
             testbed.kind,
             sender.removesuffix(BARE),
             stream.msg_bytes,
-            stream.n_streams,
+            stream.n_threads,
         ),
         settings=Settings(stream.warmup_s, stream.duration_s, "cubic", mode=mode),
         facts=_NO_FACTS,

@@ -19,7 +19,7 @@ _RATIO_LIMIT = Limit("at_most", 1.05)
 def round_trip_rows(bench: Bench) -> Iterator[Row]:
     """Yield the median round trip of `two_copy` as a multiple of sockperf's, per size."""
     for msg_bytes in _SIZES:
-        stream = replace(bench.stream, msg_bytes=msg_bytes, n_streams=1)
+        stream = replace(bench.stream, msg_bytes=msg_bytes, n_threads=1)
         yield contest_row(bench, contest_of(bench, stream))
 
 

@@ -20,9 +20,9 @@ _SAMPLING_LIMIT_PERCENT = Limit("at_most", 1.0)
 
 def iperf_rows(bench: Bench) -> Iterator[Row]:
     """Yield the throughput of `two_copy` as a multiple of iperf3's, per size and streams."""
-    for n_streams in _STREAM_COUNTS:
+    for n_threads in _STREAM_COUNTS:
         for msg_bytes in _SIZES:
-            stream = replace(bench.stream, msg_bytes=msg_bytes, n_streams=n_streams)
+            stream = replace(bench.stream, msg_bytes=msg_bytes, n_threads=n_threads)
             yield contest_row(bench, contest_of(bench, stream))
 
 
@@ -43,7 +43,7 @@ def contenders_of(bench: Bench, stream: Stream) -> dict[str, Callable[[], float]
 
 def contest_of(bench: Bench, stream: Stream) -> Contest:
     """Return the comparison with iperf3 of these streams."""
-    streams = "1 stream" if stream.n_streams == 1 else f"{stream.n_streams} streams"
+    streams = "1 stream" if stream.n_threads == 1 else f"{stream.n_threads} streams"
     return Contest(
         group="streaming",
         name=f"two_copy / iperf3, {format_size(stream.msg_bytes)}, {streams}",
@@ -63,7 +63,7 @@ def harness_rows(bench: Bench) -> Iterator[Row]:
     throughputs shows the same, but within their noise.
     """
     for msg_bytes in _SIZES:
-        stream = replace(bench.stream, msg_bytes=msg_bytes, n_streams=1)
+        stream = replace(bench.stream, msg_bytes=msg_bytes, n_threads=1)
         size = format_size(msg_bytes)
         contenders = {
             sender: partial(bench.message_ns, sender, stream)

@@ -31,7 +31,7 @@ def bench(programs: Programs, rounds: int = 3) -> Bench:
 
 
 def test_contest_states_size_and_streams(programs: Programs) -> None:
-    contest = contest_of(bench(programs), replace(STREAM, msg_bytes=65536, n_streams=4))
+    contest = contest_of(bench(programs), replace(STREAM, msg_bytes=65536, n_threads=4))
     assert contest.name == "two_copy / iperf3, 64 KiB, 4 streams"
 
 

@@ -30,7 +30,7 @@ def busy() -> Iterator[Side]:
 
 
 def sampler(path: str, event: str = "cpu-clock:u") -> Sampler:
-    return Sampler(SamplingPlan(path, "6", event, 499), n_streams=1)
+    return Sampler(SamplingPlan(path, "6", event, 499), n_threads=1)
 
 
 @pytest.mark.skipif(PERF is None, reason="perf is not installed")

@@ -31,7 +31,7 @@ class Sampler(WindowObserver):
     ----------
     plan
         How to call perf.
-    n_streams
+    n_threads
         Connections whose processes or threads it attaches to [count].
 
     Attributes
@@ -43,8 +43,8 @@ class Sampler(WindowObserver):
     name = "sampling"
     takes_any_traffic = True
 
-    def __init__(self, plan: SamplingPlan, n_streams: int) -> None:
-        self.attach_s = _ATTACH_S + _FURTHER_STREAM_S * (n_streams - 1)
+    def __init__(self, plan: SamplingPlan, n_threads: int) -> None:
+        self.attach_s = _ATTACH_S + _FURTHER_STREAM_S * (n_threads - 1)
         self.failure: str | None = None
         self._plan = plan
         self._host: Host | None = None

@@ -30,12 +30,12 @@ class Iperf3Tool:
         """Whether each stream has a thread of its own."""
         return self.version >= THREADED_SINCE
 
-    def pairs(self, n_streams: int) -> tuple[int, int]:
+    def pairs(self, n_threads: int) -> tuple[int, int]:
         """Return how many process pairs carry so many streams, and the streams of each pair.
 
         One thread cannot use more than one CPU, so an older iperf3 gets a pair per stream.
         """
-        return (1, n_streams) if self.threaded else (n_streams, 1)
+        return (1, n_threads) if self.threaded else (n_threads, 1)
 
 
 def find_iperf3(host: Host) -> Iperf3Tool:
