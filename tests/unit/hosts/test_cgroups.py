@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from copycost.errors import Unavailable
 from copycost.hosts import cgroups
 from copycost.hosts.cgroup_hierarchy import (
     Hierarchy,
-    LimiterUnavailable,
     candidate_hierarchies,
     find_hierarchy,
 )
@@ -27,7 +27,7 @@ SPIN = [sys.executable, "-S", "-c", "while True: pass"]
 def here() -> Hierarchy:
     try:
         return find_hierarchy()
-    except LimiterUnavailable as error:
+    except Unavailable as error:
         pytest.skip(str(error))
 
 
@@ -234,7 +234,7 @@ def test_no_right_to_make_a_group_is_a_reason_with_a_remedy(
     missing = tmp_path / "no" / "such"
     monkeypatch.setattr(cgroups, "remove_stale_groups", lambda parent: 0)
     with (
-        pytest.raises(LimiterUnavailable, match="cannot be made") as raised,
+        pytest.raises(Unavailable, match="cannot be made") as raised,
         cpu_group(Hierarchy(1, missing), 50),
     ):
         pass

@@ -11,10 +11,6 @@ from typing import Literal
 from copycost.errors import Unavailable
 
 
-class LimiterUnavailable(Unavailable):
-    """Neither this host nor our rights on it allow a limiter."""
-
-
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
     """Where groups can be made.
@@ -69,7 +65,7 @@ def find_hierarchy() -> Hierarchy:
 
     Raises
     ------
-    LimiterUnavailable
+    Unavailable
         If there is none, with the reasons.
     """
     mounts = Path("/proc/self/mounts").read_text()
@@ -79,7 +75,7 @@ def find_hierarchy() -> Hierarchy:
         if refusal is None:
             return hierarchy
         refusals.append(refusal)
-    raise LimiterUnavailable(
+    raise Unavailable(
         f"no control group for CPU may be made here ({'; '.join(refusals) or 'none is mounted'})",
         "run as root, or set cpu_budget.limiters to [cpulimit]",
     )

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from copycost.errors import HostError
-from copycost.hosts.cgroup_hierarchy import Hierarchy, LimiterUnavailable
+from copycost.errors import HostError, Unavailable
+from copycost.hosts.cgroup_hierarchy import Hierarchy
 
 PREFIX = "copycost-"
 # as short as lets the smallest quota (1 ms, the kernel's least) be 10 % of a CPU: so that the rate
@@ -83,7 +83,7 @@ class CpuGroup:
             try:
                 (self.path / "cgroup.procs").write_text(f"{pid}\n")
             except OSError as error:
-                raise LimiterUnavailable(
+                raise Unavailable(
                     f"the kernel did not let process {pid} into {self.path} ({error.strerror})",
                     "run as root, or set cpu_budget.limiters to [cpulimit]",
                 ) from error
@@ -116,7 +116,7 @@ def cpu_group(hierarchy: Hierarchy, limit_percent: float | None) -> Iterator[Cpu
 
     Raises
     ------
-    LimiterUnavailable
+    Unavailable
         If the kernel refuses, say because a group above has less.
     """
     remove_stale_groups(hierarchy.parent)
@@ -124,7 +124,7 @@ def cpu_group(hierarchy: Hierarchy, limit_percent: float | None) -> Iterator[Cpu
     try:
         path.mkdir()
     except OSError as error:
-        raise LimiterUnavailable(
+        raise Unavailable(
             f"{path}: the control group cannot be made ({error.strerror})",
             "run as root, or set cpu_budget.limiters to [cpulimit]",
         ) from error
@@ -159,7 +159,7 @@ def _set_quota(version: int, path: Path, limit_percent: float) -> None:
             (path / "cpu.cfs_period_us").write_text(f"{PERIOD_US}\n")
             (path / "cpu.cfs_quota_us").write_text(f"{quota_us}\n")
     except OSError as error:
-        raise LimiterUnavailable(
+        raise Unavailable(
             f"the kernel refused a quota of {limit_percent:g} % of a CPU in {path}"
             f" ({error.strerror})",
             "look whether a group above has less CPU, as containers often have",
