@@ -9,7 +9,7 @@ the rule has to state it (`plot_figure` does).
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ PACKAGE = Path("workflow", "copycost")
 SCHEMAS = Path("workflow", "schemas")
 SCRIPTS = Path("workflow", "scripts")
 _NAME = PACKAGE.name
-_FILE_NAME = re.compile(r"\w+(\.\w+)+")
+_FILE_NAME = re.compile(r"""["'](\w+(?:\.\w+)+)["']""")
 
 # The parameter with which a rule states its code itself.
 _CODE = "code"
@@ -85,14 +85,14 @@ def files_of(root: str | Path, *folders: str) -> list[str]:
 @cache
 def _needed(root: Path, path: Path) -> tuple[Path, ...]:
     """Return the files that a module needs by itself."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    modules = (file for name in _imported(tree) for file in _modules(root, name))
-    return (*modules, *_data(root, path, tree))
+    text = path.read_text(encoding="utf-8")
+    names = _imported(ast.parse(text, str(path)))
+    return (*(file for name in names for file in _modules(root, name)), *_data(root, path, text))
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
     """Yield the dotted names that are imported; of ``from a import b``, `a` and `a.b`."""
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -100,7 +100,18 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _modules(root: Path, name: str) -> Iterable[Path]:
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    # not `ast.walk`: most of a tree are expressions, and this runs before every job
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting += getattr(node, name, ())
+
+
+@cache
+def _modules(root: Path, name: str) -> tuple[Path, ...]:
     """Return the files that are run when a name of the package is imported."""
     words = name.split(".")
     if words[0] != _NAME:
@@ -108,16 +119,12 @@ def _modules(root: Path, name: str) -> Iterable[Path]:
     place = root / PACKAGE.parent
     packages = (place.joinpath(*words[: n + 1], "__init__.py") for n in range(len(words)))
     module = place.joinpath(*words).with_suffix(".py")
-    return [path for path in (*packages, module) if path.is_file()]
+    return tuple(path for path in (*packages, module) if path.is_file())
 
 
-def _data(root: Path, module: Path, tree: ast.Module) -> Iterator[Path]:
+def _data(root: Path, module: Path, text: str) -> Iterator[Path]:
     """Yield the schemas, and the files beside a module, whose names stand in it."""
-    if not module.is_relative_to(root / PACKAGE):
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            name = node.value
-            if _FILE_NAME.fullmatch(name):
-                places = (root / SCHEMAS / name, module.with_name(name))
-                yield from (path for path in places if path.is_file())
+    if module.is_relative_to(root / PACKAGE):
+        for name in set(_FILE_NAME.findall(text)):
+            places = (root / SCHEMAS / name, module.with_name(name))
+            yield from (path for path in places if path.is_file())
