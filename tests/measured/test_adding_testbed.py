@@ -45,6 +45,8 @@ from copycost.records.derive import derive_row
 from copycost.records.record import read_record
 from copycost.records.table import make_table
 from copycost.grid.testbeds import path_of
+from copycost.report.write import make_environment
+words = make_environment(ROOT / "report").get_template("_macros/method_words.j2").module
 config = yaml.safe_load((ROOT / "config.yaml").read_text())
 config["streams"] |= {"testbeds": ["veth_narrow"], "implementations": ["two_copy"]}
 checked = check_config(config, sources=[("config.yaml", config)],
@@ -54,7 +56,9 @@ row = make_table([derive_row(read_record(Path(sys.argv[1])))]).iloc[0]
 print(json.dumps({
     "cells": len(cells),
     "available": probe_testbeds()["veth_narrow"].available,
-    "path": path_of("veth_narrow"),
+    "report": words.testbed({
+        "testbed": row["testbed"], "transport": row["transport"], "path": path_of(row["testbed"]),
+    }).strip(),
     "slug": Condition.from_slug("veth_narrow_cold").slug,
     "row": [row["testbed"], row["condition"], row["transport"], int(row["mtu_bytes"])],
 }))
@@ -64,7 +68,7 @@ print(json.dumps({
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A copy of what the package needs, with one more testbed."""
-    for name in ("workflow", "src", "config"):
+    for name in ("workflow", "src", "config", "report"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "config.yaml", tmp_path)
     package = tmp_path / "workflow" / "copycost"
@@ -104,6 +108,6 @@ def test_an_entry_and_a_file_are_all_that_a_testbed_takes(checkout: Path) -> Non
     found = json.loads(python(checkout, "-c", ASKED, "record.json"))
     assert found["cells"] > 0
     assert found["available"]
-    assert found["path"] == "a veth pair with packets of 600 bytes"
+    assert found["report"] == "`veth_narrow`: TCP over a veth pair with packets of 600 bytes."
     assert found["slug"] == "veth_narrow_cold"
     assert found["row"] == ["veth_narrow", "veth_narrow", "stream", 600]
