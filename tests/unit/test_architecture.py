@@ -21,6 +21,7 @@ MODULES = {"subprocess", "multiprocessing", "ctypes", "fcntl", "resource"}
 CALLS = {
     *("os.memfd_create", "os.fork", "os.posix_spawn", "os.kill", "os.killpg", "os.pidfd_open"),
     *("os.sched_getaffinity", "os.sched_setaffinity", "os.sched_setscheduler", "os.pipe"),
+    *("os.sysconf", "os.cpu_count", "os.geteuid", "os.getuid"),
     *("os.system", "os.popen", "shutil.which", "socket.gethostname", "platform.uname"),
     *("time.monotonic_ns", "time.perf_counter", "time.perf_counter_ns", "time.clock_gettime"),
     *("time.process_time", "time.clock_gettime_ns"),

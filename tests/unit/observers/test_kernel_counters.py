@@ -14,22 +14,21 @@ from copycost.observers.kernel_counters import (
     KernelCounters,
     KernelSnapshot,
     snmp_count,
-    ticks_to_s,
 )
 from copycost.records.record import SinkFacts
 from copycost.testbeds.testbed import open_testbed
 
-TICKS_PER_S = round(1 / ticks_to_s(1))
+SECOND_NS = 10**9
 QUIET = KernelSnapshot(
     tcp_retransmitted_segments=0,
     udp_in_errors=0,
     udp_receive_buffer_errors=0,
     softnet_dropped=0,
     softnet_squeezed=0,
-    busy_ticks=2 * TICKS_PER_S,
-    task_ticks=2 * TICKS_PER_S,
-    softirq_ticks=0,
-    steal_ticks=0,
+    busy_ns=2 * SECOND_NS,
+    task_ns=2 * SECOND_NS,
+    softirq_ns=0,
+    steal_ns=0,
     throttle_count=0,
     at_ns=10**9,
 )
@@ -65,19 +64,19 @@ def test_a_quiet_window_has_no_warning() -> None:
 
 
 def test_cpu_time_that_is_not_ours_is_foreign_load() -> None:
-    used = round(2.5 * TICKS_PER_S)
-    busy = replace(QUIET, busy_ticks=used, task_ticks=used)
+    used = round(2.5 * SECOND_NS)
+    busy = replace(QUIET, busy_ns=used, task_ns=used)
     assert codes(busy) == ["foreign_load"]
 
 
-@pytest.mark.parametrize("which", ["busy_ticks", "task_ticks"])
+@pytest.mark.parametrize("which", ["busy_ns", "task_ns"])
 def test_one_of_two_accounts_that_tells_too_much_is_no_foreign_load(which: str) -> None:
-    assert codes(replace(QUIET, **{which: 3 * TICKS_PER_S})) == []
+    assert codes(replace(QUIET, **{which: 3 * SECOND_NS})) == []
 
 
 def test_a_late_look_at_the_host_is_no_foreign_load() -> None:
-    used = round(2.5 * TICKS_PER_S)
-    late = replace(QUIET, busy_ticks=used, task_ticks=used, at_ns=round(1.25e9))
+    used = round(2.5 * SECOND_NS)
+    late = replace(QUIET, busy_ns=used, task_ns=used, at_ns=round(1.25e9))
     assert codes(late) == []
 
 
@@ -85,15 +84,13 @@ def test_a_late_look_at_the_host_is_no_foreign_load() -> None:
 def test_softirq_time_is_ours_if_our_clocks_leave_it_out(
     separate: bool | None, foreign_s: float
 ) -> None:
-    softirq_ticks = round(0.3 * TICKS_PER_S)
-    softirq = replace(
-        QUIET, busy_ticks=QUIET.busy_ticks + softirq_ticks, softirq_ticks=softirq_ticks
-    )
+    softirq_ns = round(0.3 * SECOND_NS)
+    softirq = replace(QUIET, busy_ns=QUIET.busy_ns + softirq_ns, softirq_ns=softirq_ns)
     assert foreign_cpu_s(2.0, 1.0, softirq, host(separate)) == pytest.approx(foreign_s)
 
 
 def test_steal_throttling_lateness_and_few_samples_are_named() -> None:
-    kernel = replace(QUIET, steal_ticks=round(0.1 * TICKS_PER_S), throttle_count=3)
+    kernel = replace(QUIET, steal_ns=round(0.1 * SECOND_NS), throttle_count=3)
     assert codes(kernel) == ["steal", "throttled"]
     sender = side(samples=99, start_ns=10**9 + 20_000_000)
     found = own_disturbances(sender, side(), None)
@@ -154,5 +151,5 @@ def test_the_counters_of_this_host_can_be_read_and_only_grow() -> None:
     assert difference is not None
     n_cpus = os.cpu_count() or 1
     # busy for at least as long as we were, and no longer than all CPUs; a tick is 10 ms
-    assert 0.07 < ticks_to_s(difference.busy_ticks) < n_cpus * difference.at_ns / 1e9 + 0.03
+    assert 0.07 < difference.busy_ns / 1e9 < n_cpus * difference.at_ns / 1e9 + 0.03
     assert difference.tcp_retransmitted_segments >= 0

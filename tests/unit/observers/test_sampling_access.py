@@ -7,7 +7,7 @@ import pytest
 
 from copycost.errors import Unavailable
 from copycost.hosts.facts.files import HostFiles
-from copycost.observers.sampling_access import plan_sampling
+from copycost.observers.sampling_access import is_privileged, plan_sampling
 
 SHOWN = "ffffffff81000000 T _stext\n"
 HIDDEN = "0000000000000000 T _stext\n0000000000000000 T _text\n"
@@ -76,3 +76,23 @@ def test_a_kernel_that_may_not_be_sampled(files: HostFiles) -> None:
 def test_a_kernel_that_hides_its_addresses(tmp_path: Path, content: str | None) -> None:
     with pytest.raises(Unavailable, match="kptr_restrict"):
         plan_sampling(host(), "auto", 999, files_in(tmp_path, content))
+
+
+@pytest.mark.parametrize(
+    ("uids", "uid_map", "privileged"),
+    [
+        ("0 0 0 0", "0 0 4294967295", True),
+        ("1000 1000 1000 1000", "0 0 4294967295", False),
+        ("0 1000 0 1000", "0 0 4294967295", False),  # the effective one counts
+        ("0 0 0 0", "0 1000 1", False),  # root of a user namespace
+        ("", "", False),
+    ],
+)
+def test_large_buffers_are_for_root_outside_of_user_namespaces(
+    tmp_path: Path, uids: str, uid_map: str, privileged: bool
+) -> None:
+    (tmp_path / "proc" / "self").mkdir(parents=True)
+    lines = f"Name:\tpython\nUid:\t{uids}\n" if uids else ""
+    (tmp_path / "proc" / "self" / "status").write_text(lines)
+    (tmp_path / "proc" / "self" / "uid_map").write_text(uid_map)
+    assert is_privileged(HostFiles(tmp_path)) is privileged

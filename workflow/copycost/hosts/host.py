@@ -140,6 +140,9 @@ class Host(Protocol):
     def clock_ns(self) -> int:
         """Return its CLOCK_MONOTONIC now [ns]."""
 
+    def constant(self, name: str) -> int:
+        """Return what sysconf(3) says there: of a page, of a tick, of the CPUs online."""
+
     def usable_cpus(self) -> set[int]:
         """Return the CPUs that programs may run on."""
 

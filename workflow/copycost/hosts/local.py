@@ -90,6 +90,10 @@ class LocalHost:
         """Return CLOCK_MONOTONIC now [ns]."""
         return time.monotonic_ns()
 
+    def constant(self, name: str) -> int:
+        """Return what sysconf(3) says."""
+        return os.sysconf(name)
+
     def usable_cpus(self) -> set[int]:
         """Return the CPUs that this process may run on."""
         return os.sched_getaffinity(0)

@@ -5,7 +5,6 @@ driver make traffic and the observers watch a window of it, judges, and fills in
 """
 
 import logging
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from copycost.drivers.protocol import (
 )
 from copycost.errors import ConfigError, CopycostError, MeasurementStopped, Unavailable
 from copycost.grid.cells import Cell
+from copycost.hosts.host import Host
 from copycost.hosts.launch import Launch
 from copycost.hosts.memory import NotEnoughMemory
 from copycost.hosts.placement import place
@@ -216,7 +216,7 @@ def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowO
         payload = traffic.finish()
         window = payload.window or Window(begun_ns, ended_ns)
         found = {one.name: one.found() for one in observers}
-        warnings = _warnings(task, observers, payload, window)
+        warnings = _warnings(task, scene.machine, observers, payload, window)
     record["driver"] = payload.entry
     record["window"] = {"start_ns": window.start_ns, "end_ns": window.end_ns}
     record["observed"] = {name: entry for name, entry in found.items() if entry is not None}
@@ -224,7 +224,11 @@ def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowO
 
 
 def _warnings(
-    task: Task, observers: Sequence[WindowObserver], payload: Payload, window: Window
+    task: Task,
+    machine: Host,
+    observers: Sequence[WindowObserver],
+    payload: Payload,
+    window: Window,
 ) -> list[Disturbance]:
     """Return warnings about the window, by the account that is to be believed.
 
@@ -251,7 +255,7 @@ def _warnings(
             found += _late_look(sides[0].at_ns if sides[0] else 0, window)
     kernel = next(one for one in observers if isinstance(one, KernelCounters)).change
     if cpu_ns is not None and kernel is not None:
-        n_cpus = os.cpu_count() or 1
+        n_cpus = machine.constant("SC_NPROCESSORS_ONLN")
         found = found + load_warnings(cpu_ns / 1e9, window.length_s, kernel, task.facts, n_cpus)
     return found
 

@@ -1,6 +1,5 @@
 """Limits of the senders' CPU: a control group's quota, or `cpulimit`, which stops and continues."""
 
-import os
 import signal
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -142,7 +141,7 @@ class _Signals:
         if self._limit_percent is None:
             return
         # it refuses more than the CPUs of the host, which is no limit for a process anyway
-        most = 100 * (os.cpu_count() or 1)
+        most = 100 * host.constant("SC_NPROCESSORS_ONLN")
         share = min(max(1, round(self._limit_percent / len(pids))), most)
         for pid in pids:
             self._limited.append((host, pid))

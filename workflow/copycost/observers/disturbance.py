@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from copycost.observers.kernel_counters import KernelSnapshot, ticks_to_s
+from copycost.observers.kernel_counters import KernelSnapshot
 from copycost.perf.counters import PerfSide
 from copycost.records.record import Disturbance, disturbance
 
@@ -40,7 +40,7 @@ def load_warnings(
         found.append(
             disturbance("foreign_load", f"other programs used {foreign:.2f} CPUs in the window")
         )
-    steal = ticks_to_s(kernel.steal_ticks) / window_s / n_cpus
+    steal = kernel.steal_ns / 1e9 / window_s / n_cpus
     if steal > _STEAL_SHARE:
         found.append(disturbance("steal", f"the hypervisor took {steal:.1%} of the CPU time"))
     if kernel.throttle_count > 0:
@@ -65,9 +65,9 @@ def foreign_cpu_s(
     programs read their clocks, so the host's time is scaled to the window.
     """
     apart = host["kernel"]["irq_time_accounting"]
-    not_idle_ticks = kernel.busy_ticks - (kernel.softirq_ticks if apart else 0)
-    sampled_ticks = kernel.task_ticks + (0 if apart else kernel.softirq_ticks)
-    host_s = ticks_to_s(min(not_idle_ticks, sampled_ticks)) * window_s * 1e9 / kernel.at_ns
+    not_idle_ns = kernel.busy_ns - (kernel.softirq_ns if apart else 0)
+    sampled_ns = kernel.task_ns + (0 if apart else kernel.softirq_ns)
+    host_s = min(not_idle_ns, sampled_ns) * window_s / kernel.at_ns
     return max(0.0, host_s - own_cpu_s)
 
 

@@ -4,7 +4,6 @@ Source: proc(5) on /proc/stat, /proc/net/snmp and /proc/net/softnet_stat (whose 
 softnet_seq_show in net/core/net-procfs.c).
 """
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Self
@@ -40,10 +39,10 @@ class KernelSnapshot:
         room; both sides' namespaces together.
     softnet_dropped, softnet_squeezed : int
         Host-wide, all CPUs.
-    busy_ticks, task_ticks, softirq_ticks, steal_ticks : int
-        CPU time of all CPUs [USER_HZ]: neither idle nor stolen (counted from nothing, so that only
-        differences mean something); used by tasks, their kernel time included; spent in interrupts
-        and softirqs; taken away by the hypervisor.
+    busy_ns, task_ns, softirq_ns, steal_ns : int
+        CPU time of all CPUs [ns, counted in clock ticks]: neither idle nor stolen (counted from
+        nothing, so that only differences mean something); used by tasks, their kernel time
+        included; spent in interrupts and softirqs; taken away by the hypervisor.
     throttle_count : int
         How often the CPUs in use were slowed down for heat.
     at_ns : int
@@ -55,10 +54,10 @@ class KernelSnapshot:
     udp_receive_buffer_errors: int
     softnet_dropped: int
     softnet_squeezed: int
-    busy_ticks: int
-    task_ticks: int
-    softirq_ticks: int
-    steal_ticks: int
+    busy_ns: int
+    task_ns: int
+    softirq_ns: int
+    steal_ns: int
     throttle_count: int
     at_ns: int
 
@@ -110,23 +109,24 @@ class KernelCounters(WindowObserver):
     def snapshot(self) -> KernelSnapshot:
         """Read all counters now."""
         assert self._common is not None
+        assert self._machine is not None
         at_ns, common = self._common.read()
         snmp = [reader.read()[1][_SNMP] for reader in self._network]
         softnet = [line.split() for line in common.pop(_SOFTNET).splitlines()]
-        cpu, n_cpus = _cpu_times(common.pop(_STAT))
+        cpu, n_cpus = _cpu_times(common.pop(_STAT), self._machine.constant("SC_CLK_TCK"))
         # Idle time is measured (NO_HZ); that of tasks is often only sampled by the timer tick,
         # which may run in step with what it samples, say a sender that a quota starts every period.
-        all_ticks = n_cpus * at_ns * os.sysconf("SC_CLK_TCK") // 10**9
+        not_busy_ns = cpu["idle"] + cpu["iowait"] + cpu["steal"]
         return KernelSnapshot(
             tcp_retransmitted_segments=sum(snmp_count(text, "Tcp", "RetransSegs") for text in snmp),
             udp_in_errors=sum(snmp_count(text, "Udp", "InErrors") for text in snmp),
             udp_receive_buffer_errors=sum(snmp_count(text, "Udp", "RcvbufErrors") for text in snmp),
             softnet_dropped=sum(int(row[1], 16) for row in softnet),
             softnet_squeezed=sum(int(row[2], 16) for row in softnet),
-            busy_ticks=all_ticks - cpu["idle"] - cpu["iowait"] - cpu["steal"],
-            task_ticks=cpu["user"] + cpu["nice"] + cpu["system"],
-            softirq_ticks=cpu["irq"] + cpu["softirq"],
-            steal_ticks=cpu["steal"],
+            busy_ns=n_cpus * at_ns - not_busy_ns,
+            task_ns=cpu["user"] + cpu["nice"] + cpu["system"],
+            softirq_ns=cpu["irq"] + cpu["softirq"],
+            steal_ns=cpu["steal"],
             throttle_count=sum(map(int, common.values())),
             at_ns=at_ns,
         )
@@ -155,13 +155,8 @@ def snmp_count(snmp: str, protocol: str, name: str) -> int:
     return int(values[names.index(name)])
 
 
-def _cpu_times(stat: str) -> tuple[dict[str, int], int]:
-    """Return the times of all CPUs together [USER_HZ] by name, and how many CPUs are online."""
+def _cpu_times(stat: str, ticks_per_s: int) -> tuple[dict[str, int], int]:
+    """Return the times of all CPUs together [ns] by name, and how many CPUs are online."""
     rows = [line.split() for line in stat.splitlines() if line.startswith("cpu")]
-    times = dict(zip(_CPU_TIMES, map(int, rows[0][1:]), strict=False))
-    return times, len(rows) - 1
-
-
-def ticks_to_s(ticks: int) -> float:
-    """Return a time of /proc/stat in seconds."""
-    return ticks / os.sysconf("SC_CLK_TCK")
+    times_ns = (int(ticks) * 10**9 // ticks_per_s for ticks in rows[0][1:])
+    return dict(zip(_CPU_TIMES, times_ns, strict=False)), len(rows) - 1

@@ -1,6 +1,5 @@
 """What can be sampled on this host: by which event, and what has to be allowed first."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -97,5 +96,9 @@ def _hides_addresses(files: HostFiles) -> bool:
 
 def is_privileged(files: HostFiles) -> bool:
     """Tell whether perf may use large buffers, which are locked memory."""
-    ids = (files.text("proc/self/uid_map") or "").split()
-    return os.geteuid() == 0 and ids[1:2] == ["0"]
+    status = dict(
+        line.split(":", 1) for line in (files.text("proc/self/status") or "").splitlines()
+    )
+    effective_uid = status.get("Uid", "").split()[1:2]
+    inside_and_outside = (files.text("proc/self/uid_map") or "").split()[:2]
+    return effective_uid == ["0"] and inside_and_outside == ["0", "0"]

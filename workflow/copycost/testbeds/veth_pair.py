@@ -1,6 +1,5 @@
 """What all testbeds that are a veth pair have in common."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -65,9 +64,9 @@ def veth_pair(
         yield VethPair((sender, receiver), devices, isolation)
 
 
-def page_segment_mtu_bytes() -> int:
+def page_segment_mtu_bytes(machine: LocalHost) -> int:
     """Return the MTU at which a full TCP segment carries a page of payload [bytes]."""
-    return os.sysconf("SC_PAGE_SIZE") + _SEGMENT_HEADERS_BYTES
+    return machine.constant("SC_PAGE_SIZE") + _SEGMENT_HEADERS_BYTES
 
 
 def path_offloads(first: Device, last: Device) -> Offloads:

@@ -14,11 +14,12 @@ from copycost.drivers.programs.working_set import (
 )
 from copycost.errors import Unavailable
 from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.local import LocalHost
 from copycost.hosts.memory import NotEnoughMemory, available_memory_bytes
 
 MIB = 1 << 20
 TIB = 1 << 40
-FILES = HostFiles()
+HOST = LocalHost()
 
 
 def host(llc_bytes: int | None) -> dict[str, Any]:
@@ -78,12 +79,12 @@ def test_a_sender_has_time_to_make_its_ring() -> None:
 def test_what_is_available_is_what_the_kernel_says_at_most() -> None:
     text = Path("/proc/meminfo").read_text()
     total = int(text.split("MemTotal:")[1].split()[0]) << 10
-    assert 0 < available_memory_bytes(FILES) <= total
+    assert 0 < available_memory_bytes(HOST.files) <= total
 
 
 def test_messages_that_fit_are_let_pass() -> None:
-    check_memory(FILES, 0, 65536, 1, "two_copy")
-    check_memory(FILES, MIB, 65536, 4, "sendfile")
+    check_memory(HOST, 0, 65536, 1, "two_copy")
+    check_memory(HOST, MIB, 65536, 4, "sendfile")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_a_ring_that_does_not_fit_is_told_with_need_have_and_remedy(
     if os.sysconf("SC_PAGE_SIZE") != 4096:
         pytest.skip("the sizes are those of pages of 4 KiB")
     with pytest.raises(NotEnoughMemory) as caught:
-        check_memory(FILES, 16 * TIB, msg_bytes, 1, strategy)
+        check_memory(HOST, 16 * TIB, msg_bytes, 1, strategy)
     assert f"the messages of a ring of 16.0 TiB need {need}" in caught.value.reason
     assert "are available, of which a tenth is to stay free" in caught.value.reason
     assert "smaller working set" in caught.value.remedy
@@ -109,7 +110,7 @@ def test_a_ring_that_does_not_fit_is_told_with_need_have_and_remedy(
 
 def test_many_large_messages_do_not_fit_either() -> None:
     with pytest.raises(NotEnoughMemory) as caught:
-        check_memory(FILES, 0, 64 * MIB, 1 << 20, "one_copy")
+        check_memory(HOST, 0, 64 * MIB, 1 << 20, "one_copy")
     assert "the messages of 64 MiB that 1048576 threads hold need 256." in caught.value.reason
     assert "fewer threads" in caught.value.remedy
 

@@ -86,8 +86,8 @@ class Programs:
     @contextmanager
     def traffic(self, scene: Scene) -> Iterator["ProgramsTraffic"]:
         """Start both sides, if there is room for the messages, and lead them to stand ready."""
-        cell, files = scene.cell, scene.testbed.hosts["sender"].files
-        check_memory(files, self._ring_bytes, cell.msg_bytes, cell.n_threads, cell.strategy)
+        cell, host = scene.cell, scene.testbed.hosts["sender"]
+        check_memory(host, self._ring_bytes, cell.msg_bytes, cell.n_threads, cell.strategy)
         timeout_s = self._io_timeout_s + time_to_fill_s(self._ring_bytes)
         traffic = ProgramsTraffic(scene, self._ring_bytes, timeout_s)
         running = traffic.running

@@ -5,13 +5,12 @@ best case of copying. One that walks a ring of messages larger than the last-lev
 reads them from memory, as an application does that sends what it has not just touched.
 """
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from copycost.errors import Unavailable
 from copycost.grid.conditions import COLD, HOT
-from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.host import Host
 from copycost.hosts.memory import require_memory
 from copycost.wording.sizes import approximate_size, format_size
 
@@ -93,15 +92,13 @@ def time_to_fill_s(ring: int) -> float:
     return ring / _SLOWEST_BYTES_PER_S
 
 
-def check_memory(
-    files: HostFiles, ring: int, msg_bytes: int, n_threads: int, strategy: str
-) -> None:
+def check_memory(host: Host, ring: int, msg_bytes: int, n_threads: int, strategy: str) -> None:
     """Refuse messages that have no room in memory, before the kernel has to kill somebody.
 
     Parameters
     ----------
-    files : HostFiles
-        Of the host where the sender runs.
+    host : Host
+        Where the sender runs.
     ring : int
         Size of the ring, all threads together [bytes].
     msg_bytes, n_threads, strategy
@@ -122,12 +119,13 @@ def check_memory(
     else:
         what = f"the messages of {format_size(msg_bytes)} that {n_threads} threads hold"
         remedy = "ask for fewer threads or smaller messages, or stop what holds the memory"
-    require_memory(files, _memory_of(max(ring, in_flight_bytes), msg_bytes, strategy), what, remedy)
+    page_bytes = host.constant("SC_PAGE_SIZE")
+    need_bytes = _memory_of(max(ring, in_flight_bytes), msg_bytes, strategy, page_bytes)
+    require_memory(host.files, need_bytes, what, remedy)
 
 
-def _memory_of(messages_bytes: int, msg_bytes: int, strategy: str) -> int:
+def _memory_of(messages_bytes: int, msg_bytes: int, strategy: str, page_bytes: int) -> int:
     """Return what a sender takes from the kernel for so many bytes of messages [bytes]."""
-    page_bytes = os.sysconf("SC_PAGE_SIZE")
     field_bytes = msg_bytes // _FIELDS
     needed_bytes = messages_bytes
     if field_bytes >= page_bytes:
