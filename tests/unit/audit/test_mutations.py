@@ -38,6 +38,7 @@ def audit(files: dict[str, str], folder: Path, analysed: bool) -> None:
         report.write_audit_report(analysis, facts, [], folder, "An audit")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoilt", ["table.csv", "mapping.yaml", "claims.yaml"])
 def test_a_report_or_one_clear_sentence(spoilt: str, tmp_path: Path) -> None:
     ended = Counter[str]()

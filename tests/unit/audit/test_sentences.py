@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from analysed import inputs_of
 from golden.compare import GOLDEN, golden_text
 from synthetic import Run
@@ -33,6 +34,7 @@ def macros(name: str) -> set[str]:
     return {macro for macro in vars(module) if not macro.startswith("_")} - {"name", "left_over"}
 
 
+@pytest.mark.slow
 def test_every_finding_has_its_words(tmp_path: Path) -> None:
     lines, codes = [], set()
     for fault, table in FAULTS.items():

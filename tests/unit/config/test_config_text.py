@@ -155,6 +155,7 @@ def mutated_text(rng: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.slow
 def test_a_damaged_text_is_a_configuration_or_a_sentence(tmp_path: Path) -> None:
     rng = random.Random(1)
     path = tmp_path / "c.yaml"
@@ -168,6 +169,7 @@ def test_a_damaged_text_is_a_configuration_or_a_sentence(tmp_path: Path) -> None
     assert 0 < accepted < N_TEXTS / 2
 
 
+@pytest.mark.slow
 def test_a_damaged_tree_is_a_configuration_or_a_sentence() -> None:
     rng = random.Random(2)
     accepted = 0

@@ -54,6 +54,7 @@ def loaded() -> dict[str, set[str]]:
     return {name: {str(Path(file).relative_to(ROOT)) for file in files} for name, files in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_all_that_a_script_loads_is_among_its_files(script: Path) -> None:
     computed = set(code_of(ROOT, script.relative_to(ROOT)))
