@@ -66,7 +66,7 @@ _DERIVED_COLUMNS = (
            _DERIVED, always=True),
 )  # fmt: skip
 
-_OUTCOME = (
+OUTCOME = (
     Column("status", "str", "", "Whether there is a measurement", "Outcome",
            nullable=False, always=True, allowed=STATUSES),
     Column("reason", "str", "", "Why it was skipped or failed", "Outcome", always=True),
@@ -251,7 +251,7 @@ _WHEN_COLUMNS = (
 COLUMNS: tuple[Column, ...] = (
     *_KEY_COLUMNS,
     *_DERIVED_COLUMNS,
-    *_OUTCOME,
+    *OUTCOME,
     *_STREAM,
     *_CPU_COLUMNS,
     *_event_columns(),

@@ -1,7 +1,7 @@
 """The columns of the table of the study `cpu_budget`."""
 
 from copycost.records.column import Column, Definition, fact
-from copycost.records.columns import STATUSES
+from copycost.records.columns import OUTCOME
 
 _KEY = "Key"
 _CPU = "% of one CPU"
@@ -13,14 +13,6 @@ _KEY_COLUMNS = (
     fact("limit_percent", "int64", _CPU, "CPU offered per connection", _KEY),
     fact("rep", "int64", "", "Number of the repetition, from 1", _KEY),
 )
-
-_OUTCOME = "Outcome"
-_OUTCOME_COLUMNS = (
-    Column("status", "str", "", "Whether there is a measurement", _OUTCOME,
-           nullable=False, always=True, allowed=STATUSES),
-    Column("reason", "str", "", "Why it was skipped or failed", _OUTCOME, always=True),
-    Column("remedy", "str", "", "What helps", _OUTCOME, always=True),
-)  # fmt: skip
 
 _USE = "CPU offered and used"
 _USE_COLUMNS = (
@@ -78,7 +70,7 @@ CPU_BUDGET = Definition(
     "table of the CPU budget",
     (
         *_KEY_COLUMNS,
-        *_OUTCOME_COLUMNS,
+        *OUTCOME,
         *_USE_COLUMNS,
         *_RATE_COLUMNS,
         *_JUDGED_COLUMNS,

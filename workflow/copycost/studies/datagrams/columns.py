@@ -1,7 +1,7 @@
 """The columns of the table of the study `datagrams`."""
 
 from copycost.records.column import Column, Definition, fact
-from copycost.records.columns import STATUSES
+from copycost.records.columns import OUTCOME
 
 _KEY = "Key"
 _CPU = "% of one CPU"
@@ -12,14 +12,6 @@ _KEY_COLUMNS = (
     fact("n_threads", "int64", "count", "Sockets that send", _KEY),
     fact("rep", "int64", "", "Number of the repetition, from 1", _KEY),
 )
-
-_OUTCOME = "Outcome"
-_OUTCOME_COLUMNS = (
-    Column("status", "str", "", "Whether there is a measurement", _OUTCOME,
-           nullable=False, always=True, allowed=STATUSES),
-    Column("reason", "str", "", "Why it was skipped or failed", _OUTCOME, always=True),
-    Column("remedy", "str", "", "What helps", _OUTCOME, always=True),
-)  # fmt: skip
 
 _RATE = "Bitrate and cost, in the window"
 _RATE_COLUMNS = (
@@ -76,7 +68,7 @@ DATAGRAMS = Definition(
     "table of datagrams",
     (
         *_KEY_COLUMNS,
-        *_OUTCOME_COLUMNS,
+        *OUTCOME,
         *_RATE_COLUMNS,
         *_LOSS_COLUMNS,
         *_TOTAL_COLUMNS,
