@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -22,20 +23,35 @@ def rooms() -> list[str]:
     return re.findall(r"^\| `(\w+)(?:\.py)?` \|", section, re.MULTILINE)
 
 
+def imported(text: str) -> Iterator[str]:
+    """Yield the dotted names that a text imports, within functions too."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
 def imported_rooms(room: str) -> Iterator[tuple[str, Path]]:
     """Yield the rooms that a room imports from, with the file that does."""
     for path in (PACKAGE / room).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module is not None:
-                names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            elif isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            else:
-                continue
-            for name in names:
-                match = re.match(r"copycost\.(\w+)", name)
-                if match is not None:
-                    yield match[1], path
+        for name in imported(path.read_text(encoding="utf-8")):
+            match = re.match(r"copycost\.(\w+)", name)
+            if match is not None:
+                yield match[1], path
+
+
+def circle(texts: dict[str, str]) -> list[str]:
+    """Return the modules of a circle of imports, the first one again at its end; none without."""
+    graph = {
+        module: {name for name in imported(text) if name in texts and name != module}
+        for module, text in texts.items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def test_every_module_is_in_a_room() -> None:
@@ -54,3 +70,22 @@ def test_a_room_imports_only_from_below(room: str) -> None:
         if name in above or (room, name) in APART
     }
     assert found == set()
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    texts = {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path.read_text("utf-8")
+        for path in PACKAGE.rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    assert circle(texts) == []
+
+
+def test_a_circle_within_functions_is_one() -> None:
+    one = "from copycost.a import two\n"
+    two = "def f():\n    from copycost.a.one import g\n"
+    assert set(circle({"copycost.a.one": one, "copycost.a.two": two})) == {
+        "copycost.a.one",
+        "copycost.a.two",
+    }
+    assert circle({"copycost.a.one": one, "copycost.a.two": ""}) == []

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from copycost.config.config import AUTO
+from copycost.config.settings import AUTO
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import say
 from copycost.studies.memory import measure_memory, write_memory

@@ -17,10 +17,6 @@ from copycost.config.settings import NoDelay, Settings
 Study = Literal["streams", "round_trips"]
 STUDIES: tuple[Study, ...] = get_args(Study)
 
-# The word of the config for "leave it as the kernel has it", and for "copycost chooses".
-KERNEL = "kernel"
-AUTO = "auto"
-
 
 @dataclass(frozen=True, slots=True)
 class Streams:

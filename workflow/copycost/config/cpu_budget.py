@@ -49,7 +49,7 @@ class CpuBudget:
 
     def settings(self, run: Settings) -> Settings:
         """Return how a repetition is measured: in its own window, else as the whole run."""
-        return own_window(run, self.warmup_s, self.duration_s)
+        return run.plain(self.warmup_s, self.duration_s)
 
     def cells(self) -> tuple[Cell, ...]:
         """Return every repetition, round by round."""
@@ -74,17 +74,3 @@ class CpuBudget:
             )
             for rep, testbed, implementation, limiter, n_threads, limit_percent in points
         )
-
-
-def own_window(run: Settings, warmup_s: float, duration_s: float) -> Settings:
-    """Return settings with a window of a study's own, and plain sockets; CPUs are the whole run's.
-
-    The congestion control, which decides every TCP figure, stays too.
-    """
-    return Settings(
-        warmup_s,
-        duration_s,
-        run.congestion_control,
-        sender_cpus=run.sender_cpus,
-        receiver_cpus=run.receiver_cpus,
-    )

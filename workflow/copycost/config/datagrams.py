@@ -3,7 +3,6 @@
 import itertools
 from dataclasses import dataclass
 
-from copycost.config.cpu_budget import own_window
 from copycost.config.settings import Settings
 from copycost.grid.capabilities import can_exist
 from copycost.grid.cells import Cell
@@ -48,7 +47,7 @@ class Datagrams:
 
     def settings(self, run: Settings) -> Settings:
         """Return how a repetition is measured: in its own window, else as the whole run."""
-        return own_window(run, self.warmup_s, self.duration_s)
+        return run.plain(self.warmup_s, self.duration_s)
 
     def cells(self) -> tuple[Cell, ...]:
         """Return every repetition that can exist, round by round."""

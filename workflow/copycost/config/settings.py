@@ -10,6 +10,10 @@ from typing import Any, Literal, Self
 NoDelay = Literal["kernel", "on", "off"]
 Mode = Literal["stream", "request_response"]
 
+# The word of the config for "leave it as the kernel has it", and for "copycost chooses".
+KERNEL = "kernel"
+AUTO = "auto"
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -51,6 +55,19 @@ class Settings:
     def as_params(self) -> dict[str, Any]:
         """Return plain values, which Snakemake stores and compares from run to run."""
         return asdict(self)
+
+    def plain(self, warmup_s: float, duration_s: float) -> "Settings":
+        """Return these with another window and plain sockets.
+
+        The CPUs stay, and the congestion control, which decides every TCP figure.
+        """
+        return Settings(
+            warmup_s,
+            duration_s,
+            self.congestion_control,
+            sender_cpus=self.sender_cpus,
+            receiver_cpus=self.receiver_cpus,
+        )
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> Self:

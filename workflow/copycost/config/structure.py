@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 from cattrs import Converter
 from cattrs.errors import CattrsError
 
-from copycost.config.config import AUTO, KERNEL
+from copycost.config.settings import AUTO, KERNEL
 
 _Section = TypeVar("_Section")
 _Cpus = tuple[int, ...] | None
