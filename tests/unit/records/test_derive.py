@@ -261,3 +261,18 @@ def test_the_row_fills_every_column_there_is() -> None:
     ]
     assert empty == ["reason", "remedy", *of_others, "udp_receive_buffer_errors", "warnings"]
     assert all(f"{side}_{event}" in row for side in SIDES for event in PERF_EVENTS)
+
+
+def test_counts_that_began_long_before_the_window_are_left_out_and_the_rest_stays() -> None:
+    record = sample_record()
+    side = record["driver"]["sender"]
+    window_ns = side["window"]["end_ns"] - side["window"]["start_ns"]
+    side["window"]["perf_enable_ns"] = window_ns // 8
+    clock = record["observed"]["perf_stat"]["sender"]["events"]["task_clock_ns"]
+    clock["value"] = window_ns * 9 / 8
+    row = derive_row(record)
+    assert row["sender_task_clock_ns"] is None
+    assert row["sender_task_clock_ns_status"] == row["sender_cycles_status"] == "off_window"
+    assert row["receiver_task_clock_ns_status"] == "counted"
+    assert row["cpu_source"] == "process_clock"
+    assert row["throughput_bits_per_s"] == derive_row(sample_record())["throughput_bits_per_s"]

@@ -25,6 +25,7 @@ EVENT_STATUSES = {
     "not_supported": "this host has no such counter",
     "not_counted": "perf did not count it, or may count user mode only, where it never happens",
     "implausible": "the counter runs, but so slowly that it must be wrong (virtual machines)",
+    "off_window": "perf began or stopped so late that it counted another time than the window",
     "forbidden": "perf may not count here",
     "missing": "there is no perf",
     "failed": "perf ended without a result",

@@ -98,14 +98,20 @@ def _of_cpu_time(name: str, side: Mapping[str, Any], record: Record, cell: Cell)
     parts_ns = process["user_ns"] + process["system_ns"]
     if abs(parts_ns - process["cpu_ns"]) > process["cpu_ns"] * _CPU_TOLERANCE + _CPU_TOLERANCE_NS:
         yield f"the {name}'s CPU time is {process['cpu_ns']} ns, its parts {parts_ns} ns"
-    window_ns = side["window"]["end_ns"] - side["window"]["start_ns"]
+    window = side["window"]
+    window_ns = window["end_ns"] - window["start_ns"]
     with_kernel = "uring" in (cell.strategy if name == "sender" else cell.receiver)
     n_cpus = cell.n_threads * (2 if with_kernel else 1)
     most_ns = n_cpus * window_ns * (1 + _CPU_TOLERANCE) + _CPU_TOLERANCE_NS
     perf = dict(_perf_sides(record)).get(name)
     clock = perf and perf["events"].get("task_clock_ns")
-    for cpu_ns in (process["cpu_ns"], clock and clock["value"]):
-        if cpu_ns is not None and cpu_ns > most_ns:
+    # perf counts from before the window to after it, for as long as it took to answer
+    beyond_ns = n_cpus * (window["perf_enable_ns"] or 0) + n_cpus * (window["perf_disable_ns"] or 0)
+    for cpu_ns, bound_ns in (
+        (process["cpu_ns"], most_ns),
+        (clock and clock["value"], most_ns + beyond_ns),
+    ):
+        if cpu_ns is not None and cpu_ns > bound_ns:
             yield f"the {name} used {cpu_ns:.0f} ns of {n_cpus} CPUs in {window_ns} ns"
 
 

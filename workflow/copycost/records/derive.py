@@ -20,6 +20,8 @@ Row = dict[str, object]
 """Column name to value; None, or no entry, where there is none."""
 
 _NS_PER_S = 1e9
+# By which share perf may have counted for longer than the window.
+_OFF_WINDOW = 0.05
 
 
 def derive_row(record: Record) -> Row:
@@ -69,7 +71,7 @@ def derive_row(record: Record) -> Row:
     if receiver is not None and cell.receiver == "mmap":
         row["mapped_share"] = ratio(receiver["in_window"]["mapped_bytes"], row["received_bytes"])
     row |= _datagrams(record, driver)
-    row |= _counters(record)
+    row |= _counters(record, driver)
     row |= _cpu_time(row, sender, receiver)
     row |= _costs(row)
     row |= _calls(row, sender, receiver)
@@ -148,16 +150,16 @@ def _window_ns(side: Mapping[str, Any]) -> int:
     return int(side["window"]["end_ns"]) - int(side["window"]["start_ns"])
 
 
-def _counters(record: Record) -> Row:
+def _counters(record: Record, driver: Mapping[str, Any]) -> Row:
     perf = record["observed"].get("perf_stat")
     if perf is None:
         return {f"{side}_{event}_status": "missing" for side in SIDES for event in PERF_EVENTS}
     row: Row = {}
-    row |= _side_counters("sender", perf["sender"])
+    row |= _side_counters("sender", perf["sender"], driver["sender"]["window"])
     if perf["receiver"] is None:
         row |= {f"receiver_{event}_status": "no_receiver" for event in PERF_EVENTS}
     else:
-        row |= _side_counters("receiver", perf["receiver"])
+        row |= _side_counters("receiver", perf["receiver"], driver["receiver"]["window"])
     row["user_mode_only"] = any(
         event["user_only"]
         for side in (perf["sender"], perf["receiver"])
@@ -167,10 +169,11 @@ def _counters(record: Record) -> Row:
     return row
 
 
-def _side_counters(name: str, side: PerfSide) -> Row:
+def _side_counters(name: str, side: PerfSide, window: Mapping[str, Any]) -> Row:
     """Return value and status of every event."""
     row: Row = {}
     running = []
+    off_window = _is_off(window)
     for event in PERF_EVENTS:
         entry = side["events"].get(event)
         if side["status"] != "counted" or entry is None:
@@ -181,6 +184,8 @@ def _side_counters(name: str, side: PerfSide) -> Row:
             continue
         value: float | None = entry["value"]
         status: str = entry["status"]
+        if off_window and status in COUNTED_STATUSES:
+            value, status = None, "off_window"
         if status in COUNTED_STATUSES and entry["running_percent"] is not None:
             running.append(entry["running_percent"])
         row[f"{name}_{event}"], row[f"{name}_{event}_status"] = value, status
@@ -192,6 +197,15 @@ def _side_counters(name: str, side: PerfSide) -> Row:
             if row[f"{name}_{event}_status"] == "not_counted":
                 row[f"{name}_{event}_status"] = "implausible"
     return row
+
+
+def _is_off(window: Mapping[str, Any]) -> bool:
+    """Tell whether perf counted for longer than the window by more than a few percent.
+
+    A program tells perf to begin before the window and to stop after it, and waits for the answers.
+    """
+    beyond_ns = (window["perf_enable_ns"] or 0) + (window["perf_disable_ns"] or 0)
+    return bool(beyond_ns > _OFF_WINDOW * (window["end_ns"] - window["start_ns"]))
 
 
 def _cpu_time(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any] | None) -> Row:
