@@ -17,6 +17,8 @@ _N_SHOWN = 3
 # wait for a CPU in between.
 _CPU_TOLERANCE = 0.05
 _CPU_TOLERANCE_NS = 20_000_000
+# By which share perf may have counted for longer than the window.
+_OFF_WINDOW = 0.05
 
 
 def require_agreement(record: Record, cell: Cell) -> None:
@@ -105,14 +107,21 @@ def _of_cpu_time(name: str, side: Mapping[str, Any], record: Record, cell: Cell)
     most_ns = n_cpus * window_ns * (1 + _CPU_TOLERANCE) + _CPU_TOLERANCE_NS
     perf = dict(_perf_sides(record)).get(name)
     clock = perf and perf["events"].get("task_clock_ns")
-    # perf counts from before the window to after it, for as long as it took to answer
-    beyond_ns = n_cpus * (window["perf_enable_ns"] or 0) + n_cpus * (window["perf_disable_ns"] or 0)
-    for cpu_ns, bound_ns in (
-        (process["cpu_ns"], most_ns),
-        (clock and clock["value"], most_ns + beyond_ns),
-    ):
-        if cpu_ns is not None and cpu_ns > bound_ns:
+    clocks = [process["cpu_ns"]]
+    if clock and not counted_off_window(window):
+        clocks.append(clock["value"])
+    for cpu_ns in clocks:
+        if cpu_ns is not None and cpu_ns > most_ns:
             yield f"the {name} used {cpu_ns:.0f} ns of {n_cpus} CPUs in {window_ns} ns"
+
+
+def counted_off_window(window: Mapping[str, Any]) -> bool:
+    """Tell whether perf counted for longer than a side's window by more than a few percent.
+
+    A program tells perf to begin before the window and to stop after it, and waits for the answers.
+    """
+    beyond_ns = (window["perf_enable_ns"] or 0) + (window["perf_disable_ns"] or 0)
+    return bool(beyond_ns > _OFF_WINDOW * (window["end_ns"] - window["start_ns"]))
 
 
 def _of_counters(record: Record) -> Iterator[str]:

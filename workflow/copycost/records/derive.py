@@ -13,15 +13,13 @@ from copycost.records.columns import (
     SIDES,
     WARNINGS_SEPARATOR,
 )
-from copycost.records.contradictions import require_agreement
+from copycost.records.contradictions import counted_off_window, require_agreement
 from copycost.records.record import Record, SinkFacts, cell_of
 
 Row = dict[str, object]
 """Column name to value; None, or no entry, where there is none."""
 
 _NS_PER_S = 1e9
-# By which share perf may have counted for longer than the window.
-_OFF_WINDOW = 0.05
 
 
 def derive_row(record: Record) -> Row:
@@ -173,7 +171,7 @@ def _side_counters(name: str, side: PerfSide, window: Mapping[str, Any]) -> Row:
     """Return value and status of every event."""
     row: Row = {}
     running = []
-    off_window = _is_off(window)
+    off_window = counted_off_window(window)
     for event in PERF_EVENTS:
         entry = side["events"].get(event)
         if side["status"] != "counted" or entry is None:
@@ -197,15 +195,6 @@ def _side_counters(name: str, side: PerfSide, window: Mapping[str, Any]) -> Row:
             if row[f"{name}_{event}_status"] == "not_counted":
                 row[f"{name}_{event}_status"] = "implausible"
     return row
-
-
-def _is_off(window: Mapping[str, Any]) -> bool:
-    """Tell whether perf counted for longer than the window by more than a few percent.
-
-    A program tells perf to begin before the window and to stop after it, and waits for the answers.
-    """
-    beyond_ns = (window["perf_enable_ns"] or 0) + (window["perf_disable_ns"] or 0)
-    return bool(beyond_ns > _OFF_WINDOW * (window["end_ns"] - window["start_ns"]))
 
 
 def _cpu_time(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any] | None) -> Row:
