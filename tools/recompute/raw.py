@@ -1,0 +1,116 @@
+"""One row per repetition, read from the raw records."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+_SIDES = ("sender", "receiver")
+_COSTS = (
+    *("cpu_ns", "ref_cycles", "cycles", "instructions"),
+    *("l1d_load_misses", "llc_load_misses", "cache_misses"),
+)
+# Counts that perf began or ended so late are of another time than the window.
+_OFF_WINDOW = 0.05
+
+
+def repetitions(results: Path, study: str) -> pd.DataFrame:
+    """Return a row per measured repetition of a study, empty where there is none.
+
+    The key of the cell, and every quantity that tables and texts are made of, with its unit in its
+    name.
+    """
+    rows = []
+    for path in sorted((results / "raw" / study).rglob("rep=*.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        row = dict(record["cell"])
+        row["status"] = record["status"]
+        row["started_at"] = record["started_at"]
+        row["wall_s"] = record["wall_s"]
+        row["warned"] = ";".join(sorted({each["code"] for each in record["warnings"]}))
+        if record["status"] == "measured":
+            row |= _measured(record)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _measured(record: dict[str, Any]) -> dict[str, Any]:
+    driver = record["driver"]
+    ends = {side: driver[side] for side in _SIDES if driver[side] is not None}
+    far = ends.get("receiver", ends["sender"])
+    received = far["in_window"]["bytes"]
+    if driver["sink"] is not None:
+        sink = driver["sink"]
+        received -= received * sink["lost_before_hook"] / sink["sent_datagrams"]
+    sender = ends["sender"]
+    messages = sender["in_window"]["messages"]
+    row: dict[str, Any] = {
+        "window_s": _window_ns(far) / 1e9,
+        "received_bytes": received,
+        "messages": messages,
+        "throughput_bits_per_s": received * 8e9 / _window_ns(far),
+        "service_mean_ns": _window_ns(sender) * record["cell"]["n_threads"] / messages,
+    }
+    row |= {
+        f"service_{name}": sender["service_time"][name]
+        for name in ("median_ns", "p99_ns", "max_ns", "samples")
+        if sender["service_time"]
+    }
+    counted = _counts(record, ends)
+    row |= counted
+    for cost in _COSTS:
+        parts = [row.get(f"{side}_{cost}") for side in ends]
+        for side, part in zip(ends, parts, strict=True):
+            row[f"{side}_{cost}_per_byte"] = _over(part, received)
+        if len(ends) == len(_SIDES):
+            row[f"both_{cost}_per_byte"] = _over(_sum(parts), received)
+    calls = ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
+    n_calls = sum(sender["in_window"][name] for name in calls)
+    row["sender_syscalls_per_message"] = n_calls / messages
+    switches = _sum([counted.get(f"{side}_context_switches") for side in ends])
+    row["context_switches_per_message"] = _over(switches, messages)
+    if sender["tcp"] is not None:
+        row["tcp_retransmits"] = sender["tcp"]["retransmits"]
+    if sender["zero_copy"] is not None:
+        sends = sender["zero_copy"]
+        row["zc_copied_share"] = _over(sends["copied"], sends["completed"])
+    if sender["round_trip"] is not None:
+        times = sender["round_trip"]
+        row |= {f"round_trip_{name}": times[name] for name in times if name != "percentiles"}
+    return row
+
+
+def _counts(record: dict[str, Any], ends: dict[str, Any]) -> dict[str, Any]:
+    """Return the events of both sides, and their CPU time: perf's where all sides have it."""
+    perf = record["observed"].get("perf_stat") or {}
+    row: dict[str, Any] = {}
+    for side in ends:
+        events = (perf.get(side) or {"events": {}})["events"]
+        if _waited_share(ends[side]) > _OFF_WINDOW:
+            continue
+        row |= {f"{side}_{name}": entry["value"] for name, entry in events.items()}
+    clocks = [row.get(f"{side}_task_clock_ns") for side in ends]
+    by_perf = None not in clocks
+    for side, clock in zip(ends, clocks, strict=True):
+        row[f"{side}_cpu_ns"] = clock if by_perf else ends[side]["process"]["cpu_ns"]
+    return row
+
+
+def _waited_share(end: dict[str, Any]) -> float:
+    """Return for how much of the window the program waited for perf to begin and to stop."""
+    window = end["window"]
+    return ((window["perf_enable_ns"] or 0) + (window["perf_disable_ns"] or 0)) / _window_ns(end)
+
+
+def _window_ns(end: dict[str, Any]) -> int:
+    return int(end["window"]["end_ns"]) - int(end["window"]["start_ns"])
+
+
+def _sum(parts: list[float | None]) -> float | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
+
+
+def _over(numerator: float | None, denominator: float) -> float | None:
+    return None if numerator is None or not denominator else numerator / denominator

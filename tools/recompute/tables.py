@@ -1,0 +1,154 @@
+"""The tables of a run against what its raw records give."""
+
+from collections.abc import Hashable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from tools.recompute.raw import repetitions
+
+Row = dict[Hashable, Any]
+
+_CELL = ["testbed", "implementation", "msg_bytes", "n_threads", "working_set", "receiver"]
+_KEY = [*_CELL, "rep"]
+_PLACE = ["testbed", "working_set", "receiver", "msg_bytes", "n_threads"]
+_EXACT = 1e-9
+# Two bootstraps of a few thousand draws differ by this much in their standard errors.
+_BOOTSTRAP = 0.1
+_DRAWS = 20_000
+_CONFIDENCE = 0.95
+_BETTER = {"faster": 1, "cheaper": -1, "fewer": -1}
+_WORSE = {"slower": -1, "dearer": 1, "more": 1}
+
+
+def wrong_cells(results: Path) -> Iterator[str]:
+    """Yield where the tables of repetitions differ from the records."""
+    for name, study in (("cells", "streams"), ("round_trips", "round_trips")):
+        told = _table(results, name)
+        found = repetitions(results, study)
+        if found.empty and told is None:
+            continue
+        if told is None or len(told) != len(found):
+            yield f"{name}.csv: {0 if told is None else len(told)} rows, {len(found)} records"
+            continue
+        both = _joined(told, found, _KEY)
+        for column in sorted({*map(str, told)} & {*map(str, found)} - {*_KEY}):
+            yield from _unequal(both, column, f"{name}.csv", _EXACT)
+
+
+def wrong_summary(results: Path) -> Iterator[str]:
+    """Yield where medians, their intervals or their counts differ."""
+    told, cells = _table(results, "summary"), repetitions(results, "streams")
+    if told is None or cells.empty:
+        return
+    random = np.random.default_rng(1)
+    by_cell = {_names(key): rows for key, rows in cells.groupby(_CELL)}
+    for row in told.to_dict("records"):
+        values = by_cell[_names(row[name] for name in _CELL)]
+        values = values[values["status"] == "measured"]
+        known = values.get(row["metric"], pd.Series(dtype=float)).dropna().to_numpy(float)
+        where = f"summary.csv: {_where(row)}, {row['metric']}"
+        if row["n"] != len(known):
+            yield f"{where}: n is {row['n']}, {len(known)} records have it"
+        elif len(known):
+            yield from _differs(f"{where}: median", row["median"], np.median(known), _EXACT)
+        if len(known) > 1 and known.min() > 0 and not row["metric"].endswith("_share"):
+            half = _half_width(np.log(known), random)
+            for end in ("low", "high"):
+                told_half = abs(np.log(row[end] / row["median"]))
+                yield from _differs(f"{where}: {end}", told_half, half, _BOOTSTRAP)
+
+
+def _half_width(logs: np.ndarray, random: np.random.Generator) -> float:
+    """Return Student's t times the standard error of the median, by a bootstrap of our own."""
+    draws = random.choice(logs, size=(_DRAWS, len(logs)))
+    quantile = stats.t.ppf((1 + _CONFIDENCE) / 2, len(logs) - 1)
+    return float(quantile * np.median(draws, axis=1).std())
+
+
+def wrong_ratios(results: Path) -> Iterator[str]:
+    """Yield where comparisons differ: ratio, interval, p-values, verdict."""
+    told, cells = _table(results, "ratios"), repetitions(results, "streams")
+    if told is None or cells.empty:
+        return
+    measured = cells[cells["status"] == "measured"].set_index([*_PLACE, "implementation", "rep"])
+    measured = measured.sort_index()
+    for row in told.to_dict("records"):
+        place = tuple(row[name] for name in _PLACE)
+        logs = _log_ratios(measured, place, row)
+        where = f"ratios.csv: {_where(row)} over {row['baseline']}, {row['metric']}"
+        if row["n_pairs"] != len(logs):
+            yield f"{where}: {row['n_pairs']} rounds, the records give {len(logs)}"
+        if len(logs) == 0:
+            continue
+        yield from _differs(f"{where}: ratio", row["ratio"], stats.gmean(np.exp(logs)), _EXACT)
+        if len(logs) > 1 and logs.std() > 0:
+            test = stats.ttest_1samp(logs, 0.0)
+            ends = [float(np.exp(end)) for end in test.confidence_interval(_CONFIDENCE)]
+            yield from _differs(f"{where}: low", row["low"], ends[0], _EXACT)
+            yield from _differs(f"{where}: high", row["high"], ends[1], _EXACT)
+            yield from _differs(f"{where}: p-value", row["p_value"], float(test.pvalue), 1e-6)
+            sign = 0 if ends[0] <= 1 <= ends[1] else (1 if ends[0] > 1 else -1)
+            if sign != (_BETTER | _WORSE).get(row["verdict"], 0):
+                yield f"{where}: {row['verdict']}, the interval is {ends[0]:.4g} to {ends[1]:.4g}"
+    family = ["condition", "implementation", "baseline", "metric"]
+    for _, rows in told.dropna(subset=["p_value"]).groupby(family):
+        ordered = rows.sort_values("p_value")
+        steps = ordered["p_value"].to_numpy() * np.arange(len(ordered), 0, -1)
+        adjusted = np.minimum(np.maximum.accumulate(steps), 1.0)
+        for row, value in zip(ordered.to_dict("records"), adjusted, strict=True):
+            where = f"ratios.csv: {_where(row)} over {row['baseline']}, {row['metric']}"
+            yield from _differs(f"{where}: p_holm", row["p_holm"], value, 1e-6)
+
+
+def _log_ratios(measured: pd.DataFrame, place: tuple[object, ...], row: Row) -> np.ndarray:
+    """Return the logarithms of the rounds' ratios, shape (n_rounds,)."""
+    if row["metric"] not in measured:
+        return np.empty(0)
+    sides = []
+    for name in (row["implementation"], row["baseline"]):
+        try:
+            sides.append(measured.loc[(*place, name), row["metric"]].astype(float))
+        except KeyError:
+            return np.empty(0)
+    quotient = (sides[0] / sides[1]).dropna()
+    return np.log(quotient[quotient > 0].to_numpy(float))
+
+
+def _table(results: Path, name: str) -> pd.DataFrame | None:
+    path = results / "tables" / f"{name}.csv"
+    return pd.read_csv(path, dtype={"working_set": str}) if path.is_file() else None
+
+
+def _names(values: Iterable[object]) -> tuple[str, ...]:
+    return tuple(str(value) for value in values)
+
+
+def _where(row: Row) -> str:
+    return ", ".join(f"{name} {row[name]}" for name in _CELL)
+
+
+def _joined(told: pd.DataFrame, found: pd.DataFrame, key: list[str]) -> pd.DataFrame:
+    return told.merge(found, on=key, suffixes=("_told", "_found"), validate="one_to_one")
+
+
+def _unequal(both: pd.DataFrame, column: str, where: str, tolerance: float) -> Iterator[str]:
+    for row in both.to_dict("records"):
+        told, found = row[f"{column}_told"], row[f"{column}_found"]
+        name = f"{where}: {_where(row)}, repetition {row['rep']}: {column}"
+        if isinstance(told, str) or isinstance(found, str):
+            if told != found and not (pd.isna(told) or pd.isna(found)):
+                yield f"{name} is {told}, the record says {found}"
+        else:
+            yield from _differs(name, told, found, tolerance)
+
+
+def _differs(name: str, told: float, found: float, tolerance: float) -> Iterator[str]:
+    """Yield a sentence where two numbers differ by more than a share of the second."""
+    if pd.isna(told) and pd.isna(found):
+        return
+    if pd.isna(told) or pd.isna(found) or abs(told - found) > tolerance * abs(found) + 1e-300:
+        yield f"{name} is {told}, recomputed {found}"
