@@ -7,7 +7,6 @@ from golden.analysis_facts import (
     EVEN,
     HELP,
     LABEL,
-    UP,
     Case,
     Facts,
     one_by_one,
@@ -15,6 +14,13 @@ from golden.analysis_facts import (
 
 _REAL: Facts = {"lost": [], "copied": [], "asked_for": True}
 _SHARES = [{"copied_share": 0.97}, {"copied_share": 1.0}]
+
+
+_COLD = {"below_bytes": 4096, "above_bytes": 8192}
+_HOT = {"below_bytes": 16384, "above_bytes": 49152}
+_SMALLER = {"brackets": [_COLD, _HOT], "ratio_low": 4096 / 49152, "ratio_high": 0.5}
+_LARGER = {"brackets": [_HOT, _COLD], "ratio_low": 2.0, "ratio_high": 12.0}
+_OVERLAPPING = {"brackets": [_HOT, _HOT], "ratio_low": 1 / 3, "ratio_high": 3.0}
 
 
 def _no_second(branch: str, status: str, **more: object) -> Case:
@@ -30,18 +36,18 @@ def _setting(branch: str, *args: object) -> Case:
     return "setting", branch, (_there(*args), " (@sec-sink-cold-q5)")
 
 
-def _price(branch: str, found: Facts | None) -> Case:
+def _price(branch: str, found: Facts | None, dearer: int = 2, cheaper: int = 0) -> Case:
     facts: Facts = {"quantities": {"zero_cost_ratio": found}, "cost_label": f"sender {LABEL}"}
-    facts |= {"questions": {"q1": {"rivals": BOTH, "cost": one_by_one(2, 1)}}}
+    facts |= {"questions": {"q1": {"rivals": BOTH, "cost": one_by_one(dearer, cheaper)}}}
     return "price", branch, (facts, CONFIDENCE)
 
 
 def _cold(branch: str, verdict: str, measure: str = "throughput", **more: object) -> Case:
     row: Facts = {"implementation": "zero_copy", "slug": "sink_cold", "hot": "sink", "n_threads": 1}
     row |= {"verdict": verdict, "measure": measure, "as_throughput": False, "settled": "neither"}
-    row |= {"outcomes": ["undecided", "from"], "observed_once": False, "ratio": None}
-    row |= {"better_here": [], "better_hot": [], "points_bytes": [5427, 20480]}
-    return "cold", branch, (row | more, f"sender {LABEL}", CONFIDENCE)
+    row |= {"outcomes": ["undecided", "from"], "observed_once": False, "brackets": None}
+    row |= {"better_here": [], "better_hot": []}
+    return "cold", branch, (row | more, f"sender {LABEL}")
 
 
 def _again(macro: str, branch: str, slug: str) -> Case:
@@ -64,7 +70,8 @@ CASES: list[Case] = [
     _no_second("not measured", "not_measured"),
     _price("not measured", None),
     _price("no difference", EVEN),
-    _price("a difference", DOWN),
+    _price("a difference", DOWN, 0, 2),
+    _price("more expensive here and cheaper there", DOWN, 2, 3),
     ("not_copied", "sender only", ({"copied_share": 0.0}, _there("hot"))),
     ("not_copied", "both sides", ({"copied_share": 0.0}, _there("hot", False))),
     _setting("sender, hot", "hot"),
@@ -77,9 +84,9 @@ CASES: list[Case] = [
     _cold("settled hot", "untested", settled="hot", better_hot=[16384], observed_once=True),
     _cold("settled nowhere", "untested"),
     _cold("no more by cost", "untested", "cost", as_throughput=True),
-    _cold("no difference", "no_difference", ratio=EVEN),
-    _cold("smaller", "smaller", ratio=DOWN),
-    _cold("larger", "larger", "cost", ratio=UP),
+    _cold("overlapping", "no_difference", **_OVERLAPPING),
+    _cold("smaller", "smaller", **_SMALLER),
+    _cold("larger", "larger", "cost", **_LARGER),
     _cold("always on both", "same", outcomes=["always", "always"]),
     _cold("never on either", "same", outcomes=["never", "never"]),
     _cold("always on one", "smaller", outcomes=["always", "from"]),
