@@ -43,7 +43,7 @@ from copycost.snakefile.internals import keep_the_scheduler_still
 from copycost.snakefile.refined_records import with_added_records
 from copycost.snakefile.startup import prepare_process
 
-prepare_process(PACKAGE_ROOT)
+prepare_process(workflow, PACKAGE_ROOT)
 require_yaml("config.yaml")
 
 

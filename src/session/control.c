@@ -43,13 +43,13 @@ static int control_receive(struct control *control, struct failure *failure)
     }
     const ssize_t n =
         recv(control->fd, control->line + control->used_bytes, room_bytes, MSG_DONTWAIT);
-    if (n < 0) {
-        if (errno == EAGAIN || errno == EINTR) {
-            return 0;
-        }
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return 0;
+    }
+    if (n < 0 && errno != ECONNRESET) { /* it went without having read what we said */
         return fail(failure, errno, "control: recv on fd %d", control->fd);
     }
-    if (n == 0) {
+    if (n <= 0) {
         (void)fail(failure, 0, "control: the orchestrator is gone (end of file on fd %d)",
                    control->fd);
         return -EPIPE;
@@ -120,5 +120,15 @@ int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t 
                     control->line);
     }
     control->used_bytes = 0;
+    return 0;
+}
+
+int control_read_stop(struct control *control, bool *stop, struct failure *failure)
+{
+    *stop = memchr(control->line, '\n', control->used_bytes) != NULL;
+    if (*stop && strcmp(control->line, "stop\n") != 0) {
+        control->line[strcspn(control->line, "\n")] = '\0';
+        return fail(failure, 0, "control: got '%s', expected 'stop'", control->line);
+    }
     return 0;
 }

@@ -1,12 +1,15 @@
 /*
  * The control protocol: lines over an inherited Unix stream socket whose other end the orchestrator
  * holds. sender -> `listening PORT`; both -> `ready`; orchestrator -> both `window START_NS
- * END_NS`. End of file means that the orchestrator is gone, and everything ends at once.
+ * END_NS`; both -> `measured` after its end; orchestrator -> both `stop`, without which they stop
+ * after a moment by themselves. End of file means that the orchestrator is gone, and everything
+ * ends at once.
  */
 #ifndef COPYCOST_CONTROL_H
 #define COPYCOST_CONTROL_H
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,5 +39,8 @@ int control_wait(struct control *control, struct pollfd *poll_fds, size_t n_fds,
 /* Waits for the `window` line. Returns 0, -ETIMEDOUT, -EPROTO, -EPIPE or another -errno. */
 int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t *start_ns,
                         uint64_t *end_ns, struct failure *failure);
+
+/* Tells whether the `stop` line has come in. Returns 0, or -EPROTO where another line has. */
+int control_read_stop(struct control *control, bool *stop, struct failure *failure);
 
 #endif

@@ -40,6 +40,9 @@ static int measure(struct session *session, struct failure *failure)
         error = window_measure(window, &session->crew, &session->control, failure);
     }
     if (error == 0) {
+        error = control_say(&session->control, failure, "measured");
+    }
+    if (error == 0) {
         error = window_close(window, &session->crew, &session->control, failure);
     }
     return error;

@@ -1,6 +1,7 @@
 #include "session/window.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -9,8 +10,9 @@
 #include "clock.h"
 #include "session/perf_control.h"
 
-/* After the window traffic goes on this long: the other side's last snapshot must still see it,
- * even where all CPUs are busy and its main thread is woken a little late. */
+/* After the window traffic goes on until the orchestrator has heard from both sides that they have
+ * measured, or this long: the other side's last snapshot must still see it, even where all CPUs are
+ * busy and its main thread is woken a little late. */
 #define COOL_DOWN_NS (40 * NS_PER_MS)
 
 /* prctl(2): the kernel may wake a sleeper this much late to save power; default 50000. */
@@ -183,6 +185,7 @@ int window_close(struct window *window, struct crew *crew, struct control *contr
     /* A worker bounds each of its waits by the timeout: the last call, the drain, the goodbye. */
     const uint64_t deadline_ns = stop_ns + 3 * crew->options->io_timeout_ms * NS_PER_MS;
     size_t n_finished = 0;
+    bool stop = false;
     while (n_finished < crew->n_workers) {
         struct pollfd poll_fds[2] = {{0}, {.fd = crew->news_fd, .events = POLLIN}};
         size_t n_news = 0;
@@ -191,15 +194,20 @@ int window_close(struct window *window, struct crew *crew, struct control *contr
             return fail(failure, ETIMEDOUT, "window: %zu of %zu workers have finished", n_finished,
                         crew->n_workers);
         }
-        if (now_ns >= stop_ns) {
+        int error = control_read_stop(control, &stop, failure);
+        if (error != 0) {
+            return error;
+        }
+        stop = stop || now_ns >= stop_ns;
+        if (stop) {
             crew_set_phase(crew, PHASE_STOP);
         }
-        const uint64_t wake_ns = now_ns >= stop_ns ? deadline_ns : stop_ns;
+        const uint64_t wake_ns = stop ? deadline_ns : stop_ns;
         const int n_ready = control_wait(control, poll_fds, 2, wake_ns, failure);
         if (n_ready < 0) {
             return n_ready;
         }
-        int error = crew_take_news(crew, &n_news, failure);
+        error = crew_take_news(crew, &n_news, failure);
         if (error == 0) {
             error = crew_error(crew, failure);
         }

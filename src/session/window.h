@@ -63,8 +63,8 @@ int window_measure(struct window *window, struct crew *crew, struct control *con
                    struct failure *failure);
 
 /*
- * After the window: lets traffic go on for a moment, sets PHASE_STOP, waits until all workers have
- * finished, takes the last snapshot and joins them.
+ * After the window: lets traffic go on until the `stop` line or for a moment, sets PHASE_STOP,
+ * waits until all workers have finished, takes the last snapshot and joins them.
  */
 int window_close(struct window *window, struct crew *crew, struct control *control,
                  struct failure *failure);

@@ -230,6 +230,37 @@ def test_nonsense_from_the_orchestrator(address_build: Build) -> None:
         assert_failed(sender.finish(), "got 'window tomorrow', expected 'window START_NS")
 
 
+def test_nonsense_after_the_window(address_build: Build) -> None:
+    setting = Setting()
+    with (
+        start_sender(address_build.sender("null"), setting) as sender,
+        connect(listening_port(sender), greeting()),
+    ):
+        assert sender.read_line() == "ready"
+        sender.say(window_line(setting))
+        sender.say("go on")
+        assert_failed(sender.finish(), "got 'go on', expected 'stop'")
+
+
+def test_both_sides_say_when_they_have_measured_and_stop_when_told(address_build: Build) -> None:
+    setting = Setting()
+    with start_sender(address_build.sender("two_copy"), setting) as sender:
+        port = listening_port(sender)
+        with start_receiver(address_build.receiver, setting, port) as receiver:
+            for one in (sender, receiver):
+                assert one.read_line() == "ready"
+            line = window_line(setting)
+            for one in (sender, receiver):
+                one.say(line)
+            for one in (sender, receiver):
+                assert one.read_line() == "measured"
+            for one in (sender, receiver):
+                one.say("stop")
+            outcomes = sender.finish(), receiver.finish()
+    assert [one.code for one in outcomes] == [0, 0]
+    assert outcomes[0].result["total"]["bytes"] == outcomes[1].result["total"]["bytes"]
+
+
 @pytest.mark.parametrize("answer", [b"ack\n", b"ack\n\0"])
 def test_perf_is_switched_on_and_off_with_acknowledgement(
     address_build: Build, answer: bytes

@@ -20,6 +20,8 @@ class Timed:
 
     Attributes
     ----------
+    begin_s : float
+        Its start (CLOCK_MONOTONIC) [s].
     wall_s : float
         From start to end [s].
     cpu_s : float
@@ -30,6 +32,7 @@ class Timed:
     Source: getrusage(2), as wait4(2) gives it for one child and whatever that has waited for.
     """
 
+    begin_s: float
     wall_s: float
     cpu_s: float
     peak_bytes: int
@@ -61,4 +64,4 @@ def timed(folder: Path, command: Sequence[str]) -> Timed:
             said = "".join(output.readlines()[-_N_LINES_SHOWN:])
             raise HostError(f"bench: {' '.join(command)} ended with {process.returncode}:\n{said}")
     cpu_s = usage.ru_utime + usage.ru_stime
-    return Timed(wall_s, cpu_s, usage.ru_maxrss * 1024)  # Linux counts in KiB
+    return Timed(start, wall_s, cpu_s, usage.ru_maxrss * 1024)  # Linux counts in KiB

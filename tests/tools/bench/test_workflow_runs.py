@@ -15,6 +15,7 @@ from tools.bench.timing import Timed, timed
 from tools.bench.workflow_runs import (
     PROJECT,
     overhead_row,
+    part_rows,
     project_copy,
     read_records,
     short_config,
@@ -28,9 +29,24 @@ def record(**changes: object) -> Record:
 
 def test_overhead_leaves_out_windows_and_waiting_for_others() -> None:
     records = [record(lock_wait_s=0.0, wall_s=0.5), record(lock_wait_s=1.0, wall_s=0.3)]
-    row = overhead_row(Timed(wall_s=5.24, cpu_s=3.0, peak_bytes=0), records)
+    row = overhead_row(Timed(begin_s=0.0, wall_s=5.24, cpu_s=3.0, peak_bytes=0), records)
     assert row.value == pytest.approx((5.24 - 2 * 0.12 - 1.0) / 2)
     assert row.n == 2
+
+
+def test_the_parts_of_the_overhead_add_up_to_it() -> None:
+    times = {"wall_s": 0.5, "status": "measured"}
+    records = [
+        record(start_ns=9_000_000_000, end_ns=9_500_000_000, lock_wait_s=1.0, **times),
+        record(start_ns=7_000_000_000, end_ns=7_500_000_000, lock_wait_s=0.5, **times),
+    ]
+    run = Timed(begin_s=4.0, wall_s=12.0, cpu_s=3.0, peak_bytes=0)
+    before, within, between, after = part_rows(run, records)
+    assert [row.value for row in (before, between, after)] == pytest.approx([2.5, 0.5, 6.5])
+    assert within.value == pytest.approx(0.5 - 0.12)
+    assert within.n == 2
+    whole_s = (overhead_row(run, records).value or 0.0) * 2
+    assert whole_s == pytest.approx(2.5 + 2 * (0.5 - 0.12) + 0.5 + 6.5)
 
 
 def test_copy_of_the_project_has_its_code_and_no_results() -> None:

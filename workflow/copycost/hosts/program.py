@@ -164,6 +164,10 @@ class LocalProgram:
 
     def child_pid(self) -> int:
         """Return the process that it runs as a wrapper."""
+        with suppress(OSError):  # a kernel may be built without (CONFIG_PROC_CHILDREN)
+            children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+            if children:
+                return int(children[0])
         for entry in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):  # many a process ends before we look at it
                 if parent_of(int(entry.name)) == self.pid:

@@ -86,13 +86,13 @@ def files_of(root: str | Path, *folders: str) -> list[str]:
 def _needed(root: Path, path: Path) -> tuple[Path, ...]:
     """Return the files that a module needs by itself."""
     text = path.read_text(encoding="utf-8")
-    names = _imported(ast.parse(text, str(path)))
+    names = imported_names(text)
     return (*(file for name in names for file in _modules(root, name)), *_data(root, path, text))
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
-    """Yield the dotted names that are imported; of ``from a import b``, `a` and `a.b`."""
-    for node in _statements(tree):
+def imported_names(text: str) -> Iterator[str]:
+    """Yield the dotted names that a module imports; of ``from a import b``, `a` and `a.b`."""
+    for node in _statements(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

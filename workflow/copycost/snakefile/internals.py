@@ -6,6 +6,7 @@ Nothing else of the package looks into Snakemake's objects, except at jobs and t
 
 import logging
 import shlex
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -32,6 +33,30 @@ def reword_messages(reworded: Callable[[str], str]) -> None:
         return not str(record.msg).startswith(_CHATTER)
 
     logging.getLogger("snakemake.logging").addFilter(look_at)
+
+
+def run_scripts_with(run: Callable[[str], int | None]) -> None:
+    """Have somebody else run the scripts of jobs (``PythonScript.execute_script``).
+
+    Parameters
+    ----------
+    run
+        Takes the path of a script, which holds what Snakemake hands to it, and returns its exit
+        status; None where Snakemake shall start it as usual.
+    """
+    from snakemake.script import PythonScript  # type: ignore[import-untyped]
+
+    as_usual = PythonScript.execute_script
+
+    def execute_script(self: Any, fname: str, edit: bool = False) -> None:  # noqa: ANN401
+        elsewhere = (self.container_img, self.conda_env, self.env_modules, self.bench_record)
+        status = run(fname) if all(one is None for one in elsewhere) else None
+        if status is None:
+            as_usual(self, fname, edit)
+        elif status != 0:
+            raise subprocess.CalledProcessError(status, f"{sys.executable} {shlex.quote(fname)}")
+
+    PythonScript.execute_script = execute_script
 
 
 def keep_the_scheduler_still(workflow: Any) -> None:  # noqa: ANN401

@@ -6,12 +6,14 @@ read, which jobs that run elsewhere do too.
 
 import os
 import signal
+from typing import Any
 
 from copycost.snakefile import internals
+from copycost.snakefile.script_starter import ScriptStarter
 from copycost.snakefile.targets import reworded
 
 
-def prepare_process(package_root: str) -> None:
+def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
     """Make this process ready to run the rules' scripts, and to say what they say.
 
     Parameters
@@ -22,6 +24,8 @@ def prepare_process(package_root: str) -> None:
     _let_scripts_import_from(package_root)
     _end_with_the_reader()
     internals.quote_interpreter()
+    if internals.is_first_process(workflow):  # a job that runs elsewhere is one script
+        internals.run_scripts_with(ScriptStarter().run)
     internals.reword_messages(reworded)
 
 

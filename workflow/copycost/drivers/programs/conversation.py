@@ -1,13 +1,14 @@
 """The conversation with both sides: handshake, one common window, and the end; no sleeps.
 
 The sender reports its port, the receiver connects, both are ready, both get the same window, each
-in its host's CLOCK_MONOTONIC. Every wait watches both processes and has a limit, so whatever dies
-or hangs is noticed, and named.
+in its host's CLOCK_MONOTONIC; traffic goes on until both have measured it. Every wait watches both
+processes and has a limit, so whatever dies or hangs is noticed, and named.
 """
 
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 
 from copycost.drivers.programs.side import RunningSide
 from copycost.drivers.protocol import Phase, Window
@@ -112,6 +113,16 @@ class Conversation:
         if self._machine.clock_ns() < until_ns:
             self._raise_if_ended({one.ended_fd for one in ended})
         self._enter(next_phase)
+
+    def let_stop(self) -> None:
+        """Let both sides stop once each has seen the end of its window; else they wait a little.
+
+        One that ends instead is judged by its exit.
+        """
+        with suppress(SideEnded):
+            self._await("measured")
+        for side in self.sides:
+            side.program.say("stop")
 
     def await_end(self) -> None:
         """Wait until both sides have ended by themselves, with whatever exit code."""

@@ -170,7 +170,8 @@ class ProgramsTraffic:
         self._conversation.watch_until(until_ns, next_phase)
 
     def finish(self) -> Payload:
-        """Wait for both ends, and judge what the programs say."""
+        """Let both sides end, and judge what the programs say."""
+        self._conversation.let_stop()
         self._conversation.await_end()
         end_sides(self.running, _GRACE_S)
         self.log_errors()

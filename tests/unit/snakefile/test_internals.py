@@ -1,0 +1,58 @@
+"""What is changed within Snakemake: its scripts run elsewhere only where that is the same."""
+
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+from snakemake.script import PythonScript
+
+from copycost.snakefile.internals import run_scripts_with
+
+PLAIN = dict.fromkeys(("container_img", "conda_env", "env_modules", "bench_record"))
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Paths of the scripts that Snakemake started as usual."""
+    paths: list[str] = []
+    monkeypatch.setattr(
+        PythonScript, "execute_script", lambda self, fname, edit=False: paths.append(fname)
+    )
+    return paths
+
+
+def execute(status: int | None, **changes: str) -> list[str]:
+    """Execute a script where others run it with that status; return what these were given."""
+    given: list[str] = []
+
+    def run(path: str) -> int | None:
+        given.append(path)
+        return status
+
+    run_scripts_with(run)
+    PythonScript.execute_script(SimpleNamespace(**PLAIN | changes), "a.py")
+    return given
+
+
+def test_a_script_that_was_run_is_not_started_again(started: list[str]) -> None:
+    assert execute(0) == ["a.py"]
+    assert started == []
+
+
+def test_a_script_that_could_not_be_begun_is_started_as_usual(started: list[str]) -> None:
+    assert execute(None) == ["a.py"]
+    assert started == ["a.py"]
+
+
+def test_a_script_that_failed_fails_its_job(started: list[str]) -> None:
+    with pytest.raises(subprocess.CalledProcessError, match=r"a\.py.* exit status 3"):
+        execute(3)
+    assert started == []
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_script_with_an_environment_of_its_own_is_started_as_usual(
+    started: list[str], name: str
+) -> None:
+    assert execute(0, **{name: "x"}) == []
+    assert started == ["a.py"]

@@ -1,0 +1,169 @@
+"""Scripts as forks of one process: what they are told, how they end, when they are not begun."""
+
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from copycost.build.checkout import ROOT
+from copycost.snakefile.script_starter import ScriptStarter
+
+REPORT = """
+import json, os, sys
+from pathlib import Path
+import copycost.grid.cells as cells
+told = {
+    "pid": os.getpid(),
+    "parent": os.getppid(),
+    "argv": sys.argv,
+    "name": __name__,
+    "file": __file__,
+    "threads": os.environ["OMP_NUM_THREADS"],
+    "package": cells.__file__,
+}
+Path(__file__).with_suffix(".json").write_text(json.dumps(told))
+"""
+WAIT = """
+import time
+from pathlib import Path
+Path(__file__).with_suffix(".begun").write_text(str(__import__("os").getpid()))
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def starter() -> Iterator[ScriptStarter]:
+    one = ScriptStarter()
+    yield one
+    one.close()
+
+
+def script(folder: Path, text: str, name: str = "a.one.py") -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def told(path: str) -> dict[str, object]:
+    found: dict[str, object] = json.loads(Path(path).with_suffix(".json").read_text("utf-8"))
+    return found
+
+
+def in_background(starter: ScriptStarter, path: str) -> tuple[list[int | None], int]:
+    """Start a script that waits; return where its exit status will be, and its process id."""
+    found: list[int | None] = []
+    Thread(target=lambda: found.append(starter.run(path)), daemon=True).start()
+    begun = Path(path).with_suffix(".begun")
+    wait_until(lambda: begun.is_file() and begun.read_text() != "")
+    return found, int(begun.read_text())
+
+
+def wait_until(true: object, timeout_s: float = 30.0) -> None:
+    assert callable(true)
+    deadline_s = time.monotonic() + timeout_s
+    while not true():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+
+
+def test_each_script_is_a_process_of_its_own(starter: ScriptStarter, tmp_path: Path) -> None:
+    paths = [script(tmp_path, REPORT, f"{name}.same.py") for name in "ab"]
+    assert [starter.run(path) for path in paths] == [0, 0]
+    first, second = map(told, paths)
+    assert first["pid"] != second["pid"]
+    assert first["parent"] == second["parent"] != os.getpid()
+    assert first["argv"] == [paths[0]]
+    assert (first["name"], first["file"]) == ("__main__", paths[0])
+    assert first["threads"] == "1"
+
+
+def test_what_a_script_does_to_a_module_no_other_sees(
+    starter: ScriptStarter, tmp_path: Path
+) -> None:
+    spoil = script(tmp_path, "import copycost.errors\ncopycost.errors.mark = 1", "a.spoil.py")
+    look = script(
+        tmp_path,
+        "import copycost.errors\nassert not hasattr(copycost.errors, 'mark')",
+        "a.look.py",
+    )
+    assert starter.run(spoil) == 0
+    assert starter.run(look) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        ("import sys; sys.exit(7)", 7, ""),
+        ("import sys; sys.exit()", 0, ""),
+        ("raise SystemExit('too bad')", 1, "too bad"),
+        ("1 / 0", 1, "ZeroDivisionError"),
+        ("import copycost.nothing_of_this_name", 1, "ModuleNotFoundError"),
+        ("import os; os.kill(os.getpid(), 9)", 137, ""),
+        ("import os; os.kill(os.getpid(), 2)", 130, "KeyboardInterrupt"),
+        ("import atexit; atexit.register(print, 'at the end')", 0, "at the end"),
+    ],
+)
+def test_exit_status_and_last_words(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], text: str, status: int, said: str
+) -> None:
+    starter = ScriptStarter()  # within the test, so that it inherits what captures the output
+    try:
+        assert starter.run(script(tmp_path, text)) == status
+    finally:
+        starter.close()
+    out, err = capfd.readouterr()
+    assert said in out + err
+    assert "script_server" not in err  # a traceback begins in the script
+
+
+def test_a_script_is_not_begun_once_imported_code_has_changed(
+    starter: ScriptStarter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "workflow"
+    for folder in ("copycost", "schemas"):
+        shutil.copytree(ROOT / "workflow" / folder, package / folder)
+    monkeypatch.setenv("PYTHONPATH", str(package))
+    path = script(tmp_path, REPORT)
+    assert starter.run(path) == 0
+    assert str(told(path)["package"]).startswith(str(package))
+    with (package / "copycost/grid/cells.py").open("a", encoding="utf-8") as module:
+        module.write("# changed\n")
+    Path(path).with_suffix(".json").unlink()
+    assert starter.run(path) is None
+    assert not Path(path).with_suffix(".json").exists()
+
+
+def test_a_script_is_not_begun_where_the_server_is_gone(
+    starter: ScriptStarter, tmp_path: Path
+) -> None:
+    path = script(tmp_path, REPORT)
+    assert starter.run(path) == 0
+    server = int(str(told(path)["parent"]))
+    os.kill(server, signal.SIGKILL)
+    os.waitpid(server, 0)
+    assert starter.run(path) is None
+
+
+def test_scripts_run_beside_each_other(starter: ScriptStarter, tmp_path: Path) -> None:
+    found, pid = in_background(starter, script(tmp_path, WAIT, "a.wait.py"))
+    assert starter.run(script(tmp_path, REPORT)) == 0
+    assert found == []
+    os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: found == [143])
+
+
+def test_a_server_that_is_killed_ends_the_wait_for_its_scripts(
+    starter: ScriptStarter, tmp_path: Path
+) -> None:
+    path = script(tmp_path, REPORT)
+    assert starter.run(path) == 0
+    found, pid = in_background(starter, script(tmp_path, WAIT, "a.wait.py"))
+    os.kill(int(str(told(path)["parent"])), signal.SIGKILL)
+    wait_until(lambda: found == [1])
+    os.kill(pid, signal.SIGKILL)

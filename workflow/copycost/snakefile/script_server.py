@@ -1,0 +1,161 @@
+"""Runs the rules' scripts as forks of one process, which has imported what they need already.
+
+A script that is started as Snakemake does it spends most of its time on importing: a repetition
+twice as long as on everything else that is no traffic. Here each is still a process of its own, so
+that nothing of one job reaches the next; what they share is what they import.
+
+`script_starter` starts one such process in a run of Snakemake's and hands it the scripts' paths. It
+ends with the run, however that ends: then nobody holds the other end of its line any more.
+"""
+
+import atexit
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from copycost.build.checkout import SCHEMAS
+from copycost.snakefile.dependencies import imported_names
+
+BEGUN = b"+"
+"""The first answer, once a script runs; without it the script was not begun and may be elsewhere.
+
+The second and last one is a byte with its exit status.
+"""
+
+_PACKAGE = "copycost"
+_INTERRUPTED = 130  # what a shell makes of SIGINT
+_MOST_PATH_BYTES = 4096
+_Stamp = tuple[int, int, int]
+
+
+class _Imported:
+    """What was imported for scripts so far, and whether that is still what the files say."""
+
+    def __init__(self) -> None:
+        self._scripts: set[str] = set()
+        self._stamps: dict[str, _Stamp | None] = {}
+
+    def provide(self, script: Path) -> None:
+        """Import what a script imports; what cannot be imported the script will say itself."""
+        name = script.name.partition(".")[2]  # Snakemake puts a random word in front
+        if name in self._scripts:
+            return
+        self._scripts.add(name)
+        for module in imported_names(script.read_text(encoding="utf-8")):
+            with suppress(ImportError):  # many of the names are no modules
+                import_module(module)
+        if "copycost.records.record" in sys.modules:
+            import_module("copycost.records.record").prepare_check()
+        for path in (*_files(), *map(str, SCHEMAS.iterdir())):
+            self._stamps.setdefault(path, _stamp(path))
+        gc.collect()
+        gc.freeze()  # what forks do not look at they need not copy
+
+    def is_current(self) -> bool:
+        """Return whether a script that is started anew would import the same."""
+        return all(_stamp(path) == stamp for path, stamp in self._stamps.items())
+
+
+def _files() -> Iterator[str]:
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == _PACKAGE and module.__file__ is not None:
+            yield module.__file__
+
+
+def _stamp(path: str) -> _Stamp | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - hundreds before each script
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def serve(line: socket.socket) -> None:
+    """Run scripts until the other end of the line is closed.
+
+    Each message is a script's path with a socket, on which it is answered: `BEGUN`, and at its end
+    the exit status. Where the socket is closed without an answer, the script was not begun.
+    """
+    imported = _Imported()
+    running: dict[int, tuple[int, socket.socket]] = {}
+    poll = select.poll()
+    poll.register(line, select.POLLIN)
+    while True:
+        for fd, _ in poll.poll():
+            if fd != line.fileno():
+                poll.unregister(fd)
+                os.close(fd)
+                _answer_end(*running.pop(fd))
+                continue
+            path, fds, _, _ = socket.recv_fds(line, _MOST_PATH_BYTES, 1)
+            if not path:
+                return
+            with socket.socket(fileno=fds[0]) as answers:
+                script = Path(os.fsdecode(path))
+                imported.provide(script)
+                if not imported.is_current():
+                    continue
+                pid = os.fork()
+                if pid == 0:
+                    for inherited in (line, answers, *(one for _, one in running.values())):
+                        inherited.close()
+                    for pidfd in running:
+                        os.close(pidfd)
+                    _run(script)
+                with suppress(ConnectionError):  # nobody waits for it, who will see to its end
+                    answers.send(BEGUN)
+                pidfd = os.pidfd_open(pid)
+                running[pidfd] = pid, answers.dup()
+                poll.register(pidfd, select.POLLIN)
+
+
+def _answer_end(pid: int, answers: socket.socket) -> None:
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    with answers, suppress(ConnectionError):
+        answers.send(bytes([code if code >= 0 else 128 - code]))  # as a shell says it
+
+
+def _run(script: Path) -> None:
+    """Run a script as the main program of this process, and end the process."""
+    code = 1
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        code = _exit_code(script)
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+def _exit_code(script: Path) -> int:
+    sys.argv = [str(script)]
+    main = ModuleType("__main__")
+    main.__file__ = str(script)
+    sys.modules["__main__"] = main
+    try:
+        exec(compile(script.read_bytes(), str(script), "exec", dont_inherit=True), main.__dict__)
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return (end.code or 0) & 0xFF
+        print(end.code, file=sys.stderr)
+        return 1
+    except BaseException as error:  # as the interpreter does at the end of a program
+        trace = error.__traceback__.tb_next if error.__traceback__ else None
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+        return _INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+    return 0
+
+
+if __name__ == "__main__":
+    with socket.socket(fileno=int(sys.argv[1])) as the_line:
+        serve(the_line)
+    os._exit(0)
