@@ -1,52 +1,73 @@
 """The tables of the chapter on where the CPU time goes: columns, and rows in Markdown."""
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from copycost.report.markdown import Column, code, slug
 from copycost.report.study_values import in_cell
-from copycost.wording.filters import impl, percent, sentence, significant, size, span
+from copycost.wording.filters import impl, percent, sentence, size, span
+from copycost.wording.plurals import plural
 
 Facts = Mapping[str, Any]
 Table = tuple[list[Column], list[list[str]]]
 
-_EXTRA_WORK = {
-    "pinning": "pinning pages",
-    "notification": "notifications",
-    "deferred_copy": "the deferred copy",
-}
 # a function that calls another stands above it, with a dash less
 _INDENT = "\N{EN DASH} "
 
 
-def price(difference: Facts) -> Table:
-    """Return what zero-copy pays for and what it spares, a row per kind of work."""
+def account(found: Facts) -> Table:
+    """Return what a difference is made of, a row per kind of work; the rows add up to the last."""
+    made = found["account"]
     columns = [
-        Column("What"),
-        Column("CPU time per KiB [ns]", "right"),
-        Column("of all its CPU time", "right"),
+        Column("Own CPU time per KiB [ns]"),
+        *(Column(impl(found[end]), "right") for end in ("before", "after")),
+        Column("Change", "right"),
     ]
-    found = difference["price"]
-    rows = [
-        [_EXTRA_WORK[part["name"]], in_cell(part["cost"], "significant"), _share(part)]
-        for part in found["parts"]
-    ]
-    rows += [
-        ["paid: all of that", in_cell(found["paid"], "significant"), ""],
-        ["spared: copying in the sender", in_cell(found["spared"], "significant"), ""],
-        ["paid less spared", _signed(found["balance"]), ""],
-    ]
+    write = _alike([made["before"], made["after"]])
+    rows = []
+    for group in ("grew", "shrank"):
+        rows += [
+            _account_row(part["title"], part, part["change"], write)
+            for part in made[group]["parts"]
+        ]
+        if len(made[group]["parts"]) > 1:
+            rows.append(_account_row(f"*{group}: all of these*", made[group], None, write))
+    if made["open"]["n"]:
+        kinds = plural(made["open"]["n"], "other kind")
+        rows.append(_account_row(f"*{kinds} of work, change open*", made["open"], None, write))
+    rows.append(_account_row("*functions that no list names*", made["unnamed"], None, write))
+    rows.append(_account_row("**all CPU time**", made, made["change"], write))
     return columns, rows
 
 
-def price_id(difference: Facts) -> str:
-    """Return the id of the table of a price."""
-    return f"tbl-profile-price-{slug(difference['slug'])}"
+def account_id(found: Facts) -> str:
+    """Return the id of the table of an account."""
+    return f"tbl-profile-account-{slug(found['slug'])}"
 
 
-def _share(part: Facts) -> str:
-    text = percent(part["share"])
-    return text if part["in_every_round"] else f"{text}, not seen in every round"
+def _account_row(
+    title: str, row: Facts, change: Facts | None, write: Callable[[float], str]
+) -> list[str]:
+    def signed(value: float) -> str:
+        text = write(value)
+        return f"+{text}" if value > 0 and text.strip("0.") else text
+
+    text = signed(row["after"] - row["before"])
+    if change is not None and change["low"] is not None:
+        text += f" ({span(change['low'], change['high'], signed)})"
+    return [title, write(row["before"]), write(row["after"]), text]
+
+
+def _alike(values: Sequence[float]) -> Callable[[float], str]:
+    """Return how to write numbers that are added up: with as many decimals as the largest has."""
+    decimals = max(0, 2 - math.floor(math.log10(max(values))))
+
+    def write(value: float) -> str:
+        text = f"{abs(value):.{decimals}f}"
+        return f"\N{MINUS SIGN}{text}" if value < 0 and text.strip("0.") else text
+
+    return write
 
 
 def categories(cell: Facts) -> Table:
@@ -80,16 +101,17 @@ def difference(side: Facts, titles: Mapping[str, str]) -> Table:
         Column("After", "right"),
         Column("Change", "right"),
     ]
-    rows = [
-        [
-            code(row["name"]),
-            titles[row["category"]],
-            significant(row["before"], 2),
-            significant(row["after"], 2),
-            _signed(row["change"]),
-        ]
-        for row in [*side["grew"], *reversed(side["shrank"])]
-    ]
+    write = _alike([side["before"], side["after"]])
+    rows = []
+    for row in [*side["grew"], *reversed(side["shrank"])]:
+        name, *numbers = _account_row(code(row["name"]), row, row["change"], write)
+        rows.append([name, titles[row["category"]], *numbers])
+    if side["rest"]["n"]:
+        others = plural(side["rest"]["n"], "other function")
+        name, *numbers = _account_row(f"*{others}*", side["rest"], None, write)
+        rows.append([name, "", *numbers])
+    name, *numbers = _account_row("**all functions**", side, side["change"], write)
+    rows.append([name, "", *numbers])
     return columns, rows
 
 
@@ -133,14 +155,3 @@ def chains_id(found: Facts) -> str:
     if found["msg_bytes"]:
         parts.append(found["msg_bytes"])
     return f"tbl-profile-chains-{'-'.join(map(slug, parts))}"
-
-
-def _signed(change: Facts) -> str:
-    """Return a change in a cell of a table: ``+24 (+2.0 to +46)``."""
-    if change["low"] is None:
-        return _plus(change["mean"])
-    return f"{_plus(change['mean'])} ({span(change['low'], change['high'], _plus)})"
-
-
-def _plus(value: float) -> str:
-    return f"{'+' if value > 0 else ''}{significant(value, 2)}"

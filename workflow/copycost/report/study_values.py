@@ -121,6 +121,14 @@ def ns_per_kib(value: float) -> str:
     return f"{significant(value)}{NBSP}ns per KiB"
 
 
+def changed_parts(group: Facts) -> str:
+    """Return the largest parts of a change: ``deferred copy 185 and notification 20``."""
+    parts = [f"{one['title']} {in_cell(one, 'significant')}" for one in group["named"]]
+    if group["n_others"]:
+        parts.append(f"{plural(group['n_others'], 'smaller one')} {significant(group['others'])}")
+    return join_and(parts)
+
+
 def cell_name(cell: Facts) -> str:
     """Return the name of a profiled cell: ```two_copy` with 64 KiB and 1 thread on `veth```."""
     load = f"{size(cell['msg_bytes'])} and {n_threads([cell['n_threads']])}"
@@ -174,6 +182,7 @@ _FORMS = {**FILTERS, "ns_per_kib": ns_per_kib}
 
 VALUES: dict[str, Callable[..., str]] = {
     "cell_name": cell_name,
+    "changed_parts": changed_parts,
     "curve_name": curve_name,
     "estimated": estimated,
     "in_cell": in_cell,

@@ -98,7 +98,6 @@ def profile_facts(
         "published_source": names.source,
         "chains": chain_facts(cells, published, names, settings),
         "differences": [{**one, "shown": set(one["cells"]) <= set(shown)} for one in changed],
-        "any_price": any(one["price"] for one in changed),
     }
 
 
