@@ -30,7 +30,7 @@ rule profile_cell:
     threads: workflow.cores
     params:
         code=CODE_OF_DRIVERS,
-        settings=SETTINGS["streams"],
+        settings=CONFIG.profile.settings(CONFIG.measure.settings()).as_params(),
         event=CONFIG.profile.event,
         frequency_hz=CONFIG.profile.frequency_hz,
     script:

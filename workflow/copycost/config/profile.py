@@ -1,7 +1,9 @@
 """The section `profile` of the configuration."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+from copycost.config.settings import Settings
 
 EventChoice = Literal["auto", "cycles", "cpu_clock"]
 
@@ -20,6 +22,9 @@ class Profile:
         Pairs of implementations that are laid side by side: from the first to the second.
     repetitions
         Repetitions of every cell [count].
+    warmup_s, duration_s
+        Traffic before the window, and the window [s]: longer than a window for throughput, since
+        shares take many samples.
     frequency_hz
         Samples per second of CPU time.
     event
@@ -35,5 +40,11 @@ class Profile:
     receivers: tuple[str, ...]
     differences: tuple[tuple[str, str], ...]
     repetitions: int
+    warmup_s: float
+    duration_s: float
     frequency_hz: int
     event: EventChoice
+
+    def settings(self, run: Settings) -> Settings:
+        """Return how a repetition is measured: in its own window, else as the whole run."""
+        return replace(run, warmup_s=self.warmup_s, duration_s=self.duration_s)

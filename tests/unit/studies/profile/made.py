@@ -200,6 +200,8 @@ def section(**changes: object) -> Profile:
         "receivers": ("recv",),
         "differences": (("two_copy", "zero_copy"),),
         "repetitions": 3,
+        "warmup_s": 0.2,
+        "duration_s": 1.0,
         "frequency_hz": 3999,
         "event": "auto",
     }
