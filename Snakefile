@@ -70,6 +70,7 @@ wildcard_constraints:
     n_threads=WORDS["n_threads"],
     working_set=WORDS["working_set"],
     receiver="|".join(RECEIVERS),
+    placement=WORDS["placement"],
     limiter=WORDS["limiter"],
     limit_percent=WORDS["limit_percent"],
     rep=WORDS["rep"],

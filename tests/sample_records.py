@@ -221,6 +221,7 @@ def sample_record(
     n_threads: int = 1,
     working_set: str = "hot",
     receiver: str = "recv",
+    placement: str = "apart",
     rep: int = 1,
     start_ns: int = 1_000_000_000,
     status: str = "measured",
@@ -229,7 +230,7 @@ def sample_record(
     """Return a record; `changes` replaces whole top-level entries."""
     measured = status == "measured"
     record = {
-        "schema_version": 3,
+        "schema_version": 4,
         "study": "streams",
         "cell": {
             "testbed": testbed,
@@ -238,6 +239,7 @@ def sample_record(
             "n_threads": n_threads,
             "working_set": working_set,
             "receiver": receiver,
+            "placement": placement,
             "rep": rep,
         },
         "status": status,

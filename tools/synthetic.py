@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from copycost.grid.cells import Cell
-from copycost.grid.conditions import HOT, RECV
 from copycost.records.record import Record, check_record
 
 _GAP_NS = 1_000_000
@@ -30,7 +29,7 @@ def synthetic_cells(n: int, n_repetitions: int = 10) -> Iterator[Cell]:
                     if made == n:
                         return
                     made += 1
-                    yield Cell("streams", "veth", implementation, size, n_threads, HOT, RECV, rep)
+                    yield Cell("streams", "veth", implementation, size, n_threads, rep=rep)
 
 
 def write_synthetic_records(folder: Path, n: int, like: Record, seed: int = 1) -> list[Path]:

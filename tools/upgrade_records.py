@@ -1,9 +1,10 @@
 """Records of earlier shapes become records of the present one: a results folder into another.
 
 ``python -m tools.upgrade_records OLD_RESULTS NEW_RESULTS`` converts the records below
-OLD_RESULTS/raw: of streams and round trips (schema 2), of the studies that iperf3 or a sender of
-ours drove (``driven``, schema 1), and of profiles (schema 1), with their folded stacks. No measured
-value is changed. What an earlier shape did not keep is null where the present one allows that.
+OLD_RESULTS/raw: of all studies (schema 3), of streams and round trips (schema 2), of the studies
+that iperf3 or a sender of ours drove (``driven``, schema 1), and of profiles (schema 1), with their
+folded stacks. No measured value is changed. What an earlier shape did not keep is null where the
+present one allows that. The placement, which none of them names, follows from the CPUs.
 
 Of profiles it kept what each run came to (`Run`) and not what the programs had printed. So their
 driver's payload is the smallest from which `copycost.studies.profile.runs.run_of` gives the same
@@ -20,7 +21,8 @@ from typing import Any, cast
 from copycost.drivers.iperf3.driver import NAME as IPERF3
 from copycost.drivers.programs.driver import NAME as PROGRAMS
 from copycost.errors import DataError
-from copycost.grid.cells import RAW_ROOT, Cell
+from copycost.grid.cells import DIMENSIONS, RAW_ROOT, Cell
+from copycost.grid.placements import APART, SAME
 from copycost.hosts.side import SIDES
 from copycost.records.record import SCHEMA_VERSION, Record, cell_of, write_record
 from copycost.studies.profile.folded import SUFFIX
@@ -52,8 +54,31 @@ def upgrade(old: Mapping[str, Any]) -> Content:
             return _driven_record(old)
         case ("profile", 1):
             return _profile_record(old)
+        case (_, 3):
+            return _with_placement(old)
         case study, version:
             raise DataError(f"a record of {study} with schema {version} cannot be converted")
+
+
+def _with_placement(old: Mapping[str, Any]) -> Content:
+    undisturbed = old["undisturbed"]
+    return {
+        **old,
+        "schema_version": SCHEMA_VERSION,
+        "cell": _placed(old["study"], old["cell"], old["settings"]),
+        "undisturbed": undisturbed and _with_placement(undisturbed),
+    }
+
+
+def _placed(study: str, cell: Content, settings: Mapping[str, Any]) -> Content:
+    """Return a cell with its placement: both lists of CPUs were equal where it was on one CPU."""
+    if "placement" not in DIMENSIONS[study]:
+        return cell
+    sender_cpus, receiver_cpus = (settings.get(f"{side}_cpus") for side in SIDES)
+    together = sender_cpus and sender_cpus == receiver_cpus
+    rest = dict(cell)
+    rep = rest.pop("rep")
+    return {**rest, "placement": SAME if together else APART, "rep": rep}
 
 
 def _envelope(old: Mapping[str, Any], cell: Content, settings: Mapping[str, Any]) -> Content:
@@ -62,7 +87,7 @@ def _envelope(old: Mapping[str, Any], cell: Content, settings: Mapping[str, Any]
     return {
         "schema_version": SCHEMA_VERSION,
         "study": old["study"],
-        "cell": cell,
+        "cell": _placed(old["study"], cell, settings),
         **{name: old[name] for name in ("status", "reason", "remedy")},
         "settings": {
             "warmup_s": settings["warmup_s"],

@@ -35,7 +35,7 @@ def write_round_trips(folder: Path) -> tuple[pd.DataFrame, Path]:
                 record["driver"]["sender"]["round_trip"] |= _times(median_ns)
                 path = folder / (
                     f"raw/round_trips/testbed=veth/implementation={name}/msg_bytes={size}"
-                    f"/n_threads=1/working_set=hot/receiver=recv/rep={rep}.json"
+                    f"/n_threads=1/working_set=hot/receiver=recv/placement=apart/rep={rep}.json"
                 )
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_record(record, path)

@@ -36,7 +36,7 @@ def make_cells(run: Run) -> pd.DataFrame:
         table[column] = table[column].where(~measured, changed)
     keys = [
         "study", "testbed", "implementation", "msg_bytes", "n_threads", "working_set", "receiver",
-        "rep",
+        "placement", "rep",
     ]  # fmt: skip
     return table.sort_values(keys, ignore_index=True)
 
@@ -47,13 +47,14 @@ def _keys(run: Run, rep: int) -> Iterator[dict]:
     grids += [run.udp] if run.udp else []
     for grid in grids:
         receivers = grid.receivers if isinstance(grid, Run) else ("recv",)
-        places = itertools.product(grid.testbeds, grid.working_sets, receivers)
-        for testbed, working_set, receiver in places:
-            condition = Condition(testbed, working_set, receiver)
+        placements = grid.placements if isinstance(grid, Run) else ("apart",)
+        places = itertools.product(grid.testbeds, grid.working_sets, receivers, placements)
+        for testbed, working_set, receiver, placement in places:
+            condition = Condition(testbed, working_set, receiver, placement)
             cells = itertools.product(grid.implementations, grid.msg_bytes, grid.n_threads)
             for implementation, size, threads in cells:
                 if (
-                    can_exist(implementation, testbed, size, receiver)
+                    can_exist(implementation, testbed, size, receiver, placement)
                     or implementation in run.strange
                 ):
                     strategy, batch = split_implementation(implementation)
@@ -65,6 +66,7 @@ def _keys(run: Run, rep: int) -> Iterator[dict]:
                         "n_threads": threads,
                         "working_set": working_set,
                         "receiver": receiver,
+                        "placement": placement,
                         "rep": rep,
                         "condition": condition.slug,
                         "strategy": strategy,

@@ -51,6 +51,7 @@ def make_round_trips(trips: RoundTrips) -> pd.DataFrame:
                     "n_threads": 1,
                     "working_set": "hot",
                     "receiver": "recv",
+                    "placement": "apart",
                     "rep": rep,
                     "condition": "veth",
                     "status": "measured" if measured else "skipped",

@@ -95,6 +95,7 @@ class Run:
     known_caches: bool = True
     working_sets: Sequence[str] = ("hot",)
     receivers: Sequence[str] = ("recv",)
+    placements: Sequence[str] = ("apart",)
     udp: Udp | None = None
     strange: Sequence[str] = ("send_file",)
     """Strategies that the table of capabilities does not know."""

@@ -13,6 +13,7 @@ def make_config(run: Run) -> dict:
             "n_threads": list(run.n_threads),
             "working_sets": list(run.working_sets),
             "receivers": list(run.receivers),
+            "placements": list(run.placements),
             "extra_repetitions": 0,
         },
         "udp": {
@@ -22,6 +23,7 @@ def make_config(run: Run) -> dict:
             "n_threads": list(run.udp.n_threads) if run.udp else [1],
             "working_sets": list(run.udp.working_sets) if run.udp else ["hot"],
             "receivers": ["recv"],
+            "placements": ["apart"],
             "extra_repetitions": run.udp.extra_repetitions if run.udp else 0,
         },
         "measure": {

@@ -142,15 +142,15 @@ def test_a_whole_tree_gets_the_paths_of_today_and_its_stacks(tmp_path: Path) -> 
     assert upgrade_tree(tmp_path / "old", tmp_path / "new") == 1
     place = tmp_path / "new" / (
         "profile/testbed=veth/implementation=iperf3/msg_bytes=65507/n_threads=1/working_set=hot"
-        "/receiver=recv/rep=1.json"
+        "/receiver=recv/placement=apart/rep=1.json"
     )  # fmt: skip
     record = read_record(place)
-    assert record["schema_version"] == 3
+    assert record["schema_version"] == 4
     assert profile_of(record)["sampled"] is not None
     assert gzip.decompress(folded_path(place).read_bytes()) == b"sender;main 1\n"
 
 
 def test_what_is_of_no_earlier_shape_is_named(tmp_path: Path) -> None:
-    (tmp_path / "rep=1.json").write_text('{"study": "streams", "schema_version": 3}')
-    with pytest.raises(DataError, match=r"rep=1\.json: cannot be converted: .*schema 3"):
+    (tmp_path / "rep=1.json").write_text('{"study": "streams", "schema_version": 4}')
+    with pytest.raises(DataError, match=r"rep=1\.json: cannot be converted: .*schema 4"):
         upgrade_tree(tmp_path, tmp_path / "new")

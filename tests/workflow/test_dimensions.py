@@ -64,8 +64,8 @@ def test_streams_and_round_trips_have_a_table_each(measured: Checkout) -> None:
 def test_a_ring_that_is_added_is_measured_alone(checkout: Checkout) -> None:
     checkout.configure("streams", working_sets=["hot", "16MiB"])
     assert [path.partition("n_threads=1/")[2] for path in cells(checkout)] == [
-        "working_set=16777216/receiver=recv",
-        "working_set=16777216/receiver=trunc",
+        "working_set=16777216/receiver=recv/placement=apart",
+        "working_set=16777216/receiver=trunc/placement=apart",
     ]
 
 
@@ -73,7 +73,7 @@ def test_cold_datagrams_are_measured_alone(checkout: Checkout) -> None:
     checkout.configure("udp", working_sets=["hot", "cold"])
     assert cells(checkout) == [
         "streams/testbed=sink/implementation=two_copy/msg_bytes=4096/n_threads=1"
-        "/working_set=cold/receiver=recv"
+        "/working_set=cold/receiver=recv/placement=apart"
     ]
 
 
@@ -81,7 +81,7 @@ def test_a_receiver_that_is_added_is_built_and_measured_alone(checkout: Checkout
     checkout.configure("streams", receivers=["recv", "trunc", "uring"])
     planned, (path,) = plan(checkout)
     assert planned["build_receiver"] == 1
-    assert path.endswith("receiver=uring")
+    assert path.endswith("receiver=uring/placement=apart")
     assert planned.keys().isdisjoint({"build_sender", "collect_host"})
 
 

@@ -69,6 +69,7 @@ def config_of(cells: pd.DataFrame, config: dict[str, Any]) -> dict[str, Any]:
             "n_threads": "n_threads",
             "working_sets": "working_set",
             "receivers": "receiver",
+            "placements": "placement",
         }.items()
     }
     repetitions = int(cells["rep"].max())

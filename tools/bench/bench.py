@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from copycost.grid.placements import APART
 from copycost.hosts.placement import place
 from copycost.measure.claim import Claim, claimed
 from copycost.testbeds.testbed import Testbed, open_testbed
@@ -81,6 +82,6 @@ def open_bench(
     programs = Programs(folder)
     programs.build(["two_copy", "null"], root)
     with claimed("bench") as claim, open_testbed("veth", claim.machine) as testbed:
-        cpus = place(claim.machine, None, None)
+        cpus = place(claim.machine, APART, None, None)
         stream = Stream(0, 0, 1, duration_s, cpus.sender_cpus, cpus.receiver_cpus)
         yield Bench(testbed, programs, claim, rounds, most_rounds, stream, seed)

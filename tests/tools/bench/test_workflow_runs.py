@@ -97,7 +97,7 @@ def test_failing_command_shows_the_end_of_what_it_said(tmp_path: Path) -> None:
 def test_configuration_takes_its_grid_from_the_cells() -> None:
     cells = pd.DataFrame(
         {"implementation": ["b", "a"], "testbed": "veth", "msg_bytes": [2, 1], "n_threads": 1,
-         "working_set": "hot", "receiver": "recv", "rep": [1, 7]}
+         "working_set": "hot", "receiver": "recv", "placement": "apart", "rep": [1, 7]}
     )  # fmt: skip
     other = {"implementations": ["c"]}
     sections = {"streams": {"x": 1}, "udp": other, "round_trips": other}

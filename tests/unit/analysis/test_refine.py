@@ -164,8 +164,8 @@ def test_without_a_baseline_or_a_result_nothing_is_added() -> None:
 
 
 ADDED = [
-    Added("sink", "cold", "recv", 1, "one_copy", "two_copy", 5793, "undecided"),
-    Added("sink", "cold", "recv", 1, "zero_copy", "two_copy", 5793, "from"),
+    Added("sink", "cold", "recv", "apart", 1, "one_copy", "two_copy", 5793, "undecided"),
+    Added("sink", "cold", "recv", "apart", 1, "zero_copy", "two_copy", 5793, "from"),
 ]
 
 
@@ -177,7 +177,7 @@ def test_what_is_added_is_kept_and_its_records_are_named_once(tmp_path: Path) ->
     assert len(paths) == len(set(paths)) == 3 * asked_for.repetitions("sink")
     assert paths[0] == (
         "results/raw/streams/testbed=sink/implementation=one_copy/msg_bytes=5793/n_threads=1"
-        "/working_set=cold/receiver=recv/rep=1.json"
+        "/working_set=cold/receiver=recv/placement=apart/rep=1.json"
     )
 
 

@@ -139,6 +139,17 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
         ),
         ("measure.cpus.sender", "any", "got 'any', must be auto, or a list of CPU numbers"),
         ("measure.cpus", 3, "got 3, must be a section with sender and receiver"),
+        ("streams.placements", [], "got [], must be a list of placements, at least one"),
+        (
+            "udp.placements",
+            ["same"],
+            "got same, must list apart or free too for sink, where nobody receives",
+        ),
+        (
+            "placement.testbeds",
+            ["vet"],
+            "got 'vet', must be one of veth, veth_no_offload, loopback; did you mean veth?",
+        ),
         ("measure.send_buffer_bytes", "64K", "got '64K', must be kernel, or a size such as 64KiB"),
         ("streams.n_threads", [1, 1000], "got 1000, must be <= 256"),
         ("streams.n_threads", [], "got [], must be a list of numbers of threads, at least one"),
@@ -363,3 +374,31 @@ def test_every_key_of_the_schema_is_described_with_its_unit() -> None:
                 walk(node["items"], f"{path}[]")
 
     walk(schema, "")
+
+
+@pytest.mark.parametrize(
+    ("sender", "receiver", "connection", "cpu"),
+    [([0], [0], 1, 0), ([0, 1], [1], 2, 1), ([0], [1, 0], 2, 0)],
+)
+def test_lists_that_bring_both_ends_together_are_not_apart(
+    sender: list[int], receiver: list[int], connection: int, cpu: int
+) -> None:
+    cpus = {"measure.cpus.sender": sender, "measure.cpus.receiver": receiver}
+    assert problems(cpus) == [
+        f"config.yaml: measure.cpus: puts both ends of connection {connection} on CPU {cpu}, must "
+        "part them where the placement apart is listed; same has them on one CPU"
+    ]
+    one_thread = {
+        f"{grid}.n_threads": [1] for grid in ("streams", "udp", "round_trips", "profile")
+    } | {"placement.streams.n_threads": [1]}
+    if connection > 1:
+        check(cpus | one_thread)
+    else:
+        grids = ("streams", "udp", "round_trips", "placement", "profile")
+        check(cpus | {f"{grid}.placements": ["free"] for grid in grids})
+
+
+def test_a_misspelt_choice_of_cells_is_named() -> None:
+    (problem,) = problems({"placement.round_trips.implementations": ["one_cop"]})
+    assert "placement.round_trips.implementations: got 'one_cop', must be one of" in problem
+    assert problem.endswith("did you mean one_copy?")

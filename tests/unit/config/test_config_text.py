@@ -150,7 +150,7 @@ def mutated_text(rng: random.Random) -> str:
         lambda at: lines.__setitem__(at, f" {lines[at]}"),
         lambda at: lines.__setitem__(at, lines[at][: rng.randrange(len(lines[at]))]),
     )
-    for _ in range(rng.randint(1, 3)):
+    for _ in range(rng.randint(0, 3)):
         rng.choice(changes)(rng.randrange(len(lines)))
     return "\n".join(lines) + "\n"
 

@@ -11,10 +11,10 @@ from copycost.grid.cells import Cell, cell_priority
 from copycost.grid.conditions import Condition
 
 ROOT = Path(__file__).parents[3]
-CELL = Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", 1)
+CELL = Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", "apart", 1)
 PATH = (
     "results/raw/streams/testbed=veth/implementation=one_copy/msg_bytes=65536/n_threads=4"
-    "/working_set=hot/receiver=recv/rep=1.json"
+    "/working_set=hot/receiver=recv/placement=apart/rep=1.json"
 )
 
 STREAMS = {
@@ -24,6 +24,7 @@ STREAMS = {
     "n_threads": [1, 4],
     "working_sets": ["hot"],
     "receivers": ["recv"],
+    "placements": ["apart"],
     "extra_repetitions": 0,
 }
 NOTHING: dict[str, Any] = {"implementations": []}
@@ -34,12 +35,15 @@ def config(
     udp: dict[str, Any] = NOTHING,
     round_trips: dict[str, Any] = NOTHING,
     repetitions: int = 3,
+    placement: dict[str, Any] | None = None,
 ) -> Config:
     """Return the default configuration with these values of the grids, which are else empty."""
     tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
     tree["streams"] |= STREAMS | streams
     tree["udp"] |= {"msg_bytes": [65507], "extra_repetitions": 0} | udp
     tree["round_trips"] |= {"msg_bytes": [64]} | round_trips
+    nowhere_else = {grid: tree["placement"][grid] | NOTHING for grid in ("streams", "round_trips")}
+    tree["placement"] |= nowhere_else if placement is None else placement
     tree["measure"]["repetitions"] = repetitions
     return Config.from_dict(tree)
 
@@ -63,6 +67,8 @@ def test_a_cell_and_its_path_say_the_same() -> None:
         f"{PATH}.new",
         PATH.replace("working_set=hot", "working_set=warm"),
         PATH.replace("/receiver=recv", ""),
+        PATH.replace("/placement=apart", ""),
+        PATH.replace("placement=apart", "placement=alone"),
         PATH.replace("streams", "memory"),
         PATH.replace("streams", "datagrams"),
     ],
@@ -73,7 +79,7 @@ def test_what_is_no_record_is_refused(path: str) -> None:
 
 
 def test_a_cell_knows_its_strategy_batch_and_condition() -> None:
-    cell = Cell("streams", "sink", "sendmmsg_x16", 1024, 1, "cold", "recv", 1)
+    cell = Cell("streams", "sink", "sendmmsg_x16", 1024, 1, "cold", "recv", "apart", 1)
     assert (cell.strategy, cell.batch, cell.condition) == ("sendmmsg", 16, "sink_cold")
     assert (CELL.strategy, CELL.batch, CELL.condition) == ("one_copy", 1, "veth")
 
@@ -94,7 +100,7 @@ def test_the_grid_joins_all_sections_and_tells_the_studies_apart() -> None:
     assert sorted(grid.paths("streams") + grid.paths("round_trips")) == sorted(grid.paths())
     assert grid.paths("round_trips")[0] == (
         "results/raw/round_trips/testbed=veth/implementation=two_copy/msg_bytes=64/n_threads=1"
-        "/working_set=hot/receiver=recv/rep=1.json"
+        "/working_set=hot/receiver=recv/placement=apart/rep=1.json"
     )
 
 
@@ -139,12 +145,76 @@ def test_cells_that_cannot_exist_are_left_out() -> None:
     assert len(grid.cells) == 3 * (2 + 1)
 
 
-@pytest.mark.parametrize("slug", ["veth", "sink_cold", "veth_16777216_mmap", "loopback_trunc"])
+def test_every_placement_is_a_condition_of_its_own() -> None:
+    trips = {"implementations": ["two_copy"], "n_threads": [1], "placements": ["same", "free"]}
+    grid = Grid.of(config({"placements": ["apart", "free"]}, round_trips=trips, repetitions=1))
+    assert [condition.slug for condition in grid.conditions] == ["veth", "veth_free"]
+    assert len(grid.paths("streams")) == 2 * 2 * 2 * 2
+    assert [cell.condition for cell in grid.cells if cell.study == "round_trips"] == [
+        "veth_free",
+        "veth_same",
+    ]
+
+
+CHOSEN = {
+    "streams": {
+        "implementations": ["two_copy", "zero_copy"],
+        "msg_bytes": [65536, 7],
+        "n_threads": [4],
+    },
+    "round_trips": {"implementations": ["two_copy"], "msg_bytes": [64], "n_threads": [1]},
+}
+
+
+def test_cells_of_the_grids_are_measured_in_several_placements() -> None:
+    trips = {"implementations": ["two_copy"], "n_threads": [1]}
+    more = {"working_sets": ["hot", "cold"], "testbeds": ["veth", "loopback"]}
+    plain = Grid.of(config(more, round_trips=trips, repetitions=2))
+    grid = Grid.of(config(more, round_trips=trips, repetitions=2, placement=CHOSEN))
+    added = sorted(set(grid.cells) - set(plain.cells))
+    assert len(grid.cells) == len(plain.cells) + len(added)
+    assert {
+        (cell.study, cell.condition, cell.implementation, cell.msg_bytes) for cell in added
+    } == {
+        ("streams", "veth_same", "two_copy", 65536),
+        ("streams", "veth_free", "two_copy", 65536),
+        ("round_trips", "veth_same", "two_copy", 64),
+        ("round_trips", "veth_free", "two_copy", 64),
+    }
+    assert {cell.rep for cell in added} == {1, 2}
+    assert grid.conditions == plain.conditions
+
+
+def test_what_the_grids_lack_is_measured_nowhere_else() -> None:
+    asked_for = {"msg_bytes": [1024]}
+    plain = Grid.of(config(asked_for))
+    assert Grid.of(config(asked_for, placement=CHOSEN)) == plain
+
+
+def test_where_nobody_receives_both_ends_are_not_on_one_cpu() -> None:
+    udp = {
+        "implementations": ["two_copy"],
+        "testbeds": ["sink", "veth_udp"],
+        "working_sets": ["hot"],
+        "placements": ["apart", "same", "free"],
+    }
+    slugs = [
+        condition.slug for condition in Grid.of(config({"implementations": []}, udp)).conditions
+    ]
+    assert slugs == ["sink", "sink_free", "veth_udp", "veth_udp_same", "veth_udp_free"]
+
+
+SLUGS = ["veth", "sink_cold", "veth_16777216_mmap", "loopback_trunc", "veth_cold_mmap_same"]
+
+
+@pytest.mark.parametrize("slug", [*SLUGS, "veth_free"])
 def test_a_condition_and_its_name_say_the_same(slug: str) -> None:
     assert Condition.from_slug(slug).slug == slug
 
 
-@pytest.mark.parametrize("slug", ["veth_hot", "sink_recv", "cold", "veth_mmap_cold", "veth_0"])
+@pytest.mark.parametrize(
+    "slug", ["veth_hot", "sink_recv", "cold", "veth_mmap_cold", "veth_0", "veth_apart"]
+)
 def test_what_is_no_condition_is_refused(slug: str) -> None:
     with pytest.raises(DataError, match=f"{slug}: not a condition, which is a testbed"):
         Condition.from_slug(slug)

@@ -1,11 +1,16 @@
 """Which CPUs each side gets."""
 
 import os
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from scenes import HOST
 
 from copycost.errors import ConfigError
+from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.local import LocalHost
 from copycost.hosts.placement import (
     Placement,
     cache_sharers_on,
@@ -13,6 +18,7 @@ from copycost.hosts.placement import (
     place,
     spread_by_core,
 )
+from copycost.wording.cpulist import format_cpu_list
 
 
 def alone(cpu: int) -> tuple[int, ...]:
@@ -78,7 +84,13 @@ def test_threads_at_once_are_counted_by_cache(
     cpus: tuple[int, ...], n_threads: int, expected: int
 ) -> None:
     caches = {cpu: (0, 1, 2, 3) if cpu < 4 else (4, 5, 6, 7) for cpu in range(8)}
-    assert fewest_at_once(cpus, n_threads, caches.__getitem__) == expected
+    placement = Placement(cpus, (0,))
+    assert fewest_at_once(placement, n_threads, caches.__getitem__) == expected
+
+
+def test_where_nothing_is_pinned_a_cache_may_have_but_one_thread() -> None:
+    placement = Placement((0, 1, 2, 3), (0,), pinned=False)
+    assert fewest_at_once(placement, 4, lambda _: (0, 1, 2, 3)) == 1
 
 
 def test_the_caches_of_this_host_are_read_or_nothing_is_said() -> None:
@@ -90,14 +102,59 @@ def test_the_caches_of_this_host_are_read_or_nothing_is_said() -> None:
 
 def test_lists_of_the_config_are_taken_as_they_are() -> None:
     cpu = min(os.sched_getaffinity(0))
-    assert place(HOST, (cpu, cpu), (cpu,)) == Placement((cpu, cpu), (cpu,))
+    assert place(HOST, "apart", (cpu, cpu), (cpu,)) == Placement((cpu, cpu), (cpu,))
 
 
-def test_auto_beside_a_list_stays_automatic() -> None:
-    cpu = min(os.sched_getaffinity(0))
-    assert place(HOST, (cpu,), None).receiver_cpus == place(HOST, None, None).receiver_cpus
+_SIBLINGS = "sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
+
+
+class Machine(LocalHost):
+    """A host with such CPUs, core by core."""
+
+    def __init__(self, cores: Sequence[tuple[int, ...]]) -> None:
+        super().__init__()
+        self._cores = cores
+        texts = {_SIBLINGS.format(cpu): format_cpu_list(core) for core in cores for cpu in core}
+        self.files = cast("HostFiles", SimpleNamespace(text=texts.__getitem__))
+
+    def usable_cpus(self) -> set[int]:
+        return {cpu for core in self._cores for cpu in core}
+
+
+FOUR_CORES = Machine([(0, 4), (1, 5), (2, 6), (3, 7)])
+
+
+def test_apart_beside_a_list_the_other_side_has_the_other_cores() -> None:
+    assert place(FOUR_CORES, "apart", (0, 1), None) == Placement((0, 1), (2, 3, 6, 7))
+    assert place(FOUR_CORES, "apart", None, (7,)) == Placement((0, 1, 2, 4, 5, 6), (7,))
+
+
+def test_apart_of_all_cores_when_the_list_has_them_all() -> None:
+    placement = place(FOUR_CORES, "apart", (0, 1, 2, 3), None)
+    assert placement.receiver_cpus == place(FOUR_CORES, "apart", None, None).receiver_cpus
+
+
+def test_on_one_cpu_connections_take_every_core_once_before_any_twice() -> None:
+    every = (0, 1, 2, 3, 4, 5, 6, 7)
+    assert place(FOUR_CORES, "same", None, None) == Placement(every, every)
+    paired = Machine([(0, 1), (2, 3)])
+    assert place(paired, "same", None, None) == Placement((0, 2, 1, 3), (0, 2, 1, 3))
+
+
+def test_on_one_cpu_both_sides_have_the_cpus_of_both_lists() -> None:
+    assert place(FOUR_CORES, "same", (5, 3, 1), (1, 3)) == Placement((5, 3, 1), (5, 3, 1))
+    assert place(FOUR_CORES, "same", (5, 3), None) == Placement((5, 3), (5, 3))
+
+
+def test_free_threads_may_be_anywhere_or_where_the_lists_say() -> None:
+    every = tuple(range(8))
+    assert place(FOUR_CORES, "free", None, None) == Placement(every, every, pinned=False)
+    placement = place(FOUR_CORES, "free", (1,), None)
+    assert placement == Placement((1,), every, pinned=False)
+    assert (placement.mask("sender"), placement.mask("receiver")) == ({1}, set(every))
+    assert place(FOUR_CORES, "apart", None, None).mask("sender") is None
 
 
 def test_a_cpu_that_is_not_allowed_is_named() -> None:
     with pytest.raises(ConfigError, match=r"measure\.cpus\.receiver: got CPU 99999, must be one"):
-        place(HOST, None, (99999,))
+        place(HOST, "apart", None, (99999,))

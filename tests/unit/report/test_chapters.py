@@ -60,6 +60,10 @@ def test_limits(context: Context) -> None:
         "several boots": of_run(n_boots=2),
         "sink": of_conditions(sender_only=True),
         "nothing but hot messages": of_conditions(working_set="hot"),
+        "several placements": lambda context: context["facts"].update(placement={"groups": []}),
+        "one placement": lambda context: context["facts"]["method"].update(
+            placements=[{"placement": "apart"}]
+        ),
         "uncounted": given(uncounted=["cycles", "LLC-loads"]),
         "two studies not asked for": given(chapters=[]),
         "no round twice": of_run(rounds_min=1, rounds_max=1),
@@ -71,7 +75,9 @@ def test_limits(context: Context) -> None:
         "disturbed": of_run(n_warned=2, warnings={"steal": 1, "few_messages": 2, "new": 1}),
         "several states of the host": of_run(host_digests=["a", "b"]),
     }
-    check_branches("limits", said(context | {"conditions": cold}, "limits", branches))
+    free = {"method": context["facts"]["method"] | {"placements": [{"placement": "free"}]}}
+    usual = context | {"conditions": cold, "facts": context["facts"] | free}
+    check_branches("limits", said(usual, "limits", branches))
 
 
 def test_compared(context: Context) -> None:

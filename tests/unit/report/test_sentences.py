@@ -62,12 +62,34 @@ def test_method() -> None:
         "buffer": method.buffer("send", 65536),
         "buffer of the kernel": method.buffer("receive", "kernel"),
     }
+    cpus = {"sender_cpus": ["0,1"], "receiver_cpus": ["1,0"]}
+    for name in ("apart", "same", "free"):
+        texts[f"processors {name}"] = method.processors(cpus | {"placement": name})
     for name in ("trunc", "mmap", "uring", "other"):
         texts[f"receiver {name}"] = method.receiver(name)
     for reason in ("cycles_counted", "cycles_user_mode_only", "cycles_not_counted"):
         texts[f"cost, {reason}"] = method.cost({"reason": reason, "label": "CPU time"}, [])
     texts["cost on the sink"] = method.cost({"reason": "cycles_counted", "label": "cycles"}, [1])
     check_branches("method", texts)
+
+
+def test_placement() -> None:
+    one = {"value": 1.31, "low": 1.22, "high": 1.41, "sign": 1, "once": False, "n": 3}
+    group = {"n": 4, "n_sure": 3, "lowest": 0.98, "highest": 1.76, "once": False, "ratio": None}
+    effect = words("placement").effect
+    texts = {
+        f"{study}, {placement}": effect(group | {"study": study, "placement": placement}, 0.95)
+        for study in ("streams", "round_trips")
+        for placement in ("same", "free")
+    }
+    group |= {"study": "streams", "placement": "same"}
+    texts |= {
+        "one is sure": effect(group | {"n_sure": 1}, 0.95),
+        "none is sure": effect(group | {"n_sure": 0}, 0.95),
+        "observed once": effect(group | {"once": True, "n_sure": 0}, 0.95),
+        "one ratio": effect(group | {"n": 1, "lowest": 1.31, "ratio": one}, 0.95),
+    }
+    check_branches("placement", texts)
 
 
 def test_results() -> None:

@@ -90,8 +90,9 @@ def test_a_repetition_without_result_says_why(status: str) -> None:
     ("cell", "text"),
     [
         (
-            Cell("streams", "sink", "zero_copy", 65536, 1, "16777216", "trunc", 2),
-            "sink zero_copy 64 KiB x 1 thread, ring of 16 MiB, received by trunc, repetition 2",
+            Cell("streams", "sink", "zero_copy", 65536, 1, "16777216", "trunc", "same", 2),
+            "sink zero_copy 64 KiB x 1 thread, ring of 16 MiB, received by trunc, both ends on one "
+            "CPU, repetition 2",
         ),
         (
             Cell("round_trips", "veth", "one_copy", 64, 4, "cold"),

@@ -10,7 +10,7 @@ from copycost.config.config import Config
 from copycost.grid.cells import Cell
 from copycost.snakefile import retry
 
-CELLS = [Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", rep) for rep in (1, 2, 3, 4)]
+CELLS = [Cell("streams", "veth", "one_copy", 65536, 4, rep=rep) for rep in (1, 2, 3, 4)]
 STATUSES = ["measured", "failed", "skipped"]
 ROOT = Path(__file__).parents[3]
 
@@ -111,7 +111,7 @@ def test_records_of_other_studies_and_of_the_memory_are_told_and_go_too(
 
 
 def test_the_summary_counts_every_status(records: list[Path]) -> None:
-    missing = Path(Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", 5).path)
+    missing = Path(Cell("streams", "veth", "one_copy", 65536, 4, rep=5).path)
     assert retry.summarise([*records, missing]) == (
         "1 of 5 repetitions measured, 1 failed, 1 skipped, 1 unreadable"
     )

@@ -11,8 +11,8 @@ _BY_NAME = {column.name: column for column in CELLS.columns}
 # the columns of CELL, as in the table of cells
 _CELL = tuple(_BY_NAME[name] for name in CELL)
 _IN_COMPARISON = (
-    "study", "condition", "testbed", "working_set", "receiver", "msg_bytes", "n_threads",
-    "implementation",
+    "study", "condition", "testbed", "working_set", "receiver", "placement", "msg_bytes",
+    "n_threads", "implementation",
 )  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def compare(
     rows: list[dict[str, object]] = []
     for key, part in with_condition(cells).groupby(["study", *KEYS], sort=True):
         names = dict(zip(("study", *KEYS), (str(value) for value in key), strict=True))
-        place = Condition(names["testbed"], names["working_set"], names["receiver"])
+        place = Condition(*(names[key] for key in KEYS[1:]))
         alone = is_sender_only(place, part)
         points = part[["msg_bytes", "n_threads"]].drop_duplicates()
         index = pd.MultiIndex.from_frame(points).sort_values()

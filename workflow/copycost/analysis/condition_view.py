@@ -32,8 +32,8 @@ class View:
     caches
         Cache sizes of the host [bytes], by l1d_bytes, l2_bytes, llc_bytes; None where unknown.
     hot
-        The same testbed and receiver with one message sent again and again; None where this is it,
-        or where it was not measured.
+        The same testbed, receiver and placement with one message sent again and again; None where
+        this is it, or where it was not measured.
     """
 
     studied: Studied

@@ -1,5 +1,6 @@
 """The conditions of a run: what was measured under each, in the order of the config."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,9 +8,10 @@ from typing import Any
 import pandas as pd
 
 from copycost.grid.conditions import COLD, HOT, RECV, Condition
+from copycost.grid.placements import APART, PLACEMENTS
 from copycost.wording.sizes import format_size
 
-KEYS = ["condition", "testbed", "working_set", "receiver"]
+KEYS = ["condition", "testbed", "working_set", "receiver", "placement"]
 """Columns that tell the condition of a row; the first follows from the others."""
 
 POINT = ["implementation", "msg_bytes", "n_threads"]
@@ -25,11 +27,12 @@ def with_condition(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table of cells with the columns of its condition.
 
     A table from elsewhere, or one older than these columns, lacks some: then one message was sent
-    again and again and received plainly, and the condition is the testbed.
+    again and again and received plainly, where both ends ran is not told, and the condition is the
+    testbed.
     """
     if set(KEYS) <= set(table):
         return table
-    usual = {"working_set": HOT, "receiver": RECV}
+    usual = {"working_set": HOT, "receiver": RECV, "placement": APART}
     full = table.assign(**{name: value for name, value in usual.items() if name not in table})
     parts = full[KEYS[1:]].astype(str)
     names = {row: Condition(*row).slug for row in set(parts.itertuples(index=False, name=None))}
@@ -46,7 +49,7 @@ class Studied:
     name
         Its slug, as tables, files and facts have it.
     condition
-        Testbed, working set and receiver.
+        Testbed, working set, receiver and placement.
     sender_only
         Whether a byte's cost is the sender's alone, since nobody receives.
     implementations
@@ -72,6 +75,8 @@ class Studied:
             words.append(f"ring of {format_size(int(self.condition.working_set))}")
         if self.condition.receiver != RECV:
             words.append(f"receiver {self.condition.receiver}")
+        if self.condition.placement != APART:
+            words.append(PLACEMENTS[self.condition.placement])
         return ", ".join(words)
 
 
@@ -138,7 +143,10 @@ def is_sender_only(condition: Condition, rows: pd.DataFrame) -> bool:
 
 def _conditions_of(section: Mapping[str, Any]) -> Iterator[Condition]:
     """Yield the conditions of a section; one made for a foreign table lacks what is usual."""
-    for testbed in section["testbeds"]:
-        for working_set in section.get("working_sets", (HOT,)):
-            for receiver in section.get("receivers", (RECV,)):
-                yield Condition(testbed, str(working_set), receiver)
+    for testbed, working_set, receiver, placement in itertools.product(
+        section["testbeds"],
+        section.get("working_sets", (HOT,)),
+        section.get("receivers", (RECV,)),
+        section.get("placements", (APART,)),
+    ):
+        yield Condition(testbed, str(working_set), receiver, placement)

@@ -1,7 +1,6 @@
 """The facts that are no conclusions: run, host, method, grid, counters."""
 
 import platform
-import re
 from importlib.metadata import version
 from typing import Any
 
@@ -10,6 +9,7 @@ import pandas as pd
 from copycost.analysis.conditions import POINT, with_condition
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import CostMetric
+from copycost.grid.placements import PLACEMENTS
 from copycost.perf.events import EVENTS
 from copycost.stats import medians, ratios, selection
 
@@ -69,9 +69,7 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
         },
         "receive_lowat": _receive_lowat(measured),
         "congestion_control_used": _texts(measured["congestion_control"]),
-        "sender_cpus": _texts(measured["sender_cpus"]),
-        "receiver_cpus": _texts(measured["receiver_cpus"]),
-        "cpus_used": cpus_used(measured),
+        "placements": _placements(measured),
         "cpu_source": _texts(measured["cpu_source"]),
         "user_mode_only": bool(measured["user_mode_only"].fillna(False).astype(bool).any()),
     }
@@ -86,10 +84,15 @@ def _receive_lowat(measured: pd.DataFrame) -> list[Facts]:
     ]
 
 
-def cpus_used(measured: pd.DataFrame) -> list[int]:
-    """Return the CPU numbers that senders and receivers were pinned to; empty if not pinned."""
-    texts = [*_texts(measured["sender_cpus"]), *_texts(measured["receiver_cpus"])]
-    return sorted({int(digits) for text in texts for digits in re.findall(r"\d+", text)})
+def _placements(measured: pd.DataFrame) -> list[Facts]:
+    """Return the CPUs of each side by placement, the usual one first."""
+    by_placement = dict(list(with_condition(measured).groupby("placement")))
+    return [
+        {"placement": name}
+        | {side: _texts(by_placement[name][side]) for side in ("sender_cpus", "receiver_cpus")}
+        for name in PLACEMENTS
+        if name in by_placement
+    ]
 
 
 def grid_facts(config: dict[str, Any], conditions: list[str]) -> Facts:

@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from copycost.analysis.condition_view import View
+from copycost.grid.placements import FREE
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Placement:
 
 def placement_of(view: View) -> Placement | None:
     """Return where the threads ran; None where it varied, or where they were not pinned."""
+    if view.studied.condition.placement == FREE:
+        return None
     sides = ["sender_cpus", "receiver_cpus"][: 1 if view.sender_only else 2]
     pinned = view.measured[sides].drop_duplicates()
     if len(pinned) != 1:

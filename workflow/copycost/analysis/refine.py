@@ -80,7 +80,7 @@ def _candidates(table: pd.DataFrame, config: Config) -> Iterator[list[Added]]:
     for cell in grid.cells:
         if cell.study == "streams" and cell.rep == 1:
             key = (
-                Condition(cell.testbed, cell.working_set, cell.receiver),
+                Condition(cell.testbed, cell.working_set, cell.receiver, cell.placement),
                 cell.implementation,
                 cell.n_threads,
             )
@@ -98,6 +98,7 @@ def _candidates(table: pd.DataFrame, config: Config) -> Iterator[list[Added]]:
                         condition.testbed,
                         condition.working_set,
                         condition.receiver,
+                        condition.placement,
                         n_threads,
                         name,
                         BASELINE,

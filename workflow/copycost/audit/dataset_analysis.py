@@ -19,6 +19,7 @@ from copycost.audit.quantities import (
 )
 from copycost.figures.markers import in_order
 from copycost.grid.conditions import HOT, RECV
+from copycost.grid.placements import APART
 from copycost.perf.events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, KEY, SIDES
 from copycost.records.table import make_table
@@ -118,6 +119,7 @@ def _key(row: Any) -> dict[str, object]:  # noqa: ANN401 - a named tuple of the 
         "testbed": getattr(row, DATASET),
         "working_set": HOT,
         "receiver": RECV,
+        "placement": APART,
         "implementation": getattr(row, IMPLEMENTATION),
         "strategy": getattr(row, IMPLEMENTATION),
         "batch": 1,

@@ -29,6 +29,8 @@ _SIZES = (
     ("udp", "msg_bytes"),
     ("udp", "working_sets"),
     ("round_trips", "msg_bytes"),
+    ("placement", "streams", "msg_bytes"),
+    ("placement", "round_trips", "msg_bytes"),
     ("profile", "msg_bytes"),
     ("profile", "working_sets"),
     ("cpu_budget", "msg_bytes"),
@@ -104,8 +106,15 @@ def _normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
     report = tree.get("report")
     if isinstance(report, dict) and isinstance(report.get("title"), str):
         report["title"] = report["title"].strip()
-    for section_name, key in _SIZES:
-        section = tree.get(section_name)
+    placement = tree.get("placement")
+    if isinstance(placement, dict):
+        placement |= {
+            name: dict(part) for name, part in placement.items() if isinstance(part, Mapping)
+        }
+    for *names, key in _SIZES:
+        section: Any = tree
+        for name in names:
+            section = section.get(name) if isinstance(section, dict) else None
         if isinstance(section, dict) and key in section:
             value = section[key]
             section[key] = (

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, get_args
 
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
+from copycost.config.placement import Placement
 from copycost.config.profile import Profile
 from copycost.config.report import Report, Statistics
 from copycost.config.settings import NoDelay, Settings
@@ -34,6 +35,8 @@ class Streams:
         Where the bytes lie: ``hot``, ``cold``, or the size of a ring of messages in digits [bytes].
     receivers
         How the other side receives.
+    placements
+        On which CPUs both ends of a connection run.
     extra_repetitions
         Repetitions of every cell beyond `Measure.repetitions` [count].
     """
@@ -44,6 +47,7 @@ class Streams:
     n_threads: tuple[int, ...]
     working_sets: tuple[str, ...]
     receivers: tuple[str, ...]
+    placements: tuple[str, ...]
     extra_repetitions: int
 
 
@@ -59,12 +63,15 @@ class RoundTrips:
         Sizes of a request and of its reply [bytes].
     n_threads
         Connections, each with one client and one server thread [count].
+    placements
+        On which CPUs both ends of a connection run.
     """
 
     implementations: tuple[str, ...]
     testbeds: tuple[str, ...]
     msg_bytes: tuple[int, ...]
     n_threads: tuple[int, ...]
+    placements: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,7 @@ class Refine:
 
 @dataclass(frozen=True, slots=True)
 class Cpus:
-    """CPU numbers that each side's threads are pinned to in turn; None lets copycost choose."""
+    """CPU numbers of each side, from which placements choose; None offers all of them."""
 
     sender: tuple[int, ...] | None
     receiver: tuple[int, ...] | None
@@ -134,6 +141,7 @@ class Config:
     streams: Streams
     udp: Streams
     round_trips: RoundTrips
+    placement: Placement
     refine: Refine
     profile: Profile
     cpu_budget: CpuBudget

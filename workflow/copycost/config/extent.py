@@ -43,11 +43,13 @@ def n_repetitions(config: Config) -> dict[str, int]:
         "streams": _n_cells(config.streams) * (repetitions + config.streams.extra_repetitions),
         "udp": _n_cells(config.udp) * (repetitions + config.udp.extra_repetitions),
         "round_trips": repetitions
-        * len(trips.n_threads)
+        * _size(trips.n_threads, trips.placements)
         * sum(
             can_exist(*cell, RECV)
             for cell in product(trips.implementations, trips.testbeds, trips.msg_bytes)
         ),
+        "placement": config.placement.n_cells_at_most()
+        * (repetitions + config.streams.extra_repetitions),
         "refine": config.refine.enabled
         * config.refine.max_cells
         * (repetitions + max(config.streams.extra_repetitions, config.udp.extra_repetitions)),
@@ -59,6 +61,7 @@ def n_repetitions(config: Config) -> dict[str, int]:
             profile.n_threads,
             profile.working_sets,
             profile.receivers,
+            profile.placements,
         ),
         "cpu_budget": budget.repetitions
         * _size(
@@ -76,7 +79,9 @@ def n_repetitions(config: Config) -> dict[str, int]:
 
 
 def _n_cells(grid: Streams) -> int:
-    kinds = product(grid.implementations, grid.testbeds, grid.msg_bytes, grid.receivers)
+    kinds = product(
+        grid.implementations, grid.testbeds, grid.msg_bytes, grid.receivers, grid.placements
+    )
     return _size(grid.n_threads, grid.working_sets) * sum(can_exist(*kind) for kind in kinds)
 
 

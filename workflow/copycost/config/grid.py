@@ -8,7 +8,7 @@ from typing import Self
 from copycost.config.config import Config, RoundTrips, Streams
 from copycost.grid.capabilities import can_exist
 from copycost.grid.cells import Cell
-from copycost.grid.conditions import HOT, RECV, Condition
+from copycost.grid.conditions import RECV, Condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Grid:
     cells
         The repetitions of all studies.
     conditions
-        Those of the study `streams`, in the order of the configuration.
+        Those of the grids of the study `streams`, in the order of the configuration.
     """
 
     cells: tuple[Cell, ...]
@@ -38,6 +38,7 @@ class Grid:
             *_stream_cells(config.udp, repetitions),
             *_round_trip_cells(config.round_trips, repetitions),
         }
+        cells.update(tuple(config.placement.cells(cells)))
         return cls(tuple(sorted(cells)), _conditions(cells, config.streams, config.udp))
 
     def paths(self, study: str | None = None) -> list[str]:
@@ -48,9 +49,11 @@ class Grid:
 def _stream_cells(grid: Streams, repetitions: int) -> Iterator[Cell]:
     """Yield the cells of a grid that can exist."""
     reps = range(1, repetitions + grid.extra_repetitions + 1)
-    kinds = itertools.product(grid.implementations, grid.testbeds, grid.msg_bytes, grid.receivers)
-    for implementation, testbed, msg_bytes, receiver in kinds:
-        if not can_exist(implementation, testbed, msg_bytes, receiver):
+    kinds = itertools.product(
+        grid.implementations, grid.testbeds, grid.msg_bytes, grid.receivers, grid.placements
+    )
+    for implementation, testbed, msg_bytes, receiver, placement in kinds:
+        if not can_exist(implementation, testbed, msg_bytes, receiver, placement):
             continue
         for n_threads, working_set, rep in itertools.product(
             grid.n_threads, grid.working_sets, reps
@@ -63,6 +66,7 @@ def _stream_cells(grid: Streams, repetitions: int) -> Iterator[Cell]:
                 n_threads,
                 working_set,
                 receiver,
+                placement,
                 rep,
             )
 
@@ -70,23 +74,33 @@ def _stream_cells(grid: Streams, repetitions: int) -> Iterator[Cell]:
 def _round_trip_cells(grid: RoundTrips, repetitions: int) -> Iterator[Cell]:
     """Yield the cells of a grid that can exist; a client waits, so there is nothing to batch."""
     reps = range(1, repetitions + 1)
-    for implementation, testbed, msg_bytes, n_threads, rep in itertools.product(
-        grid.implementations, grid.testbeds, grid.msg_bytes, grid.n_threads, reps
+    for implementation, testbed, msg_bytes, n_threads, placement, rep in itertools.product(
+        grid.implementations, grid.testbeds, grid.msg_bytes, grid.n_threads, grid.placements, reps
     ):
         if can_exist(implementation, testbed, msg_bytes, RECV):
-            yield Cell("round_trips", testbed, implementation, msg_bytes, n_threads, HOT, RECV, rep)
+            yield Cell(
+                "round_trips",
+                testbed,
+                implementation,
+                msg_bytes,
+                n_threads,
+                placement=placement,
+                rep=rep,
+            )
 
 
 def _conditions(cells: set[Cell], *grids: Streams) -> tuple[Condition, ...]:
     """Return the conditions under which there are cells, in the order of the configuration."""
     filled = {
-        Condition(cell.testbed, cell.working_set, cell.receiver)
+        Condition(cell.testbed, cell.working_set, cell.receiver, cell.placement)
         for cell in cells
         if cell.study == "streams"
     }
     stated = (
         Condition(*words)
         for grid in grids
-        for words in itertools.product(grid.testbeds, grid.working_sets, grid.receivers)
+        for words in itertools.product(
+            grid.testbeds, grid.working_sets, grid.receivers, grid.placements
+        )
     )
     return tuple(condition for condition in dict.fromkeys(stated) if condition in filled)

@@ -1,10 +1,11 @@
-"""Which testbeds and receivers the configuration may name, from what is known of them."""
+"""Which testbeds, receivers and placements the configuration may name, as far as it has them."""
 
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
 from copycost.grid.capabilities import RECEIVERS
+from copycost.grid.placements import PLACEMENTS
 from copycost.grid.testbeds import TESTBEDS, names_over
 
 
@@ -19,11 +20,12 @@ def testbeds_for(section: str) -> tuple[str, ...]:
 
 
 def with_names(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of the configuration with the names of testbeds and receivers filled in."""
+    """Return the schema of the configuration with the names that it may use filled in."""
     filled = deepcopy(dict(schema))
     for section, node in filled["properties"].items():
         testbeds = node.get("properties", {}).get("testbeds")
         if testbeds is not None:
             testbeds["items"]["enum"] = list(testbeds_for(section))
     filled["$defs"]["receivers"]["items"]["enum"] = list(RECEIVERS)
+    filled["$defs"]["placements"]["items"]["enum"] = list(PLACEMENTS)
     return filled

@@ -16,7 +16,7 @@ class Profile:
     ----------
     enabled
         Whether the study is part of a run without a target.
-    implementations, testbeds, msg_bytes, n_threads, working_sets, receivers
+    implementations, testbeds, msg_bytes, n_threads, working_sets, receivers, placements
         The grid, as that of the study `streams`; every combination that can exist is a cell.
     differences
         Pairs of implementations that are laid side by side: from the first to the second.
@@ -38,6 +38,7 @@ class Profile:
     n_threads: tuple[int, ...]
     working_sets: tuple[str, ...]
     receivers: tuple[str, ...]
+    placements: tuple[str, ...]
     differences: tuple[tuple[str, str], ...]
     repetitions: int
     warmup_s: float

@@ -25,7 +25,7 @@ class Added:
 
     Attributes
     ----------
-    testbed, working_set, receiver
+    testbed, working_set, receiver, placement
         The condition.
     n_threads
         Connections [count].
@@ -40,6 +40,7 @@ class Added:
     testbed: str
     working_set: str
     receiver: str
+    placement: str
     n_threads: int
     implementation: str
     baseline: str
@@ -57,6 +58,7 @@ class Added:
                 self.n_threads,
                 self.working_set,
                 self.receiver,
+                self.placement,
                 rep,
             )
             for name in (self.implementation, self.baseline)
@@ -93,7 +95,7 @@ def describe_added(added: Sequence[Added], n_records: int) -> str:
         return "copycost: no sizes are added: no crossover of the first pass is open."
     groups: dict[str, list[str]] = {}
     for each in added:
-        condition = Condition(each.testbed, each.working_set, each.receiver).slug
+        condition = Condition(each.testbed, each.working_set, each.receiver, each.placement).slug
         threads = plural(each.n_threads, "thread")
         name = f"{condition}, {threads}, {each.implementation} against {each.baseline}"
         groups.setdefault(name, []).append(format_size(each.msg_bytes))

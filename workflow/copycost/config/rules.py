@@ -1,6 +1,7 @@
 """What the schema of the configuration cannot say: rules on several values, and on this host."""
 
 import itertools
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ from copycost.grid.capabilities import (
     split_implementation,
 )
 from copycost.grid.conditions import COLD, HOT, RECV
+from copycost.grid.placements import APART, PLACEMENTS, SAME
 from copycost.grid.testbeds import Transport, receives_on, transport_of
 from copycost.wording.cpulist import format_cpu_list
 from copycost.wording.sizes import format_size
@@ -32,12 +34,22 @@ _TRANSPORTS: dict[str, Transport] = {
 _PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
 
 _GRID_LISTS = ("implementations", "testbeds", "msg_bytes", "n_threads")
-_STREAM_LISTS = ("working_sets", "receivers")
+_STREAM_LISTS = ("working_sets", "receivers", "placements")
+_PLACED = (*GRIDS, "placement", "profile")
+_PLACEMENT_GRIDS = ("streams", "round_trips")
 _BUDGET_LISTS = ("implementations", "testbeds", "limiters", "n_threads", "limit_percent")
 _DRIVEN: dict[str, Transport] = {"cpu_budget": "stream", "datagrams": "datagram"}
 _LISTS: tuple[tuple[str, ...], ...] = (
     *((grid, key) for grid in GRIDS for key in _GRID_LISTS),
     *((grid, key) for grid in ("streams", "udp") for key in _STREAM_LISTS),
+    ("round_trips", "placements"),
+    ("placement", "placements"),
+    ("placement", "testbeds"),
+    *(
+        ("placement", grid, key)
+        for grid in ("streams", "round_trips")
+        for key in ("implementations", "msg_bytes", "n_threads")
+    ),
     *(("cpu_budget", key) for key in _BUDGET_LISTS),
     *(("datagrams", key) for key in _GRID_LISTS),
     *(("profile", key) for key in (*_GRID_LISTS, *_STREAM_LISTS)),
@@ -93,6 +105,7 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
         yield from _working_set_problems(sound, grid, around.memory_bytes)
     for study in _DRIVEN:
         yield from _sender_problems(sound, study, around.strategies)
+    yield from _placement_problems(sound, around.strategies)
     yield from _profile_problems(sound, around.strategies)
     yield from _sink_problems(sound, "profile")
     yield from _working_set_problems(sound, "profile", around.memory_bytes)
@@ -164,6 +177,19 @@ def _sender_problems(sound: Sound, study: str, strategies: Collection[str]) -> I
             )
 
 
+def _placement_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
+    """Yield the ways to send that there are not, which would choose no cell without a word."""
+    for grid in _PLACEMENT_GRIDS:
+        for name in sound.list("placement", grid, "implementations"):
+            strategy, _ = split_implementation(name)
+            if strategy not in strategies:
+                yield (
+                    ("placement", grid, "implementations"),
+                    f"got {name!r}, must be one of {', '.join(sorted(strategies))}"
+                    f"{did_you_mean(name, strategies)}",
+                )
+
+
 def _sizes(value: object) -> Sequence[int]:
     """Return the sizes of a section that has a list of them, or one."""
     return value if isinstance(value, list) else [value] if isinstance(value, int) else []
@@ -213,14 +239,20 @@ def _receiver_problems(sound: Sound, grid: str) -> Iterator[Problem]:
 
 
 def _sink_problems(sound: Sound, grid: str) -> Iterator[Problem]:
-    """Yield the receivers that leave nothing of a sink, where nobody receives."""
-    receivers = sound.list(grid, "receivers")
+    """Yield the receivers and placements that leave nothing of a sink, where nobody receives."""
+    receivers, placements = sound.list(grid, "receivers"), sound.list(grid, "placements")
     sinks = [name for name in sound.list(grid, "testbeds") if not receives_on(name)]
     if sinks and receivers and RECV not in receivers:
         yield (
             (grid, "receivers"),
             f"got {', '.join(receivers)}, must list {RECV} too for {sinks[0]}, where "
             "nobody receives",
+        )
+    if sinks and placements == [SAME]:
+        others = " or ".join(name for name in PLACEMENTS if name != SAME)
+        yield (
+            (grid, "placements"),
+            f"got {SAME}, must list {others} too for {sinks[0]}, where nobody receives",
         )
 
 
@@ -271,3 +303,15 @@ def _cpu_problems(sound: Sound, usable_cpus: Collection[int]) -> Iterator[Proble
                     f"got {cpu}, must be among the CPUs that this process may use, "
                     f"{format_cpu_list(usable_cpus)}",
                 )
+    sides = [sound.list("measure", "cpus", side) for side in ("sender", "receiver")]
+    if not all(sides) or not any(APART in sound.list(grid, "placements") for grid in _PLACED):
+        return
+    most = max((n for grid in _PLACED for n in sound.list(grid, "n_threads")), default=1)
+    turns = range(min(most, math.lcm(*map(len, sides))))
+    met = next((i for i in turns if len({cpus[i % len(cpus)] for cpus in sides}) == 1), None)
+    if met is not None:
+        yield (
+            ("measure", "cpus"),
+            f"puts both ends of connection {met + 1} on CPU {sides[0][met % len(sides[0])]}, must "
+            f"part them where the placement {APART} is listed; {SAME} has them on one CPU",
+        )

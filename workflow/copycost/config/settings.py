@@ -30,7 +30,7 @@ class Settings:
     send_buffer_bytes, receive_buffer_bytes
         Socket buffers asked for [bytes]; None leaves them to the kernel.
     sender_cpus, receiver_cpus
-        CPU numbers to pin to in turn; None lets copycost choose.
+        CPU numbers of each side, from which the cell's placement chooses; None offers all.
     mode
         Whether messages follow each other, or each waits for a reply of the same size.
     fresh

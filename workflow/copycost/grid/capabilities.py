@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from copycost.grid.placements import APART, SAME
 from copycost.grid.testbeds import TESTBEDS, Transport, receives_on, transport_of
 
 #: The largest payload of a UDP datagram over IPv4 [bytes]: 65535 less 20 of IP and 8 of UDP.
@@ -120,29 +121,33 @@ def capability_of(strategy: str) -> Capability:
     return CAPABILITIES.get(strategy, UNKNOWN_STRATEGY)
 
 
-def can_exist(implementation: str, testbed: str, msg_bytes: int, receiver: str) -> bool:
+def can_exist(
+    implementation: str, testbed: str, msg_bytes: int, receiver: str, placement: str = APART
+) -> bool:
     """Tell whether a cell with these can exist at all, on any host.
 
     Parameters
     ----------
     implementation
         A strategy, or a strategy with its messages per call: see `split_implementation`.
-    testbed, receiver
-        Names. Where nothing receives, the receiver can only be the default, ``recv``: it would be
-        the same cell again.
+    testbed, receiver, placement
+        Names. Where nothing receives, the receiver can only be the default, ``recv``, and both ends
+        are not on one CPU: it would be the same cell again.
     msg_bytes
         Message size [bytes].
     """
     strategy, batch = split_implementation(implementation)
     transport = transport_of(testbed)
     if strategy == IPERF3:
-        # it receives in its own way, and refuses larger writes (MAX_BLOCKSIZE in its iperf.h)
+        # it receives in its own way, may only be pinned as a whole, whatever its streams, and
+        # refuses larger writes (MAX_BLOCKSIZE in its iperf.h)
         most_bytes = _IPERF3_WRITES_BYTES if transport == "stream" else MAX_DATAGRAM_BYTES
-        return receives_on(testbed) and receiver == "recv" and msg_bytes <= most_bytes
+        usual = receiver == "recv" and placement != SAME
+        return receives_on(testbed) and usual and msg_bytes <= most_bytes
     if transport == "datagram" and testbed in TESTBEDS and not TESTBEDS[testbed].own_addresses:
         return False
     if not receives_on(testbed):
-        receives = receiver == "recv"
+        receives = receiver == "recv" and placement != SAME
     else:
         receives = transport in RECEIVERS.get(receiver, STREAM)
     return receives and capability_of(strategy).allows(transport, msg_bytes, batch)

@@ -10,6 +10,7 @@ from typing import Any, Self
 from copycost.errors import DataError
 from copycost.grid.capabilities import split_implementation
 from copycost.grid.conditions import HOT, RECV, Condition
+from copycost.grid.placements import APART, PLACEMENTS
 
 RAW_ROOT = "results/raw"
 
@@ -20,7 +21,8 @@ UNLIMITED = "none"
 """The limiter of a cell that nothing limits."""
 
 _STREAM = (
-    *("testbed", "implementation", "msg_bytes", "n_threads", "working_set", "receiver", "rep"),
+    *("testbed", "implementation", "msg_bytes", "n_threads"),
+    *("working_set", "receiver", "placement", "rep"),
 )
 DIMENSIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -46,6 +48,7 @@ WORDS = {
     "n_threads": r"[1-9]\d*",
     "working_set": r"hot|cold|[1-9]\d*",
     "receiver": r"[a-z]\w*",
+    "placement": "|".join(PLACEMENTS),
     "limiter": r"[a-z]\w*",
     "limit_percent": r"[1-9]\d*",
     "rep": r"[1-9]\d*",
@@ -83,6 +86,8 @@ class Cell:
         ``hot``, ``cold``, or the size of the ring of messages in digits [bytes].
     receiver
         How the other side receives.
+    placement
+        On which CPUs both ends of a connection run.
     rep
         Number of the repetition, from 1.
     limiter, limit_percent
@@ -96,6 +101,7 @@ class Cell:
     n_threads: int
     working_set: str = HOT
     receiver: str = RECV
+    placement: str = APART
     rep: int = 1
     limiter: str = UNLIMITED
     limit_percent: int = WHOLE_CPU
@@ -112,8 +118,8 @@ class Cell:
 
     @property
     def condition(self) -> str:
-        """Name of the condition, which is testbed, working set and receiver."""
-        return Condition(self.testbed, self.working_set, self.receiver).slug
+        """Name of the condition: testbed, working set, receiver and placement."""
+        return Condition(self.testbed, self.working_set, self.receiver, self.placement).slug
 
     @property
     def key(self) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Conditions: what a cell is measured under, apart from what is compared.
 
 A condition is everything of a cell apart from implementation, size, threads and repetition: the
-testbed, where the bytes lie (the working set) and how the other side receives. The analysis is done
-per condition. Imports nothing heavy: the measuring process needs it.
+testbed, where the bytes lie (the working set), how the other side receives and where both ends run
+(the placement). The analysis is done per condition. Imports nothing heavy: the measuring process
+needs it.
 """
 
 import re
@@ -11,6 +12,7 @@ from typing import Self
 
 from copycost.errors import DataError
 from copycost.grid.capabilities import RECEIVERS
+from copycost.grid.placements import APART, PLACEMENTS
 from copycost.grid.testbeds import TESTBEDS, Transport, receives_on, transport_of
 
 #: One message again and again, and a ring of messages larger than the last-level cache.
@@ -21,9 +23,11 @@ COLD = "cold"
 RECV = "recv"
 
 _SPECIAL_RECEIVERS = [name for name in RECEIVERS if name != RECV]
+_SPECIAL_PLACEMENTS = [name for name in PLACEMENTS if name != APART]
 _SLUG = re.compile(
     rf"(?P<testbed>{'|'.join(sorted(TESTBEDS, key=len, reverse=True))})"
     rf"(_(?P<working_set>{COLD}|[1-9]\d*))?(_(?P<receiver>{'|'.join(_SPECIAL_RECEIVERS)}))?"
+    rf"(_(?P<placement>{'|'.join(_SPECIAL_PLACEMENTS)}))?"
 )
 
 
@@ -39,11 +43,14 @@ class Condition:
         ``hot``, ``cold``, or the size of the ring of messages in digits [bytes].
     receiver
         How the other side receives; ``recv``, without meaning, where nobody does.
+    placement
+        On which CPUs both ends of a connection run.
     """
 
     testbed: str
     working_set: str
     receiver: str
+    placement: str = APART
 
     @property
     def slug(self) -> str:
@@ -53,6 +60,8 @@ class Condition:
             parts.append(self.working_set)
         if self.receiver != RECV:
             parts.append(self.receiver)
+        if self.placement != APART:
+            parts.append(self.placement)
         return "_".join(parts)
 
     @property
@@ -78,6 +87,12 @@ class Condition:
         if match is None:
             raise DataError(
                 f"{slug}: not a condition, which is a testbed ({', '.join(TESTBEDS)}), then "
-                f"_{COLD} or _BYTES, then a receiver (_{', _'.join(_SPECIAL_RECEIVERS)})"
+                f"_{COLD} or _BYTES, then a receiver (_{', _'.join(_SPECIAL_RECEIVERS)}), then a "
+                f"placement (_{', _'.join(_SPECIAL_PLACEMENTS)})"
             )
-        return cls(match["testbed"], match["working_set"] or HOT, match["receiver"] or RECV)
+        return cls(
+            match["testbed"],
+            match["working_set"] or HOT,
+            match["receiver"] or RECV,
+            match["placement"] or APART,
+        )

@@ -1,24 +1,34 @@
-"""Which CPUs each side runs on: given by the config, or spread over the physical cores.
-
-Placement is part of the method: where the scheduler puts the two sides moves the throughput of
-small messages by a factor of two.
-"""
+"""Which CPUs each side runs on, as the cell's placement says: of all CPUs, or of the config's."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from copycost.errors import ConfigError
+from copycost.grid.placements import FREE, SAME
 from copycost.hosts.host import Host
+from copycost.hosts.side import SideName
 from copycost.wording.cpulist import format_cpu_list, parse_cpu_list
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """CPU numbers per side; thread i is pinned to number i modulo their count."""
+    """CPU numbers per side; thread i is pinned to number i modulo their count.
+
+    Where nothing is pinned, the scheduler moves threads among the numbers of their side.
+    """
 
     sender_cpus: tuple[int, ...]
     receiver_cpus: tuple[int, ...]
+    pinned: bool = True
+
+    def cpus(self, side: SideName) -> tuple[int, ...]:
+        """Return the CPU numbers of a side."""
+        return self.sender_cpus if side == "sender" else self.receiver_cpus
+
+    def mask(self, side: SideName) -> frozenset[int] | None:
+        """Return the CPUs among which the scheduler may move a side; None where it is pinned."""
+        return None if self.pinned else frozenset(self.cpus(side))
 
 
 Siblings = Callable[[int], tuple[int, ...]]
@@ -61,22 +71,23 @@ def _cpus(text: str | None) -> tuple[int, ...]:
         return ()
 
 
-def fewest_at_once(
-    cpus: Sequence[int],
-    n_threads: int,
-    sharers: Siblings,
-) -> int:
-    """Return how many threads of one side run at once on the last-level cache with the fewest.
+def fewest_at_once(placement: Placement, n_threads: int, sharers: Siblings) -> int:
+    """Return how many senders run at once on the last-level cache with the fewest.
+
+    One, where the scheduler may leave a cache to a single one of them.
 
     Parameters
     ----------
-    cpus : sequence of int
-        Thread i is pinned to number i modulo their count.
+    placement : Placement
+        Where they run.
     n_threads : int
-        Threads of that side.
+        How many there are.
     sharers : callable
         Returns the CPUs that share a CPU's last-level cache, the same for each of them.
     """
+    if not placement.pinned:
+        return 1
+    cpus = placement.sender_cpus
     used = {cpus[i % len(cpus)] for i in range(n_threads)}
     return min(Counter(sharers(cpu) for cpu in used).values())
 
@@ -91,16 +102,13 @@ def spread_by_core(allowed: Iterable[int], siblings: Siblings) -> Placement:
     Within a half every core comes once before any comes twice. A single core is divided by its
     hardware threads; a single CPU serves both sides.
     """
-    cpus = sorted(set(allowed))
-    core_of = {cpu: siblings(cpu) for cpu in cpus}
-    if len(set(core_of.values())) == 1:
-        core_of = {cpu: (cpu,) for cpu in cpus}
-    cores: dict[tuple[int, ...], list[int]] = {}
-    for cpu in cpus:
-        cores.setdefault(core_of[cpu], []).append(cpu)
+    cores = _cores(allowed, siblings)
+    if len(cores) == 1:
+        cores = [(cpu,) for cpu in cores[0]]
+    core_of = {cpu: core for core in cores for cpu in core}
     half = (len(cores) + 1) // 2
-    first = _spread(list(cores.values())[:half])
-    order = first + _spread(list(cores.values())[half:])
+    first = _spread(cores[:half])
+    order = first + _spread(cores[half:])
     # Turning the order by one half parts the ends, except for cores of several hardware threads
     # in an odd number: then the nearest turn that does.
     for turn in sorted(range(len(order)), key=lambda turn: abs(turn - len(first))):
@@ -110,6 +118,14 @@ def spread_by_core(allowed: Iterable[int], siblings: Siblings) -> Placement:
     return Placement(order, order[len(first) :] + first)
 
 
+def _cores(allowed: Iterable[int], siblings: Siblings) -> list[tuple[int, ...]]:
+    """Return the CPUs grouped by physical core, both in ascending order."""
+    cores: dict[tuple[int, ...], list[int]] = {}
+    for cpu in sorted(set(allowed)):
+        cores.setdefault(siblings(cpu), []).append(cpu)
+    return [tuple(core) for core in cores.values()]
+
+
 def _spread(cores: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Order the CPUs of several cores: the first thread of each core, then the second, ..."""
     rounds = max((len(core) for core in cores), default=0)
@@ -117,20 +133,48 @@ def _spread(cores: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def place(
-    host: Host, sender_cpus: Sequence[int] | None, receiver_cpus: Sequence[int] | None
+    host: Host,
+    placement: str,
+    sender_cpus: Sequence[int] | None,
+    receiver_cpus: Sequence[int] | None,
 ) -> Placement:
-    """Return where each side runs on a host; None asks for the automatic one.
+    """Return where each side runs on a host.
+
+    Parameters
+    ----------
+    host : Host
+        The host of both sides.
+    placement : str
+        ``apart``: the two ends of every connection on different cores, of all cores, or on those
+        of the lists in turn. ``same``: both ends of a connection on one CPU, connections in turn on
+        all, or on those of both lists. ``free``: nothing is pinned.
+    sender_cpus, receiver_cpus : sequence of int, optional
+        CPU numbers that each side may use; None for all that this process may use, and of these,
+        where both are to be apart and only one side has a list, rather not the cores in it.
 
     Raises
     ------
     ConfigError
         If the config names a CPU on which this process may not run.
     """
-    allowed = host.usable_cpus()
-    automatic = spread_by_core(allowed, siblings_on(host))
+    allowed, siblings = host.usable_cpus(), siblings_on(host)
+    senders = _allowed_only("sender", sender_cpus, allowed)
+    receivers = _allowed_only("receiver", receiver_cpus, allowed)
+    if placement == FREE:
+        every = tuple(sorted(allowed))
+        return Placement(senders or every, receivers or every, pinned=False)
+    if placement == SAME:
+        every = _spread(_cores(allowed, siblings))
+        shared = tuple(dict.fromkeys((*senders, *receivers))) or every
+        return Placement(shared, shared)
+    automatic = spread_by_core(allowed, siblings)
+    if not senders and not receivers:
+        return automatic
+    taken = {other for cpu in senders or receivers for other in siblings(cpu)}
+    elsewhere = _spread(_cores(allowed - taken, siblings))
     return Placement(
-        _allowed_only("sender", sender_cpus, allowed) or automatic.sender_cpus,
-        _allowed_only("receiver", receiver_cpus, allowed) or automatic.receiver_cpus,
+        senders or elsewhere or automatic.sender_cpus,
+        receivers or elsewhere or automatic.receiver_cpus,
     )
 
 

@@ -16,6 +16,7 @@ from copycost.errors import CopycostError
 from copycost.grid.capabilities import RECEIVERS
 from copycost.grid.cells import Cell
 from copycost.grid.conditions import COLD, HOT, RECV
+from copycost.grid.placements import APART, PLACEMENTS
 from copycost.grid.testbeds import TESTBEDS, receives_on
 from copycost.hosts.lock import host_lock_path
 from copycost.measure.repetition import Task, measure_repetition
@@ -56,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--threads", type=_count, default=1, metavar="N", help="connections")
     add("--working-set", type=_working_set, default=HOT, metavar="SIZE", help="hot, cold or size")
     add("--receiver", choices=RECEIVERS, default=RECV, help="how the other side receives")
+    add("--placement", choices=PLACEMENTS, default=APART, help="where both ends run")
     add("--fresh", action="store_true", help="rewrite each message before it is sent")
     add("--interval", type=int, default=0, metavar="US", help="from request to request [us]")
     add("--rep", type=_count, default=1, metavar="N", help="number of the repetition")
@@ -84,6 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
         options.threads,
         options.working_set,
         options.receiver,
+        options.placement,
         options.rep,
     )
     receiver = options.bin / f"receiver_{cell.receiver}"

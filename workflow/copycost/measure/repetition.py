@@ -136,7 +136,7 @@ def _conclude(record: Record, verdict: Verdict) -> None:
 def _measure(record: Record, task: Task, claim: Claim) -> None:
     """Place the threads, build the testbed, measure on it, and fill in the record."""
     cell, settings = task.cell, task.settings
-    placement = place(claim.machine, settings.sender_cpus, settings.receiver_cpus)
+    placement = place(claim.machine, cell.placement, settings.sender_cpus, settings.receiver_cpus)
     used = record["settings"]
     used["sender_cpus"] = list(placement.sender_cpus)
     used.update(task.driver.plan(cell, task.facts, claim.machine, placement))  # type: ignore[typeddict-item]

@@ -15,6 +15,7 @@ KEY = (
     "n_threads",
     "working_set",
     "receiver",
+    "placement",
     "rep",
 )
 

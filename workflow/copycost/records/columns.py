@@ -1,5 +1,6 @@
 """The columns of the tidy table of cells."""
 
+from copycost.grid.placements import PLACEMENTS
 from copycost.perf.events import COST_EVENTS, EVENTS, PERF_EVENTS
 from copycost.records.column import KEY, Column, Definition, fact
 
@@ -50,13 +51,18 @@ _KEY_COLUMNS = (
     fact("receiver", "str", "",
          "Program that receives: recv, trunc, mmap or uring; recv, which then says nothing, on "
          "sink", "Key"),
+    Column("placement", "str", "",
+           "CPUs of both ends of a connection: apart (on different cores), same (on one CPU) or "
+           "free (the scheduler's choice)", "Key",
+           nullable=False, always=True, allowed=tuple(PLACEMENTS)),
     fact("rep", "int64", "", "Number of the repetition, from 1", "Key"),
 )  # fmt: skip
 
 _DERIVED = "From the key and the settings"
 _DERIVED_COLUMNS = (
     fact("condition", "str", "",
-         "Testbed, working set unless hot, receiver unless recv, joined by _", _DERIVED),
+         "Testbed, working set unless hot, receiver unless recv, placement unless apart, joined by "
+         "_", _DERIVED),
     fact("strategy", "str", "", "The implementation without its batch", _DERIVED),
     fact("batch", "int64", "count", "Messages per system call", _DERIVED),
     Column("transport", "str", "", "TCP (stream) or UDP (datagram: one message each)", _DERIVED,
@@ -214,8 +220,8 @@ _PATH_COLUMNS = (
            "Packets that the host's receive queues dropped in the window", _PATH, lowest=None),
     Column("congestion_control", "str", "", "Congestion control of the sender (TCP)", _PATH),
     Column("sender_cpus", "str", "",
-           "CPUs of the sending threads, thread i on entry i modulo their number; "
-           "any: left to the scheduler", _PATH, nullable=False, always=True),
+           "CPUs of the sending threads, thread i on entry i modulo their number; where the "
+           "placement is free, on any of them", _PATH, nullable=False, always=True),
     Column("receiver_cpus", "str", "", "The same for the receiving threads; none on sink", _PATH,
            always=True),
     Column("mss_bytes", "float64", "byte", "Largest segment of the sender (TCP)", _PATH),

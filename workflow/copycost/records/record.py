@@ -16,7 +16,7 @@ from copycost.grid.cells import Cell
 from copycost.records.kind import RecordKind
 
 SCHEMA_PATH = SCHEMAS / "record.schema.yaml"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 Status = Literal["measured", "skipped", "failed"]
 WarningCode = Literal[

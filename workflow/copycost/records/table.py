@@ -286,7 +286,8 @@ def _name(key: Mapping[Hashable, Any]) -> str:
     """Return a row's name: a repetition in short, any other row by its key."""
     parts = []
     if set(KEY) <= key.keys():
-        slug = Condition(key["testbed"], key["working_set"], key["receiver"]).slug
+        place = (key[name] for name in ("testbed", "working_set", "receiver", "placement"))
+        slug = Condition(*place).slug
         cell = f"{slug}/{key['implementation']}/{key['msg_bytes']} B"
         parts = [f"{cell}/{key['n_threads']} threads/rep {key['rep']}"]
     parts += [f"{name} {value}" for name, value in key.items() if not parts or name not in KEY]

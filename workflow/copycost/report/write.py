@@ -35,6 +35,7 @@ from copycost.report.markdown import (
 from copycost.report.memory_table import memory_rows
 from copycost.report.method import cpu_lists, more_rounds, wake_up_marks
 from copycost.report.missing_table import missing_rows
+from copycost.report.placement_table import placement_span, placement_table
 from copycost.report.published_table import published_rows, spans_of_ratios
 from copycost.report.ranking import ranked, ranking_ends
 from copycost.report.ranking_table import ranking_table
@@ -103,6 +104,7 @@ def make_environment(templates: Path) -> Environment:
             "commit_only": commit_only,
             "cpu_lists": cpu_lists,
             "more_rounds": more_rounds,
+            "placement_span": placement_span,
             "wake_up_marks": wake_up_marks,
             "strategy": _strategy,
             "compared_in_short": compared_in_short,
@@ -129,6 +131,7 @@ def make_environment(templates: Path) -> Environment:
             "profile_tables": profile_tables,
             "ranking_table": ranking_table,
             "round_trips_table": round_trips_table,
+            "placement_table": placement_table,
             "memory_rows": memory_rows,
             "missing_rows": missing_rows,
             "published_rows": published_rows,

@@ -74,7 +74,9 @@ def _say_more(jobs: list[Any], config: Config) -> None:
 def _say_the_form_changed(measuring: Iterable[Any]) -> None:
     """Say where records of an earlier copycost are there, which are measured anew."""
     paths = (Path(str(job.output.record)) for job in measuring)
-    first = next((path for path in paths if path.is_file()), None)
+    # before there were placements, whose folder is the last, records lay beside it
+    places = (place for path in paths for place in (path, path.parent.with_name(path.name)))
+    first = next((place for place in places if place.is_file()), None)
     if first is not None and retry.is_of_another_form(first):
         print("copycost: the form of records has changed since these were made: measuring anew.")
 

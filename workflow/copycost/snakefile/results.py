@@ -8,6 +8,7 @@ from copycost.drivers.rates import rates_of
 from copycost.errors import CopycostError
 from copycost.grid.cells import UNLIMITED, Cell
 from copycost.grid.conditions import COLD, HOT, RECV
+from copycost.grid.placements import APART, PLACEMENTS
 from copycost.hosts.side import SIDES
 from copycost.records.record import cell_of
 from copycost.snakefile.progress import count
@@ -38,6 +39,8 @@ def describe_cell(cell: Cell) -> str:
         parts.append(f"ring of {format_size(int(cell.working_set))}")
     if cell.receiver != RECV:
         parts.append(f"received by {cell.receiver}")
+    if cell.placement != APART:
+        parts.append(PLACEMENTS[cell.placement])
     return ", ".join([*parts, f"repetition {cell.rep}"])
 
 

@@ -131,12 +131,12 @@ class Iperf3Traffic:
     def _start(self, role: Role, index: int, port: int) -> _Process:
         side: Literal["sender", "receiver"] = "sender" if role == "client" else "receiver"
         placement = self._scene.placement
-        cpus = placement.sender_cpus if side == "sender" else placement.receiver_cpus
-        first = index * self._per_pair
+        cpus, first = placement.cpus(side), index * self._per_pair
         launch = Launch(
             tuple(self._words(role, port)),
             self._tool.path,
-            cpus=frozenset(cpus[(first + i) % len(cpus)] for i in range(self._per_pair)),
+            cpus=placement.mask(side)
+            or frozenset(cpus[(first + i) % len(cpus)] for i in range(self._per_pair)),
             dies_with_us=True,
         )
         return _Process(role, self._scene.start(side, launch))

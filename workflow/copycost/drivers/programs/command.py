@@ -23,12 +23,11 @@ def side_options(
     io_timeout_s
         The program's longest wait [s].
     """
-    cpus = scene.placement.sender_cpus if name == "sender" else scene.placement.receiver_cpus
     options = {
         **_addresses(scene, name),
         "--threads": scene.cell.n_threads,
         "--msg-bytes": scene.cell.msg_bytes,
-        "--cpus": ",".join(map(str, cpus)),
+        **_pinning(scene, name),
         **_socket_options(scene),
         **(_message_options(scene, ring_bytes) if name == "sender" else {}),
         "--io-timeout-ms": round(io_timeout_s * 1e3),
@@ -44,6 +43,12 @@ def _addresses(scene: Scene, name: SideName) -> dict[str, str | int]:
         return {"--connect": testbed.addresses[1], "--port": _SINK_PORT}
     # the receiver connects to the sender
     return {"--bind" if name == "sender" else "--connect": testbed.addresses[0]}
+
+
+def _pinning(scene: Scene, name: SideName) -> dict[str, str]:
+    if not scene.placement.pinned:
+        return {}
+    return {"--cpus": ",".join(map(str, scene.placement.cpus(name)))}
 
 
 def _socket_options(scene: Scene) -> dict[str, str | int]:

@@ -79,7 +79,7 @@ class Programs:
     ) -> dict[str, Any]:
         """Choose the ring of messages."""
         sharers = cache_sharers_on(machine)
-        at_once = fewest_at_once(placement.sender_cpus, cell.n_threads, sharers)
+        at_once = fewest_at_once(placement, cell.n_threads, sharers)
         self._ring_bytes = ring_bytes(cell.working_set, facts, cell.n_threads, at_once)
         return {"ring_bytes": self._ring_bytes}
 
@@ -146,7 +146,7 @@ class ProgramsTraffic:
         path = scene.testbed.hosts[name].path_of(program)
         options = side_options(scene, name, self._token, self._ring_bytes, self._io_timeout_s)
         words = (path, *options, *more, "--control-fd", CONTROL)
-        launch = Launch(words, path, control=True)
+        launch = Launch(words, path, control=True, cpus=scene.placement.mask(name))
         try:
             started = scene.start(name, launch, switches=True)
         except CannotStart as error:

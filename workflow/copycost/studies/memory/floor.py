@@ -15,6 +15,7 @@ from copycost.drivers.programs.working_set import ring_bytes
 from copycost.drivers.protocol import AGAIN, Verdict
 from copycost.errors import CannotStart, ConfigError
 from copycost.grid.conditions import COLD
+from copycost.grid.placements import APART
 from copycost.hosts.launch import Launch
 from copycost.hosts.memory import NotEnoughMemory, require_memory
 from copycost.hosts.placement import place
@@ -101,7 +102,7 @@ def _measure(
 ) -> dict[str, Any] | Verdict:
     settings = record["settings"]
     try:
-        settings["cpu"] = place(claim.machine, sender_cpus, None).sender_cpus[0]
+        settings["cpu"] = place(claim.machine, APART, sender_cpus, None).sender_cpus[0]
         remedy = "stop what holds the memory, then " + AGAIN
         require_memory(claim.machine.files, settings["max_bytes"], "the two buffers", remedy)
         path = claim.machine.path_of(program)

@@ -20,7 +20,6 @@ def cell_facts(
     key: CellKey, cell: Sequence[Repetition], lists: Lists, settings: StatisticsSettings
 ) -> dict[str, Any]:
     """Return what is known of a cell from its measured repetitions (at least one)."""
-    condition, testbed, implementation, msg_bytes, n_threads, working_set, receiver = key
     runs = [one.record["sampled"] for one in cell]
     rates = [run["received_bytes"] * 8 / run["window_s"] for run in runs if run]
     found = {
@@ -34,14 +33,8 @@ def cell_facts(
     return {
         "slug": slug_of(key),
         "figure": path_figure(slug_of(key)),
-        "condition": condition,
-        "testbed": testbed,
-        "implementation": implementation,
-        "msg_bytes": msg_bytes,
-        "n_threads": n_threads,
-        "working_set": working_set,
-        "receiver": receiver,
-        "sender_only": Condition(testbed, working_set, receiver).sender_only,
+        **key._asdict(),
+        "sender_only": Condition.from_slug(key.condition).sender_only,
         "n": len(cell),
         "throughput_bits_per_s": estimate(rates, settings),
         "copied_share": copied_share(cell),

@@ -31,20 +31,20 @@ def difference_facts(
     pair: Pair, rounds: Rounds, lists: Lists, settings: StatisticsSettings
 ) -> dict[str, Any] | None:
     """Return what grew and what shrank from the first cell to the second; None without a round."""
-    condition, testbed, before, msg_bytes, n_threads, _, _ = pair[0]
+    first, second = pair
     if not rounds:
         return None
     return {
         "slug": pair_slug(pair),
-        "condition": condition,
-        "testbed": testbed,
+        "condition": first.condition,
+        "testbed": first.testbed,
         "cells": [slug_of(key) for key in pair],
-        "before": before,
-        "after": pair[1][2],
-        "msg_bytes": msg_bytes,
-        "n_threads": n_threads,
+        "before": first.implementation,
+        "after": second.implementation,
+        "msg_bytes": first.msg_bytes,
+        "n_threads": first.n_threads,
         "n_rounds": len(rounds),
-        "sender_only": Condition.from_slug(condition).sender_only,
+        "sender_only": Condition.from_slug(first.condition).sender_only,
         "sides": {
             side: {
                 **_side(side, rounds, lists, settings.confidence),

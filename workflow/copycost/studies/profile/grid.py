@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Collection, Iterator
+from typing import NamedTuple, Self
 
 from copycost.config.config import Config
 from copycost.config.cpu_budget import CpuBudget
@@ -10,11 +11,27 @@ from copycost.config.profile import Profile
 from copycost.grid.capabilities import IPERF3, can_exist
 from copycost.grid.cells import Cell
 from copycost.grid.conditions import HOT, RECV
+from copycost.grid.placements import APART
 
 STUDY = "profile"
 
-CellKey = tuple[str, str, str, int, int, str, str]
-"""Condition, testbed, implementation, msg_bytes, n_threads, working set, receiver of a cell."""
+
+class CellKey(NamedTuple):
+    """What tells a cell from others, as the tables name it: the cell without its repetition."""
+
+    condition: str
+    testbed: str
+    implementation: str
+    msg_bytes: int
+    n_threads: int
+    working_set: str
+    receiver: str
+    placement: str
+
+    @classmethod
+    def of(cls, cell: Cell) -> Self:
+        """Return that of a repetition."""
+        return cls(*(getattr(cell, name) for name in cls._fields))
 
 
 def profile_cells(config: Config, explained: Collection[str] = ()) -> tuple[Cell, ...]:
@@ -47,47 +64,36 @@ def profile_cells(config: Config, explained: Collection[str] = ()) -> tuple[Cell
 
 def cell_keys(config: Config, explained: Collection[str] = ()) -> list[CellKey]:
     """Return the cells without their repetitions, as the tables name them."""
-    return list(
-        dict.fromkeys(
-            (
-                cell.condition,
-                cell.testbed,
-                cell.implementation,
-                cell.msg_bytes,
-                cell.n_threads,
-                cell.working_set,
-                cell.receiver,
-            )
-            for cell in profile_cells(config, explained)
-        )
-    )
+    return list(dict.fromkeys(map(CellKey.of, profile_cells(config, explained))))
 
 
-# testbed, implementation, msg_bytes, n_threads, working set, receiver: a cell without repetition
-_Place = tuple[str, str, int, int, str, str]
+# testbed, implementation, msg_bytes, n_threads, working set, receiver, placement
+_Place = tuple[str, str, int, int, str, str, str]
 
 
 def _grid(profile: Profile) -> Iterator[_Place]:
     """Yield every combination of the section's lists that can exist."""
-    for testbed, implementation, msg_bytes, n_threads, working_set, receiver in itertools.product(
+    for place in itertools.product(
         profile.testbeds,
         profile.implementations,
         profile.msg_bytes,
         profile.n_threads,
         profile.working_sets,
         profile.receivers,
+        profile.placements,
     ):
+        testbed, implementation, msg_bytes, _, working_set, receiver, placement = place
         if implementation == IPERF3 and working_set != HOT:
             continue  # it sends one buffer again and again
-        if can_exist(implementation, testbed, msg_bytes, receiver):
-            yield testbed, implementation, msg_bytes, n_threads, working_set, receiver
+        if can_exist(implementation, testbed, msg_bytes, receiver, placement):
+            yield place
 
 
 def _of_budgets(budget: CpuBudget) -> Iterator[_Place]:
     for testbed, implementation, n_threads in itertools.product(
         budget.testbeds, budget.implementations, budget.n_threads
     ):
-        yield testbed, implementation, budget.msg_bytes, n_threads, HOT, RECV
+        yield testbed, implementation, budget.msg_bytes, n_threads, HOT, RECV, APART
 
 
 def _of_datagrams(datagrams: Datagrams) -> Iterator[_Place]:
@@ -96,4 +102,4 @@ def _of_datagrams(datagrams: Datagrams) -> Iterator[_Place]:
         datagrams.testbeds, datagrams.implementations, extremes, datagrams.n_threads
     ):
         if can_exist(implementation, testbed, size, RECV):
-            yield testbed, implementation, size, n_threads, HOT, RECV
+            yield testbed, implementation, size, n_threads, HOT, RECV, APART

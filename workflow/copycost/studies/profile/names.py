@@ -12,13 +12,12 @@ Pair = tuple[CellKey, CellKey]
 
 def slug_of(key: CellKey) -> str:
     """Return a name of a cell for files and ids: ``veth_two_copy_65536_1``."""
-    condition, _, implementation, msg_bytes, n_threads, _, _ = key
-    return f"{condition}_{implementation}_{msg_bytes}_{n_threads}"
+    return f"{key.condition}_{key.implementation}_{key.msg_bytes}_{key.n_threads}"
 
 
 def pair_slug(pair: Pair) -> str:
     """Return a name of a pair: ``veth_two_copy_65536_1_to_zero_copy``."""
-    return f"{slug_of(pair[0])}_to_{pair[1][2]}"
+    return f"{slug_of(pair[0])}_to_{pair[1].implementation}"
 
 
 def pairs_of(keys: Iterable[CellKey], wished: Sequence[tuple[str, str]]) -> list[Pair]:
@@ -27,8 +26,8 @@ def pairs_of(keys: Iterable[CellKey], wished: Sequence[tuple[str, str]]) -> list
     found = []
     for before, after in wished:
         for key in cells:
-            other = (*key[:2], after, *key[3:])
-            if key[2] == before and other in cells:
+            other = key._replace(implementation=after)
+            if key.implementation == before and other in cells:
                 found.append((key, other))
     return found
 

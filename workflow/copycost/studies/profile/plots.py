@@ -67,11 +67,10 @@ def draw_all(
 
 def describe(key: CellKey, cell: Sequence[Repetition]) -> str:
     """Return a cell in words: ``two_copy, 64 KiB, 1 thread, veth``, with its label if any."""
-    condition, _, implementation, msg_bytes, n_threads, _, _ = key
-    threads = plural(int(n_threads), "thread")
+    implementation, threads = key.implementation, plural(int(key.n_threads), "thread")
     label = labels_of({implementation: cell}).get(implementation)
     name = implementation if label is None else f"{implementation} ({label})"
-    return f"{name}, {exact_size(msg_bytes)}, {threads}, {condition}"
+    return f"{name}, {exact_size(key.msg_bytes)}, {threads}, {key.condition}"
 
 
 def _draw_flame(

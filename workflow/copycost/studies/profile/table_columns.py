@@ -2,15 +2,9 @@
 
 from dataclasses import dataclass
 
-KEY = (
-    "condition",
-    "testbed",
-    "implementation",
-    "msg_bytes",
-    "n_threads",
-    "working_set",
-    "receiver",
-)
+from copycost.studies.profile.grid import CellKey
+
+KEY = CellKey._fields
 """The columns that say which cell; every table begins with them."""
 
 _CPU = "% of a CPU"

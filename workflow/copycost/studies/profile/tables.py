@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from copycost.errors import DataError
-from copycost.grid.conditions import Condition
 from copycost.records.consistency import overlaps, require_one_host, say_overlaps
 from copycost.records.reading import read_all
+from copycost.records.record import cell_of
 from copycost.stats.estimates import intervals
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 from copycost.studies.profile.folded import read_folded
@@ -44,17 +44,7 @@ class Repetition:
     @property
     def key(self) -> CellKey:
         """The cell, without the number of the repetition."""
-        cell = self.record["cell"]
-        condition = Condition(cell["testbed"], cell["working_set"], cell["receiver"]).slug
-        return (
-            condition,
-            cell["testbed"],
-            cell["implementation"],
-            cell["msg_bytes"],
-            cell["n_threads"],
-            cell["working_set"],
-            cell["receiver"],
-        )
+        return CellKey.of(cell_of(self.record))
 
     @property
     def received_bytes(self) -> int:

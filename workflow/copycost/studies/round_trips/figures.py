@@ -9,6 +9,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 
+from copycost.analysis.conditions import with_condition
 from copycost.figures.axes import SCALE_NOTE, scale_of, value_axis
 from copycost.figures.layout import finish, groups_of, new_sheet
 from copycost.figures.lines import context_note
@@ -34,10 +35,14 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
     threads: several would differ in their way through the kernel rather than in how they send.
     """
     data = curve_table(curves)
+    told = facts.get("round_trips") or {"conditions": []}
+    # placements that only a few cells have are told elsewhere
+    slugs = [one["slug"] for one in told["conditions"]] or list(dict.fromkeys(data["condition"]))
+    data = data[data["condition"].isin(slugs)].reset_index(drop=True)
     if data.empty:
         return Drawn(empty_figure("No round trip was measured."), data)
     every = data["msg_bytes"]
-    conditions = list(dict.fromkeys(data["condition"]))
+    conditions = [slug for slug in slugs if (data["condition"] == slug).any()]
     n_threads = int(data["n_threads"].min())
     first = data[(data["condition"] == conditions[0]) & (data["n_threads"] == n_threads)]
     sizes = spread(first["msg_bytes"], _SIZES_MOST)
@@ -73,16 +78,15 @@ def curve_table(curves: pd.DataFrame) -> pd.DataFrame:
     """Return the curves over repetitions, see `COLUMNS`; times in µs."""
     if curves.empty:
         return pd.DataFrame(columns=list(COLUMNS))
-    plain = (curves["working_set"] == "hot") & (curves["receiver"] == "recv")
-    rows = curves[plain & (curves["quantile"] < 1.0)]
-    key = ["testbed", "implementation", "msg_bytes", "n_threads", "quantile"]
+    rows = with_condition(curves[curves["quantile"] < 1.0])
+    key = ["condition", "implementation", "msg_bytes", "n_threads", "quantile"]
     found = rows.groupby(key, sort=True)["ns"].agg(["median", "min", "max", "count"]).reset_index()
     n_most = found.groupby(key[:-1])["count"].transform("max")
     # Where only some repetitions reach a percentile, their median would be one of other ones.
     found = found[found["count"] == n_most]
     table = pd.DataFrame(
         {
-            "condition": found["testbed"],
+            "condition": found["condition"],
             "implementation": found["implementation"],
             "msg_bytes": found["msg_bytes"],
             "n_threads": found["n_threads"],

@@ -22,6 +22,7 @@ from copycost.analysis.labels import copied_labels
 from copycost.analysis.memory_floor import memory_facts
 from copycost.analysis.metrics import choose_cost_metric
 from copycost.analysis.missing import missing_facts
+from copycost.analysis.placement_effects import placement_facts
 from copycost.analysis.questions import answer_questions
 from copycost.analysis.ranking import ranking_facts
 from copycost.analysis.real_zero_copy import real_zero_copy_facts
@@ -74,6 +75,8 @@ def compute_facts(inputs: Inputs) -> Facts:
         Where the kernel really did not copy.
     memory
         What memcpy costs.
+    placement
+        What other placements came to beside the usual one.
     round_trips
         What requests and their replies took.
     """
@@ -96,6 +99,7 @@ def compute_facts(inputs: Inputs) -> Facts:
         "measured_conditions": [name for name, found in conditions.items() if found["n_measured"]],
         "real_zero_copy": real_zero_copy_facts(views),
         "memory": memory,
+        "placement": placement_facts(inputs.cells, inputs.round_trips, settings),
         "round_trips": round_trip_facts(inputs.round_trips, inputs.config, settings),
     }
     result: Facts = plain(facts)
@@ -170,6 +174,7 @@ def _what_it_is(studied: Studied) -> Facts:
         "path": path_of(condition.testbed),
         "working_set": condition.working_set,
         "receiver": condition.receiver,
+        "placement": condition.placement,
         "transport": condition.transport,
         "sender_only": studied.sender_only,
         "grid": {
