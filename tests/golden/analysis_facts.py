@@ -40,7 +40,6 @@ SHOWN, AGAINST = weighed("shown", UP), weighed("contradicted", DOWN)
 OPEN, UNKNOWN = weighed("undecided", EVEN), weighed("not_measured")
 
 COPIED = {"all_copied": weighed("shown", 1.0), "partly_copied": weighed("shown", 1.0)}
-HARDLY = {"all_copied": weighed("shown", 0.9995), "partly_copied": weighed("shown", 0.9995)}
 PARTLY = {"all_copied": weighed("contradicted", 0.25), "partly_copied": weighed("shown", 0.25)}
 NOT_COPIED = {
     "all_copied": weighed("contradicted", 0.0),
@@ -53,9 +52,37 @@ _LOSS = {"slug": "sink", "implementation": "uring_send", "reason": "nftables is 
 HELP, NO_HELP = _LOSS | {"remedy": "run as root"}, _LOSS | {"remedy": None}
 
 
-def one_by_one(dearer: int, cheaper: int) -> Facts:
+def one_by_one(more: int, less: int, together: Facts | None = None) -> Facts:
     """Return in how many cells a byte cost more, and less."""
-    return {"n_compared": 6, "n_dearer": dearer, "n_cheaper": cheaper}
+    return {"n_compared": 6, "n_more": more, "n_less": less, "together": together}
+
+
+def over_cells(found: Facts, above: int = 0, below: int = 0) -> Facts:
+    """Return a ratio over cells, or one of cells that contradict each other."""
+    counts = {"n_cells": 6, "n_above": above, "n_below": below}
+    return found | counts | {"contradict": bool(above and below)}
+
+
+def factor(name: str, effect: Facts, above: int = 0, below: int = 0) -> Facts:
+    """Return a factor of a difference by its effect on the throughput."""
+    inverse = {"value": 1 / effect["value"], "low": 1 / effect["high"], "high": 1 / effect["low"]}
+    ratio_ = effect | inverse if name == "cost" else effect
+    shown = {"name": name, "effect": effect, "ratio": ratio_}
+    return over_cells(shown, above, below)
+
+
+def explained(relation: str, first: Facts, second: Facts, n_sides: int = 2) -> Facts:
+    """Return what a difference consists of."""
+    return {
+        "throughput": DOWN,
+        "factors": [first | {"share": 0.7}, second | {"share": 0.3}],
+        "relation": relation,
+        "cpus": 1.352,
+        "cpus_before": 1.871,
+        "sides": [
+            {"name": side, "effect": DOWN, "cost": UP} for side in ("sender", "receiver")[:n_sides]
+        ],
+    }
 
 
 def grid(*msg_bytes: int, threads: tuple[int, ...] = (1, 2)) -> Facts:

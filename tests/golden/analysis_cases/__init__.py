@@ -6,6 +6,7 @@ gets.
 
 from golden.analysis_cases import (
     along_sizes,
+    explained,
     fastest,
     misses,
     others,
@@ -21,6 +22,7 @@ from golden.analysis_facts import Case
 
 CASES: dict[str, list[Case]] = {
     "along_sizes": along_sizes.CASES,
+    "explained": explained.CASES,
     "fastest": fastest.CASES,
     "misses": misses.CASES,
     "others": others.CASES,

@@ -1,20 +1,20 @@
 """Question 1: why zero-copy is not always the fastest."""
 
 from golden.analysis_facts import (
-    AGAINST,
     BOTH,
     CONFIDENCE,
     COPIED,
+    DOWN,
+    EVEN,
     FIGURES,
-    LABEL,
     NOT_COPIED,
     NOT_TOLD,
-    OPEN,
     PARTLY,
-    SHOWN,
-    UNKNOWN,
+    UP,
     Case,
     Facts,
+    explained,
+    factor,
     one_by_one,
     pair,
     weighed,
@@ -39,29 +39,13 @@ def _told(branch: str, evidence: Facts, won: bool = False) -> Case:
     return "copied", branch, ({"name": "veth", "evidence": evidence}, FIGURES, won)
 
 
-def _cost(branch: str, found: Facts, won: bool = False, dearer: int = 0, cheaper: int = 0) -> Case:
-    facts = {
-        "cost_label": LABEL,
-        "evidence": {"zero_copy_dearer": found},
-        "questions": {"q1": {"cost": one_by_one(dearer, cheaper)}},
-    }
-    return "costs", branch, (facts, "two_copy", won, CONFIDENCE)
+def _difference(branch: str, found: Facts | None, slower: bool) -> Case:
+    rates = {"differ": [], "alike": [], "resent_share": None}
+    facts = {"n_cells": 4, "explained": found, "rates": rates}
+    return "difference", branch, (facts, "two_copy", slower, CONFIDENCE)
 
 
-def _calls(branch: str, found: Facts, reads: float | None = None) -> Case:
-    facts = {"evidence": {"more_system_calls": found}}
-    return (
-        "calls",
-        branch,
-        (facts | {"quantities": {"errqueue_reads_per_message": reads}}, "two_copy"),
-    )
-
-
-def _switches(branch: str, found: Facts, refused: Facts = UNKNOWN) -> Case:
-    evidence = {"more_context_switches": found, "memory_limit_met": refused}
-    return "switches", branch, ({"evidence": evidence}, "two_copy")
-
-
+_EXPLAINED = explained("alone", factor("cost", DOWN), factor("use", EVEN), 1)
 _BLOCK = {"won_is_block": True, "won_sizes": [32768, 65536], "won_threads": [1]}
 
 CASES: list[Case] = [
@@ -79,20 +63,14 @@ CASES: list[Case] = [
     _told("none, and ahead", NOT_COPIED, won=True),
     _told("none, and behind", NOT_COPIED),
     _told("not told", NOT_TOLD),
-    _cost("more, though ahead", SHOWN, won=True),
-    _cost("more", SHOWN),
-    _cost("less, though behind", AGAINST, dearer=2, cheaper=4),
-    _cost("no difference, some more", OPEN, dearer=2),
-    _cost("no difference, some less", OPEN, cheaper=2),
-    _cost("not measured", UNKNOWN),
-    _calls("more", SHOWN, 0.12),
-    _calls("not more", AGAINST),
-    _calls("no difference", OPEN),
-    _calls("not measured", UNKNOWN),
-    _switches("more", SHOWN, weighed("shown", 0.021)),
-    _switches("not more", AGAINST),
-    _switches("no difference", OPEN),
-    _switches("not measured", UNKNOWN),
+    ("one_by_one", "some more, some less", (one_by_one(2, 4),)),
+    ("one_by_one", "some more", (one_by_one(2, 0),)),
+    ("one_by_one", "some less", (one_by_one(0, 2),)),
+    _difference("slower", _EXPLAINED, True),
+    _difference("faster", _EXPLAINED | {"throughput": UP}, False),
+    _difference("slower, without CPU time", None, True),
+    _difference("faster, without CPU time", None, False),
+    ("refusals", "refused", (weighed("shown", 0.021),)),
     ("sampled", "one cell", ({"msg_bytes": 65536, "n_threads": 1},)),
     ("untold", "without a profile", (False, False)),
     ("untold", "without a profile and a card", (False, True)),

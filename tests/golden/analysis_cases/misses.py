@@ -12,6 +12,7 @@ from golden.analysis_facts import (
     UP,
     Case,
     Facts,
+    over_cells,
     weighed,
 )
 
@@ -20,7 +21,7 @@ CACHES = {"l1d": 49152, "l2": 2097152, "llc": None}
 
 def _fall(found: Facts, level: str = "l1d_load_misses") -> Facts:
     lowest = {"ratio": 0.52, "msg_bytes": 65536, "n_threads": 2}
-    return found | {"implementation": "one_copy", "level": level, "n_cells": 6, "lowest": lowest}
+    return over_cells(found) | {"implementation": "one_copy", "level": level, "lowest": lowest}
 
 
 def _misses(branch: str, verdict: str, **more: object) -> Case:
@@ -49,11 +50,12 @@ CASES: list[Case] = [
     _misses("fall of the only level", "fall", only_level=True, deepest=_fall(DOWN)),
     _misses("fall", "fall", deepest=_fall(DOWN)),
     ("fall", "fewer", (_fall(DOWN), CONFIDENCE)),
+    ("fall", "cells contradict each other", (_fall(EVEN) | over_cells(EVEN, 2, 4), CONFIDENCE)),
     ("fall", "no difference", (_fall(EVEN, "llc_load_misses"), CONFIDENCE)),
     _gaps("zero", "zero"),
     _gaps("not counted", "not_counted"),
     _gaps("not counted, with a reason", "not_counted", "no such counter"),
-    _uncounted("costs", DOWN, EVEN),
+    _uncounted("costs", over_cells(DOWN), over_cells(EVEN), over_cells(UP, 4, 2)),
     _uncounted("no costs"),
     ("caches_here", "two known", (CACHES,)),
     ("follows_cache_size", "left open", (OPEN, CONFIDENCE)),

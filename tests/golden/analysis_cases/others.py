@@ -11,18 +11,19 @@ from golden.analysis_facts import (
     UP,
     Case,
     Facts,
+    over_cells,
     pair,
 )
+
+_UP, _DOWN, _EVEN = over_cells(UP), over_cells(DOWN), over_cells(EVEN)
 
 
 def _together(
     branch: str, throughput: Facts | None, calls: Facts | None, cost: Facts | None
 ) -> Case:
     facts = {"implementation": "sendmmsg_x16", "beside": "sendmmsg", "throughput": throughput}
-    return (
-        "together", branch,
-        (facts | {"system_calls": calls, "cost": cost}, {"cost_label": LABEL}, CONFIDENCE),
-    )  # fmt: skip
+    facts |= {"system_calls": calls, "cost": cost}
+    return "together", branch, (facts, {"cost_label": LABEL}, CONFIDENCE)
 
 
 def _uring(found: Facts) -> Facts:
@@ -36,7 +37,7 @@ def _copies(copies: str, uring: float | None, other: float) -> Case:
 
 
 def _answer() -> Case:
-    both = {"throughput": UP, "system_calls": DOWN, "cost": DOWN}
+    both = {"throughput": _UP, "system_calls": _DOWN, "cost": _DOWN}
     uring = (
         _uring(UP) | both | {"copies": "alike", "copied_share": {"uring": 1.0, "msg_zerocopy": 1.0}}
     )
@@ -51,14 +52,20 @@ def _answer() -> Case:
     )
 
 
+_APART = over_cells(UP, 4, 2)
 _WAY = pair("undecided", 2, 0, 4, implementation="sendfile")
 
 CASES: list[Case] = [
-    ("way", "a difference over all", (_WAY, DOWN, {"grid": GRID, "cost_label": LABEL}, CONFIDENCE)),
+    (
+        "way",
+        "a difference over all",
+        (_WAY, _DOWN, {"grid": GRID, "cost_label": LABEL}, CONFIDENCE),
+    ),
     _together("nothing in common", None, None, None),
-    _together("differences", UP, DOWN, DOWN),
-    _together("no differences", EVEN, EVEN, EVEN),
-    _together("throughput alone", UP, None, None),
+    _together("differences", _UP, _DOWN, _DOWN),
+    _together("no differences", _EVEN, _EVEN, _EVEN),
+    _together("cells contradict each other", _APART, _APART, _APART),
+    _together("throughput alone", _UP, None, None),
     ("at_one_size", "a difference", (_uring(UP), CONFIDENCE)),
     ("at_one_size", "no difference", (_uring(EVEN), CONFIDENCE)),
     ("notified", "both", ({"uring": 1.0, "msg_zerocopy": 0.12},)),

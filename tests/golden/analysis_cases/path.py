@@ -62,8 +62,4 @@ CASES: list[Case] = [
     ("segments_sent_again", "few", (weighed("contradicted", 0.3),)),
     ("segments_sent_again", "none", (weighed("contradicted", 0.0),)),
     ("segments_sent_again", "not measured", (UNKNOWN,)),
-    ("page_faults", "many", (weighed("shown", 0.5),)),
-    ("page_faults", "few", (weighed("contradicted", 0.0004),)),
-    ("page_faults", "none", (weighed("contradicted", 0.0),)),
-    ("page_faults", "not measured", (UNKNOWN,)),
 ]

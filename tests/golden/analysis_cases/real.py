@@ -10,6 +10,7 @@ from golden.analysis_facts import (
     Case,
     Facts,
     one_by_one,
+    over_cells,
 )
 
 _REAL: Facts = {"lost": [], "copied": [], "asked_for": True}
@@ -36,9 +37,10 @@ def _setting(branch: str, *args: object) -> Case:
     return "setting", branch, (_there(*args), " (@sec-sink-cold-q5)")
 
 
-def _price(branch: str, found: Facts | None, dearer: int = 2, cheaper: int = 0) -> Case:
-    facts: Facts = {"quantities": {"zero_cost_ratio": found}, "cost_label": f"sender {LABEL}"}
-    facts |= {"questions": {"q1": {"rivals": BOTH, "cost": one_by_one(dearer, cheaper)}}}
+def _price(branch: str, found: Facts | None, above: int = 0, below: int = 0) -> Case:
+    cost = one_by_one(2, 1, over_cells(found, above, below) if found else None)
+    facts: Facts = {"cost_label": f"sender {LABEL}"}
+    facts |= {"questions": {"q1": {"rivals": BOTH, "cost": cost}}}
     return "price", branch, (facts, CONFIDENCE)
 
 
@@ -70,8 +72,8 @@ CASES: list[Case] = [
     _no_second("not measured", "not_measured"),
     _price("not measured", None),
     _price("no difference", EVEN),
-    _price("a difference", DOWN, 0, 2),
-    _price("more expensive here and cheaper there", DOWN, 2, 3),
+    _price("a difference", DOWN),
+    _price("cells contradict each other", DOWN, 2, 1),
     ("not_copied", "sender only", ({"copied_share": 0.0}, _there("hot"))),
     ("not_copied", "both sides", ({"copied_share": 0.0}, _there("hot", False))),
     _setting("sender, hot", "hot"),

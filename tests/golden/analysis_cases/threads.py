@@ -5,30 +5,40 @@ from golden.analysis_facts import (
     BOTH,
     CONFIDENCE,
     DOWN,
+    EVEN,
     OPEN,
     SHOWN,
     UNKNOWN,
     UP,
     Case,
     Facts,
+    explained,
+    factor,
     ratio,
     weighed,
 )
 
 
-def _shape(branch: str, shape: str, n_steps: int = 3, gains_up_to: int | None = None) -> Case:
-    facts = {"shape": shape, "implementations": BOTH, "n_steps": n_steps, "fewest": 1, "most": 8}
-    return "shape", branch, (facts | {"gains_up_to": gains_up_to},)
+def _course(branch: str, course: str, *changes: tuple[int, int, int], **more: object) -> Case:
+    told = [{"fewer": one, "more": other, "sign": sign} for one, other, sign in changes]
+    facts = {"course": course, "implementations": BOTH, "told": told, "open_from": None}
+    return "course", branch, (facts | {"fewest": 1, "most": 8, "up": [], "down": []} | more,)
 
 
 def _of(found: Facts, name: str = "two_copy") -> Facts:
     return found | {"implementation": name}
 
 
-def _scaling(branch: str, wholes: list[Facts], service: list[Facts]) -> Case:
-    facts = {"fewest": 1, "most": 8, "wholes": wholes, "service": service}
-    facts |= {"lowest": _of(DOWN), "highest": _of(UP), "shortest": _of(DOWN), "longest": _of(UP)}
-    return "numbers", branch, (facts, " (@fig-throughput)", " (@fig-service-time)", CONFIDENCE)
+def _numbers(branch: str, wholes: list[Facts], verdict: str = "rises") -> Case:
+    facts = {"fewest": 1, "most": 8, "wholes": wholes, "verdict": verdict}
+    facts |= {"lowest": _of(DOWN), "highest": _of(UP)}
+    return "numbers", branch, (facts, " (@fig-throughput)", CONFIDENCE)
+
+
+def _difference(branch: str, course: str) -> Case:
+    row = {"implementation": "two_copy", "course": course, "fewest": 1, "most": 8}
+    found = explained("alone", factor("cost", DOWN), factor("use", EVEN), 1)
+    return "difference", branch, (row, {"sizes": [1024, 4096], "explained": found}, CONFIDENCE)
 
 
 def _turns(branch: str, found: Facts, sender_only: bool = False, n_cpus: int | None = 2) -> Case:
@@ -39,26 +49,27 @@ def _growth(branch: str, found: Facts, *apart: Facts) -> Case:
     return "growth", branch, (found, "CPU time per byte", list(apart), CONFIDENCE)
 
 
-_FLAT = {"shape": "flat", "implementations": BOTH, "n_steps": 1, "fewest": 1, "most": 2}
+CELLS = {"n_cells": 21, "n_above": 8, "n_below": 5}
+_FLAT = {"course": "unsettled", "implementations": BOTH, "told": [], "open_from": None}
+_ONCE = {"verdict": "unsettled", "groups": [_FLAT], "observed_once": True}
+_SURE = {"observed_once": False, "n_rounds": 3, "n_changes": 18}
 
 CASES: list[Case] = [
     ("verdict", "not measured", ({"verdict": "not_measured"},)),
     ("verdict", "one thread count", ({"verdict": "one_thread_count"},)),
-    ("verdict", "observed once", ({"verdict": "flat", "shapes": [_FLAT], "observed_once": True},)),
-    _shape("one step up", "gains", 1),
-    _shape("one step down", "falls", 1),
-    _shape("gains", "gains"),
-    _shape("gains, then flat", "gains_then_flat", gains_up_to=4),
-    _shape("gains, then flat, from different counts", "gains_then_flat"),
-    _shape("gains, then falls", "gains_then_falls", gains_up_to=4),
-    _shape("gains, then falls, from different counts", "gains_then_falls"),
-    _shape("falls", "falls"),
-    _shape("gains somewhere", "gains_somewhere"),
-    _shape("flat", "flat"),
-    _shape("mixed", "mixed"),
-    _scaling("no whole way", [], []),
-    _scaling("few implementations", [_of(UP), _of(DOWN, "one_copy")], [_of(UP)]),
-    _scaling("many implementations", [_of(UP)] * 5, [_of(UP)] * 5),
+    ("verdict", "observed once", (_ONCE,)),
+    _course("rises", "rises", (1, 8, 1)),
+    _course("rises, then open", "rises", (1, 2, 1), open_from=2),
+    _course("falls", "falls", (1, 8, -1)),
+    _course("rises, then falls", "turns", (1, 2, 1), (2, 8, -1)),
+    _course("falls, then rises", "turns", (1, 2, -1), (2, 8, 1)),
+    _course("sizes contradict each other", "by_size", up=[1024, 4096], down=[65536]),
+    _numbers("sizes contradict each other", [], "by_size"),
+    _numbers("no whole way", []),
+    _numbers("few implementations", [_of(UP), _of(DOWN, "one_copy")]),
+    _numbers("many implementations", [_of(UP)] * 5),
+    _difference("over all sizes", "rises"),
+    _difference("over some", "by_size"),
     _turns("sending threads in turns", weighed("shown", 2.0), sender_only=True),
     _turns("all threads in turns", weighed("shown", 4.0)),
     _turns("each sender its own", weighed("contradicted", 1.0), sender_only=True, n_cpus=8),
@@ -68,6 +79,7 @@ CASES: list[Case] = [
     _growth("grew a trifle", weighed("contradicted", ratio(1.01, 1.005, 1.015))),
     _growth("fell", AGAINST),
     _growth("no difference", OPEN),
+    _growth("cells contradict each other", weighed("cells_disagree") | CELLS),
     *(
         ("contention", found.replace("_", " "), (found,))
         for found in (
@@ -77,5 +89,5 @@ CASES: list[Case] = [
     ("untold", "sender only", (True,)),
     ("untold", "both sides", (False,)),
     ("how_sure", "observed once", ({"observed_once": True}, CONFIDENCE)),
-    ("how_sure", "several rounds", ({"observed_once": False, "n_rounds": 3}, CONFIDENCE)),
+    ("how_sure", "several rounds", (_SURE, CONFIDENCE)),
 ]  # fmt: skip

@@ -1,71 +1,133 @@
-"""The shape of throughput over the threads."""
+"""What throughput does with the threads, and what is said of it."""
+
+import math
 
 import numpy as np
 import pytest
-from analysed import facts_of
+from analysed import facts_of, text_of
 from synthetic import Run
 
-from copycost.analysis.questions.contention import _shape
+from copycost.analysis.json_values import Facts
+
+SIZES = (1024, 65536)
 
 
-@pytest.mark.parametrize(
-    ("signs", "shape"),
-    [
-        ([1, 1], "gains"),
-        ([0, 0], "flat"),
-        ([-1, -1], "falls"),
-        ([0, -1], "falls"),
-        ([1, 0, 0], "gains_then_flat"),
-        ([1, 0, -1], "gains_then_falls"),
-        ([0, 1, 0], "gains_somewhere"),
-        ([1, 0, 1], "gains_somewhere"),
-        ([1, -1, 1], "mixed"),
-        ([-1, 1], "mixed"),
-    ],
-)
-def test_shape(signs: list[int], shape: str) -> None:
-    assert _shape(signs) == shape
+def question_of(run: Run) -> Facts:
+    found: Facts = facts_of(run)["conditions"]["veth"]["questions"]["q3"]
+    return found
 
 
-def test_known_scaling_is_found() -> None:
+def test_turn_is_found_where_it_is() -> None:
     run = Run(
-        msg_bytes=(1024, 65536),
+        msg_bytes=SIZES,
         n_threads=(1, 2, 4),
         noise=0.005,
+        repetitions=5,
         scaling=lambda n_threads: {1: 1.0, 2: 1.8, 4: 1.2}[n_threads],
     )
-    question = facts_of(run)["conditions"]["veth"]["questions"]["q3"]
-    assert question["verdict"] == "gains_then_falls"
-    assert {row["gains_up_to"] for row in question["by_implementation"]} == {2}
-    assert question["by_implementation"][0]["steps"][0]["value"] == pytest.approx(1.8, rel=0.05)
-    (group,) = question["shapes"]
-    assert (group["n_steps"], group["fewest"], group["most"], group["gains_up_to"]) == (2, 1, 4, 2)
+    question = question_of(run)
+    assert question["verdict"] == "turns"
+    (group,) = question["groups"]
+    assert group["told"] == [
+        {"fewer": 1, "more": 2, "sign": 1},
+        {"fewer": 2, "more": 4, "sign": -1},
+    ]
+    assert (group["fewest"], group["most"], group["open_from"]) == (1, 4, None)
     wholes = [row["value"] for row in question["wholes"]]
+    assert wholes == pytest.approx([1.2] * 3, rel=0.05)
     assert [question["lowest"]["value"], question["highest"]["value"]] == [min(wholes), max(wholes)]
+
+
+def test_rise_too_small_for_any_step_is_told() -> None:
+    """15 % per doubling, of which no single step is sure: their sum is."""
+    run = Run(
+        msg_bytes=(256, 4096, 65536),
+        n_threads=(1, 2, 4, 8),
+        noise=0.04,
+        repetitions=5,
+        scaling=lambda n_threads: 1.15 ** math.log2(n_threads),
+    )
+    facts = facts_of(run)
+    assert facts["conditions"]["veth"]["questions"]["q3"]["verdict"] == "rises"
+    text = text_of(facts, "analysis")
+    assert "throughput rose from 1\N{NO-BREAK SPACE}thread to 8" in text or (
+        "throughput rose from 1 thread to 8" in text
+    )
+
+
+def test_nothing_seen_is_not_told_as_no_difference() -> None:
+    run = Run(msg_bytes=SIZES, n_threads=(1, 2), noise=0.1, scaling=lambda n_threads: 1.0)
+    facts = facts_of(run)
+    assert facts["conditions"]["veth"]["questions"]["q3"]["verdict"] == "unsettled"
+    section = text_of(facts, "analysis").partition("q3}")[2].partition("**Explanation.")[0]
+    assert "does not settle whether throughput changes" in section
+    assert "no difference" not in section
+
+
+def test_sizes_that_part_have_no_mean() -> None:
+    """What rises with small messages and falls with large ones has no course of its own."""
+
+    def truth(name: str, size: int, threads: int) -> float:
+        return (0.3 if size < 4096 else -0.3) * math.log2(threads)
+
+    run = Run(
+        msg_bytes=(256, 1024, 16384, 65536),
+        n_threads=(1, 2, 4),
+        log_ratio=truth,
+        scaling=lambda n_threads: 1.0,
+    )
+    question = question_of(run)
+    assert question["verdict"] == "by_size"
+    assert question["wholes"] == []
+    (group,) = question["groups"]
+    assert (group["up"], group["down"]) == ([256, 1024], [16384, 65536])
+    ways = question["by_implementation"][0]["ways"]
+    assert [way["explained"]["throughput"]["sign"] for way in ways] == [1, -1]
 
 
 def test_implementation_that_goes_the_other_way_is_named() -> None:
     """What all of them do together need not be what each of them does."""
 
-    def truth(name: str, size: int, threads: int) -> float:
-        return {"zero_copy": -0.5, "one_copy": 0.2}.get(name, 0.0) * (threads - 1)
+    def switches(row: dict[str, float]) -> float:
+        grown = {"one_copy": 0.7}.get(str(row["implementation"]), 2.0)
+        return 0.01 * grown ** (row["n_threads"] - 1) * (1 + 0.001 * row["rep"])
 
     run = Run(
-        msg_bytes=(1024, 65536),
+        msg_bytes=SIZES,
         n_threads=(1, 2),
         noise=0.005,
-        log_ratio=truth,
-        scaling=lambda n_threads: 1.3,
+        changes={"context_switches_per_message": switches},
     )
-    facts = facts_of(run)
-    here = facts["conditions"]["veth"]
-    assert here["evidence"]["cost_grows_with_threads"]["weight"] == "shown"
-    apart = here["questions"]["q3"]["apart"]
-    assert [row["implementation"] for row in apart["cost"]] == ["one_copy"]
-    assert apart["cost"][0]["value"] == pytest.approx(np.exp(-0.2), rel=0.05)
+    here = facts_of(run)["conditions"]["veth"]
+    assert here["evidence"]["switches_grow_with_threads"]["weight"] in {"shown", "cells_disagree"}
+    apart = here["questions"]["q3"]["apart"]["switches"]
+    assert [row["implementation"] for row in apart] in ([], ["one_copy"])
+
+
+def test_cells_that_contradict_each_other_have_no_growth() -> None:
+    def switches(row: dict[str, float]) -> float:
+        grown = 2.0 if row["msg_bytes"] < 4096 else 0.5
+        return 0.01 * grown ** (row["n_threads"] - 1) * (1 + 0.001 * row["rep"])
+
+    run = Run(
+        msg_bytes=SIZES,
+        n_threads=(1, 2),
+        noise=0.005,
+        changes={"context_switches_per_message": switches},
+    )
+    found = facts_of(run)["conditions"]["veth"]["evidence"]["switches_grow_with_threads"]
+    assert found["weight"] == "cells_disagree"
+    assert (found["n_above"], found["n_below"], found["n_cells"]) == (3, 3, 6)
+    assert found["value"] is None
 
 
 def test_nobody_goes_the_other_way_where_all_are_alike() -> None:
-    run = Run(msg_bytes=(1024, 65536), n_threads=(1, 2), noise=0.005)
-    apart = facts_of(run)["conditions"]["veth"]["questions"]["q3"]["apart"]
-    assert apart["cost"] == []
+    question = question_of(Run(msg_bytes=SIZES, n_threads=(1, 2), noise=0.005))
+    assert set(map(len, question["apart"].values())) == {0}
+
+
+def test_explanation_of_a_gain_multiplies_to_it() -> None:
+    for row in question_of(Run(repetitions=5))["by_implementation"]:
+        (way,) = row["ways"]
+        effects = [factor["effect"]["value"] for factor in way["explained"]["factors"]]
+        assert np.prod(effects) == pytest.approx(way["explained"]["throughput"]["value"])

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
+from copycost.analysis.explained import cpus_in_use
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.placement import placement_of
 from copycost.analysis.quantities import (
@@ -20,8 +21,9 @@ from copycost.analysis.quantities import (
     really_not_copied,
 )
 from copycost.grid.capabilities import split_implementation
-from copycost.grid.conditions import COLD
+from copycost.grid.conditions import COLD, HOT
 from copycost.stats.ratios import Ratio, paired_ratio
+from copycost.stats.settings import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,81 +37,118 @@ class Check:
     where
         What it compares, for the text: keys among implementation, baseline, msg_bytes,
         n_threads, hot (the condition beside which), and from_/to_ pairs of sizes or thread counts.
+    logs
+        The log ratios by round; None where the ratio is not one of rounds.
     """
 
     ratio: Ratio
     where: dict[str, str | int]
+    logs: FloatArray | None = None
 
 
 Checks: TypeAlias = Iterator[Check]
+
+PAYS_FROM_BYTES = 10240
+"""From about here on zero-copy is said to pay (kernel document networking/msg_zerocopy.rst)."""
+# The share of the CPUs at hand up to which some are idle, and from which on none is worth mention.
+_IDLE = 0.90
+_FULL = 0.95
+
+
+def _check(view: View, logs: FloatArray, where: dict[str, str | int]) -> Check:
+    return Check(paired_ratio(logs, view.settings.confidence), where, logs)
 
 
 def _cells(view: View, logs: pd.DataFrame, **where: str | int) -> Checks:
     for index, row in zip(logs.index, logs.to_numpy(dtype=np.float64), strict=True):
         at: dict[str, str | int] = {"msg_bytes": int(index[0]), "n_threads": int(index[1])}
-        yield Check(paired_ratio(row, view.settings.confidence), at | where)
+        yield _check(view, row, at | where)
 
 
-def against_baseline(view: View, metric: str, implementation: str, from_bytes: int = 0) -> Checks:
-    """Yield an implementation beside two_copy, in every cell from a size on."""
-    if view.has(implementation, BASELINE) and view.counted(metric):
-        logs = view.logs(metric, implementation, BASELINE)
+def against_baseline(
+    view: View, metric: str, implementation: str, from_bytes: int = 0, baseline: str = BASELINE
+) -> Checks:
+    """Yield an implementation compared with another, in every cell from a size on."""
+    if view.has(implementation, baseline) and view.counted(metric):
+        logs = view.logs(metric, implementation, baseline)
         logs = logs[logs.index.get_level_values("msg_bytes") >= from_bytes]
-        yield from _cells(view, logs, implementation=implementation, baseline=BASELINE)
+        yield from _cells(view, logs, implementation=implementation, baseline=baseline)
+
+
+def cost_against_baseline(
+    view: View, implementation: str, from_bytes: int = 0, baseline: str = BASELINE
+) -> Checks:
+    """Yield the same of the cost per byte, where it is another number than the throughput."""
+    if not cost_is_throughput(view):
+        yield from against_baseline(view, view.cost_column, implementation, from_bytes, baseline)
+
+
+def cost_is_throughput(view: View) -> bool:
+    """Tell whether a byte's cost says no more than the throughput.
+
+    Where nobody receives, the sender has nobody to wait for: all its threads are busy all the time,
+    and one is the other turned upside down.
+    """
+    return view.sender_only
 
 
 def along_sizes(view: View, metric: str) -> Checks:
-    """Yield each implementation at a size over the same at the next smaller one."""
+    """Yield each implementation at a size over the same at the next smaller one.
+
+    Of messages that are sent again and again, those that the L2 cache holds together with their
+    copy: larger ones come from further away, byte by byte.
+    """
+    within = view.caches.get("l2_bytes")
+    if view.studied.condition.working_set == HOT and not within:
+        return
     for name in view.implementations:
         for smaller, larger in pairwise(view.msg_bytes):
+            if view.studied.condition.working_set == HOT and within and 2 * larger > within:
+                continue
             logs = view.size_logs(metric, name, larger, smaller)
             for n_threads, row in zip(logs.index, logs.to_numpy(np.float64), strict=True):
-                yield Check(
-                    paired_ratio(row, view.settings.confidence),
-                    {
-                        "implementation": name,
-                        "n_threads": int(n_threads),
-                        "from_bytes": smaller,
-                        "to_bytes": larger,
-                    },
-                )
+                where: dict[str, str | int] = {"implementation": name, "n_threads": int(n_threads)}
+                yield _check(view, row, where | {"from_bytes": smaller, "to_bytes": larger})
 
 
-def along_threads(view: View, metric: str, *, beyond_cpus: bool) -> Checks:
+def cost_along_sizes(view: View) -> Checks:
+    """Yield the same of the cost per byte, where it is another number than the throughput."""
+    if not cost_is_throughput(view):
+        yield from along_sizes(view, view.cost_column)
+
+
+def along_threads(view: View, metric: str, *, full: bool) -> Checks:
     """Yield each implementation over the same with fewer threads.
 
-    Only steps that begin with a thread on every CPU, or only ones that end with at most one.
+    Only steps that begin with (nearly) all CPUs in use, or only ones that begin with some idle, as
+    measured: counting threads does not tell, since a thread may wait for its peer.
     """
     cpus = placement_of(view)
     if cpus is None:
         return
     for name in view.implementations:
+        in_use = cpus_in_use(view, name) / cpus.n_cpus
         for fewer, more in pairwise(view.n_threads):
-            if cpus.is_full(fewer) if beyond_cpus else cpus.threads_per_cpu(more) == 1:
-                logs = view.thread_logs(metric, name, more, fewer)
-                for size, row in zip(logs.index, logs.to_numpy(np.float64), strict=True):
-                    yield Check(
-                        paired_ratio(row, view.settings.confidence),
-                        {
-                            "implementation": name,
-                            "msg_bytes": int(size),
-                            "from_threads": fewer,
-                            "to_threads": more,
-                        },
-                    )
+            logs = view.thread_logs(metric, name, more, fewer)
+            for size, row in zip(logs.index, logs.to_numpy(np.float64), strict=True):
+                share = float(in_use.get((size, fewer), np.nan))
+                if share >= _FULL if full else share <= _IDLE:
+                    where: dict[str, str | int] = {"implementation": name, "msg_bytes": int(size)}
+                    yield _check(view, row, where | {"from_threads": fewer, "to_threads": more})
 
 
 def zero_gains_with_size(view: View) -> Checks:
     """Yield zero_copy beside two_copy at the largest size, over the same at the smallest."""
     smallest, largest = view.msg_bytes[0], view.msg_bytes[-1]
-    if view.has(ZERO, BASELINE) and smallest != largest:
+    if view.has(ZERO, BASELINE) and smallest != largest and really_not_copied(view.of(ZERO)):
         logs = view.logs(THROUGHPUT, ZERO, BASELINE)
         rows = dict(zip(logs.index, logs.to_numpy(dtype=np.float64), strict=True))
         for n_threads in view.n_threads:
             if (smallest, n_threads) in rows and (largest, n_threads) in rows:
                 difference = rows[largest, n_threads] - rows[smallest, n_threads]
-                yield Check(
-                    paired_ratio(difference, view.settings.confidence),
+                yield _check(
+                    view,
+                    difference,
                     {
                         "implementation": ZERO,
                         "baseline": BASELINE,
@@ -120,12 +159,29 @@ def zero_gains_with_size(view: View) -> Checks:
                 )
 
 
-def copied_beside_one_copy(view: View) -> Checks:
-    """Yield zero_copy beside one_copy where the kernel copied (nearly) everything."""
+def zero_where_not_copied(view: View, metric: str) -> Checks:
+    """Yield zero_copy compared with two_copy from where it is said to pay, if not copied."""
+    if really_not_copied(view.of(ZERO)):
+        yield from against_baseline(view, metric, ZERO, PAYS_FROM_BYTES)
+
+
+def zero_cost_where_not_copied(view: View) -> Checks:
+    """Yield the same of the cost per byte, where it is another number than the throughput."""
+    if not cost_is_throughput(view):
+        yield from zero_where_not_copied(view, view.cost_column)
+
+
+def zero_where_copied(view: View, metric: str) -> Checks:
+    """Yield zero_copy compared with one_copy where the kernel copied (nearly) everything."""
     share = copied_share(view.of(ZERO))
-    if share is not None and share >= COPIED_SHARE and view.has(ONE):
-        logs = view.logs(THROUGHPUT, ZERO, ONE)
-        yield from _cells(view, logs, implementation=ZERO, baseline=ONE)
+    if share is not None and share >= COPIED_SHARE:
+        yield from against_baseline(view, metric, ZERO, baseline=ONE)
+
+
+def zero_cost_where_copied(view: View) -> Checks:
+    """Yield the same of the cost per byte, where it is another number than the throughput."""
+    if not cost_is_throughput(view):
+        yield from zero_where_copied(view, view.cost_column)
 
 
 def _not_copied(view: View) -> bool:

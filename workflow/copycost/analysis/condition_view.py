@@ -10,7 +10,7 @@ from copycost.analysis.conditions import Studied
 from copycost.analysis.log_values import LogCube
 from copycost.analysis.metrics import CostMetric, counted_share
 from copycost.stats.ratios import Ratio, paired_ratio
-from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
 
 @dataclass(frozen=True)
@@ -188,17 +188,23 @@ class View:
 
 
 def largest_block(values: FloatArray) -> FloatArray:
-    """Return the rows and columns without NaN that together hold most values.
+    """Return the rows and columns without NaN that together hold most values."""
+    return values[np.ix_(*complete_block(values))]
+
+
+def complete_block(values: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return which rows and columns, without NaN, together hold most values.
 
     Columns are left out in the order of how much they miss, which is the best choice where whole
     rounds are missing, and close to it elsewhere.
     """
     known = ~np.isnan(values)
     order = np.argsort(-known.sum(axis=0), kind="stable")
-    best = values[:0, :0]
+    nothing = np.empty(0, dtype=np.int64)
+    rows, columns = nothing, nothing
     for n_columns in range(len(order), 0, -1):
         kept = np.sort(order[:n_columns])
         complete = np.flatnonzero(known[:, kept].all(axis=1))
-        if complete.size * n_columns > best.size:
-            best = values[np.ix_(complete, kept)]
-    return best
+        if complete.size * n_columns > rows.size * columns.size:
+            rows, columns = complete, kept
+    return rows, columns

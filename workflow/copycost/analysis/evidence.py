@@ -4,11 +4,12 @@ Thresholds are data, not code: to argue with one, change its line and render aga
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Literal
 
 from copycost.analysis.json_values import Facts
+from copycost.analysis.quantities import Disagreement, Quantity
 from copycost.stats.ratios import Direction, Ratio
 
 
@@ -18,6 +19,7 @@ class Weight(StrEnum):
     SHOWN = "shown"
     CONTRADICTED = "contradicted"
     UNDECIDED = "undecided"
+    CELLS_DISAGREE = "cells_disagree"
     NOT_MEASURED = "not_measured"
 
 
@@ -56,18 +58,6 @@ PREDICATES = (
         "below one in a hundred the copies do not show in the cost",
     ),
     Predicate(
-        "more_system_calls", "zero_system_calls_ratio", "at_least", 1.05,
-        "5 % more calls show in the cost of small messages",
-    ),
-    Predicate(
-        "zero_copy_dearer", "zero_cost_ratio", "at_least", 1.0,
-        "any higher cost per byte, if its interval says so",
-    ),
-    Predicate(
-        "more_context_switches", "zero_switches_ratio", "at_least", 1.1,
-        "a tenth more; fewer is within what the scheduler does anyway",
-    ),
-    Predicate(
         "memory_limit_met", "enobufs_per_message", "at_least", 1e-4,
         "one send in ten thousand had to wait for completions",
     ),
@@ -78,10 +68,6 @@ PREDICATES = (
     Predicate(
         "datagrams_lost", "lost_datagrams_share", "at_least", 0.001,
         "below one in a thousand, what was paid for datagrams that were lost does not show",
-    ),
-    Predicate(
-        "pages_faulted_in", "page_faults_per_message", "at_least", 0.01,
-        "one fault in a hundred messages, at about a microsecond, shows in their time",
     ),
     Predicate(
         "exceeds_l1d", "working_set_per_l1d", "at_least", 1.0,
@@ -106,10 +92,6 @@ PREDICATES = (
     Predicate(
         "switches_grow_with_threads", "switches_growth_threads", "at_least", 1.1,
         "a tenth more context switches per message",
-    ),
-    Predicate(
-        "cost_grows_with_threads", "cost_growth_threads", "at_least", 1.02,
-        "2 % more per byte, if its interval says so",
     ),
     Predicate(
         "l1d_misses_grow_with_threads", "l1d_growth_threads", "at_least", 1.05,
@@ -142,11 +124,12 @@ PREDICATES = (
 )  # fmt: skip
 
 
-def weigh(quantities: Mapping[str, Ratio | float | None]) -> Facts:
+def weigh(quantities: Mapping[str, Quantity]) -> Facts:
     """Return, per predicate, its weight with the value and the threshold behind it.
 
     A quantity that is a ratio with an interval decides only if the interval lies on one side
-    of 1; otherwise the predicate is undecided.
+    of 1; otherwise the predicate is undecided. Cells that contradict each other have a weight of
+    their own, with their numbers: n_cells, n_above, n_below.
     """
     return {predicate.id: _weigh_one(predicate, quantities) for predicate in PREDICATES}
 
@@ -165,13 +148,17 @@ def contention_verdict(evidence: Mapping[str, Facts]) -> str:
     measured = [level for level, weight in weights.items() if weight != Weight.NOT_MEASURED]
     if not measured:
         return "not_measured"
-    if Weight.UNDECIDED in weights.values():
+    if {Weight.UNDECIDED, Weight.CELLS_DISAGREE} & set(weights.values()):
         return "undecided"
     return "contradicted" if len(measured) == 2 else f"contradicted_in_{measured[0]}"
 
 
-def _weigh_one(predicate: Predicate, quantities: Mapping[str, Ratio | float | None]) -> Facts:
+def _weigh_one(predicate: Predicate, quantities: Mapping[str, Quantity]) -> Facts:
     found = quantities.get(predicate.quantity)
+    if isinstance(found, Disagreement):
+        weight = {"weight": Weight.CELLS_DISAGREE.value, "because": predicate.because}
+        nothing = {"value": None, "low": None, "high": None, "threshold": predicate.threshold}
+        return weight | nothing | asdict(found)
     low = high = None
     value: float | None
     open_interval = False

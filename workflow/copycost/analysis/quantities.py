@@ -1,6 +1,7 @@
 """The measured quantities of a condition that evidence is judged by."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -8,9 +9,26 @@ import pandas as pd
 from copycost.analysis.condition_view import View
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.placement import placement_of
+from copycost.analysis.together import cell_counts
 from copycost.stats.ratios import Ratio, paired_ratio
 
-Quantity = Ratio | float | None
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Cells that contradict each other, so that no ratio over them together may be told.
+
+    Attributes
+    ----------
+    n_cells, n_above, n_below
+        All of them, and those whose own interval lies above and below 1.
+    """
+
+    n_cells: int
+    n_above: int
+    n_below: int
+
+
+Quantity = Ratio | Disagreement | float | None
 
 ONE = "one_copy"
 ZERO = "zero_copy"
@@ -26,13 +44,12 @@ def quantities(view: View) -> dict[str, Quantity]:
     """Return every quantity, None where this run did not measure it.
 
     Shares are 0 to 1, counts per message or per 10^9 bytes; a `Ratio` says "times as much", taken
-    round by round and pooled over the cells that have every round. The ``zero_`` ratios are over
-    `first_rival`, all others over two_copy. What question 4 explains by,
-    ``retransmits_per_gigabyte`` and ``small_message_cost_ratio``, is of two_copy and one_copy.
+    round by round and pooled over the cells that have every round; a `Disagreement` that these
+    cells contradict each other. What question 4 explains by, ``retransmits_per_gigabyte`` and
+    ``small_message_cost_ratio``, is of two_copy and one_copy.
     """
     cost = view.cost_column
     zero = view.of(ZERO)
-    rival = first_rival(view)
     return {
         "copied_share": copied_share(zero),
         "notifications_per_send": notifications_per_send(zero),
@@ -46,13 +63,8 @@ def quantities(view: View) -> dict[str, Quantity]:
         "retransmits_per_gigabyte": _scaled(
             _quotient(_copying(view), "tcp_retransmits", "received_bytes"), 1e9
         ),
-        "zero_system_calls_ratio": _pair(view, "sender_syscalls_per_message", ZERO, rival),
-        "zero_cost_ratio": _pair(view, cost, ZERO, rival),
-        "one_cost_ratio": _pair(view, cost, ONE, BASELINE),
-        "zero_switches_ratio": _pair(view, "context_switches_per_message", ZERO, rival),
         "zero_cost_ratio_where_faster": _where_faster(view, cost, ZERO),
         "one_cost_ratio_where_faster": _where_faster(view, cost, ONE),
-        "page_faults_per_message": _page_faults(view, zero),
         "offloaded_share": _offloaded_share(view),
         "working_set_bytes": _working_set(view),
         "working_set_per_l1d": _working_set(view, "l1d_bytes"),
@@ -60,8 +72,6 @@ def quantities(view: View) -> dict[str, Quantity]:
         "working_set_per_llc": _working_set(view, "llc_bytes"),
         "threads_per_cpu": _threads_per_cpu(view),
         "switches_growth_threads": growth_over_threads(view, "context_switches_per_message"),
-        "cost_growth_threads": growth_over_threads(view, cost),
-        "service_growth_threads": growth_over_threads(view, "service_mean_ns"),
         "l1d_growth_threads": growth_over_threads(view, view.per_byte("l1d_load_misses")),
         "llc_growth_threads": growth_over_threads(view, view.per_byte("llc_load_misses")),
         "small_message_cost_ratio": _small_message_cost(view, cost),
@@ -109,17 +119,6 @@ def _threads_per_cpu(view: View) -> float | None:
     if placement is None:
         return None
     return float(placement.threads_per_cpu(int(view.measured["n_threads"].max())))
-
-
-def _page_faults(view: View, rows: pd.DataFrame) -> float | None:
-    """Return the page faults per message: of both sides, or of the only one.
-
-    The kernel counts them in software, so that 0 is a measurement wherever they were counted.
-    """
-    faults = rows["sender_page_faults"]
-    if not view.sender_only:
-        faults = faults + rows["receiver_page_faults"]
-    return _quotient(rows.assign(page_faults=faults), "page_faults", "messages")
 
 
 def _offloaded_share(view: View) -> float | None:
@@ -176,13 +175,6 @@ def _scaled(value: float | None, factor: float) -> float | None:
     return None if value is None else value * factor
 
 
-def _pair(view: View, metric: str, implementation: str, baseline: str) -> Ratio | None:
-    if not view.has(implementation, baseline) or not view.counted(metric):
-        return None
-    found = view.pooled(view.logs(metric, implementation, baseline))
-    return found if found.n_pairs else None
-
-
 def _where_faster(view: View, cost: str, implementation: str) -> Ratio | None:
     if not view.has(implementation, BASELINE):
         return None
@@ -194,14 +186,18 @@ def _where_faster(view: View, cost: str, implementation: str) -> Ratio | None:
     return found if found.n_pairs else None
 
 
-def growth_over_threads(view: View, metric: str) -> Ratio | None:
+def growth_over_threads(view: View, metric: str) -> Ratio | Disagreement | None:
     """Return how many times as much the largest thread count has as the smallest."""
     few, many = view.n_threads[0], view.n_threads[-1]
     if few == many or not view.counted(metric):
         return None
-    return _pooled(
-        view, view.implementations, lambda name: view.thread_logs(metric, name, many, few)
-    )
+    tables = {name: view.thread_logs(metric, name, many, few) for name in view.implementations}
+    logs = pd.concat(tables, names=["implementation"])
+    counts = cell_counts(view, logs)
+    if counts["contradict"]:
+        return Disagreement(counts["n_cells"], counts["n_above"], counts["n_below"])
+    found = view.pooled(logs)
+    return found if found.n_pairs else None
 
 
 def _small_message_cost(view: View, cost: str) -> Ratio | None:

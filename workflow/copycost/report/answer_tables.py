@@ -54,7 +54,7 @@ def expectations_table(condition: Facts) -> str:
 
 
 def _strongest(found: Facts | None) -> str:
-    return f"{ratio(found['value'])}: {case(found['where'])}" if found else "none"
+    return f"about {ratio(found['value'])}: {case(found['where'])}" if found else "none"
 
 
 def quality_table(condition: Facts) -> str:

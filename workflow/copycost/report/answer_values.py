@@ -62,6 +62,19 @@ def _cache_share(found: Facts) -> str:
     return f"{cache(found['level'])} ({text})"
 
 
+_RATES = {
+    "calls": "system calls per message",
+    "switches": "context switches per message",
+    "resent": "segments sent again",
+    "faults": "page faults",
+}
+
+
+def rate_names(names: Iterable[str]) -> str:
+    """Return what is counted: ``segments sent again or page faults``."""
+    return join_and((_RATES[name] for name in names), "or")
+
+
 def caches(levels: Iterable[Facts], word: str = "or") -> str:
     """Return the names of caches: ``the L1 data cache or the L2 cache``."""
     return join_and((cache(found["level"]) for found in levels), word)
@@ -144,6 +157,7 @@ VALUES: dict[str, Callable[..., str]] = {
     "bracket": bracket,
     "cache": cache,
     "cache_shares": cache_shares,
+    "rate_names": rate_names,
     "cache_sizes": cache_sizes,
     "caches": caches,
     "case": case,

@@ -1,5 +1,7 @@
 """The six questions of the report, each a module that turns a condition's cells into an answer."""
 
+from dataclasses import asdict
+
 from copycost.analysis.cache_fit import cache_fit
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import crossover_facts
@@ -8,7 +10,7 @@ from copycost.analysis.headline import headline_facts
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.quality import quality_facts
-from copycost.analysis.quantities import ONE, ZERO, quantities
+from copycost.analysis.quantities import ONE, ZERO, Disagreement, Quantity, quantities
 from copycost.analysis.questions.cache_misses import cache_miss_facts
 from copycost.analysis.questions.contention import contention_facts
 from copycost.analysis.questions.fastest import fastest_facts
@@ -49,10 +51,7 @@ def answer_questions(view: View) -> Facts:
     misses = cache_miss_facts(view)
     return {
         "crossovers": crossovers,
-        "quantities": {
-            name: ratio_facts(value) if isinstance(value, Ratio) else value
-            for name, value in found.items()
-        },
+        "quantities": {name: _plain(value) for name, value in found.items()},
         "evidence": evidence,
         "cache_fit": cache_fit(evidence, misses["caches"], view.n_threads[-1]),
         "contention": contention_verdict(evidence),
@@ -66,3 +65,9 @@ def answer_questions(view: View) -> Facts:
         "headline": headline_facts(view),
         "quality": quality_facts(view),
     }
+
+
+def _plain(found: Quantity) -> Facts | float | None:
+    if isinstance(found, Ratio):
+        return ratio_facts(found)
+    return asdict(found) if isinstance(found, Disagreement) else found

@@ -5,7 +5,7 @@ from copycost.analysis.crossovers import records
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, counted_share
 from copycost.analysis.quantities import ONE, ZERO
-from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
+from copycost.analysis.together import together
 from copycost.perf.events import MISS_LEVELS
 
 # What a generic "cache miss" means differs between processors, so it is no level of its own.
@@ -24,23 +24,24 @@ def cache_miss_facts(view: View) -> Facts:
         Per level: status ``counted``, ``zero`` (reads 0 in every repetition: not a measurement)
         or ``not_counted``; and its falls.
     falls
-        Per level and implementation the ratio over all cells, deepest first.
+        Per level and implementation the ratio over all cells, and whether these contradict each
+        other (see `copycost.analysis.together`), deepest first; with the cell with the lowest.
     deepest
-        The first of them that is a fall; with the cell where it is deepest.
+        The first of them, if it is a fall that no cells contradict.
     only_level
         True where a single level was counted, so that "most" means little.
     caches
         Sizes of the host's caches [bytes].
     costs
-        Per implementation, what a byte cost as a ratio to two_copy over the cells together: what is
-        left to tell where misses were not counted.
+        The same of what a byte cost, per implementation: what is left to tell where misses were not
+        counted.
     """
     levels = {level: _status(view, level) for level in _LEVELS}
     counted = [level for level, status in levels.items() if status == "counted"]
     names = [name for name in (ONE, ZERO) if view.has(name, BASELINE)]
     falls = [fact for level in counted for name in names if (fact := _fall(view, level, name))]
-    falls.sort(key=lambda fact: (fact["sign"] >= 0, fact["value"]))
-    deepest = falls[0] if falls and falls[0]["sign"] < 0 else None
+    falls.sort(key=lambda fact: (not _falls(fact), fact["value"]))
+    deepest = falls[0] if falls and _falls(falls[0]) else None
     return {
         "verdict": _verdict(view, counted, falls),
         "levels": levels,
@@ -57,8 +58,8 @@ def cache_miss_facts(view: View) -> Facts:
 def _cost(view: View, implementation: str) -> Facts | None:
     if not view.counted(view.cost_column):
         return None
-    found = view.pooled(view.logs(view.cost_column, implementation, BASELINE))
-    return {"implementation": implementation} | ratio_facts(found) if found.n_pairs else None
+    found = together(view, view.logs(view.cost_column, implementation, BASELINE))
+    return {"implementation": implementation} | found if found else None
 
 
 def _status(view: View, level: str) -> str:
@@ -70,20 +71,21 @@ def _status(view: View, level: str) -> str:
 
 def _fall(view: View, level: str, implementation: str) -> Facts | None:
     column = view.per_byte(level)
-    found = view.pooled(view.logs(column, implementation, BASELINE))
-    if ratio_sign(found) is None:
+    found = together(view, view.logs(column, implementation, BASELINE))
+    if found is None:
         return None
     verdicts = view.verdicts(column, implementation, BASELINE)
     cells = [row for row in records(verdicts) if row["n_pairs"]]
     lowest = min(cells, key=lambda row: row["ratio"])
     return (
         {"level": level, "implementation": implementation}
-        | ratio_facts(found)
-        | {
-            "lowest": {name: lowest[name] for name in ("msg_bytes", "n_threads", "ratio")},
-            "n_cells": len(cells),
-        }
+        | found
+        | {"lowest": {name: lowest[name] for name in ("msg_bytes", "n_threads", "ratio")}}
     )
+
+
+def _falls(fact: Facts) -> bool:
+    return bool(fact["sign"] < 0 and not fact["contradict"])
 
 
 def _verdict(view: View, counted: list[str], falls: list[Facts]) -> str:
@@ -93,4 +95,4 @@ def _verdict(view: View, counted: list[str], falls: list[Facts]) -> str:
         return "not_counted"
     if not falls:
         return "not_compared"
-    return "fall" if falls[0]["sign"] < 0 else "no_fall"
+    return "fall" if _falls(falls[0]) else "no_fall"

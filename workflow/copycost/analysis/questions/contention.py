@@ -1,18 +1,27 @@
 """Question 3: how threads and contention for the caches interact."""
 
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import pandas as pd
 
 from copycost.analysis.condition_view import View
+from copycost.analysis.explained import explain_threads
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.placement import placement_of
 from copycost.analysis.quantities import growth_over_threads
 from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
+from copycost.analysis.together import halves_of
+from copycost.stats.groups import Path, paths, settled_signs
+from copycost.stats.ratios import Ratio
+
+# Up to so many implementations, each is explained in the text.
+_FEW = 4
 
 _GROWING: dict[str, Callable[[View], str]] = {
     "switches": lambda view: "context_switches_per_message",
-    "cost": lambda view: view.cost_column,
     "l1d": lambda view: view.per_byte("l1d_load_misses"),
     "llc": lambda view: view.per_byte("llc_load_misses"),
 }
@@ -20,50 +29,53 @@ _GROWING: dict[str, Callable[[View], str]] = {
 
 
 def contention_facts(view: View) -> Facts:
-    """Return how throughput changes from thread count to thread count.
+    """Return how throughput changes with the number of threads.
 
     Keys
     ----
     verdict
-        The shape that all implementations share, else ``differs``; ``one_thread_count`` or
-        ``not_measured`` where there is nothing to compare.
-    shapes
-        Shape and its implementations: ``gains`` (every step gains), ``gains_then_flat``,
-        ``gains_then_falls``, ``gains_somewhere`` (no step loses), ``falls`` (no step gains, one at
-        least loses), ``flat`` (no step shows a difference), ``mixed``. With the number of steps
-        between fewest and most, and gains_up_to (None where the implementations differ in it).
+        The course that all implementations share, else ``differs``; ``one_thread_count`` or
+        ``not_measured`` where there is nothing to compare. A course is ``rises``, ``falls``,
+        ``turns``, ``unsettled`` (see `copycost.stats.groups.Course`), or ``by_size``: shown to rise
+        at some sizes and to fall at others, so that nothing is told of the sizes together.
+    groups
+        The implementations of which the same is told: implementations, course, told (changes that
+        stand: fewer, more, sign), open_from (from this thread count on, none does; None where the
+        last part is settled), fewest, most.
     by_implementation
-        Per implementation its shape, its steps and the whole way from the fewest threads of the
-        grid to the most; each a ratio over the sizes that have both.
+        Per implementation the same, with the whole way from the fewest threads to the most; sizes
+        shown to rise (`up`) and to fall (`down`); and `ways`: over which sizes (all, or those that
+        rise, and those that fall) what the change consists of (`explained`, see
+        `copycost.analysis.explained`).
+    explained
+        Those of them whose change is explained in the text: all, or of many the two in which
+        throughput grew least and most.
+    n_changes
+        Comparisons of two thread counts that were tested together, over all implementations.
     wholes, lowest, highest
-        The whole ways that were measured, and those with the lowest and the highest ratio (None
-        where there is no whole way).
-    service, shortest, longest
-        The same of the mean service time.
+        The whole ways over the sizes together, of the implementations whose sizes do not contradict
+        each other, and those with the lowest and the highest ratio (None where there is none).
     apart
         Per quantity that grows, or not, over all implementations together (see `_GROWING`): the
         implementations for which that is certainly the other way, each with its own ratio.
     n_cpus
         CPUs that sending and receiving threads share; None where they were not pinned.
     """
-    rows = [_scaling(view, name) for name in view.implementations if view.has(name)]
-    rows = [row for row in rows if row["steps"]]
+    rows = _rows(view)
     placement = placement_of(view)
-    shapes: dict[str, list[Facts]] = {}
-    for row in rows:
-        shapes.setdefault(row["shape"], []).append(row)
     wholes = [
         {"implementation": row["implementation"]} | row["whole"]
         for row in rows
-        if row["whole"]["n"]
+        if row["whole"]["n"] and row["course"] != "by_size"
     ]
-    service = _service_growth(view)
     return {
-        "verdict": _verdict(view, list(shapes)),
-        "shapes": [_shape_facts(shape, members) for shape, members in shapes.items()],
+        "verdict": _verdict(view, rows),
+        "groups": _groups(rows),
         "by_implementation": rows,
-        "observed_once": any(step["once"] for row in rows for step in row["steps"]),
-        "n_rounds": min((step["n"] for row in rows for step in row["steps"]), default=0),
+        "explained": _explained(rows),
+        "observed_once": any(row["once"] for row in rows),
+        "n_rounds": min((row["n_rounds"] for row in rows), default=0),
+        "n_changes": sum(row["n_changes"] for row in rows),
         "n_cpus": placement.n_cpus if placement else None,
         "fewest": view.n_threads[0],
         "most": view.n_threads[-1],
@@ -71,70 +83,137 @@ def contention_facts(view: View) -> Facts:
         "wholes": wholes,
         "lowest": min(wholes, key=_value, default=None),
         "highest": max(wholes, key=_value, default=None),
-        "service": service,
-        "shortest": min(service, key=_value, default=None),
-        "longest": max(service, key=_value, default=None),
     }
+
+
+def _explained(rows: Sequence[Facts]) -> list[Facts]:
+    if len(rows) <= _FEW:
+        return list(rows)
+    ordered = sorted(
+        (row for row in rows if row["whole"]["n"]), key=lambda row: _value(row["whole"])
+    )
+    return [ordered[0], ordered[-1]] if len(ordered) > 1 else ordered
 
 
 def _value(fact: Facts) -> float:
     return float(fact["value"])
 
 
-def _shape_facts(shape: str, rows: list[Facts]) -> Facts:
-    turns = {row["gains_up_to"] for row in rows}
-    return {
-        "shape": shape,
-        "implementations": [row["implementation"] for row in rows],
-        "n_steps": len(rows[0]["steps"]),
-        "fewest": rows[0]["fewest"],
-        "most": rows[0]["most"],
-        "gains_up_to": turns.pop() if len(turns) == 1 else None,
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """The changes of one implementation between all its thread counts, not yet tested."""
+
+    counts: list[int]
+    ratios: dict[tuple[int, int], Ratio]
+    whole: pd.DataFrame
+    """The whole way: log ratios by size and round."""
+
+
+def _rows(view: View) -> list[Facts]:
+    pairs = {name: _pairs(view, name) for name in view.implementations if view.has(name)}
+    pairs = {name: found for name, found in pairs.items() if found.ratios}
+    confidence = view.settings.confidence
+    found_paths = paths({name: found.ratios for name, found in pairs.items()}, confidence)
+    parted = _parted(view, {name: found.whole for name, found in pairs.items()})
+    return [
+        _row(view, name, found, found_paths[name], *parted[name]) for name, found in pairs.items()
+    ]
+
+
+def _parted(
+    view: View, wholes: Mapping[str, pd.DataFrame]
+) -> dict[str, tuple[list[int], list[int]]]:
+    """Return, per implementation, sizes that are shown to rise, and to fall; none unless both are.
+
+    Single sizes, or else the smaller ones together and the larger ones; either are tested together
+    for all implementations.
+    """
+    found: dict[str, tuple[list[int], list[int]]] = {name: ([], []) for name in wholes}
+    for parts_of in (_halves, _single):
+        parts = [(name, part) for name, logs in wholes.items() for part in parts_of(logs)]
+        ratios = [view.pooled(part) for _, part in parts]
+        signs = settled_signs(ratios, view.settings.confidence)
+        for name in wholes:
+            ways: dict[int, list[int]] = {1: [], -1: [], 0: []}
+            for (whose, part), sign in zip(parts, signs, strict=True):
+                if whose == name:
+                    ways[sign].extend(int(size) for size in part.index)
+            if ways[1] and ways[-1]:
+                found[name] = ways[1], ways[-1]
+    return found
+
+
+def _halves(logs: pd.DataFrame) -> list[pd.DataFrame]:
+    return [half for pair in halves_of(logs) for half in pair]
+
+
+def _single(logs: pd.DataFrame) -> list[pd.DataFrame]:
+    return [logs.iloc[[row]] for row in range(len(logs))]
+
+
+def _pairs(view: View, name: str) -> _Pairs:
+    counts = sorted({int(value) for value in view.of(name)["n_threads"]})
+    ratios = {
+        (fewer, more): view.pooled(view.thread_logs(THROUGHPUT, name, more, fewer))
+        for fewer, more in combinations(counts, 2)
     }
+    return _Pairs(
+        counts,
+        {ends: ratio for ends, ratio in ratios.items() if ratio.n_pairs},
+        view.thread_logs(THROUGHPUT, name, counts[-1], counts[0]),
+    )
 
 
-def _scaling(view: View, implementation: str) -> Facts:
-    measured = sorted({int(value) for value in view.of(implementation)["n_threads"]})
-    steps = []
-    for fewer, more in pairwise(measured):
-        found = view.pooled(view.thread_logs(THROUGHPUT, implementation, more, fewer))
-        if found.n_pairs:
-            steps.append({"fewer": fewer, "more": more} | ratio_facts(found))
-    if not steps:
-        return {"implementation": implementation, "steps": []}
-    fewest, most = view.n_threads[0], view.n_threads[-1]
-    whole = view.pooled(view.thread_logs(THROUGHPUT, implementation, most, fewest))
-    signs = [step["sign"] for step in steps]
-    n_gaining = next((i for i, sign in enumerate(signs) if sign <= 0), len(signs))
+def _row(view: View, name: str, pairs: _Pairs, path: Path, up: list[int], down: list[int]) -> Facts:
+    contradict = bool(up and down)
+    fewest, most = pairs.counts[0], pairs.counts[-1]
+    whole = view.pooled(view.thread_logs(THROUGHPUT, name, view.n_threads[-1], view.n_threads[0]))
+    rounds = [ratio.n_pairs for ratio in pairs.ratios.values()]
+    ways = [up, down] if contradict else [[int(size) for size in pairs.whole.index]]
     return {
-        "implementation": implementation,
-        "shape": _shape(signs),
-        "steps": steps,
-        "gains_up_to": measured[n_gaining],
-        "fewest": measured[0],
-        "most": measured[-1],
+        "implementation": name,
+        "course": "by_size" if contradict else path.course.value,
+        "told": [
+            {"fewer": change.start, "more": change.end, "sign": change.sign}
+            for change in path.told
+            if not contradict
+        ],
+        "open_from": None if contradict else path.open_from,
+        "fewest": fewest,
+        "most": most,
         "whole": ratio_facts(whole),
+        "up": up,
+        "down": down,
+        "n_changes": len(pairs.ratios),
+        "n_rounds": min(rounds),
+        "once": 1 in rounds,
+        "ways": [
+            {"sizes": sizes, "explained": explain_threads(view, name, most, fewest, sizes)}
+            for sizes in ways
+        ],
     }
 
 
-def _shape(signs: list[int]) -> str:
-    if len(set(signs)) == 1:
-        return {1: "gains", 0: "flat", -1: "falls"}[signs[0]]
-    if 1 not in signs:
-        return "falls"
-    first_other = next(i for i, sign in enumerate(signs) if sign <= 0)
-    gains_first = first_other > 0 and 1 not in signs[first_other:]
-    if -1 not in signs:
-        return "gains_then_flat" if gains_first else "gains_somewhere"
-    return "gains_then_falls" if gains_first else "mixed"
+def _groups(rows: Sequence[Facts]) -> list[Facts]:
+    groups: dict[str, Facts] = {}
+    for row in rows:
+        said = {
+            key: row[key]
+            for key in ("course", "told", "open_from", "fewest", "most", "up", "down")
+            if row["course"] == "by_size" or key not in ("up", "down")
+        }
+        group = groups.setdefault(repr(said), said | {"implementations": []})
+        group["implementations"].append(row["implementation"])
+    return list(groups.values())
 
 
-def _verdict(view: View, shapes: list[str]) -> str:
+def _verdict(view: View, rows: Sequence[Facts]) -> str:
     if not view.is_measured:
         return "not_measured"
-    if not shapes:
+    courses = {str(row["course"]) for row in rows}
+    if not courses:
         return "one_thread_count"
-    return shapes[0] if len(shapes) == 1 else "differs"
+    return courses.pop() if len(courses) == 1 else "differs"
 
 
 def _apart(view: View, metric: str) -> list[Facts]:
@@ -148,21 +227,9 @@ def _apart(view: View, metric: str) -> list[Facts]:
         if view.has(name)
     }
     whole = growth_over_threads(view, metric)
-    sign = ratio_sign(whole) if whole else None
+    sign = ratio_sign(whole) if isinstance(whole, Ratio) else None
     return [
         {"implementation": name} | ratio_facts(own)
         for name, own in ways.items()
-        if own.n_pairs > 1 and ratio_sign(own) not in (sign, 0, None)
+        if sign is not None and own.n_pairs > 1 and ratio_sign(own) not in (sign, 0, None)
     ]
-
-
-def _service_growth(view: View) -> list[Facts]:
-    """Return how the mean service time grows from the fewest threads to the most."""
-    facts = []
-    for name in view.implementations:
-        if view.has(name) and len(view.n_threads) > 1:
-            logs = view.thread_logs("service_mean_ns", name, view.n_threads[-1], view.n_threads[0])
-            found = view.pooled(logs)
-            if found.n_pairs:
-                facts.append({"implementation": name} | ratio_facts(found))
-    return facts

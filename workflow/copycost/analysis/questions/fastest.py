@@ -2,9 +2,12 @@
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import records, sign_of
+from copycost.analysis.explained import explain_pair
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.quantities import ONE, ZERO, first_rival
+from copycost.analysis.rates import differing_rates
+from copycost.analysis.together import together
 
 _RIVALS = (BASELINE, ONE)
 
@@ -29,7 +32,12 @@ def fastest_facts(view: View) -> Facts:
     won_sizes, won_threads, won_is_block
         Where it won, and whether these are all combinations of the two.
     cost
-        Cells by what a byte cost beside the first rival: n_dearer, n_cheaper, n_compared.
+        What a byte cost compared with the first rival: n_more, n_less, n_compared (cells), and
+        together (see `copycost.analysis.together`; None where it was not measured).
+    slower, faster
+        The cells with less, and with more, throughput than the first rival: n_cells; explained
+        (what the difference consists of there, see `copycost.analysis.explained`) and rates (what
+        else differs there, see `copycost.analysis.rates`); None where there is no such cell.
     """
     rivals = [name for name in _RIVALS if view.has(name)] if view.has(ZERO) else []
     signs: dict[tuple[int, int], list[int]] = {}
@@ -60,17 +68,39 @@ def fastest_facts(view: View) -> Facts:
         "won_threads": sorted({n_threads for _, n_threads in won}),
         "won_is_block": _is_block(won),
         "cost": _cost_cells(view),
+        "slower": _why(view, -1),
+        "faster": _why(view, 1),
+    }
+
+
+def _why(view: View, sign: int) -> Facts | None:
+    """Return what explains the cells in which zero_copy differs from its first rival that way."""
+    rival = first_rival(view)
+    rows = records(view.verdicts(THROUGHPUT, ZERO, rival))
+    cells = [
+        (int(row["msg_bytes"]), int(row["n_threads"]))
+        for row in rows
+        if row["n_pairs"] and sign_of(row) == sign
+    ]
+    if not cells:
+        return None
+    return {
+        "n_cells": len(cells),
+        "explained": explain_pair(view, ZERO, rival, cells),
+        "rates": differing_rates(view, ZERO, rival, cells),
     }
 
 
 def _cost_cells(view: View) -> Facts:
     """Return in how many cells a byte was shown to cost more, and less, than with the rival."""
-    rows = records(view.verdicts(view.cost_column, ZERO, first_rival(view)))
+    rival = first_rival(view)
+    rows = records(view.verdicts(view.cost_column, ZERO, rival))
     verdicts = [row["verdict"] for row in rows if row["n_pairs"]]
     return {
         "n_compared": len(verdicts),
-        "n_dearer": verdicts.count("dearer"),
-        "n_cheaper": verdicts.count("cheaper"),
+        "n_more": verdicts.count("dearer"),
+        "n_less": verdicts.count("cheaper"),
+        "together": together(view, view.logs(view.cost_column, ZERO, rival)),
     }
 
 

@@ -1,4 +1,4 @@
-"""The other ways to send: each beside two_copy, and beside what it differs from in one thing."""
+"""The other ways to send, compared with two_copy and with what differs in one thing only."""
 
 from collections.abc import Sequence
 
@@ -14,6 +14,7 @@ from copycost.analysis.quantities import (
     notifications_per_send,
 )
 from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.together import together
 from copycost.grid.capabilities import split_implementation
 
 _SYSTEM_CALLS = "sender_syscalls_per_message"
@@ -22,22 +23,23 @@ _USUAL_BYTES = 4096
 
 
 def other_ways_facts(view: View, names: Sequence[str]) -> Facts:
-    """Return what there is to say of the implementations beside the three of the questions.
+    """Return what there is to say of the implementations other than those of the questions.
 
     Keys
     ----
     ways
         Per implementation that was measured: implementation, crossover (key of `crossovers`),
-        cost and system_calls (ratios to two_copy over the cells together; None where not
-        measured), copied_share (None unless zero-copy was requested).
+        cost and system_calls (ratios to two_copy over the cells together, see
+        `copycost.analysis.together`; None where not measured), copied_share (None unless zero-copy
+        was requested).
     lost
         Those that were not measured at all: implementation, reason, remedy.
     uring
-        uring_zero_copy next to zero_copy (`_pair`), with the notifications per send and copied
-        shares of both, and whether the kernel copied alike (``alike``, ``differ``, or ``unknown``
-        where it did not tell); None unless both were measured.
+        uring_zero_copy compared with zero_copy (`_pair`), with the notifications per send and the
+        copied shares of both, and whether the kernel copied alike (``alike``, ``differ``, or
+        ``unknown`` where it did not tell); None unless both were measured.
     batches
-        Many messages per system call beside one: `_pair`, and the batch.
+        Many messages per system call compared with one: `_pair`, and the batch.
     """
     found = [name for name in names if view.has(name)]
     return {
@@ -89,7 +91,7 @@ def _copies(shares: Sequence[float | None]) -> str:
 
 
 def _pair(view: View, name: str, beside: str) -> Facts:
-    """Return one implementation beside another.
+    """Return how one implementation compares with another.
 
     Keys
     ----
@@ -124,5 +126,4 @@ def _at(view: View, name: str, beside: str) -> Facts | None:
 def _ratio(view: View, metric: str, name: str, beside: str) -> Facts | None:
     if not view.has(name, beside) or not view.counted(metric):
         return None
-    found = view.pooled(view.logs(metric, name, beside))
-    return ratio_facts(found) if found.n_pairs else None
+    return together(view, view.logs(metric, name, beside))

@@ -2,15 +2,18 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from copycost.analysis.checks import Check
-from copycost.analysis.condition_view import View
+from copycost.analysis.condition_view import View, largest_block
 from copycost.analysis.expectations import EXPECTATIONS, Expectation
+from copycost.analysis.explained import explain_cases
 from copycost.analysis.json_values import Facts
 from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
-from copycost.stats.ratios import Ratio, holm
+from copycost.stats.ratios import Ratio, holm, paired_ratio
+from copycost.stats.selection import simultaneous_ratio
 
 
 def unexpected_facts(view: View) -> Facts:
@@ -22,12 +25,18 @@ def unexpected_facts(view: View) -> Facts:
         ``violated``, ``none_violated`` or ``not_tested``.
     expectations
         Each with n_tested, n_held (the ratio lies on the expected side), n_open (no difference
-        seen), n_violated, n_sure (violations that hold after Holm's correction for the number of
-        tests of this expectation).
+        seen), n_violated, n_sure (violations that stand after Holm's correction for the number of
+        tests of this expectation), and of a violation: least, least_shown, strongest, explained
+        (None or False where there is none). `least` is the factor by which it is violated at
+        least, as a mean over all its comparisons (those that hold count as 1; see
+        `_least_violation`), `least_shown` whether that is any. `strongest` is the case surely
+        furthest on the wrong side, with an interval that allows for its having been picked.
+        `explained` is what the ratios consist of that went against it (see
+        `copycost.analysis.explained`), None where they are no ratios of throughputs.
     violations
-        The violated ones with their strongest case: first those that hold after correction, then
-        those of one cell's interval alone, then those observed once; within each, by the end of
-        the interval nearer to 1, so that a large but vague effect does not outrank a sure one.
+        The violated ones: first those with a case that stands after correction, then those with
+        cases that only stand alone, then those observed once; within each, those that are violated
+        by most, at least, over all their comparisons, then those of the largest share.
     """
     results = [_test(view, expectation) for expectation in EXPECTATIONS]
     tested = [result for result in results if result["n_tested"]]
@@ -43,6 +52,14 @@ def unexpected_facts(view: View) -> Facts:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    """A comparison that went against an expectation; `sure` after Holm's correction."""
+
+    check: Check
+    sure: bool
+
+
 def _verdict(tested: Sequence[Facts], violations: Sequence[Facts]) -> str:
     if not tested:
         return "not_tested"
@@ -51,13 +68,13 @@ def _verdict(tested: Sequence[Facts], violations: Sequence[Facts]) -> str:
 
 def _test(view: View, expectation: Expectation) -> Facts:
     bad = 1 if expectation.violated_by == "above" else -1
-    cases = [(check, check.ratio) for check in expectation.checks(view) if check.ratio.n_pairs]
-    signs = [ratio_sign(found) for _, found in cases]
-    corrected = holm(np.array([found.p_value for _, found in cases]))
-    alpha = 1.0 - view.settings.confidence
+    checks = [check for check in expectation.checks(view) if check.ratio.n_pairs]
+    signs = [ratio_sign(check.ratio) for check in checks]
+    corrected = holm(np.array([check.ratio.p_value for check in checks]))
+    confidence = view.settings.confidence
     broken = [
-        (check, found, bool(p_value < alpha))
-        for (check, found), sign, p_value in zip(cases, signs, corrected, strict=True)
+        _Broken(check, bool(p_value < 1.0 - confidence))
+        for check, sign, p_value in zip(checks, signs, corrected, strict=True)
         if sign == bad
     ]
     return {
@@ -66,38 +83,78 @@ def _test(view: View, expectation: Expectation) -> Facts:
         "because": expectation.because,
         "quantity": expectation.quantity,
         "violated_by": expectation.violated_by,
-        "n_tested": len(cases),
+        "n_tested": len(checks),
         "n_held": sum(sign == -bad for sign in signs),
         "n_open": signs.count(0),
         "n_violated": len(broken),
-        "n_sure": sum(sure for _, _, sure in broken),
-        "observed_once": any(found.n_pairs == 1 for _, found in cases),
-        "strongest": _strongest(broken),
+        "n_sure": sum(one.sure for one in broken),
+        "observed_once": any(check.ratio.n_pairs == 1 for check in checks),
+    } | _violation(view, checks, broken, bad)
+
+
+def _violation(
+    view: View, checks: Sequence[Check], broken: Sequence[_Broken], bad: int
+) -> dict[str, Facts | float | None]:
+    if not broken:
+        return {"least": None, "least_shown": False, "strongest": None, "explained": None}
+    least = _least_violation(checks, bad, view.settings.confidence)
+    return {
+        "least": math.exp(bad * least),
+        "least_shown": least > 0.0,
+        "strongest": _strongest(broken, len(checks), bad, view.settings.confidence),
+        "explained": explain_cases(view, [one.check.where for one in broken]),
     }
 
 
-def _strongest(broken: Sequence[tuple[Check, Ratio, bool]]) -> Facts | None:
-    if not broken:
-        return None
-    check, found, sure = max(broken, key=lambda case: (case[2], _least_effect(case[1])))
+def _least_violation(checks: Sequence[Check], bad: int, confidence: float) -> float:
+    """Return how far, at least, the ratios lie on the wrong side, as a mean of logarithms.
+
+    Ratios on the right side count as 0. Of two bounds, each with half of the error, the larger: the
+    mean of all single cases' bounds, corrected for their number; and the bound of the mean over all
+    cases, round by round, which shows what many cases have in common that none shows alone.
+    """
+    half = 1.0 - (1.0 - confidence) / 2.0
+    singles = [_corrected(check, len(checks), half) for check in checks]
+    mean_of_bounds = sum((max(0.0, _bound(one, bad)) for one in singles), 0.0) / len(checks)
+    logs = [check.logs for check in checks if check.logs is not None]
+    if len(logs) < len(checks):
+        return mean_of_bounds
+    width = max(len(one) for one in logs)
+    table = np.array([np.pad(one, (0, width - len(one)), constant_values=np.nan) for one in logs])
+    complete = largest_block(table)
+    whole = paired_ratio(complete.mean(axis=0) if complete.size else np.empty(0), half)
+    share = len(complete) / len(checks)
+    return max(mean_of_bounds, share * _bound(whole, bad), 0.0)
+
+
+def _corrected(check: Check, n_checks: int, confidence: float) -> Ratio:
+    if check.logs is None:  # of which there is no more than one in a condition and thread count
+        return check.ratio
+    return simultaneous_ratio(check.logs, n_checks, confidence)
+
+
+def _bound(found: Ratio, bad: int) -> float:
+    """Return the end of the interval nearest to what was expected, above 0 on the wrong side."""
+    end = found.low if bad > 0 else found.high
+    return bad * math.log(end) if 0.0 < end < math.inf else -math.inf
+
+
+def _strongest(broken: Sequence[_Broken], n_checks: int, bad: int, confidence: float) -> Facts:
+    def certain(one: _Broken) -> tuple[bool, float, float]:
+        ratio = _corrected(one.check, n_checks, confidence)
+        return one.sure, _bound(ratio, bad), bad * math.log(ratio.value)
+
+    found = max(broken, key=certain)
+    check = found.check
+    ratio = _corrected(check, n_checks, confidence)
     return {
         "where": check.where,
-        "sure": sure,
-        "least_effect": _least_effect(found),
-    } | ratio_facts(found)
+        "sure": found.sure,
+        "n_picked_from": n_checks,
+    } | ratio_facts(ratio)
 
 
-def _least_effect(found: Ratio) -> float:
-    """Return the smallest effect that the interval allows, as a distance of logarithms from 0."""
-    if math.isnan(found.low) and math.isnan(found.high):
-        return abs(math.log(found.value))
-    # Of an interval with one end only, the other is far away.
-    above = math.log(found.low) if found.low > 0.0 else -math.inf
-    below = -math.log(found.high) if found.high > 0.0 else -math.inf
-    return max(above, below, 0.0)
-
-
-def _rank(result: Facts) -> tuple[int, float]:
+def _rank(result: Facts) -> tuple[int, float, float]:
     strongest = result["strongest"]
-    level = 2 if strongest["once"] else (0 if strongest["sure"] else 1)
-    return level, -strongest["least_effect"]
+    level = 2 if strongest["once"] else (0 if result["n_sure"] else 1)
+    return level, -abs(math.log(result["least"])), -result["n_violated"] / result["n_tested"]

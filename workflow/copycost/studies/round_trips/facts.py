@@ -84,7 +84,7 @@ def _condition(studied: Studied, rows: pd.DataFrame, settings: StatisticsSetting
         "warnings": disturbances(measured),
         "rows": _rows(studied, measured, settings),
         "ratios": ratios,
-        "n_compared": len(ratios),
+        "n_compared": sum(not row["once"] for row in ratios),
         "n_sure": sum(row["sure"] for row in ratios),
     }
 

@@ -1,0 +1,86 @@
+"""One ratio over many cells, and whether the cells contradict each other."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.condition_view import View
+from copycost.analysis.json_values import Facts
+from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
+from copycost.stats.groups import settled_signs
+from copycost.stats.ratios import Ratio, paired_ratio
+
+_AXES = ("msg_bytes", "n_threads")
+
+
+def together(view: View, logs: pd.DataFrame) -> Facts | None:
+    """Return one ratio over cells for the templates; None where no cell has one.
+
+    Parameters
+    ----------
+    logs
+        Log ratios: one row per cell, one column per round.
+
+    Keys
+    ----
+    those of `ratio_facts`
+        Of the mean over the cells, round by round.
+    n_cells, n_above, n_below
+        Cells, and those whose own interval lies above and below 1.
+    contradict
+        Whether the cells contradict each other; see `cells_contradict`.
+    """
+    found = view.pooled(logs)
+    if not found.n_pairs:
+        return None
+    return ratio_facts(found) | cell_counts(view, logs)
+
+
+def cell_counts(view: View, logs: pd.DataFrame) -> Facts:
+    """Return n_cells, n_above, n_below and contradict, as in `together`."""
+    cells = _cells(view, logs)
+    signs = [ratio_sign(cell) for cell in cells]
+    return {
+        "n_cells": len(cells),
+        "n_above": signs.count(1),
+        "n_below": signs.count(-1),
+        "contradict": cells_contradict(view, logs),
+    }
+
+
+def cells_contradict(view: View, logs: pd.DataFrame) -> bool:
+    """Tell whether some cells are shown to lie above 1 and others below.
+
+    A mean over such cells says only which of them the grid has most of, so a text may not tell it.
+    Single cells are looked at, with Holm's correction for their number; and, since few rounds show
+    little of a single cell, the smaller sizes together and the larger ones, and the fewer threads
+    together and the more.
+    """
+    confidence = view.settings.confidence
+    cells = settled_signs(_cells(view, logs), confidence)
+    if {1, -1} <= set(cells):
+        return True
+    halves = [[view.pooled(half) for half in pair] for pair in halves_of(logs)]
+    signs = settled_signs([ratio for pair in halves for ratio in pair], confidence)
+    return any({1, -1} == set(signs[i : i + 2]) for i in range(0, len(signs), 2))
+
+
+def halves_of(logs: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+    """Yield the cells of the smaller and of the larger sizes, and of the thread counts.
+
+    Along what the index has of these, where it has two values at least.
+    """
+    for level in _AXES:
+        if level not in logs.index.names:
+            continue
+        values = logs.index.get_level_values(level)
+        points = sorted(set(values))
+        if len(points) > 1:
+            smaller = values < points[len(points) // 2]
+            yield logs[smaller], logs[~smaller]
+
+
+def _cells(view: View, logs: pd.DataFrame) -> list[Ratio]:
+    confidence = view.settings.confidence
+    return [paired_ratio(row, confidence) for row in logs.to_numpy(dtype=np.float64)]

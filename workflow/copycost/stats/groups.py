@@ -1,0 +1,189 @@
+"""Statements about groups of comparisons: which stand together, and how a quantity goes along.
+
+A group's statement ("rose with the threads") needs a test of its own: a collection of verdicts of
+its parts would say "no difference" wherever a part is too noisy to show what the whole shows.
+`tools.simulate_groups` measures how often the statements made here are wrong, and how often a true
+one is made.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import product
+
+import numpy as np
+from scipy import special
+
+from copycost.stats.ratios import Ratio, holm, t_quantile
+
+
+class Course(StrEnum):
+    """How a quantity goes along an ordered axis, as far as its rounds settle that."""
+
+    RISES = "rises"
+    FALLS = "falls"
+    TURNS = "turns"
+    UNSETTLED = "unsettled"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The change between two points of the axis.
+
+    Attributes
+    ----------
+    start, end
+        The points; start comes first.
+    ratio
+        The quantity at the end over that at the start.
+    sign
+        1 or -1 where the change stands after correction for all that are tested with it; else 0.
+    """
+
+    start: int
+    end: int
+    ratio: Ratio
+    sign: int
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """What may be said of all changes between the points of an axis.
+
+    Attributes
+    ----------
+    course
+        ``rises`` (some change stands upwards and none downwards), ``falls``, ``turns`` (both),
+        ``unsettled`` (none stands).
+    told
+        The changes that show it: the whole way where it stands, else the surest; of a course that
+        turns, one upwards and one downwards, in the order of the axis.
+    open_from
+        The first point from which on no change stands; None where the last part stands, or where
+        nothing does.
+    """
+
+    course: Course
+    told: tuple[Change, ...]
+    open_from: int | None
+
+
+def settled_signs(ratios: Sequence[Ratio], confidence: float) -> list[int]:
+    """Return 1, -1, or 0 where a ratio does not stand after Holm's correction for all of these.
+
+    A few rounds may agree by chance, above all where a machine has two states, and Student's t
+    would then be sure of anything. So no ratio is taken to scatter less than half of them do: that
+    can only make it stand less often. One round settles nothing.
+
+    Parameters
+    ----------
+    ratios
+        Of the same quantity, so that it makes sense to hold their spreads against each other, each
+        with an interval of this `confidence`.
+    """
+    spreads = np.array([_spread(ratio, confidence) for ratio in ratios])
+    known = spreads[np.isfinite(spreads)]
+    least = float(np.median(known)) if known.size else math.nan
+    p_values = [
+        _p_value(ratio, max(spread, least)) if math.isfinite(spread) else math.nan
+        for ratio, spread in zip(ratios, spreads, strict=True)
+    ]
+    return signs_after_holm(ratios, p_values, confidence)
+
+
+def signs_after_holm(
+    ratios: Sequence[Ratio], p_values: Sequence[float], confidence: float
+) -> list[int]:
+    """Return the signs of the ratios whose p-values stand after Holm's correction, else 0."""
+    corrected = holm(np.array(p_values, dtype=np.float64))
+    return [
+        int(np.sign(ratio.value - 1.0)) if p_value < 1.0 - confidence else 0
+        for ratio, p_value in zip(ratios, corrected, strict=True)
+    ]
+
+
+def _spread(ratio: Ratio, confidence: float) -> float:
+    """Return the standard deviation of the rounds' log ratios; NaN of fewer than two."""
+    if ratio.n_pairs < 2 or not 0.0 < ratio.low <= ratio.high < math.inf:
+        return math.nan
+    half = math.log(ratio.high / ratio.low) / 2.0
+    quantile = t_quantile((1.0 + confidence) / 2.0, ratio.n_pairs - 1)
+    return half / quantile * math.sqrt(ratio.n_pairs)
+
+
+def _p_value(ratio: Ratio, spread: float) -> float:
+    mean = math.log(ratio.value)
+    if spread == 0.0:
+        return 1.0 if mean == 0.0 else 0.0
+    statistic = abs(mean) / spread * math.sqrt(ratio.n_pairs)
+    return float(2.0 * special.stdtr(ratio.n_pairs - 1, -statistic))
+
+
+def paths(
+    ratios: Mapping[str, Mapping[tuple[int, int], Ratio]], confidence: float
+) -> dict[str, Path]:
+    """Return what may be said of each of several quantities along the same axis.
+
+    Parameters
+    ----------
+    ratios
+        Per quantity, for pairs of points of the axis (the first one first), the quantity at the
+        second over that at the first. All of them are tested together.
+    """
+    signs = iter(settled_signs([one for of in ratios.values() for one in of.values()], confidence))
+    return {
+        name: path_of([Change(*ends, ratio, next(signs)) for ends, ratio in of.items()])
+        for name, of in ratios.items()
+    }
+
+
+def path_of(changes: Sequence[Change]) -> Path:
+    """Return what the changes between all pairs of points of one axis say together.
+
+    Every pair is a change of its own, not only neighbours: a rise too small for any single step to
+    show is shown by the whole way.
+    """
+    up = [change for change in changes if change.sign > 0]
+    down = [change for change in changes if change.sign < 0]
+    if up and down:
+        return Path(Course.TURNS, _turn(up, down), _open_from(changes))
+    if up:
+        return Path(Course.RISES, (_whole_or_surest(up, changes),), _open_from(changes))
+    if down:
+        return Path(Course.FALLS, (_whole_or_surest(down, changes),), _open_from(changes))
+    return Path(Course.UNSETTLED, (), None)
+
+
+def _turn(up: Sequence[Change], down: Sequence[Change]) -> tuple[Change, ...]:
+    """Return a change upwards and one downwards, of which one ends where the other starts.
+
+    Of several such, those of which the less sure one is surest; where none meet, the surest.
+    """
+    both = [
+        (one, other)
+        for one, other in product([*up, *down], repeat=2)
+        if one.end == other.start and one.sign != other.sign
+    ]
+    if both:
+        return min(both, key=lambda pair: max(change.ratio.p_value for change in pair))
+    return tuple(sorted((_surest(up), _surest(down)), key=lambda change: change.start))
+
+
+def _surest(changes: Sequence[Change]) -> Change:
+    return min(changes, key=lambda change: (change.ratio.p_value, -(change.end - change.start)))
+
+
+def _whole_or_surest(standing: Sequence[Change], changes: Sequence[Change]) -> Change:
+    first = min(change.start for change in changes)
+    last = max(change.end for change in changes)
+    whole = [change for change in standing if (change.start, change.end) == (first, last)]
+    return whole[0] if whole else _surest(standing)
+
+
+def _open_from(changes: Sequence[Change]) -> int | None:
+    points = sorted({change.start for change in changes})
+    for point in points[1:]:
+        if not any(change.sign for change in changes if change.start >= point):
+            return point
+    return None
