@@ -14,6 +14,7 @@ struct inflow {
     int fd;                   /* connected, blocking, with SO_RCVTIMEO */
     enum transport transport; /* a message over TRANSPORT_DATAGRAM is one datagram */
     size_t msg_bytes;
+    size_t read_bytes;   /* how much one recv may take */
     uint64_t timeout_ns; /* longest wait without progress */
     size_t connection;
     struct counters *counters;

@@ -28,6 +28,7 @@ static int prepare(struct worker *worker)
         .fd = worker->fd,
         .transport = options->transport,
         .msg_bytes = options->msg_bytes,
+        .read_bytes = options->read_bytes,
         .timeout_ns = options->io_timeout_ms * NS_PER_MS,
         .connection = worker->index,
         .counters = &worker->counters,

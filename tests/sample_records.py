@@ -133,7 +133,7 @@ def _receiver(msg_bytes: int) -> dict[str, Any]:
         "program": "receiver",
         "receiver": "recv",
         "build": dict(_BUILD),
-        "options": {"n_threads": 1},
+        "options": {"n_threads": 1, "read_bytes": 131072},
         "effective": _effective(),
         "window": _window(),
         "in_window": {

@@ -37,6 +37,7 @@ struct options {
     size_t sndbuf_bytes;        /* 0: the kernel's */
     size_t rcvbuf_bytes;        /* 0: the kernel's */
     size_t receive_lowat_bytes; /* LOWAT_BY_SIZE, or 0: the kernel's, which is 1 */
+    size_t read_bytes;          /* how much one recv may take */
     size_t ring_bytes;          /* of all threads together; 0: hot */
     size_t batch;               /* messages per system call */
     size_t interval_ns;         /* between requests; 0: each as soon as the last is answered */

@@ -52,6 +52,7 @@ void report_options(struct json *json, enum program_role role, const struct opti
     json_uint(json, "receive_buffer_bytes", options->rcvbuf_bytes);
     if (role == ROLE_RECEIVER) {
         json_uint(json, "receive_lowat_bytes", options->receive_lowat_bytes);
+        json_uint(json, "read_bytes", options->read_bytes);
     }
     json_uint(json, "io_timeout_ms", options->io_timeout_ms);
     json_bool(json, "verify", options->verify);

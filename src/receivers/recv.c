@@ -12,24 +12,14 @@
 #include "receiver.h"
 #include "recv_loop.h"
 
-/*
- * How much one recv may take. Smaller buffers cost more calls and wake-ups per byte; larger ones
- * push the message and the socket's pages out of the second-level cache. Measured with 64 KiB
- * messages on four connections and 1 MiB of that cache per core, CPU time of both sides: 32 KiB 237
- * ns/KiB, 64 KiB 232, 128 KiB 227, 256 KiB 347.
- */
-#define BUFFER_BYTES ((size_t)128 * 1024)
-
-_Static_assert(BUFFER_BYTES > MAX_DATAGRAM_BYTES, "a datagram fits");
-
 static int recv_setup(struct inflow *inflow)
 {
     /* Aligned to a page: the kernel copies page by page, and `rep movsb` is fastest where source
      * and destination are aligned alike. */
-    inflow->state = memory_allocate_aligned(BUFFER_BYTES);
+    inflow->state = memory_allocate_aligned(inflow->read_bytes);
     return inflow->state != NULL
                ? 0
-               : fail(inflow->failure, ENOMEM, "recv: a buffer of %zu bytes", BUFFER_BYTES);
+               : fail(inflow->failure, ENOMEM, "recv: a buffer of %zu bytes", inflow->read_bytes);
 }
 
 static int recv_receive_all(struct inflow *inflow)
@@ -37,7 +27,7 @@ static int recv_receive_all(struct inflow *inflow)
     const struct recv_call call = {
         .name = "recv",
         .memory = inflow->state,
-        .n_bytes = BUFFER_BYTES,
+        .n_bytes = inflow->read_bytes,
     };
     return recv_loop(inflow, &call);
 }

@@ -140,6 +140,21 @@ def test_the_receiver_is_woken_by_message_size(
     assert received["effective"]["receive_lowat_bytes"] == expected
 
 
+@pytest.mark.parametrize("read_bytes", [65536, 1 << 20])
+def test_a_read_takes_as_much_as_it_is_told(plain_build: Build, read_bytes: int) -> None:
+    options = ["--read-bytes", str(read_bytes), "--rcvlowat-bytes", str(1 << 20)]
+    _, received = results(plain_build, Setting(msg_bytes=1 << 20, receiver_options=options))
+    assert received["options"]["read_bytes"] == read_bytes
+    total = received["total"]
+    assert total["recv_calls"] >= total["bytes"] / read_bytes
+
+
+def test_the_usual_read_is_told(plain_build: Build) -> None:
+    sent, received = results(plain_build, Setting())
+    assert received["options"]["read_bytes"] == 128 * 1024
+    assert "read_bytes" not in sent["options"]
+
+
 def test_the_kernel_wakes_the_receiver_where_that_is_asked_for(plain_build: Build) -> None:
     _, received = results(plain_build, Setting(receiver_options=["--rcvlowat-bytes", "0"]))
     assert received["effective"]["receive_lowat_bytes"] == 1

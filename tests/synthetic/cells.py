@@ -228,6 +228,7 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
         "mss_bytes": 65483.0,
         "send_buffer_bytes": 2626560.0,
         "receive_buffer_bytes": 6291456.0,
+        "read_bytes": 131072.0,
         "receive_lowat_bytes": min(16.0 * key["msg_bytes"], 2.0**20)
         if key["msg_bytes"] >= 4096
         else 1.0,

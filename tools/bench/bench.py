@@ -3,11 +3,11 @@
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from copycost.grid.placements import APART
-from copycost.hosts.placement import place
+from copycost.grid.placements import APART, PLACEMENTS
+from copycost.hosts.placement import Placement, place
 from copycost.measure.claim import Claim, claimed
 from copycost.testbeds.testbed import Testbed, open_testbed
 from tools.bench.iperf import Stream
@@ -24,8 +24,10 @@ class Bench:
         Rounds of every comparison; a round holds one run of each contender.
     most_rounds : int
         Rounds at most where the first ones do not settle whether a limit is kept.
+    placements : mapping of str to Placement
+        Which CPUs each side runs on, by placement.
     stream : Stream
-        Seconds and CPUs of every run; size and number of streams are replaced.
+        Seconds of every run, with both ends apart; size and number of streams are replaced.
     seed : int
         Seed of the order of the contenders within a round.
     """
@@ -35,6 +37,7 @@ class Bench:
     claim: Claim
     rounds: int
     most_rounds: int
+    placements: Mapping[str, Placement]
     stream: Stream
     seed: int
 
@@ -45,6 +48,13 @@ class Bench:
     def message_ns(self, sender: str, stream: Stream) -> float:
         """Run our pair and return the sender's time per message [ns]."""
         return message_ns(run_pair(self.claim, self.testbed, self.programs, sender, stream))
+
+    def everywhere(self, stream: Stream) -> dict[str, Stream]:
+        """Return a stream in each placement, by its name."""
+        return {
+            name: replace(stream, placement=placement)
+            for name, placement in self.placements.items()
+        }
 
     def in_rounds(
         self, contenders: Mapping[str, Callable[[], float]], first: int, end: int
@@ -82,6 +92,6 @@ def open_bench(
     programs = Programs(folder)
     programs.build(["two_copy", "null"], root)
     with claimed("bench") as claim, open_testbed("veth", claim.machine) as testbed:
-        cpus = place(claim.machine, APART, None, None)
-        stream = Stream(0, 0, 1, duration_s, cpus.sender_cpus, cpus.receiver_cpus)
-        yield Bench(testbed, programs, claim, rounds, most_rounds, stream, seed)
+        placements = {name: place(claim.machine, name, None, None) for name in PLACEMENTS}
+        stream = Stream(0, 0, 1, duration_s, placements[APART])
+        yield Bench(testbed, programs, claim, rounds, most_rounds, placements, stream, seed)

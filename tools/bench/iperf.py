@@ -4,10 +4,11 @@ Source: iperf3(1), versions 3.9 to 3.17; from 3.16 on it has one thread per stre
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from copycost.errors import HostError, ParseError
+from copycost.hosts.placement import Placement
+from copycost.hosts.side import SideName
 from copycost.testbeds.testbed import Testbed
 from tools.bench.yardstick import client_output
 
@@ -26,19 +27,19 @@ class Stream:
         Connections at a time.
     warmup_s, duration_s : int
         Seconds left out at the start, and seconds measured (iperf3 takes whole ones).
-    sender_cpus, receiver_cpus : tuple of int
-        CPUs that our threads are pinned to in turn; iperf3 takes the first.
+    placement : Placement
+        CPUs that our threads are pinned to in turn, or not at all; iperf3, which is pinned as a
+        whole, takes the first.
     """
 
     msg_bytes: int
     n_threads: int
     warmup_s: int
     duration_s: int
-    sender_cpus: tuple[int, ...]
-    receiver_cpus: tuple[int, ...]
+    placement: Placement
 
 
-def iperf_rate(testbed: Testbed, stream: Stream, *, pinned: bool) -> float:
+def iperf_rate(testbed: Testbed, stream: Stream) -> float:
     """Run iperf3 once and return what it received [bit/s].
 
     Raises
@@ -49,12 +50,11 @@ def iperf_rate(testbed: Testbed, stream: Stream, *, pinned: bool) -> float:
         If its output is not what iperf3 writes.
     """
     address = testbed.addresses[1]
-    cpus = (stream.receiver_cpus[:1], stream.sender_cpus[:1]) if pinned else ((), ())
     server = ["iperf3", "-s", "-1", "-B", address, "-p", str(_PORT), "--forceflush"]
     output = client_output(
         testbed,
-        [*server, *_affinity(cpus[0])],
-        [*client_command(address, stream), *_affinity(cpus[1])],
+        [*server, *_affinity(stream.placement, "receiver")],
+        [*client_command(address, stream), *_affinity(stream.placement, "sender")],
         program="iperf3",
         ready="listening",
         duration_s=stream.warmup_s + stream.duration_s,
@@ -93,5 +93,5 @@ def received_rate(output: str) -> float:
         ) from error
 
 
-def _affinity(cpus: Sequence[int]) -> list[str]:
-    return ["-A", str(cpus[0])] if cpus else []
+def _affinity(placement: Placement, side: SideName) -> list[str]:
+    return ["-A", str(placement.cpus(side)[0])] if placement.pinned else []

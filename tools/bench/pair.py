@@ -11,7 +11,6 @@ from copycost.drivers.programs.driver import Programs as OurPrograms
 from copycost.drivers.protocol import NoMeasurement, Payload, Scene
 from copycost.errors import HostError
 from copycost.grid.cells import Cell
-from copycost.hosts.placement import Placement
 from copycost.measure.claim import Claim
 from copycost.testbeds.testbed import Testbed
 from tools.bench.iperf import Stream
@@ -84,7 +83,7 @@ def run_pair(
         settings=Settings(stream.warmup_s, stream.duration_s, "cubic", mode=mode),
         facts=_NO_FACTS,
         machine=claim.machine,
-        placement=Placement(stream.sender_cpus, stream.receiver_cpus),
+        placement=stream.placement,
         testbed=testbed,
         waiting=claim.waiting,
         around=lambda _side, launch: launch,

@@ -37,8 +37,7 @@ def contest_of(bench: Bench, stream: Stream) -> Contest:
 
 
 def contenders_of(bench: Bench, stream: Stream) -> dict[str, Callable[[], float]]:
-    """Return who runs in each round: either program pinned, and left to the scheduler."""
-    free = replace(stream, sender_cpus=(), receiver_cpus=())
+    """Return who runs in each round: either program in every placement."""
 
     def ours(placed: Stream) -> float:
         return median_round_trip_ns(
@@ -47,9 +46,9 @@ def contenders_of(bench: Bench, stream: Stream) -> dict[str, Callable[[], float]
             )
         )
 
-    return {
-        "two_copy pinned": partial(ours, stream),
-        "two_copy free": partial(ours, free),
-        "sockperf pinned": partial(sockperf_median_ns, bench.testbed, stream),
-        "sockperf free": partial(sockperf_median_ns, bench.testbed, free),
-    }
+    mine: dict[str, Callable[[], float]] = {}
+    theirs: dict[str, Callable[[], float]] = {}
+    for name, placed in bench.everywhere(stream).items():
+        mine[f"two_copy {name}"] = partial(ours, placed)
+        theirs[f"sockperf {name}"] = partial(sockperf_median_ns, bench.testbed, placed)
+    return mine | theirs

@@ -5,9 +5,10 @@ TCP_NODELAY, and waits for the reply of the same size before it sends the next.
 """
 
 import re
-from collections.abc import Sequence
 
 from copycost.errors import ParseError
+from copycost.hosts.placement import Placement
+from copycost.hosts.side import SideName
 from copycost.testbeds.testbed import Testbed
 from tools.bench.iperf import Stream
 from tools.bench.yardstick import client_output
@@ -29,7 +30,7 @@ def sockperf_median_ns(testbed: Testbed, stream: Stream) -> float:
     address = testbed.addresses[1]
     output = client_output(
         testbed,
-        [*_on(stream.receiver_cpus), "sockperf", "server", *_at(address)],
+        [*_on(stream.placement, "receiver"), "sockperf", "server", *_at(address)],
         client_command(address, stream),
         program="sockperf",
         ready="to block on socket",
@@ -41,7 +42,7 @@ def sockperf_median_ns(testbed: Testbed, stream: Stream) -> float:
 def client_command(address: str, stream: Stream) -> list[str]:
     """Return the command of the side that asks."""
     return [
-        *[*_on(stream.sender_cpus), "sockperf", "ping-pong", *_at(address)],
+        *[*_on(stream.placement, "sender"), "sockperf", "ping-pong", *_at(address)],
         *["-m", str(stream.msg_bytes), "-t", str(stream.duration_s), "--full-rtt"],
     ]
 
@@ -66,6 +67,6 @@ def _at(address: str) -> list[str]:
     return ["--tcp", "-i", address, "-p", str(_PORT)]
 
 
-def _on(cpus: Sequence[int]) -> list[str]:
-    """Return what starts a program on the first of these CPUs, nothing where there is none."""
-    return ["taskset", "-c", str(cpus[0])] if cpus else []
+def _on(placement: Placement, side: SideName) -> list[str]:
+    """Return what starts a program on the first CPU of its side, nothing where it is not pinned."""
+    return ["taskset", "-c", str(placement.cpus(side)[0])] if placement.pinned else []

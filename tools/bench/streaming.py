@@ -29,16 +29,15 @@ def iperf_rows(bench: Bench) -> Iterator[Row]:
 def contenders_of(bench: Bench, stream: Stream) -> dict[str, Callable[[], float]]:
     """Return who runs in each round of a comparison with iperf3.
 
-    Either program runs pinned, to the same CPUs, and left to the scheduler: which placement is
-    better depends on the host and on its load, and moves the throughput twofold.
+    Either program runs in every placement: which is better depends on the host and on its load, and
+    moves the throughput twofold.
     """
-    free = replace(stream, sender_cpus=(), receiver_cpus=())
-    return {
-        "two_copy pinned": partial(bench.pair_rate, "two_copy", stream),
-        "two_copy free": partial(bench.pair_rate, "two_copy", free),
-        "iperf3 pinned": partial(iperf_rate, bench.testbed, stream, pinned=True),
-        "iperf3 free": partial(iperf_rate, bench.testbed, stream, pinned=False),
-    }
+    ours: dict[str, Callable[[], float]] = {}
+    theirs: dict[str, Callable[[], float]] = {}
+    for name, placed in bench.everywhere(stream).items():
+        ours[f"two_copy {name}"] = partial(bench.pair_rate, "two_copy", placed)
+        theirs[f"iperf3 {name}"] = partial(iperf_rate, bench.testbed, placed)
+    return ours | theirs
 
 
 def contest_of(bench: Bench, stream: Stream) -> Contest:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from copycost.hosts.placement import Placement
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.bench import Bench
 from tools.bench.contest import Contest, contest_row
@@ -11,12 +12,13 @@ from tools.bench.iperf import Stream
 from tools.bench.pair import Programs
 from tools.bench.rows import Limit
 
-STREAM = Stream(4096, 1, 0, 1, sender_cpus=(), receiver_cpus=())
+FREE = Placement((0,), (0,), pinned=False)
+STREAM = Stream(4096, 1, 0, 1, FREE)
 
 
 def bench(rounds: int, most_rounds: int) -> Bench:
     with open_testbed("loopback") as testbed:
-        return Bench(testbed, Programs(Path()), 0, rounds, most_rounds, STREAM, seed=1)
+        return Bench(testbed, Programs(Path()), 0, rounds, most_rounds, {}, STREAM, seed=1)
 
 
 def contest(contenders: Mapping[str, Callable[[], float]], limit: Limit) -> Contest:

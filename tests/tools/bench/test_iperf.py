@@ -1,13 +1,16 @@
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from copycost.errors import HostError, ParseError, Unavailable
+from copycost.hosts.placement import Placement
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.iperf import Stream, client_command, iperf_rate, received_rate
 
-STREAM = Stream(4096, 2, 1, 1, sender_cpus=(), receiver_cpus=())
+PINNED = Placement((0,), (0,))
+STREAM = Stream(4096, 2, 1, 1, PINNED)
 
 
 def test_received_rate_is_the_one_of_the_receiver() -> None:
@@ -35,11 +38,10 @@ def test_command_states_size_streams_and_congestion_control() -> None:
 @pytest.mark.slow
 @pytest.mark.needs_root
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3 on this host")
-@pytest.mark.parametrize("pinned", [True, False])
-def test_real_iperf_runs_on_the_testbed(pinned: bool) -> None:
-    stream = Stream(4096, 2, 1, 1, sender_cpus=(0,), receiver_cpus=(0,))
+@pytest.mark.parametrize("placement", [PINNED, replace(PINNED, pinned=False)])
+def test_real_iperf_runs_on_the_testbed(placement: Placement) -> None:
     try:
         with open_testbed("veth") as testbed:
-            assert iperf_rate(testbed, stream, pinned=pinned) > 0
+            assert iperf_rate(testbed, replace(STREAM, placement=placement)) > 0
     except Unavailable as error:
         pytest.skip(str(error))

@@ -3,12 +3,13 @@ import shutil
 import pytest
 
 from copycost.errors import ParseError, Unavailable
+from copycost.hosts.placement import Placement
 from copycost.testbeds.testbed import open_testbed
 from tools.bench.iperf import Stream
 from tools.bench.sockperf import client_command, median_ns, sockperf_median_ns
 
 # sockperf leaves out its first 0.4 s, and on a busy host there may be nothing in the rest of one
-STREAM = Stream(4096, 1, 0, 3, sender_cpus=(0,), receiver_cpus=(0,))
+STREAM = Stream(4096, 1, 0, 3, Placement((0,), (0,)))
 
 # written by sockperf 3.7, shortened
 OUTPUT = """\

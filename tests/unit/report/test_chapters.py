@@ -64,6 +64,9 @@ def test_limits(context: Context) -> None:
         "one placement": lambda context: context["facts"]["method"].update(
             placements=[{"placement": "apart"}]
         ),
+        "wake-ups": lambda context: context["facts"]["method"].update(
+            receive_lowat=[{"msg_bytes": 65536, "bytes": 1048576}]
+        ),
         "uncounted": given(uncounted=["cycles", "LLC-loads"]),
         "two studies not asked for": given(chapters=[]),
         "no round twice": of_run(rounds_min=1, rounds_max=1),
@@ -75,7 +78,8 @@ def test_limits(context: Context) -> None:
         "disturbed": of_run(n_warned=2, warnings={"steal": 1, "few_messages": 2, "new": 1}),
         "several states of the host": of_run(host_digests=["a", "b"]),
     }
-    free = {"method": context["facts"]["method"] | {"placements": [{"placement": "free"}]}}
+    other = {"placements": [{"placement": "free"}], "receive_lowat": []}
+    free = {"method": context["facts"]["method"] | other}
     usual = context | {"conditions": cold, "facts": context["facts"] | free}
     check_branches("limits", said(usual, "limits", branches))
 

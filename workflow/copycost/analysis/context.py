@@ -68,6 +68,7 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
             "ratio picked out of many": selection.METHOD,
         },
         "receive_lowat": _receive_lowat(measured),
+        "read_bytes": sorted(measured["read_bytes"].dropna().astype(int).unique().tolist()),
         "congestion_control_used": _texts(measured["congestion_control"]),
         "placements": _placements(measured),
         "cpu_source": _texts(measured["cpu_source"]),

@@ -229,6 +229,7 @@ _PATH_COLUMNS = (
     Column("receive_buffer_bytes", "float64", "byte", "SO_RCVBUF of the receiver", _PATH),
     Column("receive_lowat_bytes", "float64", "byte",
            "SO_RCVLOWAT of the receiver, which sleeps until so much has come", _PATH),
+    Column("read_bytes", "float64", "byte", "Most that one call of the receiver recv takes", _PATH),
     Column("offload_tso", "boolean", "", "TCP segmentation offload of the sender's device", _PATH),
     Column("offload_gso", "boolean", "",
            "Generic segmentation offload of the sender's device", _PATH),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from copycost.grid.conditions import RECV
 from copycost.grid.testbeds import receives_on, transport_of
 from copycost.perf.counters import PerfSide
 from copycost.perf.events import HARDWARE_EVENTS, PERF_EVENTS
@@ -260,6 +261,8 @@ def _path(record: Record, sender: Mapping[str, Any], receiver: Mapping[str, Any]
         row["receive_buffer_bytes"] = receiver["effective"]["receive_buffer_bytes"]
         row["receive_lowat_bytes"] = receiver["effective"]["receive_lowat_bytes"]
         row["receiver_build"] = _build(receiver)
+        if record["study"] == "streams" and record["cell"]["receiver"] == RECV:
+            row["read_bytes"] = receiver["options"].get("read_bytes")
     kernel = record["observed"].get("kernel")
     if kernel is not None:
         row["softnet_dropped"] = kernel["softnet_dropped"]
