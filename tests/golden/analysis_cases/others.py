@@ -14,6 +14,10 @@ from golden.analysis_facts import (
     pair,
 )
 
+_ONE_WAY = {"n_cells": 6, "n_above": 0, "n_below": 0}
+_BOTH_WAYS = UP | {"n_cells": 6, "n_above": 3, "n_below": 2}
+UP, DOWN, EVEN = (found | _ONE_WAY for found in (UP, DOWN, EVEN))
+
 
 def _together(
     branch: str, throughput: Facts | None, calls: Facts | None, cost: Facts | None
@@ -58,6 +62,7 @@ CASES: list[Case] = [
     _together("nothing in common", None, None, None),
     _together("differences", UP, DOWN, DOWN),
     _together("no differences", EVEN, EVEN, EVEN),
+    _together("here one way, there the other", _BOTH_WAYS, _BOTH_WAYS, _BOTH_WAYS),
     _together("throughput alone", UP, None, None),
     ("at_one_size", "a difference", (_uring(UP), CONFIDENCE)),
     ("at_one_size", "no difference", (_uring(EVEN), CONFIDENCE)),

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from copycost.analysis.condition_view import View
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
@@ -13,8 +15,9 @@ from copycost.analysis.quantities import (
     copied_share,
     notifications_per_send,
 )
-from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
 from copycost.grid.capabilities import split_implementation
+from copycost.stats.ratios import paired_ratio
 
 _SYSTEM_CALLS = "sender_syscalls_per_message"
 # What the literature on io_uring's zero-copy looks at, where the grid has it [bytes].
@@ -122,7 +125,18 @@ def _at(view: View, name: str, beside: str) -> Facts | None:
 
 
 def _ratio(view: View, metric: str, name: str, beside: str) -> Facts | None:
+    """Return a ratio over the cells together, and how many cells are above and below 1."""
     if not view.has(name, beside) or not view.counted(metric):
         return None
-    found = view.pooled(view.logs(metric, name, beside))
-    return ratio_facts(found) if found.n_pairs else None
+    logs = view.logs(metric, name, beside)
+    found = view.pooled(logs)
+    if not found.n_pairs:
+        return None
+    rows = logs.to_numpy(np.float64)
+    signs = [ratio_sign(paired_ratio(row, view.settings.confidence)) for row in rows]
+    counts = {
+        "n_cells": len(signs) - signs.count(None),
+        "n_above": signs.count(1),
+        "n_below": signs.count(-1),
+    }
+    return ratio_facts(found) | counts
