@@ -43,6 +43,9 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
     pooled, one_sided
         The ratio over the cells together, and whether no cell contradicts another: where one does,
         that ratio would only say which sizes the grid has most of.
+    cost_where_faster
+        Of the cells where it was faster, how many were seen to be cheaper and more expensive:
+        n_compared, n_cheaper, n_dearer.
     best, worst
         The cells with the highest and the lowest ratio; their intervals allow for that choice.
     """
@@ -76,6 +79,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "observed_once": 1 in rounds,
         "pooled": ratio_facts(view.pooled(logs)),
         "one_sided": not {1, -1} <= set(signs),
+        "cost_where_faster": _cost_where_faster(view, implementation, baseline, compared),
         "best": _extreme(view, logs, compared, highest=True),
         "worst": _extreme(view, logs, compared, highest=False),
     }
@@ -233,6 +237,23 @@ def sign_of(row: Facts) -> int:
 def records(table: pd.DataFrame) -> list[Facts]:
     """Return the rows of a table as mappings."""
     return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+
+
+def _cost_where_faster(
+    view: View, implementation: str, baseline: str, compared: Sequence[Facts]
+) -> Facts:
+    faster = {(row["msg_bytes"], row["n_threads"]) for row in compared if sign_of(row) > 0}
+    rows = records(view.verdicts(view.cost_column, implementation, baseline))
+    verdicts = [
+        row["verdict"]
+        for row in rows
+        if row["n_pairs"] and (row["msg_bytes"], row["n_threads"]) in faster
+    ]
+    return {
+        "n_compared": len(verdicts),
+        "n_cheaper": verdicts.count("cheaper"),
+        "n_dearer": verdicts.count("dearer"),
+    }
 
 
 def _extreme(
