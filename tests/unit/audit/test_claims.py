@@ -108,8 +108,10 @@ def test_a_rank_counts_only_the_rounds_with_a_value_above_zero(tmp_path: Path) -
 def test_repetitions_that_agree_decide(tmp_path: Path) -> None:
     table = flat({"two_copy": 1.0, "one_copy": 1.3, "zero_copy": 0.8}, noise=0.01, repetitions=5)
     judged = judge_of(table, tmp_path)
-    found = judged(compare=beats("one_copy", "two_copy", percent=30))
+    found = judged(compare=beats("one_copy", "two_copy", percent=30, tolerance=5))
     assert (found.verdict, found.observed_once) == ("supported", False)
+    # The interval is wider than what a number means that is written so.
+    assert judged(compare=beats("one_copy", "two_copy", percent=30)).verdict == "undecided"
     much = beats("one_copy", "two_copy", percent=80)
     assert judged(compare=much).verdict == "contradicted"
 
@@ -139,15 +141,15 @@ def test_less_below_is_part_of_the_claim(tmp_path: Path) -> None:
     assert judged(compare=said).verdict == "contradicted"
 
 
-def test_cells_that_are_missing_leave_a_named_claim_undecided(tmp_path: Path) -> None:
+def test_cells_that_are_missing_leave_a_claim_undecided(tmp_path: Path) -> None:
     table = flat({"two_copy": 1.0, "one_copy": 1.2, "zero_copy": 0.8})
     table = table[~((table["impl"] == "one_copy") & (table["size"] == 65536))]
     said = {"compare": beats("one_copy", "two_copy"), "sizes": [16384, 65536], "threads": [4]}
     judged = judge_of(table, tmp_path)
     assert judged(**said).verdict == "undecided"
     assert judged(**(said | {"sizes": [65536]})).verdict == "not measured"
-    everywhere = {"compare": beats("one_copy", "two_copy"), "threads": [4]}
-    assert judged(**everywhere).verdict == "supported"
+    everywhere = judged(compare=beats("one_copy", "two_copy"), threads=[4])
+    assert (everywhere.verdict, everywhere.n_missing) == ("undecided", 1)
 
 
 def test_implementations_go_by_the_names_of_the_file_too(tmp_path: Path) -> None:

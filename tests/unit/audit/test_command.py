@@ -20,7 +20,7 @@ def test_a_published_run_becomes_a_report_with_its_verdicts(
 ) -> None:
     assert main(["audit", str(PUBLISHED / "i5-10500.csv"), "--output", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    assert "claim 2, contradicted: one_copy has more throughput" in said
+    assert "claim 2, contradicted, observed once: one_copy has more throughput" in said
     audit = json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))
     assert [claim["verdict"] for claim in audit["claims"]].count("contradicted") == 4
     html = " ".join((tmp_path / "report.html").read_text(encoding="utf-8").split())

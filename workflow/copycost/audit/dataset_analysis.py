@@ -10,6 +10,7 @@ from copycost.analysis.compare import compare
 from copycost.analysis.json_values import Facts
 from copycost.analysis.summary import summarise
 from copycost.audit.dataset import Dataset, moved_bytes
+from copycost.audit.derived import messages_of, quantity
 from copycost.audit.quantities import (
     DATASET,
     IMPLEMENTATION,
@@ -95,14 +96,15 @@ def make_cells(dataset: Dataset) -> pd.DataFrame:
     """
     table = dataset.table
     moved = moved_bytes(table)
-    messages = table["messages"] if "messages" in table else moved / table[SIZE]
+    messages = messages_of(table)
     columns: dict[str, pd.Series] = {
         target: table[name] * factor for name, (target, factor) in _PLAIN.items() if name in table
     }
     for name, target in _PER_BYTE.items():
         factor = _NS_PER_S if name == "cpu_time" else 1.0
-        columns[target] = _per_byte(table, name, moved) * factor
-    columns["context_switches_per_message"] = _per_message(table, "context_switches", messages)
+        columns[target] = quantity(table, f"{name}_per_byte") * factor
+    switches = "context_switches_per_message"
+    columns[switches] = quantity(table, switches)
     columns["received_bytes"] = moved
     columns["messages"] = messages
     values = pd.DataFrame(columns).replace([np.inf, -np.inf], np.nan)
@@ -151,21 +153,6 @@ def _frame() -> dict[str, object]:
         | {"study": "streams", "status": "measured", "transport": "stream"}
         | {"sender_cpus": "any", "receiver_cpus": "any"}
     )  # fmt: skip
-
-
-def _per_byte(table: pd.DataFrame, name: str, moved: pd.Series) -> pd.Series:
-    empty = pd.Series(np.nan, index=table.index)
-    told = table.get(f"{name}_per_byte", empty)
-    by_message = table.get(f"{name}_per_message", empty) / table[SIZE]
-    total = table.get(name, empty) / moved.where(moved > 0)
-    return told.fillna(by_message).fillna(total)
-
-
-def _per_message(table: pd.DataFrame, name: str, messages: pd.Series) -> pd.Series:
-    empty = pd.Series(np.nan, index=table.index)
-    told = table.get(f"{name}_per_message", empty)
-    by_byte = table.get(f"{name}_per_byte", empty) * table[SIZE]
-    return told.fillna(by_byte).fillna(table.get(name, empty) / messages.where(messages > 0))
 
 
 def _config(dataset: Dataset, cells: pd.DataFrame, settings: StatisticsSettings) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from copycost.analysis.json_values import Facts, plain
+from copycost.audit.claims.cells import N_SHOWN
 from copycost.audit.claims.verdicts import JudgedClaim, Verdict
 from copycost.audit.dataset import CELL, KEYS, Dataset
 from copycost.audit.dataset_analysis import unused_totals
@@ -14,13 +15,14 @@ from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
 from copycost.audit.quantities import DURATION, base_of, words_of
 from copycost.audit.wording import scope, subject
+from copycost.wording.plurals import plural
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _LABELS = (*KEYS, DURATION)
 
 _SHOWN = 6
-"""Cells of a finding, and lines of evidence of a claim, that the report shows."""
+"""Cells of a finding that the report shows."""
 
 
 @dataclass(frozen=True)
@@ -154,15 +156,18 @@ def _judged(judged: JudgedClaim) -> Facts:
         "verdict": judged.verdict.value,
         "because": _message(judged.because),
         "evidence": [_message(evidence) for evidence in judged.evidence],
-        "n_more_evidence": max(len(judged.evidence) - _SHOWN, 0),
+        "n_more_evidence": max(len(judged.evidence) - N_SHOWN, 0),
         "observed_once": judged.observed_once,
         "label": _label(judged),
+        "totals": None if judged.totals is None else _message(judged.totals),
         "caution": None if judged.caution is None else _message(judged.caution),
     }
 
 
 def _label(judged: JudgedClaim) -> str:
-    """Return the verdict, and whether it rests on single repetitions."""
+    """Return the verdict, what it lacks, and whether it rests on single repetitions."""
+    if judged.n_missing:
+        return f"{judged.verdict.value}: {plural(judged.n_missing, 'cell')} missing"
     decided = judged.verdict in (Verdict.SUPPORTED, Verdict.CONTRADICTED)
     once = decided and judged.observed_once
     return f"{judged.verdict.value}, observed once" if once else judged.verdict.value

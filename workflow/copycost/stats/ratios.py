@@ -94,18 +94,27 @@ def paired_ratio(log_ratios: FloatArray, confidence: float) -> Ratio:
     return Ratio(n, float(ends[0]), float(ends[1]), float(ends[2]), p_value, direction)
 
 
-def holm(p_values: FloatArray) -> FloatArray:
+def holm(p_values: FloatArray, at_least: int = 1) -> FloatArray:
     """Return p-values corrected for the number of comparisons made (Holm's step-down method).
 
     NaN stays NaN and does not count as a comparison.
 
+    Parameters
+    ----------
+    at_least
+        How many of the comparisons have to hold for what is concluded from them. So many of the
+        corrected p-values are below a level only if so many comparisons hold, but for an error of
+        that level, however the comparisons depend on one another; 1 is Holm's method.
+
     Source
     ------
-    S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statistics 6 (1979).
+    S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statistics 6 (1979);
+    Y. Benjamini, R. Heller, Screening for partial conjunction hypotheses, Biometrics 64 (2008).
     """
     corrected = np.full(p_values.shape, np.nan)
     known = np.flatnonzero(np.isfinite(p_values))
     order = known[np.argsort(p_values[known], kind="stable")]
-    factors = np.arange(order.size, 0, -1)
+    done = np.maximum(np.arange(order.size), at_least - 1)
+    factors = np.maximum(order.size - done, 1)
     corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * factors), 1.0)
     return corrected

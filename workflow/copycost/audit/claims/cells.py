@@ -1,32 +1,30 @@
-"""Values by cell and round, and what one cell says of a claim."""
+"""Values by cell and round, which cells a claim is about, and what one of them says of it."""
 
-from collections.abc import Iterable, Sequence
+import itertools
+import math
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
-from copycost.audit.claims.vocabulary import Claim
+from copycost.audit.claims.vocabulary import Claim, Region
 from copycost.audit.dataset import Dataset
+from copycost.audit.dataset_analysis import STATISTICS
+from copycost.audit.derived import follows_from_others, quantity
 from copycost.audit.mapping import implementation_name
 from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
 from copycost.audit.quantities import DATASET, IMPLEMENTATION, REP, SIZE, THREADS, base_of
 from copycost.audit.wording import cell_name, place, value_with_unit
-from copycost.stats.ratios import Ratio
+from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
 
 Key = tuple[str, str, int, int]
 """Dataset, implementation, message size [bytes], threads."""
 
-
-class Outcome(StrEnum):
-    """What one cell says."""
-
-    SUPPORTS = "supports"
-    CONTRADICTS = "contradicts"
-    OPEN = "open"
-    NOT_MEASURED = "not measured"
+N_SHOWN = 6
+"""Lines of evidence that a report shows, and so missing cells that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,41 +33,103 @@ class Ruling:
 
     Attributes
     ----------
-    outcome
-        In one word.
+    p_for
+        p-value of "it does not hold here": small where the cell supports the claim.
+    p_against
+        p-value of "it holds here": small where the cell contradicts the claim.
     evidence
-        The cell and its numbers, or the finding on a column; None for nothing to show.
+        Tells the cell and its numbers, or the finding on a column; None for nothing to show.
     once
-        Whether it rests on a single round.
-    reason
-        What to say instead of a count of cells, None for that.
-    required
-        Whether the claim names the cell, so that it cannot do without it.
+        Whether it rests on a single round, taken at its word: the p-values are then 0 and 1.
+    keys
+        The cells that are compared.
+    incomplete
+        Whether something that would be compared is missing.
     """
 
-    outcome: Outcome
-    evidence: Message | Finding | None = None
+    p_for: float
+    p_against: float
+    evidence: Callable[[], Message | Finding] | None = None
     once: bool = False
+    keys: tuple[Key, ...] = ()
+    incomplete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What the cells that a statement is about say of it.
+
+    Attributes
+    ----------
+    rulings
+        Of the cells that were measured.
+    n_cells
+        How many it is about, measured or not.
+    missing
+        The first of those that were not measured.
+    reason
+        What to say instead of a count of cells, None for that.
+    """
+
+    rulings: tuple[Ruling, ...]
+    n_cells: int
+    missing: tuple[Message, ...] = ()
     reason: Message | None = None
-    required: bool = False
+
+    @property
+    def n_missing(self) -> int:
+        """Return how many cells were not measured."""
+        return self.n_cells - len(self.rulings)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The cells of one dataset of a file that a claim is about: each size with each count.
+
+    A table that lacks some of them has gaps, whoever left them.
+    """
+
+    dataset: str
+    implementations: tuple[str, ...]
+    sizes: tuple[int, ...]
+    threads: tuple[int, ...]
 
 
 class CellValues:
-    """One quantity of a dataset by cell; each cell an array over the rounds, NaN where missing."""
+    """One quantity of a dataset by cell; each cell an array over the rounds, NaN where missing.
+
+    Attributes
+    ----------
+    metric
+        The quantity.
+    sizes, threads
+        Per dataset of the file, those of all its rows, whether or not they have a value.
+    keys
+        Per dataset of the file, the cells that have a value, in order.
+    """
 
     def __init__(self, dataset: Dataset, metric: str) -> None:
-        """Gather the values of `metric`."""
+        """Gather the values of `metric`, as told or as they follow from other columns."""
         self.metric = metric
+        self.sizes: dict[str, set[int]] = {}
+        self.threads: dict[str, set[int]] = {}
+        self.keys: dict[str, list[Key]] = {}
         self._values: dict[Key, FloatArray] = {}
         table = dataset.table
-        if metric in table:
-            wide = table.pivot(index=[DATASET, IMPLEMENTATION, SIZE, THREADS], columns=REP,
-                               values=metric)  # fmt: skip
-            wide = wide.dropna(how="all")
-            self._values = {
-                (str(key[0]), str(key[1]), int(key[2]), int(key[3])): row
-                for key, row in zip(wide.index, wide.to_numpy(dtype=np.float64), strict=True)
-            }
+        round_of = {rep: at for at, rep in enumerate(sorted(set(table[REP].tolist())))}
+        # A loop of plain values: of tables as small as these, pandas takes ten times as long.
+        columns = [table[name].tolist() for name in (DATASET, IMPLEMENTATION, SIZE, THREADS, REP)]
+        values = quantity(table, metric).tolist()
+        for name, implementation, size, n, rep, value in zip(*columns, values, strict=True):
+            self.sizes.setdefault(name, set()).add(size)
+            self.threads.setdefault(name, set()).add(n)
+            if not math.isnan(value):
+                key = (str(name), str(implementation), int(size), int(n))
+                if key not in self._values:
+                    self._values[key] = np.full(len(round_of), np.nan)
+                self._values[key][round_of[rep]] = value
+        for key in sorted(self._values):
+            self.keys.setdefault(key[0], []).append(key)
 
     def __contains__(self, key: Key) -> bool:
         """Tell whether a cell was measured."""
@@ -80,26 +140,47 @@ class CellValues:
         return self._values[key]
 
     def log_ratios(self, key: Key, other: Key) -> FloatArray:
-        """Return the logarithms of one cell's values over another's, not finite where a 0 is."""
+        """Return the logarithms of one cell's values over another's, where both are above 0.
+
+        They are paired by round. Cells without a common round are paired in their order: rounds
+        of which neither knows the other are as good as any.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
-            logs: FloatArray = np.log(self._values[key]) - np.log(self._values[other])
-        return logs
+            above, below = np.log(self._values[key]), np.log(self._values[other])
+            if not np.isfinite(self._values[key] + self._values[other]).any():
+                above, below = above[np.isfinite(above)], below[np.isfinite(below)]
+                n = min(above.size, below.size)
+                above, below = above[:n], below[:n]
+            logs: FloatArray = above - below
+        return logs[np.isfinite(logs)]
 
     def median(self, key: Key) -> float:
         """Return a cell's median."""
         return float(np.nanmedian(self._values[key]))
 
     @property
-    def keys(self) -> list[Key]:
-        """Return the cells that were measured, in order."""
-        return sorted(self._values)
+    def implementations(self) -> set[str]:
+        """Return the implementations with any value."""
+        return {key[1] for keys in self.keys.values() for key in keys}
+
+    @property
+    def is_all_zero(self) -> bool:
+        """Tell whether every value is 0, where that means that nothing was counted."""
+        return base_of(self.metric).kind != "share" and not any(
+            np.nan_to_num(values).any() for values in self._values.values()
+        )
 
     def text(self, key: Key) -> str:
         """Return a cell's median with its unit."""
         return value_with_unit(self.metric, self.median(key)) if key in self else "not measured"
 
+    def evidence_of_ratio(self, key: Key, other: Key) -> Message:
+        """Return two cells with their values, and the ratio of the first to the second."""
+        found = paired_ratio(self.log_ratios(key, other), STATISTICS.confidence)
+        return self.evidence([key, other], found)
+
     def evidence(self, keys: Sequence[Key], found: Ratio | None = None) -> Message:
-        """Return some cells with their values, and the ratio of the first to the second."""
+        """Return some cells with their values, and a ratio of them."""
         places = {place(*key[2:]) for key in keys}
         shared = len(places) == 1
         names = [key[1] if shared else f"{cell_name(*key[1:])}:" for key in keys]
@@ -118,33 +199,124 @@ class CellValues:
         return Message("ratio_at" if shared else "ratio_of", numbers)
 
 
-def known_names(dataset: Dataset, names: Iterable[str]) -> list[str]:
+class Measured:
+    """A dataset with its quantities by cell, each gathered once for all claims about it."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        """Take a dataset."""
+        self.dataset = dataset
+        self._cells: dict[str, CellValues] = {}
+
+    def cells(self, metric: str) -> CellValues:
+        """Return a quantity by cell."""
+        if metric not in self._cells:
+            self._cells[metric] = CellValues(self.dataset, metric)
+        return self._cells[metric]
+
+
+def known_names(dataset: Dataset, names: Iterable[str]) -> tuple[str, ...]:
     """Return implementations as the table calls them, however a claim calls them."""
-    return [
+    known = set(dataset.implementations.values())
+    return tuple(
         name
-        if name in set(dataset.implementations.values())
+        if name in known
         else dataset.implementations.get(name, implementation_name(name, dataset.mapping))
         for name in names
-    ]
+    )
 
 
-def in_scope(keys: Sequence[Key], claim: Claim) -> list[Key]:
-    """Return the cells that a claim is about, sizes and threads as it says."""
+def grids(claim: Claim, cells: CellValues) -> list[Grid]:
+    """Return, per dataset of the file, the cells that a claim is about.
+
+    Implementations are those with any value of the quantity; sizes and numbers of threads are
+    those of the claim, or all that the dataset has.
+    """
     return [
-        key
-        for key in keys
-        if (not claim.sizes or key[2] in claim.sizes)
-        and (not claim.threads or key[3] in claim.threads)
-        and (claim.dataset is None or key[0] == claim.dataset)
+        Grid(
+            name,
+            tuple(dict.fromkeys(key[1] for key in cells.keys.get(name, ()))),
+            tuple(dict.fromkeys(claim.sizes or sorted(cells.sizes[name]))),
+            tuple(dict.fromkeys(claim.threads or sorted(cells.threads[name]))),
+        )
+        for name in cells.sizes
+        if claim.dataset in (None, name)
     ]
 
 
-def counted_nothing(dataset: Dataset, metric: str) -> Ruling | None:
-    """Return the ruling on a quantity that the file lacks, or that reads 0 throughout."""
-    about = {"quantities": [metric]}
-    if not dataset.has(metric):
-        return Ruling(Outcome.NOT_MEASURED, reason=Message("no_column", about))
-    values = dataset.table[metric].dropna()
-    if base_of(metric).kind != "share" and bool((values == 0.0).all()):
-        return Ruling(Outcome.NOT_MEASURED, reason=Message("not_counting", about))
+def survey(
+    about: Iterable[Grid],
+    cells: CellValues,
+    judge: Callable[[Key], Ruling | None],
+    named: Callable[[Key], Message],
+) -> Survey:
+    """Return what the cells of some grids say.
+
+    Parameters
+    ----------
+    about
+        Grids of the cells, as they are judged.
+    judge
+        What a measured cell says; None where what it is compared with is missing.
+    named
+        How to name a cell that is missing.
+    """
+    rulings: list[Ruling] = []
+    missing: list[Message] = []
+    n_cells = 0
+    for grid in about:
+        axes = (grid.implementations, grid.sizes, grid.threads)
+        n_cells += math.prod(map(len, axes))
+        inside = tuple(map(frozenset, axes))
+        mine: dict[Key, Ruling] = {}
+        for key in cells.keys.get(grid.dataset, ()):
+            if all(map(operator.contains, inside, key[1:])):
+                ruling = judge(key)
+                if ruling is not None:
+                    mine[key] = ruling
+        rulings += mine.values()
+        # A grid may have far more cells than the table has rows, so they are not listed.
+        every = ((grid.dataset, *rest) for rest in itertools.product(*axes))
+        gaps = (key for key in every if key not in mine)
+        missing += map(named, itertools.islice(gaps, N_SHOWN - len(missing)))
+    return Survey(tuple(rulings), n_cells, tuple(missing))
+
+
+def counted_nothing(cells: CellValues) -> Survey | None:
+    """Return what to say of a quantity that the file lacks, or that reads 0 throughout."""
+    about = {"quantities": [cells.metric]}
+    if not cells.keys:
+        code = "does_not_follow" if follows_from_others(cells.metric) else "no_column"
+        return Survey((), 1, reason=Message(code, about))
+    if cells.is_all_zero:
+        return Survey((), 1, reason=Message("not_counting", about))
     return None
+
+
+def weigh_ratio(log_ratios: FloatArray, region: Region) -> Ruling | None:
+    """Return what a ratio says of a claimed range of it; None without any round."""
+    low, high = (math.log(end) if end > 0.0 else -math.inf for end in (region.low, region.high))
+    return weigh(log_ratios, Region(low, high, region.strict))
+
+
+def weigh(values: FloatArray, region: Region) -> Ruling | None:
+    """Return what the mean of some rounds says of a claimed range; None without any round.
+
+    The p-values are those of the t tests whose interval the report shows, two-sided: the claim is
+    supported where the whole interval is inside the range, and contradicted where all of it is
+    outside.
+    """
+    known = values[np.isfinite(values)]
+    if known.size == 0:
+        return None
+    mean = float(known.mean())
+    if known.size == 1:
+        holds = region.holds(mean)
+        return Ruling(float(not holds), float(holds), once=True)
+    p_for, p_against = 0.0, 1.0
+    for end, inwards in ((region.low, 1.0), (region.high, -1.0)):
+        if np.isfinite(end):
+            p_value = paired_ratio(known - end, STATISTICS.confidence).p_value
+            inside = (mean - end) * inwards
+            p_for = max(p_for, p_value if inside > 0.0 else 1.0)
+            p_against = min(p_against, p_value if inside < 0.0 else 1.0)
+    return Ruling(p_for, p_against)

@@ -5,33 +5,30 @@ from collections.abc import Callable, Mapping, Sequence
 from reprlib import repr as shown
 from typing import Any
 
+from copycost.audit.claims.regions import AMOUNTS, number, plain_region, region_of
 from copycost.audit.claims.vocabulary import (
-    Amount,
     Change,
     Claim,
-    Is,
+    Crossing,
+    In,
     Measurements,
     Point,
     Rank,
+    Region,
     Statement,
     Unclear,
     Value,
+    Zero,
 )
 from copycost.audit.quantities import base_of, find_quantity, is_quantity
 from copycost.wording.sizes import parse_size
 
-_IS = {
-    "more": Is.MORE, "higher": Is.MORE, "grows": Is.MORE, "rises": Is.MORE, "increases": Is.MORE,
-    "less": Is.LESS, "fewer": Is.LESS, "lower": Is.LESS, "falls": Is.LESS, "drops": Is.LESS,
-    "decreases": Is.LESS, "not more": Is.NOT_MORE, "never more": Is.NOT_MORE,
-    "not less": Is.NOT_LESS, "never less": Is.NOT_LESS, "same": Is.SAME, "equal": Is.SAME,
-    "unchanged": Is.SAME, "collapses": Is.COLLAPSES,
-}  # fmt: skip
 _RANKS = ("highest", "lowest", "best", "worst")
 _VALUES = ("zero", "not zero", "above", "below")
-KINDS = ("compare", "rank", "change", "value", "measurements")
-_FREE = ("claim", "question", "note", "threads", "sizes", "dataset")
-_SMALLEST, _LARGEST = 1e-30, 1e30
+KINDS = ("compare", "crossover", "rank", "change", "value", "measurements")
+_FREE = ("claim", "question", "note", "threads", "sizes", "dataset", "in")
+_MOST_THREADS = 100_000
+_QUESTIONS = 6
 _LARGEST_SIZE = 2**40
 _LONGEST_LIST = 100
 
@@ -52,14 +49,27 @@ def parse_claim(said: Mapping[str, Any]) -> Claim:
     ]
     if not statements and "claim" not in said:
         raise Unclear(f"says nothing of {', '.join(KINDS)}")
+    in_ = _in(said.get("in", In.ALL.value))
+    if in_ is not In.ALL and any(isinstance(part, Measurements) for part in statements):
+        raise Unclear("in: belongs to claims about cells, not about columns")
+    question = whole(said["question"], "question", _QUESTIONS) if "question" in said else None
     return Claim(
         text=(_text(said, "claim") or "").strip() or "(no words)",
         statements=tuple(statements),
         sizes=tuple(size_of(size) for size in _list(said.get("sizes", []))),
-        threads=tuple(whole(count, "threads") for count in _list(said.get("threads", []))),
-        question=whole(said["question"], "question") if "question" in said else None,
+        threads=tuple(
+            whole(count, "threads", _MOST_THREADS) for count in _list(said.get("threads", []))
+        ),
+        question=question,
         dataset=_text(said, "dataset"),
+        in_=in_,
     )
+
+
+def _in(word: object) -> In:
+    if word not in list(In):
+        raise Unclear(f"in: got {shown(word)}, must be one of {', '.join(In)}")
+    return In(str(word))
 
 
 def _text(said: Mapping[str, Any], key: str) -> str | None:
@@ -69,9 +79,16 @@ def _text(said: Mapping[str, Any], key: str) -> str | None:
     return value
 
 
+def name_of(value: object, what: str) -> str:
+    """Return a name that a claim gives."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise Unclear(f"{what}: got {shown(value)}, must be a name")
+    return str(value)
+
+
 def metric_of(name: object) -> str:
     """Return the quantity that a claim names."""
-    text = str(name)
+    text = name_of(name, "metric")
     found = text if is_quantity(text) else find_quantity(text)
     if found is None or base_of(found).kind == "label":
         raise Unclear(f"{shown(name)} is no quantity")
@@ -89,66 +106,11 @@ def size_of(value: object) -> int:
     return found
 
 
-def whole(value: object, what: str) -> int:
-    """Return a whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise Unclear(f"{what}: got {shown(value)}, must be a whole number from 1")
+def whole(value: object, what: str, most: int) -> int:
+    """Return a whole number from 1 to `most`."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise Unclear(f"{what}: got {shown(value)}, must be a whole number from 1 to {most:,}")
     return value
-
-
-def number(part: Mapping[str, Any], key: str, least: float = -_LARGEST) -> float:
-    """Return a number of a claim; YAML takes one such as 5e9 for a text."""
-    value = part[key]
-    try:
-        found = float("nan" if isinstance(value, bool) else value)
-    except (TypeError, ValueError):
-        found = math.nan
-    if not least <= found <= _LARGEST:
-        said = "a number" if least < 0.0 else "a positive number"
-        raise Unclear(f"{key}: got {shown(value)}, must be {said} of at most {_LARGEST:g}")
-    return found
-
-
-def is_of(value: object) -> Is:
-    """Return what a word such as ``more`` or ``falls`` claims."""
-    word = str(value).strip().lower()
-    if word not in _IS:
-        raise Unclear(f"is: got {shown(value)}, must be one of {', '.join(_IS)}")
-    return _IS[word]
-
-
-def amount_of(part: Mapping[str, Any], is_: Is) -> Amount | None:
-    """Return how much a claim says: `percent` or `factor`, or `at_least`, `at_most` of a factor.
-
-    A number counts as met if the value agrees with it within two percent of it, or rounds to it.
-    """
-    if "at_least" in part or "at_most" in part:
-        low = number(part, "at_least", _SMALLEST) if "at_least" in part else 1.0
-        high = number(part, "at_most", _SMALLEST) if "at_most" in part else math.inf
-        if is_ in (Is.LESS, Is.NOT_MORE):
-            low, high = 1.0 / high, 1.0 / low
-        return Amount(low, high)
-    if "percent" in part:
-        percent = number(part, "percent", 0.0)
-        slack = slack_of(part["percent"])
-        sign = -1.0 if is_ in (Is.LESS, Is.NOT_MORE) else 1.0
-        ends = sorted(1.0 + sign * (percent + side * slack) / 100.0 for side in (-1, 1))
-        return Amount(ends[0], ends[1])
-    if "factor" in part:
-        factor = number(part, "factor", _SMALLEST)
-        slack = slack_of(part["factor"])
-        low, high = factor - slack, factor + slack
-        if is_ in (Is.LESS, Is.NOT_MORE) and factor > 1.0:
-            low, high = 1.0 / high, 1.0 / low
-        return Amount(low, high)
-    return None
-
-
-def slack_of(number: object) -> float:
-    """Return by how much a value may differ from a number as it was written."""
-    decimals = len(str(number).partition(".")[2])
-    value = abs(float(str(number)))
-    return min(max(0.5 * 10.0**-decimals, 0.02 * value), 0.1 * value)
 
 
 def _list(value: object) -> list[Any]:
@@ -170,28 +132,22 @@ def _need(part: object, required: Sequence[str], allowed: Sequence[str]) -> Mapp
     return part
 
 
-_AMOUNT = ("percent", "factor", "at_least", "at_most")
-
-
 def _compare(said: object) -> Change:
     part = _need(said, ("metric", "implementation", "with", "is"),
-                 ("from_size", "up_to_size", "below", *_AMOUNT))  # fmt: skip
-    is_ = is_of(part["is"])
+                 ("from_size", "up_to_size", "below", *AMOUNTS))  # fmt: skip
     return Change(
         metric=metric_of(part["metric"]),
-        from_=Point(implementation=str(part["with"])),
-        to=Point(implementation=str(part["implementation"])),
-        is_=is_,
-        amount=amount_of(part, is_),
+        from_=Point(implementation=name_of(part["with"], "with")),
+        to=Point(implementation=name_of(part["implementation"], "implementation")),
+        region=region_of(part),
         from_size=size_of(part["from_size"]) if "from_size" in part else None,
         up_to_size=size_of(part["up_to_size"]) if "up_to_size" in part else None,
-        below=is_of(part["below"]) if "below" in part else None,
+        below=plain_region(part["below"]) if "below" in part else None,
     )
 
 
 def _change(said: object) -> Change:
-    part = _need(said, ("metric", "from", "to", "is"), ("implementations", *_AMOUNT))
-    is_ = is_of(part["is"])
+    part = _need(said, ("metric", "from", "to", "is"), ("implementations", *AMOUNTS))
     from_, to = _point(part["from"]), _point(part["to"])
     for name in ("implementation", "msg_bytes", "n_threads"):
         if (getattr(from_, name) is None) != (getattr(to, name) is None):
@@ -202,45 +158,74 @@ def _change(said: object) -> Change:
         metric=metric_of(part["metric"]),
         from_=from_,
         to=to,
-        is_=is_,
-        amount=amount_of(part, is_),
-        implementations=tuple(map(str, _list(part.get("implementations", [])))),
+        region=region_of(part),
+        implementations=_names(part),
     )
 
 
 def _point(said: object) -> Point:
     part = _need(said, (), ("implementation", "size", "threads"))
     return Point(
-        implementation=str(part["implementation"]) if "implementation" in part else None,
+        implementation=name_of(part["implementation"], "implementation")
+        if "implementation" in part
+        else None,
         msg_bytes=size_of(part["size"]) if "size" in part else None,
-        n_threads=whole(part["threads"], "threads") if "threads" in part else None,
+        n_threads=whole(part["threads"], "threads", _MOST_THREADS) if "threads" in part else None,
+    )
+
+
+def _names(part: Mapping[str, Any]) -> tuple[str, ...]:
+    names = _list(part.get("implementations", []))
+    return tuple(name_of(name, "implementations") for name in names)
+
+
+def _crossover(said: object) -> Crossing:
+    part = _need(said, ("metric", "implementation", "with"), ("from", "up_to"))
+    if ("from" in part) == ("up_to" in part):
+        raise Unclear("crossover: must have one of from and up_to")
+    metric = metric_of(part["metric"])
+    better = base_of(metric).more_is_better
+    if better is None:
+        raise Unclear(f"{metric} is neither good nor bad; compare says more or less of it")
+    return Crossing(
+        metric=metric,
+        implementation=name_of(part["implementation"], "implementation"),
+        baseline=name_of(part["with"], "with"),
+        msg_bytes=size_of(part["from" if "from" in part else "up_to"]),
+        from_="from" in part,
+        more_is_better=better,
     )
 
 
 def _rank(said: object) -> Rank:
     part = _need(said, ("metric", "implementation", "is"), ())
-    metric, word = metric_of(part["metric"]), str(part["is"])
-    if word not in _RANKS:
-        raise Unclear(f"is: got {shown(word)}, must be one of {', '.join(_RANKS)}")
+    metric, word = metric_of(part["metric"]), _word(part["is"], _RANKS)
     highest = word == "highest"
     if word in ("best", "worst"):
         better = base_of(metric).more_is_better
         if better is None:
             raise Unclear(f"{metric} is neither good nor bad; say highest or lowest")
         highest = better == (word == "best")
-    return Rank(metric, str(part["implementation"]), highest)
+    return Rank(metric, name_of(part["implementation"], "implementation"), highest)
 
 
-def _value(said: object) -> Value:
+def _value(said: object) -> Value | Zero:
     part = _need(said, ("metric", "is"), ("than", "implementations"))
-    word = str(part["is"])
-    if word not in _VALUES:
-        raise Unclear(f"is: got {shown(word)}, must be one of {', '.join(_VALUES)}")
+    word = _word(part["is"], _VALUES)
     if (word in ("above", "below")) != ("than" in part):
         raise Unclear("than: belongs to above and below, and only to those")
-    names = tuple(map(str, _list(part.get("implementations", []))))
-    than = number(part, "than") if "than" in part else 0.0
-    return Value(metric_of(part["metric"]), word, than, names)
+    metric, names = metric_of(part["metric"]), _names(part)
+    if "than" not in part:
+        return Zero(metric, word == "zero", names)
+    than = number(part, "than")
+    above, below = Region(than, math.inf, strict=True), Region(-math.inf, than, strict=True)
+    return Value(metric, above if word == "above" else below, names)
+
+
+def _word(word: object, words: Sequence[str]) -> str:
+    if word not in words:
+        raise Unclear(f"is: got {shown(word)}, must be one of {', '.join(words)}")
+    return str(word)
 
 
 def _measurements(said: object) -> Measurements:
@@ -250,6 +235,7 @@ def _measurements(said: object) -> Measurements:
 
 _PARSERS: dict[str, Callable[[object], Statement]] = {
     "compare": _compare,
+    "crossover": _crossover,
     "rank": _rank,
     "change": _change,
     "value": _value,

@@ -1,97 +1,157 @@
 """Claims about ranks, about single values, and about columns being measurements."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from copycost.audit.claims.cells import (
     CellValues,
     Key,
-    Outcome,
+    Measured,
     Ruling,
+    Survey,
     counted_nothing,
-    in_scope,
+    grids,
     known_names,
+    survey,
+    weigh,
+    weigh_ratio,
 )
-from copycost.audit.claims.vocabulary import Claim, Measurements, Rank, Value
+from copycost.audit.claims.vocabulary import Claim, Measurements, Rank, Region, Value, Zero
 from copycost.audit.dataset import Dataset
 from copycost.audit.dataset_analysis import STATISTICS
 from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
 from copycost.audit.plausibility.finding import Kind
-from copycost.stats.ratios import Direction, paired_ratio
+from copycost.audit.wording import value_with_unit
+from copycost.stats.ratios import paired_ratio
+from copycost.stats.settings import FloatArray
 
 
-def judge_rank(rank: Rank, claim: Claim, dataset: Dataset) -> list[Ruling]:
+def judge_rank(rank: Rank, claim: Claim, measured: Measured) -> Survey:
     """Return, per size and thread count, whether one implementation leads or trails all others."""
-    nothing = counted_nothing(dataset, rank.metric)
+    cells = measured.cells(rank.metric)
+    nothing = counted_nothing(cells)
     if nothing is not None:
-        return [nothing]
-    cells = CellValues(dataset, rank.metric)
-    name = known_names(dataset, [rank.implementation])[0]
-    keys = in_scope(cells.keys, claim)
-    rulings = []
-    for cell in sorted({(key[0], key[2], key[3]) for key in keys}):
-        rivals = [key for key in keys if (key[0], key[2], key[3]) == cell and key[1] != name]
-        own = (cell[0], name, cell[1], cell[2])
-        if own in cells and rivals:
-            rulings.append(_rank_one(rank, cells, own, rivals))
-    if not rulings:
-        about = {"quantities": [rank.metric], "implementation": name}
-        return [Ruling(Outcome.NOT_MEASURED, reason=Message("no_rivals", about))]
-    return rulings
+        return nothing
+    name = known_names(measured.dataset, [rank.implementation])[0]
+    about = [
+        (replace(grid, implementations=(name,)), grid.implementations)
+        for grid in grids(claim, cells)
+        if name in grid.implementations and len(grid.implementations) > 1
+    ]
+    if not about:
+        named = {"quantities": [rank.metric], "implementation": name}
+        return Survey((), 1, reason=Message("no_rivals", named))
+    rivals = {grid.dataset: [other for other in names if other != name] for grid, names in about}
+    return survey(
+        [grid for grid, _ in about],
+        cells,
+        lambda key: _rank_one(rank, cells, key, _beside(key, rivals)),
+        lambda key: cells.evidence([key, *_beside(key, rivals)]),
+    )
 
 
-def _rank_one(rank: Rank, cells: CellValues, own: Key, rivals: Sequence[Key]) -> Ruling:
-    outcomes = []
-    once = False
-    for rival in rivals:
-        found = paired_ratio(cells.log_ratios(own, rival), STATISTICS.confidence)
-        once = once or found.direction is Direction.OBSERVED_ONCE
-        low, high = (found.value, found.value) if math.isnan(found.low) else (found.low, found.high)
-        ahead, behind = (low > 1.0, high < 1.0) if rank.highest else (high < 1.0, low > 1.0)
-        if math.isnan(low):
-            outcomes.append(Outcome.OPEN)
-        elif ahead:
-            outcomes.append(Outcome.SUPPORTS)
-        else:
-            equal = found.direction is Direction.OBSERVED_ONCE and not behind
-            outcomes.append(Outcome.CONTRADICTS if behind or equal else Outcome.OPEN)
-    order = (Outcome.CONTRADICTS, Outcome.OPEN, Outcome.SUPPORTS)
-    outcome = min(outcomes, key=order.index)
-    return Ruling(outcome, cells.evidence([own, *rivals]), once)
+def _beside(key: Key, rivals: Mapping[str, Sequence[str]]) -> list[Key]:
+    return [(key[0], rival, *key[2:]) for rival in rivals[key[0]]]
 
 
-def judge_value(value: Value, claim: Claim, dataset: Dataset) -> list[Ruling]:
-    """Return, per cell, whether its median is what the claim says."""
-    nothing = counted_nothing(dataset, value.metric)
+def _rank_one(rank: Rank, cells: CellValues, own: Key, rivals: Sequence[Key]) -> Ruling | None:
+    """Return what one size and thread count says; None where nothing can be compared.
+
+    It holds where it holds beside each rival, so that the rival least sure of it decides whether
+    it is supported, and the surest one, corrected for their number, whether it is contradicted.
+    """
+    region = Region(1.0, math.inf, strict=True) if rank.highest else Region(0.0, 1.0, strict=True)
+    found = [
+        weigh_ratio(cells.log_ratios(own, rival), region) for rival in rivals if rival in cells
+    ]
+    against = [ruling for ruling in found if ruling is not None]
+    if not against:
+        return None
+    return Ruling(
+        p_for=max(ruling.p_for for ruling in against) if len(against) == len(rivals) else 1.0,
+        p_against=min(1.0, len(against) * min(ruling.p_against for ruling in against)),
+        evidence=partial(cells.evidence, [own, *rivals]),
+        once=any(ruling.once for ruling in against),
+        keys=(own, *(rival for rival in rivals if rival in cells)),
+        incomplete=len(against) < len(rivals),
+    )
+
+
+def judge_value(value: Value | Zero, claim: Claim, measured: Measured) -> Survey:
+    """Return, per cell, whether its values are what the claim says."""
+    cells = measured.cells(value.metric)
+    nothing = counted_nothing(cells)
     if nothing is not None:
-        return [nothing]
-    cells = CellValues(dataset, value.metric)
-    wanted = set(known_names(dataset, value.implementations))
-    rulings = []
-    for key in in_scope(cells.keys, claim):
-        if wanted and key[1] not in wanted:
-            continue
-        found = cells.median(key)
-        holds = {
-            "zero": found == 0.0,
-            "not zero": found != 0.0,
-            "above": found > value.than,
-            "below": found < value.than,
-        }[value.is_]
-        outcome = Outcome.SUPPORTS if holds else Outcome.CONTRADICTS
-        once = int(np.isfinite(cells.rounds(key)).sum()) == 1
-        rulings.append(Ruling(outcome, cells.evidence([key]), once))
-    return rulings or [Ruling(Outcome.NOT_MEASURED, reason=Message("no_cells"))]
+        return nothing
+    wanted = tuple(dict.fromkeys(known_names(measured.dataset, value.implementations)))
+    about = grids(claim, cells)
+    if wanted:
+        about = [replace(grid, implementations=wanted) for grid in about]
+    return survey(
+        about,
+        cells,
+        lambda key: _judge_cell(value, cells, key),
+        lambda key: cells.evidence([key]),
+    )
+
+
+def _judge_cell(value: Value | Zero, cells: CellValues, key: Key) -> Ruling | None:
+    rounds = cells.rounds(key)
+    rounds = rounds[np.isfinite(rounds)]
+    if isinstance(value, Zero):
+        # No spread is to be allowed for: what counted once is not zero.
+        are_zero = rounds == 0.0
+        holds = are_zero.all() if value.zero else not are_zero.any()
+        fails = are_zero.all() if not value.zero else not are_zero.all()
+        once = rounds.size == 1
+        return Ruling(
+            float(not holds), float(not fails), partial(cells.evidence, [key]), once, (key,)
+        )
+    logs, region = _scaled(rounds, value.region)
+    ruling = weigh(logs, region)
+    if ruling is None:
+        return None
+    return replace(ruling, evidence=partial(_interval, cells, key, rounds), keys=(key,))
+
+
+def _scaled(rounds: FloatArray, region: Region) -> tuple[FloatArray, Region]:
+    """Return the rounds and the claimed range as logarithms, where all of them have one.
+
+    Measurements scatter in proportion to what is measured, as they do for ratios.
+    """
+    ends = [end for end in (region.low, region.high) if math.isfinite(end)]
+    if min([*rounds, *ends]) <= 0.0:
+        return rounds, region
+    low = math.log(region.low) if math.isfinite(region.low) else -math.inf
+    high = math.log(region.high) if math.isfinite(region.high) else math.inf
+    return np.log(rounds), Region(low, high, region.strict)
+
+
+def _interval(cells: CellValues, key: Key, rounds: FloatArray) -> Message:
+    """Return a cell with its mean and interval."""
+    if rounds.size == 1 or rounds.min() <= 0.0:
+        return cells.evidence([key])
+    found = paired_ratio(np.log(rounds), STATISTICS.confidence)
+    message = cells.evidence([key])
+    low, middle, high = (
+        value_with_unit(cells.metric, value) for value in (found.low, found.value, found.high)
+    )
+    about = {"place": message.numbers["place"], "implementation": key[1]}
+    return Message("interval_at", about | {"value": middle, "low": low, "high": high})
 
 
 def judge_measurements(
     said: Measurements, claim: Claim, dataset: Dataset, findings: Sequence[Finding]
-) -> list[Ruling]:
+) -> Survey:
     """Return, per column, whether the plausibility checks leave it a measurement."""
-    rulings = []
+    rulings: list[Ruling] = []
+    missing: list[Message] = []
+    refuted: list[str] = []
     for metric in said.metrics:
         mine = [
             finding
@@ -102,22 +162,15 @@ def judge_measurements(
         refuting = [finding for finding in mine if finding.refutes]
         about = {"quantities": [metric]}
         if not dataset.has(metric) or any(f.kind is Kind.NOT_COUNTED for f in mine):
-            rulings.append(Ruling(Outcome.NOT_MEASURED, Message("column_missing", about)))
+            missing.append(Message("column_missing", about))
         elif refuting:
-            rulings.append(
-                Ruling(Outcome.CONTRADICTS, refuting[0], reason=_refuted(said, findings))
-            )
+            refuted.append(metric)
+            rulings.append(Ruling(1.0, 0.0, partial(_told, refuting[0])))
         else:
-            rulings.append(
-                Ruling(Outcome.OPEN, Message("column", about), reason=Message("not_refuted"))
-            )
-    return rulings
+            rulings.append(Ruling(1.0, 1.0, partial(Message, "column", about)))
+    reason = Message("refuted", {"quantities": refuted}) if refuted else Message("not_refuted")
+    return Survey(tuple(rulings), len(said.metrics), tuple(missing), reason if rulings else None)
 
 
-def _refuted(said: Measurements, findings: Sequence[Finding]) -> Message:
-    refuted = [
-        metric
-        for metric in said.metrics
-        if any(finding.refutes and metric in finding.quantities for finding in findings)
-    ]
-    return Message("refuted", {"quantities": refuted})
+def _told(finding: Finding) -> Finding:
+    return finding

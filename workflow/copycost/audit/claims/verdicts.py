@@ -1,18 +1,41 @@
 """Whether a dataset supports a claim: computed from its cells."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
-from copycost.audit.claims.cells import Outcome, Ruling
+import numpy as np
+
+from copycost.audit.claims.cells import Measured, Ruling, Survey
 from copycost.audit.claims.changes import judge_change
+from copycost.audit.claims.crossings import judge_crossing
 from copycost.audit.claims.statements import judge_measurements, judge_rank, judge_value
-from copycost.audit.claims.vocabulary import Change, Claim, Measurements, Rank, Statement
+from copycost.audit.claims.vocabulary import (
+    Change,
+    Claim,
+    Crossing,
+    In,
+    Measurements,
+    Rank,
+    Statement,
+)
 from copycost.audit.dataset import Dataset
+from copycost.audit.dataset_analysis import STATISTICS
+from copycost.audit.derived import TOTALS, per_byte
 from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding
+from copycost.audit.quantities import BYTES, base_of
+from copycost.stats.ratios import holm
+from copycost.stats.settings import FloatArray
 
-__all__ = ["JudgedClaim", "Verdict", "judge_claim"]
+__all__ = ["JudgedClaim", "Verdict", "judge_claim", "quick_verdict"]
+
+_LEVEL = 1.0 - STATISTICS.confidence
+CELLS_MISSING = "cells_missing"
+"""Why a claim is undecided of which every cell that was measured decides something."""
+_EQUAL_BYTES = 1.02
+"""Runs whose bytes differ by less than this factor moved the same, so that totals compare."""
 
 
 class Verdict(StrEnum):
@@ -40,8 +63,13 @@ class JudgedClaim:
         Cells behind it, or findings on columns: those that contradict where any do.
     observed_once
         Whether the verdict rests on cells that were measured once.
+    n_missing
+        Cells whose absence alone leaves it undecided.
     caution
         A finding by which what the claim rests on is no measurement; None for none.
+    totals
+        What to say of totals that were compared though they go with different numbers of bytes;
+        None where that is not so.
     """
 
     claim: Claim
@@ -49,75 +77,238 @@ class JudgedClaim:
     because: Message
     evidence: tuple[Message | Finding, ...] = ()
     observed_once: bool = False
+    n_missing: int = 0
     caution: Finding | None = None
+    totals: Message | None = None
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """What the cells of one statement say together.
+
+    Attributes
+    ----------
+    survey
+        The cells.
+    in_
+        In how many of them the statement has to hold.
+    n_statements
+        How many statements the claim has: any of them may contradict it, some by chance alone.
+    """
+
+    survey: Survey
+    in_: In
+    n_statements: int
+
+    @property
+    def needed(self) -> int:
+        """Return in how many cells the statement has to hold."""
+        n = self.survey.n_cells
+        return {In.ALL: n, In.MOST: n // 2 + 1, In.SOME: min(n, 1)}[self.in_]
+
+    @property
+    def needed_against(self) -> int:
+        """Return in how many cells it must not hold for it to be wrong."""
+        return self.survey.n_cells - self.needed + 1
+
+    @cached_property
+    def supporting(self) -> list[Ruling]:
+        """Return the cells that support it, as far as can be said of so many."""
+        p_values = np.array([ruling.p_for for ruling in self.survey.rulings])
+        return self._significant(holm(p_values, max(self.needed, 1)))
+
+    @cached_property
+    def contradicting(self) -> list[Ruling]:
+        """Return the cells that contradict it, as far as can be said of so many."""
+        p_values = np.array([ruling.p_against for ruling in self.survey.rulings])
+        return self._significant(holm(p_values, self.needed_against) * self.n_statements)
+
+    def _significant(self, p_values: FloatArray) -> list[Ruling]:
+        pairs = zip(self.survey.rulings, p_values, strict=True)
+        return [ruling for ruling, p_value in pairs if p_value <= _LEVEL]
+
+    @property
+    def undecided(self) -> list[Ruling]:
+        """Return the complete cells that do neither."""
+        decided = {id(ruling) for ruling in (*self.supporting, *self.contradicting)}
+        rulings = self.survey.rulings
+        return [r for r in rulings if id(r) not in decided and not r.incomplete]
+
+    @property
+    def n_missing(self) -> int:
+        """Return the cells that were not measured, or only in part, and so say nothing."""
+        parts = [r for r in self.survey.rulings if r.incomplete]
+        decided = [r for r in (*self.supporting, *self.contradicting) if r.incomplete]
+        return self.survey.n_missing + len(parts) - len(decided)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Return what they say."""
+        if not self.survey.rulings:
+            return Verdict.NOT_MEASURED
+        if len(self.contradicting) >= self.needed_against:
+            return Verdict.CONTRADICTED
+        if len(self.supporting) >= self.needed:
+            return Verdict.SUPPORTED
+        return Verdict.UNDECIDED
+
+    @property
+    def misses(self) -> bool:
+        """Tell whether nothing but missing cells leaves it open."""
+        return self.n_missing > 0 and not self.undecided
+
+    @property
+    def rests_on_once(self) -> bool:
+        """Tell whether the verdict would be another without the cells measured once."""
+        without = tuple(
+            replace(ruling, p_for=1.0, p_against=1.0) if ruling.once else ruling
+            for ruling in self.survey.rulings
+        )
+        return replace(self, survey=replace(self.survey, rulings=without)).verdict != self.verdict
 
 
 def judge_claim(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> JudgedClaim:
     """Return the verdict on a claim.
 
-    All parts of a claim have to hold in all cells that it is about and that were measured: one
-    that surely does not contradicts it, one that is open leaves it undecided. A claim of which no
-    cell was measured is not measured; so is one about a counter that counted nothing.
+    All parts of a claim have to hold in all, most or some of the cells that it is about. A verdict
+    is wrong in at most 5 % of tables of such cells, however many they are: it is contradicted
+    where its cells surely say otherwise, supported where all that it needs surely say so, and
+    undecided else. A cell that is missing says neither. A claim of which no cell was measured is
+    not measured; so is one about a counter that counted nothing.
     """
     if not claim.statements:
         return JudgedClaim(claim, Verdict.UNDECIDED, Message("only_words"))
-    rulings: list[Ruling] = []
-    for statement in claim.statements:
-        rulings += _rule(statement, claim, dataset, findings)
-    by_outcome = {
-        outcome: [ruling for ruling in rulings if ruling.outcome is outcome] for outcome in Outcome
-    }
-    n = len(rulings) - len(by_outcome[Outcome.NOT_MEASURED])
-    against, open_, gaps = (
-        by_outcome[key] for key in (Outcome.CONTRADICTS, Outcome.OPEN, Outcome.NOT_MEASURED)
-    )
-    if against:
-        verdict, shown = Verdict.CONTRADICTED, against
-        because = Message("contradicted", {"n_cells": len(against), "of_cells": n})
-    elif not n:
-        verdict, shown = Verdict.NOT_MEASURED, gaps
-        because = Message("no_cells")
-    elif open_:
-        verdict, shown = Verdict.UNDECIDED, open_
-        because = Message("left_open", {"n_cells": len(open_), "of_cells": n})
-    elif any(ruling.required for ruling in gaps):
-        verdict, shown = Verdict.UNDECIDED, gaps
-        because = Message("cells_missing", {"n_cells": n, "of_cells": len(rulings)})
-    else:
-        verdict, shown = Verdict.SUPPORTED, by_outcome[Outcome.SUPPORTS]
-        because = Message("supported", {"n_cells": n})
+    measured = Measured(dataset)
+    parts = _weigh(claim, measured, findings)
+    verdict = _verdict(parts)
+    deciding = [
+        part
+        for part in parts
+        if part.verdict is verdict
+        or (verdict is Verdict.UNDECIDED and part.verdict is Verdict.NOT_MEASURED)
+    ]
+    because, evidence = _because(verdict, deciding, claim.in_)
+    about_columns = any(isinstance(part, Measurements) for part in claim.statements)
     return JudgedClaim(
         claim,
         verdict,
-        next((ruling.reason for ruling in shown if ruling.reason is not None), because),
-        tuple(ruling.evidence for ruling in shown if ruling.evidence is not None),
-        any(ruling.once for ruling in rulings),
-        None if _is_about_measuring(claim) else _caution(claim, findings),
+        because,
+        evidence,
+        any(part.rests_on_once for part in deciding),
+        sum(part.n_missing for part in deciding) if because.code == CELLS_MISSING else 0,
+        None if about_columns else _caution(claim, dataset, findings),
+        _totals(claim, parts, measured, findings),
     )
 
 
-def _rule(
-    statement: Statement, claim: Claim, dataset: Dataset, findings: Sequence[Finding]
-) -> list[Ruling]:
-    if isinstance(statement, Measurements):
-        return judge_measurements(statement, claim, dataset, findings)
-    if isinstance(statement, Change):
-        return judge_change(statement, claim, dataset)
-    if isinstance(statement, Rank):
-        return judge_rank(statement, claim, dataset)
-    return judge_value(statement, claim, dataset)
+def quick_verdict(claim: Claim, measured: Measured) -> Verdict:
+    """Return the verdict on a claim about cells, without what it rests on."""
+    return _verdict(_weigh(claim, measured, ()))
 
 
-def _is_about_measuring(claim: Claim) -> bool:
-    return any(isinstance(statement, Measurements) for statement in claim.statements)
-
-
-def _caution(claim: Claim, findings: Sequence[Finding]) -> Finding | None:
-    """Return the gravest finding by which what a claim rests on is no measurement."""
-    used = {
-        statement.metric
+def _weigh(claim: Claim, measured: Measured, findings: Sequence[Finding]) -> list[_Weighed]:
+    return [
+        _Weighed(_survey(statement, claim, measured, findings), claim.in_, len(claim.statements))
         for statement in claim.statements
-        if not isinstance(statement, Measurements)
+    ]
+
+
+def _survey(
+    statement: Statement, claim: Claim, measured: Measured, findings: Sequence[Finding]
+) -> Survey:
+    if isinstance(statement, Measurements):
+        return judge_measurements(statement, claim, measured.dataset, findings)
+    if isinstance(statement, Change):
+        return judge_change(statement, claim, measured)
+    if isinstance(statement, Crossing):
+        return judge_crossing(statement, claim, measured)
+    if isinstance(statement, Rank):
+        return judge_rank(statement, claim, measured)
+    return judge_value(statement, claim, measured)
+
+
+def _verdict(parts: Sequence[_Weighed]) -> Verdict:
+    found = {part.verdict for part in parts}
+    if Verdict.CONTRADICTED in found:
+        return Verdict.CONTRADICTED
+    return found.pop() if len(found) == 1 else Verdict.UNDECIDED
+
+
+def _because(
+    verdict: Verdict, deciding: Sequence[_Weighed], in_: In
+) -> tuple[Message, tuple[Message | Finding, ...]]:
+    """Return why a claim has its verdict, and the cells behind it."""
+    supporting = [ruling for part in deciding for ruling in part.supporting]
+    against = [ruling for part in deciding for ruling in part.contradicting]
+    open_ = [ruling for part in deciding for ruling in part.undecided]
+    missing = [message for part in deciding for message in part.survey.missing]
+    partly = [r for part in deciding for r in part.survey.rulings if r.incomplete]
+    about = {
+        "n_supporting": len(supporting),
+        "n_against": len(against),
+        "n_open": len(open_),
+        "n_missing": sum(part.n_missing for part in deciding),
+        "n_measured": sum(len(part.survey.rulings) for part in deciding),
+        "of_cells": sum(part.survey.n_cells for part in deciding),
     }
+    if verdict is Verdict.CONTRADICTED:
+        code, shown = f"contradicted_{in_.value}", against
+    elif verdict is Verdict.SUPPORTED:
+        code, shown = f"supported_{in_.value}", supporting
+    elif verdict is Verdict.NOT_MEASURED:
+        code, shown = "no_cells", []
+    elif all(part.misses for part in deciding):
+        code, shown = CELLS_MISSING, partly
+    else:
+        code, shown = f"left_open_{in_.value}", open_
+    reason = next((part.survey.reason for part in deciding if part.survey.reason), None)
+    evidence = [ruling.evidence() for ruling in shown if ruling.evidence is not None]
+    decided = verdict in (Verdict.SUPPORTED, Verdict.CONTRADICTED)
+    return reason or Message(code, about), (*evidence, *([] if decided else missing))
+
+
+def _caution(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> Finding | None:
+    """Return the gravest finding by which what a claim rests on is no measurement."""
+    used = set()
+    for statement in claim.statements:
+        if not isinstance(statement, Measurements):
+            metric = statement.metric
+            # What a file does not have follows from what it has.
+            used.add(metric if dataset.has(metric) else base_of(metric).name)
     refuting = (f for f in findings if f.refutes and used & set(f.quantities))
     return next(refuting, None)
+
+
+def _totals(
+    claim: Claim, parts: Sequence[_Weighed], measured: Measured, findings: Sequence[Finding]
+) -> Message | None:
+    """Return what to say of totals of runs that moved different numbers of bytes.
+
+    A run of a given time that moves more bytes counts more of everything, so that its totals say
+    little of what a byte costs. The claim is judged as it is stated, and once more per byte.
+    """
+    compared = [
+        (statement.metric, part)
+        for statement, part in zip(claim.statements, parts, strict=True)
+        if isinstance(statement, Change | Crossing | Rank) and statement.metric in TOTALS
+    ]
+    if not any(part.survey.rulings for _, part in compared):
+        return None
+    about: dict[str, object] = {"quantities": list(dict.fromkeys(name for name, _ in compared))}
+    moved = measured.cells(BYTES)
+    unequal = False
+    for ruling in (ruling for _, part in compared for ruling in part.survey.rulings):
+        if not all(key in moved for key in ruling.keys):
+            return Message("totals_alone", about)
+        medians = [moved.median(key) for key in ruling.keys]
+        unequal = unequal or max(medians) > _EQUAL_BYTES * min(medians)
+    if not unequal:
+        return None
+    statements = tuple(
+        replace(statement, metric=per_byte(statement.metric))
+        if isinstance(statement, Change | Crossing | Rank) and statement.metric in TOTALS
+        else statement
+        for statement in claim.statements
+    )
+    beside = _verdict(_weigh(replace(claim, statements=statements), measured, findings))
+    return Message("totals_of_unequal", about | {"per_byte": beside.value})

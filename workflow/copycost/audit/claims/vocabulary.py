@@ -8,29 +8,35 @@ from enum import StrEnum
 from typing import TypeAlias
 
 
-class Is(StrEnum):
-    """What is claimed of one value beside another."""
+class In(StrEnum):
+    """Of how many of its cells a claim speaks."""
 
-    MORE = "more"
-    LESS = "less"
-    NOT_MORE = "not more"
-    NOT_LESS = "not less"
-    SAME = "same"
-    COLLAPSES = "collapses"
+    ALL = "all"
+    MOST = "most"
+    SOME = "some"
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
-    """How much: a factor of the later value over the earlier, with what counts as it.
+class Region:
+    """Where a claim says that a value, or a ratio of two, lies.
 
     Attributes
     ----------
     low, high
-        The factors that the claim allows.
+        The ends; 0 (of a ratio) or minus infinity, and infinity, for none.
+    strict
+        Whether a value at an end is outside.
     """
 
     low: float
     high: float
+    strict: bool = False
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a value lies there."""
+        if self.strict:
+            return self.low < value < self.high
+        return self.low <= value <= self.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +54,12 @@ class Change:
 
     Attributes
     ----------
+    region
+        Where the ratio lies.
     from_size, up_to_size
         Sizes that the claim is about, None for no bound.
     below
-        What is claimed of the sizes that `from_size` leaves out, None for nothing.
+        Where the ratio lies at the sizes that `from_size` leaves out, None for nothing said.
     implementations
         Those that it is about, where neither side names one; empty for all.
     """
@@ -59,12 +67,39 @@ class Change:
     metric: str
     from_: Point
     to: Point
-    is_: Is
-    amount: Amount | None = None
+    region: Region
     from_size: int | None = None
     up_to_size: int | None = None
-    below: Is | None = None
+    below: Region | None = None
     implementations: tuple[str, ...] = ()
+
+    def claimed(self, msg_bytes: int) -> Region | None:
+        """Return where the ratio lies at a size; None where nothing is said."""
+        if self.up_to_size is not None and msg_bytes > self.up_to_size:
+            return None
+        if self.from_size is not None and msg_bytes < self.from_size:
+            return self.below
+        return self.region
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """From one size on, or up to it, an implementation is better than another.
+
+    Attributes
+    ----------
+    from_
+        True for better from `msg_bytes` on, False for better up to it; worse at other sizes.
+    more_is_better
+        Of the metric.
+    """
+
+    metric: str
+    implementation: str
+    baseline: str
+    msg_bytes: int
+    from_: bool
+    more_is_better: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +113,19 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A column's values are zero, not zero, above or below a number (in the file's SI unit)."""
+    """Where a column's values lie (in SI units)."""
 
     metric: str
-    is_: str
-    than: float
+    region: Region
+    implementations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Zero:
+    """A column's values are zero, or none of them is."""
+
+    metric: str
+    zero: bool
     implementations: tuple[str, ...] = ()
 
 
@@ -93,7 +136,7 @@ class Measurements:
     metrics: tuple[str, ...]
 
 
-Statement: TypeAlias = Change | Rank | Value | Measurements
+Statement: TypeAlias = Change | Crossing | Rank | Value | Zero | Measurements
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +155,8 @@ class Claim:
         Which of the six questions it answers, None for none.
     dataset
         The dataset of the file that it is about, None for all.
+    in_
+        In how many of these cells each statement has to hold.
     """
 
     text: str
@@ -120,6 +165,7 @@ class Claim:
     threads: tuple[int, ...] = ()
     question: int | None = None
     dataset: str | None = None
+    in_: In = In.ALL
 
 
 class Unclear(ValueError):

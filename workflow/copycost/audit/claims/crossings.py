@@ -1,0 +1,137 @@
+"""Claims that one implementation is better from a size on, or up to it, judged by brackets."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from copycost.audit.claims.cells import (
+    N_SHOWN,
+    CellValues,
+    Measured,
+    Ruling,
+    Survey,
+    counted_nothing,
+    grids,
+    known_names,
+)
+from copycost.audit.claims.vocabulary import Claim, Crossing
+from copycost.audit.dataset_analysis import STATISTICS
+from copycost.audit.message import Message
+from copycost.stats.crossover import Crossover, Outcome, find_crossover
+from copycost.stats.settings import StatisticsSettings
+
+Place = tuple[str, int]
+"""Dataset, threads: where a comparison along the sizes is made."""
+
+
+def judge_crossing(crossing: Crossing, claim: Claim, measured: Measured) -> Survey:
+    """Return what each comparison along the sizes says: one per dataset and thread count.
+
+    The confidence of each is such that they are all right together, so that what they say needs no
+    further correction.
+    """
+    cells = measured.cells(crossing.metric)
+    nothing = counted_nothing(cells)
+    if nothing is not None:
+        return nothing
+    better, worse = known_names(measured.dataset, [crossing.implementation, crossing.baseline])
+    crossing = replace(crossing, implementation=better, baseline=worse)
+    if not {better, worse} <= cells.implementations:
+        return Survey((), 1, reason=Message("no_pairs"))
+    places = [((grid.dataset, n), grid.sizes) for grid in grids(claim, cells) for n in grid.threads]
+    confidence = 1.0 - (1.0 - STATISTICS.confidence) / max(len(places), 1)
+    settings = replace(STATISTICS, confidence=confidence)
+    rulings = [_judge_place(crossing, cells, place, sizes, settings) for place, sizes in places]
+    known = tuple(ruling for ruling in rulings if ruling is not None)
+    gaps = (
+        Message("no_curve", {"n_threads": n, "dataset": name})
+        for ((name, n), _), ruling in zip(places, rulings, strict=True)
+        if ruling is None
+    )
+    return Survey(known, len(places), tuple(gaps)[:N_SHOWN])
+
+
+def _judge_place(
+    crossing: Crossing,
+    cells: CellValues,
+    place: Place,
+    sizes: Sequence[int],
+    settings: StatisticsSettings,
+) -> Ruling | None:
+    name, n = place
+    logs = {}
+    for size in sizes:
+        key = (name, crossing.implementation, size, n)
+        other = (name, crossing.baseline, size, n)
+        if key in cells and other in cells:
+            log_ratios = cells.log_ratios(key, other)
+            logs[size] = log_ratios if crossing.more_is_better else -log_ratios
+    found = find_crossover(logs, sizes, settings)
+    if found.outcome is Outcome.NOT_MEASURED:
+        return None
+    holds, fails = _holds(crossing, found), _excludes(crossing, found)
+    keys = tuple(
+        (name, side, size, n)
+        for size in found.sizes
+        for side in (crossing.implementation, crossing.baseline)
+    )
+    return Ruling(
+        p_for=float(not holds),
+        p_against=float(not fails),
+        evidence=partial(_evidence, crossing, found, n),
+        once=found.observed_once,
+        keys=keys,
+        incomplete=bool(found.missing) and not holds,
+    )
+
+
+def _holds(crossing: Crossing, found: Crossover) -> bool:
+    """Tell whether the bracket of the only change holds the size, and nothing in it is open.
+
+    At a size inside the bracket that shows no difference, nobody knows on which side of the change
+    it lies; the claim says so.
+    """
+    if found.outcome is not (Outcome.FROM if crossing.from_ else Outcome.UP_TO):
+        return False
+    (change,) = found.changes
+    below, above = change.below_bytes, change.above_bytes
+    inside = any(below < size < above for size in (*found.sizes, *found.missing))
+    return not inside and _is_in(crossing, below, above)
+
+
+def _is_in(crossing: Crossing, below: int, above: int) -> bool:
+    """Tell whether the claimed size is in a bracket; each end is on the side that it shows."""
+    if crossing.from_:
+        return below < crossing.msg_bytes <= above
+    return below <= crossing.msg_bytes < above
+
+
+def _excludes(crossing: Crossing, found: Crossover) -> bool:
+    """Tell whether what the sizes show rules the claim out."""
+    first, last, size = found.sizes[0], found.sizes[-1], crossing.msg_bytes
+    if found.outcome is (Outcome.FROM if crossing.from_ else Outcome.UP_TO):
+        (change,) = found.changes
+        return not _is_in(crossing, change.below_bytes, change.above_bytes)
+    if found.outcome is (Outcome.ALWAYS if crossing.from_ else Outcome.NEVER):
+        # Better from the first size on (or worse throughout): the change, if any, is below it.
+        return size > first if crossing.from_ else size >= first
+    if found.outcome is (Outcome.NEVER if crossing.from_ else Outcome.ALWAYS):
+        return size <= last if crossing.from_ else size < last
+    return found.outcome in (Outcome.FROM, Outcome.UP_TO, Outcome.MIXED)
+
+
+def _evidence(crossing: Crossing, found: Crossover, n: int) -> Message:
+    changes = [
+        {"gains": change.gains, "below": change.below_bytes, "above": change.above_bytes}
+        for change in found.changes
+    ]
+    about = {
+        "n_threads": n,
+        "implementation": crossing.implementation,
+        "baseline": crossing.baseline,
+        "first": found.sizes[0],
+        "last": found.sizes[-1],
+        "missing": list(found.missing),
+        "changes": changes,
+    }
+    return Message(f"curve_{found.outcome.value}", about)
