@@ -24,7 +24,7 @@ from copycost.grid.capabilities import IPERF3
 from copycost.build.programs import receiver_of, sender_of
 from copycost.grid.testbeds import TESTBEDS
 from copycost.config.config import STUDIES
-from copycost.config.refined import ADDED_PATH
+from copycost.config.passes import MORE_PATH
 from copycost.config.sources import require_yaml
 from copycost.grid.cells import (
     RAW_ROOT,
@@ -40,7 +40,6 @@ from copycost.snakefile import announcements, chapters, dependencies
 from copycost.snakefile.configuration import checked_config
 from copycost.snakefile.folder_lock import claim_folder
 from copycost.snakefile.internals import keep_the_scheduler_still
-from copycost.snakefile.refined_records import with_added_records
 from copycost.snakefile.startup import prepare_process
 
 prepare_process(workflow, PACKAGE_ROOT)
@@ -48,6 +47,13 @@ require_yaml("config.yaml")
 
 
 configfile: "config.yaml"
+
+
+# What ./run more has added is a part of the configuration.
+if MORE_PATH.is_file():
+    require_yaml(str(MORE_PATH))
+
+    configfile: str(MORE_PATH)
 
 
 # Reading this file changes no other, and looks at no result: jobs that run elsewhere read it too.
@@ -79,7 +85,7 @@ wildcard_constraints:
 include: "workflow/rules/host.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/measure.smk"
-include: "workflow/rules/refine.smk"
+include: "workflow/rules/passes.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/figures.smk"

@@ -37,6 +37,7 @@ MICRO: Mapping[str, Mapping[str, Any]] = {
     },
     "udp": {"implementations": [], "extra_repetitions": 0},
     "round_trips": {"implementations": []},
+    "refine": {"enabled": False},
     "profile": {"enabled": False},
     "measure": {"repetitions": 2, "warmup_s": 0.05, "duration_s": 0.3, "memory_floor": False},
     "statistics": {"resamples": 200},

@@ -252,6 +252,6 @@ def test_doctor_without_a_recent_python_says_so(tree: Tree) -> None:
 
 def test_help_names_every_subcommand(tree: Tree) -> None:
     shown = tree.run("help").stdout
-    for subcommand in ("test", "doctor", "bench", "retry-failed", "lock", "help"):
+    for subcommand in ("test", "doctor", "bench", "more", "retry-failed", "lock", "help"):
         assert f"./run {subcommand}" in shown
     assert tree.calls() == []

@@ -1,5 +1,8 @@
 # From the cells table to summary, comparisons and facts. Nothing here measures.
 
+# All of it with one confidence, which allows for how rounds were chosen.
+ANALYSED = CONFIG.analysed().as_dict()
+
 
 rule summarise_cells:
     input:
@@ -10,7 +13,7 @@ rule summarise_cells:
     log:
         "results/logs/tables/summary.log",
     params:
-        statistics=CONFIG.as_dict()["statistics"],
+        statistics=ANALYSED["statistics"],
     message:
         "Summarise the cells, and how clean they were measured"
     script:
@@ -25,7 +28,7 @@ rule compare_cells:
     log:
         "results/logs/tables/ratios.log",
     params:
-        statistics=CONFIG.as_dict()["statistics"],
+        statistics=ANALYSED["statistics"],
     message:
         "Compare the implementations round by round"
     script:
@@ -45,7 +48,7 @@ rule compute_facts:
     log:
         "results/logs/facts.log",
     params:
-        config=CONFIG.as_dict(),
+        config=ANALYSED,
     message:
         "Answer the questions"
     script:

@@ -1,7 +1,7 @@
 # From the records to the tidy tables of cells and of round trips. Nothing here measures.
 
 # For rules that use round trips: nothing where the configuration asks for none.
-HAS_ROUND_TRIPS = bool(GRID.paths("round_trips"))
+HAS_ROUND_TRIPS = bool(ROUND_TRIP_RECORDS)
 ROUND_TRIPS = ["results/tables/round_trips.csv"] if HAS_ROUND_TRIPS else []
 ROUND_TRIP_CURVES = ["results/tables/round_trip_curves.csv"] if HAS_ROUND_TRIPS else []
 
@@ -22,7 +22,7 @@ rule collect_results:
 
 rule collect_round_trips:
     input:
-        records=GRID.paths("round_trips"),
+        records=ROUND_TRIP_RECORDS,
     output:
         table="results/tables/round_trips.csv",
         curves="results/tables/round_trip_curves.csv",

@@ -64,7 +64,7 @@ def test_copy_of_the_project_has_its_code_and_no_results() -> None:
 def test_a_short_run_has_only_what_the_grid_measures(quick: bool) -> None:
     usual = yaml.safe_load((PROJECT / "config.yaml").read_text())
     short = short_config(PROJECT, quick=quick)
-    studies = [name for name, section in usual.items() if "enabled" in section and name != "refine"]
+    studies = [name for name, section in usual.items() if "enabled" in section]
     assert "profile" in studies
     assert not any((usual[name] | short.get(name, {}))["enabled"] for name in studies)
 

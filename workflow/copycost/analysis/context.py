@@ -9,6 +9,13 @@ import pandas as pd
 from copycost.analysis.conditions import POINT, with_condition
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import CostMetric
+from copycost.config.looks import (
+    FEWEST_ROUNDS,
+    PASSES,
+    confidence_to_settle,
+    stated_confidence,
+)
+from copycost.config.structure import NONE
 from copycost.grid.placements import PLACEMENTS
 from copycost.perf.events import EVENTS
 from copycost.stats import medians, ratios, selection
@@ -58,9 +65,13 @@ def run_facts(cells: pd.DataFrame) -> Facts:
 def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
     """Return how it was measured: what was asked for, and what took effect."""
     # A foreign table's configuration does not tell what is usual.
-    measure = {"fresh": False, "interval_us": 0} | dict(config["measure"])
+    usual: Facts = {"fresh": False, "interval_us": 0, "minutes": NONE, "more_rounds": 0}
+    measure = usual | dict(config["measure"])
     measured = cells[cells["status"] == "measured"]
     return measure | {
+        "repetitions": measure["repetitions"] + measure["more_rounds"],
+        "n_added_cells": _n_added(cells, config),
+        "looks": _look_facts(measure["minutes"], config["statistics"]["confidence"]),
         "statistics": dict(config["statistics"]),
         "interval_methods": {
             "median": medians.METHOD,
@@ -74,6 +85,36 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
         "cpu_source": _texts(measured["cpu_source"]),
         "user_mode_only": bool(measured["user_mode_only"].fillna(False).astype(bool).any()),
     }
+
+
+def _look_facts(minutes: float | str, confidence: float) -> Facts | None:
+    """Return how rounds were chosen where the time was stated, None where their number was.
+
+    The confidence is that of the analysis, which allows for it.
+    """
+    if isinstance(minutes, str):
+        return None
+    stated = stated_confidence(confidence)
+    return {
+        "time_s": 60.0 * minutes,
+        "passes": PASSES,
+        "fewest_rounds": FEWEST_ROUNDS,
+        "wrong": round(1.0 - stated, 12),
+        "to_settle": confidence_to_settle(stated),
+    }
+
+
+def _n_added(cells: pd.DataFrame, config: dict[str, Any]) -> int:
+    """Return how many cells have a size that the configuration does not list."""
+    stated = {
+        (testbed, size)
+        for section in (config[name] for name in ("streams", "udp") if name in config)
+        for testbed in section["testbeds"]
+        for size in section["msg_bytes"]
+    }
+    found = with_condition(cells)[["testbed", *_CELL]].drop_duplicates()
+    pairs = zip(found["testbed"], found["msg_bytes"], strict=True)
+    return sum((str(testbed), int(size)) not in stated for testbed, size in pairs)
 
 
 def _receive_lowat(measured: pd.DataFrame) -> list[Facts]:

@@ -14,6 +14,7 @@ from copycost.config.config import Config
 from copycost.config.extent import require_measurable
 from copycost.config.names import with_names
 from copycost.config.rules import KeyPath, Problem, Surroundings, cross_problems
+from copycost.config.structure import NONE
 from copycost.errors import ConfigError
 from copycost.grid.testbeds import TESTBEDS, transport_of
 from copycost.wording.sizes import format_size, parse_size
@@ -103,6 +104,8 @@ def _normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
     measure = tree.get("measure")
     if isinstance(measure, dict) and isinstance(measure.get("tcp_nodelay"), bool):
         measure["tcp_nodelay"] = "on" if measure["tcp_nodelay"] else "off"
+    if isinstance(measure, dict) and measure.get("minutes", NONE) is None:
+        measure["minutes"] = NONE
     report = tree.get("report")
     if isinstance(report, dict) and isinstance(report.get("title"), str):
         report["title"] = report["title"].strip()

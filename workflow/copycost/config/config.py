@@ -5,11 +5,12 @@ since the measuring process imports it too and its start-up time is paid at ever
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, get_args
 
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
+from copycost.config.looks import confidence_of_analysis
 from copycost.config.placement import Placement
 from copycost.config.profile import Profile
 from copycost.config.report import Report, Statistics
@@ -76,10 +77,19 @@ class RoundTrips:
 
 @dataclass(frozen=True, slots=True)
 class Refine:
-    """Whether sizes are added around crossovers, and to how many cells at most [count]."""
+    """Whether sizes are added around crossovers, and the most that this may take.
+
+    Attributes
+    ----------
+    max_cells
+        Cells that are added at most [count].
+    max_minutes
+        What their repetitions as stated may take at most [min].
+    """
 
     enabled: bool
     max_cells: int
+    max_minutes: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +108,11 @@ class Measure:
     ----------
     repetitions
         Repetitions of every cell [count]; a grid may ask for more of its own.
+    minutes
+        What all repetitions of the grids shall take [min], instead of a number of them; None where
+        the number is stated.
+    more_rounds
+        Rounds of every cell behind all others [count].
     memory_floor
         Whether the cost of a plain memcpy is measured beside the cells.
     order_seed
@@ -105,6 +120,8 @@ class Measure:
     """
 
     repetitions: int
+    minutes: float | None
+    more_rounds: int
     warmup_s: float
     duration_s: float
     congestion_control: str
@@ -150,10 +167,24 @@ class Config:
     statistics: Statistics
     report: Report
 
-    def repetitions(self, testbed: str) -> int:
-        """Return the repetitions of every cell of the study `streams` on a testbed [count]."""
-        grid = self.udp if testbed in self.udp.testbeds else self.streams
-        return self.measure.repetitions + grid.extra_repetitions
+    def with_repetitions(self, repetitions: int) -> Self:
+        """Return the configuration with so many repetitions of every cell of its grids [count]."""
+        return replace(
+            self,
+            streams=replace(self.streams, extra_repetitions=0),
+            udp=replace(self.udp, extra_repetitions=0),
+            measure=replace(self.measure, repetitions=repetitions),
+        )
+
+    def analysed(self) -> Self:
+        """Return the configuration with the confidence that the analysis of the grids has.
+
+        It is higher than stated where comparisons were looked at while they were measured.
+        """
+        if self.measure.minutes is None:
+            return self
+        confidence = confidence_of_analysis(self.statistics.confidence)
+        return replace(self, statistics=replace(self.statistics, confidence=confidence))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the configuration in the words of config.yaml, sizes in bytes, lists as lists."""

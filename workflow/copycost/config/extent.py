@@ -31,8 +31,11 @@ def require_measurable(config: Config) -> None:
 
 
 def n_repetitions(config: Config) -> dict[str, int]:
-    """Return the repetitions that each study asks for, enabled or not, at most [count]."""
-    repetitions = config.measure.repetitions
+    """Return the repetitions that each study asks for, enabled or not, at most [count].
+
+    Without those of passes, which add no more than leave `MOST_REPETITIONS`.
+    """
+    repetitions = config.measure.repetitions + config.measure.more_rounds
     trips, profile, budget, datagrams = (
         config.round_trips,
         config.profile,
@@ -50,9 +53,6 @@ def n_repetitions(config: Config) -> dict[str, int]:
         ),
         "placement": config.placement.n_cells_at_most()
         * (repetitions + config.streams.extra_repetitions),
-        "refine": config.refine.enabled
-        * config.refine.max_cells
-        * (repetitions + max(config.streams.extra_repetitions, config.udp.extra_repetitions)),
         "profile": profile.repetitions
         * _size(
             profile.implementations,

@@ -5,10 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
-from copycost.config.config import Config, RoundTrips, Streams
+from copycost.config.config import Config, Measure, RoundTrips, Streams
+from copycost.config.looks import FEWEST_ROUNDS
 from copycost.grid.capabilities import can_exist
 from copycost.grid.cells import Cell
 from copycost.grid.conditions import RECV, Condition
+
+# What a repetition takes beside warm-up and window [s], about.
+_BESIDES_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +34,39 @@ class Grid:
     def of(cls, config: Config) -> Self:
         """Return the grid of the studies `streams` (over TCP and UDP) and `round_trips`.
 
-        A cell that cannot exist, such as segments over TCP, is left out.
+        A cell that cannot exist, such as segments over TCP, is left out. Where the time is stated,
+        every cell has as many repetitions as fit, up to what a verdict needs: the rest of the time
+        is for the passes behind the grid.
         """
-        repetitions = config.measure.repetitions
-        cells = {
-            *_stream_cells(config.streams, repetitions),
-            *_stream_cells(config.udp, repetitions),
-            *_round_trip_cells(config.round_trips, repetitions),
-        }
-        cells.update(tuple(config.placement.cells(cells)))
+        if config.measure.minutes is not None:
+            n_cells = len(_cells(config.with_repetitions(1)))
+            config = config.with_repetitions(rounds_within(config.measure, n_cells))
+        cells = _cells(config)
         return cls(tuple(sorted(cells)), _conditions(cells, config.streams, config.udp))
 
     def paths(self, study: str | None = None) -> list[str]:
         """Return the paths of all records, or of those of one study, in the order of `cells`."""
         return [cell.path for cell in self.cells if study in (None, cell.study)]
+
+
+def rounds_within(measure: Measure, n_cells: int) -> int:
+    """Return how many rounds of the grid the stated time is likely to hold, one at least."""
+    most = max(measure.repetitions, FEWEST_ROUNDS)
+    if measure.minutes is None or not n_cells:
+        return most
+    round_s = n_cells * (measure.warmup_s + measure.duration_s + _BESIDES_S)
+    return min(max(int(60.0 * measure.minutes / round_s), 1), most)
+
+
+def _cells(config: Config) -> set[Cell]:
+    repetitions = config.measure.repetitions
+    cells = {
+        *_stream_cells(config.streams, repetitions),
+        *_stream_cells(config.udp, repetitions),
+        *_round_trip_cells(config.round_trips, repetitions),
+    }
+    cells.update(tuple(config.placement.cells(cells)))
+    return cells
 
 
 def _stream_cells(grid: Streams, repetitions: int) -> Iterator[Cell]:

@@ -14,6 +14,10 @@ from copycost.config.settings import AUTO, KERNEL
 _Section = TypeVar("_Section")
 _Cpus = tuple[int, ...] | None
 _Buffer = int | None
+_Minutes = float | None
+
+NONE = "none"
+"""The word of the configuration for no limit of time."""
 
 
 def _converter() -> Converter:
@@ -23,6 +27,10 @@ def _converter() -> Converter:
         _Buffer, lambda size, _: None if size == KERNEL else int(size)
     )
     converter.register_unstructure_hook(_Buffer, lambda size: KERNEL if size is None else size)
+    converter.register_structure_hook(
+        _Minutes, lambda time, _: None if time == NONE else float(time)
+    )
+    converter.register_unstructure_hook(_Minutes, lambda time: NONE if time is None else time)
     converter.register_structure_hook(
         _Cpus, lambda cpus, _: None if cpus == AUTO else tuple(int(cpu) for cpu in cpus)
     )

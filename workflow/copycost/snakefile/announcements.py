@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from copycost.config.config import Config
-from copycost.snakefile import host_change, progress, retry
+from copycost.config.passes import MORE_PATH
+from copycost.snakefile import host_change, passes_ahead, progress, retry
 from copycost.snakefile.chapters import CHAPTERS
 from copycost.snakefile.internals import all_jobs, is_dry_run, is_first_process, waiting_jobs
 
 PROGRESS_PATH = Path("results/logs/progress.json")
 GRID_RULE = "run_cell"
-CHOOSING_RULE = "choose_sizes"
+CHOOSING_RULE = "choose_cells"
 REPORTING_RULE = "render_report"
 HOST_RULE = "collect_host"
 
@@ -61,10 +62,14 @@ def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN40
 def _say_more(jobs: list[Any], config: Config) -> None:
     """Say what cannot be told from the number of repetitions, where there is something."""
     rules = {job.rule.name for job in jobs}
+    if config.measure.more_rounds and GRID_RULE in rules:
+        print(
+            f"copycost: {progress.count(config.measure.more_rounds, 'round')} of every cell beyond "
+            f"the usual ones are part of this, as measure.more_rounds says ({MORE_PATH}, where "
+            "./run more was asked for them)."
+        )
     if CHOOSING_RULE in rules:
-        most = max(map(config.repetitions, (*config.streams.testbeds, *config.udp.testbeds)))
-        n_more = config.refine.max_cells * most
-        print(f"copycost: at most {n_more} more may follow, around open crossovers.")
+        print(passes_ahead.forecast(config))
     crowded = _more_threads_than_cpus(config)
     if crowded and GRID_RULE in rules:
         print(crowded)

@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from copycost.config.config import Config
-from copycost.config.refined import all_paths
+from copycost.config.passes import known_paths
 from copycost.errors import DataError
 from copycost.grid.cells import RAW_ROOT, Cell
 from copycost.records.kind import strict_json
@@ -84,7 +84,7 @@ def present_paths(raw: Path) -> list[Path]:
     except (FileNotFoundError, KeyError, TypeError, ValueError, yaml.YAMLError):
         return sorted(raw.rglob("*.json"))
     memory = [Path(MEMORY_PATH)] if config.measure.memory_floor else []
-    return [*map(Path, all_paths(config)), *other_paths(config), *memory]
+    return [*map(Path, known_paths(config)), *other_paths(config), *memory]
 
 
 def other_paths(config: Config) -> list[Path]:

@@ -1,0 +1,90 @@
+"""Passes: what is measured behind the grid, chosen from the records so far, and how it is kept.
+
+Each pass looks at the records of the grid and of the passes before it, and chooses more cells:
+sizes between two that disagree, and further rounds where time is left and a comparison is open.
+Chosen by `copycost.analysis.passes`; apart from it, so that whoever only needs the paths of records
+does not wait for the statistics.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from copycost.config.config import Config
+from copycost.config.grid import Grid
+from copycost.config.looks import PASSES
+from copycost.grid.cells import Cell
+
+PASS_PATTERN = "results/passes/{number}.json"
+"""What each pass chose, by its number from 1."""
+
+MORE_PATH = Path("results/more.yaml")
+"""Where `./run more` says how many rounds it added: a part of the configuration."""
+
+
+def has_passes(config: Config) -> bool:
+    """Return whether anything is measured behind the grid that depends on records."""
+    return config.refine.enabled or config.measure.minutes is not None
+
+
+def write_pass(cells: Sequence[Cell], path: Path) -> None:
+    """Write the cells that a pass chose."""
+    content = {"schema_version": 1, "records": [cell.path for cell in cells]}
+    path.write_text(f"{json.dumps(content, indent=1)}\n", encoding="utf-8")
+
+
+def read_pass(path: Path) -> list[Cell]:
+    """Return the cells that `write_pass` wrote."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    return [Cell.from_path(record) for record in content["records"]]
+
+
+def with_further_rounds(cells: Iterable[Cell], n_rounds: int) -> list[Cell]:
+    """Return cells and so many further rounds of each, as `further_rounds` numbers them."""
+    cells = list(cells)
+    return [*cells, *further_rounds(cells, {replace(cell, rep=1): n_rounds for cell in cells})]
+
+
+def further_rounds(cells: Iterable[Cell], wanted: Mapping[Cell, int]) -> list[Cell]:
+    """Return further rounds of cells, behind all rounds of what they are compared with.
+
+    Comparisons pair repetitions of the same number, which therefore have to be of the same time:
+    the numbers go on behind those of all implementations of the same size, threads and condition.
+
+    Parameters
+    ----------
+    cells
+        All repetitions so far.
+    wanted
+        How many further rounds of which cell [count].
+    """
+    last: dict[Cell, int] = {}
+    for cell in cells:
+        group = _group_of(cell)
+        last[group] = max(last.get(group, 0), cell.rep)
+    return [
+        replace(cell, rep=last.get(_group_of(cell), 0) + more)
+        for cell in sorted(wanted)
+        for more in range(1, wanted[cell] + 1)
+    ]
+
+
+def _group_of(cell: Cell) -> Cell:
+    return replace(cell, implementation="", rep=1)
+
+
+def known_paths(config: Config) -> list[str]:
+    """Return the paths of all records that a configuration asks for, as far as they are known.
+
+    What a pass chose is known once the records before it are there.
+    """
+    cells = list(Grid.of(config).cells)
+    for number in range(1, PASSES + 1) if has_passes(config) else ():
+        path = Path(PASS_PATTERN.format(number=number))
+        chosen = read_pass(path) if path.is_file() else []
+        if not chosen:
+            break
+        cells += chosen
+    cells = with_further_rounds(cells, config.measure.more_rounds)
+    return list(dict.fromkeys(cell.path for cell in cells))

@@ -1,0 +1,31 @@
+# Passes behind the grid: sizes between two that disagree, and rounds where comparisons are open. Only
+# where the configuration asks for them; else the records are those of the grid and all of it is static.
+from copycost.config.passes import PASS_PATTERN
+from copycost.snakefile.pass_records import all_records, records_before
+
+
+# Waits for the pass: as long as it is to be done, Snakemake takes an exception from here as an answer.
+def chosen_by(number):
+    return checkpoints.choose_cells.get(number=number).output.cells
+
+
+RECORDS = all_records(GRID, CONFIG, None, chosen_by)
+STREAM_RECORDS = all_records(GRID, CONFIG, "streams", chosen_by)
+ROUND_TRIP_RECORDS = all_records(GRID, CONFIG, "round_trips", chosen_by)
+
+
+checkpoint choose_cells:
+    input:
+        records=lambda wildcards: records_before(GRID, int(wildcards.number), chosen_by),
+    output:
+        cells=PASS_PATTERN,
+    log:
+        "results/logs/choose_cells/{number}.log",
+    wildcard_constraints:
+        number=r"[1-9]\d*",
+    params:
+        config=CONFIG.as_dict(),
+    message:
+        "Look where comparisons are open"
+    script:
+        "../scripts/choose_cells.py"
