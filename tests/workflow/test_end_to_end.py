@@ -91,7 +91,7 @@ def test_one_command_leads_to_the_report(whole_run: WholeRun) -> None:
     checkout = whole_run.checkout
     lines = whole_run.said.splitlines()
 
-    assert lines[0] == "copycost: measuring 8 repetitions, which takes about 6 s."
+    assert lines[0] == "copycost: measuring 8 repetitions, which takes about 4 s."
     results = lines[1:9]
     for number, line in enumerate(results, start=1):
         assert re.fullmatch(
@@ -115,7 +115,7 @@ def test_one_command_leads_to_the_report(whole_run: WholeRun) -> None:
 def test_a_dry_run_says_what_a_run_would_do(checkout: Checkout) -> None:
     done = checkout.dry()
     assert re.search(
-        r"^copycost: a run would measure 8 repetitions, which takes about 6 s, and do \d+ other "
+        r"^copycost: a run would measure 8 repetitions, which takes about 4 s, and do \d+ other "
         r"jobs \(programs, tables, figures, report\)\.$",
         done.stdout,
         re.MULTILINE,

@@ -7,9 +7,8 @@ from copycost.snakefile.logs import log_to_file
 log_to_file(snakemake.log[0])
 
 given, out = snakemake.input, snakemake.output
-for svg, png, csv in zip(out.svg, out.png, out.csv, strict=True):
-    tables = read_tables(
-        Path(svg).parent.name, Path(given.cells), Path(given.summary), Path(given.ratios)
-    )
+conditions = [Path(svg).parent.name for svg in out.svg]
+of_each = read_tables(conditions, Path(given.cells), Path(given.summary), Path(given.ratios))
+for tables, svg, png, csv in zip(of_each, out.svg, out.png, out.csv, strict=True):
     drawn = draw(snakemake.wildcards.figure, tables)
     save(drawn, Path(svg), Path(png), Path(csv))

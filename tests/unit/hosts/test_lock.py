@@ -73,6 +73,27 @@ def test_the_second_says_that_it_waits_and_for_whom(
     assert f"process {holder.pid} holds {tmp_path / 'lock'}): waiting" in capsys.readouterr().err
 
 
+def test_who_waits_has_the_lock_as_soon_as_it_is_free(tmp_path: Path) -> None:
+    # takes it again and again, with a pause that is shorter than any looking now and then
+    greedy = HOLDER.replace(
+        "    sys.stdin.read()",
+        "    time.sleep(0.02)\nwhile True:\n    time.sleep(0.001)\n"
+        "    with measurement_lock(Path(sys.argv[1])):\n        time.sleep(0.02)",
+    ).replace("import sys\n", "import sys, time\n", 1)
+    command = [sys.executable, "-c", greedy, str(tmp_path / "lock")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow")}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    ) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        for _ in range(5):
+            with measurement_lock(tmp_path / "lock") as lock:
+                assert lock.wait_s < 5
+            assert holder.poll() is None
+        holder.kill()
+
+
 def test_the_lock_of_a_killed_process_is_free_and_the_wait_recorded(tmp_path: Path) -> None:
     class KillsAtTheFirstWord(io.StringIO):
         def write(self, text: str) -> int:

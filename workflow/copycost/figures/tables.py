@@ -1,6 +1,6 @@
 """The tables that figures are drawn from, and the table behind a figure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -114,18 +114,22 @@ def rows_of(table: pd.DataFrame, condition: str) -> pd.DataFrame:
     return table[table["condition" if "condition" in table else "testbed"] == condition]
 
 
-def read_tables(condition: str, cells: Path, summary: Path, ratios: Path) -> Tables:
-    """Read the three tables.
+def read_tables(
+    conditions: Iterable[str], cells: Path, summary: Path, ratios: Path
+) -> Iterator[Tables]:
+    """Read the three tables once, and yield the rows of each condition.
 
     Raises
     ------
     DataError
-        If the cells break a rule of their table, or no row of the summary is of `condition`.
+        If the cells break a rule of their table, or no row of the summary is of a condition.
     """
-    found = tables_of(condition, read_cells(cells), read_table(summary), read_table(ratios))
-    if found.summary.empty:
-        raise DataError(f"{summary}: no row of {condition}; collect the tables again")
-    return found
+    tables = read_cells(cells), read_table(summary), read_table(ratios)
+    for condition in conditions:
+        found = tables_of(condition, *tables)
+        if found.summary.empty:
+            raise DataError(f"{summary}: no row of {condition}; collect the tables again")
+        yield found
 
 
 @dataclass(frozen=True, slots=True)

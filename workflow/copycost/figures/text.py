@@ -1,6 +1,7 @@
 """Text on figures: how wide it is, where it breaks, and what every note says."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -18,6 +19,7 @@ _NOTE_ROW_CM = 0.37
 _PAD_CM = 0.15
 
 
+@cache
 def text_width_cm(text: str, points: float) -> float:
     """Return the width of a line of text in the figures' typeface."""
     if not text:

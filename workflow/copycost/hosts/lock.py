@@ -8,6 +8,7 @@ import fcntl
 import logging
 import os
 import select
+import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -19,8 +20,8 @@ from copycost.errors import HostError, MeasurementStopped
 
 _FOLDERS = (Path("/run/lock"), Path("/tmp"))
 _NAME = "copycost.lock"
-# shorter than the pause between two repetitions of one workflow, so that two of them take turns
-_RETRY_S = 0.05
+# how often who waits looks whether anybody still waits for it
+_LOOK_S = 0.2
 
 _log = logging.getLogger(__name__)
 
@@ -63,9 +64,7 @@ def measurement_lock(path: Path, parent_fds: Sequence[int] = ()) -> Iterator[Hel
         waited = not _try(fd)
         if waited:
             _say(f"another measurement runs on this host ({_holder(fd)} holds {path}): waiting")
-            while not _try(fd):
-                if select.select(parent_fds, [], [], _RETRY_S)[0]:
-                    raise MeasurementStopped("the workflow ended while it waited for its turn")
+            _wait(fd, parent_fds)
         wait_s = (time.monotonic_ns() - began_ns) / 1e9 if waited else 0.0
         if waited:
             _say(f"the other measurement is over after {wait_s:.1f} s: going on")
@@ -81,6 +80,25 @@ def _try(fd: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _wait(fd: int, parent_fds: Sequence[int]) -> None:
+    """Wait for the lock in the kernel's queue, so that two workflows take turns.
+
+    Who looked again and again would miss the moment between two repetitions of the other.
+    """
+
+    def look(_number: int, _frame: object) -> None:
+        if select.select(parent_fds, [], [], 0)[0]:
+            raise MeasurementStopped("the workflow ended while it waited for its turn")
+
+    handler = signal.signal(signal.SIGALRM, look)
+    timer = signal.setitimer(signal.ITIMER_REAL, _LOOK_S, _LOOK_S)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, handler)
 
 
 def _open(path: Path) -> int:

@@ -33,7 +33,7 @@ class Pace:
 
 
 # Start of the job and of both programs, set-up of the testbed, clean-up.
-STREAMS = Pace(1, 0.15)
+STREAMS = Pace(1, 0.2)
 # Other tools have to start and end.
 DRIVEN = Pace(1, 1.1)
 # A profile has an undisturbed window to compare with, and its samples are read.
