@@ -93,35 +93,27 @@ def grid(*msg_bytes: int, threads: tuple[int, ...] = (1, 2)) -> Facts:
 GRID = grid()
 
 
+BRACKET = {"below_bytes": 4096, "above_bytes": 16384}
+
+
 def group(
     outcome: str,
     better: Sequence[int] = (),
     worse: Sequence[int] = (),
     even: Sequence[int] = (),
-    **more: object,
+    **more: Any,  # noqa: ANN401
 ) -> Facts:
     """Return what thread counts with one outcome have in common."""
     return {
         "outcome": outcome,
         "n_threads": [1],
         "sizes": {"better": list(better), "worse": list(worse), "even": list(even)},
-        "size_bytes": better[0 if outcome == "from" else -1] if better else None,
-        "change": crossing(9318, 5325, 14336),
-        "gaps": [],
+        "all_sizes": sorted((*better, *worse, *even, *more.get("missing", []))),
+        "change": BRACKET if outcome in ("from", "up_to") else None,
         "lone": [],
         "missing": [],
         "observed_once": False,
     } | more
-
-
-def crossing(point: float, low: float | None = None, high: float | None = None) -> Facts:
-    """Return where a ratio crosses 1."""
-    return {
-        "point_bytes": point,
-        "low_bytes": low,
-        "high_bytes": high,
-        "has_interval": low is not None,
-    }
 
 
 def cell(value: float, msg_bytes: int, n_threads: int) -> Facts:
@@ -156,10 +148,10 @@ def pair(
         "observed_once": False,
         "one_sided": not (better and worse),
         "pooled": UP,
-        "same_size": True,
-        "sizes": [4096],
-        "gaps": [],
-        "groups": [{"size_bytes": 4096}],
+        "common": None,
+        "bracket": None,
+        "reversals": [],
+        "cost_where_faster": {"n_compared": better, "n_cheaper": better, "n_dearer": 0},
         "worst": cell(0.8, 1024, 1),
         "best": cell(1.4, 65536, 2),
     } | more

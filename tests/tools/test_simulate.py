@@ -1,7 +1,6 @@
-"""The intervals and claims keep what they promise, on simulated runs of known truth."""
+"""Places and verdicts keep what they promise, on simulated runs of known truth."""
 
 import csv
-import math
 from pathlib import Path
 
 import numpy as np
@@ -9,65 +8,92 @@ import pytest
 
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings
-from tools.simulate import SIZES, TRUTHS, _ratio_coverage, main, simulate
-from tools.simulate_ratio import simulate_ratio
+from tools.simulate import main
+from tools.simulation.crossovers import ROUNDS, ratios_held, simulate
+from tools.simulation.groups import OPPOSITE, comparisons, dependence, extremes
+from tools.simulation.noise import DRIFT, NOISES, log_ratio_noise
+from tools.simulation.truths import CURVES, STREAM_SIZES, truth, truths, with_added_sizes
 
-SETTINGS = StatisticsSettings(resamples=500)
-BY_NAME = {truth.name: truth for truth in TRUTHS}
-
-
-@pytest.mark.parametrize("name", ["from, steep", "up to"])
-def test_intervals_hold_the_truth_at_ten_rounds(name: str) -> None:
-    found = simulate(BY_NAME[name], 0.05, 10, 300, SETTINGS)
-    # 300 runs give the share to about 2.5 %.
-    assert 0.93 <= found.ratio_coverage <= 0.97
-    assert 0.90 <= found.crossover_coverage <= 0.99
-    assert found.claimed > 0.9
+SETTINGS = StatisticsSettings()
+BENT = ("lines", "bends at L1 and L2", "steps at pages", "steps at segments")
 
 
-@pytest.mark.parametrize("name", BY_NAME)
-@pytest.mark.parametrize("n_rounds", [3, 10])
-def test_wrong_shapes_are_hardly_ever_claimed(name: str, n_rounds: int) -> None:
-    assert simulate(BY_NAME[name], 0.15, n_rounds, 60, SETTINGS).wrongly_claimed < 0.025
-
-
-@pytest.mark.parametrize(("roots", "told"), [((12.6, 15.1), 0.9), ((14.2, 14.2), 0.0)])
-def test_ratio_of_crossovers_holds_the_truth(roots: tuple[float, float], told: float) -> None:
-    found = simulate_ratio(roots, 0.05, 10, 200, SETTINGS)
-    # 200 runs give the share to about 3 %.
-    assert 0.91 <= found.coverage <= 1.0
-    assert found.told_apart >= told
-    assert found.wrong <= 0.08
-
-
-def test_command_writes_its_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    output = tmp_path / "deeper" / "simulation.csv"
-    assert main(["--runs", "2", "--resamples", "100", "--output", str(output)]) == 0
-    rows = list(csv.DictReader(output.read_text(encoding="utf-8").splitlines()))
-    assert {row["truth"] for row in rows} == set(BY_NAME)
-    assert len(capsys.readouterr().out.splitlines()) == len(rows) + 1
-
-
-def test_page_states_the_command_and_every_row(tmp_path: Path) -> None:
-    path = tmp_path / "simulation.md"
-    assert main(["--runs", "2", "--resamples", "100", "--seed", "7", "--page", str(path)]) == 0
-    text = path.read_text(encoding="utf-8")
-    assert "--runs 2 --resamples 100 --seed 7" in text
-    rows = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")]
-    assert "## Is one crossover at a smaller size than another?" in text
-    assert [name for name in rows if name in BY_NAME] == [
-        name for name in BY_NAME for _ in range(9)
+@pytest.mark.parametrize("name", BENT)
+@pytest.mark.parametrize("noise", [name for name in NOISES if name != DRIFT])
+def test_brackets_hold_the_truth_whatever_the_cost_curve(name: str, noise: str) -> None:
+    found = [
+        simulate(one, noise, 0.05, n_rounds, 50, SETTINGS)
+        for one in (truth(name, STREAM_SIZES), with_added_sizes(truth(name, STREAM_SIZES)))
+        for n_rounds in ROUNDS
     ]
+    n_named = sum(row.n_named for row in found)
+    assert n_named > 100
+    assert sum(row.n_held for row in found) / n_named >= 0.95
+
+
+def test_wrong_shapes_are_hardly_ever_told() -> None:
+    for one in truths():
+        found = [simulate(one, "normal", 0.05, n, 20, SETTINGS) for n in ROUNDS]
+        assert sum(row.n_wrong for row in found) / sum(row.n_runs for row in found) <= 0.05
+
+
+def test_dependence_is_told_where_it_is_and_hardly_elsewhere() -> None:
+    found = [row for row in dependence(10, SETTINGS) if row.noise != DRIFT]
+    elsewhere = [row for row in found if row.what != OPPOSITE]
+    assert sum(row.n_yes for row in elsewhere) / sum(row.n_runs for row in elsewhere) <= 0.01
+    many = [row for row in found if row.what == OPPOSITE and row.n_rounds >= 7]
+    assert sum(row.n_yes for row in many) / sum(row.n_runs for row in many) >= 0.9
+
+
+def test_two_crossovers_at_one_place_are_hardly_ever_told_apart() -> None:
+    shares = {(row.what, row.noise, row.n_rounds): row.n_yes for row in comparisons(12, SETTINGS)}
+    assert max(n for (what, _, _), n in shares.items() if what.startswith("the same")) <= 1
+    assert shares["cold at a smaller size: told so", "normal", 10] >= 4
+
+
+def test_intervals_of_extremes_hold_the_truth_if_they_allow_for_the_choice() -> None:
+    found = {(row.what, row.noise, row.n_rounds): row for row in extremes(60, SETTINGS)}
+    allowing = found["all cells alike: interval that allows for the choice", "normal", 5]
+    plain = found["all cells alike: interval of one cell", "normal", 5]
+    assert allowing.n_yes / allowing.n_runs >= 0.95
+    assert plain.n_yes < allowing.n_yes
+
+
+def test_noises_have_a_mean_of_nothing_and_a_spread_of_one() -> None:
+    for name, draw in NOISES.items():
+        values = draw(np.random.default_rng(1), (50_000, 5))
+        assert values.mean() == pytest.approx(0.0, abs=0.02)
+        assert values.std() == pytest.approx(1.0, abs=0.12), name
+        assert log_ratio_noise(name, np.random.default_rng(1), (2, 3)).shape == (2, 3)
+
+
+def test_added_sizes_lie_where_the_truth_changes_sign() -> None:
+    plain = truth("lines", STREAM_SIZES)
+    added = set(with_added_sizes(plain).sizes) - set(plain.sizes)
+    assert added
+    assert all(16384 < size < 65536 for size in added)
 
 
 def test_ratio_coverage_is_that_of_the_intervals_of_ratios() -> None:
-    truth = BY_NAME["from, steep"]
-    runs = np.random.default_rng(3).normal(0, 0.1, size=(20, len(SIZES), 4))
-    runs += np.array(truth.log_ratios)[:, None]
+    expected = np.array([-0.1, 0.0, 0.3])
+    runs = np.random.default_rng(3).normal(0, 0.1, size=(20, 3, 4)) + expected[:, None]
     held = [
-        found.low <= math.exp(log_ratio) <= found.high
+        found.low <= np.exp(log_ratio) <= found.high
         for rounds in runs
-        for log_ratio, values in zip(truth.log_ratios, rounds, strict=True)
+        for log_ratio, values in zip(expected, rounds, strict=True)
         if (found := paired_ratio(values, SETTINGS.confidence))
     ]
-    assert _ratio_coverage(truth, runs, SETTINGS) == pytest.approx(np.mean(held))
+    np.testing.assert_array_equal(ratios_held(runs, expected, SETTINGS).ravel(), held)
+
+
+def test_page_states_the_command_and_every_truth(tmp_path: Path) -> None:
+    path, output = tmp_path / "simulation.md", tmp_path / "deeper" / "simulation.csv"
+    arguments = ["--runs", "2", "--seed", "7", "--page", str(path), "--output", str(output)]
+    assert main(arguments) == 0
+    text = path.read_text(encoding="utf-8")
+    assert "tools.simulate --runs 2 --seed 7 --page docs/simulation.md" in text
+    rows = {line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")}
+    assert rows.issuperset(CURVES)
+    assert rows.issuperset(NOISES)
+    told = {row["truth"] for row in csv.DictReader(output.read_text("utf-8").splitlines())}
+    assert told == set(CURVES)

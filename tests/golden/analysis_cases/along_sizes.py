@@ -1,21 +1,24 @@
 """From which size on one implementation beats another."""
 
 from golden.analysis_facts import (
-    CONFIDENCE,
+    BRACKET,
     GRID,
     LABEL,
     Case,
     Facts,
-    crossing,
     grid,
     group,
     pair,
 )
 
 _ONE_SIZE = grid(65536, threads=(1,))
-_CHANGES = {"change": None, "point_low_bytes": 5325, "point_high_bytes": 9318}
-_ONE_POINT = _CHANGES | {"point_high_bytes": 5325}
-_NO_END = {"change": crossing(9318)}
+_REVERSED = {"reversals": [{"msg_bytes": 4096, "better": [1], "worse": [2, 4]}]}
+
+
+def _turns(overall: str, better: list[int], worse: list[int], *left_open: int) -> Facts:
+    common = {"better": better, "worse": worse, "open": list(left_open)}
+    common["all_sizes"] = sorted((*better, *worse, *left_open))
+    return pair(overall, 3, 2, 1, common=common, bracket=BRACKET)
 
 
 def _verdict(branch: str, found: Facts, where: Facts = GRID) -> Case:
@@ -23,11 +26,11 @@ def _verdict(branch: str, found: Facts, where: Facts = GRID) -> Case:
 
 
 def _sizes(branch: str, found: Facts) -> Case:
-    return "along_sizes", branch, (found, pair(), GRID, CONFIDENCE)
+    return "along_sizes", branch, (found, pair(), GRID)
 
 
 def _costs(branch: str, found: Facts, alike: bool = False) -> Case:
-    return "cost_along_sizes", branch, (found, alike, LABEL, GRID, CONFIDENCE)
+    return "cost_along_sizes", branch, (found, alike, LABEL, GRID)
 
 
 CASES: list[Case] = [
@@ -35,32 +38,26 @@ CASES: list[Case] = [
     _verdict("always", pair("always", 6)),
     _verdict("always, one size", pair("always", 1), _ONE_SIZE),
     _verdict("never", pair("never", 0, 6)),
-    _verdict("from one size", pair("from", 4, 2)),
-    _verdict("from one size with a gap", pair("from", 3, 2, 1, gaps=[65536])),
-    _verdict("from two sizes", pair("from", 3, 3, same_size=False, sizes=[4096, 65536])),
-    _verdict("up to one size", pair("up_to", 4, 2)),
-    _verdict("up to two sizes", pair("up_to", 3, 3, same_size=False, sizes=[1024, 4096])),
+    _verdict("from", _turns("from", [65536], [1024, 4096])),
+    _verdict("from, with a gap", _turns("from", [4096, 1048576], [256, 1024], 65536)),
+    _verdict("from, reversed at a size", _turns("from", [65536], [1024], 4096) | _REVERSED),
+    _verdict("up to", _turns("up_to", [1024, 4096], [65536])),
     _verdict("mixed", pair("mixed", 3, 3)),
     _verdict("one cell without a difference", pair("undecided", 0, 0, 1), _ONE_SIZE),
     _verdict("no difference", pair("undecided", 0, 0, 6)),
     _verdict("never faster", pair("undecided", 0, 2, 4)),
     _verdict("never slower", pair("undecided", 2, 0, 4)),
     _verdict("both", pair("undecided", 2, 3, 1)),
-    _verdict("depends on the threads", pair("depends", 3, 3)),
+    _verdict("depends on the threads", pair("depends", 3, 2, 1, **_REVERSED)),
     _sizes("not measured", group("not_measured")),
     _sizes("always", group("always", (1024, 4096, 65536))),
     _sizes("never", group("never", (), (1024,))),
     _sizes("from", group("from", (65536,), (1024, 4096))),
     _sizes("from, with a gap and a size missing", group(
-        "from", (4096, 1048576), (1024,), (65536,), gaps=[65536], missing=[256], **_NO_END
+        "from", (4096, 1048576), (1024,), (65536,), missing=[256]
     )),
-    _sizes("from, several thread counts", group(
-        "from", (65536,), (1024, 4096), n_threads=[1, 2], **_CHANGES
-    )),
-    _sizes("from, observed once", group(
-        "from", (65536,), (1024,), observed_once=True, **_NO_END
-    )),
-    _sizes("up to", group("up_to", (1024, 4096), (65536,), **_ONE_POINT)),
+    _sizes("from, observed once", group("from", (65536,), (1024,), observed_once=True)),
+    _sizes("up to", group("up_to", (1024, 4096), (65536,))),
     _sizes("mixed", group("mixed", (4096,), (1024, 65536))),
     _sizes("both, one size alone", group("undecided", (4096,), (1024, 65536), lone=[4096])),
     _sizes("faster at some", group("undecided", (4096,), (), (1024, 65536))),

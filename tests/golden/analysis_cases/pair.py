@@ -21,12 +21,17 @@ from golden.analysis_facts import (
 )
 
 
-def _cheaper(branch: str, found: Facts) -> Case:
-    return "cheaper", branch, (found, pair("always", 6), LABEL, CONFIDENCE)
+def _cheaper(branch: str, found: Facts, **more: object) -> Case:
+    return "cheaper", branch, (found, pair("always", 6, **more), LABEL, CONFIDENCE)
 
 
-def _per_message(branch: str, found: Facts) -> Case:
-    facts = {"grid": GRID, "cost_label": LABEL}
+_RISE = UP | {"from_bytes": 4096, "to_bytes": 65536, "n_threads": 1}
+_BOTH_WAYS = {"n_compared": 6, "n_cheaper": 4, "n_dearer": 1}
+
+
+def _per_message(branch: str, found: Facts, price: str = "shown") -> Case:
+    facts: Facts = {"grid": GRID, "cost_label": LABEL}
+    facts["message_price"] = {"weight": price, "rise": _RISE}
     return "per_message", branch, (found, facts, " (@fig-veth-cost-per-byte)", CONFIDENCE)
 
 
@@ -45,7 +50,10 @@ CASES: list[Case] = [
     _cheaper("more expensive", weighed("contradicted", UP)),
     _cheaper("no difference", OPEN),
     _cheaper("not measured", UNKNOWN),
+    _cheaper("cheaper here and more expensive there", OPEN, cost_where_faster=_BOTH_WAYS),
     _per_message("shown", SHOWN),
+    _per_message("the copy gets more expensive with the size", SHOWN, "contradicted"),
+    _per_message("whether it hides the copy is open", SHOWN, "undecided"),
     _per_message("contradicted", AGAINST),
     _per_message("no difference", OPEN),
     _per_message("not measured", UNKNOWN),

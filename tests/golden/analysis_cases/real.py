@@ -7,7 +7,6 @@ from golden.analysis_facts import (
     EVEN,
     HELP,
     LABEL,
-    UP,
     Case,
     Facts,
     one_by_one,
@@ -16,6 +15,13 @@ from golden.analysis_facts import (
 
 _REAL: Facts = {"lost": [], "copied": [], "asked_for": True}
 _SHARES = [{"copied_share": 0.97}, {"copied_share": 1.0}]
+
+
+_COLD = {"below_bytes": 4096, "above_bytes": 8192}
+_HOT = {"below_bytes": 16384, "above_bytes": 49152}
+_SMALLER = {"brackets": [_COLD, _HOT], "ratio_low": 4096 / 49152, "ratio_high": 0.5}
+_LARGER = {"brackets": [_HOT, _COLD], "ratio_low": 2.0, "ratio_high": 12.0}
+_OVERLAPPING = {"brackets": [_HOT, _HOT], "ratio_low": 1 / 3, "ratio_high": 3.0}
 
 
 def _no_second(branch: str, status: str, **more: object) -> Case:
@@ -41,9 +47,9 @@ def _price(branch: str, found: Facts | None, above: int = 0, below: int = 0) -> 
 def _cold(branch: str, verdict: str, measure: str = "throughput", **more: object) -> Case:
     row: Facts = {"implementation": "zero_copy", "slug": "sink_cold", "hot": "sink", "n_threads": 1}
     row |= {"verdict": verdict, "measure": measure, "as_throughput": False, "settled": "neither"}
-    row |= {"outcomes": ["undecided", "from"], "observed_once": False, "ratio": None}
-    row |= {"better_here": [], "better_hot": [], "points_bytes": [5427, 20480]}
-    return "cold", branch, (row | more, f"sender {LABEL}", CONFIDENCE)
+    row |= {"outcomes": ["undecided", "from"], "observed_once": False, "brackets": None}
+    row |= {"better_here": [], "better_hot": []}
+    return "cold", branch, (row | more, f"sender {LABEL}")
 
 
 def _again(macro: str, branch: str, slug: str) -> Case:
@@ -80,9 +86,9 @@ CASES: list[Case] = [
     _cold("settled hot", "untested", settled="hot", better_hot=[16384], observed_once=True),
     _cold("settled nowhere", "untested"),
     _cold("no more by cost", "untested", "cost", as_throughput=True),
-    _cold("no difference", "no_difference", ratio=EVEN),
-    _cold("smaller", "smaller", ratio=DOWN),
-    _cold("larger", "larger", "cost", ratio=UP),
+    _cold("overlapping", "no_difference", **_OVERLAPPING),
+    _cold("smaller", "smaller", **_SMALLER),
+    _cold("larger", "larger", "cost", **_LARGER),
     _cold("always on both", "same", outcomes=["always", "always"]),
     _cold("never on either", "same", outcomes=["never", "never"]),
     _cold("always on one", "smaller", outcomes=["always", "from"]),

@@ -69,7 +69,6 @@ CASES: list[Case] = [
     _finding("along the sizes", "zero_copy_gains_with_size", "throughput", where=_WHERE | _SIZES),
     _finding("throughput", "larger_no_slower", "throughput", DOWN, _SIZES),
     _finding("cost, not sure", "one_copy_cheaper", "cost", UP | {"sure": False}),
-    _finding("crossover", "cold_crosses_earlier", "crossover", where=_COLD),
     _finding("observed once", "threads_gain_while_idle", "throughput", ONCE, _STEPS),
     _finding("misses", "one_copy_misses_less", "L1 data cache misses"),
     _counts("one", 0, 0, 1),

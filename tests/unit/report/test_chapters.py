@@ -146,7 +146,7 @@ def test_published(context: Context) -> None:
         "grid": {"msg_bytes": [1024]}, "cost": {"label": "CPU time"},
     }  # fmt: skip
     ratio = {"implementation": "one_copy", "n_cells": 5, "low": 0.9, "median": 1.0, "high": 1.2}
-    always = {"outcome": "always", "observed_once": False, "missing": [],
+    always = {"outcome": "always", "all_sizes": [1024], "observed_once": False, "missing": [],
               "sizes": {"better": [1024], "worse": [], "even": []}}  # fmt: skip
     pair = {"implementation": "one_copy", "baseline": "two_copy",
             "rows": [{"n_threads": 1, "ours": always, "theirs": always}]}  # fmt: skip

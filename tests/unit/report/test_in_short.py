@@ -11,21 +11,15 @@ from copycost.report.in_short import compared_in_short, pair_in_short
 KIB = 1024
 SIZES = [KIB, 4 * KIB, 16 * KIB, 64 * KIB]
 
-CHANGE = {"has_interval": True, "point_bytes": 9e3, "low_bytes": 8e3, "high_bytes": 1e4}
-GROUP = {
-    "change": CHANGE, "observed_once": False, "point_low_bytes": 9e3, "point_high_bytes": 9e3,
-}  # fmt: skip
-
 
 def pair(overall: str, *, better: int = 0, worse: int = 0, **changed: Any) -> dict[str, Any]:  # noqa: ANN401
     facts: dict[str, Any] = {
         "implementation": "one_copy",
         "baseline": "two_copy",
         "overall": overall,
-        "same_size": True,
-        "sizes": [16 * KIB],
-        "gaps": [],
-        "groups": [GROUP],
+        "common": None,
+        "bracket": None,
+        "reversals": [],
         "n_compared": 8,
         "n_better": better,
         "n_worse": worse,
@@ -52,29 +46,28 @@ def condition(**changed: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 POOLED = {"n": 3, "value": 1.2, "low": 1.1, "high": 1.3, "sign": 1}
-SEVERAL = {"same_size": False, "sizes": [KIB, 4 * KIB], "groups": [GROUP, GROUP]}
+TURNS = {
+    "common": {"better": SIZES[2:], "worse": SIZES[:2], "open": [], "all_sizes": SIZES},
+    "bracket": {"below_bytes": 4 * KIB, "above_bytes": 16 * KIB},
+}
+WITH_A_GAP = {
+    "common": {"better": SIZES[3:], "worse": SIZES[:1], "open": SIZES[1:3], "all_sizes": SIZES},
+    "bracket": {"below_bytes": KIB, "above_bytes": 64 * KIB},
+}
+REVERSED = {"reversals": [{"msg_bytes": 4 * KIB, "better": [1], "worse": [4, 8]}]}
 COMPARISONS = {
     "always": pair("always", better=8),
     "never": pair("never", worse=8),
-    "from": pair("from", better=4, worse=4),
-    "from, several sizes": pair("from", better=4, worse=4, **SEVERAL),
-    "from, once": pair("from", better=4, worse=4, observed_once=True, groups=[
-        GROUP | {"observed_once": True, "change": CHANGE | {"has_interval": False}}
-    ]),
-    "from, interval open": pair("from", better=4, worse=4, groups=[
-        GROUP | {"change": CHANGE | {"has_interval": False}}
-    ]),
-    "from, same size, points differ": pair("from", better=4, worse=4, groups=[
-        GROUP | {"change": None, "point_high_bytes": 12e3}
-    ]),
-    "up to": pair("up_to", better=4, worse=4, gaps=[4 * KIB]),
-    "up to, several sizes": pair("up_to", better=4, worse=4, **SEVERAL),
+    "from": pair("from", better=4, worse=4, **TURNS),
+    "from, open sizes": pair("from", better=3, worse=3, **WITH_A_GAP),
+    "from, reversed at a size": pair("from", better=4, worse=4, **WITH_A_GAP, **REVERSED),
+    "from, once": pair("from", better=4, worse=4, observed_once=True, **TURNS),
     "mixed": pair("mixed", better=4, worse=4),
     "no difference": pair("undecided"),
     "never faster": pair("undecided", worse=1, n_sure=1),
     "never slower": pair("undecided", better=5, n_sure=2, pooled=POOLED),
     "unsettled": pair("undecided", better=3, worse=2),
-    "depends": pair("depends", better=3, worse=2),
+    "depends": pair("depends", better=3, worse=2, **REVERSED),
 }  # fmt: skip
 
 SCENES = {

@@ -107,8 +107,7 @@ def test_spans_name_their_unit_once() -> None:
 
 def test_intervals_that_say_nothing_are_not_quoted() -> None:
     assert plain(filters.interval(1.3, 1.55, 0.95)) == "95 % interval 1.30 to 1.55"
-    assert plain(filters.interval(0.1, 60.0, 0.95)) == "95 % interval over a factor of 600"
-    assert plain(filters.interval(1e-6, 1e6, 0.95)).endswith("a factor of more than 1,000")
+    assert plain(filters.interval(0.1, 60.0, 0.95)) == "too uncertain for an interval"
 
 
 def test_a_ratio_of_one_round_has_no_interval() -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.crossovers import along_sizes_of
 from copycost.analysis.explained import cpus_in_use
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.placement import placement_of
@@ -23,8 +22,6 @@ from copycost.analysis.quantities import (
 )
 from copycost.grid.capabilities import split_implementation
 from copycost.grid.conditions import COLD, HOT
-from copycost.stats.crossover import Outcome
-from copycost.stats.crossover_ratio import crossover_ratio
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
 
@@ -41,12 +38,12 @@ class Check:
         What it compares, for the text: keys among implementation, baseline, msg_bytes,
         n_threads, hot (the condition beside which), and from_/to_ pairs of sizes or thread counts.
     logs
-        The log ratios by round; None where the ratio is not one of rounds.
+        Its logarithm by round, shape (n_rounds,).
     """
 
     ratio: Ratio
     where: dict[str, str | int]
-    logs: FloatArray | None = None
+    logs: FloatArray
 
 
 Checks: TypeAlias = Iterator[Check]
@@ -215,20 +212,6 @@ def cold_beside_hot(view: View) -> Checks:
         if view.has(name) and view.hot.has(name):
             here, hot = (one.values(THROUGHPUT, name) for one in (view, view.hot))
             yield from _beside_hot(view, here, hot, implementation=name)
-
-
-def cold_crossovers(view: View) -> Checks:
-    """Yield the size from which zero_copy beats two_copy, over the same where it is hot."""
-    hot = view.hot
-    if hot is None or not _not_copied(view):
-        return
-    for n_threads in view.n_threads:
-        curves = [along_sizes_of(one, ZERO, BASELINE, n_threads) for one in (view, hot)]
-        found = crossover_ratio(curves[0], curves[1], view.settings)
-        if found is None or found.outcome is not Outcome.FROM:
-            continue
-        where: dict[str, str | int] = {"implementation": ZERO, "baseline": BASELINE}
-        yield Check(found.ratio, where | {"n_threads": n_threads, "hot": hot.name})
 
 
 def batched_beside_plain(view: View) -> Checks:

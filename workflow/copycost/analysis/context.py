@@ -11,7 +11,7 @@ from copycost.analysis.conditions import POINT, with_condition
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import CostMetric
 from copycost.perf.events import EVENTS
-from copycost.stats import crossover, medians, ratios
+from copycost.stats import medians, ratios, selection
 
 _CELL = ["condition", *POINT]
 
@@ -65,7 +65,7 @@ def method_facts(cells: pd.DataFrame, config: dict[str, Any]) -> Facts:
         "interval_methods": {
             "median": medians.METHOD,
             "ratio": ratios.METHOD,
-            "crossover": crossover.METHOD,
+            "ratio picked out of many": selection.METHOD,
         },
         "receive_lowat": _receive_lowat(measured),
         "congestion_control_used": _texts(measured["congestion_control"]),

@@ -1,6 +1,6 @@
 """From which size on one implementation beats another, per thread count and over all of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,11 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.stats.crossover import Change, Crossover, Outcome, find_crossover
-from copycost.stats.crossover_ratio import Along
+from copycost.stats.dependence import reversals
+from copycost.stats.selection import simultaneous_ratio
 from copycost.stats.settings import FloatArray
+
+_TURNING = (Outcome.FROM.value, Outcome.UP_TO.value)
 
 
 def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
@@ -20,11 +23,17 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
     Keys
     ----
     overall
-        The outcome that all thread counts share, else ``depends`` (``undecided`` where the
-        others were not measured). `same_size` tells whether they also share its size; `sizes`
-        has the sizes of ``from`` and ``up_to``.
-    gaps
-        Sizes without a difference, for some thread count, among those where these say better.
+        The outcome that all thread counts share; ``depends`` where they do not and a size is shown
+        to be won with some of them and lost with others; else ``undecided``.
+    common
+        Of ``from`` and ``up_to``: sizes that are ``better`` and ``worse`` with every thread count,
+        those that are ``open``, and ``all_sizes``, which are these; None otherwise.
+    bracket
+        Of ``from`` and ``up_to``: below_bytes and above_bytes, between which the two change places
+        with every thread count; None otherwise.
+    reversals
+        Sizes that are shown to be won with some thread counts and lost with others: msg_bytes, and
+        the thread counts whose own interval says ``better`` and ``worse``.
     by_threads, groups
         The outcome of each thread count, and the thread counts that share one.
     n_compared, n_better, n_worse, n_even
@@ -34,27 +43,31 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
     pooled, one_sided
         The ratio over the cells together, and whether no cell contradicts another: where one does,
         that ratio would only say which sizes the grid has most of.
+    cost_where_faster
+        Of the cells where it was faster, how many were seen to be cheaper and more expensive:
+        n_compared, n_cheaper, n_dearer.
     best, worst
-        The cells with the highest and the lowest ratio.
+        The cells with the highest and the lowest ratio; their intervals allow for that choice.
     """
     logs = view.logs(THROUGHPUT, implementation, baseline)
-    curves = {n: along_sizes_of(view, implementation, baseline, n) for n in view.n_threads}
-    by_threads = _by_threads(view, curves)
+    by_threads = _by_threads(view, implementation, baseline)
     verdicts = view.verdicts(THROUGHPUT, implementation, baseline)
     compared = records(verdicts[verdicts["n_pairs"] > 0])
     signs = [sign_of(row) for row in compared]
     rounds = [row["n_pairs"] for row in compared]
     groups = _groups(by_threads)
+    reversed_at = _reversals(view, logs, by_threads)
+    common = _common(view, by_threads)
     return {
         "implementation": implementation,
         "baseline": baseline,
-        "overall": _overall(groups),
-        "same_size": len({group["size_bytes"] for group in groups}) == 1,
-        "sizes": sorted({group["size_bytes"] for group in groups if group["size_bytes"]}),
-        "gaps": sorted({size for group in groups for size in group["gaps"]}),
+        "overall": _overall(groups, common, reversed_at),
+        "common": common,
+        "bracket": _bracket(by_threads) if common else None,
+        "reversals": reversed_at,
         "by_threads": by_threads,
         "groups": groups,
-        "n_cells": sum(len(curve.sizes) for curve in curves.values()),
+        "n_cells": sum(len(view.sizes_at(n, implementation, baseline)) for n in view.n_threads),
         "n_compared": len(compared),
         "n_better": signs.count(1),
         "n_worse": signs.count(-1),
@@ -66,8 +79,9 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "observed_once": 1 in rounds,
         "pooled": ratio_facts(view.pooled(logs)),
         "one_sided": not {1, -1} <= set(signs),
-        "best": _extreme(compared, highest=True),
-        "worst": _extreme(compared, highest=False),
+        "cost_where_faster": _cost_where_faster(view, implementation, baseline, compared),
+        "best": _extreme(view, logs, compared, highest=True),
+        "worst": _extreme(view, logs, compared, highest=False),
     }
 
 
@@ -76,24 +90,15 @@ def cost_groups(view: View, implementation: str, baseline: str) -> list[Facts]:
     column = view.cost_column
     if not view.counted(column):
         return []
-    curves = {n: along_sizes_of(view, implementation, baseline, n, column) for n in view.n_threads}
-    return _groups(_by_threads(view, curves))
+    return _groups(_by_threads(view, implementation, baseline, column))
 
 
-def _by_threads(view: View, curves: Mapping[int, Along]) -> list[Facts]:
-    return [
-        {"n_threads": n}
-        | _plain_crossover(find_crossover(dict(curve.log_ratios), curve.sizes, view.settings))
-        for n, curve in curves.items()
-    ]
-
-
-def along_sizes_of(
+def crossover_of(
     view: View, implementation: str, baseline: str, n_threads: int, metric: str = THROUGHPUT
-) -> Along:
-    """Return one pair along the sizes at a thread count, so that above 1 is better.
+) -> Crossover:
+    """Return what one pair does along the sizes at a thread count; above 1 is better.
 
-    Of a cost, where less is better, that is the baseline's over the implementation's.
+    Of a cost, where less is better, the ratio is the baseline's over the implementation's.
     """
     logs = view.logs(metric, implementation, baseline)
     if metric != THROUGHPUT:
@@ -105,12 +110,21 @@ def along_sizes_of(
             rows.index.get_level_values("msg_bytes"), rows.to_numpy(np.float64), strict=True
         ):
             per_size[int(size)] = values
-    return Along(per_size, view.sizes_at(n_threads, implementation, baseline))
+    sizes = view.sizes_at(n_threads, implementation, baseline)
+    return find_crossover(per_size, sizes, view.settings)
+
+
+def _by_threads(
+    view: View, implementation: str, baseline: str, metric: str = THROUGHPUT
+) -> list[Facts]:
+    return [
+        {"n_threads": n} | _plain_crossover(crossover_of(view, implementation, baseline, n, metric))
+        for n in view.n_threads
+    ]
 
 
 def _plain_crossover(found: Crossover) -> Facts:
     changes = [_plain_change(change) for change in found.changes]
-    single = found.outcome in (Outcome.FROM, Outcome.UP_TO)
     names = {1: "better", -1: "worse", 0: "even"}
     by_sign: Facts = {name: [] for name in names.values()}
     for stretch in found.stretches:
@@ -118,31 +132,17 @@ def _plain_crossover(found: Crossover) -> Facts:
     return {
         "outcome": found.outcome.value,
         "observed_once": found.observed_once,
-        "size_bytes": _size(found) if single else None,
-        "change": changes[0] if single else None,
+        "change": changes[0] if found.outcome.value in _TURNING else None,
         "changes": changes,
         "stretches": [
             {"verdict": names[stretch.sign], "sizes": list(stretch.sizes)}
             for stretch in found.stretches
         ],
         "sizes": by_sign,
-        "gaps": _gaps(found) if single else [],
+        "all_sizes": sorted((*found.sizes, *found.missing)),
         "lone": list(found.lone),
         "missing": list(found.missing),
-        "share_inside": found.share_inside,
     }
-
-
-def _gaps(found: Crossover) -> list[int]:
-    """Return the sizes without a difference on the side that is better."""
-    better = [stretch.sizes for stretch in found.stretches if stretch.sign > 0]
-    even = [size for stretch in found.stretches if stretch.sign == 0 for size in stretch.sizes]
-    return [size for size in even if better[0][0] < size < better[-1][-1]]
-
-
-def _size(found: Crossover) -> int:
-    change = found.changes[0]
-    return change.above_bytes if found.outcome is Outcome.FROM else change.below_bytes
 
 
 def _plain_change(change: Change) -> Facts:
@@ -150,10 +150,6 @@ def _plain_change(change: Change) -> Facts:
         "gains": change.gains,
         "below_bytes": change.below_bytes,
         "above_bytes": change.above_bytes,
-        "point_bytes": change.point_bytes,
-        "low_bytes": change.low_bytes,
-        "high_bytes": change.high_bytes,
-        "has_interval": change.low_bytes is not None and change.high_bytes is not None,
     }
 
 
@@ -162,35 +158,73 @@ def _groups(by_threads: Sequence[Facts]) -> list[Facts]:
     groups: dict[str, Facts] = {}
     for row in by_threads:
         key = repr((row["outcome"], row["stretches"], row["missing"]))
-        group = groups.setdefault(key, {name: row[name] for name in _SHARED} | {"members": []})
-        group["members"].append(row)
-    result = []
-    for group in groups.values():
-        members = group.pop("members")
-        points = [row["change"]["point_bytes"] for row in members if row["change"]]
-        result.append(
-            group
-            | {
-                "n_threads": [row["n_threads"] for row in members],
-                "observed_once": any(row["observed_once"] for row in members),
-                "point_low_bytes": min(points) if points else None,
-                "point_high_bytes": max(points) if points else None,
-                "change": members[0]["change"] if len(members) == 1 else None,
-                "changes": members[0]["changes"],
-            }
-        )
-    return result
+        group = groups.setdefault(key, row | {"n_threads": [], "observed_once": False})
+        group["n_threads"].append(row["n_threads"])
+        group["observed_once"] = group["observed_once"] or row["observed_once"]
+    return list(groups.values())
 
 
-_SHARED = ("outcome", "size_bytes", "stretches", "sizes", "gaps", "lone", "missing")
+def _common(view: View, by_threads: Sequence[Facts]) -> Facts | None:
+    """Return what sizes are with every thread count, where all turn the same way."""
+    outcomes = {row["outcome"] for row in by_threads}
+    if len(outcomes) != 1 or not outcomes.issubset(_TURNING):
+        return None
+    sizes = {size for row in by_threads for size in row["all_sizes"]}
+    signs = {size: {_side(row, size) for row in by_threads} for size in sorted(sizes)}
+    sides: Facts = {
+        name: [size for size, found in signs.items() if found == {name}]
+        for name in ("better", "worse")
+    }
+    if not all(sides.values()):
+        return None  # each has its end of the grid missing
+    # A size that was added for some thread counts tells nothing of the others.
+    left_open = [
+        size
+        for size, found in signs.items()
+        if len(found - {None}) > 1 or "even" in found or (None in found and size in view.msg_bytes)
+    ]
+    told = sorted((*sides["better"], *sides["worse"], *left_open))
+    return sides | {"open": left_open, "all_sizes": told}
 
 
-def _overall(groups: Sequence[Facts]) -> str:
-    """Return one word for all thread counts; `always` and `never` only if every one says so."""
+def _side(row: Facts, size: int) -> str | None:
+    return next((name for name, sizes in row["sizes"].items() if size in sizes), None)
+
+
+def _bracket(by_threads: Sequence[Facts]) -> Facts:
+    return {
+        "below_bytes": min(row["change"]["below_bytes"] for row in by_threads),
+        "above_bytes": max(row["change"]["above_bytes"] for row in by_threads),
+    }
+
+
+def _reversals(view: View, logs: pd.DataFrame, by_threads: Sequence[Facts]) -> list[Facts]:
+    """Return the sizes at which it depends on the number of threads which of two is better."""
+    cells: dict[int, list[FloatArray]] = {}
+    for size, values in zip(
+        logs.index.get_level_values("msg_bytes"), logs.to_numpy(np.float64), strict=True
+    ):
+        cells.setdefault(int(size), []).append(values)
+    return [
+        {"msg_bytes": size}
+        | {
+            name: [row["n_threads"] for row in by_threads if size in row["sizes"][name]]
+            for name in ("better", "worse")
+        }
+        for size in reversals(cells, view.settings.confidence)
+    ]
+
+
+def _overall(groups: Sequence[Facts], common: Facts | None, reversed_at: Sequence[Facts]) -> str:
+    """Return one word for all thread counts.
+
+    That they share an outcome needs no test of its own: each of them has it. That they differ
+    takes more than that some are decided and others are not.
+    """
     outcomes = {group["outcome"] for group in groups}
-    if len(outcomes) == 1:
+    if len(outcomes) == 1 and (common or not outcomes.issubset(_TURNING)):
         return str(groups[0]["outcome"])
-    return "undecided" if outcomes <= {"undecided", "not_measured"} else "depends"
+    return "depends" if reversed_at else "undecided"
 
 
 def sign_of(row: Facts) -> int:
@@ -205,10 +239,31 @@ def records(table: pd.DataFrame) -> list[Facts]:
     return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
 
 
-def _extreme(compared: list[Facts], *, highest: bool) -> Facts | None:
+def _cost_where_faster(
+    view: View, implementation: str, baseline: str, compared: Sequence[Facts]
+) -> Facts:
+    faster = {(row["msg_bytes"], row["n_threads"]) for row in compared if sign_of(row) > 0}
+    rows = records(view.verdicts(view.cost_column, implementation, baseline))
+    verdicts = [
+        row["verdict"]
+        for row in rows
+        if row["n_pairs"] and (row["msg_bytes"], row["n_threads"]) in faster
+    ]
+    return {
+        "n_compared": len(verdicts),
+        "n_cheaper": verdicts.count("cheaper"),
+        "n_dearer": verdicts.count("dearer"),
+    }
+
+
+def _extreme(
+    view: View, logs: pd.DataFrame, compared: list[Facts], *, highest: bool
+) -> Facts | None:
     if not compared:
         return None
     pick = max if highest else min
     row = pick(compared, key=lambda candidate: candidate["ratio"])
-    names = ("msg_bytes", "n_threads", "ratio", "low", "high", "n_pairs", "verdict")
-    return {name: row[name] for name in names}
+    rounds = logs.loc[(row["msg_bytes"], row["n_threads"])].to_numpy(np.float64)
+    found = simultaneous_ratio(rounds, len(compared), view.settings.confidence)
+    names = ("msg_bytes", "n_threads", "ratio", "n_pairs", "verdict")
+    return {name: row[name] for name in names} | {"low": found.low, "high": found.high}

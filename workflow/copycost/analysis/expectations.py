@@ -15,7 +15,6 @@ from copycost.analysis.checks import (
     along_threads,
     batched_beside_plain,
     cold_beside_hot,
-    cold_crossovers,
     cold_gains,
     cost_along_sizes,
     uring_beside_msg_zerocopy,
@@ -58,7 +57,7 @@ class Expectation:
     id: str
     statement: str
     because: str
-    quantity: Literal["throughput", "cost", "L1 data cache misses", "crossover"]
+    quantity: Literal["throughput", "cost", "L1 data cache misses"]
     violated_by: Literal["above", "below"]
     checks: Callable[[View], Checks]
 
@@ -176,14 +175,6 @@ EXPECTATIONS = (
         "throughput",
         "below",
         cold_gains,
-    ),
-    Expectation(
-        "cold_crosses_earlier",
-        "Zero-copy beats two copies from no larger size where the bytes come from memory",
-        "What it saves is more expensive there, and what it costs per message is not.",
-        "crossover",
-        "above",
-        cold_crossovers,
     ),
     Expectation(
         "cold_no_faster",

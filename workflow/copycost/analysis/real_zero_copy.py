@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Set
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.crossovers import along_sizes_of, cost_groups
+from copycost.analysis.crossovers import cost_groups, crossover_of
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.missing import why_lost
 from copycost.analysis.quantities import NOT_COPIED_SHARE, ZERO, copied_share, really_not_copied
-from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
 from copycost.grid.capabilities import capability_of, split_implementation
-from copycost.stats.crossover import Crossover, Outcome, find_crossover
+from copycost.stats.crossover import Crossover, Outcome
 from copycost.stats.crossover_ratio import CrossoverRatio, crossover_ratio
+from copycost.stats.ratios import Direction
 
 
 def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
@@ -39,8 +39,6 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
         says what these pairs show; None where there is none.
     cold_beside_hot
         Per testbed, implementation, thread count and measure; see `_cold_beside_hot`.
-    n_tests
-        How many of them compare two crossovers with an interval.
     """
     real: list[Facts] = []
     copied: list[Facts] = []
@@ -74,7 +72,6 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
         "asked_for": any(view.sender_only for view in views.values()),
         "told_at": _told_at(views, {pair["slug"] for pair in real}),
         "cold_beside_hot": rows,
-        "n_tests": sum(row["ratio"] is not None for row in rows),
     }
 
 
@@ -119,7 +116,8 @@ def _cold_beside_hot(view: View) -> list[Facts]:
         What is compared: the condition, and the one that is hot; by ``throughput`` or ``cost``.
     verdict
         ``smaller``, ``larger``, ``no_difference`` (of the crossover under `slug` beside the hot
-        one), ``same`` (neither has one inside the grid, for the same reason), ``untested``.
+        one; by their brackets, which overlap where no difference is told), ``same`` (neither has
+        one inside the grid, for the same reason), ``untested``.
     outcomes
         The shape of the comparison under `slug` and where it is hot.
     settled
@@ -131,8 +129,11 @@ def _cold_beside_hot(view: View) -> list[Facts]:
     better_here, better_hot
         Sizes at which it beats two_copy under `slug` and loses where it is hot, and the other way
         round: what can be told of a crossover that is not settled.
-    points_bytes, ratio
-        The two sizes, and their ratio; None unless both are found.
+    brackets
+        Of both, below_bytes and above_bytes, between which the two change places; None unless both
+        are found.
+    ratio_low, ratio_high
+        What the first of the two sizes over the second lies between; None like these.
     """
     if view.hot is None:
         return []
@@ -156,11 +157,8 @@ def _cold_beside_hot(view: View) -> list[Facts]:
 
 
 def _compared(view: View, hot_view: View, name: str, n_threads: int, metric: str) -> Facts:
-    here, hot = (along_sizes_of(one, name, BASELINE, n_threads, metric) for one in (view, hot_view))
-    found = crossover_ratio(here, hot, view.settings)
-    crossovers = [
-        find_crossover(dict(one.log_ratios), one.sizes, view.settings) for one in (here, hot)
-    ]
+    crossovers = [crossover_of(one, name, BASELINE, n_threads, metric) for one in (view, hot_view)]
+    found = crossover_ratio(*crossovers)
     outcomes = [crossover.outcome for crossover in crossovers]
     signs = [_signs(crossover) for crossover in crossovers]
     return {
@@ -170,9 +168,15 @@ def _compared(view: View, hot_view: View, name: str, n_threads: int, metric: str
         "observed_once": any(crossover.observed_once for crossover in crossovers),
         "better_here": _parted(*signs),
         "better_hot": _parted(*reversed(signs)),
-        "points_bytes": [one.changes[0].point_bytes for one in crossovers] if found else None,
-        "ratio": ratio_facts(found.ratio) if found else None,
+        "brackets": [_bracket(one) for one in crossovers] if found else None,
+        "ratio_low": found.low if found else None,
+        "ratio_high": found.high if found else None,
     }
+
+
+def _bracket(found: Crossover) -> Facts:
+    change = found.changes[0]
+    return {"below_bytes": change.below_bytes, "above_bytes": change.above_bytes}
 
 
 def _settled(here: Outcome, hot: Outcome) -> str:
@@ -200,8 +204,8 @@ def _verdict(found: CrossoverRatio | None, here: Outcome, hot: Outcome) -> str:
     if found is not None:
         if here is not Outcome.FROM:
             return "untested"  # it gains with smaller messages, which no crossover is meant to
-        signs = {-1: "smaller", 0: "no_difference", 1: "larger", None: "untested"}
-        return signs[ratio_sign(found.ratio)]
+        told = {Direction.BELOW: "smaller", Direction.ABOVE: "larger"}
+        return told.get(found.direction, "no_difference")
     order = [Outcome.ALWAYS, Outcome.FROM, Outcome.NEVER]
     if here not in order or hot not in order:
         return "untested"

@@ -25,7 +25,7 @@ from copycost.grid.conditions import Condition
 from copycost.stats.crossover import Change, Crossover, Outcome, find_crossover
 from copycost.stats.settings import StatisticsSettings
 
-#: A crossover is wide where its bracket or its interval spans more than this factor of sizes.
+#: A crossover is wide where its bracket spans more than this factor of sizes.
 WIDE = 2.0
 
 #: Sizes that may be added are this many to a doubling: a factor of the square root of two.
@@ -155,10 +155,7 @@ def _holds(change: Change, low: int, high: int) -> bool:
 
 
 def _is_wide(change: Change) -> bool:
-    if change.low_bytes is None or change.high_bytes is None:
-        return True
-    bracket = change.above_bytes / change.below_bytes
-    return max(bracket, change.high_bytes / change.low_bytes) > WIDE
+    return change.above_bytes / change.below_bytes > WIDE
 
 
 def _steps(low: int, high: int) -> Iterator[int]:

@@ -1,5 +1,6 @@
 """Figure: copying and zero-copy sends where nobody has to copy, with the sizes where they cross."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ from copycost.figures.tables import (
 from copycost.figures.text import NOTE_PT, empty_figure, interval_note
 from copycost.grid.capabilities import capability_of, split_implementation
 from copycost.wording.filters import size as size_text
+from copycost.wording.filters import span
 
 _THROUGHPUT = Quantity("throughput", "Gbit/s", 1e-9)
 _CONDITIONS_MOST = 3
@@ -36,7 +38,8 @@ _ZERO_COPY = "zero_copy"
 def draw(facts: Mapping[str, Any], summary: pd.DataFrame) -> Drawn:
     """Draw throughput and the sender's cost per byte, a column per place where the bytes lie.
 
-    The crossover marked is that of zero_copy over two_copy in throughput, with its interval.
+    The crossover marked is that of zero_copy over two_copy in throughput: the two sizes between
+    which they change places.
     """
     known = facts["conditions"]
     slugs = [slug for slug in facts["grid"]["conditions"] if known[slug]["sender_only"]]
@@ -65,7 +68,7 @@ def draw(facts: Mapping[str, Any], summary: pd.DataFrame) -> Drawn:
         f"The sender's cost alone, {counted(n_threads, 'thread')}.",
         interval_note(data, facts["method"]["statistics"]["confidence"]),
         "Vertical axes logarithmic.",
-        f"Dotted line and band: where {_ZERO_COPY} overtakes {BASELINE}, and its interval."
+        f"Band: the two sizes between which {_ZERO_COPY} and {BASELINE} change places."
         if any((_crossover(known[slug], n_threads) or {}).get("change") for slug in shown) else "",
         CUT_NOTE if cut else "",
         strip.note,
@@ -119,7 +122,7 @@ _OTHERWISE = {
 
 
 def _mark_crossover(axes: Axes, found: Mapping[str, Any] | None) -> None:
-    """Mark the crossover with its interval, or say what there is instead of one."""
+    """Mark the bracket of the crossover, or say what there is instead of one."""
     if found is None:
         return
     change = found["change"]
@@ -130,13 +133,10 @@ def _mark_crossover(axes: Axes, found: Mapping[str, Any] | None) -> None:
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
         )  # fmt: skip
         return
-    if change["has_interval"]:
-        least, most = axes.get_xlim()
-        low, high = max(change["low_bytes"], least), min(change["high_bytes"], most)
-        axes.axvspan(low, high, color=SHADE, lw=0, zorder=0.5, gid="crossover-interval")
-    axes.axvline(change["point_bytes"], color=INK, lw=1, ls=(0, (1, 1.5)), zorder=1.2,
-                 gid="crossover")  # fmt: skip
+    low, high = change["below_bytes"], change["above_bytes"]
+    axes.axvspan(low, high, color=SHADE, lw=0, zorder=0.5, gid="crossover")
     axes.annotate(
-        size_text(change["point_bytes"]), (change["point_bytes"], 0), (3, 3), fontsize=NOTE_PT,
-        xycoords=("data", "axes fraction"), textcoords="offset points", color=INK,
+        span(low, high, size_text), (math.sqrt(low * high), 0), (0, 3), fontsize=NOTE_PT,
+        xycoords=("data", "axes fraction"), textcoords="offset points", color=INK, ha="center",
+        annotation_clip=False,
     )  # fmt: skip

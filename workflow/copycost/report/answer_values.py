@@ -8,7 +8,6 @@ from typing import Any
 
 from copycost.wording.filters import (
     impl,
-    interval,
     interval_of,
     join_and,
     n_threads,
@@ -17,6 +16,7 @@ from copycost.wording.filters import (
     significant,
     size,
     sizes,
+    span,
 )
 from copycost.wording.percent import NBSP
 from copycost.wording.plurals import count, counted, plural
@@ -98,37 +98,25 @@ def ratios_by_size(rows: Sequence[Facts], confidence: float, several: bool) -> s
     )
 
 
-def crossing(group: Facts, confidence: float) -> str:
-    """Return where a ratio crosses 1: ``near 20 KiB (95 % interval 18 to 22 KiB)``.
-
-    Of several thread counts, between which points.
-    """
-    change = group["change"]
-    if not change:
-        low, high = size(group["point_low_bytes"]), size(group["point_high_bytes"])
-        return f"near {low}" if low == high else f"between {low} and {high}"
-    if change["has_interval"]:
-        found = interval(change["low_bytes"], change["high_bytes"], confidence, size)
-    elif group["observed_once"]:
-        found = "observed once, no interval"
-    else:
-        found = "its interval reaches the end of the grid"
-    return f"near {size(change['point_bytes'])} ({found})"
-
-
-def up_to(some: Sequence[int]) -> str:
-    """Return a stretch of sizes from the smallest on: ``up to 4 KiB``, or ``at 256 B`` alone."""
-    return f"at {size(some[0])}" if len(some) == 1 else f"up to {size(some[-1])}"
-
-
-def from_on(some: Sequence[int]) -> str:
-    """Return a stretch of sizes to the largest one: ``from 4 KiB up``, or ``at 1 MiB`` alone."""
-    return f"at {size(some[0])}" if len(some) == 1 else f"from {size(some[0])} up"
-
-
 def at_sizes(some: Sequence[int], every: Sequence[int]) -> str:
-    """Return sizes: ``at 1 KiB and 4 KiB``, ``at every size``, or the only one there is."""
-    return "at every size" if list(some) == list(every) and len(every) > 1 else f"at {sizes(some)}"
+    """Return sizes: ``at every size``, ``up to 4 KiB``, ``from 4 KiB up``, else one by one.
+
+    A stretch is told by its end only where it has no gap and reaches the other end of `every`.
+    """
+    if len(some) == 1:
+        return f"at {size(some[0])}"
+    if list(some) == list(every):
+        return "at every size"
+    if list(some) == list(every[: len(some)]):
+        return f"up to {size(some[-1])}"
+    if list(some) == list(every[-len(some) :]):
+        return f"from {size(some[0])} up"
+    return f"at {sizes(some)}"
+
+
+def bracket(change: Facts) -> str:
+    """Return the two sizes between which a verdict turns: ``between 4 and 16 KiB``."""
+    return f"between {span(change['below_bytes'], change['above_bytes'], size, 'and')}"
 
 
 def all_of(number: int, noun: str) -> str:
@@ -166,17 +154,15 @@ def case(where: Facts) -> str:
 VALUES: dict[str, Callable[..., str]] = {
     "all_of": all_of,
     "at_sizes": at_sizes,
+    "bracket": bracket,
     "cache": cache,
     "cache_shares": cache_shares,
     "rate_names": rate_names,
     "cache_sizes": cache_sizes,
     "caches": caches,
     "case": case,
-    "crossing": crossing,
     "each_of": each_of,
-    "from_on": from_on,
     "ratios_by_implementation": ratios_by_implementation,
     "ratios_by_size": ratios_by_size,
-    "up_to": up_to,
 }
 """The filters of the answers, by name."""

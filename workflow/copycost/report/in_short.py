@@ -34,13 +34,13 @@ def pair_in_short(pair: Mapping[str, Any]) -> dict[str, Any]:
     Keys
     ----
     outcome
-        ``always``, ``never``, ``from``, ``up_to``, ``mixed``; without a size: ``no_difference``,
-        ``never_faster``, ``never_slower`` (in no cell), ``unsettled``, ``depends_on_threads``.
+        ``always``, ``never``, ``turns`` (at a size, once), ``mixed``; without a size:
+        ``no_difference``, ``never_faster``, ``never_slower`` (in no cell), ``unsettled``,
+        ``depends_on_threads``.
     once
         Whether a difference was seen in one round only.
-    crossing
-        Where costs are equal: the one group of thread counts; None where there are several, or
-        sizes between the two sides that show no difference.
+    reversed_at
+        Sizes at which it depends on the number of threads which of the two is faster.
     n_corrected
         Differences that are to be corrected for the number of cells; 0 where no cells are counted.
     pooled
@@ -49,17 +49,17 @@ def pair_in_short(pair: Mapping[str, Any]) -> dict[str, Any]:
     """
     n_differing = pair["n_better"] + pair["n_worse"]
     outcome = _outcome(pair)
-    of_cells = outcome in ("never_faster", "never_slower", "unsettled", "depends_on_threads")
+    of_cells = outcome in ("never_faster", "never_slower", "unsettled")
     one_sided = outcome in ("never_faster", "never_slower")
     pooled = pair["pooled"]
     tells = one_sided and pair["n_compared"] > 1 and pooled["n"] > 1 and pooled["sign"] != 0
-    single = outcome == "from" and len(pair["groups"]) == 1 and not pair["gaps"]
+    told = outcome in ("turns", "depends_on_threads")
     corrected = of_cells and pair["n_compared"] > 1 and not pair["observed_once"]
     return {
         **pair,
         "outcome": outcome,
         "once": pair["observed_once"] and n_differing > 0,
-        "crossing": pair["groups"][0] if single else None,
+        "reversed_at": pair["reversals"] if told else [],
         "n_corrected": n_differing if corrected else 0,
         "pooled": pooled if tells else None,
     }
@@ -67,7 +67,9 @@ def pair_in_short(pair: Mapping[str, Any]) -> dict[str, Any]:
 
 def _outcome(pair: Mapping[str, Any]) -> str:
     overall: str = pair["overall"]
-    if overall in ("always", "never", "from", "up_to", "mixed"):
+    if pair["common"]:
+        return "turns"
+    if overall in ("always", "never", "mixed"):
         return overall
     if not pair["n_better"]:
         return "never_faster" if pair["n_worse"] else "no_difference"

@@ -1,29 +1,21 @@
 """The table of one pair along the sizes, here and in a published run."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from copycost.report.answer_values import at_sizes, from_on, up_to
+from copycost.report.answer_values import at_sizes
 from copycost.wording.filters import impl, join_and, ratio, sizes, span
 from copycost.wording.plurals import plural
 
 
-def published_rows(run: Mapping[str, Any], msg_bytes: Sequence[int]) -> list[list[str]]:
-    """Return pair, thread counts, and the verdict along the sizes here and there, in Markdown.
-
-    Parameters
-    ----------
-    run
-        What is told of the published run.
-    msg_bytes
-        The sizes of this host's grid.
-    """
+def published_rows(run: Mapping[str, Any]) -> list[list[str]]:
+    """Return pair, thread counts, and the verdict along the sizes here and there, in Markdown."""
     rows = []
     for pair in run["crossovers"]:
         names = f"{impl(pair['implementation'])} against {impl(pair['baseline'])}"
         alike: dict[tuple[str, str], list[int]] = {}
         for row in pair["rows"]:
-            said = (along_sizes(row["ours"], msg_bytes), along_sizes(row["theirs"], run["sizes"]))
+            said = (along_sizes(row["ours"]), along_sizes(row["theirs"]))
             alike.setdefault(said, []).append(row["n_threads"])
         rows += [
             [names, join_and(threads), here, there] for (here, there), threads in alike.items()
@@ -43,24 +35,17 @@ def _span(one: Mapping[str, Any]) -> str:
     return ratio(one["median"]) if one["n_cells"] == 1 else span(one["low"], one["high"])
 
 
-def along_sizes(found: Mapping[str, Any], msg_bytes: Sequence[int]) -> str:
+def along_sizes(found: Mapping[str, Any]) -> str:
     """Return where one was faster: ``faster from 16 KiB up; slower at 4 KiB (observed once)``."""
-    outcome = found["outcome"]
-    if outcome == "not_measured":
+    if found["outcome"] == "not_measured":
         return "not compared"
+    every = found["all_sizes"]
     better, worse, even = (found["sizes"][side] for side in ("better", "worse", "even"))
-    if outcome == "always":
-        said = [f"faster {at_sizes(msg_bytes, msg_bytes)}"]
-    elif outcome == "never":
-        said = [f"slower {at_sizes(msg_bytes, msg_bytes)}"]
-    elif outcome == "from":
-        said = [f"faster {from_on(better)}", f"slower {up_to(worse)}"]
-    elif outcome == "up_to":
-        said = [f"faster {up_to(better)}", f"slower {from_on(worse)}"]
-    else:
-        said = [
-            f"{word} at {sizes(at)}" for word, at in (("faster", better), ("slower", worse)) if at
-        ]
+    said = [
+        f"{word} {at_sizes(at, every)}"
+        for word, at in (("faster", better), ("slower", worse))
+        if at
+    ]
     if even and (better or worse):
         said.append(f"no difference at {sizes(even)}")
     elif even:

@@ -138,8 +138,8 @@ def results_tables(tables: Tables, condition: str, wording: Wording, source: str
             f"All cells on `{condition}` with {plural(n_threads, 'thread')}: throughput (median, "
             f"interval), mean and 99th percentile of the service time, cost of {whose}, "
             f"throughput as a ratio to `{wording.baseline}`, taken by round, and the number n of "
-            f"repetitions with a value. The mean is window times threads over messages, so that it "
-            f"holds what a thread waits outside a send; the percentile is of sampled sends, and may "
+            "repetitions with a value. The mean is window times threads over messages, so that it "
+            "holds what a thread waits outside a send; the percentile is of sampled sends, and may "
             f"be lower. {source}"
         )
         identifier = f"tbl-{slug(condition)}-t{n_threads}"

@@ -1,6 +1,12 @@
-"""From which size on is one better than the other? Along the sizes at a fixed thread count."""
+"""From which size on is one better than the other? Along the sizes at a fixed thread count.
 
-from collections.abc import Sequence
+The place of a crossover is the bracket of the two measured sizes between which the verdict turns.
+No point inside it is named: what lies between two sizes was not measured. Costs bend where a cache
+is full and step at pages and segments, so that any curve through the two ends can cross 1 far from
+where the costs do, and its interval would tell the scatter of the rounds only.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -8,11 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from copycost.stats.ratios import Direction, Ratio, paired_ratio
-from copycost.stats.roots import resampled_means, share_inside, split_roots
 from copycost.stats.settings import FloatArray, StatisticsSettings
-
-METHOD = "percentiles of the roots of log ratios resampled from their t distribution"
-"""What the intervals of crossovers are called, wherever a text names them."""
 
 
 class Outcome(StrEnum):
@@ -44,19 +46,13 @@ class Change:
     gains
         True where the larger sizes are the better ones.
     below_bytes, above_bytes
-        The bracket: the last size before the change and the first after it.
-    point_bytes
-        Where the ratio, interpolated over the logarithm of the size, is 1.
-    low_bytes, high_bytes
-        Its interval; None where it reaches the end of the grid, or where one round gives none.
+        The bracket: the last size of the one sign and the first of the other [bytes]. Sizes
+        between them, if any, show no difference.
     """
 
     gains: bool
     below_bytes: int
     above_bytes: int
-    point_bytes: float
-    low_bytes: float | None
-    high_bytes: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +75,6 @@ class Crossover:
         Sizes whose sign no other shares before it turns again, so that they count as no reversal.
     changes
         The changes of sign.
-    share_inside
-        Share of resamples with a change of sign inside the grid; None without resamples.
     """
 
     outcome: Outcome
@@ -90,13 +84,12 @@ class Crossover:
     stretches: tuple[Stretch, ...]
     lone: tuple[int, ...]
     changes: tuple[Change, ...]
-    share_inside: float | None
 
 
 def find_crossover(
-    log_ratios: dict[int, FloatArray], sizes: Sequence[int], settings: StatisticsSettings
+    log_ratios: Mapping[int, FloatArray], sizes: Sequence[int], settings: StatisticsSettings
 ) -> Crossover:
-    """Classify a comparison along the sizes and locate its changes of sign.
+    """Classify a comparison along the sizes and bracket its changes of sign.
 
     Strict on purpose. `always` and `never` need every size of the grid decided, `from` and
     `up_to` the first and the last that were compared, and one change of sign between them; a size
@@ -104,9 +97,7 @@ def find_crossover(
     counts, with none of the other sign between them; nothing is said beyond the ends of the grid.
     What is left is `undecided`, and the stretches tell what was seen.
 
-    The location comes from resamples of the mean log ratio at each size. They are drawn from
-    Student's t around the mean rather than from the rounds themselves: three rounds have only ten
-    different resamples, whose spread is too small by a third (see `paired_ratio`).
+    How often a bracket holds the true place, and how often a shape is wrong: docs/simulation.md.
 
     Parameters
     ----------
@@ -122,7 +113,7 @@ def find_crossover(
     known = tuple(size for size in grid if ratios[size].n_pairs > 0)
     missing = tuple(size for size in grid if size not in known)
     if not known:
-        return Crossover(Outcome.NOT_MEASURED, False, (), missing, (), (), (), None)
+        return Crossover(Outcome.NOT_MEASURED, False, (), missing, (), (), ())
     once = any(ratios[size].n_pairs == 1 for size in known)
     signs = {size: _sign(ratios[size]) for size in known}
     stretches = _stretches(known, signs)
@@ -130,14 +121,10 @@ def find_crossover(
     if missing and outcome in (Outcome.ALWAYS, Outcome.NEVER):
         # A size of the grid that nobody compared may be the exception.
         outcome, turns = Outcome.UNDECIDED, ()
-    means = np.array([np.log(ratios[size].value) for size in known])
-    draws = None if once else resampled_means(known, log_ratios, means, settings)
-    positions = np.log2(np.array(known, dtype=np.float64))
     changes = tuple(
-        _locate(before, after, known, positions, means, draws, settings) for before, after in turns
+        Change(after.sign > 0, before.sizes[-1], after.sizes[0]) for before, after in turns
     )
-    share = None if draws is None else share_inside(draws)
-    return Crossover(outcome, once, known, missing, stretches, lone, changes, share)
+    return Crossover(outcome, once, known, missing, stretches, lone, changes)
 
 
 def _sign(ratio: Ratio) -> int:
@@ -180,27 +167,3 @@ def _classify(
     if len(stretches) > 1:
         return Outcome.UNDECIDED, (), ()
     return (Outcome.ALWAYS if sides[0].sign > 0 else Outcome.NEVER), (), ()
-
-
-def _locate(
-    before: Stretch,
-    after: Stretch,
-    sizes: Sequence[int],
-    positions: FloatArray,
-    means: FloatArray,
-    draws: FloatArray | None,
-    settings: StatisticsSettings,
-) -> Change:
-    """Place one change of sign, looking only at its two sides and at what lies between."""
-    rising = after.sign > 0
-    window = slice(sizes.index(before.sizes[0]), sizes.index(after.sizes[-1]) + 1)
-    point = float(split_roots(means[None, window], positions[window], rising)[0])
-    low: float | None = None
-    high: float | None = None
-    if draws is not None:
-        roots = split_roots(draws[:, window], positions[window], rising)
-        # "inverted_cdf" picks a value that occurs: no average with an infinite neighbour.
-        ends = np.quantile(roots, [settings.tail, 1.0 - settings.tail], method="inverted_cdf")
-        low = float(2.0 ** ends[0]) if np.isfinite(ends[0]) else None
-        high = float(2.0 ** ends[1]) if np.isfinite(ends[1]) else None
-    return Change(rising, before.sizes[-1], after.sizes[0], float(2.0**point), low, high)

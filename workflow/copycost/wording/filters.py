@@ -182,15 +182,13 @@ def interval(
 ) -> str:
     """Return an interval in words: ``95 % interval 1.30 to 1.55``.
 
-    One whose ends lie far apart, as two or three restless repetitions give, is not quoted, since
-    its many digits would read as knowledge: ``95 % interval over a factor of 600``.
+    One whose ends lie far apart, as two or three restless repetitions give, is no interval to a
+    reader, and its many digits would read as knowledge: ``too uncertain for an interval``.
     """
     lower, upper = finite(low), finite(high)
-    name = f"{percent(confidence)} interval"
     if lower <= 0.0 or upper / lower <= _VAGUE_FACTOR:
-        return f"{name} {span(lower, upper, form)}"
-    factor = upper / lower
-    return f"{name} over a factor of {'more than 1,000' if factor > 1000 else f'{factor:.0f}'}"
+        return f"{percent(confidence)} interval {span(lower, upper, form)}"
+    return "too uncertain for an interval"
 
 
 def interval_of(
@@ -198,10 +196,7 @@ def interval_of(
 ) -> str:
     """Return the interval of a value of the facts in parentheses, or that there is none."""
     if found["low"] is None or found["high"] is None:
-        # Of an interval with one end, the other lies beyond the sizes measured.
-        lacks_an_end = "once" in found and not found["once"]
-        reason = "its interval reaches beyond the sizes measured"
-        return f"({reason})" if lacks_an_end else "(observed once, no interval)"
+        return "(observed once, no interval)"
     return f"({interval(found['low'], found['high'], confidence, form)})"
 
 

@@ -31,7 +31,7 @@ def test_known_crossover_is_found() -> None:
     for row in facts["conditions"]["veth"]["crossovers"]["one_copy_vs_two_copy"]["by_threads"]:
         assert row["outcome"] == "from"
         # The truth: the log ratio is 0 at 8 KiB (see synthetic.run).
-        assert row["change"]["low_bytes"] < 8192 < row["change"]["high_bytes"]
+        assert row["change"]["below_bytes"] < 8192 < row["change"]["above_bytes"]
 
 
 def test_sink_without_a_receiver_leaves_no_counter_partly_counted() -> None:

@@ -158,8 +158,10 @@ def test_real_zero_copy_marks_the_crossover_of_each_place(facts: dict, results: 
     assert [axes.get_title(loc="left") for axes in drawn.figure.axes[:2]] == ["sink", "sink, cold"]
     for axes, slug in zip(drawn.figure.axes[:2], ("sink", "sink_cold"), strict=True):
         pair = facts["conditions"][slug]["crossovers"]["zero_copy_vs_two_copy"]
-        (line,) = (line for line in axes.lines if line.get_gid() == "crossover")
-        assert line.get_xdata()[0] == pair["by_threads"][0]["change"]["point_bytes"]
+        (band,) = (patch for patch in axes.patches if patch.get_gid() == "crossover")
+        change = pair["by_threads"][0]["change"]
+        assert band.get_x() == change["below_bytes"]
+        assert band.get_x() + band.get_width() == change["above_bytes"]
     assert "The sender's cost alone" in said(drawn)
     assert set(drawn.data["condition"]) == {"sink", "sink_cold"}
 
@@ -177,7 +179,7 @@ def test_real_zero_copy_says_why_there_is_no_crossover(
     drawn = real_zero_copy.draw(facts, read_table(results / "summary.csv"))
     assert marks(drawn, "crossover") == []
     assert sentence in said(drawn)
-    assert "Dotted line" not in said(drawn)
+    assert "Band:" not in said(drawn)
 
 
 def test_real_zero_copy_names_those_that_it_has_no_room_for(facts: dict, results: Path) -> None:

@@ -8,6 +8,7 @@ from copycost.analysis.crossovers import crossover_facts
 from copycost.analysis.evidence import contention_verdict, weigh
 from copycost.analysis.headline import headline_facts
 from copycost.analysis.json_values import Facts
+from copycost.analysis.message_price import message_price
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.quality import quality_facts
 from copycost.analysis.quantities import ONE, ZERO, Disagreement, Quantity, quantities
@@ -34,6 +35,8 @@ def answer_questions(view: View) -> Facts:
         The measured quantities, and what each predicate over them says.
     cache_fit, contention
         What several predicates say together: see `cache_fit` and `contention_verdict`.
+    message_price
+        Whether a price per message hides the copy in small ones: see `message_price`.
     questions
         ``q1`` (why zero-copy is not always fastest), ``q2`` (cache misses), ``q3`` (threads and
         contention), ``q6`` (what was unexpected).
@@ -55,6 +58,7 @@ def answer_questions(view: View) -> Facts:
         "evidence": evidence,
         "cache_fit": cache_fit(evidence, misses["caches"], view.n_threads[-1]),
         "contention": contention_verdict(evidence),
+        "message_price": message_price(view),
         "questions": {
             "q1": fastest_facts(view),
             "q2": misses,

@@ -1,0 +1,116 @@
+"""What is said of a pair along the sizes and over the thread counts."""
+
+import math
+
+import pytest
+from analysed import facts_of, text_of
+from synthetic import Run, Udp
+
+from copycost.analysis.json_values import Facts
+
+SIZES = (256, 1024, 4096, 16384, 65536)
+
+
+def pair_of(run: Run, condition: str = "veth") -> Facts:
+    found: Facts = facts_of(run)["conditions"][condition]["crossovers"]["one_copy_vs_two_copy"]
+    return found
+
+
+def rising(name: str, size: int, n_threads: int) -> float:
+    return 0.03 * (math.log2(size) - 12.4) if name == "one_copy" else 0.0
+
+
+def opposite(name: str, size: int, n_threads: int) -> float:
+    return (0.4 if n_threads == 1 else -0.4) if name == "one_copy" else 0.0
+
+
+def cells_differ_in_spread(seed: int, repetitions: int) -> Run:
+    return Run(
+        msg_bytes=SIZES, n_threads=(1, 2, 4), noise=0.03, repetitions=repetitions, seed=seed,
+        log_ratio=rising,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("repetitions", [3, 5])
+def test_some_decided_and_others_not_is_no_dependence_on_the_threads(repetitions: int) -> None:
+    found = [pair_of(cells_differ_in_spread(seed, repetitions)) for seed in range(4)]
+    assert any(len({group["outcome"] for group in one["groups"]}) > 1 for one in found)
+    assert all(one["overall"] != "depends" for one in found)
+    assert all(one["reversals"] == [] for one in found)
+
+
+def test_won_with_one_thread_and_lost_with_two_depends_on_the_threads() -> None:
+    run = Run(msg_bytes=SIZES, n_threads=(1, 2), noise=0.01, repetitions=5, log_ratio=opposite)
+    found = pair_of(run)
+    assert found["overall"] == "depends"
+    assert found["reversals"][0] == {"msg_bytes": 256, "better": [1], "worse": [2]}
+
+
+def test_place_over_all_thread_counts_is_the_span_of_their_brackets() -> None:
+    run = Run(
+        msg_bytes=SIZES, n_threads=(1, 2), noise=0.003, repetitions=5,
+        log_ratio=lambda name, size, n: rising(name, size * n * n, n),
+    )  # fmt: skip
+    found = pair_of(run)
+    assert found["overall"] == "from"
+    assert [row["change"] for row in found["by_threads"]] == [
+        {"gains": True, "below_bytes": 4096, "above_bytes": 16384},
+        {"gains": True, "below_bytes": 1024, "above_bytes": 4096},
+    ]
+    assert found["bracket"] == {"below_bytes": 1024, "above_bytes": 16384}
+    assert found["common"]["open"] == [4096]
+
+
+def test_no_point_between_two_measured_sizes_is_told() -> None:
+    facts = facts_of(Run(msg_bytes=SIZES, n_threads=(1,), repetitions=5, udp=Udp()))
+    text = text_of(facts, "summary", "analysis")
+    assert "change places between" in text
+    assert "nterpolated" not in text
+    for condition in facts["conditions"].values():
+        for pair in condition["crossovers"].values():
+            for row in pair["by_threads"]:
+                for change in row["changes"]:
+                    assert set(change) == {"gains", "below_bytes", "above_bytes"}
+
+
+def test_extremes_have_intervals_that_allow_for_the_choice() -> None:
+    found = pair_of(cells_differ_in_spread(1, 5))
+    plain = facts_of(cells_differ_in_spread(1, 5))["conditions"]["veth"]
+    assert found["best"]["low"] < found["best"]["ratio"] < found["best"]["high"]
+    assert plain["crossovers"]["one_copy_vs_two_copy"]["n_compared"] == 15
+    width = math.log(found["best"]["high"] / found["best"]["low"])
+    # Of 15 cells and five rounds, the quantile of t is 2.3 times that of one cell.
+    assert width > 2.0 * 2.78 * 0.03 / math.sqrt(5) * 0.5
+
+
+def test_price_per_message_hides_the_copy_only_where_the_gain_grows_with_the_size() -> None:
+    def dents(name: str, size: int, n_threads: int) -> float:
+        return {1024: -0.05, 16384: -0.4, 65536: 0.3}[size] if name == "one_copy" else 0.0
+
+    common = {"n_threads": (1,), "repetitions": 5, "noise": 0.01}
+    run = Run(msg_bytes=(1024, 16384, 65536), log_ratio=dents, **common)
+    facts = facts_of(run)
+    price = facts["conditions"]["veth"]["message_price"]
+    assert price["weight"] == "contradicted"
+    assert (price["rise"]["from_bytes"], price["rise"]["to_bytes"]) == (1024, 16384)
+    assert price["rise"]["low"] > 1.0
+    text = text_of(facts, "analysis")
+    assert "the price of the message hides" not in text
+    assert "That price does not explain where `one_copy` gains" in text
+    growing = facts_of(Run(msg_bytes=(1024, 16384, 65536), log_ratio=rising, **common))
+    assert growing["conditions"]["veth"]["message_price"]["weight"] == "shown"
+    assert "the price of the message hides" in text_of(growing, "analysis")
+
+
+def test_a_stretch_with_a_gap_is_not_told_by_its_end() -> None:
+    def dents(name: str, size: int, n_threads: int) -> float:
+        return {256: -0.3, 1024: 0.3, 4096: 0.0, 16384: 0.3, 65536: 0.3}[size] * (
+            name == "one_copy"
+        )
+
+    run = Run(msg_bytes=SIZES, n_threads=(1,), repetitions=5, noise=0.02, log_ratio=dents)
+    facts = facts_of(run)
+    text = text_of(facts, "summary", "analysis").replace("\u00a0", " ")
+    assert "from 1 KiB up" not in text
+    said = "faster than `two_copy` at 1 KiB, 16 KiB and 64 KiB and slower at 256 B, with 1 thread."
+    assert said in text

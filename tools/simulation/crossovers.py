@@ -1,0 +1,126 @@
+"""How often brackets hold the true place and shapes are wrong."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from copycost.stats.crossover import Crossover, Outcome, find_crossover
+from copycost.stats.ratios import t_quantile
+from copycost.stats.settings import FloatArray, StatisticsSettings
+from tools.simulation.noise import NOISES, log_ratio_noise
+from tools.simulation.truths import Truth, truths
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+LEVELS = (0.02, 0.08)
+"""Median of the cells' standard deviations, of the logarithm of each side's throughput."""
+SPREAD_OF_SPREADS = 0.5
+"""Standard deviation of the logarithm of the cells' spreads, which differ as in real runs."""
+ROUNDS = (3, 5, 7, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What became of the runs of one kind.
+
+    Attributes
+    ----------
+    truth, n_sizes, noise, level, n_rounds
+        What was simulated.
+    n_runs
+        How often.
+    n_ratios, n_ratios_held
+        Intervals of ratios, and those that hold the true one.
+    n_named, n_held
+        Brackets that were named, and those at whose ends the truth has the signs that they say, so
+        that it changes places between them.
+    n_claimed, n_wrong
+        Runs with a shape, and those where a size has another sign in truth than the shape says.
+    """
+
+    truth: str
+    n_sizes: int
+    noise: str
+    level: float
+    n_rounds: int
+    n_runs: int
+    n_ratios: int
+    n_ratios_held: int
+    n_named: int
+    n_held: int
+    n_claimed: int
+    n_wrong: int
+
+
+def simulate(
+    truth: Truth,
+    noise: str,
+    level: float,
+    n_rounds: int,
+    n_runs: int,
+    settings: StatisticsSettings,
+) -> Counts:
+    """Simulate comparisons of one truth; drift that hits both sides cancels, as for real."""
+    rng = np.random.default_rng(
+        [settings.seed, n_rounds, round(level * 1000), list(NOISES).index(noise), len(truth.sizes)]
+    )
+    shape = (n_runs, len(truth.sizes), n_rounds)
+    spreads = level * np.exp(rng.normal(0.0, SPREAD_OF_SPREADS, size=(*shape[:2], 1)))
+    expected = np.array(truth.log_ratios)
+    runs = expected[:, None] + spreads * log_ratio_noise(noise, rng, shape)
+    signs = truth.signs
+    n_named = n_held = n_claimed = n_wrong = 0
+    for rounds in runs:
+        found = find_crossover(dict(zip(truth.sizes, rounds, strict=True)), truth.sizes, settings)
+        if found.outcome is Outcome.UNDECIDED:
+            continue
+        n_claimed += 1
+        n_wrong += is_wrong(found, signs)
+        for change in found.changes:
+            n_named += 1
+            before, after = signs[change.below_bytes], signs[change.above_bytes]
+            n_held += (before, after) == ((-1, 1) if change.gains else (1, -1))
+    held = ratios_held(runs, expected, settings)
+    return Counts(
+        truth.name,
+        len(truth.sizes),
+        noise,
+        level,
+        n_rounds,
+        n_runs,
+        held.size,
+        int(held.sum()),
+        n_named,
+        n_held,
+        n_claimed,
+        n_wrong,
+    )
+
+
+def is_wrong(found: Crossover, signs: dict[int, int]) -> bool:
+    """Tell whether the truth has another sign at a size than a shape says."""
+    return any(
+        stretch.sign != 0 and stretch.sign != signs[size]
+        for stretch in found.stretches
+        for size in stretch.sizes
+    )
+
+
+def ratios_held(runs: FloatArray, expected: FloatArray, settings: StatisticsSettings) -> BoolArray:
+    """Return which intervals, as `paired_ratio` makes them, hold their true ratio."""
+    n_rounds = runs.shape[2]
+    half = t_quantile(1.0 - settings.tail, n_rounds - 1) * runs.std(axis=2, ddof=1)
+    return np.asarray(np.abs(runs.mean(axis=2) - expected) <= half / math.sqrt(n_rounds))
+
+
+def simulate_all(n_runs: int, settings: StatisticsSettings) -> Iterator[Counts]:
+    """Yield the result of every truth, noise, level and number of rounds."""
+    for truth in truths():
+        for noise in NOISES:
+            for level in LEVELS:
+                for n_rounds in ROUNDS:
+                    yield simulate(truth, noise, level, n_rounds, n_runs, settings)
