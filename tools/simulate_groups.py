@@ -8,7 +8,7 @@ Runs whose truth is known, analysed by the functions that analyse real runs. As 
 import argparse
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -17,6 +17,8 @@ import numpy as np
 from copycost.stats.groups import Course, Path, paths, settled_signs
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray
+from tools.simulation.noise import DRIFT
+from tools.simulation.noise import NOISES as ALL_NOISES
 
 THREADS = (1, 2, 4, 8)
 ROUNDS = (3, 5, 7, 10)
@@ -24,27 +26,8 @@ SPREAD = 0.05
 """Standard deviation of each logarithm from round to round."""
 CONFIDENCE = 0.95
 
-Noise = Callable[[np.random.Generator, tuple[int, ...]], FloatArray]
-
-
-def _bimodal(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Two states as far apart as they are from each other's mean, hardly anything between."""
-    return rng.choice([-1.0, 1.0], size=shape) + rng.normal(0.0, 0.2, size=shape)
-
-
-def _dips(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Mostly quiet; one in eight is lower by several times the rest's spread."""
-    low = rng.random(shape) < 0.125
-    return np.where(low, -rng.exponential(2.5, size=shape), 0.0) + rng.normal(0.0, 0.2, size=shape)
-
-
-NOISES: dict[str, Noise] = {
-    "normal": lambda rng, shape: rng.normal(size=shape),
-    "t, 3 degrees": lambda rng, shape: rng.standard_t(3, size=shape) / math.sqrt(3.0),
-    "bimodal": _bimodal,
-    "dips": _dips,
-}
-"""Distributions of a standard deviation of about 1."""
+NOISES = tuple(name for name in ALL_NOISES if name != DRIFT)
+"""Those whose rounds are independent of each other, which is what the tests here take them for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +98,7 @@ def simulate(truth: Truth, noise: str, n_rounds: int, n_runs: int, seed: int) ->
     wrong = right = 0
     for _ in range(n_runs):
         shape = (N_IMPLEMENTATIONS, *truth.logs.shape, n_rounds)
-        logs = truth.logs[None, :, :, None] + SPREAD * NOISES[noise](rng, shape)
+        logs = truth.logs[None, :, :, None] + SPREAD * ALL_NOISES[noise](rng, shape)
         courses = _courses(logs, truth)
         wrong += "wrong" in courses
         right += set(courses) == {truth.course}
@@ -209,8 +192,7 @@ are told about by the code that tells about real runs. Written by
 *Wrong*: runs with a statement about any of the implementations that is not so. *Right*: runs in
 which the right one is made of every implementation; in the rest, it is not settled or only a part
 of it is told. A wrong statement was made in at most {wrong:.1%} of the runs of any kind (*{truth}*,
-{noise}, {n_rounds} rounds). *Bimodal*: two states, hardly anything between. *Dips*: one in eight
-repetitions is slower by several times what the others differ.
+{noise}, {n_rounds} rounds).
 
 | Truth | Noise | Rounds | Wrong | Right |
 | --- | --- | ---: | ---: | ---: |

@@ -38,12 +38,12 @@ class Check:
         What it compares, for the text: keys among implementation, baseline, msg_bytes,
         n_threads, hot (the condition beside which), and from_/to_ pairs of sizes or thread counts.
     logs
-        The log ratios by round; None where the ratio is not one of rounds.
+        Its logarithm by round, shape (n_rounds,).
     """
 
     ratio: Ratio
     where: dict[str, str | int]
-    logs: FloatArray | None = None
+    logs: FloatArray
 
 
 Checks: TypeAlias = Iterator[Check]

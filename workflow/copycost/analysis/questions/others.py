@@ -124,7 +124,7 @@ def _at(view: View, name: str, beside: str) -> Facts | None:
 
 
 def _ratio(view: View, metric: str, name: str, beside: str) -> Facts | None:
-    """Return a ratio over the cells together, and how many cells are above and below 1."""
+    """Return a ratio over the cells together, and whether these contradict each other."""
     if not view.has(name, beside) or not view.counted(metric):
         return None
     return together(view, view.logs(metric, name, beside))

@@ -114,23 +114,15 @@ def _least_violation(checks: Sequence[Check], bad: int, confidence: float) -> fl
     cases, round by round, which shows what many cases have in common that none shows alone.
     """
     half = 1.0 - (1.0 - confidence) / 2.0
-    singles = [_corrected(check, len(checks), half) for check in checks]
+    singles = [simultaneous_ratio(check.logs, len(checks), half) for check in checks]
     mean_of_bounds = sum((max(0.0, _bound(one, bad)) for one in singles), 0.0) / len(checks)
-    logs = [check.logs for check in checks if check.logs is not None]
-    if len(logs) < len(checks):
-        return mean_of_bounds
+    logs = [check.logs for check in checks]
     width = max(len(one) for one in logs)
     table = np.array([np.pad(one, (0, width - len(one)), constant_values=np.nan) for one in logs])
     complete = largest_block(table)
     whole = paired_ratio(complete.mean(axis=0) if complete.size else np.empty(0), half)
     share = len(complete) / len(checks)
     return max(mean_of_bounds, share * _bound(whole, bad), 0.0)
-
-
-def _corrected(check: Check, n_checks: int, confidence: float) -> Ratio:
-    if check.logs is None:  # of which there is no more than one in a condition and thread count
-        return check.ratio
-    return simultaneous_ratio(check.logs, n_checks, confidence)
 
 
 def _bound(found: Ratio, bad: int) -> float:
@@ -141,12 +133,12 @@ def _bound(found: Ratio, bad: int) -> float:
 
 def _strongest(broken: Sequence[_Broken], n_checks: int, bad: int, confidence: float) -> Facts:
     def certain(one: _Broken) -> tuple[bool, float, float]:
-        ratio = _corrected(one.check, n_checks, confidence)
+        ratio = simultaneous_ratio(one.check.logs, n_checks, confidence)
         return one.sure, _bound(ratio, bad), bad * math.log(ratio.value)
 
     found = max(broken, key=certain)
     check = found.check
-    ratio = _corrected(check, n_checks, confidence)
+    ratio = simultaneous_ratio(check.logs, n_checks, confidence)
     return {
         "where": check.where,
         "sure": found.sure,
