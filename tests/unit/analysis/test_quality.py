@@ -73,6 +73,45 @@ def test_a_single_round_that_is_left_is_no_other_verdict() -> None:
     without = facts["conditions"]["veth"]["quality"]["without_warned"]
     # Two comparisons with two_copy at 1 KiB; the one between the others keeps its rounds.
     assert (without["n_left_once"], without["n_compared"], without["n_changed"]) == (2, 4, 0)
+    assert (without["n_all"], without["n_left_none"], without["n_lost"]) == (6, 0, 2)
+
+
+def test_comparisons_without_a_round_left_are_counted() -> None:
+    """Leaving out all repetitions of a size says nothing of it, and that has to be said."""
+    run = Run(
+        msg_bytes=(1024, 65536),
+        n_threads=(1,),
+        warnings=lambda name, size, threads, rep: "steal" if size == 1024 else "",
+    )
+    without = facts_of(run)["conditions"]["veth"]["quality"]["without_warned"]
+    assert (without["n_all"], without["n_left_none"], without["n_lost"]) == (6, 3, 3)
+    assert without["n_compared"] == 3
+
+
+def _moved(*factors: float) -> Facts:
+    """Return the drift of a run whose rounds had these factors."""
+    run = Run(**SMALL, repetitions=len(factors), noise=0.01)
+    cells = make_cells(run)
+    cells["throughput_bits_per_s"] *= cells["rep"].map(dict(enumerate(factors, start=1)))
+    found: Facts = facts_of(run, cells)["conditions"]["veth"]["quality"]["round_drift"]
+    return found
+
+
+def test_a_path_that_turns_has_no_single_number() -> None:
+    drift = _moved(1.0, 0.84, 0.93)
+    assert (drift["moved"], drift["monotone"]) == (True, False)
+    assert (drift["lowest"]["round"], drift["highest"]["round"]) == (2, 1)
+    assert drift["lowest"]["value"] == pytest.approx(0.84, rel=0.02)
+
+
+def test_a_path_that_falls_has_one_number() -> None:
+    drift = _moved(1.0, 0.96, 0.91, 0.87)
+    assert (drift["moved"], drift["monotone"]) == (True, True)
+    assert drift["last"] == pytest.approx(0.87, rel=0.02)
+
+
+def test_two_rounds_can_differ_too() -> None:
+    assert _moved(1.0, 0.9)["moved"]
 
 
 @pytest.mark.parametrize(

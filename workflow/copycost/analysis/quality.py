@@ -16,6 +16,8 @@ from copycost.analysis.quality_table import (
     quality_table,
 )
 from copycost.analysis.without_flagged import flagged_repetitions, without_facts
+from copycost.stats.drift import drift_over_rounds
+from copycost.stats.settings import StatisticsSettings
 
 
 def quality_facts(view: View) -> Facts:
@@ -32,8 +34,9 @@ def quality_facts(view: View) -> Facts:
     n_warned, n_measured, warnings
         Repetitions that the machine disturbed, of those measured; and per disturbance.
     round_drift
-        Throughput of the last round over that of the first, over the cells that have all rounds;
-        None with a single round.
+        How throughput moved with the rounds, over the cells that have all of them; None with a
+        single round. `moved`, by a test; `monotone`; the `last` round's throughput over the
+        first's; `lowest` and `highest`, likewise, each `value` with its `round`.
     without_warned, without_flagged
         The throughput comparisons made again without the repetitions that came with a warning, and
         without all that any check flags.
@@ -50,7 +53,7 @@ def quality_facts(view: View) -> Facts:
         "n_measured": len(measured),
         "n_warned": int(warned.sum()),
         "warnings": disturbances(measured),
-        "round_drift": _round_drift(measured),
+        "round_drift": _round_drift(measured, view.settings),
         "without_warned": without_facts(view, warned),
         "without_flagged": without_facts(view, _any(found, measured)),
     }
@@ -80,10 +83,22 @@ def _gate_facts(view: View, gate: Gate, table: pd.DataFrame, flagged: pd.Series 
     }
 
 
-def _round_drift(measured: pd.DataFrame) -> float | None:
+def _round_drift(measured: pd.DataFrame, settings: StatisticsSettings) -> Facts | None:
     table = measured.pivot(index=POINT, columns="rep", values=THROUGHPUT)
-    block = largest_block(logarithms(table.to_numpy(dtype=np.float64)))
+    logs = logarithms(table.to_numpy(dtype=np.float64))
+    block = largest_block(logs)
     if block.shape[1] < 2:
         return None
-    means = block.mean(axis=0)
-    return float(np.exp(means[-1] - means[0]))
+    # the same block of the rounds' numbers tells which rounds it holds
+    rounds = largest_block(np.where(np.isnan(logs), np.nan, table.columns.to_numpy(np.float64)))[0]
+    drift = drift_over_rounds(block, settings.seed)
+    ends = {"lowest": int(drift.path.argmin()), "highest": int(drift.path.argmax())}
+    return {
+        "moved": drift.p_value <= 1.0 - settings.confidence,
+        "p_value": drift.p_value,
+        "monotone": drift.is_monotone,
+        "last": float(drift.path[-1]),
+    } | {
+        name: {"value": float(drift.path[at]), "round": int(rounds[at])}
+        for name, at in ends.items()
+    }

@@ -82,8 +82,8 @@ def quality_table(condition: Facts) -> str:
     ]
     caption = (
         f"Checks of the measured cells on `{name}`. The last column has the throughput comparisons "
-        "with another verdict without the repetitions that the check flags, where more than one "
-        "round is left. `tables/quality.csv` has every cell."
+        "with another verdict without the repetitions that the check flags, of those that keep "
+        "more than one round, and how many do not. `tables/quality.csv` has every cell."
     )
     return pipe_table(columns, rows, caption, f"tbl-{slug(name)}-quality")
 
@@ -115,5 +115,6 @@ def _cell(worst: Facts) -> str:
 def _changed(gate: Facts) -> str:
     without = gate["without"]
     if without and without["n_compared"]:
-        return f"{without['n_changed']} of {without['n_compared']}"
+        found = f"{without['n_changed']} of {without['n_compared']}"
+        return f"{found}, {without['n_lost']} not to be told" if without["n_lost"] else found
     return "not to be told" if without or gate["n_cells"] else "none flagged"
