@@ -17,6 +17,7 @@ from copycost.analysis.quality_table import (
 )
 from copycost.analysis.without_flagged import flagged_repetitions, without_facts
 from copycost.stats.drift import drift_over_rounds
+from copycost.stats.modes import FEWEST
 from copycost.stats.settings import StatisticsSettings
 
 
@@ -37,6 +38,11 @@ def quality_facts(view: View) -> Facts:
         How throughput moved with the rounds, over the cells that have all of them; None with a
         single round. `moved`, by a test; `monotone`; the `last` round's throughput over the
         first's; `lowest` and `highest`, likewise, each `value` with its `round`.
+    modes
+        Cells whose throughputs fall into two clusters: `lower` and `upper`, the median of either
+        [bit/s], with `n_lower` and `n_upper` and the `rounds` of the lower one.
+    modes_told
+        Whether a cell has enough repetitions for that to be told.
     without_warned, without_flagged
         The throughput comparisons made again without the repetitions that came with a warning, and
         without all that any check flags.
@@ -54,6 +60,8 @@ def quality_facts(view: View) -> Facts:
         "n_warned": int(warned.sum()),
         "warnings": disturbances(measured),
         "round_drift": _round_drift(measured, view.settings),
+        "modes": _modes(view),
+        "modes_told": bool((table["n"] >= FEWEST).any()),
         "without_warned": without_facts(view, warned),
         "without_flagged": without_facts(view, _any(found, measured)),
     }
@@ -64,6 +72,26 @@ def _any(found: dict[str, pd.Series], measured: pd.DataFrame) -> pd.Series:
     for one in found.values():
         flagged |= one
     return flagged
+
+
+def _modes(view: View) -> list[Facts]:
+    rows = view.medians(THROUGHPUT)
+    found = []
+    for row in rows[rows["n_lower"] > 0].to_dict("records"):
+        cell = {name: row[name] for name in POINT}
+        reps = view.measured[(view.measured[POINT] == list(cell.values())).all(axis=1)]
+        lower = reps.nsmallest(row["n_lower"], THROUGHPUT)
+        found.append(
+            cell
+            | {
+                "lower": row["lower_mode"],
+                "upper": row["upper_mode"],
+                "n_lower": row["n_lower"],
+                "n_upper": row["n"] - row["n_lower"],
+                "rounds": sorted(int(rep) for rep in lower["rep"]),
+            }
+        )
+    return found
 
 
 def _gate_facts(view: View, gate: Gate, table: pd.DataFrame, flagged: pd.Series | None) -> Facts:
