@@ -7,17 +7,30 @@ from golden.analysis_facts import (
 
 
 def _without(
-    branch: str, compared: int, changed: int = 0, reversed_: int = 0, once: int = 0
+    branch: str, compared: int, changed: int = 0, reversed_: int = 0, once: int = 0, none: int = 0
 ) -> Case:
     facts = {"n_compared": compared, "n_changed": changed, "n_reversed": reversed_}
-    return "without", branch, (facts | {"n_left_once": once},)
+    lost = {"n_left_once": once, "n_left_none": none, "n_lost": once + none}
+    return "without", branch, (facts | lost | {"n_all": compared + once + none},)
 
 
-def _passed(branch: str, cells: int, clean: int, drift: float | None = None) -> Case:
+def _drift(branch: str, last: float, least: float, *, moved: bool, monotone: bool) -> Case:
+    ends = {
+        "lowest": {"value": least, "round": 2},
+        "highest": {"value": max(last, 1.0), "round": 1},
+    }
+    return "drift", branch, (ends | {"last": last, "moved": moved, "monotone": monotone},)
+
+
+def _passed(branch: str, cells: int, clean: int, drift: Facts | None = None) -> Case:
     return "passed", branch, ({"n_cells": cells, "n_clean": clean, "round_drift": drift}, "veth")
 
 
-_SAME = {"n_compared": 6, "n_changed": 0, "n_reversed": 0, "n_left_once": 0}
+_FELL = {
+    "moved": True, "monotone": True, "last": 0.9,
+    "lowest": {"value": 0.9, "round": 3}, "highest": {"value": 1.0, "round": 1},
+}  # fmt: skip
+_SAME = {"n_compared": 6, "n_changed": 0, "n_reversed": 0, "n_left_once": 0, "n_left_none": 0}
 
 
 def _flags(status: str, n: int, warned: int = 0, warnings: Facts | None = None) -> Facts:
@@ -29,13 +42,22 @@ def _flags(status: str, n: int, warned: int = 0, warnings: Facts | None = None) 
 _STEAL = {"steal": 18, "foreign_load": 2}
 
 CASES: list[Case] = [
-    _without("nothing left", 0),
+    _without("nothing left", 0, none=6),
     _without("single rounds left", 0, once=4),
+    _without("hardly any left", 4, 1, once=6, none=74),
     _without("the same", 6, once=2),
     _without("all reversed", 6, 2, 2),
     _without("some reversed", 6, 2, 1),
     _without("none reversed", 6, 2),
-    _passed("all", 6, 6, 1.04),
+    _drift("not seen", 0.99, 0.98, moved=False, monotone=False),
+    _drift("fell", 0.93, 0.93, moved=True, monotone=True),
+    _drift("rose", 1.12, 1.0, moved=True, monotone=True),
+    _drift("there and back", 0.93, 0.84, moved=True, monotone=False),
+    ("modes", "one", ({"modes": [{}]}, "veth")),
+    ("modes", "several", ({"modes": [{}, {}, {}]}, "veth")),
+    ("modes", "none", ({"modes": [], "modes_told": True}, "veth")),
+    ("modes", "not told", ({"modes": [], "modes_told": False}, "veth")),
+    _passed("all", 6, 6, _FELL),
     _passed("one cell", 1, 1),
     _passed("not the one cell", 1, 0),
     _passed("some", 6, 2),

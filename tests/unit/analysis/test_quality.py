@@ -1,6 +1,7 @@
 """How clean the measurements were is told, and nothing is left out for it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from analysed import facts_of
 from synthetic import Run, make_cells
@@ -8,6 +9,9 @@ from synthetic import Run, make_cells
 from copycost.analysis.condition_view import largest_block
 from copycost.analysis.json_values import Facts
 from copycost.analysis.quality_table import GATES, quality_table
+from copycost.analysis.summary import summarise
+from copycost.report.answer_tables import modes_table
+from copycost.stats.settings import StatisticsSettings
 
 SMALL = {"msg_bytes": (1024, 65536), "n_threads": (1, 2)}
 
@@ -73,6 +77,45 @@ def test_a_single_round_that_is_left_is_no_other_verdict() -> None:
     without = facts["conditions"]["veth"]["quality"]["without_warned"]
     # Two comparisons with two_copy at 1 KiB; the one between the others keeps its rounds.
     assert (without["n_left_once"], without["n_compared"], without["n_changed"]) == (2, 4, 0)
+    assert (without["n_all"], without["n_left_none"], without["n_lost"]) == (6, 0, 2)
+
+
+def test_comparisons_without_a_round_left_are_counted() -> None:
+    """Leaving out all repetitions of a size says nothing of it, and that has to be said."""
+    run = Run(
+        msg_bytes=(1024, 65536),
+        n_threads=(1,),
+        warnings=lambda name, size, threads, rep: "steal" if size == 1024 else "",
+    )
+    without = facts_of(run)["conditions"]["veth"]["quality"]["without_warned"]
+    assert (without["n_all"], without["n_left_none"], without["n_lost"]) == (6, 3, 3)
+    assert without["n_compared"] == 3
+
+
+def _moved(*factors: float) -> Facts:
+    """Return the drift of a run whose rounds had these factors."""
+    run = Run(**SMALL, repetitions=len(factors), noise=0.01)
+    cells = make_cells(run)
+    cells["throughput_bits_per_s"] *= cells["rep"].map(dict(enumerate(factors, start=1)))
+    found: Facts = facts_of(run, cells)["conditions"]["veth"]["quality"]["round_drift"]
+    return found
+
+
+def test_a_path_that_turns_has_no_single_number() -> None:
+    drift = _moved(1.0, 0.84, 0.93)
+    assert (drift["moved"], drift["monotone"]) == (True, False)
+    assert (drift["lowest"]["round"], drift["highest"]["round"]) == (2, 1)
+    assert drift["lowest"]["value"] == pytest.approx(0.84, rel=0.02)
+
+
+def test_a_path_that_falls_has_one_number() -> None:
+    drift = _moved(1.0, 0.96, 0.91, 0.87)
+    assert (drift["moved"], drift["monotone"]) == (True, True)
+    assert drift["last"] == pytest.approx(0.87, rel=0.02)
+
+
+def test_two_rounds_can_differ_too() -> None:
+    assert _moved(1.0, 0.9)["moved"]
 
 
 @pytest.mark.parametrize(
@@ -167,3 +210,43 @@ def test_largest_block_leaves_out_the_missing_cell_rather_than_the_rounds() -> N
     values = np.arange(12.0).reshape(4, 3)
     values[2, :2] = np.nan
     np.testing.assert_array_equal(largest_block(values), values[[0, 1, 3]])
+
+
+def _two_modes(repetitions: int) -> tuple[Run, pd.DataFrame]:
+    """Return a run in which one cell is three times as fast in every other round."""
+    run = Run(**SMALL, repetitions=repetitions, noise=0.002)
+    cells = make_cells(run)
+    cell = (cells["implementation"] == "one_copy") & (cells["msg_bytes"] == 65536)
+    fast = cell & (cells["n_threads"] == 2) & (cells["rep"] % 2 == 0)
+    cells.loc[fast, "throughput_bits_per_s"] *= 3.0
+    return run, cells
+
+
+def test_a_cell_in_two_modes_is_told_with_both() -> None:
+    facts = facts_of(*_two_modes(7))
+    quality = facts["conditions"]["veth"]["quality"]
+    (found,) = quality["modes"]
+    assert (found["implementation"], found["msg_bytes"], found["n_threads"]) == (
+        "one_copy", 65536, 2,
+    )  # fmt: skip
+    assert (found["n_lower"], found["n_upper"], found["rounds"]) == (4, 3, [1, 3, 5, 7])
+    assert found["upper"] / found["lower"] == pytest.approx(3.0, rel=0.05)
+    text = modes_table(facts["conditions"]["veth"])
+    assert "| 1, 3, 5 and 7 |" in text
+    assert facts["modes"]["share_held"] is None
+
+
+def test_three_rounds_tell_of_no_modes() -> None:
+    facts = facts_of(*_two_modes(3))
+    quality = facts["conditions"]["veth"]["quality"]
+    assert (quality["modes"], quality["modes_told"]) == ([], False)
+    assert 0.5 < facts["modes"]["share_held"] < 0.95
+
+
+def test_a_summary_has_both_modes_and_counts() -> None:
+    _, cells = _two_modes(7)
+    table = summarise(cells, StatisticsSettings(resamples=100))
+    found = table[table["n_lower"] > 0]
+    assert list(found["metric"]) == ["throughput_bits_per_s"]
+    assert (found["upper_mode"] / found["lower_mode"]).item() == pytest.approx(3.0, rel=0.05)
+    assert table.loc[table["n_lower"] == 0, ["lower_mode", "upper_mode"]].isna().all(axis=None)

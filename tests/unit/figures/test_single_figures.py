@@ -271,3 +271,18 @@ def test_interval_over_decades_is_cut_and_the_note_says_so(high: float) -> None:
 
 def test_interval_within_the_panel_needs_no_such_note() -> None:
     assert "Carets" not in note(draw("throughput", example()))
+
+
+def test_two_modes_are_both_marked_in_place_of_an_interval() -> None:
+    cells = example_cells(**SMALL)
+    summary = example_summary(cells)
+    cell = (summary["metric"] == "throughput_bits_per_s") & (summary["msg_bytes"] == 4096)
+    cell &= summary["implementation"] == "one_copy"
+    summary.loc[cell, ["lower_mode", "upper_mode"]] = [[2e9, 9e9]]
+    drawn = draw("throughput", tables_of("veth", cells, summary, example_ratios(summary)))
+    (axes,) = [axes for axes in drawn.figure.axes if axes.get_visible()]
+    (bar,) = [line for line in axes.lines if line.get_gid() == "modes-one_copy-4096"]
+    assert list(bar.get_ydata()) == [2.0, 9.0]
+    assert "Dotted bars" in note(drawn)
+    row = drawn.data.set_index(["implementation", "msg_bytes"]).loc[("one_copy", 4096)]
+    assert (row["lower_mode"], row["upper_mode"]) == (2.0, 9.0)

@@ -46,6 +46,10 @@ def of_run(**changed: object) -> Change:
     return lambda context: context["facts"]["run"].update(changed)
 
 
+def of_modes(share_held: float | None) -> Change:
+    return lambda context: context["facts"]["modes"].update(share_held=share_held)
+
+
 def of_conditions(**changed: object) -> Change:
     return lambda context: [one.update(changed) for one in context["conditions"]]
 
@@ -74,6 +78,8 @@ def test_limits(context: Context) -> None:
         "few rounds": of_run(rounds_min=4, rounds_max=4),
         "few rounds, not as many everywhere": of_run(rounds_min=3, rounds_max=4),
         "enough rounds": of_run(rounds_min=10, rounds_max=10),
+        "too few rounds for two modes": of_modes(0.87),
+        "rounds for two modes": of_modes(None),
         "missing repetitions": of_run(n_failed=1, n_skipped=2),
         "disturbed": of_run(n_warned=2, warnings={"steal": 1, "few_messages": 2, "new": 1}),
         "several states of the host": of_run(host_digests=["a", "b"]),

@@ -128,3 +128,9 @@ def test_empty_fields_are_missing_and_null_is_a_name(files: tuple[Path, Path]) -
     assert value.median == 1e9
     assert math.isnan(value.low)
     assert math.isnan(tables.ratios[("veth", 1, 256, "null")])
+
+
+def test_two_modes_stand_in_place_of_one_median() -> None:
+    modes = Value(12.34e9, 1.0e9, 99.0e9, 7, 4, 12.2e9, 86.4e9)
+    row = rows(summary(**{THROUGHPUT: modes}))[0]
+    assert row[2:4] == ["12.2 or 86.4", "two modes, 4 and 3"]

@@ -1,13 +1,16 @@
 """Medians and intervals per cell: `results/tables/summary.csv`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from copycost.analysis.conditions import CELL, with_condition
-from copycost.analysis.metrics import SUMMARISED
+from copycost.analysis.log_values import logarithms
+from copycost.analysis.metrics import SUMMARISED, THROUGHPUT
 from copycost.stats.medians import median_intervals
+from copycost.stats.modes import two_modes
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
 
@@ -24,7 +27,9 @@ def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame
     pandas.DataFrame
         One row per cell and metric, sorted: the columns of `CELL`, then metric; n (repetitions
         with a value), n_failed, n_skipped; median, low, high (unit of the metric; NaN where n is
-        0, low and high also where n is 1); confidence (0 to 1).
+        0, low and high also where n is 1); confidence (0 to 1). Where the throughputs of a cell
+        fall into two clusters: n_lower, the repetitions in the lower one, and lower_mode and
+        upper_mode, the medians of either; else 0 and NaN.
     """
     cells = with_condition(cells)
     keys, cell = np.unique(_cell_codes(cells), return_inverse=True)
@@ -53,7 +58,33 @@ def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame
     shares = table["metric"].str.endswith("_share")
     table.loc[shares, ["low", "high"]] = table.loc[shares, ["low", "high"]].clip(0.0, 1.0)
     table["confidence"] = settings.confidence
+    measured = status == "measured"
+    rates = cells.loc[measured, THROUGHPUT].astype("float64").groupby(cell[measured])
+    values = {int(str(at)): found.to_numpy() for at, found in rates}
+    rates_of = [values.get(at, np.empty(0)) for at in range(len(keys))]
+    modes = pd.DataFrame(_modes(rates_of, settings.confidence), columns=list(_MODES))
+    at = np.flatnonzero(table["metric"] == THROUGHPUT)
+    for name, nothing in _MODES.items():
+        column = np.full(len(table), nothing)
+        column[at] = modes[name]
+        table[name] = column
     return table
+
+
+_MODES = {"n_lower": 0, "lower_mode": np.nan, "upper_mode": np.nan}
+
+
+def _modes(cells: Sequence[FloatArray], confidence: float) -> list[tuple[int, float, float]]:
+    """Return how many repetitions of each cell are in its lower cluster, and both medians."""
+    found = []
+    logs = [logarithms(rates) for rates in cells]
+    for rates, n_lower in zip(cells, two_modes(logs, confidence), strict=True):
+        ordered = np.sort(rates[rates > 0.0])
+        lower, upper = (
+            float(np.median(part)) if n_lower else np.nan for part in np.split(ordered, [n_lower])
+        )
+        found.append((n_lower, lower, upper))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,28 +71,35 @@ def without_facts(view: View, flagged: pd.Series) -> Facts:
     n_compared, n_changed, n_reversed
         Comparisons that can be made with and without them; of these, those with another verdict,
         and those with the opposite one.
-    n_left_once
-        Comparisons besides, of which one round is left: that is no verdict, so no other one.
+    n_all, n_left_once, n_left_none
+        All comparisons that were made; those of which one round is left, which is no verdict, so
+        no other one; and those of which none is left. A comparison made in one round alone counts
+        as compared where that round is left.
+    n_lost
+        The last two together; with `n_compared` they are all.
     """
     facts: Facts = {"n_repetitions": int(flagged.sum())}
-    nothing = {"n_compared": 0, "n_changed": 0, "n_reversed": 0, "n_left_once": 0}
+    made = view.ratios[(view.ratios["metric"] == THROUGHPUT) & (view.ratios["n_pairs"] > 0)]
+    counts = ("n_compared", "n_changed", "n_reversed", "n_left_once")
+    nothing = dict.fromkeys(counts, 0) | {"n_all": len(made)}
     if not flagged.any():
-        return facts | nothing | {"status": "none"}
+        return facts | nothing | {"n_left_none": 0, "n_lost": 0, "status": "none"}
     if flagged.all():
-        return facts | nothing | {"status": "all"}
+        return facts | nothing | {"n_left_none": len(made), "n_lost": len(made), "status": "all"}
     kept = view.rows.drop(index=flagged.index[flagged])
     again = compare(kept, view.settings, (THROUGHPUT,))
-    both = view.ratios[view.ratios["metric"] == THROUGHPUT].merge(
-        again, on=_PAIR, suffixes=("", "_again")
-    )
-    both = both[(both["n_pairs"] > 0) & (both["n_pairs_again"] > 0)]
+    both = made.merge(again, on=_PAIR, suffixes=("", "_again"))
+    both = both[both["n_pairs_again"] > 0]
     left_once = (both["n_pairs"] > 1) & (both["n_pairs_again"] == 1)
     whole = both[~left_once]
     pairs = list(zip(whole["verdict"], whole["verdict_again"], strict=True))
     return facts | {
         "status": "compared",
+        "n_all": len(made),
         "n_compared": len(pairs),
         "n_changed": sum(before != after for before, after in pairs),
         "n_reversed": sum(pair in _OPPOSITE for pair in pairs),
         "n_left_once": int(left_once.sum()),
+        "n_left_none": len(made) - len(both),
+        "n_lost": len(made) - len(whole),
     }

@@ -14,7 +14,7 @@ from matplotlib.transforms import Transform, blended_transform_factory, offset_c
 
 from copycost.figures.axes import Scale, value_axis
 from copycost.figures.layout import Panel, Sheet
-from copycost.figures.markers import looks
+from copycost.figures.markers import Look, looks
 from copycost.figures.style import EDGE, SHADE
 
 _ROW_CM = 0.32
@@ -22,6 +22,9 @@ _STRIP_MOST = 0.6
 _ENDLESS = 1e9
 _DODGE_PT = 2.4
 _DODGE_MOST_PT = 9.0
+
+MODES_NOTE = "Dotted bars: repetitions in two clusters, a dash at the median of each."
+"""Explains what stands for the interval of such a cell."""
 
 
 def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence[str]) -> None:
@@ -41,7 +44,9 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
                 rows, x=x, y="value", units="stretch", estimator=None, legend=False, ax=axes,
                 gid=f"line-{name}", transform=shift, **styles[name].as_line(),
             )  # fmt: skip
-        known = rows[rows["low"].notna() & rows["high"].notna()]
+        _draw_modes(axes, rows.dropna(subset="lower_mode"), x, styles[name], shift)
+        # one interval around the middle of two clusters would tell of neither
+        known = rows[rows["low"].notna() & rows["high"].notna() & rows["lower_mode"].isna()]
         # An interval without an end (its exponential overflowed) is drawn beyond any panel.
         high = known["high"].clip(upper=known["value"].abs() * _ENDLESS)
         reach = np.array([known["value"] - known["low"], high - known["value"]])
@@ -58,6 +63,18 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
             transform=shift,
             zorder=1.9,
         )
+
+
+def _draw_modes(axes: Axes, rows: pd.DataFrame, x: str, look: Look, shift: Transform) -> None:
+    """Mark the medians of both clusters, joined by a dotted bar, instead of an interval."""
+    for row in rows.to_dict("records"):
+        ends = [row["lower_mode"], row["upper_mode"]]
+        bar = Line2D(
+            [row[x]] * 2, ends, color=look.colour, linewidth=0.9, linestyle=":",
+            marker="_", markersize=7.0, markeredgewidth=1.6, zorder=2.2,
+        )  # fmt: skip
+        bar.set(transform=shift, gid=f"modes-{row['implementation']}-{row[x]}")
+        axes.add_artist(bar)
 
 
 def draw_context(axes: Axes, data: pd.DataFrame, x: str) -> None:
@@ -204,7 +221,8 @@ def line_panel(
     draw_lines(axes, data, x, implementations)
     limits = value_axis(axes, scale, strip.share)
     mark_missing(axes, data, x, implementations, strip)
-    return mark_cut(axes, data, x, implementations, limits)
+    # where clusters are drawn, there is no interval to be cut off
+    return mark_cut(axes, data[data["lower_mode"].isna()], x, implementations, limits)
 
 
 def context_note(sheet: Sheet) -> str:

@@ -11,7 +11,7 @@ from copycost.analysis.labels import copied_labels
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.figures.axes import CUT_NOTE, scale_of, size_axis
 from copycost.figures.layout import finish, new_sheet
-from copycost.figures.lines import line_panel, missing_strip
+from copycost.figures.lines import MODES_NOTE, line_panel, missing_strip
 from copycost.figures.markers import CROWD, in_order
 from copycost.figures.style import INK, QUIET, SHADE, styled
 from copycost.figures.tables import (
@@ -70,6 +70,7 @@ def draw(facts: Mapping[str, Any], summary: pd.DataFrame) -> Drawn:
         "Vertical axes logarithmic.",
         f"Band: the two sizes between which {_ZERO_COPY} and {BASELINE} change places."
         if any((_crossover(known[slug], n_threads) or {}).get("change") for slug in shown) else "",
+        MODES_NOTE if data["lower_mode"].notna().any() else "",
         CUT_NOTE if cut else "",
         strip.note,
         left_out(every["n_threads"], [n_threads], "threads"),

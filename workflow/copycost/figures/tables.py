@@ -30,11 +30,14 @@ COLUMNS = (
     "n_failed",
     "n_skipped",
     "state",
+    "lower_mode",
+    "upper_mode",
 )
 """Columns of the CSV behind a figure; one row is one point, drawn or missing.
 
 `value` is the median of `n` repetitions in `unit`, `low` and `high` its interval (empty when
-there is none). `state` is ``measured``, ``failed``, ``skipped`` or ``not counted``.
+there is none). `state` is ``measured``, ``failed``, ``skipped`` or ``not counted``. Where the
+repetitions fall into two clusters, `lower_mode` and `upper_mode` are the medians of these.
 """
 
 
@@ -190,6 +193,9 @@ def points_of(
         rows["value"] = rows["median"] * quantity.scale
         rows["low"] = rows["low"] * quantity.scale
         rows["high"] = rows["high"] * quantity.scale
+        for mode in ("lower_mode", "upper_mode"):
+            # only throughput is looked at, and not all tables are summaries of cells
+            rows[mode] = rows[mode] * quantity.scale if mode in rows else float("nan")
         rows["state"] = [
             _state(n, failed, skipped)
             for n, failed, skipped in zip(

@@ -2,7 +2,7 @@
 
 from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis
 from copycost.figures.layout import finish, groups_of, new_sheet
-from copycost.figures.lines import context_note, line_panel, missing_strip
+from copycost.figures.lines import MODES_NOTE, context_note, line_panel, missing_strip
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,
@@ -48,6 +48,7 @@ def draw(tables: Tables) -> Drawn:
         else "",
         interval_note(data, confidence(tables.summary)),
         f"{SCALE_NOTE[scale.kind]}, the same in all panels.",
+        MODES_NOTE if data["lower_mode"].notna().any() else "",
         context_note(sheet),
         CUT_NOTE if cut else "",
         strip.note,

@@ -5,7 +5,7 @@ from typing import Any
 
 from copycost.report.answer_values import case
 from copycost.report.markdown import Column, pipe_table, slug
-from copycost.wording.filters import impl, join_and, n_threads, number, percent, ratio, size
+from copycost.wording.filters import gbit, impl, join_and, n_threads, number, percent, ratio, size
 
 Facts = Mapping[str, Any]
 
@@ -82,10 +82,37 @@ def quality_table(condition: Facts) -> str:
     ]
     caption = (
         f"Checks of the measured cells on `{name}`. The last column has the throughput comparisons "
-        "with another verdict without the repetitions that the check flags, where more than one "
-        "round is left. `tables/quality.csv` has every cell."
+        "with another verdict without the repetitions that the check flags, of those that keep "
+        "more than one round, and how many do not. `tables/quality.csv` has every cell."
     )
     return pipe_table(columns, rows, caption, f"tbl-{slug(name)}-quality")
+
+
+def modes_table(condition: Facts) -> str:
+    """Return the cells whose repetitions fall into two clusters, in Markdown."""
+    name = condition["slug"]
+    columns = [
+        Column("Cell"),
+        Column("Lower [Gbit/s]", "right"),
+        Column("Rounds"),
+        Column("Upper [Gbit/s]", "right"),
+        Column("Rounds", "right"),
+    ]
+    rows = [
+        [
+            _cell(found),
+            gbit(found["lower"]),
+            join_and(found["rounds"]),
+            gbit(found["upper"]),
+            f"the other {found['n_upper']}",
+        ]
+        for found in condition["quality"]["modes"]
+    ]
+    caption = (
+        f"Cells on `{name}` whose throughputs fall into two clusters, with the median of each; "
+        "`docs/modes.md` says how often noise is taken for two."
+    )
+    return pipe_table(columns, rows, caption, f"tbl-{slug(name)}-modes")
 
 
 def unmeasured_checks(condition: Facts) -> str:
@@ -115,5 +142,6 @@ def _cell(worst: Facts) -> str:
 def _changed(gate: Facts) -> str:
     without = gate["without"]
     if without and without["n_compared"]:
-        return f"{without['n_changed']} of {without['n_compared']}"
+        found = f"{without['n_changed']} of {without['n_compared']}"
+        return f"{found}, {without['n_lost']} not to be told" if without["n_lost"] else found
     return "not to be told" if without or gate["n_cells"] else "none flagged"

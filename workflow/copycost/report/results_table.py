@@ -26,12 +26,19 @@ _ROWS_OF_A_PAGE = 45
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One row of summary.csv: SI units, NaN where nothing was measured."""
+    """One row of summary.csv: SI units, NaN where nothing was measured.
+
+    `n_lower` of the repetitions have the median `lower`, the others `upper`; 0 where they do not
+    fall into two clusters.
+    """
 
     median: float
     low: float
     high: float
     n: int
+    n_lower: int = 0
+    lower: float = math.nan
+    upper: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,10 @@ def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
             low=_float(row["low"]),
             high=_float(row["high"]),
             n=int(row["n"]),
+            # which the summary of an older run lacks
+            n_lower=int(row.get("n_lower") or 0),
+            lower=_float(row.get("lower_mode", "")),
+            upper=_float(row.get("upper_mode", "")),
         )
         for row in _rows_of(summary)
     }
@@ -138,9 +149,10 @@ def results_tables(tables: Tables, condition: str, wording: Wording, source: str
             f"All cells on `{condition}` with {plural(n_threads, 'thread')}: throughput (median, "
             f"interval), mean and 99th percentile of the service time, cost of {whose}, "
             f"throughput as a ratio to `{wording.baseline}`, taken by round, and the number n of "
-            "repetitions with a value. The mean is window times threads over messages, so that it "
-            "holds what a thread waits outside a send; the percentile is of sampled sends, and may "
-            f"be lower. {source}"
+            "repetitions with a value. Where they fall into two clusters, the median and the "
+            "number of each. The mean is window times threads over messages, so that it holds what "
+            "a thread waits outside a send; the percentile is of sampled sends, and may be lower. "
+            f"{source}"
         )
         identifier = f"tbl-{slug(condition)}-t{n_threads}"
         markdown[n_threads] = pipe_table(columns, rows, caption, identifier, ["grouped"])
@@ -166,8 +178,7 @@ def _rows(tables: Tables, condition: str, n_threads: int, wording: Wording) -> I
         yield [
             "" if msg_bytes == previous and not is_long else size(msg_bytes),
             f"`{implementation}`{_said(tables.summary.get((*cell, COPIED_SHARE)))}",
-            _number(throughput.median, 1e-9),
-            _interval(throughput, 1e-9),
+            *_middle(throughput, 1e-9),
             _number(mean.median, 1e-3),
             _number(p99.median, 1e-3),
             _number(cost.median),
@@ -185,6 +196,14 @@ def _said(share: Value | None) -> str:
 
 def _number(value: float, scale: float = 1.0) -> str:
     return NONE if math.isnan(value) else significant(value * scale)
+
+
+def _middle(value: Value, scale: float) -> tuple[str, str]:
+    """Return a median and its interval, or the medians of two clusters and how many are in each."""
+    if not value.n_lower:
+        return _number(value.median, scale), _interval(value, scale)
+    modes = f"{significant(value.lower * scale)} or {significant(value.upper * scale)}"
+    return modes, f"two modes, {value.n_lower} and {value.n - value.n_lower}"
 
 
 def _interval(value: Value, scale: float) -> str:

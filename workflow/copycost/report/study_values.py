@@ -91,6 +91,16 @@ def estimated(found: Facts, form: str, confidence: float) -> str:
     return f"{text} ({interval(found['low'], found['high'], confidence, write)})"
 
 
+def change_of(found: Facts, confidence: float) -> str:
+    """Return a change of CPU time in a sentence: ``116 ns per KiB (95 % interval 74 to 274)``."""
+    text = ns_per_kib(_middle(found))
+    if found["low"] is None:
+        return text
+    return (
+        f"{text} ({percent(confidence)} interval {span(found['low'], found['high'], significant)})"
+    )
+
+
 def in_cell(found: Facts | None, form: str) -> str:
     """Return an estimate in a cell of a table: ``38.2 (37.0 to 39.4)``, ``20 % (too wide)``."""
     if found is None:
@@ -182,6 +192,7 @@ _FORMS = {**FILTERS, "ns_per_kib": ns_per_kib}
 
 VALUES: dict[str, Callable[..., str]] = {
     "cell_name": cell_name,
+    "change_of": change_of,
     "changed_parts": changed_parts,
     "curve_name": curve_name,
     "estimated": estimated,

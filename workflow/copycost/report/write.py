@@ -15,7 +15,12 @@ from copycost.report import (
     profile_tables,
     study_values,
 )
-from copycost.report.answer_tables import expectations_table, quality_table, unmeasured_checks
+from copycost.report.answer_tables import (
+    expectations_table,
+    modes_table,
+    quality_table,
+    unmeasured_checks,
+)
 from copycost.report.answer_values import counted_span
 from copycost.report.conditions import TESTS
 from copycost.report.context import Sources, build_context
@@ -124,6 +129,7 @@ def make_environment(templates: Path) -> Environment:
             "table": _table,
             "counted_span": counted_span,
             "expectations_table": expectations_table,
+            "modes_table": modes_table,
             "quality_table": quality_table,
             "unmeasured_checks": unmeasured_checks,
             "budget_tables": cpu_budget_tables,

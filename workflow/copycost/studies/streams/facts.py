@@ -28,6 +28,7 @@ from copycost.analysis.ranking import ranking_facts
 from copycost.analysis.real_zero_copy import real_zero_copy_facts
 from copycost.grid.conditions import HOT
 from copycost.grid.testbeds import path_of
+from copycost.stats.modes import FEWEST, SHARE_HELD
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.round_trips.facts import round_trip_facts
 
@@ -73,6 +74,10 @@ def compute_facts(inputs: Inputs) -> Facts:
         questions (q1 to q6), headline, quality, ranking.
     real_zero_copy
         Where the kernel really did not copy.
+    modes
+        Repetitions that it takes to see two clusters (`fewest`), and how often the intervals of a
+        ratio hold the truth (`share_held`) where there are some and rounds too few to see them;
+        None where there are enough.
     memory
         What memcpy costs.
     placement
@@ -85,11 +90,12 @@ def compute_facts(inputs: Inputs) -> Facts:
     memory = memory_facts(inputs.memory, inputs.host.get("cpu", {}).get("caches", {}), settings)
     conditions = {name: _condition_facts(view, memory) for name, view in views.items()}
     cost = choose_cost_metric(inputs.cells)
+    run = run_facts(inputs.cells)
     facts = {
         "schema_version": SCHEMA_VERSION,
         "study": "streams",
         "config": inputs.config,
-        "run": run_facts(inputs.cells),
+        "run": run,
         "host": {key: value for key, value in inputs.host.items() if key != "schema_version"},
         "method": method_facts(inputs.cells, inputs.config),
         "grid": grid_facts(inputs.config, list(views)),
@@ -98,6 +104,7 @@ def compute_facts(inputs: Inputs) -> Facts:
         "conditions": conditions,
         "measured_conditions": [name for name, found in conditions.items() if found["n_measured"]],
         "real_zero_copy": real_zero_copy_facts(views),
+        "modes": {"fewest": FEWEST, "share_held": SHARE_HELD.get(run["rounds_max"])},
         "memory": memory,
         "placement": placement_facts(inputs.cells, inputs.round_trips, settings),
         "round_trips": round_trip_facts(inputs.round_trips, inputs.config, settings),
