@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
 from copycost.audit.claims.cells import Measured
 from copycost.audit.claims.parse import parse_claim
@@ -35,6 +36,7 @@ N_CELLS = len(SIZES) * len(N_THREADS)
 FAR = 0.5
 """A logarithm of a ratio that no noise hides."""
 _THAN = 1e9
+_LEVEL = 0.05
 _DURATION_S = 5.0
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], FloatArray]
@@ -241,15 +243,16 @@ that judges claims ([audit.md](audit.md)). Written by
 
     {command}
 
-Truths are at the edge of what is claimed, where errors are most frequent: *barely true* means a
-value at the very end of the claimed range, where the others are far outside it if the claim may
-do without them; *barely false* the same from the other side. *Wrong* is the share of tables in
-which a true claim was contradicted, or a false one supported, with {rounds} rounds;
-5 % of {n_runs:,} tables are {error:.1%} more or less by chance (standard error).
+Truths are at the edge of what is claimed, where errors are most frequent: *barely true* is a value
+at the very end of the claimed range, with all that the claim can do without far outside of it;
+*barely false* is the same seen from the other side. A share is that of the tables in which a true
+claim was contradicted, or a false one supported. Noise is normal, or has heavy tails (Student's t
+with 3 degrees of freedom).
 
-With normal noise and with heavy tails (Student's t with 3 degrees of freedom), at most {worst:.1%}
-of the verdicts of any kind were wrong: *{worst_kind}, {worst_truth}*. Values with rare one-sided
-dips are another matter: the intervals of few rounds are then too narrow, and so are verdicts.
+All shares together are {mean:.1%}. The largest of the {n_shares} is {worst:.1%} (*{worst_kind},
+{worst_truth}*); were all of them 5 %, one in so many would be above {limit:.1%} by chance, with
+{n_runs:,} tables each. Values with rare dips to one side are another matter: the intervals of few
+rounds are then too narrow, and so verdicts are too sure.
 
 Claims of `zero` and `not zero` need no simulation: a count that is not 0 was counted. With a single
 repetition, values are taken at their word and no share of errors is held; such verdicts are
@@ -276,8 +279,9 @@ def page(shares: Sequence[Share], command: str) -> str:
         n_cells=N_CELLS,
         n_runs=n_runs,
         command=command,
-        rounds=", ".join(map(str, ROUNDS)),
-        error=np.sqrt(0.05 * 0.95 / n_runs),
+        mean=np.mean([share.wrong for share in shares]),
+        n_shares=len(shares),
+        limit=special.bdtrik(1.0 - 1.0 / len(shares), n_runs, _LEVEL) / n_runs,
         worst=worst.wrong,
         worst_kind=worst.case.kind,
         worst_truth=worst.case.truth,

@@ -30,6 +30,7 @@ def test_what_is_far_inside_or_outside_is_decided() -> None:
     assert simulate(outside, "normal", 5, N_RUNS).wrong > 0.95
 
 
+@pytest.mark.slow
 def test_the_page_states_the_command_and_every_case(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

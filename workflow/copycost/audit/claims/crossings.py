@@ -40,7 +40,8 @@ def judge_crossing(crossing: Crossing, claim: Claim, measured: Measured) -> Surv
         return Survey((), 1, reason=Message("no_pairs"))
     places = [((grid.dataset, n), grid.sizes) for grid in grids(claim, cells) for n in grid.threads]
     confidence = 1.0 - (1.0 - STATISTICS.confidence) / max(len(places), 1)
-    settings = replace(STATISTICS, confidence=confidence)
+    # Signs and brackets are drawn from no resamples.
+    settings = replace(STATISTICS, confidence=confidence, resamples=1)
     rulings = [_judge_place(crossing, cells, place, sizes, settings) for place, sizes in places]
     known = tuple(ruling for ruling in rulings if ruling is not None)
     gaps = (
