@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_records import sample_record
 
 from copycost.drivers.rates import rates_of
 from copycost.errors import DataError
 from copycost.grid.cells import Cell
-from copycost.records.record import check_record, read_record
+from copycost.records.record import cell_of, check_record, read_record
 from copycost.studies.profile.record import folded_path, profile_of
 from tools.upgrade_records import upgrade, upgrade_tree
 
@@ -148,6 +149,22 @@ def test_a_whole_tree_gets_the_paths_of_today_and_its_stacks(tmp_path: Path) -> 
     assert record["schema_version"] == 4
     assert profile_of(record)["sampled"] is not None
     assert gzip.decompress(folded_path(place).read_bytes()) == b"sender;main 1\n"
+
+
+@pytest.mark.parametrize(
+    ("receiver_cpus", "placement"), [([1, 0], "apart"), ([0, 1], "same"), (None, "apart")]
+)
+def test_the_placement_of_an_earlier_record_follows_from_its_cpus(
+    receiver_cpus: list[int] | None, placement: str
+) -> None:
+    record = sample_record()
+    del record["cell"]["placement"]
+    record["schema_version"] = 3
+    record["settings"] |= {"sender_cpus": [0, 1], "receiver_cpus": receiver_cpus}
+    found = check_record(upgrade(record), "record")
+    assert found["cell"]["placement"] == placement
+    assert list(found["cell"])[-1] == "rep"
+    assert Cell.from_path(cell_of(found).path) == cell_of(found)
 
 
 def test_what_is_of_no_earlier_shape_is_named(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_an_edited_receiver_is_measured_again_alone(checkout: Checkout) -> None:
     checkout.append("src/receivers/trunc.c", "/* edited */\n")
     planned, (path,) = plan(checkout)
     assert planned["build_receiver"] == 1
-    assert path.endswith("receiver=trunc")
+    assert path.endswith("receiver=trunc/placement=apart")
 
 
 def test_what_nobody_receives_does_not_depend_on_a_receiver(checkout: Checkout) -> None:

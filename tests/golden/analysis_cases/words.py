@@ -26,6 +26,7 @@ def _path(
     quantities = _NOTHING | {"mapped_share": mapped}
     facts = {"slug": testbed, "testbed": testbed, "sender_only": testbed == "sink"}
     facts |= {"receiver": "recv", "working_set": "hot", "quantities": quantities, "path": None}
+    facts |= {"placement": "apart"}
     return "path_of", branch, (facts | more, {"method": {"fresh": fresh}})
 
 
@@ -86,6 +87,8 @@ CASES: list[Case] = [
     _path("receiver that discards", receiver="trunc"),
     _path("receiver that maps", receiver="mmap", mapped=0.98),
     _path("receiver by io_uring", receiver="uring"),
+    _path("both ends on one CPU", placement="same"),
+    _path("placed by the scheduler", placement="free"),
     _path("cold", working_set="cold"),
     _ring("of unknown size", None, None),
     _ring("of unknown caches", 1 << 30, None),

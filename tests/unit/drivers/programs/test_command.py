@@ -7,7 +7,8 @@ from scenes import CELL, scene
 
 from copycost.drivers.programs.command import side_options
 from copycost.drivers.protocol import Scene
-from copycost.hosts.side import SideName
+from copycost.hosts.placement import Placement
+from copycost.hosts.side import SIDES, SideName
 
 
 def words(of: Scene, side: SideName = "sender", ring_bytes: int = 0) -> str:
@@ -24,6 +25,12 @@ def test_a_plain_stream_gets_no_option_that_it_does_not_need() -> None:
     receiver = words(plain, "receiver")
     assert receiver.startswith("--connect 198.18.0.1 --threads 2")
     assert "--cpus 1,0" in receiver
+
+
+def test_threads_that_the_scheduler_places_are_not_pinned() -> None:
+    free = replace(scene(), placement=Placement((0, 1), (0, 1), pinned=False))
+    for side in SIDES:
+        assert "--cpus" not in words(free, side)
 
 
 @pytest.mark.parametrize(
