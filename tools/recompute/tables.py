@@ -21,7 +21,7 @@ _BOOTSTRAP = 0.1
 _DRAWS = 20_000
 _CONFIDENCE = 0.95
 _BETTER = {"faster": 1, "cheaper": -1, "fewer": -1}
-_WORSE = {"slower": -1, "dearer": 1, "more": 1}
+_WORSE = {"slower": -1, "more expensive": 1, "more": 1}
 
 
 def wrong_cells(results: Path) -> Iterator[str]:

@@ -26,7 +26,7 @@ def _cheaper(branch: str, found: Facts, **more: object) -> Case:
 
 
 _RISE = UP | {"from_bytes": 4096, "to_bytes": 65536, "n_threads": 1}
-_BOTH_WAYS = {"n_compared": 6, "n_cheaper": 4, "n_dearer": 1}
+_BOTH_WAYS = {"n_compared": 6, "n_cheaper": 4, "n_more_expensive": 1}
 
 
 def _per_message(branch: str, found: Facts, price: str = "shown") -> Case:

@@ -232,7 +232,7 @@ def test_cells_that_contradict_each_other_are_not_averaged() -> None:
             sign,
         )
     text = text_of(facts, "analysis")
-    assert "not dearer" not in text
+    assert "not more expensive" not in text
     assert "Over the cells together, `zero_copy` took" not in text
 
 

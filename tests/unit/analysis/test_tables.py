@@ -94,7 +94,7 @@ def test_cost_and_miss_verdicts_have_their_own_words() -> None:
         "implementation == 'zero_copy' and baseline == 'two_copy'"
     )
     words = dict(zip(ratios["metric"], ratios["verdict"], strict=True))
-    assert words["both_cpu_ns_per_byte"] == "dearer"
+    assert words["both_cpu_ns_per_byte"] == "more expensive"
     assert words["both_l1d_load_misses_per_byte"] == "fewer"
 
 

@@ -47,7 +47,7 @@ SUMMARY = Definition(
 
 _COMPARISON = "Comparison"
 VERDICTS = (
-    "faster", "slower", "cheaper", "dearer", "more", "fewer", Direction.NO_DIFFERENCE.value,
+    "faster", "slower", "cheaper", "more expensive", "more", "fewer", Direction.NO_DIFFERENCE.value,
     Direction.OBSERVED_ONCE.value, Direction.NOT_MEASURED.value,
 )  # fmt: skip
 RATIOS = Definition(

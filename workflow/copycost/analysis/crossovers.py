@@ -45,7 +45,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         that ratio would only say which sizes the grid has most of.
     cost_where_faster
         Of the cells where it was faster, how many were seen to be cheaper and more expensive:
-        n_compared, n_cheaper, n_dearer.
+        n_compared, n_cheaper, n_more_expensive.
     best, worst
         The cells with the highest and the lowest ratio; their intervals allow for that choice.
     """
@@ -252,7 +252,7 @@ def _cost_where_faster(
     return {
         "n_compared": len(verdicts),
         "n_cheaper": verdicts.count("cheaper"),
-        "n_dearer": verdicts.count("dearer"),
+        "n_more_expensive": verdicts.count("more expensive"),
     }
 
 

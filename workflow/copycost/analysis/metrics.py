@@ -38,7 +38,7 @@ _MIN_COUNTED_SHARE = 0.9
 
 
 def verdict(metric: str, direction: Direction) -> str:
-    """Return the word for a comparison: faster or slower, cheaper or dearer, more or fewer."""
+    """Return the word for a comparison, such as faster, more expensive or fewer."""
     if direction not in (Direction.ABOVE, Direction.BELOW):
         return direction.value
     above = direction is Direction.ABOVE
@@ -46,7 +46,7 @@ def verdict(metric: str, direction: Direction) -> str:
         return "faster" if above else "slower"
     if "_misses_" in metric or "_instructions_" in metric:
         return "more" if above else "fewer"
-    return "dearer" if above else "cheaper"
+    return "more expensive" if above else "cheaper"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import select
 import signal
 import socket
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
@@ -156,6 +157,8 @@ def _exit_code(script: Path) -> int:
 
 
 if __name__ == "__main__":
+    # Python 3.12 warns where there is another thread: that of Arrow's jemalloc, which minds forks.
+    warnings.filterwarnings("ignore", ".*use of fork", DeprecationWarning)
     with socket.socket(fileno=int(sys.argv[1])) as the_line:
         serve(the_line)
     os._exit(0)

@@ -98,7 +98,7 @@ def _cost_cells(view: View) -> Facts:
     verdicts = [row["verdict"] for row in rows if row["n_pairs"]]
     return {
         "n_compared": len(verdicts),
-        "n_more": verdicts.count("dearer"),
+        "n_more": verdicts.count("more expensive"),
         "n_less": verdicts.count("cheaper"),
         "together": together(view, view.logs(view.cost_column, ZERO, rival)),
     }
