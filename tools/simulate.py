@@ -21,7 +21,7 @@ from tools.simulation.page import page
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the page, and each kind of run as a row of CSV where asked to."""
     parser = argparse.ArgumentParser(prog="tools.simulate", description=__doc__)
-    parser.add_argument("--runs", type=int, default=200, help="simulated runs of each kind [count]")
+    parser.add_argument("--runs", type=int, default=100, help="simulated runs of each kind [count]")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path, help="CSV file with every kind of run")
     parser.add_argument("--page", type=Path, required=True, help="Markdown page to write")

@@ -47,7 +47,7 @@ def _drifting(rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
 NOISES: dict[str, Noise] = {
     "normal": _normal,
     "heavy tails (t3)": _heavy_tails,
-    "two modes": _two_modes,
+    "two modes of one side": _two_modes,
     "dips of one side": _dips,
     "drift (AR 0.6)": _drifting,
 }
@@ -56,13 +56,17 @@ NOISES: dict[str, Noise] = {
 DRIFT = "drift (AR 0.6)"
 """The one whose rounds are not independent, which every interval here takes them to be."""
 
-_ONE_SIDED = "dips of one side"
+_OF_ONE_SIDE = ("two modes of one side", "dips of one side")
+_QUIET = 0.25
+"""Spread of the other side of a ratio then, beside which the one side's shape shows in full."""
 
 
 def log_ratio_noise(name: str, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
-    """Return the noise of log ratios whose both sides have a standard deviation of 1.
+    """Return the noise of log ratios whose sides have a standard deviation of 1.
 
-    Dips are those of the one side only, since of both they would cancel.
+    Modes and dips are those of one side only, since of both they would partly cancel.
     """
-    other = _normal if name == _ONE_SIDED else NOISES[name]
-    return NOISES[name](rng, shape) - other(rng, shape)
+    one = NOISES[name](rng, shape)
+    if name in _OF_ONE_SIDE:
+        return one - _QUIET * _normal(rng, shape)
+    return one - NOISES[name](rng, shape)

@@ -6,6 +6,7 @@ from typing import TypeVar
 from tools.simulation.crossovers import LEVELS, ROUNDS, Counts
 from tools.simulation.groups import Share
 from tools.simulation.noise import DRIFT, NOISES
+from tools.simulation.truths import NEARLY_EQUAL
 
 Row = TypeVar("Row")
 Key = TypeVar("Key", bound=Hashable)
@@ -20,10 +21,19 @@ def page(
 ) -> str:
     """Return the page in Markdown."""
     independent = [row for row in counts if row.noise != DRIFT]
+    near = [row for row in independent if row.truth == NEARLY_EQUAL]
     return _PAGE.format(
         command=command,
         n_runs=counts[0].n_runs,
         levels=" and ".join(f"{level:.0%}" for level in LEVELS),
+        normal=_held_span(counts, "normal"),
+        heavy=_held_span(counts, "heavy tails (t3)"),
+        modes_few=_held_span(counts, "two modes of one side", ROUNDS[:1]),
+        modes_many=_held_span(counts, "two modes of one side", ROUNDS[-1:]),
+        dips=_held_span(counts, "dips of one side"),
+        drift=_held_span(counts, DRIFT),
+        near_told=_share(near, "n_claimed", "n_runs"),
+        near_held=_share(near, "n_held", "n_named"),
         held=_share(independent, "n_held", "n_named"),
         n_named=f"{_sum(independent, 'n_named'):,}",
         held_drift=_share([row for row in counts if row.noise == DRIFT], "n_held", "n_named"),
@@ -35,6 +45,14 @@ def page(
         comparisons=_shares(comparisons),
         extremes=_shares(extremes),
     )
+
+
+def _held_span(counts: Sequence[Counts], noise: str, rounds: Sequence[int] = ROUNDS) -> str:
+    """Return how many intervals of ratios hold the truth, by the number of rounds from to."""
+    mine = [[row for row in counts if (row.noise, row.n_rounds) == (noise, n)] for n in rounds]
+    shares = [_sum(rows, "n_ratios_held") / _sum(rows, "n_ratios") for rows in mine]
+    low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _by_noise(counts: Sequence[Counts]) -> str:
@@ -108,15 +126,15 @@ runs. Written by
 The truths are not what the analysis assumes. The cost of a message is a line over its size, with
 bends where it and its copy fill the L1 or the L2 cache, or with steps at every page (4 KiB) or
 segment (64 KiB), or it is that of a real run (`tools/simulation/measured_costs.csv`). Rounds
-scatter normally, with heavy tails, between two modes, with dips of one side, or drift slowly
-(an autoregression of 0.6, so that they are not independent). Each side of a ratio has a spread of
+scatter normally, with heavy tails, between two modes or with dips of one side, or drift slowly (an
+autoregression of 0.6, so that they are not independent). Each side of a ratio has a spread of
 {levels} in the middle, and cells differ in it by a factor of about 1.6.
 
 What holds, and what does not:
 
-- **Ratios.** The intervals hold the truth in about 95 % where rounds scatter normally or with heavy
-  tails. Between two modes and with dips of one side they hold it less often with three rounds, and
-  with drift in no number of rounds.
+- **Ratios.** The intervals hold the truth in {normal} where rounds scatter normally and in {heavy}
+  with heavy tails. Where one side has two modes, it is {modes_few} with three rounds and
+  {modes_many} with ten; where it dips, {dips}; with drift, {drift}.
 - **Places.** A crossover's place is the bracket of the two measured sizes between which the verdict
   turns. Of the {n_named} brackets that were named with independent rounds, {held} hold the truth;
   with drift, {held_drift}. What is told are signs at sizes that were measured, which need no
@@ -126,8 +144,9 @@ What holds, and what does not:
   the two sizes beside it tell nothing. For the same reason nothing is said between two sizes with
   the same verdict: with steps at segments, `from 64 KiB up` is right at every power of two and
   wrong at 64 KiB and a byte.
-- **Nearly equal ways.** Where the two differ by 1 % at most, hardly any run names a place, and of
-  those that do, fewer hold it: a share of few runs, which are those that chance favoured.
+- **Nearly equal ways.** Where the two differ by 1 to 2 % at most, {near_told} of the runs tell a
+  shape, and {near_held} of the brackets named hold the truth: they are of the runs that chance
+  favoured.
 - **"Depends on the number of threads"** is said where it is not so in at most {false_depends} of
   the runs of any truth, noise and number of rounds, and with drift in up to {false_drift}. The
   price is that it takes clear differences or many rounds.

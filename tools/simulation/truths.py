@@ -85,10 +85,12 @@ def measured(condition: str, implementation: str, n_threads: int = 1) -> Cost:
     return lambda size: np.interp(size, rows["msg_bytes"], rows["ns_per_message"])
 
 
+NEARLY_EQUAL = "lines, 1 to 2 % apart"
+
 CURVES: dict[str, tuple[Cost, Cost]] = {
     "lines": (line(1000, 0.10), line(1600, 0.07)),
     "lines, up to a size": (line(1600, 0.07), line(1000, 0.10)),
-    "lines, 1 % apart": (line(1000, 0.100), line(1020, 0.099)),
+    NEARLY_EQUAL: (line(1000, 0.100), line(1020, 0.099)),
     "bends at L1 and L2": (bent(1000, 0.04, 0.09, 0.15), bent(1500, 0.04, 0.06, 0.06)),
     "steps at pages": (line(800, 0.08), stepped(1500, 0.01, 180, _PAGE)),
     "steps at segments": (line(900, 0.060), stepped(1000, 0.030, 1200, _SEGMENT)),

@@ -114,3 +114,19 @@ def test_a_stretch_with_a_gap_is_not_told_by_its_end() -> None:
     assert "from 1 KiB up" not in text
     said = "faster than `two_copy` at 1 KiB, 16 KiB and 64 KiB and slower at 256 B, with 1 thread."
     assert said in text
+
+
+def test_other_ways_that_win_here_and_lose_there_are_counted() -> None:
+    run = Run(
+        implementations=("two_copy", "one_copy", "sendmmsg", "sendmmsg_x16"),
+        msg_bytes=(1024, 65536), n_threads=(1,), repetitions=5, noise=0.01,
+        log_ratio=lambda name, size, n: (
+            (0.3 if size > 4096 else -0.3) if name == "sendmmsg_x16" else 0.0
+        ),
+    )  # fmt: skip
+    facts = facts_of(run)
+    (batch,) = facts["conditions"]["veth"]["others"]["batches"]
+    found = batch["throughput"]
+    assert (found["n_cells"], found["n_above"], found["n_below"]) == (2, 1, 1)
+    said = "`sendmmsg_x16` was faster than `sendmmsg` in 1 of 2 cells and slower in 1."
+    assert said in text_of(facts, "analysis").replace("\u00a0", " ")

@@ -20,9 +20,9 @@ def scene(**changed: Any) -> str:  # noqa: ANN401
 def highest(**changed: Any) -> str:  # noqa: ANN401
     cell = {
         "implementation": "one_copy", "msg_bytes": 65536, "n_threads": 2, "vague": False,
-        "throughput_bits_per_s": 76.2e9, "low": 72.9e9, "high": 79.6e9, "cost_per_byte": None,
+        "throughput_bits_per_s": 76.2e9, "once": False, "cost_per_byte": None,
     }  # fmt: skip
-    return sentences("summary_words", "highest", cell | changed, "ns", 0.95)
+    return sentences("summary_words", "highest", cell | changed, "ns")
 
 
 def costs(unit: str, *ratios: dict[str, Any] | None) -> str:
@@ -49,8 +49,8 @@ def test_each_branch_has_its_sentence() -> None:
             "some lost": scene(n_measured=1, n_failed=1, n_skipped=2),
             "sender alone": scene(sender_only=True),
             "highest throughput": highest(cost_per_byte=0.2),
-            "hardly determined": highest(vague=True, low=1e9),
-            "highest, once": highest(low=None, high=None),
+            "hardly determined": highest(vague=True),
+            "highest, once": highest(once=True),
             "not copied": sentences(
                 "summary_words", "completions", {"weight": "contradicted", "value": 0.0}, None
             ),

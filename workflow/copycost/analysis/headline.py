@@ -17,7 +17,8 @@ def headline_facts(view: View) -> Facts:
     Keys
     ----
     fastest
-        The cell with the highest median throughput, with its interval and its cost per byte.
+        The cell with the highest median throughput, with its cost per byte; without an interval,
+        since that of a cell that was picked for its height would not hold the truth.
     cost
         What a byte cost in one cell that all of two_copy, one_copy and zero_copy have (the
         largest message with the fewest threads): per implementation the median, and the ratio to
@@ -39,9 +40,7 @@ def _fastest(view: View) -> Facts | None:
     ]
     return cell | {
         "throughput_bits_per_s": best["median"],
-        "low": best["low"],
-        "high": best["high"],
-        "n": best["n"],
+        "once": best["n"] == 1,
         "vague": best["n"] > 1 and best["high"] > _VAGUE_FACTOR * best["low"],
         "cost_per_byte": costs[0] if costs else None,
     }

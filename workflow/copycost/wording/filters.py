@@ -191,13 +191,11 @@ def interval(
     return "too uncertain for an interval"
 
 
-def interval_of(
-    found: Mapping[str, Any], confidence: float, form: Callable[[float], str] = ratio
-) -> str:
+def interval_of(found: Mapping[str, Any], confidence: float) -> str:
     """Return the interval of a value of the facts in parentheses, or that there is none."""
     if found["low"] is None or found["high"] is None:
         return "(observed once, no interval)"
-    return f"({interval(found['low'], found['high'], confidence, form)})"
+    return f"({interval(found['low'], found['high'], confidence)})"
 
 
 def join_and(items: Iterable[object], word: str = "and") -> str:
@@ -253,7 +251,6 @@ FILTERS: dict[str, Callable[..., str]] = {
     "percent": percent,
     "ratio": ratio,
     "interval_of": interval_of,
-    "gbps_interval_of": partial(interval_of, form=gbps),
     "change": change,
     "count": count,
     "nearest": nearest,
@@ -277,8 +274,6 @@ def add_filters(environment: Environment) -> None:
     environment.globals.update(
         {
             "ratio_interval": interval,
-            "gbps_interval": partial(interval, form=gbps),
-            "size_interval": partial(interval, form=size),
             "ratio_span": partial(span, form=ratio),
             "size_span": partial(span, form=size),
             "gbit_span": partial(span, form=gbit),
