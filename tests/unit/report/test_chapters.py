@@ -46,6 +46,10 @@ def of_run(**changed: object) -> Change:
     return lambda context: context["facts"]["run"].update(changed)
 
 
+def of_method(**changed: object) -> Change:
+    return lambda context: context["facts"]["method"].update(changed)
+
+
 def of_conditions(**changed: object) -> Change:
     return lambda context: [one.update(changed) for one in context["conditions"]]
 
@@ -60,6 +64,7 @@ def test_limits(context: Context) -> None:
         "several boots": of_run(n_boots=2),
         "sink": of_conditions(sender_only=True),
         "nothing but hot messages": of_conditions(working_set="hot"),
+        "wake-ups by size": of_method(receive_lowat=[{"msg_bytes": 4096, "bytes": 65536}]),
         "uncounted": given(uncounted=["cycles", "LLC-loads"]),
         "two studies not asked for": given(chapters=[]),
         "no round twice": of_run(rounds_min=1, rounds_max=1),
