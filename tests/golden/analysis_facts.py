@@ -77,6 +77,8 @@ def explained(relation: str, first: Facts, second: Facts, n_sides: int = 2) -> F
         "throughput": DOWN,
         "factors": [first | {"share": 0.7}, second | {"share": 0.3}],
         "relation": relation,
+        "instructions": None,
+        "pace": None,
         "cpus": 1.352,
         "cpus_before": 1.871,
         "sides": [

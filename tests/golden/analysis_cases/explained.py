@@ -37,6 +37,7 @@ CASES: list[Case] = [
     _factors("cost, against use", "against", factor("cost", DOWN), factor("use", UP)),
     _factors("use, against cost", "against", factor("use", DOWN), factor("cost", UP)),
     _factors("cells contradict", "both", factor("cost", DOWN, 2, 4), factor("use", DOWN, 1, 4)),
+    ("work", "instructions counted", ({"instructions": UP, "pace": DOWN}, CONFIDENCE)),
     _rate("calls", "calls"),
     _rate("calls, more and fewer", "calls", **_MIXED),
     _rate("switches", "switches"),

@@ -21,14 +21,14 @@ _UP, _DOWN, _EVEN = over_cells(UP), over_cells(DOWN), over_cells(EVEN)
 def _together(
     branch: str, throughput: Facts | None, calls: Facts | None, cost: Facts | None
 ) -> Case:
-    facts = {"implementation": "sendmmsg_x16", "beside": "sendmmsg", "throughput": throughput}
+    facts = {"implementation": "sendmmsg_x16", "baseline": "sendmmsg", "throughput": throughput}
     facts |= {"system_calls": calls, "cost": cost}
     return "together", branch, (facts, {"cost_label": LABEL}, CONFIDENCE)
 
 
 def _uring(found: Facts) -> Facts:
     at = found | {"msg_bytes": 4096, "n_threads": 1}
-    return {"implementation": "uring_zero_copy", "beside": "zero_copy", "at": at}
+    return {"implementation": "uring_zero_copy", "baseline": "zero_copy", "at": at}
 
 
 def _copies(copies: str, uring: float | None, other: float) -> Case:
@@ -42,7 +42,7 @@ def _answer() -> Case:
         _uring(UP) | both | {"copies": "alike", "copied_share": {"uring": 1.0, "msg_zerocopy": 1.0}}
     )
     uring["notifications_per_send"] = {"uring": 1.0, "msg_zerocopy": 1.0}
-    batch = {"batch": 16, "implementation": "sendmmsg_x16", "beside": "sendmmsg"} | both
+    batch = {"batch": 16, "implementation": "sendmmsg_x16", "baseline": "sendmmsg"} | both
     found = {"ways": [], "lost": [], "uring": uring, "batches": [batch]}
     t = {"others": found, "name": "veth", "cost_label": LABEL}
     return (

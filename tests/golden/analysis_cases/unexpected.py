@@ -28,6 +28,12 @@ def _finding(
     )
 
 
+def _lead(branch: str, n_sure: int) -> Case:
+    facts = {"statement": "More threads gain", "because": "They find a CPU."}
+    shown = {"n_sure": n_sure, "least_shown": n_sure > 0, "observed_once": False}
+    return "lead", branch, (facts | shown,)
+
+
 def _counts(branch: str, held: int, left: int, violated: int) -> Case:
     facts = {"n_held": held, "n_open": left, "n_violated": violated}
     return "counts", branch, (facts | {"n_tested": held + left + violated},)
@@ -71,6 +77,8 @@ CASES: list[Case] = [
     _finding("cost, not sure", "one_copy_cheaper", "cost", UP | {"sure": False}),
     _finding("observed once", "threads_gain_while_idle", "throughput", ONCE, _STEPS),
     _finding("misses", "one_copy_misses_less", "L1 data cache misses"),
+    _lead("stands", 2),
+    _lead("does not stand", 0),
     _counts("one", 0, 0, 1),
     _counts("all", 0, 0, 4),
     _counts("some", 2, 5, 4),

@@ -86,6 +86,21 @@ def test_gain_with_threads_is_explained_by_what_was_measured() -> None:
     assert found["factors"][0]["ratio"]["value"] == pytest.approx(1 / 1.6, rel=0.02)
 
 
+def test_work_and_pace_multiply_to_the_cost() -> None:
+    found = explain_pair(view_of(Run(**GRID, counters=True)), "zero_copy", "two_copy", CELLS)
+    assert found is not None
+    cost = next(factor for factor in found["factors"] if factor["name"] == "cost")
+    product = found["instructions"]["value"] * found["pace"]["value"]
+    assert product == pytest.approx(cost["ratio"]["value"], rel=1e-12)
+
+
+@pytest.mark.parametrize("run", [{"counters": False}, {"counters": True, "user_mode_only": True}])
+def test_work_is_told_only_where_all_of_it_was_counted(run: dict[str, bool]) -> None:
+    found = explain_pair(view_of(Run(**GRID, **run)), "zero_copy", "two_copy", CELLS)
+    assert found is not None
+    assert found["instructions"] is found["pace"] is None
+
+
 def test_nothing_is_explained_without_cpu_time_or_cells() -> None:
     gone = {f"{side}_cpu_ns_per_byte": np.nan for side in ("sender", "receiver", "both")}
     assert explain_pair(view_of(Run(**GRID, changes=gone)), "zero_copy", "two_copy", CELLS) is None

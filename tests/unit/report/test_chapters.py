@@ -50,6 +50,10 @@ def of_modes(share_held: float | None) -> Change:
     return lambda context: context["facts"]["modes"].update(share_held=share_held)
 
 
+def of_method(**changed: object) -> Change:
+    return lambda context: context["facts"]["method"].update(changed)
+
+
 def of_conditions(**changed: object) -> Change:
     return lambda context: [one.update(changed) for one in context["conditions"]]
 

@@ -36,7 +36,8 @@ class Check:
         The ratio over the rounds.
     where
         What it compares, for the text: keys among implementation, baseline, msg_bytes,
-        n_threads, hot (the condition beside which), and from_/to_ pairs of sizes or thread counts.
+        n_threads, hot (the condition it is compared with), and from_/to_ pairs of sizes or thread
+        counts.
     logs
         Its logarithm by round, shape (n_rounds,).
     """
@@ -138,7 +139,7 @@ def along_threads(view: View, metric: str, *, full: bool) -> Checks:
 
 
 def zero_gains_with_size(view: View) -> Checks:
-    """Yield zero_copy beside two_copy at the largest size, over the same at the smallest."""
+    """Yield zero_copy over two_copy at the largest size, over the same at the smallest."""
     smallest, largest = view.msg_bytes[0], view.msg_bytes[-1]
     if view.has(ZERO, BASELINE) and smallest != largest and really_not_copied(view.of(ZERO)):
         logs = view.logs(THROUGHPUT, ZERO, BASELINE)
@@ -197,7 +198,7 @@ def _beside_hot(view: View, here: pd.DataFrame, hot: pd.DataFrame, **where: str 
 
 
 def cold_gains(view: View) -> Checks:
-    """Yield zero_copy beside two_copy, over the same where one message is sent again and again."""
+    """Yield zero_copy over two_copy, over the same where one message is sent again and again."""
     if view.hot is not None and _not_copied(view) and view.has(BASELINE):
         pair = (THROUGHPUT, ZERO, BASELINE)
         where = {"implementation": ZERO, "baseline": BASELINE}
@@ -224,6 +225,6 @@ def batched_beside_plain(view: View) -> Checks:
 
 
 def uring_beside_msg_zerocopy(view: View) -> Checks:
-    """Yield io_uring's zero-copy beside MSG_ZEROCOPY."""
+    """Yield io_uring's zero-copy compared with MSG_ZEROCOPY."""
     logs = view.logs(THROUGHPUT, URING_ZERO, ZERO)
     yield from _cells(view, logs, implementation=URING_ZERO, baseline=ZERO)

@@ -154,6 +154,9 @@ def _explain(view: View, above: Values, below: Values, n_cells: int) -> Facts | 
     relation
         What the second factor does: ``both`` (the same way as the first), ``alone`` (no difference
         shown), ``against``; ``unsettled`` where the first is not shown to have an effect.
+    instructions, pace
+        Instructions per byte, and CPU time per instruction, whose product is the ratio of CPU time
+        per byte; None where instructions were not counted in kernel and user mode.
     cpus, cpus_before
         CPUs in use, mean over cells and rounds, of the two.
     sides
@@ -188,6 +191,7 @@ def _explain(view: View, above: Values, below: Values, n_cells: int) -> Facts | 
         "throughput": _ratio(view, whole),
         "factors": factors,
         "relation": _relation(*signs),
+        **_work(view, above, below, (rows, rounds), effects["cost"]),
         "cpus": float(here.cpus.mean()),
         "cpus_before": float(there.cpus.mean()),
         "sides": [
@@ -195,6 +199,21 @@ def _explain(view: View, above: Values, below: Values, n_cells: int) -> Facts | 
             for side, part in zip(sides, by_side, strict=True)
         ],
     }
+
+
+def _work(
+    view: View, above: Values, below: Values, used: tuple[IntArray, IntArray], cost: FloatArray
+) -> dict[str, Facts | None]:
+    """Return how much of a cost is more instructions, and how much is slower ones."""
+    column = view.per_byte("instructions")
+    nothing: dict[str, Facts | None] = {"instructions": None, "pace": None}
+    user_only = view.measured["user_mode_only"].fillna(False).astype(bool).any()
+    if user_only or not view.counted(column):
+        return nothing
+    logs = (above(column) - below(column)).to_numpy(np.float64)[np.ix_(*used)]
+    if np.isnan(logs).any():
+        return nothing
+    return {"instructions": _ratio(view, logs), "pace": _ratio(view, -cost - logs)}
 
 
 def _relation(first: int | None, second: int | None) -> str:

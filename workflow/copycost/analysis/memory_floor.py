@@ -13,7 +13,7 @@ from copycost.stats.settings import StatisticsSettings
 
 _CACHES = (("l1", "l1d_bytes"), ("l2", "l2_bytes"), ("llc", "llc_bytes"))
 _MEMORY = "dram"
-# A working set of half a cache has room there beside everything else; one of twice the last-level
+# A working set of half a cache has room there next to everything else; one of twice the last-level
 # cache has none.
 _ROOM = 2
 

@@ -46,7 +46,7 @@ def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
     Keys
     ----
     metric, unit, label, side, column
-        What is ranked: CPU time where it was recorded, so that it can stand beside the memory
+        What is ranked: CPU time where it was recorded, so that it can stand next to the memory
         floor, else the cost of this run; throughput where no cost was measured (side None).
     n_threads
         The thread count of all that follows.

@@ -1,4 +1,4 @@
-"""Where the kernel really did not copy: which conditions, what they show, and cold beside hot."""
+"""Where the kernel really did not copy: which conditions, what they show, cold against hot."""
 
 from collections.abc import Mapping, Set
 
@@ -115,7 +115,7 @@ def _cold_beside_hot(view: View) -> list[Facts]:
     slug, hot, implementation, n_threads, measure
         What is compared: the condition, and the one that is hot; by ``throughput`` or ``cost``.
     verdict
-        ``smaller``, ``larger``, ``no_difference`` (of the crossover under `slug` beside the hot
+        ``smaller``, ``larger``, ``no_difference`` (of the crossover under `slug` against the hot
         one; by their brackets, which overlap where no difference is told), ``same`` (neither has
         one inside the grid, for the same reason), ``untested``.
     outcomes
@@ -196,7 +196,7 @@ def _parted(one: Mapping[int, int], other: Mapping[int, int]) -> list[int]:
 
 
 def _verdict(found: CrossoverRatio | None, here: Outcome, hot: Outcome) -> str:
-    """Return where the crossover is beside the hot one; one beyond the grid can be told, too.
+    """Return where the crossover is, against the hot one; one beyond the grid can be told, too.
 
     Better at every size means that a crossover, if any, is below the smallest; worse at every size
     that it is above the largest.

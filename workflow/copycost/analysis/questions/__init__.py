@@ -28,7 +28,7 @@ def answer_questions(view: View) -> Facts:
     ----
     crossovers
         ``one_copy_vs_two_copy`` and ``zero_copy_vs_two_copy``, the answers to questions 4 and 5,
-        ``zero_copy_vs_one_copy``, and every other implementation's beside two_copy.
+        ``zero_copy_vs_one_copy``, and every other implementation's over two_copy.
     others
         What there is to say of the other implementations.
     quantities, evidence

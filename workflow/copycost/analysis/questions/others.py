@@ -90,12 +90,12 @@ def _copies(shares: Sequence[float | None]) -> str:
     return "alike" if len(copied) == 1 else "differ"
 
 
-def _pair(view: View, name: str, beside: str) -> Facts:
+def _pair(view: View, name: str, baseline: str) -> Facts:
     """Return how one implementation compares with another.
 
     Keys
     ----
-    implementation, beside
+    implementation, baseline
         Their names.
     throughput, cost, system_calls
         Ratios over the cells together; None where not measured.
@@ -105,16 +105,16 @@ def _pair(view: View, name: str, beside: str) -> Facts:
     """
     return {
         "implementation": name,
-        "beside": beside,
-        "throughput": _ratio(view, THROUGHPUT, name, beside),
-        "cost": _ratio(view, view.cost_column, name, beside),
-        "system_calls": _ratio(view, _SYSTEM_CALLS, name, beside),
-        "at": _at(view, name, beside),
+        "baseline": baseline,
+        "throughput": _ratio(view, THROUGHPUT, name, baseline),
+        "cost": _ratio(view, view.cost_column, name, baseline),
+        "system_calls": _ratio(view, _SYSTEM_CALLS, name, baseline),
+        "at": _at(view, name, baseline),
     }
 
 
-def _at(view: View, name: str, beside: str) -> Facts | None:
-    logs = view.logs(THROUGHPUT, name, beside)
+def _at(view: View, name: str, baseline: str) -> Facts | None:
+    logs = view.logs(THROUGHPUT, name, baseline)
     size = _USUAL_BYTES if _USUAL_BYTES in view.msg_bytes else view.msg_bytes[0]
     n_threads = view.n_threads[0]
     if (size, n_threads) not in logs.index:
@@ -123,8 +123,8 @@ def _at(view: View, name: str, beside: str) -> Facts | None:
     return {"msg_bytes": size, "n_threads": n_threads} | ratio_facts(found)
 
 
-def _ratio(view: View, metric: str, name: str, beside: str) -> Facts | None:
+def _ratio(view: View, metric: str, name: str, baseline: str) -> Facts | None:
     """Return a ratio over the cells together, and whether these contradict each other."""
-    if not view.has(name, beside) or not view.counted(metric):
+    if not view.has(name, baseline) or not view.counted(metric):
         return None
-    return together(view, view.logs(metric, name, beside))
+    return together(view, view.logs(metric, name, baseline))
