@@ -8,6 +8,9 @@ from tools.simulation.groups import Share
 from tools.simulation.noise import DRIFT, NOISES
 from tools.simulation.truths import NEARLY_EQUAL
 
+_MANY = 100
+"""A share of fewer brackets is hardly determined."""
+
 Row = TypeVar("Row")
 Key = TypeVar("Key", bound=Hashable)
 
@@ -21,11 +24,16 @@ def page(
 ) -> str:
     """Return the page in Markdown."""
     independent = [row for row in counts if row.noise != DRIFT]
+    least_name, least_sizes, least = _least_held(independent)
     near = [row for row in independent if row.truth == NEARLY_EQUAL]
     return _PAGE.format(
         command=command,
         n_runs=counts[0].n_runs,
         levels=" and ".join(f"{level:.0%}" for level in LEVELS),
+        many=_MANY,
+        least_name=least_name,
+        least_sizes=least_sizes,
+        least=least,
         normal=_held_span(counts, "normal"),
         heavy=_held_span(counts, "heavy tails (t3)"),
         modes_few=_held_span(counts, "two modes of one side", ROUNDS[:1]),
@@ -45,6 +53,17 @@ def page(
         comparisons=_shares(comparisons),
         extremes=_shares(extremes),
     )
+
+
+def _least_held(counts: Sequence[Counts]) -> tuple[str, int, str]:
+    """Return the truth, and its number of sizes, whose brackets hold it least, and how often."""
+    groups = _groups(counts, lambda row: (row.truth, row.n_sizes))
+    known = [(key, rows) for key, rows in groups if _sum(rows, "n_named") >= _MANY]
+    (name, n_sizes), rows = min(
+        known or groups,
+        key=lambda group: _sum(group[1], "n_held") / (_sum(group[1], "n_named") or 1),
+    )
+    return name, n_sizes, _share(rows, "n_held", "n_named")
 
 
 def _held_span(counts: Sequence[Counts], noise: str, rounds: Sequence[int] = ROUNDS) -> str:
@@ -140,6 +159,8 @@ What holds, and what does not:
   with drift, {held_drift}. What is told are signs at sizes that were measured, which need no
   assumption of how the cost runs between them: so it does not matter whether it is a line, bends or
   steps.
+  Of the truths with {many} brackets and more, *{least_name}* with {least_sizes}
+  sizes holds it least, in {least}.
 - **No point within the bracket is named.** Where the cost steps, the place is at the step, of which
   the two sizes beside it tell nothing. For the same reason nothing is said between two sizes with
   the same verdict: with steps at segments, `from 64 KiB up` is right at every power of two and
@@ -151,7 +172,9 @@ What holds, and what does not:
   the runs of any truth, noise and number of rounds, and with drift in up to {false_drift}. The
   price is that it takes clear differences or many rounds.
 - **Extremes.** The interval of the best or the worst of many cells holds the truth less often than
-  that of a cell that was not picked, unless it allows for the choice.
+  that of a cell that was not picked. One that allows for the choice keeps its promise where rounds
+  scatter normally or with heavy tails, and not always where one side has two modes or dips; with
+  drift it does not.
 
 ## By noise
 
