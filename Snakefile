@@ -24,7 +24,6 @@ from copycost.grid.capabilities import IPERF3
 from copycost.build.programs import receiver_of, sender_of
 from copycost.grid.testbeds import TESTBEDS
 from copycost.config.config import STUDIES
-from copycost.config.passes import MORE_PATH
 from copycost.config.sources import require_yaml
 from copycost.grid.cells import (
     RAW_ROOT,
@@ -37,7 +36,7 @@ from copycost.grid.cells import (
 from copycost.config.grid import Grid
 from copycost.hosts.facts.identity import host_identity
 from copycost.snakefile import announcements, chapters, dependencies
-from copycost.snakefile.configuration import checked_config
+from copycost.snakefile.configuration import checked_config, more_files
 from copycost.snakefile.folder_lock import claim_folder
 from copycost.snakefile.internals import keep_the_scheduler_still
 from copycost.snakefile.startup import prepare_process
@@ -49,11 +48,10 @@ require_yaml("config.yaml")
 configfile: "config.yaml"
 
 
-# What ./run more has added is a part of the configuration.
-if MORE_PATH.is_file():
-    require_yaml(str(MORE_PATH))
+# What ./run more has added is a part of the configuration, where it has added any.
+for path in more_files():
 
-    configfile: str(MORE_PATH)
+    configfile: path
 
 
 # Reading this file changes no other, and looks at no result: jobs that run elsewhere read it too.

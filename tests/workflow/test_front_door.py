@@ -255,3 +255,66 @@ def test_help_names_every_subcommand(tree: Tree) -> None:
     for subcommand in ("test", "doctor", "bench", "more", "retry-failed", "lock", "help"):
         assert f"./run {subcommand}" in shown
     assert tree.calls() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "passed_on"),
+    [
+        (["--minutes", "5"], "--config measure={minutes: 5}"),
+        (["tables", "--minutes=0.5", "-n"], "tables -n --config measure={minutes: 0.5}"),
+        (
+            ["--minutes", "5", "--config", "udp={}"],
+            "--config measure={minutes: 5} udp={}",
+        ),
+        (
+            ["report", "profile", "--minutes", "5"],
+            "report profile --config profile={enabled: true} measure={minutes: 5}",
+        ),
+    ],
+)
+def test_minutes_become_a_part_of_the_configuration(
+    tree: Tree, given: list[str], passed_on: str
+) -> None:
+    assert tree.run(*given).returncode == 0
+    assert tree.calls()[0] == f"-m snakemake --cores 1 {passed_on}"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--minutes"], "--minutes : must be a number of minutes above 0, such as 5 or 0.5"),
+        (["--minutes", "0"], "--minutes 0: must be a number of minutes above 0"),
+        (["--minutes=soon", "-n"], "--minutes soon: must be a number of minutes above 0"),
+        (["--minutes", "-5"], "--minutes -5: must be a number of minutes above 0"),
+        (["more", "0"], "more 0: must be a whole number of rounds from 1 to 999"),
+        (["more", "many"], "more many: must be a whole number of rounds from 1 to 999"),
+        (["more"], "nothing was measured here that rounds could be added to"),
+        (
+            ["--minutes", "5", "--config", "measure={repetitions: 2}"],
+            "--config measure=... cannot go with what is said of it elsewhere; put minutes: 5",
+        ),
+    ],
+)
+def test_what_is_no_time_and_no_number_of_rounds_is_refused(
+    tree: Tree, given: list[str], said: str
+) -> None:
+    done = tree.run(*given)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not any("snakemake" in call for call in tree.calls())
+
+
+def test_more_rounds_are_noted_where_later_runs_find_them(tree: Tree) -> None:
+    for name in ("mkdir", "sed"):
+        (tree.tools / name).symlink_to(shutil.which(name) or pytest.skip(f"no {name}"))
+    (tree.path / "results/raw").mkdir(parents=True)
+    noted = tree.path / "results/more.yaml"
+    assert tree.run("more", "3", "-n").returncode == 0
+    assert tree.calls()[-1] == "-m snakemake --cores 1 -n --config measure={more_rounds: 3}"
+    assert not noted.exists()
+    assert tree.run("more", "3", "--cores", "2").returncode == 0
+    assert tree.calls()[-2] == "-m snakemake --cores 2"
+    assert noted.read_text().splitlines()[-2:] == ["measure:", "  more_rounds: 3"]
+    assert tree.run("more").returncode == 0
+    assert noted.read_text().splitlines()[-2:] == ["measure:", "  more_rounds: 5"]
