@@ -1,10 +1,13 @@
 """One row per repetition, read from the raw records."""
 
 import json
+import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
 _SIDES = ("sender", "receiver")
 _COSTS = (
@@ -13,6 +16,34 @@ _COSTS = (
 )
 # Counts that perf began or ended so late are of another time than the window.
 _OFF_WINDOW = 0.05
+# Of the errors that intervals make, looking in between takes this share: docs/stopping.md.
+_OF_LOOKS = 0.2
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How intervals were asked for.
+
+    Attributes
+    ----------
+    confidence
+        Of the analysis (0 to 1), which is higher than stated where rounds were added on the way.
+    bootstrap_error
+        By how much the standard error of so many resamples may differ from that of all of them,
+        as a share of it: five standard errors.
+    """
+
+    confidence: float
+    bootstrap_error: float
+
+
+def settings_of(results: Path) -> Settings:
+    """Return how intervals were asked for, as the configuration of the run has it."""
+    config = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
+    errors = 1.0 - config["statistics"]["confidence"]
+    if config["measure"].get("minutes") not in (None, "none"):
+        errors *= 1.0 - _OF_LOOKS
+    return Settings(1.0 - errors, 5.0 / math.sqrt(2 * config["statistics"]["resamples"]))
 
 
 def repetitions(results: Path, study: str) -> pd.DataFrame:
@@ -24,15 +55,22 @@ def repetitions(results: Path, study: str) -> pd.DataFrame:
     rows = []
     for path in sorted((results / "raw" / study).rglob("rep=*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
-        row = dict(record["cell"])
+        row = {"condition": condition_of(record["cell"]), **record["cell"]}
         row["status"] = record["status"]
         row["started_at"] = record["started_at"]
         row["wall_s"] = record["wall_s"]
+        row["ring_bytes"] = record["settings"]["ring_bytes"]
         row["warned"] = ";".join(sorted({each["code"] for each in record["warnings"]}))
         if record["status"] == "measured":
             row |= _measured(record)
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def condition_of(cell: dict[str, Any]) -> str:
+    """Return what a cell is measured under: the testbed, and what is not as usual."""
+    usual = {"working_set": "hot", "receiver": "recv", "placement": "apart"}
+    return "_".join([cell["testbed"], *(cell[name] for name in usual if cell[name] != usual[name])])
 
 
 def _measured(record: dict[str, Any]) -> dict[str, Any]:
@@ -74,6 +112,7 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         row["tcp_retransmits"] = sender["tcp"]["retransmits"]
     if sender["zero_copy"] is not None:
         sends = sender["zero_copy"]
+        row |= {f"zc_{name}": sends[name] for name in ("copied", "completed")}
         row["zc_copied_share"] = _over(sends["copied"], sends["completed"])
     if sender["round_trip"] is not None:
         times = sender["round_trip"]

@@ -6,22 +6,26 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from tools.recompute.raw import repetitions
+from tools.recompute import estimates
+from tools.recompute.raw import Settings, repetitions, settings_of
 
 Row = dict[Hashable, Any]
 
-_CELL = ["testbed", "implementation", "msg_bytes", "n_threads", "working_set", "receiver"]
+_UNDER = ["testbed", "working_set", "receiver", "placement"]
+_CELL = [*_UNDER, "implementation", "msg_bytes", "n_threads"]
 _KEY = [*_CELL, "rep"]
-_PLACE = ["testbed", "working_set", "receiver", "msg_bytes", "n_threads"]
+_PLACE = [*_UNDER, "msg_bytes", "n_threads"]
 _EXACT = 1e-9
-# Two bootstraps of a few thousand draws differ by this much in their standard errors.
-_BOOTSTRAP = 0.1
-_DRAWS = 20_000
-_CONFIDENCE = 0.95
 _BETTER = {"faster": 1, "cheaper": -1, "fewer": -1}
 _WORSE = {"slower": -1, "more expensive": 1, "more": 1}
+
+
+def wrong_tables(results: Path) -> Iterator[str]:
+    """Yield a line for each number of a table that the records do not give."""
+    yield from wrong_cells(results)
+    yield from wrong_summary(results)
+    yield from wrong_ratios(results)
 
 
 def wrong_cells(results: Path) -> Iterator[str]:
@@ -44,7 +48,7 @@ def wrong_summary(results: Path) -> Iterator[str]:
     told, cells = _table(results, "summary"), repetitions(results, "streams")
     if told is None or cells.empty:
         return
-    random = np.random.default_rng(1)
+    settings = settings_of(results)
     by_cell = {_names(key): rows for key, rows in cells.groupby(_CELL)}
     for row in told.to_dict("records"):
         values = by_cell[_names(row[name] for name in _CELL)]
@@ -53,20 +57,15 @@ def wrong_summary(results: Path) -> Iterator[str]:
         where = f"summary.csv: {_where(row)}, {row['metric']}"
         if row["n"] != len(known):
             yield f"{where}: n is {row['n']}, {len(known)} records have it"
-        elif len(known):
+            continue
+        if len(known):
             yield from _differs(f"{where}: median", row["median"], np.median(known), _EXACT)
         if len(known) > 1 and known.min() > 0 and not row["metric"].endswith("_share"):
-            half = _half_width(np.log(known), random)
+            found = estimates.median(known, settings.confidence)
+            half = np.log(found.high / found.value)
             for end in ("low", "high"):
                 told_half = abs(np.log(row[end] / row["median"]))
-                yield from _differs(f"{where}: {end}", told_half, half, _BOOTSTRAP)
-
-
-def _half_width(logs: np.ndarray, random: np.random.Generator) -> float:
-    """Return Student's t times the standard error of the median, by a bootstrap of our own."""
-    draws = random.choice(logs, size=(_DRAWS, len(logs)))
-    quantile = stats.t.ppf((1 + _CONFIDENCE) / 2, len(logs) - 1)
-    return float(quantile * np.median(draws, axis=1).std())
+                yield from _differs(f"{where}: {end}", told_half, half, settings.bootstrap_error)
 
 
 def wrong_ratios(results: Path) -> Iterator[str]:
@@ -74,34 +73,36 @@ def wrong_ratios(results: Path) -> Iterator[str]:
     told, cells = _table(results, "ratios"), repetitions(results, "streams")
     if told is None or cells.empty:
         return
+    settings = settings_of(results)
     measured = cells[cells["status"] == "measured"].set_index([*_PLACE, "implementation", "rep"])
     measured = measured.sort_index()
     for row in told.to_dict("records"):
         place = tuple(row[name] for name in _PLACE)
         logs = _log_ratios(measured, place, row)
         where = f"ratios.csv: {_where(row)} over {row['baseline']}, {row['metric']}"
-        if row["n_pairs"] != len(logs):
-            yield f"{where}: {row['n_pairs']} rounds, the records give {len(logs)}"
-        if len(logs) == 0:
-            continue
-        yield from _differs(f"{where}: ratio", row["ratio"], stats.gmean(np.exp(logs)), _EXACT)
-        if len(logs) > 1 and logs.std() > 0:
-            test = stats.ttest_1samp(logs, 0.0)
-            ends = [float(np.exp(end)) for end in test.confidence_interval(_CONFIDENCE)]
-            yield from _differs(f"{where}: low", row["low"], ends[0], _EXACT)
-            yield from _differs(f"{where}: high", row["high"], ends[1], _EXACT)
-            yield from _differs(f"{where}: p-value", row["p_value"], float(test.pvalue), 1e-6)
-            sign = 0 if ends[0] <= 1 <= ends[1] else (1 if ends[0] > 1 else -1)
-            if sign != (_BETTER | _WORSE).get(row["verdict"], 0):
-                yield f"{where}: {row['verdict']}, the interval is {ends[0]:.4g} to {ends[1]:.4g}"
+        yield from _wrong_ratio(row, logs, where, settings)
     family = ["condition", "implementation", "baseline", "metric"]
     for _, rows in told.dropna(subset=["p_value"]).groupby(family):
-        ordered = rows.sort_values("p_value")
-        steps = ordered["p_value"].to_numpy() * np.arange(len(ordered), 0, -1)
-        adjusted = np.minimum(np.maximum.accumulate(steps), 1.0)
-        for row, value in zip(ordered.to_dict("records"), adjusted, strict=True):
+        corrected = estimates.holm(rows["p_value"].to_numpy())
+        for row, value in zip(rows.to_dict("records"), corrected, strict=True):
             where = f"ratios.csv: {_where(row)} over {row['baseline']}, {row['metric']}"
             yield from _differs(f"{where}: p_holm", row["p_holm"], value, 1e-6)
+
+
+def _wrong_ratio(row: Row, logs: np.ndarray, where: str, settings: Settings) -> Iterator[str]:
+    if row["n_pairs"] != len(logs):
+        yield f"{where}: {row['n_pairs']} rounds, the records give {len(logs)}"
+        return
+    if len(logs) == 0:
+        return
+    found = estimates.ratio(logs, settings.confidence)
+    yield from _differs(f"{where}: ratio", row["ratio"], found.value, _EXACT)
+    if len(logs) > 1 and logs.std() > 0:
+        yield from _differs(f"{where}: low", row["low"], found.low, _EXACT)
+        yield from _differs(f"{where}: high", row["high"], found.high, _EXACT)
+        yield from _differs(f"{where}: p-value", row["p_value"], found.p_value, 1e-6)
+        if found.sign != (_BETTER | _WORSE).get(row["verdict"], 0):
+            yield f"{where}: {row['verdict']}, the interval is {found.low:.4g} to {found.high:.4g}"
 
 
 def _log_ratios(measured: pd.DataFrame, place: tuple[object, ...], row: Row) -> np.ndarray:

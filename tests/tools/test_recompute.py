@@ -1,0 +1,115 @@
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tools.recompute import estimates
+from tools.recompute.document import NUMBER, Sentence, Table, parts
+from tools.recompute.estimates import Estimate
+from tools.recompute.power import other_number
+from tools.recompute.slots import agrees, compiled, read
+
+MARKDOWN = """---
+abstract: "In short.\\n\\n- On `veth`, 3 of 4."
+---
+
+# Results {#sec-results}
+
+Of 4 cells, `one_copy` won in 2
+(@fig-x). It took 1.3 ns.
+
+- An item with `code 7`.
+
+```
+no 5 numbers here
+```
+
+| Message | n |
+| --: | --: |
+| 1 KiB | 3 |
+|  | 4 |
+
+: Cells on `veth`. {#tbl-veth-t1 .grouped}
+"""
+
+
+def test_a_report_is_taken_apart_into_sentences_and_tables() -> None:
+    found = list(parts(MARKDOWN))
+    sentences = [part for part in found if isinstance(part, Sentence)]
+    assert [(one.section, one.text) for one in sentences] == [
+        ("abstract", "In short."),
+        ("abstract", "On `veth`, 3 of 4."),
+        ("sec-results", "Of 4 cells, `one_copy` won in 2."),
+        ("sec-results", "It took 1.3 ns."),
+        ("sec-results", "An item with `code 7`."),
+    ]
+    assert sentences[1].named == "veth"
+    (table,) = [part for part in found if isinstance(part, Table)]
+    assert (table.id, table.columns) == ("tbl-veth-t1", ["Message", "n"])
+    assert table.rows == [["1 KiB", "3"], ["1 KiB", "4"]]
+
+
+def test_names_and_references_hold_no_numbers() -> None:
+    text = "L1d, i5-10500, x86, tbl-2, 6.18.44-fc and 1.5 or 65,507 B"
+    assert NUMBER.findall(text) == ["1.5", "65,507"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected", "right"),
+    [
+        ("x", "0.30", 0.304, True),
+        ("x", "0.30", 0.306, False),
+        ("x", "1380", 1384.0, True),
+        ("x", "1380", 1386.0, False),
+        ("x", "1380", math.nan, False),
+        ("p", "19 %", 0.193, True),
+        ("p", "under 0.1 %", 0.0002, True),
+        ("p", "under 0.1 %", 0.0, False),
+        ("rate", "43 Gbit/s", 42.9e9, True),
+        ("n", "eleven", 11, True),
+        ("n", "none", 0, True),
+        ("size", "16 KiB", 16384, True),
+        ("at", "from 4 KiB up", ([4096, 8192], [1024, 4096, 8192]), True),
+        ("at", "up to 4 KiB", ([4096, 8192], [1024, 4096, 8192]), False),
+        ("threads", "with 1 and 2 threads", (1, 2), True),
+        ("i", "(95 % interval 0.27 to 0.34)", Estimate(0.3, 0.272, 0.338), True),
+        ("i", "(95 % interval 0.27 to 0.34)", Estimate(0.3, 0.272, 0.348), False),
+        ("i", "(too uncertain for an interval)", Estimate(1.0, 0.1, 10.0), True),
+        ("i", "(too uncertain for an interval)", Estimate(1.0, 0.5, 2.0), False),
+        ("i", "(observed once, no interval)", Estimate(1.0), True),
+    ],
+)
+def test_a_number_agrees_within_its_printed_precision(
+    kind: str, text: str, expected: object, right: bool
+) -> None:
+    assert agrees(kind, text, expected, 0.0) is right
+
+
+def test_slots_are_read_where_they_stand() -> None:
+    expression, kinds = compiled("<impl> was faster in <n> of <n> cells <at>")
+    match = expression.search("So `one_copy` was faster in two of 28 cells from 4 KiB up.")
+    assert match is not None
+    said = [read(kind, text) for kind, text in zip(kinds, match.groups(), strict=True)]
+    assert said == ["one_copy", 2, 28, (4096,)]
+
+
+def test_together_are_the_rounds_and_cells_that_leave_most_values() -> None:
+    logs = pd.DataFrame({1: [0.1, 0.3], 2: [0.2, 0.2], 3: [0.5, math.nan]})
+    found = estimates.pooled(logs, 0.95)
+    assert found.n == 2
+    assert found.value == pytest.approx(math.exp(0.2))
+
+
+def test_the_bootstrap_of_few_values_looks_at_all_resamples() -> None:
+    # of three values a, b, c the median is the smallest or the largest in 7 of 27 resamples each
+    found = estimates.median(np.array([1.0, math.e, math.e**2]), 0.95)
+    error = math.sqrt(14 / 27)
+    assert math.log(found.high / found.value) == pytest.approx(4.302653 * error, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "other"), [("1.00", "1.07"), ("0.03", "0.04"), ("28", "30"), ("one", "two")]
+)
+def test_another_number_reads_differently(text: str, other: str) -> None:
+    assert other_number(text) == other

@@ -1,0 +1,150 @@
+"""A run as its raw records have it: values round by round, and the estimates made of them."""
+
+import json
+import math
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from tools.recompute import estimates
+from tools.recompute.estimates import Estimate
+from tools.recompute.raw import repetitions, settings_of
+
+Cell = tuple[int, int]
+"""A size [bytes] and a number of threads."""
+
+_CELL = ["implementation", "msg_bytes", "n_threads"]
+THROUGHPUT = "throughput_bits_per_s"
+_COSTS = {"CPU cycles": "cycles", "CPU time": "cpu_ns", "cycles": "cycles", "ns": "cpu_ns"}
+
+
+class Run:
+    """What a results folder holds, read when first asked for."""
+
+    def __init__(self, results: Path) -> None:
+        self.results = results
+        self.settings = settings_of(results)
+        self.config = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
+        self._cells: dict[tuple[str, ...], dict[Cell, Estimate]] = {}
+        self._logs: dict[tuple[str, str], pd.DataFrame] = {}
+
+    @cached_property
+    def streams(self) -> pd.DataFrame:
+        """A row per repetition of the streams of messages, whatever its status."""
+        return repetitions(self.results, "streams")
+
+    @cached_property
+    def round_trips(self) -> pd.DataFrame:
+        """A row per repetition of the round trips."""
+        return repetitions(self.results, "round_trips")
+
+    @cached_property
+    def memory(self) -> dict[str, Any]:
+        """What a plain memcpy costs."""
+        found: dict[str, Any] = json.loads((self.results / "memory.json").read_text())
+        return found
+
+    @cached_property
+    def conditions(self) -> list[str]:
+        """The conditions under which messages were streamed."""
+        return [] if self.streams.empty else sorted(set(self.streams["condition"]))
+
+    def measured(self, condition: str) -> pd.DataFrame:
+        """Return the measured rows of a condition."""
+        rows = self.streams
+        return rows[(rows["condition"] == condition) & (rows["status"] == "measured")]
+
+    def metric(self, condition: str, words: str) -> str:
+        """Return the column of what a text calls a cost: of the sender where nobody receives."""
+        words = words.removeprefix("sender ")
+        if "misses of the" in words:
+            name = "l1d_load_misses" if "L1 data" in words else "llc_load_misses"
+        else:
+            name = _COSTS[words]
+        return f"{self.side(condition)}_{name}_per_byte"
+
+    def side(self, condition: str) -> str:
+        """Return of whom costs are told."""
+        return "sender" if condition.split("_")[0] == "sink" else "both"
+
+    def values(self, condition: str, metric: str) -> pd.DataFrame:
+        """Return logarithms: a row per implementation, size and threads, a column per round."""
+        if (condition, metric) not in self._logs:
+            rows = self.measured(condition)
+            known = rows[[*_CELL, "rep"]].assign(value=rows.get(metric, math.nan))
+            wide = known.pivot(index=_CELL, columns="rep", values="value").astype(float)
+            self._logs[condition, metric] = wide.where(wide > 0).map(np.log)
+        return self._logs[condition, metric]
+
+    def implementations(self, condition: str) -> list[str]:
+        """Return what was measured under a condition."""
+        return sorted(set(self.measured(condition)["implementation"]))
+
+    def of(self, condition: str, implementation: str, metric: str) -> pd.DataFrame:
+        """Return the logarithms of one implementation: a row per cell."""
+        return self.values(condition, metric).loc[[implementation]].droplevel("implementation")
+
+    def pair(self, condition: str, a: str, b: str, metric: str = THROUGHPUT) -> pd.DataFrame:
+        """Return log ratios round by round, a row per cell that has any."""
+        logs = self.of(condition, a, metric) - self.of(condition, b, metric)
+        return logs.dropna(how="all")
+
+    def cells(
+        self, condition: str, a: str, b: str, metric: str = THROUGHPUT
+    ) -> dict[Cell, Estimate]:
+        """Return the ratio of each cell, by size and threads."""
+        key = condition, a, b, metric
+        if key not in self._cells:
+            logs = self.pair(*key)
+            self._cells[key] = {
+                (int(size), int(threads)): self.ratio(logs.loc[size, threads])
+                for size, threads in logs.index
+            }
+        return self._cells[key]
+
+    def ratio(self, logs: pd.Series, picked_from: int = 1) -> Estimate:
+        """Return the ratio that the logarithms of its rounds give."""
+        return estimates.ratio(logs.to_numpy(float), self.settings.confidence, picked_from)
+
+    def pooled(self, logs: pd.DataFrame) -> Estimate:
+        """Return the ratio over cells together."""
+        return estimates.pooled(logs, self.settings.confidence)
+
+    def threads(self, condition: str, implementation: str, metric: str) -> pd.DataFrame:
+        """Return log ratios of the most threads to the fewest, a row per size."""
+        logs = self.of(condition, implementation, metric).swaplevel()
+        counts = logs.index.get_level_values("n_threads")
+        most, fewest = (logs.loc[[n]].droplevel("n_threads") for n in (max(counts), min(counts)))
+        return (most - fewest).dropna(how="all")
+
+    def median(self, condition: str, implementation: str, cell: Cell, metric: str) -> Estimate:
+        """Return the median of a cell with its interval."""
+        rows = self.measured(condition)
+        size, threads = cell
+        here = rows[
+            (rows["implementation"] == implementation)
+            & (rows["msg_bytes"] == size)
+            & (rows["n_threads"] == threads)
+        ]
+        return self.median_of(here.get(metric, pd.Series(dtype=float)))
+
+    def median_of(self, values: pd.Series) -> Estimate:
+        """Return the median of what is known of these values."""
+        known = values.dropna().to_numpy(float)
+        if len(known) == 0:
+            return Estimate(math.nan, n=0)
+        return estimates.median(known, self.settings.confidence)
+
+    def sizes(self, condition: str) -> list[int]:
+        """Return the sizes of the grid of a condition, those added on the way left out."""
+        sections = ("udp" if "sink" in condition or "udp" in condition else "streams",)
+        return sorted(self.config[sections[0]]["msg_bytes"])
+
+    def corrected(self, ratios: dict[Cell, Estimate]) -> int:
+        """Return how many differences stand after Holm's correction for their number."""
+        p_values = np.array([one.p_value for one in ratios.values()])
+        return int((estimates.holm(p_values) < 1 - self.settings.confidence).sum())

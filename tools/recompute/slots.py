@@ -1,0 +1,170 @@
+"""What a sentence's pattern is made of, and how a printed number is held against a recomputed one.
+
+A pattern is a piece of a sentence with slots: ``<impl> was faster than <impl> <at>``. Numeric slots
+are ``<x>`` (a value), ``<n>`` (a whole number, in digits or in words), ``<p>`` (percent), ``<i>``
+(an interval in brackets), ``<size>``, ``<sizes>``, ``<at>``, ``<threads>``; the others are names.
+"""
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from tools.recompute.document import NUMBER
+from tools.recompute.estimates import Estimate
+
+WORDS = (
+    "no", "one", "two", "three", "four", "five", "six",
+    "seven", "eight", "nine", "ten", "eleven", "twelve",
+)  # fmt: skip
+_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_RATES = {"Gbit/s": 1e9, "Mbit/s": 1e6}
+# An interval wider than this, as a factor, is not printed.
+VAGUE = 20.0
+
+Said: TypeAlias = Any
+"""What a slot says: a number, several of them, a name or a text."""
+
+_X = r"[+\u2212]?\d[\d,]*(?:\.\d+)?"
+_SIZE = rf"{_X} (?:B|[KMG]iB)"
+_LIST = rf"(?:{_SIZE}, )*{_SIZE}(?: and {_SIZE})?"
+_THREADS = r"(?:with )?(?:every number of threads|(?:\d+, )*\d+(?: and \d+)? threads?)"
+_SLOTS = {
+    "x": _X,
+    "n": rf"(?:{'|'.join(WORDS)}|none|\d[\d,]*)",
+    "p": rf"(?:under |over )?{_X} %",
+    "i": r"\((?:ratio [\d.,]+, )?(?:[\d.]+ % interval [\d.,]+(?: to [\d.,]+)?"
+    r"|too uncertain for an interval|observed once, no interval)\)",
+    "size": _SIZE,
+    "sizes": _LIST,
+    "span": rf"{_X}(?: (?:B|[KMG]iB))? (?:to|and) {_SIZE}",
+    "at": rf"(?:at every size|up to {_SIZE}|from {_SIZE} up|at {_LIST})",
+    "threads": _THREADS,
+    "rate": rf"{_X} [GM]bit/s",
+    "impl": r"`\w+`",
+    "cost": r"(?:sender )?(?:CPU cycles|CPU time)",
+    "unit": r"(?:cycles|ns)",
+    "grown": r"(?:context switches per message|"
+    r"misses of the (?:L1 data|last-level) cache per byte)",
+    "level": r"misses of the (?:L1 data|last-level) cache",
+}
+
+
+def compiled(pattern: str) -> tuple[re.Pattern[str], list[str]]:
+    """Return a pattern's regular expression and the types of its slots, one group each."""
+    kinds = re.findall(r"<(\w+)>", pattern)
+    pieces = [re.escape(piece) for piece in re.split(r"<\w+>", pattern)]
+    expression = "".join(
+        piece + (f"({_SLOTS[kind]})" if kind else "")
+        for piece, kind in zip(pieces, [*kinds, ""], strict=True)
+    )
+    return re.compile(rf"(?<![\w`]){expression}(?![\w`])", re.IGNORECASE), kinds
+
+
+def read(kind: str, text: str) -> Said:
+    """Return what the text of a slot says."""
+    if kind == "n":
+        return 0 if text == "none" else whole(text)
+    if kind == "size":
+        number, unit = text.split()
+        return round(plain(number) * _UNITS[unit])
+    if kind == "span":
+        first, last = re.split(" to | and ", text)
+        unit = "" if " " in first else f" {last.split()[1]}"
+        return read("size", first + unit), read("size", last)
+    if kind in ("sizes", "at"):
+        return tuple(read("size", size) for size in re.findall(_SIZE, text))
+    if kind == "threads":
+        return tuple(int(n) for n in re.findall(r"\d+", text))
+    if kind == "impl":
+        return text.strip("`")
+    return text
+
+
+def whole(text: str) -> int:
+    """Return a whole number, in digits or in words."""
+    return WORDS.index(text.lower()) if text.lower() in WORDS else int(text.replace(",", ""))
+
+
+def plain(text: str) -> float:
+    """Return a number as it is printed."""
+    return float(text.replace(",", "").replace("\u2212", "-"))
+
+
+def agrees(kind: str, text: str, expected: Said, error: float) -> bool:
+    """Tell whether a slot says what is expected; `error` is that of a bootstrap's interval."""
+    if kind == "i":
+        return _interval_agrees(text, expected, error)
+    if kind in ("x", "p", "rate"):
+        return bool(_value_agrees(text, expected))
+    if kind == "at":
+        word, sizes = at_sizes(*expected)
+        return text.lower().startswith(word) and read(kind, text) == sizes
+    return bool(read(kind, text) == expected)
+
+
+def _value_agrees(text: str, expected: float) -> bool:
+    if expected is None or math.isnan(expected):
+        return False
+    number, _, unit = text.rpartition(" ") if " " in text else (text, "", "")
+    if unit == "%":
+        expected *= 100.0
+    expected /= _RATES.get(unit, 1.0)
+    if number.startswith("under "):
+        return 0.0 < abs(expected) < plain(number[6:])
+    if number.startswith("over "):
+        return plain(number[5:]) < expected < 100.0
+    return abs(plain(number) - expected) <= precision(number) * 1.0001
+
+
+def precision(number: str) -> float:
+    """Return by how much rounding may have moved a number: half of its last place.
+
+    Of whole numbers of four digits and more, of which texts print three, zeros at the end say
+    nothing.
+    """
+    digits = number.lstrip("+\u2212").replace(",", "")
+    if "." in digits:
+        return float(0.5 * 10.0 ** -len(digits.partition(".")[2]))
+    zeros = len(digits) - len(digits.rstrip("0"))
+    return float(0.5 * 10.0 ** min(zeros, max(len(digits) - 3, 0)))
+
+
+def _interval_agrees(text: str, expected: Estimate, error: float) -> bool:
+    if "observed once" in text:
+        return math.isnan(expected.low)
+    told = [plain(end) for end in re.findall(r"[\d.,]*\d", text.split("interval")[-1])]
+    half = math.log(expected.high / expected.low) / 2.0
+    if not told:
+        return expected.low <= 0 or half * (1 + error) >= math.log(VAGUE) / 2.0
+    ends = zip((told[0], told[-1]), (expected.low, expected.high), text_ends(text), strict=True)
+    middle = re.match(r"\(ratio ([\d.,]+)", text)
+    return (middle is None or _value_agrees(middle[1], expected.value)) and all(
+        abs(end - found) <= precision(number) * 1.0001 + found * half * error
+        for end, found, number in ends
+    )
+
+
+def text_ends(text: str) -> tuple[str, str]:
+    """Return the two ends of an interval as they are printed."""
+    numbers = re.findall(r"[\d.,]*\d", text.split("interval")[-1])
+    return numbers[0], numbers[-1]
+
+
+def at_sizes(some: Iterable[int], every: Iterable[int]) -> tuple[str, tuple[int, ...]]:
+    """Return in which words sizes are told, and which of them the words name."""
+    here, all_sizes = tuple(sorted(some)), tuple(sorted(every))
+    if len(here) == 1:
+        return "at", here
+    if here == all_sizes:
+        return "at every size", ()
+    if here == all_sizes[: len(here)]:
+        return "up to", here[-1:]
+    if here == all_sizes[-len(here) :]:
+        return "from", here[:1]
+    return "at", here
+
+
+def has_number(text: str) -> bool:
+    """Tell whether a text has a number in digits."""
+    return NUMBER.search(text) is not None
