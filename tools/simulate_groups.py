@@ -185,8 +185,8 @@ Whether throughput rose or fell with the threads is tested for every pair of thr
 sizes together, with Holm's correction for all pairs of all implementations; sizes are said to part
 where some are shown to rise and others to fall, one by one or the smaller ones together and the
 larger ones. Here {n_runs:,} runs of each kind, with a known truth for {n} implementations alike and
-a standard deviation of {spread:.0%} from round to round, are told about by the code that tells about
-real runs. Written by
+a standard deviation of {spread:.0%} from round to round, are told about by the code that tells
+about real runs. Written by
 
     PYTHONPATH=workflow python -m tools.simulate_groups --runs {n_runs} --seed {seed}
 
