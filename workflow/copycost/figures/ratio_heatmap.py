@@ -125,6 +125,7 @@ def _ratios(tables: Tables) -> pd.DataFrame:
     rows["n"] = rows["n_pairs"]
     rows["order"] = [tables.implementations.index(name) for name in rows["implementation"]]
     rows = rows.sort_values(["order", "n_threads", "msg_bytes"], kind="stable")
+    rows[["lower_mode", "upper_mode"]] = np.nan  # of throughputs, not of ratios
     return rows[[*COLUMNS, "verdict"]].reset_index(drop=True)
 
 
