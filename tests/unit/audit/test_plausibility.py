@@ -32,8 +32,10 @@ def one(findings: list[Finding], check: str) -> Finding:
 def test_nothing_is_said_of_noisy_measurements(
     seed: int, digits: int, noise: float, tmp_path: Path
 ) -> None:
-    table = make_table(Model(seed=seed, digits=digits, noise=noise))
-    assert findings_of(table, tmp_path) == []
+    findings = findings_of(make_table(Model(seed=seed, digits=digits, noise=noise)), tmp_path)
+    # As little noise as this, on a smooth model and the same in every cell, is a question.
+    assert {finding.code for finding in findings} <= {"even_repetitions", "smooth"}
+    assert noise < 0.01 or not findings
 
 
 @pytest.mark.parametrize("counters", [False, True])
@@ -89,9 +91,8 @@ def test_a_latency_that_follows_from_the_throughput_is_not_separate(tmp_path: Pa
         assert ("x threads" in str(finding.numbers["formula"])) == (factor == "threads")
 
 
-def test_some_zeros_are_let_pass(tmp_path: Path) -> None:
-    table = make_table()
-    table.loc[::5, "LLC"] = 0
+def test_zeros_among_small_counts_are_let_pass(tmp_path: Path) -> None:
+    table = changed("context_switches", lambda t: np.arange(len(t)) * 7 % 30)
     assert findings_of(table, tmp_path) == []
 
 
