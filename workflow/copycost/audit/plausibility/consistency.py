@@ -75,7 +75,7 @@ def _costs(sample: Sample) -> Iterator[Finding]:
     moved = moved_bytes(sample.table)
     for name in sample.quantities:
         base = base_of(name).name
-        if name == base:
+        if name == base or base not in sample.table:
             continue
         rows = sample.known(name, base).assign(_moved=moved).dropna(subset="_moved")
         parts = rows["_moved"] if name.endswith("_per_byte") else rows["_moved"] / rows[SIZE]

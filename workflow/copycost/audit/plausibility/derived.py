@@ -21,7 +21,8 @@ _LEAST_NOISE = 0.0125
 """Width over which two honest measurements scatter beside each other, at the very least."""
 
 _EXACT = 1e-9
-_CUT = 1.01
+_ROUNDED, _CUT = 0.51, 1.01
+"""Steps that a value may be off: half a one if it was rounded, a whole one if it was cut off."""
 # What follows from these by definition is no finding.
 _BASES = frozenset({"bytes", "messages", "duration"})
 
@@ -112,14 +113,15 @@ def _constant(rest: FloatArray, steps: FloatArray, spread: float) -> float | Non
     typical = float(np.median(steps))
     if spread <= 0.0 or typical > _COARSE:
         return None
-    # A value that was cut off rather than rounded is up to a whole step below.
-    low = float((rest - np.maximum(_CUT * steps, _EXACT)).max())
-    high = float((rest + np.maximum(_CUT * steps, _EXACT)).min())
-    if low > high:
-        return None
     width = min(spread, _LEAST_NOISE)
-    chance = (len(rest) - 1) * math.log10(min(max(2.0 * _CUT * typical, _EXACT) / width, 1.0))
-    return math.exp(0.5 * (low + high)) if chance <= math.log10(_CHANCE) else None
+    for part in (_ROUNDED, _CUT):
+        low = float((rest - np.maximum(part * steps, _EXACT)).max())
+        high = float((rest + np.maximum(part * steps, _EXACT)).min())
+        hit = max(2.0 * part * typical, _EXACT) / width
+        chance = (len(rest) - 1) * math.log10(min(hit, 1.0))
+        if low <= high and chance <= math.log10(_CHANCE):
+            return math.exp(0.5 * (low + high))
+    return None
 
 
 def _relation_text(factor: float, source: str, power: int, of_size: int, of_threads: int) -> str:

@@ -30,7 +30,7 @@ _MOST_LABELS = 12
 def check_labels(sample: Sample) -> Iterator[Finding]:
     """Yield the sizes at which two labels were exchanged."""
     cubes, labels = _cubes(sample)
-    if cubes.size == 0 or len(labels[SIZE]) < 3:
+    if cubes.size == 0 or len(labels[SIZE]) < 4:
         return
     for axis, name in ((1, IMPLEMENTATION), (3, THREADS)):
         for first, second in itertools.combinations(range(len(labels[name][:_MOST_LABELS])), 2):
