@@ -197,6 +197,7 @@ def dataset_of(values: Mapping[str, FloatArray]) -> Dataset:
     )
     return Dataset(
         name="made", path=Path("made.csv"), digest="", table=table, steps=pd.DataFrame(),
+        times=pd.DataFrame(),
         meanings=(), implementations={name: name for name in values}, notes=(),
         mapping=FileMapping(),
     )  # fmt: skip

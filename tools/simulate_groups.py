@@ -170,6 +170,7 @@ def page(results: Sequence[Told], n_runs: int, seed: int) -> str:
     return _PAGE.format(
         n_runs=n_runs, seed=seed, spread=SPREAD, rows=rows, wrong=most.wrong, truth=most.truth,
         noise=most.noise, n_rounds=most.n_rounds, n=N_IMPLEMENTATIONS,
+        error=math.sqrt(0.05 * 0.95 / n_runs),
     )  # fmt: skip
 
 
@@ -183,16 +184,17 @@ _PAGE = """\
 Whether throughput rose or fell with the threads is tested for every pair of thread counts, over the
 sizes together, with Holm's correction for all pairs of all implementations; sizes are said to part
 where some are shown to rise and others to fall, one by one or the smaller ones together and the
-larger ones. Here {n_runs:,} runs of each kind, with a known
-truth for {n} implementations alike and a standard deviation of {spread:.0%} from round to round,
-are told about by the code that tells about real runs. Written by
+larger ones. Here {n_runs:,} runs of each kind, with a known truth for {n} implementations alike and
+a standard deviation of {spread:.0%} from round to round, are told about by the code that tells
+about real runs. Written by
 
     PYTHONPATH=workflow python -m tools.simulate_groups --runs {n_runs} --seed {seed}
 
 *Wrong*: runs with a statement about any of the implementations that is not so. *Right*: runs in
 which the right one is made of every implementation; in the rest, it is not settled or only a part
-of it is told. A wrong statement was made in at most {wrong:.1%} of the runs of any kind (*{truth}*,
-{noise}, {n_rounds} rounds).
+of it is told. A wrong statement was made in at most {wrong:.1%} of the runs of any kind
+(*{truth}*, {noise}, {n_rounds} rounds). A share of {n_runs:,} runs is itself uncertain: 5 % has a
+standard error of {error:.1%}.
 
 | Truth | Noise | Rounds | Wrong | Right |
 | --- | --- | ---: | ---: | ---: |

@@ -1,12 +1,14 @@
 """How long a window must be, and how many rounds the time buys.
 
     PYTHONPATH=workflow python -m tools.windows measure --rounds 5 results/windows.csv
-    PYTHONPATH=workflow python -m tools.windows page results/windows.csv > docs/windows.md
+    PYTHONPATH=workflow python -m tools.windows rounds results/tables/cells.csv results/rounds.csv
+    PYTHONPATH=workflow python -m tools.windows page results/windows.csv results/rounds.csv
 
 The first measures every cell of a small grid with several warm-ups and windows, a round of all of
-them after the other, shuffled within the round. The second compares each of them with the longest,
-paired by round, and says what rounds of that length decide in a given time. Needs the programs and
-the host facts of a run (`snakemake --cores 1 measure`), and about 15 minutes.
+them after the other, shuffled within the round: about 15 minutes, and it needs the programs and the
+host facts of a run (`snakemake --cores 1 measure`). The second keeps of a run what the third needs.
+That compares each setting with the longest, paired by round, says what rounds of that length decide
+in a given time, and resamples the rounds of the run to see how many differences they would decide.
 """
 
 import argparse
@@ -39,7 +41,10 @@ _QUANTITIES = {
     "throughput_bits_per_s": "throughput",
     "both_cpu_ns_per_byte": "CPU time per byte",
 }
+_BASELINE = _IMPLEMENTATIONS[0]
 _CONFIDENCE = 0.95
+_N_DRAWS = 1000
+_SEED = 1
 _MEASURED = 0
 
 
@@ -125,13 +130,70 @@ def spreads(table: pd.DataFrame) -> pd.DataFrame:
             ["msg_bytes", "n_threads", "warmup_s", "window_s", "round", "implementation"]
         )["throughput_bits_per_s"]
     ).unstack("implementation")
-    ratios = logs.drop(columns=_IMPLEMENTATIONS[0]).sub(logs[_IMPLEMENTATIONS[0]], axis=0).stack()
+    ratios = logs.drop(columns=_BASELINE).sub(logs[_BASELINE], axis=0).stack()
     keys = ["warmup_s", "window_s", "msg_bytes", "n_threads", "implementation"]
     found: pd.DataFrame = ratios.groupby(level=keys).std(ddof=1).rename("spread").reset_index()
     return found
 
 
-def page(table: pd.DataFrame, overhead_s: float, seconds: float) -> Iterator[str]:
+def log_ratios(rounds: pd.DataFrame) -> pd.Series:
+    """Return the log throughput ratio of each way to two_copy, by comparison and round."""
+    keys = [name for name in rounds if name not in ("implementation", "throughput_bits_per_s")]
+    logs = np.log(rounds.set_index([*keys, "implementation"])["throughput_bits_per_s"])
+    wide = logs.unstack("implementation")
+    ratios = wide.drop(columns=_BASELINE).sub(wide[_BASELINE], axis=0).stack()
+    found: pd.Series = ratios.dropna()
+    return found
+
+
+def decided_share(rounds: pd.DataFrame, effect: float, n_draws: int, seed: int) -> pd.DataFrame:
+    """Return in which share of resampled runs a difference of so much would have a verdict.
+
+    The rounds of each comparison are moved to the effect, either way, and drawn with replacement;
+    their distance from the mean is widened by sqrt(n / (n - 1)), which resampling would take away.
+    One row per condition: comparisons, rounds, share with the right verdict, with the wrong one.
+    """
+    random = np.random.default_rng(seed)
+    rows = []
+    keys = ["condition", "implementation", "msg_bytes", "n_threads"]
+    for name, values in log_ratios(rounds).groupby(level=keys):
+        logs = values.to_numpy(np.float64)
+        n = len(logs)
+        if n < 2:
+            continue
+        residuals = (logs - logs.mean()) * np.sqrt(n / (n - 1))
+        for true in (np.log1p(effect), -np.log1p(effect)):
+            drawn = true + random.choice(residuals, size=(n_draws, n))
+            found = [paired_ratio(one, _CONFIDENCE) for one in drawn]
+            right = [(one.low > 1.0) if true > 0 else (one.high < 1.0) for one in found]
+            wrong = [(one.high < 1.0) if true > 0 else (one.low > 1.0) for one in found]
+            rows.append((np.array(name)[0], n, np.mean(right), np.mean(wrong)))
+    table = pd.DataFrame(rows, columns=["condition", "rounds", "decided", "wrong"])
+    groups = table.groupby("condition", sort=False)
+    found_table: pd.DataFrame = groups.agg(
+        comparisons=("decided", lambda shares: len(shares) // 2),
+        rounds=("rounds", "min"),
+        decided=("decided", "mean"),
+        wrong=("wrong", "mean"),
+    )
+    return found_table
+
+
+def half_widths(rounds: pd.DataFrame) -> pd.Series:
+    """Return the median half width of the intervals of log ratios, by condition."""
+    keys = ["condition", "implementation", "msg_bytes", "n_threads"]
+    found = (
+        log_ratios(rounds)
+        .groupby(level=keys)
+        .agg(lambda logs: _half_width(float(logs.std(ddof=1)), len(logs)))
+    )
+    medians: pd.Series = found.groupby(level="condition").median()
+    return medians
+
+
+def page(
+    table: pd.DataFrame, rounds: pd.DataFrame, overhead_s: float, seconds: float
+) -> Iterator[str]:
     """Yield the lines of the page."""
     n_rounds = int(table["round"].max())
     n_cells = len(table[_CELL].drop_duplicates())
@@ -165,6 +227,19 @@ def page(table: pd.DataFrame, overhead_s: float, seconds: float) -> Iterator[str
             f"| {warmup_s} s | {window_s} s | {bought} | {spread:.3f} "
             f"| {_half_width(spread, bought):.3f} |"
         )
+    yield ""
+    yield _DECIDED
+    yield "| Condition | Comparisons | Rounds | Half width | 10% decided | 20% decided | Wrong |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    widths = half_widths(rounds)
+    larger = decided_share(rounds, 0.2, _N_DRAWS, _SEED)["decided"]
+    for condition, row in decided_share(rounds, 0.1, _N_DRAWS, _SEED).T.items():
+        name = str(condition)
+        yield (
+            f"| {name} | {row['comparisons']:.0f} | {row['rounds']:.0f} "
+            f"| {widths[name]:.3f} | {row['decided']:.0%} "
+            f"| {larger[name]:.0%} | {row['wrong']:.1%} |"
+        )
 
 
 def _cells(rows: pd.DataFrame) -> str:
@@ -191,8 +266,9 @@ _INTRODUCTION = """\
 within a round. Compared with a warm-up of {warmup} s and a window of {window} s, paired by round:
 the median of the cells' ratios, the interval (95%) of their mean, the median distance of a cell
 from 1, which holds the noise of {n_rounds} rounds too, and the cells that stand out after Holm's
-correction over the cells of a setting. Written from `windows.csv` beside this page by
-`PYTHONPATH=workflow python -m tools.windows page docs/windows.csv`; the same tool measures it anew.
+correction over the cells of a setting. The same tool that measured it wrote this page:
+
+    PYTHONPATH=workflow python -m tools.windows page docs/windows.csv docs/windows_rounds.csv
 """
 
 _BOUGHT = """\
@@ -201,6 +277,15 @@ _BOUGHT = """\
 The median over the comparisons with two_copy of the standard deviation of a round's log ratio, and
 the half width of the interval (t, 95%) that as many rounds have as fit, where a repetition takes
 {overhead_s:g} s besides warm-up and window.
+"""
+
+_DECIDED = """\
+## What does a default run decide?
+
+The rounds of the comparisons with two_copy in one run of the default configuration
+(`windows_rounds.csv`): the median half width of their intervals (log ratio), and in which share of
+1,000 resampled runs, with the scatter of these rounds, a true difference of 10% or 20% would have
+the right verdict, and one of 10% the wrong one.
 """
 
 
@@ -212,8 +297,12 @@ def main() -> None:
     measured.add_argument("csv", type=Path)
     measured.add_argument("--rounds", type=int, default=5)
     measured.add_argument("--seed", type=int, default=1)
+    kept = commands.add_parser("rounds", help="keep the throughput of a run's rounds")
+    kept.add_argument("cells", type=Path)
+    kept.add_argument("csv", type=Path)
     written = commands.add_parser("page", help="write the page to stdout")
     written.add_argument("csv", type=Path)
+    written.add_argument("rounds", type=Path)
     written.add_argument("--overhead", type=float, default=0.2, help="per repetition [s]")
     written.add_argument("--seconds", type=float, default=4.5, help="that a cell may take [s]")
     options = parser.parse_args()
@@ -224,9 +313,13 @@ def main() -> None:
             for point in measure(options.rounds, options.seed):
                 writer.writerow(asdict(point))
                 file.flush()
+    elif options.command == "rounds":
+        cells = pd.read_csv(options.cells)
+        names = ["condition", *_CELL, "rep", "throughput_bits_per_s"]
+        cells.loc[cells["status"] == "measured", names].to_csv(options.csv, index=False)
     else:
-        table = pd.read_csv(options.csv)
-        print("\n".join(page(table, options.overhead, options.seconds)))
+        table, rounds = pd.read_csv(options.csv), pd.read_csv(options.rounds)
+        print("\n".join(page(table, rounds, options.overhead, options.seconds)))
 
 
 if __name__ == "__main__":

@@ -128,5 +128,5 @@ def test_other_ways_that_win_here_and_lose_there_are_counted() -> None:
     (batch,) = facts["conditions"]["veth"]["others"]["batches"]
     found = batch["throughput"]
     assert (found["n_cells"], found["n_above"], found["n_below"]) == (2, 1, 1)
-    said = "`sendmmsg_x16` was faster than `sendmmsg` in 1 of 2 cells and slower in 1."
+    said = "`sendmmsg_x16` was higher than that of `sendmmsg` in 1 of 2 cells and lower in 1."
     assert said in text_of(facts, "analysis").replace("\u00a0", " ")

@@ -105,7 +105,7 @@ FAULTS: Mapping[str, Table] = {
     "throughput_disagrees, gibi": _bytes_off(1.073741824),
     "throughput_disagrees, both": _bytes_off(2.0),
     "bytes_disagree": _messages_off,
-    "cycles_per_byte_disagree": _cycles_per_byte_off,
+    "cost_disagrees": _cycles_per_byte_off,
     "equal_repetitions": _copied_repetitions,
     "all_cells_equal": _once("LLC", lambda t: 48211),
     "cells_equal": _once("LLC", lambda t: np.where(t["threads"] > 2, 123457, t["LLC"])),

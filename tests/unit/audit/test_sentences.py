@@ -9,6 +9,8 @@ from analysed import inputs_of
 from golden.compare import GOLDEN, golden_text
 from synthetic import Run
 from unit.audit.made import Model, finding_text, make_table, read_frame, sentences, write_cells
+from unit.audit.planted import FAULTS as PLANTED
+from unit.audit.planted import planted
 from unit.audit.suspicious import EIGHT_CPUS, FAULTS, finding_of
 
 from copycost.audit.claims.parse import parse_claim
@@ -34,6 +36,47 @@ def macros(name: str) -> set[str]:
     return {macro for macro in vars(module) if not macro.startswith("_")} - {"name", "left_over"}
 
 
+BY_A_SCEPTIC = (
+    ("messages_disagree", "messages of one thread"),
+    ("latency_disagrees", "one row's latency x 2"),
+    ("latency_by_a_factor", "latency x 3"),
+    ("latency_without_threads", "latency without threads"),
+    ("multiple_and_noise", "one implementation x 0.8 with 0.1 % noise"),
+    ("multiple_and_noise", "one implementation x 0.8 with 0.1 % noise, once"),
+    ("sorted_repetitions", "sorted repetitions"),
+    ("sorted_repetitions", "falling repetitions"),
+    ("even_repetitions", "one measurement with 0.2 % noise"),
+    ("mean_repetitions", "outliers replaced by the mean"),
+    ("cumulative", "a counter never set back"),
+    ("rows_equal", "a block pasted from the same table"),
+    ("rows_alike", "a block pasted, with 0.1 % noise"),
+    ("datasets_share_rows", "a block pasted from another dataset"),
+    ("unit_jumps", "cycles in thousands in one row"),
+    ("implementations_exchanged", "implementations exchanged at a size"),
+    ("threads_exchanged", "thread counts exchanged in one implementation"),
+    ("smooth", "a model with 0.1 % noise"),
+    ("interpolated", "a size drawn between its neighbours"),
+    ("some_zeros", "gaps filled with 0"),
+    ("values_missing", "empty cells"),
+    ("cells_missing", "rows missing"),
+    ("repetitions_missing", "repetitions missing"),
+    ("fast_stream", "600 Gbit/s on one thread"),
+    ("frequent_messages", "a message every 35 ns"),
+    ("short_latency", "latency in ms throughout"),
+    ("latency_over_duration", "latencies longer than the run"),
+    ("cycles_per_thread", "30 GHz of cycles per thread"),
+    ("cpus_per_thread", "cpu time in percent"),
+    ("clock_rate", "cycles of another time"),
+    ("more_llc_than_l1d", "L1 and LLC exchanged"),
+    ("few_misses", "1e-7 misses per byte"),
+    ("few_switches", "0 to 2 switches with 8 threads"),
+    ("times_backwards", "ends before starts"),
+    ("times_repeat", "stamps that repeat"),
+    ("times_overlap", "runs that overlap"),
+)
+"""Codes of findings, and the planted fault that shows each."""
+
+
 @pytest.mark.slow
 def test_every_finding_has_its_words(tmp_path: Path) -> None:
     lines, codes = [], set()
@@ -45,6 +88,11 @@ def test_every_finding_has_its_words(tmp_path: Path) -> None:
         dataset = read_frame(FAULTS[fault](), tmp_path, EIGHT_CPUS)
         finding = finding_of(check_plausibility(dataset), fault)
         lines.append(f"{fault}, on a known host: {finding_text(finding)}")
+    for code, fault in BY_A_SCEPTIC:
+        found = check_plausibility(read_frame(planted(PLANTED[fault]), tmp_path))
+        finding = next(one for one in found if one.code == code)
+        lines.append(f"{code}, {fault}: {finding_text(finding)}")
+        codes.add(finding.code)
     assert codes == macros("findings") == macros("reasons")
     as_golden("findings", lines)
 
@@ -61,6 +109,10 @@ NOTES: Mapping[str, tuple[str, FileMapping]] = {
         "impl,size,rep,gbps\nA1,64,1,1\nA1,64,1,2\n", FileMapping(),
     ),
     "repetitions_by_order": (f"{HEADER}A1,64,1,1\nA1,64,1,2\n", FileMapping()),
+    "times_unread": (
+        "impl,size,gbps,timestamp\nA1,64,1,noon\nA2,64,2,2026-01-02T03:04:05\n",
+        FileMapping(),
+    ),
     "column_empty": ("impl,size,gbps,LLC\nA1,64,1,\n", FileMapping()),
     "implementations_renamed": (f"{HEADER}A1,64,1,1\n", FileMapping()),
     "totals_unused": ("impl,size,L1,cycles\nA1,64,2000,100\n", FileMapping()),

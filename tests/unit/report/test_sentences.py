@@ -107,6 +107,8 @@ def test_results() -> None:
     texts["figure cost of the sender"] = results.caption(
         "cost_per_byte", condition(sender_only=True)
     )
+    counted = condition(questions={"q2": {"verdict": "fall"}})
+    texts["figure counters, cache misses"] = results.caption("counters", counted)
     texts |= {f"no figure {name}": results.undrawn(name, condition()) for name in names}
     texts |= {
         "no figure of a service time, one thread count": results.undrawn(

@@ -8,8 +8,8 @@ import pytest
 from copycost.build.checkout import ROOT
 
 ROOM = ROOT / "workflow" / "copycost" / "snakefile"
-# A program of its own, with a command line of its own.
-PROGRAMS = {"retry.py"}
+# Programs of their own, with command lines of their own.
+PROGRAMS = {"retry.py", "script_server.py"}
 
 MODULES = [path for path in sorted(ROOM.glob("*.py")) if path.name not in PROGRAMS]
 RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]

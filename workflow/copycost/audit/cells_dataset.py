@@ -87,6 +87,7 @@ def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
         digest=digest,
         table=table,
         steps=steps,
+        times=measured[["start_ns", "end_ns"]].set_axis(["start", "end"], axis=1) * 1e-9,
         meanings=tuple(
             Meaning(column, name, None, guessed=False) for column, name in found.items()
         ),

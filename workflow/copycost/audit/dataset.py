@@ -29,6 +29,8 @@ class Dataset:
         has, in SI units (bits per second, seconds, bytes, counts), NaN where it has no value.
     steps
         For each quantity the smallest step that the digits of a value tell; same rows.
+    times
+        When each row was measured: `start` and `end` [s since some moment], NaN where not told.
     meanings
         What became of each column of the file.
     implementations
@@ -46,6 +48,7 @@ class Dataset:
     digest: str
     table: pd.DataFrame
     steps: pd.DataFrame
+    times: pd.DataFrame
     meanings: tuple[Meaning, ...]
     implementations: dict[str, str]
     notes: tuple[Message, ...]

@@ -73,6 +73,7 @@ def analyse_dataset(dataset: Dataset, settings: StatisticsSettings = STATISTICS)
     ratios = compare(cells, settings)
     config = _config(dataset, cells, settings)
     facts = compute_facts(Inputs(cells, summary, ratios, _host(dataset), config))
+    facts["audited"] = _told(dataset)
     return DatasetAnalysis(cells, summary, ratios, facts)
 
 
@@ -175,6 +176,15 @@ def _config(dataset: Dataset, cells: pd.DataFrame, settings: StatisticsSettings)
             "seed": settings.seed,
         },
         "report": {"title": dataset.name, "formats": ["html", "pdf"]},
+    }
+
+
+def _told(dataset: Dataset) -> Facts:
+    """Return what the table itself tells, of which the sentences on it depend."""
+    misses = ("l1d_misses", "llc_misses", "cache_misses")
+    return {
+        "misses": any(dataset.is_counted(name) for name in misses),
+        "threads_told": all(note.code != "one_thread_assumed" for note in dataset.notes),
     }
 
 

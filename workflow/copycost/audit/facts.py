@@ -125,7 +125,8 @@ def _filled(dataset: Dataset, name: str) -> str:
     if name not in _LABELS and dataset.has(name) and not dataset.is_counted(name):
         return "0 throughout, not counted"
     table = dataset.table
-    known = int(table[name].notna().sum()) if name in table else 0
+    values = dataset.times.get(name, table.get(name))
+    known = 0 if values is None else int(values.notna().sum())
     return "all" if known == len(table) else f"{known} of {len(table)}"
 
 

@@ -11,12 +11,14 @@ import pandas as pd
 from copycost.audit.cells_dataset import is_cells_table, read_cells_table
 from copycost.audit.dataset import CELL, KEYS, Dataset
 from copycost.audit.decoding import TextTable, decode_file, split_table
+from copycost.audit.instants import parse_instants
 from copycost.audit.mapping import FileMapping, Meaning, find_meanings, implementation_name, listed
 from copycost.audit.message import Message
 from copycost.audit.number_parsing import Numbers, decimal_commas, is_gap, parse_column
 from copycost.audit.quantities import (
     DATASET,
     IMPLEMENTATION,
+    INSTANTS,
     REP,
     SIZE,
     THREADS,
@@ -66,7 +68,8 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
         raise DataError(f"{path}, line {gaps[0]}: no implementation; expected its name")
     names = _name_implementations(table, mapping)
     _set_keys(table, path, notes, raw.lines)
-    table, steps = _number_repetitions(table, steps, notes)
+    times = _times(raw, meanings, notes)
+    table, steps, times = _number_repetitions(table, steps, times, notes)
     order = [name for name in table.columns if name not in KEYS]
     for name in order:
         if not table[name].notna().any():
@@ -80,6 +83,7 @@ def read_dataset(path: Path, mapping: FileMapping) -> Dataset:
         digest=digest,
         table=table[[*KEYS, *order]],
         steps=steps[order],
+        times=times,
         meanings=tuple(meanings),
         implementations=names,
         notes=tuple(notes),
@@ -95,7 +99,7 @@ def _columns(
     texts = {
         meaning.quantity: [row[index] for row in raw.rows]
         for index, meaning in enumerate(meanings)
-        if meaning.quantity is not None
+        if meaning.quantity is not None and meaning.quantity not in INSTANTS
     }
     named = {meaning.quantity: meaning for meaning in meanings}
     for quantity, value in mapping.constants.items():
@@ -134,6 +138,20 @@ def _columns(
             assumed = {"column": column, "unit": base_of(name).unit}
             notes.append(Message("unit_assumed", assumed))
     return found, notes
+
+
+def _times(raw: TextTable, meanings: list[Meaning], notes: list[Message]) -> pd.DataFrame:
+    """Return when each row was measured, NaN where no column tells."""
+    times = pd.DataFrame(np.nan, index=range(len(raw.rows)), columns=list(INSTANTS))
+    for index, meaning in enumerate(meanings):
+        if meaning.quantity not in INSTANTS:
+            continue
+        texts = [row[index] for row in raw.rows]
+        times[meaning.quantity] = parse_instants(texts, meaning.unit)
+        n_unread = int(times[meaning.quantity].isna().sum()) - sum(map(is_gap, texts))
+        if n_unread:
+            notes.append(Message("times_unread", {"column": meaning.column, "n_rows": n_unread}))
+    return times
 
 
 def _require(texts: dict[str, list[str]], raw: TextTable, where: str) -> None:
@@ -217,23 +235,27 @@ def _safe_names(names: pd.Series) -> pd.Series:
 
 
 def _number_repetitions(
-    table: pd.DataFrame, steps: pd.DataFrame, notes: list[Message]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+    table: pd.DataFrame, steps: pd.DataFrame, times: pd.DataFrame, notes: list[Message]
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Give each row of a cell a number, and drop rows that only say the same again."""
     measured = [name for name in table.columns if name not in KEYS]
     identity = [*CELL, *measured, *([REP] if REP in table else [])]
     again = table.duplicated(identity, keep="first")
     if again.any():
         notes.append(Message("rows_repeated", {"n_rows": int(again.sum())}))
-        table, steps = table[~again], steps[~again]
+        table, steps, times = table[~again], steps[~again], times[~again]
     given = table.get(REP, None)
     counted = table.groupby(list(CELL), sort=False).cumcount() + 1
-    if given is not None:
-        if given.notna().all() and not table.duplicated([*CELL, REP]).any():
-            whole = given.rank(method="dense").astype(np.int64)
-            return table.assign(**{REP: whole}).reset_index(drop=True), steps.reset_index(drop=True)
+    numbers = counted.astype(np.float64)
+    if given is not None and given.notna().all() and not table.duplicated([*CELL, REP]).any():
+        numbers = given.rank(method="dense")
+    elif given is not None:
         notes.append(Message("repetitions_renumbered"))
     elif counted.max() > 1:
         notes.append(Message("repetitions_by_order"))
-    table = table.assign(**{REP: counted.astype(np.int64)})
-    return table.reset_index(drop=True), steps.reset_index(drop=True)
+    table = table.assign(**{REP: numbers.astype(np.int64)})
+    return (
+        table.reset_index(drop=True),
+        steps.reset_index(drop=True),
+        times.reset_index(drop=True),
+    )

@@ -5,7 +5,7 @@ from functools import cache
 from jinja2 import Environment, TemplateError
 
 from copycost.analysis.json_values import Facts
-from copycost.audit.wording import plain_number, quantities, tally
+from copycost.audit.wording import plain_number, quantities, small_percent, tally
 from copycost.build.checkout import ROOT
 from copycost.errors import DataError
 from copycost.report.markdown import code, escape
@@ -18,7 +18,9 @@ TEMPLATES = ROOT / "report"
 def audit_environment() -> Environment:
     """Return the environment of the reports' templates, with the filters of an audit."""
     environment = make_environment(TEMPLATES)
-    environment.filters.update(quantities=quantities, plain_number=plain_number, tally=tally)
+    environment.filters.update(
+        quantities=quantities, plain_number=plain_number, small_percent=small_percent, tally=tally
+    )
     return environment
 
 

@@ -24,6 +24,11 @@ def plain_number(value: float) -> str:
     return f"\N{MINUS SIGN}{text}" if value < 0.0 else text
 
 
+def small_percent(share: float) -> str:
+    """Return a share (1 = all) in percent with two digits: ``0.15 %``."""
+    return f"{significant(share * 100.0, 2)} %"
+
+
 def value_with_unit(metric: str, value: float) -> str:
     """Return a value of a quantity as a sentence has it: ``34.89 Gbit/s``, ``96.62 µs``."""
     kind = base_of(metric).kind

@@ -176,6 +176,10 @@ class Config:
             measure=replace(self.measure, repetitions=repetitions),
         )
 
+    def with_more_rounds(self, more_rounds: int) -> Self:
+        """Return the configuration with so many rounds behind all others [count]."""
+        return replace(self, measure=replace(self.measure, more_rounds=more_rounds))
+
     def analysed(self) -> Self:
         """Return the configuration with the confidence that the analysis of the grids has.
 

@@ -62,7 +62,7 @@ def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN40
 def _say_more(jobs: list[Any], config: Config) -> None:
     """Say what cannot be told from the number of repetitions, where there is something."""
     rules = {job.rule.name for job in jobs}
-    if config.measure.more_rounds and GRID_RULE in rules:
+    if config.measure.more_rounds and rules.intersection({GRID_RULE, CHOOSING_RULE}):
         print(
             f"copycost: {progress.count(config.measure.more_rounds, 'round')} of every cell beyond "
             f"the usual ones are part of this, as measure.more_rounds says ({MORE_PATH}, where "

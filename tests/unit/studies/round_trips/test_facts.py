@@ -74,3 +74,18 @@ def test_nothing_asked_for_is_none_and_nothing_measured_has_its_reason() -> None
     facts = facts_of_trips(RoundTrips(skipped="no namespaces"))["conditions"][0]
     assert facts["rows"] == facts["ratios"] == []
     assert facts["skipped"][0]["reason"] == "no namespaces"
+
+
+def test_ratio_of_one_round_is_no_comparison() -> None:
+    """It has no p-value, so that no correction counts it."""
+    trips = RoundTrips()
+    table = make_round_trips(trips)
+    alone = (table["implementation"] == "zero_copy") & (table["msg_bytes"] == 64)
+    table.loc[alone & (table["rep"] > 1), "p999_ns"] = float("nan")
+    config = {"round_trips": round_trips_config(trips), "measure": {"interval_us": 0}}
+    facts = round_trip_facts(table, config, SETTINGS)
+    assert facts is not None
+    (condition,) = facts["conditions"]
+    once = [row for row in condition["ratios"] if row["once"]]
+    assert len(once) == 1
+    assert condition["n_compared"] == len(condition["ratios"]) - len(once)

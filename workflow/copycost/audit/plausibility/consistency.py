@@ -5,9 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from copycost.audit.dataset import moved_bytes
 from copycost.audit.plausibility.finding import Finding, Kind, Sureness
 from copycost.audit.plausibility.sample import Sample
-from copycost.audit.quantities import SIZE, THREADS
+from copycost.audit.plausibility.service import check_service_time
+from copycost.audit.quantities import SIZE, THREADS, base_of
 from copycost.audit.wording import cell_names
 
 _TOLERANCE = 0.02
@@ -15,6 +17,9 @@ _TOLERANCE = 0.02
 
 _UNDER_WAY_BYTES = 16 << 20
 """Per connection: what socket buffers may hold when the run ends, sent but not yet received."""
+
+_MANY_SPREADS = 10.0
+"""Times the usual difference that a row has to differ, where most rows agree."""
 
 _CAUSES = {
     8.0: "bits",
@@ -31,27 +36,52 @@ _CAUSES = {
 
 def check_consistency(sample: Sample) -> list[Finding]:
     """Return what disagrees by more than two percent."""
-    findings: list[Finding] = []
+    return [
+        *_throughput(sample),
+        *_messages(sample),
+        *_costs(sample),
+        *check_service_time(sample),
+    ]
+
+
+def _throughput(sample: Sample) -> Iterator[Finding]:
     rows = sample.known("bytes", "duration", "throughput")
-    if not rows.empty:
-        told = rows["bytes"] * 8.0 / rows["duration"]
-        findings += _compare(
-            sample, rows, rows["throughput"] / told, ("throughput", "bytes", "duration"),
-            "throughput_disagrees",
-        )  # fmt: skip
+    told = rows["bytes"] * 8.0 / rows["duration"]
+    yield from _compare(
+        sample, rows, rows["throughput"] / told, ("throughput", "bytes", "duration"),
+        "throughput_disagrees",
+    )  # fmt: skip
+
+
+def _messages(sample: Sample) -> Iterator[Finding]:
     rows = sample.known("bytes", "messages")
+    yield from _compare(
+        sample, rows, rows["bytes"] / (rows["messages"] * rows[SIZE]), ("bytes", "messages"),
+        "bytes_disagree", _UNDER_WAY_BYTES * rows[THREADS] / rows["bytes"],
+    )  # fmt: skip
     if not rows.empty:
-        findings += _compare(
-            sample, rows, rows["bytes"] / (rows["messages"] * rows[SIZE]), ("bytes", "messages"),
-            "bytes_disagree", _UNDER_WAY_BYTES * rows[THREADS] / rows["bytes"],
-        )  # fmt: skip
-    rows = sample.known("cycles", "bytes", "cycles_per_byte")
-    if not rows.empty:
-        findings += _compare(
-            sample, rows, rows["cycles_per_byte"] * rows["bytes"] / rows["cycles"],
-            ("cycles_per_byte", "cycles", "bytes"), "cycles_per_byte_disagree",
-        )  # fmt: skip
-    return findings
+        return
+    rows = sample.known("throughput", "messages", "duration")
+    moved = rows["throughput"] * rows["duration"] / 8.0
+    yield from _compare(
+        sample, rows, moved / (rows["messages"] * rows[SIZE]),
+        ("throughput", "messages", "duration"),
+        "messages_disagree", _UNDER_WAY_BYTES * rows[THREADS] / moved,
+    )  # fmt: skip
+
+
+def _costs(sample: Sample) -> Iterator[Finding]:
+    """Compare costs per byte and per message with the totals that stand beside them."""
+    moved = moved_bytes(sample.table)
+    for name in sample.quantities:
+        base = base_of(name).name
+        if name == base or base not in sample.table:
+            continue
+        rows = sample.known(name, base).assign(_moved=moved).dropna(subset="_moved")
+        parts = rows["_moved"] if name.endswith("_per_byte") else rows["_moved"] / rows[SIZE]
+        yield from _compare(
+            sample, rows, rows[name] * parts / rows[base], (name, base), "cost_disagrees"
+        )
 
 
 def _compare(
@@ -62,11 +92,14 @@ def _compare(
     code: str,
     allowance: pd.Series | float = 0.0,
 ) -> Iterator[Finding]:
-    off = (quotient - 1.0).abs() > _tolerance(sample, rows, quantities) + allowance
-    off &= np.isfinite(quotient)
-    # What is under way at the end of a short run weighs more there.
-    if off.mean() < 0.05 and (quotient[off] - 1.0).abs().max() < 0.2:
+    if rows.empty:
         return
+    off = (quotient - 1.0).abs() > _tolerance(sample, rows, quantities) + allowance
+    off &= np.isfinite(quotient) & (quotient > 0.0)
+    # Where all rows scatter, such as in short runs, one has to stand out from them.
+    usual = _MANY_SPREADS * float(np.log(quotient[quotient > 0.0]).abs().median())
+    if off.mean() < 0.5:
+        off &= np.log(quotient.where(quotient > 0.0)).abs() > usual
     if not off.any():
         return
     typical = float(quotient[off].median())
@@ -89,10 +122,10 @@ def _compare(
 
 
 def _tolerance(sample: Sample, rows: pd.DataFrame, quantities: tuple[str, ...]) -> pd.Series:
-    """Return what rounding may make of each row, and two percent; durations are set, so exact."""
+    """Return what rounding may make of each row, and two percent; a set duration is exact."""
     allowed = pd.Series(_TOLERANCE, index=rows.index)
     for name in quantities:
-        if name == "duration":
+        if name == "duration" and rows[name].nunique() == 1:
             continue
         step = pd.Series(sample.resolution(name), index=sample.table.index)[rows.index]
         allowed = allowed + 0.5 * step / rows[name].abs()

@@ -6,10 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
 from copycost.audit.plausibility.finding import Finding, Kind, Sureness
-from copycost.audit.plausibility.sample import Sample, cell_means
+from copycost.audit.plausibility.sample import Sample
 from copycost.audit.quantities import IMPLEMENTATION, SIZE, THREADS, base_of, words_of
 from copycost.audit.wording import plain_number
 from copycost.stats.settings import FloatArray
@@ -21,6 +21,8 @@ _LEAST_NOISE = 0.0125
 """Width over which two honest measurements scatter beside each other, at the very least."""
 
 _EXACT = 1e-9
+_ROUNDED, _CUT = 0.51, 1.01
+"""Steps that a value may be off: half a one if it was rounded, a whole one if it was cut off."""
 # What follows from these by definition is no finding.
 _BASES = frozenset({"bytes", "messages", "duration"})
 
@@ -42,10 +44,10 @@ def check_derived(sample: Sample, explained: Collection[str]) -> list[Finding]:
         Columns that are known to be formulas: that two formulas are related is no news.
     """
     findings = []
-    names = [name for name in sample.quantities if name not in _BASES]
+    names = [name for name in sample.quantities if name not in _BASES | sample.defined]
     names = [name for name in names if name not in explained and base_of(name).kind != "share"]
     for first, second in itertools.combinations(names, 2):
-        if base_of(first) is base_of(second):
+        if base_of(first) is base_of(second) or _same_clock(first, second):
             continue
         relation = find_relation(sample, second, first)
         if relation is not None:
@@ -55,26 +57,55 @@ def check_derived(sample: Sample, explained: Collection[str]) -> list[Finding]:
     return findings
 
 
+def _same_clock(first: str, second: str) -> bool:
+    """Tell whether two columns are cycles and CPU time, which a fixed clock rate makes one."""
+    return {base_of(first).name, base_of(second).name} == {"cycles", "cpu_time"}
+
+
 def find_relation(sample: Sample, name: str, source: str) -> Relation | None:
     """Return how a column follows from another, None where it does not."""
-    rows = sample.table.assign(_step=_relative(sample, name) + _relative(sample, source)).dropna(
-        subset=[name, source]
-    )
-    rows = rows[(rows[name] > 0) & (rows[source] > 0)]
-    if len(rows) < _LEAST_CELLS:
+    column, of = (sample.table[key].to_numpy(dtype=np.float64) for key in (name, source))
+    both = (column > 0.0) & (of > 0.0)
+    n_rows = int(both.sum())
+    if n_rows < _LEAST_CELLS:
         return None
-    logs = np.log(rows[name].to_numpy(dtype=np.float64))
-    other = np.log(rows[source].to_numpy(dtype=np.float64))
-    size, threads = (np.log(rows[key].to_numpy(dtype=np.float64)) for key in (SIZE, THREADS))
-    steps = rows["_step"].to_numpy(dtype=np.float64)
+    logs, other = np.log(column[both]), np.log(of[both])
+    keys = (sample.table[key].to_numpy(dtype=np.float64) for key in (SIZE, THREADS))
+    size, threads = (np.log(key[both]) for key in keys)
+    steps = (
+        sample.resolution(name)[both] / column[both] + sample.resolution(source)[both] / of[both]
+    )
     for power, of_size, of_threads in itertools.product((1, -1), (0, 1, -1), (0, 1, -1)):
         rest = logs - power * other - of_size * size - of_threads * threads
         # Without the other column the same must not hold: that would be a formula of its own.
         spread = min(float(other.std()), float((logs - of_size * size).std()))
         factor = _constant(rest, steps, spread)
         if factor is not None:
-            return Relation(_relation_text(factor, source, power, of_size, of_threads), len(rows))
-    return None
+            return Relation(_relation_text(factor, source, power, of_size, of_threads), n_rows)
+    return _affine(sample, both, name, source)
+
+
+def _affine(sample: Sample, rows: NDArray[np.bool_], name: str, source: str) -> Relation | None:
+    """Return how a column is another times a number, plus a number; None where it is not."""
+    values, other = (sample.table[key].to_numpy(dtype=np.float64)[rows] for key in (name, source))
+    if len(values) <= _LEAST_CELLS or values.std() == 0.0 or other.std() == 0.0:
+        return None
+    slope = float(np.cov(values, other)[0, 1] / other.var(ddof=1))
+    steps = sample.resolution(name)[rows] + abs(slope) * sample.resolution(source)[rows]
+    tolerance = np.maximum(_CUT * steps, _EXACT * np.abs(values))
+    matrix = np.column_stack([other, np.ones(len(other))]) / tolerance[:, None]
+    scale = np.linalg.norm(matrix, axis=0)
+    scaled, *_ = np.linalg.lstsq(matrix / scale, values / tolerance, rcond=None)
+    slope, offset = (float(number) for number in scaled / scale)
+    if float(np.abs(values - slope * other - offset).max()) > 1.2 * float(np.median(tolerance)):
+        return None
+    width = min(float(np.log(values).std()), _LEAST_NOISE)
+    hit = min(2.0 * float(np.median(tolerance / values)) / max(width, _EXACT), 1.0)
+    if slope == 0.0 or (len(values) - 2) * math.log10(hit) > math.log10(_CHANCE):
+        return None
+    sign = "+" if offset >= 0.0 else "\N{MINUS SIGN}"
+    text = f"{plain_number(slope)} x {words_of(source)} {sign} {plain_number(abs(offset))}"
+    return Relation(text, len(values))
 
 
 def _constant(rest: FloatArray, steps: FloatArray, spread: float) -> float | None:
@@ -82,13 +113,15 @@ def _constant(rest: FloatArray, steps: FloatArray, spread: float) -> float | Non
     typical = float(np.median(steps))
     if spread <= 0.0 or typical > _COARSE:
         return None
-    low = float((rest - np.maximum(0.51 * steps, _EXACT)).max())
-    high = float((rest + np.maximum(0.51 * steps, _EXACT)).min())
-    if low > high:
-        return None
     width = min(spread, _LEAST_NOISE)
-    chance = (len(rest) - 1) * math.log10(min(max(typical, _EXACT) / width, 1.0))
-    return math.exp(0.5 * (low + high)) if chance <= math.log10(_CHANCE) else None
+    for part in (_ROUNDED, _CUT):
+        low = float((rest - np.maximum(part * steps, _EXACT)).max())
+        high = float((rest + np.maximum(part * steps, _EXACT)).min())
+        hit = max(2.0 * part * typical, _EXACT) / width
+        chance = (len(rest) - 1) * math.log10(min(hit, 1.0))
+        if low <= high and chance <= math.log10(_CHANCE):
+            return math.exp(0.5 * (low + high))
+    return None
 
 
 def _relation_text(factor: float, source: str, power: int, of_size: int, of_threads: int) -> str:
@@ -116,25 +149,24 @@ def _pair_finding(sample: Sample, name: str, relation: Relation) -> Finding:
 
 def _multiples(sample: Sample, name: str) -> list[Finding]:
     """Return implementations whose values are those of another times one number."""
-    means = cell_means(sample, name)
-    means = means[means[name] > 0]
-    tables = {
-        str(key): part.set_index([SIZE, THREADS]) for key, part in means.groupby(IMPLEMENTATION)
-    }
+    means = sample.means(name)
+    means = means[means[name] > 0].assign(_step=lambda rows: rows["step"] / rows[name])
+    if means.empty:
+        return []
+    wide = means.pivot(index=[SIZE, THREADS], columns=IMPLEMENTATION, values=[name, "_step"])
+    values, steps = (wide[part].to_numpy(dtype=np.float64) for part in (name, "_step"))
+    logs = np.log(values)
     findings = []
-    for first, second in itertools.combinations(tables, 2):
-        both = tables[first].merge(
-            tables[second], left_index=True, right_index=True, suffixes=("_1", "_2")
-        )
-        if len(both) < _LEAST_CELLS:
+    for first, second in itertools.combinations(range(logs.shape[1]), 2):
+        both = np.isfinite(logs[:, first] + logs[:, second])
+        if both.sum() < _LEAST_CELLS:
             continue
-        logs = np.log((both[f"{name}_2"] / both[f"{name}_1"]).to_numpy(dtype=np.float64))
-        steps = (both["step_1"] / both[f"{name}_1"] + both["step_2"] / both[f"{name}_2"]).to_numpy(
-            dtype=np.float64
-        )
-        factor = _constant(logs, steps, float(np.log(both[f"{name}_1"]).std()))
+        rest = (logs[:, second] - logs[:, first])[both]
+        step = (steps[:, second] + steps[:, first])[both]
+        factor = _constant(rest, step, float(logs[both, first].std()))
         if factor is not None:
-            findings.append(_multiple_finding(sample, name, first, second, factor, len(both)))
+            one, two = (str(wide[name].columns[number]) for number in (first, second))
+            findings.append(_multiple_finding(sample, name, one, two, factor, int(both.sum())))
     return findings
 
 
@@ -150,7 +182,3 @@ def _multiple_finding(
         quantities=(name,),
         numbers={"implementation": second, "other": first, "factor": factor, "n_cells": n_cells},
     )
-
-
-def _relative(sample: Sample, name: str) -> pd.Series:
-    return pd.Series(sample.resolution(name), index=sample.table.index) / sample.table[name].abs()

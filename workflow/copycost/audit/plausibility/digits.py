@@ -51,7 +51,7 @@ def _multiples(sample: Sample, name: str, units: FloatArray) -> Finding | None:
     distinct = len(np.unique(units))
     if divisor < 2 or distinct * math.log10(divisor) < -math.log10(_CHANCE):
         return None
-    if np.median(units) < 20 * divisor:
+    if np.median(units) < (20 if base_of(name).kind == "time" else 4) * divisor:
         return None  # few steps: a coarse clock, such as one of 4 ms
     return _finding(
         sample, name, Sureness.VERY_LIKELY, "multiples", n_values=len(units), divisor=divisor
@@ -95,4 +95,4 @@ def _last_digits(sample: Sample, name: str, units: FloatArray) -> Finding | None
 def _finding(
     sample: Sample, name: str, sureness: Sureness, code: str, **numbers: object
 ) -> Finding:
-    return Finding("digits", code, Kind.DOUBTFUL, sureness, sample.name, (name,), numbers)
+    return Finding("digits", code, Kind.ODD, sureness, sample.name, (name,), numbers)

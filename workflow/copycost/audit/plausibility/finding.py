@@ -21,8 +21,9 @@ class Kind(StrEnum):
     CONTRADICTION = "contradiction"
     NOT_SEPARATE = "not measured separately"
     NOT_COUNTED = "not counted"
-    DOUBTFUL = "doubtful"
+    ODD = "odd, a question to the author"
     WEAK = "weak evidence"
+    INCOMPLETE = "incomplete"
 
 
 _GRAVITY = tuple(Kind)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.audit.plausibility.finding import Finding, Kind, Sureness
-from copycost.audit.plausibility.sample import Sample, cell_means
+from copycost.audit.plausibility.sample import Sample
 from copycost.audit.quantities import IMPLEMENTATION, SIZE, THREADS
 from copycost.audit.wording import plain_number
 from copycost.stats.settings import FloatArray
@@ -24,6 +24,9 @@ _LEAST_SPREAD = 10.0
 _EXACT = 1e-9
 _LEFT_OUT = frozenset({"duration", "bytes", "messages", "copied_share"})
 """What an experiment sets, or counts of what it did, may follow from size and threads."""
+
+_FILLED = frozenset({"cpu_time", "cycles"})
+"""What busy threads use up follows from their number alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ def check_formulas(sample: Sample) -> list[Finding]:
     for name in sample.quantities:
         if name in _LEFT_OUT:
             continue
-        means = cell_means(sample, name)
+        means = sample.means(name)
         groups = list(means.groupby(IMPLEMENTATION, sort=False))
         formulas = [
             found
@@ -100,6 +103,9 @@ def find_formula(
     step = float(cells[step_column].max())
     spread = float(values.std())
     scale = float(np.abs(values).max())
+    of_threads = np.unique(values).size <= cells[THREADS].nunique()
+    if name in _FILLED and of_threads:
+        return None
     if len(values) < 2 or spread <= max(step * _LEAST_SPREAD, scale * _EXACT):
         return None
     axes = {

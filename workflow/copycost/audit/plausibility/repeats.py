@@ -10,13 +10,20 @@ import pandas as pd
 from copycost.audit.dataset import CELL
 from copycost.audit.plausibility.finding import Finding, Kind, Sureness
 from copycost.audit.plausibility.sample import Sample
+from copycost.audit.quantities import THREADS
 from copycost.audit.wording import cell_names
+from copycost.stats.settings import FloatArray
 
 _SETTINGS = frozenset({"duration", "copied_share", "bytes", "messages"})
 _FINE = 5e-4
 """Relative step below which equal values are no matter of coarse digits."""
 
+_COARSE = 5e-3
+"""Likewise, where the pairs beside them tell how many of equal ones to expect."""
+
 _CHANCE = 1e-3
+_AT_THE_TOP = 2e-3
+_BESIDE = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,26 +86,31 @@ def _equal_cells(sample: Sample, name: str) -> Finding | None:
     """
     rows = sample.table.assign(_step=sample.resolution(name)).dropna(subset=[name])
     rows = rows[rows[name] > 0].drop_duplicates(list(CELL))
-    values = rows[name].to_numpy(dtype=np.float64)
-    if len(values) < 4:
+    if len(rows) < 4:
         return None
-    relative = float(np.median(rows["_step"].to_numpy(dtype=np.float64) / values))
+    constant = rows[name].nunique() == 1
+    if not constant:
+        rows = _off_the_top(rows, name)
+    values = rows[name].to_numpy(dtype=np.float64)
+    steps = rows["_step"].to_numpy(dtype=np.float64)
+    if len(values) < 4 or not (steps > 0.0).any():
+        return None
+    relative = float(np.median(steps / values))
     spread = float(np.log(values).std())
-    if not 0.0 < relative < _FINE and spread > 0.0:
+    if not 0.0 < relative < (_FINE if constant else _COARSE):
         return None
     shared = pd.Series(values).duplicated(keep=False).to_numpy()
     n_pairs = sum(n * (n - 1) // 2 for n in pd.Series(values).value_counts())
     if not n_pairs:
         return None
     bins = max(2.0 * math.sqrt(3.0) * spread / max(relative, 1e-12), 1.0)
-    expected = len(values) * (len(values) - 1) / 2.0 / bins
-    constant = shared.all() and len(set(values)) == 1
+    expected = max(len(values) * (len(values) - 1) / 2.0 / bins, _by_neighbours(values, steps))
     if not constant and _poisson_tail(n_pairs, expected) > _CHANCE:
         return None
     return Finding(
         check="equal_cells",
         code="all_cells_equal" if constant else "cells_equal",
-        kind=Kind.NO_MEASUREMENT if constant else Kind.DOUBTFUL,
+        kind=Kind.NO_MEASUREMENT if constant else Kind.ODD,
         sureness=Sureness.VERY_LIKELY if constant or n_pairs > 3 else Sureness.POSSIBLE,
         dataset=sample.name,
         quantities=(name,),
@@ -109,6 +121,27 @@ def _equal_cells(sample: Sample, name: str) -> Finding | None:
         },
         cells=() if constant else cell_names(rows[shared]),
     )
+
+
+def _off_the_top(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Leave out the cells at a limit: of the link, or of the CPUs that the threads have."""
+    top: pd.Series | float = math.inf
+    if name == "throughput":
+        top = float(rows[name].max())
+    elif name in ("cycles", "cpu_time"):
+        top = rows.groupby(THREADS)[name].transform("max")
+    below: pd.DataFrame = rows.loc[rows[name] < top * (1.0 - _AT_THE_TOP)]
+    return below
+
+
+def _by_neighbours(values: FloatArray, steps: FloatArray) -> float:
+    """Return how many pairs would share a step, were they as frequent as those some steps apart."""
+    ordered = np.sort(values)
+    width = _BESIDE * float(np.median(steps / values)) * ordered
+    near = np.searchsorted(ordered, ordered + width, "right") - np.searchsorted(
+        ordered, ordered, "right"
+    )
+    return float(near.sum()) / _BESIDE
 
 
 def _poisson_tail(n: int, expected: float) -> float:

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -22,16 +23,24 @@ class Sample:
         The dataset's name.
     table, steps
         Its rows of the file's tables, see `Dataset`.
+    times
+        When each row was measured, see `Dataset`.
     n_cpus
         CPUs of the host, None where not told.
+    defined
+        Quantities that are known to be computed from others, and not called measured apart.
     """
 
     name: str
     table: pd.DataFrame
     steps: pd.DataFrame
+    times: pd.DataFrame
     n_cpus: int | None
+    defined: frozenset[str] = frozenset()
+    _resolutions: dict[str, FloatArray] = field(default_factory=dict, repr=False)
+    _means: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
 
-    @property
+    @cached_property
     def quantities(self) -> list[str]:
         """Return the quantities with a value other than 0."""
         return [
@@ -52,6 +61,25 @@ class Sample:
         That is its last digit as written, unless all values end in zeros, or none has more than so
         many digits that are not 0: 880000000 beside 1780000000 has three digits, not nine.
         """
+        if name not in self._resolutions:
+            self._resolutions[name] = self._find_resolution(name)
+        return self._resolutions[name]
+
+    def relative_step(self, name: str) -> float:
+        """Return the usual resolution of a quantity's values over them, 0 for exact ones."""
+        values = self.table[name].abs().to_numpy(dtype=np.float64)
+        known = values > 0.0
+        return (
+            float(np.median(self.resolution(name)[known] / values[known])) if known.any() else 0.0
+        )
+
+    def means(self, name: str) -> pd.DataFrame:
+        """Return the mean of a quantity per cell, its resolution (`step`) and last digit."""
+        if name not in self._means:
+            self._means[name] = cell_means(self, name)
+        return self._means[name]
+
+    def _find_resolution(self, name: str) -> FloatArray:
         values = np.abs(self.table[name].to_numpy(dtype=np.float64))
         steps = self.steps[name].to_numpy(dtype=np.float64)
         common = common_step(values, steps)
@@ -73,13 +101,19 @@ def _n_digits(units: float) -> int:
 def samples_of(dataset: Dataset) -> Iterator[Sample]:
     """Yield the datasets of a file."""
     n_cpus = dataset.mapping.host.get("cpus")
+    # In tables of copycost, the mean service time is the window over the messages.
+    defined: frozenset[str] = frozenset()
+    if dataset.copycost_cells is not None:
+        defined = frozenset({"latency"})
     for name in dataset.datasets:
         mine = dataset.table[DATASET] == name
         yield Sample(
             name,
             dataset.table[mine].reset_index(drop=True),
             dataset.steps[mine].reset_index(drop=True),
+            dataset.times[mine].reset_index(drop=True),
             int(n_cpus) if n_cpus else None,
+            defined,
         )
 
 

@@ -1,0 +1,125 @@
+"""An audit speaks of the table, and of nothing that nobody told."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from golden.compare import GOLDEN, golden_text
+from unit.audit.made import read_frame
+from unit.audit.planted import honest
+
+from copycost.audit import report
+from copycost.audit.dataset import Dataset
+from copycost.audit.dataset_analysis import analyse_dataset
+from copycost.audit.facts import Audit, audit_facts
+from copycost.audit.mapping import FileMapping
+from copycost.audit.mapping_file import read_mapping
+from copycost.audit.plausibility import check_plausibility
+from copycost.audit.reader import read_dataset
+from copycost.audit.templates import audit_environment
+
+PUBLISHED = Path(__file__).parents[3] / "data" / "published"
+
+UNTOLD = (
+    "this host", "this machine", "pinned", "perf", "page fault", "kernel marked", "namespace",
+    "no zero-copy send", "cannot count", "eight pieces", "network card", "again and again",
+    "error queue", "system calls per message", "processors", "came with a warning",
+)  # fmt: skip
+"""What a report of our own may say of its host and its run, and a table does not tell."""
+
+
+def words_of(dataset: Dataset, folder: Path) -> str:
+    """Return all text of an audit's report that is not in a table, on one line."""
+    analysed = analyse_dataset(dataset)
+    report.write_tables(analysed, folder / "tables")
+    facts = audit_facts(Audit(dataset, check_plausibility(dataset), [], ["made.csv"]))
+    qmd = report.write_audit_report(analysed, facts, [], folder, "An audit")
+    text = qmd.read_text(encoding="utf-8").partition("---\n")[2].partition("---\n")[2]
+    return " ".join(line for line in text.splitlines() if not line.startswith("|"))
+
+
+def totals_without_bytes() -> pd.DataFrame:
+    return honest()[["impl", "size", "threads", "rep", "latency_us", "cycles", "L1", "LLC"]]
+
+
+def without_threads() -> pd.DataFrame:
+    table = honest()
+    return table[table["threads"] == 1].drop(columns=["threads", "bytes_received", "messages"])
+
+
+def others_programs() -> pd.DataFrame:
+    table = honest()[["impl", "size", "threads", "rep", "throughput_gbps", "latency_us"]]
+    names = {"two_copy": "sendfile", "one_copy": "splice", "zero_copy": "rdma"}
+    return table.assign(impl=table["impl"].map(names))
+
+
+TABLES = {
+    "all columns": honest,
+    "one repetition": lambda: honest(1),
+    "totals without bytes": totals_without_bytes,
+    "without threads": without_threads,
+    "others' programs": others_programs,
+}
+
+
+def assert_nothing_untold(text: str) -> None:
+    said = [words for words in UNTOLD if re.search(rf"\b{words}", text.lower())]
+    assert not said, said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TABLES)
+def test_nothing_is_said_that_nobody_told(name: str, tmp_path: Path) -> None:
+    table = TABLES[name]().query("size <= 65536")
+    assert_nothing_untold(words_of(read_frame(table, tmp_path), tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["i5-10500", "ryzen-7840hs"])
+def test_nothing_is_said_of_the_published_hosts_that_nobody_told(name: str, tmp_path: Path) -> None:
+    dataset = read_dataset(PUBLISHED / f"{name}.csv", FileMapping())
+    assert_nothing_untold(words_of(dataset, tmp_path))
+
+
+@pytest.mark.slow
+def test_misses_without_bytes_are_not_said_to_be_uncounted(tmp_path: Path) -> None:
+    text = words_of(read_frame(totals_without_bytes(), tmp_path), tmp_path)
+    assert "The table has misses in total, but not the bytes that they go with" in text
+
+
+@pytest.mark.slow
+def test_a_latency_is_not_defined_by_threads_that_nobody_told(tmp_path: Path) -> None:
+    dataset = read_frame(without_threads().query("size <= 16384"), tmp_path)
+    audited = analyse_dataset(dataset).facts["audited"]
+    caption = said("caption", "service_time", {"slug": "made"}, audited)
+    assert caption == "Latency on `made`, as the table has it, by message size."
+
+
+def said(macro: str, *arguments: object) -> str:
+    module = audit_environment().get_template("_macros/audit_analysis.j2").module
+    return " ".join(str(getattr(module, macro)(*arguments)).split())
+
+
+def test_every_sentence_in_place_of_untold_ones() -> None:
+    cells = {"slug": "made", "cost_label": "CPU cycles"}
+    figures = ("throughput", "service_time", "counters", "cost_per_byte", "ratio_heatmap",
+               "copied_share")  # fmt: skip
+    lines = [
+        *(said("cost", {"reason": reason, "label": "ns of CPU time"})
+          for reason in ("cycles_counted", "not_counted", "no_cycles")),
+        *(said("no_misses", {"misses": misses}) for misses in (True, False)),
+        *(said("not_compared", name) for name in ("zero_copy", "one_copy")),
+        *(said("caption", name, cells, {"threads_told": True}) for name in figures),
+        said("caption", "service_time", cells, {"threads_told": False}),
+    ]  # fmt: skip
+    text = "".join(f"{line}\n" for line in lines)
+    assert text == golden_text(GOLDEN / "audit" / "analysis.md", text)
+
+
+def test_the_caches_of_a_mapping_are_not_called_this_hosts(tmp_path: Path) -> None:
+    mapping = tmp_path / "map.yaml"
+    mapping.write_text("host: {l1d_bytes: 32768, llc_bytes: 12582912, cpus: 8}\n", encoding="utf-8")
+    table = honest().query("size <= 16384")
+    dataset = read_frame(table, tmp_path, read_mapping(mapping))
+    assert_nothing_untold(words_of(dataset, tmp_path))

@@ -1,0 +1,30 @@
+"""What a sceptic plants is found, by the check that is for it; and what cannot be is not."""
+
+from pathlib import Path
+
+import pytest
+from unit.audit.made import findings_of
+from unit.audit.planted import FAULTS, NOT_FOUND, honest, planted
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_found(name: str, tmp_path: Path) -> None:
+    fault = FAULTS[name]
+    found = {(one.code, one.cells) for one in findings_of(planted(fault), tmp_path)}
+    before = honest(fault.repetitions, fault.digits)
+    usual = {(one.code, one.cells) for one in findings_of(before, tmp_path)}
+    assert {code for code, _ in found - usual} & set(fault.codes), found
+
+
+@pytest.mark.parametrize("name", NOT_FOUND)
+def test_what_looks_like_a_measurement_is_not_refuted(name: str, tmp_path: Path) -> None:
+    findings = findings_of(planted(NOT_FOUND[name]), tmp_path)
+    assert not any(finding.refutes for finding in findings)
+
+
+@pytest.mark.parametrize("name", NOT_FOUND)
+def test_what_no_check_finds_is_documented(name: str) -> None:
+    page = Path(__file__).parents[3] / "docs" / "audit.md"
+    assert name in page.read_text(encoding="utf-8")
