@@ -127,6 +127,29 @@ def test_segments_sent_again_are_told_of_both() -> None:
     assert found["resent_share"] == pytest.approx(2033.0 * 65483 / 1e9, rel=0.1)
 
 
+def test_a_ratio_of_rates_is_the_quotient_of_those_told_beside_it() -> None:
+    """Where a round lacks a count on one side, its other side is in neither."""
+
+    def switches(row: dict[str, float]) -> float:
+        large = 50.0 if row["msg_bytes"] == 65536 else 1.0
+        return (
+            0.01
+            * large
+            * (5.0 if row["implementation"] == "zero_copy" else 1.0)
+            * (1.0 + 0.01 * row["rep"])
+        )
+
+    run = Run(**GRID, changes={"context_switches_per_message": switches})
+    cells = make_cells(run)
+    lost = (cells["implementation"] == "two_copy") & (cells["msg_bytes"] == 65536)
+    lost &= cells["rep"].isin([1, 2, 3])
+    cells.loc[lost, "context_switches_per_message"] = np.nan
+    found = differing_rates(view_of(run, cells), "zero_copy", "two_copy", CELLS)
+    rate = next(one for one in found["differ"] if one["name"] == "switches")
+    assert rate["here"] / rate["there"] == pytest.approx(rate["ratio"]["value"], rel=1e-9)
+    assert rate["ratio"]["value"] == pytest.approx(5.0, rel=1e-6)
+
+
 def test_rates_of_cells_that_contradict_each_other_have_no_mean() -> None:
     """31 times as many with small messages and fewer with large ones is not 3.66 times as many."""
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.condition_view import View
+from copycost.analysis.condition_view import View, complete_block
 from copycost.analysis.json_values import Facts
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.together import together
@@ -80,8 +80,11 @@ def _per_message(
     found = together(view, logs)
     if found is None:
         return None
+    # of the rounds and cells that the ratio is of, so that it is the quotient of the two
+    rows, rounds = complete_block(logs.to_numpy(dtype=np.float64))
+    index, columns = logs.index[rows], logs.columns[rounds]
     means = [
-        float(np.exp(np.nanmean(view.values(column, name).reindex(logs.index).to_numpy())))
+        float(np.exp(view.values(column, name).loc[index, columns].to_numpy().mean()))
         for name in (implementation, baseline)
     ]
     cell = {key: found[key] for key in ("n_cells", "n_above", "n_below", "contradict")}
