@@ -60,6 +60,10 @@ def repetitions(results: Path, study: str) -> pd.DataFrame:
         row["started_at"] = record["started_at"]
         row["wall_s"] = record["wall_s"]
         row["ring_bytes"] = record["settings"]["ring_bytes"]
+        path_of = record["testbed"] or {}
+        row["mtu_bytes"] = path_of.get("mtu_bytes")
+        offloads = path_of.get("offloads") or {}
+        row["offloaded"] = offloads.get("tso") and offloads.get("gso")
         row["warned"] = ";".join(sorted({each["code"] for each in record["warnings"]}))
         if record["status"] == "measured":
             row |= _measured(record)

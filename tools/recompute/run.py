@@ -43,6 +43,12 @@ class Run:
         return repetitions(self.results, "round_trips")
 
     @cached_property
+    def host(self) -> dict[str, Any]:
+        """What the host is."""
+        found: dict[str, Any] = json.loads((self.results / "host.json").read_text())
+        return found
+
+    @cached_property
     def memory(self) -> dict[str, Any]:
         """What a plain memcpy costs."""
         found: dict[str, Any] = json.loads((self.results / "memory.json").read_text())
@@ -50,8 +56,9 @@ class Run:
 
     @cached_property
     def conditions(self) -> list[str]:
-        """The conditions under which messages were streamed."""
-        return [] if self.streams.empty else sorted(set(self.streams["condition"]))
+        """The conditions under which anything was asked for."""
+        tables = [rows for rows in (self.streams, self.round_trips) if not rows.empty]
+        return sorted({name for rows in tables for name in rows["condition"]})
 
     def measured(self, condition: str) -> pd.DataFrame:
         """Return the measured rows of a condition."""

@@ -36,6 +36,7 @@ _SLOTS = {
     "i": r"\((?:ratio [\d.,]+, )?(?:[\d.]+ % interval [\d.,]+(?: to [\d.,]+)?"
     r"|too uncertain for an interval|observed once, no interval)\)",
     "size": _SIZE,
+    "about": _SIZE,
     "sizes": _LIST,
     "span": rf"{_X}(?: (?:B|[KMG]iB))? (?:to|and) {_SIZE}",
     "at": rf"(?:at every size|up to {_SIZE}|from {_SIZE} up|at {_LIST})",
@@ -43,11 +44,17 @@ _SLOTS = {
     "rate": rf"{_X} [GM]bit/s",
     "impl": r"`\w+`",
     "cost": r"(?:sender )?(?:CPU cycles|CPU time)",
+    "cache": r"(?:L1d|L2|the last-level cache|memory)",
+    "trip": r"the (?:median round trip|99th percentile)",
     "unit": r"(?:cycles|ns)",
     "grown": r"(?:context switches per message|"
     r"misses of the (?:L1 data|last-level) cache per byte)",
     "level": r"misses of the (?:L1 data|last-level) cache",
 }
+
+
+NAMES = frozenset({"impl", "cost", "unit", "level", "grown", "cache", "trip"})
+"""Slots that say what the others are about."""
 
 
 def compiled(pattern: str) -> tuple[re.Pattern[str], list[str]]:
@@ -95,6 +102,9 @@ def agrees(kind: str, text: str, expected: Said, error: float) -> bool:
     """Tell whether a slot says what is expected; `error` is that of a bootstrap's interval."""
     if kind == "i":
         return _interval_agrees(text, expected, error)
+    if kind == "about":
+        unit = _UNITS[text.split()[1]]
+        return bool(abs(read("size", text) - expected) <= precision(text.split()[0]) * unit)
     if kind in ("x", "p", "rate"):
         return bool(_value_agrees(text, expected))
     if kind == "at":
