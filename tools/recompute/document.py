@@ -49,7 +49,7 @@ def parts(markdown: str) -> Iterator[Sentence | Table]:
     block: list[str] = []
     first = lines.index("---", 1) + 1
     front = yaml.safe_load("\n".join(lines[1 : first - 1]))
-    for paragraph in front["abstract"].split("\n"):
+    for paragraph in re.split(r"\n\n|\n(?=- )", front["abstract"].replace("\u00a0", " ")):
         yield from _sentences("abstract", paragraph.removeprefix("- "), 1)
     table: Table | None = None
     named: str | None = None

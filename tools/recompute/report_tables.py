@@ -43,7 +43,19 @@ def _fields(
         known = checked(run, condition, found, row, table)
     except (LookupError, ValueError, StopIteration):  # it names what was not measured
         return [False] * len(cells)
+    if "copied" in row.get("Implementation", ""):
+        known = {**known, "Implementation": _labelled(run, condition, row)}
     return [known.get(title) for title in table.columns]
+
+
+def _labelled(run: Run, condition: str, row: Row) -> Field:
+    """Tell whether a label says what share of an implementation's sends the kernel copied."""
+    share = re.findall(r"requested, ((?:over |under )?[\d.]+ %) copied", row["Implementation"])
+    tables = [run.streams, run.round_trips]
+    rows = pd.concat([one for one in tables if not one.empty])
+    rows = rows[(rows["condition"] == condition) & (rows["implementation"] == _name(row))]
+    copied = rows["zc_copied"].sum() / rows["zc_completed"].sum()
+    return agrees("p", share[0], copied, 0.0) if share else None
 
 
 def _cell_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Table) -> Checked:
@@ -139,7 +151,7 @@ def _round_trip_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table
     }
     known["interval"] = _span(row["interval"], median, 1e3, run)
     known["round trips"] = row["round trips"] == f"{here['round_trip_samples'].sum():,}"
-    known["n"] = row["n"] == str(median.n)
+    known["n"] = row["n"].split(" of ")[0] == str(median.n)
     return known | {"Message": median.n > 0}
 
 

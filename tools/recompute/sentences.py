@@ -102,8 +102,8 @@ def _threads_alike(told: Told, threads: tuple[int, ...], pair: tuple[str, str], 
 
 
 @says(
-    "<n> repetitions of <x> s were measured, over messages of <span> and <threads>",
-    "<n> repetition of <x> s was measured, over messages of <span> and <threads>",
+    "<n> repetitions of <time> were measured, over messages of <span> and <threads>",
+    "<n> repetition of <time> was measured, over messages of <span> and <threads>",
 )
 def _scene(told: Told, *_: Slot) -> Expected:
     rows = told.run.measured(told.condition)

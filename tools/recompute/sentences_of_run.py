@@ -27,7 +27,7 @@ _WARNINGS = {
 # Settings and the host
 
 
-@says("run for <x> s to warm up, and then for a window of <x> s")
+@says("run for <time> to warm up, and then for a window of <time>")
 def _windows(told: Told, *_: Slot) -> Expected:
     measure = told.run.config["measure"]
     return [measure["warmup_s"], measure["duration_s"]]
@@ -312,3 +312,102 @@ def _sent_again(told: Told, _x: str) -> Expected:
     rows = told.run.measured(told.condition)
     rows = rows[rows["implementation"].isin(["two_copy", "one_copy"])]
     return [rows["tcp_retransmits"].sum() / rows["received_bytes"].sum() * 1e9]
+
+
+def _side_effects(told: Told) -> list[float]:
+    """Return what each side's CPU time by itself makes of the throughput.
+
+    A side's part of the change of a sum's logarithm is its own change over the logarithmic mean.
+    """
+    if not told.sentence.section.endswith("q1"):
+        raise NotRecomputedError("it is of other cells")
+    _cells, a, b = told.differing()
+    logs = _where_different(told, _time(told))
+    here, there = (np.exp(one.to_numpy(float)) for one in logs)
+    mean = (here - there) / np.log(here / there)
+    effects = []
+    for side in ("sender", "receiver"):
+        metric = f"{side}_cpu_ns_per_byte"
+        of_side = [
+            np.exp(told.run.of(told.condition, name, metric).reindex_like(logs[0]).to_numpy(float))
+            for name in (a, b)
+        ]
+        effects.append(float(np.exp(-((of_side[0] - of_side[1]) / mean).mean())))
+    return effects
+
+
+@says("makes the throughput <x> times as high at the sender, and <x> times as high at the receiver")
+def _by_side(told: Told, *_: Slot) -> Expected:
+    return _side_effects(told)
+
+
+@says("It was slower than <impl> in <n> of <n> cells")
+def _slower_than_one(told: Told, b: str, *_: Slot) -> Expected:
+    signs = [one.seen for one in told.run.cells(told.condition, "zero_copy", b).values()]
+    return [None, signs.count(-1), len(signs)]
+
+
+@says("<impl> was faster than <impl> in <n> of <n> cells (<sizes>, <threads>)")
+@says("<impl> was faster than <impl> in <n> of <n> cells (<size>, <threads>)")
+def _won_somewhere(told: Told, a: str, b: str, *_: Slot) -> Expected:
+    cells = told.run.cells(told.condition, a, b)
+    won = [cell for cell, one in cells.items() if one.seen == 1]
+    sizes, threads = (tuple(sorted(set(values))) for values in zip(*won, strict=True))
+    said = sizes if isinstance(_[2], tuple) else sizes[0]
+    return [None, None, len(won), len(cells), said, threads]
+
+
+@says("Over the cells together, no difference in <cost> per byte was seen <i>")
+def _cost_pooled_even(told: Told, cost: str, _i: str) -> Expected:
+    logs = told.run.pair(told.condition, *told.pair, told.run.metric(told.condition, cost))
+    return [None, told.run.pooled(logs)]
+
+
+@says("Over the cells together, it took <x> times the <cost> per byte of `two_copy` <i>")
+def _cost_pooled(told: Told, _x: str, cost: str, _i: str) -> Expected:
+    one = _cost_pooled_even(told, cost, "")[1]
+    return [one.value, None, one]
+
+
+# The path, the caches, what failed
+
+
+@says("Its MTU is <n> bytes")
+def _mtu(told: Told, _n: int) -> Expected:
+    testbed = re.findall(r"^`(\w+)`:", told.sentence.before)[0]
+    rows = told.run.streams
+    return [rows[rows["testbed"] == testbed]["mtu_bytes"].max()]
+
+
+@says("(<x> times its <size>)", "(<p> of its <size>)", "(<p> of its <size> for <threads>)")
+def _of_cache(told: Told, _share: str, size: int, threads: Slot = (1,)) -> Expected:
+    assert size in told.run.host["cpu"]["caches"].values(), "no cache is that large"
+    both = 2 * int(told.run.measured(told.condition)["msg_bytes"].max()) * threads[0]
+    return [both / size, None, None]
+
+
+@says("Of <n> repetitions, <n> failed", "Of <n> repetitions, <n> failed and <n> were skipped")
+def _failed(told: Told, *said: int) -> Expected:
+    rows = told.run.streams
+    if told.condition:
+        rows = rows[rows["condition"] == told.condition]
+    status = list(rows["status"])
+    return [len(status), status.count("failed"), status.count("skipped")][: len(said)]
+
+
+@says("All <n> repetitions came with a warning that the machine was disturbed")
+def _all_disturbed(told: Told, _n: int) -> Expected:
+    return _disturbed(told)[1:]
+
+
+@says("Of the <n> repetitions behind this, <n> carried a warning")
+def _behind_this(told: Told, *_: Slot) -> Expected:
+    rows = told.run.streams[told.run.streams["status"] == "measured"]
+    return [len(rows), int((rows["warned"] != "").sum())]
+
+
+@says("the rounds had <x> to <x> times the throughput of the first")
+def _rounds_apart(told: Told, *_: Slot) -> Expected:
+    logs = told.run.values(told.condition, THROUGHPUT).dropna().to_numpy(float)
+    path = np.exp((logs - logs[:, :1]).mean(axis=0))
+    return [float(path.min()), float(path.max())]

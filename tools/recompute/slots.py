@@ -18,7 +18,7 @@ WORDS = (
     "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-_RATES = {"Gbit/s": 1e9, "Mbit/s": 1e6}
+_SCALES = {"Gbit/s": 1e9, "Mbit/s": 1e6, "ms": 1e-3}
 # An interval wider than this, as a factor, is not printed.
 VAGUE = 20.0
 
@@ -41,6 +41,7 @@ _SLOTS = {
     "span": rf"{_X}(?: (?:B|[KMG]iB))? (?:to|and) {_SIZE}",
     "at": rf"(?:at every size|up to {_SIZE}|from {_SIZE} up|at {_LIST})",
     "threads": _THREADS,
+    "time": rf"{_X} (?:ms|s)",
     "rate": rf"{_X} [GM]bit/s",
     "impl": r"`\w+`",
     "cost": r"(?:sender )?(?:CPU cycles|CPU time)",
@@ -105,7 +106,7 @@ def agrees(kind: str, text: str, expected: Said, error: float) -> bool:
     if kind == "about":
         unit = _UNITS[text.split()[1]]
         return bool(abs(read("size", text) - expected) <= precision(text.split()[0]) * unit)
-    if kind in ("x", "p", "rate"):
+    if kind in ("x", "p", "rate", "time"):
         return bool(_value_agrees(text, expected))
     if kind == "at":
         word, sizes = at_sizes(*expected)
@@ -119,7 +120,7 @@ def _value_agrees(text: str, expected: float) -> bool:
     number, _, unit = text.rpartition(" ") if " " in text else (text, "", "")
     if unit == "%":
         expected *= 100.0
-    expected /= _RATES.get(unit, 1.0)
+    expected /= _SCALES.get(unit, 1.0)
     if number.startswith("under "):
         return 0.0 < abs(expected) < plain(number[6:])
     if number.startswith("over "):

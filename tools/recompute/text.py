@@ -18,6 +18,8 @@ from tools.recompute.slots import NAMES, agrees, read
 
 Verdict = Literal["agrees", "differs", "fixed", "not recomputed"]
 _TEMPLATES = Path(__file__).parents[2] / "report"
+# What authors say of their runs.
+_SOURCES = Path(__file__).parents[2] / "data/published/sources.yaml"
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,8 @@ class Checker:
     def fixed_text(self) -> str:
         """What stands in the templates whatever was measured; a mark where a value goes."""
         texts = [path.read_text(encoding="utf-8") for path in sorted(_TEMPLATES.rglob("*.j2"))]
-        texts += [path.read_text(encoding="utf-8") for path in sorted(_TEMPLATES.rglob("*.yaml"))]
+        others = (*sorted(_TEMPLATES.rglob("*.yaml")), _SOURCES)
+        texts += [path.read_text(encoding="utf-8") for path in others]
         marked = re.sub(
             r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "\N{BULLET}", "\n".join(texts), flags=re.S
         )
@@ -120,8 +123,11 @@ class Checker:
 
     def _is_fixed(self, text: str, number: re.Match[str]) -> bool:
         """Tell whether the words around a number stand in a template as they stand here."""
-        words = text[: number.end()].split()[-4:] + text[number.end() :].split()[:2]
-        return " ".join(words) in self.fixed_text
+        before = re.search(r"(?:\S+\s+){0,3}\S*$", text[: number.start()])
+        after = re.match(r"\S*(?:\s+\S+){0,2}", text[number.end() :])
+        assert before is not None
+        assert after is not None
+        return text[before.start() : number.end() + after.end()] in self.fixed_text
 
     def check_table(self, table: Table) -> Iterator[Finding]:
         """Yield what became of each number of a table."""
@@ -131,8 +137,10 @@ class Checker:
                 if not NUMBER.search(cell):
                     continue
                 verdict: Verdict = "not recomputed"
-                if right is not None and right[column] is not None:
-                    verdict = "agrees" if right[column] is True else "differs"
+                if right[column] is not None:
+                    verdict = "agrees" if right[column] else "differs"
+                elif re.sub(r"\s*---$", "", cell) in self.fixed_text:
+                    verdict = "fixed"
                 yield Finding(
                     verdict, table.section, cell, f"{table.id}: {' | '.join(row)}", "", column
                 )
