@@ -60,10 +60,6 @@ def repetitions(results: Path, study: str) -> pd.DataFrame:
         row["started_at"] = record["started_at"]
         row["wall_s"] = record["wall_s"]
         row["ring_bytes"] = record["settings"]["ring_bytes"]
-        path_of = record["testbed"] or {}
-        row["mtu_bytes"] = path_of.get("mtu_bytes")
-        offloads = path_of.get("offloads") or {}
-        row["offloaded"] = offloads.get("tso") and offloads.get("gso")
         row["warned"] = ";".join(sorted({each["code"] for each in record["warnings"]}))
         if record["status"] == "measured":
             row |= _measured(record)
@@ -91,6 +87,8 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         "window_s": _window_ns(far) / 1e9,
         "received_bytes": received,
         "messages": messages,
+        "mtu_bytes": record["testbed"]["mtu_bytes"],
+        "offloaded": all((record["testbed"]["offloads"] or {}).get(n) for n in ("tso", "gso")),
         "throughput_bits_per_s": received * 8e9 / _window_ns(far),
         "service_mean_ns": _window_ns(sender) * record["cell"]["n_threads"] / messages,
     }
