@@ -149,10 +149,11 @@ def _round_trip_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table
         for title, column in columns.items()
         if row[title] != "---"
     }
-    known["interval"] = _span(row["interval"], median, 1e3, run)
-    known["round trips"] = row["round trips"] == f"{here['round_trip_samples'].sum():,}"
-    known["n"] = row["n"].split(" of ")[0] == str(median.n)
-    return known | {"Message": median.n > 0}
+    if row["interval"] != "---":
+        known["interval"] = _span(row["interval"], median, 1e3, run)
+    known["round trips"] = row["round trips"] == f"{int(here['round_trip_samples'].sum()):,}"
+    known["n"] = row["n"].split(" of ")[0] == str(median.n if row["p50"] != "---" else len(here))
+    return known | {"Message": len(here) > 0}
 
 
 def _memory_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
@@ -189,6 +190,45 @@ def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) ->
     }
 
 
+def _quality_row(run: Run, condition: str, _: re.Match[str], row: Row, _t: Table) -> Checked:
+    rows = run.measured(condition)
+    found: list[float] = []
+    for _key, here in rows.groupby(["implementation", "msg_bytes", "n_threads"]):
+        if (value := _badness(row["Check"], here)) is None:
+            return {}
+        found.append(value)
+    bound = float(re.findall(r"\d+", row["Flagged if"])[0])
+    at_least, below = "or more" in row["Flagged if"], "under" in row["Flagged if"]
+    percent = "%" in row["Worst value"]
+    scale = 100.0 if percent else 1.0
+    known = [value * scale for value in found if not math.isnan(value)]
+    flagged = [v >= bound if at_least else v < bound if below else v > bound for v in known]
+    value = (min if below else max)(known) / scale
+    return {
+        "Cells flagged": row["Cells flagged"] == str(sum(flagged)),
+        "Worst value": agrees("p" if percent else "x", row["Worst value"], value, 0.0),
+    }
+
+
+def _badness(check: str, rows: pd.DataFrame) -> float | None:
+    """Return what a check looks at in a cell; None for one that is not recomputed."""
+    warning = {
+        "Repetitions with foreign load": "foreign_load",
+        "Repetitions with CPU time stolen": "steal",
+        "Repetitions with a lowered clock": "throttled",
+        "Repetitions with a late window": "window_edge_late",
+    }.get(check)
+    if warning:
+        return float(sum(warning in text.split(";") for text in rows["warned"]))
+    if check == "Measured repetitions":
+        return float(len(rows))
+    if check == "Spread of the throughput over the rounds":
+        return float(rows[THROUGHPUT].std() / rows[THROUGHPUT].mean())
+    if check == "Segments sent again per gigabyte":
+        return float(rows["tcp_retransmits"].sum() / rows["received_bytes"].sum() * 1e9)
+    return None
+
+
 def _name(row: Row) -> str:
     return str(re.findall(r"`(\w+)`", row["Implementation"])[0])
 
@@ -219,4 +259,5 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-(.*)-round-trips": _round_trip_row,
     r"tbl-memory": _memory_row,
     r"tbl-placement": _placement_row,
+    r"tbl-.*-quality": _quality_row,
 }

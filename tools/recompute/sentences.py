@@ -303,8 +303,8 @@ def _cost_bracket(told: Told, ends: tuple[int, int]) -> Expected:
 @says("At <sizes>, no difference was seen", "At <size>, no difference was seen")
 def _even_sizes(told: Told, said: Slot) -> Expected:
     text = told.sentence.before
-    threads = re.findall(r"((?:with )?[\d, and]+ threads?), `", text, re.IGNORECASE)[-1]
-    numbers = tuple(int(n) for n in re.findall(r"\d+", threads))
+    threads = re.findall(r"with (every number of|[\d, and]+) threads?, `", text, re.IGNORECASE)
+    numbers = tuple(int(n) for n in re.findall(r"\d+", "".join(threads[-1:])))
     even = _threads_alike(told, numbers, told.pair, "")[2]
     return [even if isinstance(said, tuple) else even[0]]
 
@@ -734,7 +734,12 @@ def _along_threads(told: Told, most: Slot, fewest: Slot, _x: str, name: str, _i:
 
 @says("<x> for <impl> <i>")
 def _along_threads_too(told: Told, _x: str, name: str, _i: str) -> Expected:
-    one = told.run.pooled(told.run.threads(told.condition, name, THROUGHPUT))
+    metric = THROUGHPUT
+    if "That is over the implementations together" in told.sentence.text:
+        grown = rf"{'|'.join(_GROWTH)}|misses of the [\w-]+(?: data)? cache per byte"
+        found = re.findall(grown, told.sentence.before)
+        metric = _GROWTH.get(found[-1]) or told.run.metric(told.condition, found[-1])
+    one = told.run.pooled(told.run.threads(told.condition, name, metric))
     return [one.value, None, one]
 
 

@@ -141,8 +141,8 @@ def _cells(told: Told, _n: int) -> Expected:
 
 @says("over the cells together, the last had <x> times that of the first")
 def _drift(told: Told, _x: str) -> Expected:
-    logs = told.run.values(told.condition, THROUGHPUT).dropna().to_numpy(float)
-    return [float(np.exp((logs[:, -1] - logs[:, 0]).mean()))]
+    path = _path(told)
+    return [float(path[-1])]
 
 
 # The ranking
@@ -408,6 +408,13 @@ def _behind_this(told: Told, *_: Slot) -> Expected:
 
 @says("the rounds had <x> to <x> times the throughput of the first")
 def _rounds_apart(told: Told, *_: Slot) -> Expected:
-    logs = told.run.values(told.condition, THROUGHPUT).dropna().to_numpy(float)
-    path = np.exp((logs - logs[:, :1]).mean(axis=0))
+    path = _path(told)
     return [float(path.min()), float(path.max())]
+
+
+def _path(told: Told) -> np.ndarray:
+    """Return the throughput of each round over that of the first, cells together."""
+    whole = estimates.block(told.run.values(told.condition, THROUGHPUT)).sort_index(axis=1)
+    logs = whole.to_numpy(float)
+    path: np.ndarray = np.exp((logs - logs[:, :1]).mean(axis=0))
+    return path

@@ -131,14 +131,13 @@ def _value_agrees(text: str, expected: float) -> bool:
 def precision(number: str) -> float:
     """Return by how much rounding may have moved a number: half of its last place.
 
-    Of whole numbers of four digits and more, of which texts print three, zeros at the end say
-    nothing.
+    Texts print two or three digits of a large number, so zeros behind the second say nothing.
     """
     digits = number.lstrip("+\u2212").replace(",", "")
     if "." in digits:
         return float(0.5 * 10.0 ** -len(digits.partition(".")[2]))
     zeros = len(digits) - len(digits.rstrip("0"))
-    return float(0.5 * 10.0 ** min(zeros, max(len(digits) - 3, 0)))
+    return float(0.5 * 10.0 ** min(zeros, max(len(digits) - 2, 0)))
 
 
 def _interval_agrees(text: str, expected: Estimate, error: float) -> bool:

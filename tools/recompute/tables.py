@@ -62,9 +62,9 @@ def wrong_summary(results: Path) -> Iterator[str]:
             yield from _differs(f"{where}: median", row["median"], np.median(known), _EXACT)
         if len(known) > 1 and known.min() > 0 and not row["metric"].endswith("_share"):
             found = estimates.median(known, settings.confidence)
-            half = np.log(found.high / found.value)
+            half = max(np.log(found.high / found.value), _EXACT)
             for end in ("low", "high"):
-                told_half = abs(np.log(row[end] / row["median"]))
+                told_half = max(abs(np.log(row[end] / row["median"])), _EXACT)
                 yield from _differs(f"{where}: {end}", told_half, half, settings.bootstrap_error)
 
 
