@@ -27,6 +27,7 @@ import pandas as pd
 
 from copycost.records.derive import derive_row
 from copycost.stats.ratios import holm, paired_ratio, t_quantile
+from copycost.wording.plurals import plural
 from copycost.wording.sizes import format_size
 
 #: Warm-up and window of each setting [s]. With the last one TCP's slow start and the autotuning of
@@ -249,7 +250,7 @@ def _cells(rows: pd.DataFrame) -> str:
     worst = rows.loc[np.abs(np.log(rows["ratio"])).idxmax()]
     return (
         f"{len(rows)}; furthest {worst['implementation']}, {format_size(int(worst['msg_bytes']))}, "
-        f"{worst['n_threads']} threads: {worst['ratio']:.2f}"
+        f"{plural(int(worst['n_threads']), 'thread')}: {worst['ratio']:.2f}"
     )
 
 

@@ -51,7 +51,7 @@ def config(
     tree["udp"] |= {"implementations": [], "msg_bytes": [65507]}
     tree["round_trips"] |= {"implementations": [], "msg_bytes": [64]}
     tree["refine"] |= refine
-    tree["measure"] |= {"repetitions": 3} | measure
+    tree["measure"] |= {"repetitions": 3, "warmup_s": 0.2, "duration_s": 1.0} | measure
     return Config.from_dict(tree)
 
 

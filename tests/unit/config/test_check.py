@@ -128,7 +128,7 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
         ("measure.duration_s", None, "got nothing, must be a number of seconds"),
         ("measure.duration_s", True, "got true, must be a number of seconds"),
         ("measure.warmup_s", float("nan"), "got nan, must be a number of seconds"),
-        ("measure.warmup_s", 1.0, "got 1.0, must be shorter than measure.duration_s, which is 1.0"),
+        ("measure.warmup_s", 1.0, "got 1.0, must be shorter than measure.duration_s, which is 0.2"),
         ("measure.repetitions", 0, "got 0, must be >= 1"),
         ("measure.repetitions", 2.5, "got 2.5, must be a whole number of repetitions"),
         ("measure.tcp_nodelay", "yes", "got 'yes', must be one of kernel, on, off"),
@@ -246,7 +246,7 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
         (
             "measure.interval_us",
             500_000,
-            "got 500000, must let at least ten requests into measure.duration_s, which is 1.0 s",
+            "got 500000, must let at least ten requests into measure.duration_s, which is 0.2 s",
         ),
         (
             "streams.implementations",
@@ -337,7 +337,7 @@ def test_the_source_that_states_the_value_is_named() -> None:
     lines = problems({"measure.warmup_s": 3}, name="config/mine.yaml")
     assert lines == [
         "config/mine.yaml: measure.warmup_s: got 3, must be shorter than measure.duration_s, "
-        "which is 1.0"
+        "which is 0.2"
     ]
 
 

@@ -31,7 +31,7 @@ def config(more_rounds: int = 0, **refine: object) -> Config:
     tree["udp"] |= grid | {"msg_bytes": [4096], "working_sets": ["hot"]}
     tree["round_trips"] |= {"implementations": ["two_copy"], "msg_bytes": [64]}
     tree["refine"] |= refine
-    tree["measure"]["more_rounds"] = more_rounds
+    tree["measure"] |= {"repetitions": 3, "more_rounds": more_rounds}
     return Config.from_dict(tree)
 
 
