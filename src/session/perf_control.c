@@ -77,10 +77,3 @@ int perf_command(const struct perf_control *perf, const char *command, uint64_t 
     *round_trip_ns = (int64_t)(clock_now_ns() - asked_ns);
     return 0;
 }
-
-int perf_rehearse(const struct perf_control *perf, uint64_t timeout_ns, struct failure *failure)
-{
-    int64_t round_trip_ns = PERF_NOT_USED;
-    const int error = perf_command(perf, "enable", timeout_ns, &round_trip_ns, failure);
-    return error != 0 ? error : perf_command(perf, "disable", timeout_ns, &round_trip_ns, failure);
-}

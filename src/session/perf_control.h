@@ -20,12 +20,4 @@ struct perf_control {
 int perf_command(const struct perf_control *perf, const char *command, uint64_t timeout_ns,
                  int64_t *round_trip_ns, struct failure *failure);
 
-/*
- * Switches the counters on and off again while nothing is sent yet. In a virtual machine the first
- * time takes up to a quarter of a second, since the host has to set its own counters up; at an edge
- * of the window that would put its counts beside it. Adds the few events of the switching itself.
- * Returns 0, -ETIMEDOUT or -errno.
- */
-int perf_rehearse(const struct perf_control *perf, uint64_t timeout_ns, struct failure *failure);
-
 #endif

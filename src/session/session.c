@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "session/perf_control.h"
 
 int session_open(struct session *session, const struct options *options, struct failure *failure)
 {
@@ -32,14 +31,7 @@ static int measure(struct session *session, struct failure *failure)
 {
     struct window *window = &session->window;
     const uint64_t timeout_ns = session->options->io_timeout_ms * NS_PER_MS;
-    const struct perf_control perf = {
-        .control_fd = session->options->perf_control_fd,
-        .ack_fd = session->options->perf_ack_fd,
-    };
-    int error = perf_rehearse(&perf, timeout_ns, failure);
-    if (error == 0) {
-        error = control_say(&session->control, failure, "ready");
-    }
+    int error = control_say(&session->control, failure, "ready");
     if (error == 0) {
         error = control_read_window(&session->control, clock_now_ns() + timeout_ns,
                                     &window->planned_start_ns, &window->planned_end_ns, failure);
