@@ -37,6 +37,10 @@ MICRO: Mapping[str, Mapping[str, Any]] = {
     },
     "udp": {"implementations": [], "extra_repetitions": 0},
     "round_trips": {"implementations": []},
+    "placement": {
+        "streams": {"implementations": [], "msg_bytes": [65536], "n_threads": [1]},
+        "round_trips": {"implementations": [], "msg_bytes": [64], "n_threads": [1]},
+    },
     "refine": {"enabled": False},
     "profile": {"enabled": False},
     "measure": {"repetitions": 2, "warmup_s": 0.05, "duration_s": 0.3, "memory_floor": False},

@@ -56,6 +56,10 @@ class NoMeasurement(CopycostError):
         self.verdict = verdict
 
 
+class LateEdge(NoMeasurement):
+    """A side's window began or ended so late that it is another one; the next may be on time."""
+
+
 class PerfUnusable(CopycostError):
     """perf could not be started around a program, or gave up before it; without it it may work."""
 

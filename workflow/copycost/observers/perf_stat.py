@@ -137,4 +137,4 @@ class PerfStat(WindowObserver):
             for program in self._attached.values():
                 stack.callback(program.close)
                 program.end()
-        self._attached.clear()
+        self._forget()

@@ -204,6 +204,8 @@ def _cpu_time(row: Row, sender: Mapping[str, Any], receiver: Mapping[str, Any] |
     clocks = {f"{name}_cpu_ns": row.get(f"{name}_task_clock_ns") for name in there}
     if None not in clocks.values():
         return {**clocks, "cpu_source": "task_clock"}
+    if any(row.get(f"{name}_task_clock_ns_status") == "off_window" for name in there):
+        return {}  # its own clock is of that side's window, which is not the one that was planned
     processes = {f"{name}_cpu_ns": side["process"]["cpu_ns"] for name, side in there.items()}
     return {**processes, "cpu_source": "process_clock"}
 

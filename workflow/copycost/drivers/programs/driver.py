@@ -21,6 +21,7 @@ from copycost.drivers.programs.working_set import (
     time_to_fill_s,
 )
 from copycost.drivers.protocol import (
+    LateEdge,
     NoMeasurement,
     Payload,
     PerfUnusable,
@@ -181,7 +182,10 @@ class ProgramsTraffic:
         reports = {side.name: _report_of(side) for side in self.running}
         scene = self._scene
         if not scene.takes_any_traffic:
-            wrong = judge_windows(reports) or judge_traffic(reports, scene.settings.interval_ns)
+            wrong = judge_windows(reports)
+            if wrong is not None:
+                raise LateEdge(wrong)
+            wrong = judge_traffic(reports, scene.settings.interval_ns)
             if wrong is not None:
                 raise NoMeasurement(wrong)
         sender, receiver = reports["sender"], reports.get("receiver")
