@@ -28,9 +28,10 @@ del record["digest"]
 record["cell"] = cell.key
 noise = zlib.crc32(cell.path.encode()) / 2**32 * NOISE
 gain = 0.3 * math.log2(cell.msg_bytes / 20_000) if cell.implementation == "one_copy" else 0.0
+window = record["driver"]["sender"]["window"]
+window_ns = window["end_ns"] - window["start_ns"]
 for name in ("sender", "receiver"):
     side = record["driver"][name]
-    window_ns = side["window"]["end_ns"] - side["window"]["start_ns"]
     messages = round(window_ns * math.exp(gain + noise) / cell.msg_bytes)
     n_bytes = messages * cell.msg_bytes
     side["in_window"] |= {"bytes": n_bytes, "first_half_bytes": n_bytes // 2}

@@ -126,11 +126,15 @@ def _counts(record: dict[str, Any], ends: dict[str, Any]) -> dict[str, Any]:
     """Return the events of both sides, and their CPU time: perf's where all sides have it."""
     perf = record["observed"].get("perf_stat") or {}
     row: dict[str, Any] = {}
+    told_the_time = True
     for side in ends:
         events = (perf.get(side) or {"events": {}})["events"]
         if _waited_share(ends[side]) > _OFF_WINDOW:
+            told_the_time &= events.get("task_clock_ns", {"value": None})["value"] is None
             continue
         row |= {f"{side}_{name}": entry["value"] for name, entry in events.items()}
+    if not told_the_time:  # nor do the sides' own clocks: their windows differ
+        return row
     clocks = [row.get(f"{side}_task_clock_ns") for side in ends]
     by_perf = None not in clocks
     for side, clock in zip(ends, clocks, strict=True):
