@@ -126,7 +126,7 @@ def test_a_side_that_hangs_is_ended_and_named(bench: Bench, testbed: str) -> Non
         ended = running.end()
         running.assert_nothing_left()
     assert ended.code == 1
-    assert "the sender did not end within 2.5 s" in bench.record()["reason"]
+    assert "the sender did not say 'measured' within 2.5 s" in bench.record()["reason"]
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
