@@ -119,7 +119,10 @@ int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t 
         return fail(failure, 0, "control: got '%s', expected 'window START_NS END_NS'",
                     control->line);
     }
-    control->used_bytes = 0;
+    /* what came with the window line is looked at after the window */
+    const char *after = (const char *)memchr(control->line, '\n', control->used_bytes) + 1;
+    control->used_bytes -= (size_t)(after - control->line);
+    memmove(control->line, after, control->used_bytes + 1);
     return 0;
 }
 

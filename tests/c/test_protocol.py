@@ -237,8 +237,7 @@ def test_nonsense_after_the_window(address_build: Build) -> None:
         connect(listening_port(sender), greeting()),
     ):
         assert sender.read_line() == "ready"
-        sender.say(window_line(setting))
-        sender.say("go on")
+        sender.say(f"{window_line(setting)}\ngo on")
         assert_failed(sender.finish(), "got 'go on', expected 'stop'")
 
 
