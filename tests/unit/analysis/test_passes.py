@@ -14,6 +14,7 @@ import yaml
 
 from copycost.analysis.passes import (
     choose_cells,
+    Choice,
     describe,
     disagreeing,
     is_settled,
@@ -77,7 +78,7 @@ def run(asked: Config, truth: Truth, noise: float = 0.01) -> tuple[Rows, list[li
     """Measure the grid and all passes; return all rows, and what each pass chose."""
     cells, chosen = list(Grid.of(asked).cells), []
     for number in range(1, PASSES + 1):
-        chosen.append(choose_cells(measured(cells, truth, noise), asked, number))
+        chosen.append(choose_cells(measured(cells, truth, noise), asked, number).cells)
         assert not set(chosen[-1]).intersection(cells)
         cells += chosen[-1]
     return measured(cells, truth, noise), chosen
@@ -172,10 +173,10 @@ def test_datagrams_have_the_repetitions_of_their_grid_and_are_never_too_large() 
 def test_a_baseline_that_is_there_is_measured_again_in_the_same_rounds() -> None:
     asked = config(implementations=["two_copy", "one_copy", "zero_copy"])
     rows = measured(Grid.of(asked).cells, gains_from(9000))
-    first = choose_cells(rows, asked, 1)
+    first = choose_cells(rows, asked, 1).cells
     only_one = [cell for cell in first if cell.implementation != "zero_copy"]
     rows = measured([*rows, *only_one], gains_from(9000))
-    again = [cell for cell in choose_cells(rows, asked, 2) if cell.msg_bytes == 4096]
+    again = [cell for cell in choose_cells(rows, asked, 2).cells if cell.msg_bytes == 4096]
     assert {(cell.implementation, cell.rep) for cell in again} == {
         (name, rep) for name in ("two_copy", "zero_copy") for rep in (4, 5, 6)
     }
@@ -185,7 +186,7 @@ def test_the_same_records_give_the_same_cells_in_whatever_order_they_come() -> N
     asked = config(measure={"minutes": 4}, implementations=["two_copy", "one_copy", "zero_copy"])
     rows = measured(Grid.of(asked).cells, gains_from(9000), noise=0.1)
     backwards = dict(reversed(rows.items()))
-    assert choose_cells(rows, asked, 1) == choose_cells(backwards, asked, 1) != []
+    assert choose_cells(rows, asked, 1) == choose_cells(backwards, asked, 1) != Choice([], 0)
 
 
 def test_without_a_baseline_a_result_or_a_second_round_nothing_is_added() -> None:
@@ -195,7 +196,7 @@ def test_without_a_baseline_a_result_or_a_second_round_nothing_is_added() -> Non
     failed = measured(Grid.of(asked).cells, gains_from(8000))
     for row in failed.values():
         row |= {"status": "failed", "throughput_bits_per_s": None}
-    assert choose_cells(failed, asked, 1) == []
+    assert choose_cells(failed, asked, 1) == Choice([], 0)
     once = config(measure={"repetitions": 1})
     assert run(once, gains_from(8000))[1] == [[], [], [], []]
 
@@ -305,7 +306,7 @@ def test_further_rounds_go_on_behind_those_of_what_is_compared() -> None:
 
 
 def test_what_is_chosen_is_said() -> None:
-    assert describe([], []) == (
+    assert describe(Choice([], 0), []) == (
         "copycost: nothing more to measure: no comparison that more would help is open."
     )
     asked = config()
@@ -317,4 +318,15 @@ def test_what_is_chosen_is_said() -> None:
     done = measured(Grid.of(timed).cells, lambda _cell: 0.0)
     assert describe(choose_cells(done, timed, 1), done) == (
         "copycost: 12 repetitions more where comparisons are open; further rounds of 6 cells."
+    )
+
+
+def test_limits_that_leave_a_bracket_wide_are_said() -> None:
+    asked = config({"max_cells": 1})
+    done = measured(Grid.of(asked).cells, gains_from(9000))
+    choice = choose_cells(done, asked, 1)
+    assert choice == Choice([], 1)
+    assert describe(choice, done) == (
+        "copycost: 1 change of verdict not narrowed down further, since refine.max_minutes or"
+        " refine.max_cells is reached."
     )

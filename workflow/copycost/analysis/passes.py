@@ -52,8 +52,24 @@ class Time:
     each_s: float
 
 
-def choose_cells(rows: Rows, config: Config, number: int) -> list[Cell]:
-    """Return the repetitions that a pass adds, sorted.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a pass adds.
+
+    Attributes
+    ----------
+    cells
+        The repetitions, sorted.
+    n_left_wide
+        Brackets that would be bisected if the limits of time and cells allowed more sizes.
+    """
+
+    cells: list[Cell]
+    n_left_wide: int
+
+
+def choose_cells(rows: Rows, config: Config, number: int) -> Choice:
+    """Return what a pass adds.
 
     Parameters
     ----------
@@ -69,13 +85,16 @@ def choose_cells(rows: Rows, config: Config, number: int) -> list[Cell]:
     if config.measure.minutes is not None:
         left_s = min(left_s, 60.0 * config.measure.minutes - time.used_s)
     logs = log_ratios(rows)
-    wanted = _sizes_wanted(rows, logs, config, time, left_s) if config.refine.enabled else {}
+    wanted: dict[Cell, int] = {}
+    n_left_wide = 0
+    if config.refine.enabled:
+        wanted, n_left_wide = _sizes_wanted(rows, logs, config, time, left_s)
     if config.measure.minutes is not None:
         left_s -= sum(wanted.values()) * time.each_s
         more = rounds_wanted(logs, config.statistics.confidence, left_s, time.each_s, number)
         for cell, n_rounds in more.items():
             wanted[cell] = max(n_rounds, wanted.get(cell, 0))
-    return sorted(further_rounds(rows, wanted))
+    return Choice(sorted(further_rounds(rows, wanted)), n_left_wide)
 
 
 def time_of(rows: Rows) -> Time:
@@ -163,8 +182,8 @@ class _Gap:
 
 def _sizes_wanted(
     rows: Rows, logs: Mapping[Cell, FloatArray], config: Config, time: Time, left_s: float
-) -> dict[Cell, int]:
-    """Return the rounds of each cell of the sizes that are added, as far as the limits allow."""
+) -> tuple[dict[Cell, int], int]:
+    """Return the rounds of each cell of the added sizes, and how many brackets the limits leave."""
     grid = Grid.of(config).cells
     n_rounds = {cell.testbed: cell.rep for cell in grid if cell.study == "streams"}
     stated = {replace(cell, rep=1) for cell in grid}
@@ -172,13 +191,16 @@ def _sizes_wanted(
     spent_s = time.each_s * sum(n_rounds[cell.testbed] for cell in added)
     left_s = min(left_s, 60.0 * config.refine.max_minutes - spent_s)
     wanted: dict[Cell, int] = {}
+    n_left_wide = 0
     for gap in sorted(_gaps(logs, config.analysed().statistics.confidence)):
         pair = {gap.cell, replace(gap.cell, implementation=BASELINE)}
         more = wanted | dict.fromkeys(pair, n_rounds[gap.cell.testbed])
         n_cells = len(added.union(more))
         if n_cells <= config.refine.max_cells and sum(more.values()) * time.each_s <= left_s:
             wanted = more
-    return wanted
+        else:
+            n_left_wide += 1
+    return wanted, n_left_wide
 
 
 def _gaps(logs: Mapping[Cell, FloatArray], confidence: float) -> Iterator[_Gap]:
@@ -228,19 +250,32 @@ def size_between(low: int, high: int) -> int:
     return round(middle / step) * step
 
 
-def describe(chosen: Sequence[Cell], done: Collection[Cell]) -> str:
+def describe(choice: Choice, done: Collection[Cell]) -> str:
     """Return what a pass chose in words: added sizes by comparison, then further rounds."""
-    if not chosen:
-        return "copycost: nothing more to measure: no comparison that more would help is open."
+    said = _what_is_added(choice.cells, done)
+    if choice.n_left_wide:
+        widely = plural(choice.n_left_wide, "change of verdict", "changes of verdict")
+        said.append(
+            f"{widely} not narrowed down further, since refine.max_minutes or refine.max_cells is"
+            " reached"
+        )
+    elif not said:
+        said = ["nothing more to measure: no comparison that more would help is open"]
+    return f"copycost: {'; '.join(said)}."
+
+
+def _what_is_added(cells: Sequence[Cell], done: Collection[Cell]) -> list[str]:
+    if not cells:
+        return []
     before = {replace(cell, rep=1) for cell in done}
-    cells = {replace(cell, rep=1) for cell in chosen}
+    chosen = {replace(cell, rep=1) for cell in cells}
     sizes: dict[str, list[str]] = {}
-    for cell in sorted(cells - before):
+    for cell in sorted(chosen - before):
         if cell.implementation != BASELINE:
             name = f"{cell.condition}, {plural(cell.n_threads, 'thread')}, {cell.implementation}"
             sizes.setdefault(name, []).append(format_size(cell.msg_bytes))
-    said = [f"copycost: {plural(len(chosen), 'repetition')} more where comparisons are open"]
+    said = [f"{plural(len(cells), 'repetition')} more where comparisons are open"]
     said += [f"{name}: {', '.join(words)}" for name, words in sizes.items()]
-    if cells & before:
-        said.append(f"further rounds of {plural(len(cells & before), 'cell')}")
-    return "; ".join(said) + "."
+    if chosen & before:
+        said.append(f"further rounds of {plural(len(chosen & before), 'cell')}")
+    return said
