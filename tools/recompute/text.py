@@ -76,14 +76,20 @@ class Checker:
         return found
 
     def _matched(self, sentence: Sentence) -> Iterator[Finding]:
+        matches = [
+            (match, kinds, handler)
+            for expression, kinds, handler in SENTENCES
+            for match in expression.finditer(sentence.text)
+        ]
+        # of forms that overlap the longest says most, in whatever order they were read
+        matches.sort(key=lambda each: each[0].start() - each[0].end())
         taken: list[tuple[int, int]] = []
-        for expression, kinds, handler in SENTENCES:
-            for match in expression.finditer(sentence.text):
-                if any(start < match.end() and match.start() < end for start, end in taken):
-                    continue
-                if held := list(self._held(sentence, match, kinds, handler)):
-                    taken.append(match.span())
-                    yield from held
+        for match, kinds, handler in matches:
+            if any(start < match.end() and match.start() < end for start, end in taken):
+                continue
+            if held := list(self._held(sentence, match, kinds, handler)):
+                taken.append(match.span())
+                yield from held
 
     def _held(
         self, sentence: Sentence, match: re.Match[str], kinds: list[str], handler: Handler
