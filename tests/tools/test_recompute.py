@@ -1,10 +1,11 @@
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from tools.recompute import estimates
+from tools.recompute import estimates, sentences
 from tools.recompute.document import NUMBER, Sentence, Table, parts
 from tools.recompute.estimates import Estimate
 from tools.recompute.power import other_number
@@ -92,6 +93,14 @@ def test_slots_are_read_where_they_stand() -> None:
     assert match is not None
     said = [read(kind, text) for kind, text in zip(kinds, match.groups(), strict=True)]
     assert said == ["one_copy", 2, 28, (4096,)]
+
+
+def test_each_file_of_forms_is_read_and_named_like_its_template() -> None:
+    folder = Path(sentences.__file__).parent
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == {*sentences.__all__}
+    templates = {path.name for path in (folder.parents[2] / "report").rglob("*.j2")}
+    for name in sentences.__all__:
+        assert {f"{name}.j2", f"{name}_words.j2", f"{name}.qmd.j2"} & templates, name
 
 
 def test_together_are_the_rounds_and_cells_that_leave_most_values() -> None:

@@ -10,6 +10,7 @@ from workflow.conftest import WholeRun
 from tools.recompute.power import shares_found
 from tools.recompute.tables import wrong_tables
 from tools.recompute.text import Checker
+from tools.recompute.told import FORMS
 
 
 @pytest.fixture
@@ -61,3 +62,15 @@ def test_most_wrong_numbers_of_a_report_are_found(results: Path) -> None:
     for found, tried in shares.values():
         assert tried > 15
         assert found / tried > 0.8
+
+
+def test_what_is_found_does_not_depend_on_the_order_of_the_forms(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found() -> set[tuple[str, str, str, int]]:
+        findings = Checker(results).findings()
+        return {(one.verdict, one.within, one.text, one.start) for one in findings}
+
+    in_order = found()
+    monkeypatch.setattr("tools.recompute.text.FORMS", FORMS[::-1])
+    assert found() == in_order

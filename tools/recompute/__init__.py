@@ -3,8 +3,8 @@
 Shares no code with the package: records are read as JSON, and what follows is made again with
 pandas and scipy alone, from what the documentation says, so that a fault of the package cannot
 hide in both. `tables` holds the tables of repetitions, the summary and the ratios against it;
-`text` the report: `document` takes it apart, `sentences` and `sentences_of_run` have what each form
-of sentence has to say, `report_tables` what each field has to show.
+`text` the report: `document` takes it apart, `sentences` has what each form of sentence has to say
+in a file per template, `report_tables` what each field has to show.
 
 `python -m tools.recompute results` ends with how many of the report's numbers were checked, and in
 which sections how many are not recomputed. Most of these are of the expectations (question 6), the

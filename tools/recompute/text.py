@@ -9,12 +9,12 @@ from typing import Literal
 
 from tools.recompute import (
     report_tables,
-    sentences_of_run,  # noqa: F401  its sentences join the others
+    sentences,  # noqa: F401  its forms join FORMS
 )
 from tools.recompute.document import NUMBER, Sentence, Table, parts
 from tools.recompute.run import Run
-from tools.recompute.sentences import SENTENCES, Handler, NotRecomputedError, Told
 from tools.recompute.slots import NAMES, agrees, read
+from tools.recompute.told import FORMS, Handler, NotRecomputedError, Told
 
 Verdict = Literal["agrees", "differs", "fixed", "not recomputed"]
 _TEMPLATES = Path(__file__).parents[2] / "report"
@@ -78,7 +78,7 @@ class Checker:
     def _matched(self, sentence: Sentence) -> Iterator[Finding]:
         matches = [
             (match, kinds, handler)
-            for expression, kinds, handler in SENTENCES
+            for expression, kinds, handler in FORMS
             for match in expression.finditer(sentence.text)
         ]
         # of forms that overlap the longest says most, in whatever order they were read

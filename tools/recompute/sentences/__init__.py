@@ -1,0 +1,50 @@
+"""The sentences of a report that tell numbers: a file per template whose words they are.
+
+A file is named like its template: `analysis_pair` has the forms of
+`report/_macros/analysis_pair.j2`, `summary` those of `report/_macros/summary_words.j2`. One that
+several templates share stands in one of them.
+"""
+
+from tools.recompute.sentences import (
+    analysis_along_sizes,
+    analysis_explained,
+    analysis_fastest,
+    analysis_misses,
+    analysis_pair,
+    analysis_path,
+    analysis_quality,
+    analysis_real,
+    analysis_threads,
+    analysis_words,
+    every_way,
+    in_short,
+    limits,
+    memory,
+    method,
+    placement,
+    round_trips,
+    summary,
+    zero_copy,
+)
+
+__all__ = [
+    "analysis_along_sizes",
+    "analysis_explained",
+    "analysis_fastest",
+    "analysis_misses",
+    "analysis_pair",
+    "analysis_path",
+    "analysis_quality",
+    "analysis_real",
+    "analysis_threads",
+    "analysis_words",
+    "every_way",
+    "in_short",
+    "limits",
+    "memory",
+    "method",
+    "placement",
+    "round_trips",
+    "summary",
+    "zero_copy",
+]

@@ -1,0 +1,111 @@
+"""Question 1: extremes, and in how many cells zero-copy won or lost."""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from tools.recompute.told import Cells, Expected, Slot, Told, says, with_sign
+
+
+@says("Both were picked as the extremes of <n> cells")
+def _extremes_of(told: Told, *_: Slot) -> Expected:
+    return [len(told.cells)]
+
+
+@says(
+    "As a multiple of that of <impl>, the throughput of <impl> ranged from <x> <i>, at <size> with "
+    "<threads>, to <x> <i>, at <size> with <threads>"
+)
+def _extremes(told: Told, b: str, a: str, *_: Slot) -> Expected:
+    logs = told.run.pair(told.condition, a, b)
+    found = [told.run.ratio(row, len(logs)) for _, row in logs.iterrows()]
+    values = [one.value for one in found]
+    told_of: list[Any] = []
+    for place in (int(np.argmin(values)), int(np.argmax(values))):
+        size, threads = logs.index[place]
+        told_of += [found[place].value, found[place], size, (threads,)]
+    return [None, None, *told_of]
+
+
+@says(
+    "As a multiple of that of <impl>, the throughput of <impl> was <x> <i>, at <size> with "
+    "<threads>"
+)
+def _only_cell(told: Told, b: str, a: str, _x: str, _i: str, size: int, threads: Slot) -> Expected:
+    one = told.run.cells(told.condition, a, b)[size, threads[0]]
+    return [None, None, one.value, one, None, None]
+
+
+@says("One by one, it was more expensive in <n> of <n> cells and cheaper in <n>")
+def _one_by_one(told: Told, *_: Slot) -> Expected:
+    cells = _costs_one_by_one(told)
+    return [len(with_sign(cells, 1)), len(cells), len(with_sign(cells, -1))]
+
+
+@says("One by one, it was cheaper in <n> of <n> cells and more expensive in none")
+def _one_by_one_cheaper(told: Told, *_: Slot) -> Expected:
+    cells = _costs_one_by_one(told)
+    return [len(with_sign(cells, -1)), len(cells)]
+
+
+def _costs_one_by_one(told: Told) -> Cells:
+    for words in ("CPU cycles", "CPU time"):
+        metric = told.run.metric(told.condition, words)
+        if np.isfinite(told.run.values(told.condition, metric).to_numpy(float)).any():
+            break
+    return told.run.cells(told.condition, "zero_copy", "two_copy", metric)
+
+
+def _won_and_lost(told: Told, rivals: list[str]) -> tuple[int, int, int]:
+    """Return the cells in which zero_copy beat all rivals, lost to one, and all compared."""
+    ratios = [told.run.cells(told.condition, "zero_copy", rival) for rival in rivals]
+    common = set.intersection(*map(set, ratios))
+    signs = [[of[cell].seen for of in ratios] for cell in common]
+    won, lost = sum(min(each) == 1 for each in signs), sum(min(each) == -1 for each in signs)
+    return won, lost, len(common)
+
+
+def _rivals(told: Told) -> list[str]:
+    text = f"{told.sentence.before} {told.sentence.text}"
+    found = re.findall(r"(?:was|be) faster than `(\w+)`(?: and `(\w+)`)?", text)
+    return [name for name in found[-1] if name]
+
+
+@says("It was slower than <impl> or <impl> in <n> of <n> cells")
+def _lost(told: Told, a: str, b: str, *_: Slot) -> Expected:
+    _won, lost, all_cells = _won_and_lost(told, [a, b])
+    return [None, None, lost, all_cells]
+
+
+@says("`zero_copy` was faster than <impl> and <impl> in <n> of <n> cells")
+def _won(told: Told, a: str, b: str, *_: Slot) -> Expected:
+    won, _lost, all_cells = _won_and_lost(told, [a, b])
+    return [None, None, won, all_cells]
+
+
+@says("In <n> it was slower than <impl> or <impl>")
+def _lost_too(told: Told, _n: int, a: str, b: str) -> Expected:
+    return [_won_and_lost(told, [a, b])[1], None, None]
+
+
+@says("<n> cells are left open", "<n> cell is left open")
+def _left_open(told: Told, *_: Slot) -> Expected:
+    won, lost, all_cells = _won_and_lost(told, _rivals(told))
+    return [all_cells - won - lost]
+
+
+@says("It was slower than <impl> in <n> of <n> cells")
+def _slower_than_one(told: Told, b: str, *_: Slot) -> Expected:
+    signs = [one.seen for one in told.run.cells(told.condition, "zero_copy", b).values()]
+    return [None, signs.count(-1), len(signs)]
+
+
+@says("<impl> was faster than <impl> in <n> of <n> cells (<sizes>, <threads>)")
+@says("<impl> was faster than <impl> in <n> of <n> cells (<size>, <threads>)")
+def _won_somewhere(told: Told, a: str, b: str, *_: Slot) -> Expected:
+    cells = told.run.cells(told.condition, a, b)
+    won = [cell for cell, one in cells.items() if one.seen == 1]
+    sizes, threads = (tuple(sorted(set(values))) for values in zip(*won, strict=True))
+    said = sizes if isinstance(_[2], tuple) else sizes[0]
+    return [None, None, len(won), len(cells), said, threads]

@@ -1,0 +1,62 @@
+"""A pair over the cells together, and the price of a message."""
+
+import re
+
+import pandas as pd
+
+from tools.recompute.estimates import Estimate
+from tools.recompute.told import Expected, Slot, Told, says, with_sign
+
+
+@says("Over the cells together, it was <x> <i>")
+def pooled_throughput(told: Told, *_: Slot) -> Expected:
+    """Return the ratio of throughputs over the cells together."""
+    one = told.run.pooled(told.run.pair(told.condition, *_question_pair(told)))
+    return [one.value, one]
+
+
+@says("Over the cells together, no difference was seen <i>")
+def _pooled_even(told: Told, *_: Slot) -> Expected:
+    return [told.run.pooled(told.run.pair(told.condition, *_question_pair(told)))]
+
+
+def _question_pair(told: Told) -> tuple[str, str]:
+    """Return the pair whose throughputs were compared last."""
+    found = re.findall(
+        r"As a multiple of that of `(\w+)`, the throughput of `(\w+)`", told.sentence.before
+    )
+    return (str(found[-1][1]), str(found[-1][0])) if found else told.pair
+
+
+@says("Over the cells where it was faster, no difference in <cost> per byte was seen <i>")
+def _cost_where_faster_even(told: Told, cost: str, *_: Slot) -> Expected:
+    return [None, _cost_where_faster(told, cost)]
+
+
+@says(
+    "over those cells, <impl> took <x> times the <cost> per byte of `two_copy` <i>",
+    "over the cells where it was faster, <impl> took <x> times the <cost> per byte of `two_copy` "
+    "<i>",
+)
+def _cheaper_where_faster(told: Told, _a: str, _x: str, cost: str, *_: Slot) -> Expected:
+    one = _cost_where_faster(told, cost)
+    return [None, one.value, None, one]
+
+
+def _cost_where_faster(told: Told, cost: str) -> Estimate:
+    faster = with_sign(told.cells, 1)
+    logs = told.run.pair(told.condition, *told.pair, told.run.metric(told.condition, cost))
+    return told.run.pooled(logs[[cell in faster for cell in logs.index]])
+
+
+@says("a byte of <size> messages took <x> times the <cost> of one in <size> messages <i>")
+def _small_messages(told: Told, small: int, _x: str, cost: str, large: int, _i: str) -> Expected:
+    run, metric = told.run, told.run.metric(told.condition, cost)
+    values = [run.of(told.condition, name, metric) for name in ("two_copy", "one_copy")]
+    sizes = run.sizes(told.condition)
+    logs = [
+        each.xs(sizes[0], level="msg_bytes") - each.xs(sizes[-1], level="msg_bytes")
+        for each in values
+    ]
+    one = run.pooled(pd.concat(logs))
+    return [sizes[0], one.value, None, sizes[-1], one]
