@@ -164,6 +164,13 @@ static int check_strategy(const struct options *options, struct failure *failure
     if (options->batch > 1 && !the_strategy.batching) {
         return fail(failure, 0, "--batch: %s sends one message per call", the_strategy.name);
     }
+    if (the_strategy.batch_is_one_datagram &&
+        options->batch * options->msg_bytes > MAX_DATAGRAM_BYTES) {
+        return fail(failure, 0,
+                    "--batch: a batch of %zu messages of %zu bytes; at most %d bytes "
+                    "together, since %s sends it as one datagram",
+                    options->batch, options->msg_bytes, MAX_DATAGRAM_BYTES, the_strategy.name);
+    }
     return 0;
 }
 

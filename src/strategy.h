@@ -2,6 +2,11 @@
  * A way to send a message. Each file in strategies/ defines `the_strategy`, and each sender program
  * is linked with exactly one of them; the file's name is the strategy's name, the program's and the
  * configuration's.
+ *
+ * Two parts of the file are read outside of C too. What the report's and the docs' tables say of a
+ * strategy is in its header comment: the summary behind its name, `Copies:`, `System calls:`,
+ * `Linux:` and `Path of the bytes:`. Which cells it can have is in the fields `transports` to
+ * `batch_is_one_datagram` of `the_strategy`, so they are written out, not hidden in a macro.
  */
 #ifndef COPYCOST_STRATEGY_H
 #define COPYCOST_STRATEGY_H
@@ -49,10 +54,11 @@ struct stream {
  */
 struct strategy {
     const char *name;
-    const char *summary;     /* one line for --help */
-    unsigned int transports; /* TRANSPORT_STREAM | TRANSPORT_DATAGRAM */
-    bool batching;           /* whether it takes --batch */
-    bool zero_copy;          /* whether the zero-copy counters mean anything */
+    const char *summary;        /* one line for --help */
+    unsigned int transports;    /* TRANSPORT_STREAM | TRANSPORT_DATAGRAM */
+    bool batching;              /* whether it takes --batch */
+    bool zero_copy;             /* whether the zero-copy counters mean anything */
+    bool batch_is_one_datagram; /* so that all messages of a batch together have to fit into one */
 
     /*
      * How many messages must exist, and may be in flight, at once; optional, stream->batch without.

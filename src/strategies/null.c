@@ -1,6 +1,10 @@
 /*
  * null: sends nothing.
  *
+ * Copies: none: it sends nothing
+ * System calls: none
+ * Linux: any
+ *
  * Path of the bytes: none. What a message then costs is the harness itself: the loop, the counters,
  * the sampling of service times.
  */

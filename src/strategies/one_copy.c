@@ -1,6 +1,10 @@
 /*
  * one_copy: sendmsg(2) with one iovec per field.
  *
+ * Copies: 1: sendmsg(2)
+ * System calls: 1 sendmsg(2)
+ * Linux: any
+ *
  * Path of the bytes: the kernel copies each field from where the application has it into socket
  * buffers (the only copy, sendmsg(2) and readv(2) on gathering). When sendmsg returns, the
  * application owns its fields again. Works on every Linux.

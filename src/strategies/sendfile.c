@@ -1,6 +1,10 @@
 /*
  * sendfile: sendfile(2) from a file in memory (memfd_create(2)) that holds the message.
  *
+ * Copies: 0, not even by the link, while the message stays the same; 1 to write a new one
+ * System calls: 1 sendfile(2); ftruncate(2) and pwritev(2) before it where the message changes
+ * Linux: 3.17; 6.5 for UDP
+ *
  * Path of the bytes: sendfile puts references to the pages of the file's cache into socket buffers:
  * no copy by the CPU before the device, and, as with splice, none on loopback and veth either. The
  * pages belong to the file; whoever writes to it while they are on the way changes what arrives

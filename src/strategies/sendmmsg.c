@@ -1,6 +1,10 @@
 /*
  * sendmmsg: sendmmsg(2), several messages in one call, each with one iovec per field.
  *
+ * Copies: 1: sendmmsg(2)
+ * System calls: 1 sendmmsg(2) for N messages
+ * Linux: 3.0
+ *
  * Path of the bytes: as with one_copy: the kernel copies each field into socket buffers (the only
  * copy), and when sendmmsg returns, the application owns its fields again. What the call saves is
  * the way into the kernel and back, once per batch (--batch) instead of once per message; the

@@ -1,6 +1,10 @@
 /*
  * splice_gift: the fields into new pages, vmsplice(2) of these with SPLICE_F_GIFT, then splice(2).
  *
+ * Copies: 1: memcpy(3) into new pages
+ * System calls: vmsplice(2), splice(2) and madvise(2)
+ * Linux: 2.6.17; 6.5 for UDP
+ *
  * Path of the bytes: the CPU copies the fields into pages that were never used before (the only
  * copy). vmsplice gives them to the kernel for good (SPLICE_F_GIFT: "the application may not modify
  * this memory ever"), splice moves the references on into socket buffers, and the application lets

@@ -1,6 +1,10 @@
 /*
  * two_copy: gather the fields into one buffer, then send(2).
  *
+ * Copies: 2: memcpy(3), send(2)
+ * System calls: 1 send(2)
+ * Linux: any
+ *
  * Path of the bytes: the CPU copies each field into a buffer of the application (first copy), and
  * the kernel copies that buffer into socket buffers (second copy, send(2) and tcp(7)). When send
  * returns, the application owns its buffer again and may overwrite it. Works on every Linux.

@@ -1,6 +1,10 @@
 /*
  * udp_gso: sendmsg(2) with UDP_SEGMENT: a batch of messages as one large packet.
  *
+ * Copies: 1: sendmsg(2)
+ * System calls: 1 sendmsg(2) for N datagrams
+ * Linux: 4.18
+ *
  * Path of the bytes: the kernel copies the fields of all messages of the batch (--batch) into one
  * packet (the only copy); when sendmsg returns, the application owns its fields again. The packet
  * goes through UDP, IP and the firewall once, and is cut into datagrams of one message each at the
@@ -45,17 +49,15 @@ struct udp_gso_state {
 static int udp_gso_setup(struct stream *stream)
 {
     const uint16_t segment_bytes = (uint16_t)stream->msg_bytes;
-    const size_t batch_bytes = stream->batch * stream->msg_bytes;
     struct udp_gso_state *state = calloc(1, sizeof(*state));
     stream->state = state;
     if (state == NULL) {
         return fail(stream->failure, ENOMEM, "udp_gso: state");
     }
-    if (stream->batch > MAX_SEGMENTS || batch_bytes > MAX_DATAGRAM_BYTES) {
+    if (stream->batch > MAX_SEGMENTS) {
         return fail(stream->failure, EMSGSIZE,
-                    "udp_gso: a batch of %zu messages of %zu bytes; at most %d, and %d bytes "
-                    "together",
-                    stream->batch, stream->msg_bytes, MAX_SEGMENTS, MAX_DATAGRAM_BYTES);
+                    "udp_gso: a batch of %zu messages of %zu bytes; at most %d messages",
+                    stream->batch, stream->msg_bytes, MAX_SEGMENTS);
     }
     state->iov = calloc(stream->batch * MESSAGE_FIELDS, sizeof(*state->iov));
     if (state->iov == NULL) {
@@ -114,6 +116,7 @@ const struct strategy the_strategy = {
     .summary = "sendmsg with UDP_SEGMENT, several messages in one packet",
     .transports = TRANSPORT_DATAGRAM,
     .batching = true,
+    .batch_is_one_datagram = true,
     .probe = udp_gso_probe,
     .setup = udp_gso_setup,
     .send_messages = udp_gso_send_messages,

@@ -1,6 +1,10 @@
 /*
  * uring_sendmsg: IORING_OP_SENDMSG by io_uring, with one iovec per field.
  *
+ * Copies: 1: IORING_OP_SENDMSG
+ * System calls: 1 io_uring_enter(2) for N messages
+ * Linux: 5.3
+ *
  * Path of the bytes: as with one_copy: the kernel copies each field from where the application has
  * it into socket buffers (the only copy). The fields belong to the kernel until the completion is
  * taken, which this strategy waits for before the next batch. How a batch (--batch) is submitted

@@ -1,6 +1,10 @@
 /*
  * write_v: writev(2) with one iovec per field.
  *
+ * Copies: 1: writev(2)
+ * System calls: 1 writev(2)
+ * Linux: any
+ *
  * Path of the bytes: as with one_copy: the kernel copies each field from where the application has
  * it into socket buffers (the only copy), and when writev returns, the application owns its fields
  * again. What differs is the way there: writev is the call for any file, so that the kernel goes

@@ -1,6 +1,10 @@
 /*
  * zero_copy: sendmsg(2) with MSG_ZEROCOPY, one iovec per field.
  *
+ * Copies: 0 asked for; the link decides
+ * System calls: 1 sendmsg(2), and recvmsg(2) for completions
+ * Linux: 4.14; 5.0 for UDP
+ *
  * Path of the bytes: the kernel pins the pages of the fields and lets socket buffers refer to them;
  * no copy on the way to the device. Where the way does not end in a device that reads memory itself
  * (loopback, veth), the kernel copies before local delivery after all and says so in the completion

@@ -79,7 +79,6 @@ def sources_of(folder: Path) -> Sources:
         config=folder / "config.yaml",
         figures=sorted(folder.glob("figures/*/*.svg")),
         strategies=sorted(STRATEGIES.glob("*.c")),
-        strategy_table=REPORT / "strategies.yaml",
         diagrams=sorted((REPORT / "diagrams").glob("*.svg")),
     )
 

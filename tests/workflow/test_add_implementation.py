@@ -37,6 +37,10 @@ def test_new_file_and_config_value_are_all_it_takes(checkout: Checkout) -> None:
     assert float(new["throughput_bits_per_s"]) > 0
     # eight calls per message: it is the new file that was measured
     assert float(new["sender_syscalls_per_message"]) == pytest.approx(8, rel=0.1)
+    # and what the report says of it is what its header comment says
+    report = (checkout.path / "results/report/report.qmd").read_text()
+    assert "| `field_by_field` | 1: `send(2)` | 8 `send(2)`, one per field | any |" in report
+    assert "what an application does that has not heard of iovecs" in report
     assert "field_by_field" in (checkout.path / "results/report/report.html").read_text()
 
 

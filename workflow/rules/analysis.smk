@@ -8,8 +8,16 @@ rule summarise_cells:
     input:
         cells="results/tables/cells.parquet",
     output:
-        summary="results/tables/summary.csv",
-        quality="results/tables/quality.csv",
+        summary=report(
+            "results/tables/summary.csv",
+            caption="../captions/tables.rst",
+            category="Tables",
+        ),
+        quality=report(
+            "results/tables/quality.csv",
+            caption="../captions/tables.rst",
+            category="Tables",
+        ),
     log:
         "results/logs/tables/summary.log",
     params:
@@ -24,7 +32,11 @@ rule compare_cells:
     input:
         cells="results/tables/cells.parquet",
     output:
-        ratios="results/tables/ratios.csv",
+        ratios=report(
+            "results/tables/ratios.csv",
+            caption="../captions/tables.rst",
+            category="Tables",
+        ),
     log:
         "results/logs/tables/ratios.log",
     params:

@@ -40,7 +40,12 @@ rule plot_figure:
             f"workflow/copycost/figures/{wildcards.figure}.py"
         ),
     output:
-        svg=[f"results/figures/{name}/{{figure}}.svg" for name in CONDITIONS],
+        svg=report(
+            [f"results/figures/{name}/{{figure}}.svg" for name in CONDITIONS],
+            caption="../captions/figures.rst",
+            category="Figures",
+            subcategory="{figure}",
+        ),
         png=[f"results/figures/{name}/{{figure}}.png" for name in CONDITIONS],
         csv=[f"results/figures/{name}/{{figure}}.csv" for name in CONDITIONS],
     log:

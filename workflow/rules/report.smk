@@ -24,7 +24,6 @@ rule write_report:
         chapters=[chapter.facts for chapter in CHAPTERS],
         templates=report_files(workflow.basedir, "**/*.j2"),
         strategies=DESCRIBED,
-        strategy_table="report/strategies.yaml",
         diagrams=report_files(workflow.basedir, "diagrams/*.svg"),
         styles=report_files(workflow.basedir, "*.css"),
     output:
@@ -47,7 +46,11 @@ rule render_report:
         assets="results/report/assets",
         style=report_files(workflow.basedir, "embedded/*"),
     output:
-        expand("results/report/report.{format}", format=CONFIG.report.formats),
+        report(
+            expand("results/report/report.{format}", format=CONFIG.report.formats),
+            caption="../captions/report.rst",
+            category="Report",
+        ),
     log:
         "results/logs/report/render.log",
     params:

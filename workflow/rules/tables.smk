@@ -10,7 +10,11 @@ rule collect_results:
     input:
         records=STREAM_RECORDS,
     output:
-        csv="results/tables/cells.csv",
+        csv=report(
+            "results/tables/cells.csv",
+            caption="../captions/tables.rst",
+            category="Tables",
+        ),
         parquet="results/tables/cells.parquet",
     log:
         "results/logs/tables/cells.log",

@@ -13,7 +13,7 @@ figures, diagrams, styles, strategies, chapters, drawn_elsewhere = (
                   given.published_figures)
 )  # fmt: skip
 gather_assets([*figures, *drawn_elsewhere], diagrams, styles, Path(out.assets))
-single = ("facts", "summary", "ratios", "config", "published", "strategy_table")
+single = ("facts", "summary", "ratios", "config", "published")
 sources = Sources(
     **{name: Path(given[name]) for name in single},
     figures=figures,

@@ -1,6 +1,10 @@
 /*
  * field_by_field: one send(2) per field; what an application does that has not heard of iovecs.
  *
+ * Copies: 1: send(2)
+ * System calls: 8 send(2), one per field
+ * Linux: any
+ *
  * Path of the bytes: as with one_copy, but with a system call for each field. MSG_MORE (send(2))
  * keeps the kernel from making a segment of each.
  */

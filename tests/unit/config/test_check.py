@@ -21,6 +21,7 @@ from copycost.grid.capabilities import capability_of
 ROOT = Path(__file__).parents[3]
 STRATEGIES = ["two_copy", "one_copy", "zero_copy", "sendmmsg", "mine", "udp_gso", "uring_send"]
 DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+WAYS = [name for name in strategies(ROOT) if name != "null"]
 
 
 def check(
@@ -62,7 +63,7 @@ def test_the_default_configuration_is_sound() -> None:
 def checked_file(name: str) -> Config:
     over = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text(encoding="utf-8"))
     flat = {f"{section}.{key}": value for section in over for key, value in over[section].items()}
-    return check(flat, strategies=strategies(ROOT))
+    return check(flat, strategies=WAYS)
 
 
 @pytest.mark.parametrize("name", ["tiny", "thorough"])
@@ -72,12 +73,21 @@ def test_the_other_configurations_are_sound(name: str) -> None:
 
 def test_one_configuration_has_every_way_to_send_and_receive_hot_and_cold() -> None:
     cells = Grid.of(checked_file("every_way")).cells
-    assert {cell.strategy for cell in cells} == set(strategies(ROOT)) - {"null"}
+    assert {cell.strategy for cell in cells} == set(WAYS)
     assert {cell.testbed for cell in cells} == {"veth", "sink", "veth_udp"}
     assert {cell.working_set for cell in cells} == {"hot", "cold"}
     assert {cell.receiver for cell in cells} == set(receivers(ROOT))
     batched = {cell.strategy for cell in cells if cell.batch > 1}
-    assert batched == {name for name in strategies(ROOT) if capability_of(name).batching}
+    assert batched == {name for name in WAYS if capability_of(name).batching}
+
+
+def test_all_stands_for_every_file_that_can_send_on_the_sockets_of_the_grid() -> None:
+    over = {"streams.implementations": ["all", "one_copy"], "udp.implementations": ["all"]}
+    config = check(over, strategies=[*WAYS, "mine"])
+    assert set(config.streams.implementations) == {*WAYS, "mine"} - {"udp_gso"}
+    assert len(config.streams.implementations) == len(WAYS)
+    assert set(config.udp.implementations) == set(WAYS)
+    assert config.round_trips.implementations == ("two_copy", "one_copy", "zero_copy")
 
 
 def test_a_saved_configuration_reads_back_the_same() -> None:

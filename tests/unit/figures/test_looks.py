@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+from copycost.build.checkout import ROOT
+from copycost.build.toolchain import strategies
 from copycost.figures.markers import CROWD, families, in_order, looks
-from copycost.grid.capabilities import CAPABILITIES
 
-WAYS = tuple(name for name in CAPABILITIES if name != "null")
+WAYS = tuple(name for name in strategies(ROOT) if name != "null")
 TWELVE = ("two_copy", "one_copy", "zero_copy", *(f"further_{place}" for place in range(9)))
 EVERY = (*WAYS, "sendmmsg_x16", "uring_send_x8", "uring_zero_copy_x8", "udp_gso_x16", "mine")
 
@@ -63,6 +64,9 @@ def test_every_way_to_send_has_a_look_of_its_own_whatever_else_is_drawn(name: st
 
 def test_further_implementations_take_nothing_from_the_known_ones() -> None:
     assert looks(TWELVE)["two_copy"] == looks(("two_copy",))["two_copy"]
+    known, further = looks(WAYS).values(), [looks(TWELVE)[name] for name in TWELVE[3:]]
+    assert {look.marker for look in known}.isdisjoint({look.marker for look in further})
+    assert {look.colour for look in known}.isdisjoint({look.colour for look in further})
 
 
 def test_twelve_implementations_differ_in_marker_and_in_colour_with_line() -> None:
@@ -118,13 +122,14 @@ def test_many_messages_per_call_stand_beside_one() -> None:
 
 
 @pytest.mark.parametrize("seen", SEEN)
-def test_colours_of_one_panel_are_told_apart_by_everyone(seen: str) -> None:
-    for group in families(WAYS):
-        colours = {looks(WAYS)[name].colour for name in group.members}
+@pytest.mark.parametrize("names", [WAYS, TWELVE[:CROWD], TWELVE[3:]])
+def test_colours_of_one_panel_are_told_apart_by_everyone(names: tuple[str, ...], seen: str) -> None:
+    for group in families(names):
+        colours = {looks(names)[name].colour for name in group.members}
         assert len(colours) == len(group.members)
         for one, other in itertools.combinations(colours, 2):
             assert np.linalg.norm(lab(one, seen) - lab(other, seen)) > 15, (group.name, one, other)
 
 
 def test_no_colour_vanishes_on_white_paper() -> None:
-    assert all(lab(look.colour, "trichromacy")[0] < 75 for look in looks(WAYS).values())
+    assert all(lab(look.colour, "trichromacy")[0] < 75 for look in looks((*WAYS, *TWELVE)).values())

@@ -5,11 +5,16 @@ from pathlib import Path
 import pytest
 from report.example import REPORT, STRATEGIES
 
-from copycost.grid.capabilities import CAPABILITIES
-from copycost.report.strategies import header_of, strategy_notes
+from copycost.build.toolchain import strategies
+from copycost.report.strategies import header_of, strategy_notes, strategy_rows
 
 HEADER = """/*
- * mine: sendmsg(2) in my own way.
+ * mine: sendmsg(2) in my own
+ * way.
+ *
+ * Copies: 1: sendmsg(2), or more
+ *   where it is retried
+ * System calls: 2, write_a_lot
  *
  * Path of the bytes: the kernel copies, see sendmsg(2) and (MSG_MORE). When sendmsg returns, the
  * fields are | <free> again. Kernel document networking/my_way.rst.
@@ -21,9 +26,9 @@ HEADER = """/*
 
 
 def test_summary_and_path_are_quoted_with_names_as_code() -> None:
-    summary, path = header_of(HEADER)
-    assert summary == "`sendmsg(2)` in my own way."
-    assert path == (
+    said = header_of(HEADER)
+    assert said["summary"] == "`sendmsg(2)` in my own way."
+    assert said["path"] == (
         r"the kernel copies, see `sendmsg(2)` and (`MSG_MORE`). When `sendmsg` returns, the "
         r"fields are \| \<free\> again. Kernel document `networking/my_way.rst`."
     )
@@ -31,25 +36,41 @@ def test_summary_and_path_are_quoted_with_names_as_code() -> None:
 
 @pytest.mark.parametrize("source", ["", "int x;\n", "/* short */\n", "/*\n * no colon here\n */\n"])
 def test_a_source_without_such_a_header_says_nothing(source: str) -> None:
-    assert header_of(source) == (None, None)
+    assert set(header_of(source).values()) == {None}
 
 
-@pytest.mark.parametrize("name", CAPABILITIES)
-def test_every_strategy_says_where_its_bytes_go_and_is_in_the_table(name: str) -> None:
-    notes = strategy_notes([STRATEGIES / f"{name}.c"], REPORT / "strategies.yaml", [])
-    assert notes[name]["summary"]
-    assert notes[name]["path"]
-    assert all(notes[name][key] for key in ("copies", "calls", "kernel"))
+def test_a_row_of_the_table_is_what_the_header_says_or_that_it_does_not(tmp_path: Path) -> None:
+    source = tmp_path / "mine.c"
+    source.write_text(HEADER)
+    assert strategy_rows(["other", "mine"], strategy_notes([source])) == [
+        ["`mine`", "1: `sendmsg(2)`, or more where it is retried", "2, `write_a_lot`", "not stated"]
+    ]
+
+
+@pytest.mark.parametrize("name", strategies(REPORT.parent))
+def test_every_strategy_says_where_its_bytes_go_and_what_the_table_needs(name: str) -> None:
+    notes = strategy_notes([STRATEGIES / f"{name}.c"])[name]
+    assert all(notes[key] for key in ("summary", "copies", "calls", "kernel", "path"))
 
 
 def test_a_diagram_is_shown_where_there_is_one_with_its_words(tmp_path: Path) -> None:
-    table = tmp_path / "strategies.yaml"
-    table.write_text("two_copy: {copies: '2', calls: '1', kernel: any, caption: C, alt: A}\n")
-    sources = [STRATEGIES / "two_copy.c", STRATEGIES / "one_copy.c"]
-    drawn = [Path("two_copy.svg"), Path("one_copy.svg")]
-    notes = strategy_notes(sources, table, drawn)
-    assert [notes[name]["diagram"] for name in ("two_copy", "one_copy")] == [
-        "assets/diagrams/two_copy.svg",
-        None,
-    ]
-    assert strategy_notes(sources, table, [])["two_copy"]["diagram"] is None
+    drawn = tmp_path / "two_copy.svg"
+    drawn.write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg"><title>two_copy: as memcpy_all does.</title>'
+        "<desc>\n Two\n boxes. </desc></svg>"
+    )
+    notes = strategy_notes([STRATEGIES / "two_copy.c", STRATEGIES / "one_copy.c"], [drawn])
+    shown = {key: notes["two_copy"][key] for key in ("diagram", "caption", "alt")}
+    assert shown == {
+        "diagram": "assets/diagrams/two_copy.svg",
+        "caption": "`two_copy`: as `memcpy_all` does.",
+        "alt": "Two boxes.",
+    }
+    assert notes["one_copy"]["diagram"] is None
+
+
+@pytest.mark.parametrize("path", sorted(REPORT.glob("diagrams/*.svg")), ids=lambda path: path.stem)
+def test_every_diagram_has_its_words(path: Path) -> None:
+    notes = strategy_notes([STRATEGIES / path.name.replace(".svg", ".c")], [path])[path.stem]
+    assert len(notes["caption"]) > len(path.stem) + 20
+    assert len(notes["alt"]) > 80

@@ -13,14 +13,24 @@ from copycost.build.checkout import SCHEMAS
 from copycost.config.config import Config
 from copycost.config.extent import require_measurable
 from copycost.config.names import with_names
-from copycost.config.rules import KeyPath, Problem, Surroundings, cross_problems
+from copycost.config.rules import (
+    TRANSPORTS,
+    KeyPath,
+    Problem,
+    Surroundings,
+    cross_problems,
+)
 from copycost.config.structure import NONE
 from copycost.errors import ConfigError
+from copycost.grid.capabilities import capability_of
 from copycost.grid.testbeds import TESTBEDS, transport_of
 from copycost.wording.sizes import format_size, parse_size
 from copycost.wording.spelling import did_you_mean
 
 SCHEMA_PATH = SCHEMAS / "config.schema.yaml"
+
+#: In the place of implementations: every strategy that can send on the sockets of the grid.
+ALL = "all"
 
 Source = tuple[str, Mapping[str, Any]]
 
@@ -81,6 +91,7 @@ def check_config(
         If anything is wrong; the message has one line per problem.
     """
     tree = _normalised(raw)
+    _name_all(tree, around.strategies)
     problems = [*_schema_problems(tree, raw)]
     sound = _Sound(tree, {path for path, _ in problems})
     problems += cross_problems(sound, around)
@@ -126,6 +137,19 @@ def _normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
                 else _bytes_if_size(value)
             )
     return tree
+
+
+def _name_all(tree: Mapping[str, Any], strategies: Collection[str]) -> None:
+    """Put the names of the strategies in the place of the word `ALL`, in the lists of the grids."""
+    for grid, transport in TRANSPORTS.items():
+        section = tree.get(grid)
+        if not isinstance(section, dict):
+            continue
+        names = section.get("implementations")
+        if isinstance(names, list) and ALL in names:
+            able = [name for name in strategies if transport in capability_of(name).transports]
+            named = [name for name in names if name != ALL]
+            section["implementations"] = [*(name for name in able if name not in named), *named]
 
 
 def _bytes_if_size(value: object) -> object:

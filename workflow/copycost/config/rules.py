@@ -26,7 +26,7 @@ KeyPath = tuple[str | int, ...]
 Problem = tuple[KeyPath, str]
 
 GRIDS = ("streams", "udp", "round_trips")
-_TRANSPORTS: dict[str, Transport] = {
+TRANSPORTS: dict[str, Transport] = {
     "streams": "stream",
     "udp": "datagram",
     "round_trips": "stream",
@@ -144,7 +144,7 @@ def _implementation_problem(
             return f"must pass 2 to {MAX_BATCH} messages per system call, or be {strategy}"
         if grid == "round_trips":
             return f"must be {strategy}, since a request waits for the reply to the last"
-    transport = _TRANSPORTS[grid]
+    transport = TRANSPORTS[grid]
     if transport not in capability_of(strategy).transports:
         able = [other for other in strategies if transport in capability_of(other).transports]
         return (
@@ -230,7 +230,7 @@ def _profiled_transports(strategy: str) -> Collection[Transport]:
 
 def _receiver_problems(sound: Sound, grid: str) -> Iterator[Problem]:
     """Yield the receivers that cannot read what a grid sends."""
-    able = [name for name, transports in RECEIVERS.items() if _TRANSPORTS[grid] in transports]
+    able = [name for name, transports in RECEIVERS.items() if TRANSPORTS[grid] in transports]
     unable = [name for name in sound.list(grid, "receivers") if name not in able]
     for name in unable:
         yield (grid, "receivers"), f"got {name!r}, must be one of {', '.join(able)}"

@@ -16,6 +16,9 @@ from copycost.grid.capabilities import split_implementation
 Line = Literal["-"] | tuple[float, tuple[float, ...]]
 """A line style: solid, or an offset with the lengths of dashes and gaps."""
 
+Marker = str | tuple[int, Literal[0, 1], int]
+"""One of matplotlib's letters, or so many corners, 1 for a star or 0, and degrees to turn it by."""
+
 _DASHES: Line = (0, (5, 1.5))
 _DASH_DOT: Line = (0, (5, 1.5, 1, 1.5))
 _DOTS: Line = (0, (1, 1.2))
@@ -35,13 +38,15 @@ class Look:
     """
 
     colour: str
-    marker: str
+    marker: Marker
     line: Line
     hollow: bool = False
 
     @property
     def size(self) -> float:
         """Return the marker's size in points; open shapes need more to look as large."""
+        if isinstance(self.marker, tuple):
+            return 8.0
         return {"*": 8.0, "P": 6.2, "X": 6.2, "D": 4.6, "d": 6.0}.get(self.marker, 5.0)
 
     def as_line(self) -> dict[str, Any]:
@@ -88,10 +93,15 @@ _KNOWN = {
 }
 """In the order of every legend and table."""
 
-# The Okabe-Ito colours without the yellow, which vanishes on white paper. Seven colours, eleven
-# markers and five lines share no divisor: a combination comes back after 385 implementations.
-_COLOURS = (_RED, _SKY, _PINK, _BLACK, _BLUE, _ORANGE, _GREEN)
-_MARKERS = ("D", "v", "P", "X", "*", "<", ">", "d", "p", "h", "8")
+# Of the strategies that somebody adds: colours and markers that no known one has. Seven colours,
+# nine markers and five lines share no divisor: a combination comes back after 315 strategies.
+_FURTHER_COLOURS = (
+    "#7F26D9", "#715214", "#913071", "#99A7C2", "#264033", "#CFAE6E", "#2C0B3D",
+)  # fmt: skip
+_FURTHER_MARKERS: tuple[Marker, ...] = (
+    (4, 1, 0), (3, 1, 0), (6, 1, 0), (4, 1, 45), (5, 1, 180), (3, 1, 180), (8, 1, 0), (5, 0, 180),
+    "8",
+)  # fmt: skip
 _LINES: tuple[Line, ...] = (_DOTS, "-", _SHORT, _LONG_DOTS, _SPARSE)
 
 
@@ -134,8 +144,8 @@ def looks(implementations: Iterable[str]) -> dict[str, Look]:
 
 def _further(place: int) -> Look:
     return Look(
-        _COLOURS[place % len(_COLOURS)],
-        _MARKERS[place % len(_MARKERS)],
+        _FURTHER_COLOURS[place % len(_FURTHER_COLOURS)],
+        _FURTHER_MARKERS[place % len(_FURTHER_MARKERS)],
         _LINES[place % len(_LINES)],
     )
 

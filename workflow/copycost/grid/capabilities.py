@@ -3,11 +3,16 @@
 A cell that cannot exist (segments over TCP, a batch that no datagram holds) is left out when the
 grid is built. One that may fail on a host (io_uring forbidden, say) is not told from here: its
 program is run and says so itself.
+
+A strategy declares what it can do to the C programs, in ``the_strategy`` of its source; it is read
+from there.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 
 from copycost.grid.placements import APART, SAME
@@ -77,28 +82,17 @@ class Capability:
         return True
 
 
-#: By strategy, which is the name of a file in src/strategies.
-CAPABILITIES: Mapping[str, Capability] = MappingProxyType(
-    {
-        "null": Capability(BOTH),
-        "one_copy": Capability(BOTH),
-        "sendfile": Capability(BOTH),
-        "sendmmsg": Capability(BOTH, batching=True),
-        "splice": Capability(BOTH),
-        "splice_gift": Capability(BOTH),
-        "two_copy": Capability(BOTH),
-        "udp_gso": Capability(DATAGRAM, batching=True, batch_is_one_datagram=True),
-        "uring_registered": Capability(BOTH, batching=True, zero_copy=True),
-        "uring_send": Capability(BOTH, batching=True),
-        "uring_sendmsg": Capability(BOTH, batching=True),
-        "uring_zero_copy": Capability(BOTH, batching=True, zero_copy=True),
-        "write_v": Capability(BOTH),
-        "zero_copy": Capability(BOTH, zero_copy=True),
-    }
-)
-
-#: What is known of a strategy that somebody adds: that it sends over TCP, message by message.
+#: What is known of a strategy without a source here, such as one that another tool's table names.
 UNKNOWN_STRATEGY = Capability()
+
+#: Where each strategy has its file, NAME.c.
+STRATEGIES = Path(__file__).parents[3] / "src" / "strategies"
+
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_DECLARATION = re.compile(
+    r"\bstruct\s+strategy\s+(?:const\s+)?the_strategy\s*=\s*\{(.*?)\}\s*;", re.DOTALL
+)
+_FIELD = re.compile(r"\.(\w+)\s*=\s*([^,}]*)")
 
 #: By receiver, which is the name of a file in src/receivers: the sockets that it can read.
 RECEIVERS: Mapping[str, frozenset[Transport]] = MappingProxyType(
@@ -116,9 +110,28 @@ def split_implementation(implementation: str) -> tuple[str, int]:
     return (match["strategy"], int(match["batch"])) if match else (implementation, 1)
 
 
+def declared(source: str) -> Capability | None:
+    """Return what the C file of a strategy declares in ``the_strategy``, None where it has none."""
+    found = _DECLARATION.search(_COMMENT.sub(" ", source))
+    if found is None:
+        return None
+    fields = {name: value.strip() for name, value in _FIELD.findall(found[1])}
+    transports = re.findall(r"\w+", fields.get("transports", ""))
+    return Capability(
+        frozenset(name for name in sorted(BOTH) if f"TRANSPORT_{name.upper()}" in transports),
+        **{
+            name: fields.get(name) == "true"
+            for name in ("batching", "zero_copy", "batch_is_one_datagram")
+        },
+    )
+
+
+@cache
 def capability_of(strategy: str) -> Capability:
-    """Return what a strategy can do; one that is not in the table sends over TCP only."""
-    return CAPABILITIES.get(strategy, UNKNOWN_STRATEGY)
+    """Return what a strategy can do; of one without a source, that it sends over TCP."""
+    path = STRATEGIES / f"{strategy}.c"
+    source = path.read_text(encoding="utf-8") if path.is_file() else ""
+    return declared(source) or UNKNOWN_STRATEGY
 
 
 def can_exist(

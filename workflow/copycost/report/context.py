@@ -45,8 +45,6 @@ class Sources:
         Facts of further studies by the name of their chapter; see `CHAPTERS`.
     strategies
         C files of strategies, to quote their header comments.
-    strategy_table
-        report/strategies.yaml; None where no strategy is described.
     diagrams
         SVG files by the names of strategies.
     """
@@ -59,7 +57,6 @@ class Sources:
     published: Path | None = None
     chapters: Mapping[str, Path] = field(default_factory=dict)
     strategies: Sequence[Path] = ()
-    strategy_table: Path | None = None
     diagrams: Sequence[Path] = ()
 
 
@@ -141,18 +138,12 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "provenance": _provenance(origin),
         "published": _json(sources.published) if sources.published else None,
         "config_text": _compact(sources.config.read_text(encoding="utf-8")),
-        "strategies": _strategies(sources),
+        "strategies": strategy_notes(sources.strategies, sources.diagrams),
         "chapters": [name for name in CHAPTERS if name in sources.chapters],
     } | {
         name: _json(sources.chapters[name]) if name in sources.chapters else None
         for name in CHAPTERS
     }
-
-
-def _strategies(sources: Sources) -> dict[str, dict[str, Any]]:
-    if sources.strategy_table is None:
-        return {}
-    return strategy_notes(sources.strategies, sources.strategy_table, sources.diagrams)
 
 
 def _json(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds

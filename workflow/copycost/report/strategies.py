@@ -1,20 +1,28 @@
-"""What the report says of each strategy: from the comment at the head of its source, and a table.
+"""What the report says of each strategy: the comment at the head of its source, and its diagram.
 
 The header comment is where a strategy states the path of its bytes; the report quotes it, so that
 a new strategy is described by whoever wrote it, in one place.
 """
 
 import re
+import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from copycost.report.markdown import code, escape
 
 _HEADER = re.compile(r"\A/\*\n(?P<text>.*?)\*/", re.DOTALL)
-_PATH = "Path of the bytes:"
+_ENTRIES = {
+    "copies": "Copies:",
+    "calls": "System calls:",
+    "kernel": "Linux:",
+    "path": "Path of the bytes:",
+}
+# the beginning of a line that begins an entry
+_NEXT_ENTRY = re.compile(rf"\n(?={'|'.join(_ENTRIES.values())})")
+_NOT_STATED = "not stated"
+_SVG = "{http://www.w3.org/2000/svg}"
 # A word of the comment, a manual page's section among what follows it.
 _WORD = re.compile(r"(?P<before>[(\"]*)(?P<name>.*?)(?P<section>\(\d\))?(?P<after>[\")]*[.,;:]*)")
 _PAGE = re.compile(r"([\w-]+)\(\d\)")
@@ -22,7 +30,7 @@ _CODE = re.compile(r"[\w/.-]*\w_\w[\w/.-]*")
 
 
 def strategy_notes(
-    sources: Iterable[Path], table: Path, diagrams: Iterable[Path]
+    sources: Iterable[Path], diagrams: Iterable[Path] = ()
 ) -> dict[str, dict[str, Any]]:
     """Return what there is to say of each strategy, by name.
 
@@ -30,34 +38,29 @@ def strategy_notes(
     ----------
     sources
         C files, ``src/strategies/NAME.c``.
-    table
-        ``report/strategies.yaml``: by name the copies by the sender, the system calls, the oldest
-        kernel, and the words for a diagram where there is one.
     diagrams
-        ``report/diagrams/NAME.svg``.
+        ``report/diagrams/NAME.svg``, with a ``title``, the caption, and a ``desc``, the words for
+        those who cannot see it.
 
     Returns
     -------
     dict
-        By name: summary and path (Markdown, None where the header does not say), what the table
-        has (None where it has not), and the diagram (its path from the report's folder, or None).
+        By name: what `header_of` finds, and ``diagram`` (its path from the report's folder),
+        ``caption`` (Markdown) and ``alt``, None where there is no diagram.
     """
-    known = yaml.safe_load(table.read_text(encoding="utf-8"))
-    drawn = {path.stem for path in diagrams}
-    notes = {path.stem: _notes(path, known.get(path.stem, {})) for path in sources}
+    drawn = {path.stem: path for path in diagrams}
     return {
-        name: note
-        | {"diagram": f"assets/diagrams/{name}.svg" if name in drawn and note["caption"] else None}
-        for name, note in notes.items()
+        path.stem: header_of(path.read_text(encoding="utf-8")) | _diagram(drawn.get(path.stem))
+        for path in sources
     }
 
 
 def strategy_rows(names: Iterable[str], notes: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
-    """Return name, copies, system calls and oldest kernel of the strategies in the table."""
+    """Return name, copies, system calls and oldest kernel of strategies, in Markdown."""
     return [
-        [code(name), note["copies"], note["calls"], note["kernel"]]
+        [code(name), *(notes[name][key] or _NOT_STATED for key in ("copies", "calls", "kernel"))]
         for name in names
-        if (note := notes.get(name)) and note["copies"]
+        if name in notes
     ]
 
 
@@ -68,36 +71,44 @@ def undescribed(names: Iterable[str], notes: Mapping[str, Mapping[str, Any]]) ->
     ]
 
 
-def _notes(path: Path, known: Mapping[str, str]) -> dict[str, Any]:
-    summary, route = header_of(path.read_text(encoding="utf-8"))
+def _diagram(path: Path | None) -> dict[str, str | None]:
+    if path is None:
+        return {"diagram": None, "caption": None, "alt": None}
+    root = ET.parse(path).getroot()
+    words = root.findtext(f"{_SVG}title", "").removeprefix(f"{path.stem}: ")
     return {
-        "summary": summary,
-        "path": route,
-        "copies": known.get("copies"),
-        "calls": known.get("calls"),
-        "kernel": known.get("kernel"),
-        "caption": known.get("caption"),
-        "alt": known.get("alt"),
+        "diagram": f"assets/diagrams/{path.name}",
+        "caption": f"{code(path.stem)}: {_markdown(words)}",
+        "alt": " ".join(root.findtext(f"{_SVG}desc", "").split()),
     }
 
 
-def header_of(source: str) -> tuple[str | None, str | None]:
-    """Return, in Markdown, the first line of a header comment and its path of the bytes.
+def header_of(source: str) -> dict[str, str | None]:
+    """Return what a header comment says, in Markdown; None for what it does not say.
 
-    The first is what follows ``NAME:``; the second is the paragraph that begins with
-    ``Path of the bytes:``. Either is None where the comment does not have it.
+    Keys
+    ----
+    summary
+        What follows ``NAME:`` in its first line or lines.
+    copies, calls, kernel
+        What follows ``Copies:``, ``System calls:``, ``Linux:``, up to the next of these.
+    path
+        The rest of the paragraph that begins with ``Path of the bytes:``.
     """
+    said: dict[str, str | None] = dict.fromkeys(("summary", *_ENTRIES))
     found = _HEADER.match(source)
     if found is None:
-        return None, None
+        return said
     lines = [line.strip().removeprefix("*").strip() for line in found["text"].splitlines()]
-    paragraphs = [" ".join(part.split("\n")) for part in "\n".join(lines).strip().split("\n\n")]
-    _, colon, summary = paragraphs[0].partition(": ")
-    routes = [text.removeprefix(_PATH) for text in paragraphs if text.startswith(_PATH)]
-    return (
-        _markdown(summary) if colon else None,
-        _markdown(routes[0]) if routes else None,
-    )
+    first, *others = "\n".join(lines).strip().split("\n\n")
+    _, colon, summary = first.partition(": ")
+    said["summary"] = _markdown(summary) if colon else None
+    for paragraph in others:
+        for entry in _NEXT_ENTRY.split(paragraph):
+            for key, title in _ENTRIES.items():
+                if entry.startswith(title):
+                    said[key] = _markdown(entry.removeprefix(title))
+    return said
 
 
 def _markdown(text: str) -> str:
