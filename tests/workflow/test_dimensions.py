@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from documented import assert_documented
 from workflow.conftest import WholeRun, only_built
 from workflow.support import Checkout
 
@@ -59,6 +60,7 @@ def test_streams_and_round_trips_have_a_table_each(measured: Checkout) -> None:
     (round_trip,) = rows(measured, "round_trips.csv")
     assert round_trip["status"] == "measured", round_trip["reason"]
     assert 0 < float(round_trip["p50_ns"]) <= float(round_trip["max_ns"])
+    assert_documented(measured.path / "results", "round_trips.csv", "round_trip_curves.csv")
 
 
 def test_a_ring_that_is_added_is_measured_alone(checkout: Checkout) -> None:

@@ -6,10 +6,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from documented import assert_documented
 from workflow.conftest import WholeRun
 from workflow.support import Checkout
 
 from copycost.report.write import make_environment
+from copycost.studies.profile.columns import SHARES
 from copycost.studies.profile.facts import MOST_UNCATEGORISED
 from copycost.studies.profile.runs import run_of
 
@@ -49,6 +51,10 @@ def test_every_cell_has_a_record_with_a_clear_status(profiled: Checkout) -> None
         else:
             assert record["reason"]
             assert record["remedy"]
+
+
+def test_the_page_on_tables_describes_exactly_the_columns_of_profiles(profiled: Checkout) -> None:
+    assert_documented(profiled.path / "results", *(f"{name}.csv" for name in SHARES))
 
 
 def test_shares_add_up_and_are_known(profiled: Checkout) -> None:

@@ -1,6 +1,7 @@
 """The table of cells in the real workflow, when files among the records are not what they seem."""
 
 import pytest
+from documented import assert_documented
 from workflow.conftest import WholeRun
 from workflow.support import Checkout
 
@@ -21,6 +22,11 @@ def test_every_repetition_of_the_grid_has_its_row(whole_run: WholeRun) -> None:
     table = read_table(whole_run.checkout.path / TABLE)
     assert len(table) == len(whole_run.checkout.records()) == 8
     assert set(table["testbed"]) == {"loopback"}
+
+
+def test_the_page_on_tables_describes_exactly_the_columns_of_a_run(whole_run: WholeRun) -> None:
+    tables = ("cells.csv", "summary.csv", "ratios.csv", "quality.csv")
+    assert_documented(whole_run.checkout.path / "results", *tables)
 
 
 def test_a_truncated_record_stops_the_table_and_nothing_else(checkout: Checkout) -> None:
