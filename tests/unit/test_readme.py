@@ -1,7 +1,10 @@
-"""README and CONTRIBUTING name only what there is."""
+"""README, CONTRIBUTING and the pages of docs/ name only what there is."""
 
+import csv
 import re
 import subprocess
+import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,9 +18,15 @@ from copycost.grid.testbeds import TESTBEDS
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+USING = (ROOT / "docs/using.md").read_text()
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 # made by a run, or by the reader
-NOT_IN_THE_REPOSITORY = ("results/", "mine.yaml", "src/strategies/NAME.c", "src/receivers/NAME.c")
+MADE_BY_A_RUN = {"report/report.html", "report/report.pdf", "report/report.qmd"}
 
 
 def first_column(title: str) -> list[str]:
@@ -43,47 +52,112 @@ def test_every_room_of_the_package_is_named() -> None:
     assert sorted(first_column("The rooms of the package")) == sorted(rooms | {"errors.py"})
 
 
-@pytest.mark.parametrize("page", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
-def test_links_lead_somewhere(page: str) -> None:
-    links = re.findall(r"\]\(([^)]+)\)", page)
-    assert links
-    titles = re.findall(r"^#+ (.*)", page, re.MULTILINE)
-    anchors = {"#" + re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
-    files = [link for link in links if "://" not in link and link not in anchors]
-    assert [name for name in files if not (ROOT / name).exists()] == []
+def anchors(page: Path) -> set[str]:
+    """Return what a link may name behind # on a page."""
+    titles = re.findall(r"^#+ (.*)", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("page", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
-def test_files_in_the_text_exist(page: str) -> None:
-    folders = "src|tests|config|envs|docs|report|workflow"
-    named = set(re.findall(rf"(?<![\w/])(?:{folders})/[\w./-]+\w", page))
+@each_page
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)\s]+)\)", page.read_text())
+    broken = []
+    for link in (link for link in links if "://" not in link):
+        name, _, anchor = link.partition("#")
+        to = page.parent / name if name else page
+        if not to.exists() or (anchor and anchor not in anchors(to)):
+            broken.append(link)
+    assert broken == []
+
+
+@each_page
+def test_files_in_the_text_exist(page: Path) -> None:
+    folders = "src|tests|config|envs|docs|report|workflow|tools|data"
+    named = set(re.findall(rf"(?<![\w/.])(?:{folders})/[\w./-]+\w(?![\w*])", page.read_text()))
     missing = {name for name in named if "NAME" not in name and not (ROOT / name).exists()}
-    assert missing <= set(NOT_IN_THE_REPOSITORY)
+    assert missing <= MADE_BY_A_RUN
 
 
-def test_subcommands_are_those_of_the_front_door() -> None:
+@each_page
+def test_subcommands_are_those_of_the_front_door(page: Path) -> None:
+    assert set(re.findall(r"\./run\s+([a-z][a-z-]+)", page.read_text())) <= subcommands()
+
+
+@cache
+def subcommands() -> set[str]:
+    """Return what may follow ./run: what its help shows, and targets of the Snakefile."""
     shown = subprocess.run(
         [ROOT / "run", "help"], capture_output=True, text=True, check=True
     ).stdout
-    known = set(re.findall(r"\./run ([a-z][a-z-]+)", shown))
-    targets = {"tables", "compare"}
-    assert set(re.findall(r"\./run\s+([a-z][a-z-]+)", README)) <= known | targets
+    files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
+    targets = re.findall(r"^rule (\w+):", "\n".join(map(Path.read_text, files)), re.MULTILINE)
+    return {*re.findall(r"\./run ([a-z][a-z-]+)", shown), *targets, "answer", "setup"}
 
 
-def test_every_implementation_is_in_the_table() -> None:
-    tables = re.findall(r"^\| implementation \|.*\n\|[-|]*\n((?:\|.*\n)+)", README, re.MULTILINE)
-    named = {name for rows in tables for name in re.findall(r"^\| `(\w+)`", rows, re.MULTILINE)}
-    assert named == set(strategies(ROOT)) - {"null"}
+def test_the_index_names_every_page() -> None:
+    index = (ROOT / "docs/README.md").read_text()
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert pages <= set(re.findall(r"\]\((\w+\.md)\)", index))
+
+
+def test_the_quick_start_is_on_the_first_screen_and_the_rest_is_short() -> None:
+    lines = README.splitlines()
+    assert any(line.startswith("./run  ") for line in lines[:40])
+    assert len(lines) <= 130
+
+
+def test_the_headline_has_the_numbers_of_its_figure() -> None:
+    rows = re.findall(r"^\| .*\|.* ns.*$", README, re.MULTILINE)
+    with (ROOT / "docs/headline.csv").open(newline="") as table:
+        points = {
+            (row["condition"], row["implementation"], row["msg_bytes"]): float(row["value"])
+            for row in csv.DictReader(table)
+        }
+    sizes = {"veth": "65536", "sink": "65507", "sink_cold": "65507"}
+    shown = [[float(number) for number in re.findall(r"([\d.]+) ns", row)] for row in rows]
+    assert shown == [
+        [
+            float(f"{points[condition, name, size]:.2g}")
+            for name in ("two_copy", "one_copy", "zero_copy")
+        ]
+        for condition, size in sizes.items()
+    ]
+
+
+def test_the_continuous_integration_runs_what_the_readme_says() -> None:
+    assert "`./run test` runs all checks" in README
+    assert re.search(r'^exec \./run test "\$@"$', (ROOT / ".ci/run").read_text(), re.MULTILINE)
+    workflow = yaml.safe_load((ROOT / ".github/workflows/checks.yaml").read_text())
+    steps = workflow["jobs"]["checks"]["steps"]
+    assert [step["run"] for step in steps if "run" in step] == [".ci/run"]
+
+
+def test_every_hook_before_a_commit_is_one_of_the_checks() -> None:
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
+    script = (ROOT / "tests/checks.sh").read_text()
+    known = set(re.findall(r"^    (\w+)\) ", script, re.MULTILINE))
+    (hooks,) = (repository["hooks"] for repository in config["repos"])
+    for hook in hooks:
+        command, *checks = hook["entry"].split()
+        assert command == "tests/checks.sh"
+        assert set(checks) <= known
+
+
+def test_the_newest_version_of_the_changelog_is_this_one() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    titles = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert titles[0] == project["version"]
 
 
 def test_every_testbed_is_in_the_table() -> None:
-    rows = re.search(r"^\| testbed \|.*\n\|[-|]*\n((?:\|.*\n)+)", README, re.MULTILINE)
+    conditions = (ROOT / "docs/conditions.md").read_text()
+    rows = re.search(r"^\| testbed \|.*\n\|[-|]*\n((?:\|.*\n)+)", conditions, re.MULTILINE)
     assert rows is not None
     assert re.findall(r"^\| `(\w+)`", rows[1], re.MULTILINE) == list(TESTBEDS)
 
 
 def test_example_configuration_is_valid() -> None:
-    example = yaml.safe_load(re.search(r"```yaml\n(.*?)```", README, re.DOTALL)[1])
+    example = yaml.safe_load(re.search(r"```yaml\n(.*?)```", USING, re.DOTALL)[1])
     config = yaml.safe_load((ROOT / "config.yaml").read_text())
     for section, values in example.items():
         config[section] |= values

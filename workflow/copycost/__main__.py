@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from copycost.audit import command as audit
+from copycost.build.checkout import version
 from copycost.errors import CopycostError
 from copycost.studies.cpu_budget import command as plan
 
@@ -14,6 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="copycost", description="Judge, and use, measurements of what each copy costs."
     )
+    parser.add_argument("--version", action="version", version=f"copycost {version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     audit.add_arguments(
         commands.add_parser(

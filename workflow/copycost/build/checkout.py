@@ -1,6 +1,8 @@
-"""Where this checkout is, and which commit it is from."""
+"""Where this checkout is, and which commit and version of copycost it is."""
 
 import subprocess
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
@@ -10,6 +12,14 @@ SCHEMAS = ROOT / "workflow" / "schemas"
 """The folder of the schemas of configuration and records."""
 
 _TIMEOUT_S = 10.0
+
+
+def version() -> str:
+    """Return the version of copycost, which pyproject.toml states."""
+    project = ROOT / "pyproject.toml"
+    if not project.is_file():  # installed without its checkout
+        return metadata.version("copycost")
+    return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
 
 
 def current_commit() -> str | None:

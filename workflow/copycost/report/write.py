@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
-from copycost.errors import DataError
+from copycost.errors import DataError, HostError
 from copycost.grid.capabilities import split_implementation
 from copycost.report import (
     answer_values,
@@ -87,7 +87,18 @@ def write_report(sources: Sources, templates: Path, title: str, qmd: Path) -> No
 
 
 def make_environment(templates: Path) -> Environment:
-    """Return the environment of the templates: strict, and with the filters of the report."""
+    """Return the environment of the templates: strict, and with the filters of the report.
+
+    Raises
+    ------
+    HostError
+        If there is no such folder, as where the package is installed without its checkout.
+    """
+    if not templates.is_dir():
+        raise HostError(
+            f"{templates}: not found; the report's templates are in a clone of copycost: use ./run "
+            "there, or install the package from it with pip install --editable"
+        )
     environment = Environment(
         loader=FileSystemLoader(templates),
         undefined=StrictUndefined,
