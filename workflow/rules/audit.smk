@@ -19,6 +19,7 @@ TYPESETTER = find_typesetter().as_params()
 rule audit_dataset:
     input:
         unpack(lambda wildcards: AUDITED[wildcards.dataset].as_inputs()),
+        strategies=ALL_STRATEGIES,
         templates=report_files(workflow.basedir, "**/*.j2"),
         style=report_files(workflow.basedir, "embedded/*"),
         styles=report_files(workflow.basedir, "*.css"),
@@ -40,6 +41,7 @@ rule audit_dataset:
 
 rule compare_published:
     input:
+        strategies=ALL_STRATEGIES,
         facts="results/facts.json",
         summary="results/tables/summary.csv",
         published=sorted(str(path) for path in Path("data", "published").iterdir()),

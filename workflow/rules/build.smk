@@ -1,9 +1,21 @@
 # The C programs. Each depends on exactly the files that it is compiled from, so that editing one
 # strategy builds, and measures again, only its own sender; likewise each way to receive. The flags
 # are in copycost.build.toolchain.
+from copycost.grid.capabilities import split_implementation
 
 # Relative to the checkout, so that a moved one still has the same inputs.
 CHECKOUT = Path()
+
+# The strategies that the grid compares, by their sources: what these say of themselves is read by
+# rules that look what a strategy can do, or describe it.
+COMPARED = sorted(
+    {
+        f"src/strategies/{split_implementation(cell.implementation)[0]}.c"
+        for cell in GRID.cells
+    }
+)
+# Tables that others measured may name any of them.
+ALL_STRATEGIES = [f"src/strategies/{name}.c" for name in STRATEGIES]
 
 
 rule build_sender:

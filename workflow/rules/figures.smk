@@ -78,6 +78,7 @@ rule plot_overviews:
         facts="results/facts.json",
         summary="results/tables/summary.csv",
         curves=ROUND_TRIP_CURVES,
+        strategies=COMPARED,
     output:
         svg=expand("{figure}.svg", figure=OVERVIEW_FIGURES),
         png=expand("{figure}.png", figure=OVERVIEW_FIGURES),

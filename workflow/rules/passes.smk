@@ -17,6 +17,7 @@ ROUND_TRIP_RECORDS = all_records(GRID, CONFIG, "round_trips", chosen_by)
 checkpoint choose_cells:
     input:
         records=lambda wildcards: records_before(GRID, int(wildcards.number), chosen_by),
+        strategies=COMPARED,
     output:
         cells=PASS_PATTERN,
     log:

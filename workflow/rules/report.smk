@@ -1,14 +1,5 @@
 # From facts, tables and figures to the report. What it shows lies in its own folder, so that
 # results/report can be moved, archived and typeset again anywhere.
-from copycost.grid.capabilities import split_implementation
-
-# The strategies that the report describes: those that it compares, by their sources.
-DESCRIBED = sorted(
-    {
-        f"src/strategies/{split_implementation(cell.implementation)[0]}.c"
-        for cell in GRID.cells
-    }
-)
 
 
 rule write_report:
@@ -23,7 +14,7 @@ rule write_report:
         figure_tables=[f"{figure}.csv" for figure in REPORT_FIGURES],
         chapters=[chapter.facts for chapter in CHAPTERS],
         templates=report_files(workflow.basedir, "**/*.j2"),
-        strategies=DESCRIBED,
+        strategies=COMPARED,
         diagrams=report_files(workflow.basedir, "diagrams/*.svg"),
         styles=report_files(workflow.basedir, "*.css"),
     output:
