@@ -32,6 +32,11 @@ local function number_header(header)
   end
   local number = table.concat(depth, ".", 1, header.level)
   labels[header.identifier] = NOUNS.sec .. NBSP .. number
+  if is_html then
+    local named = { class = "permalink", ["aria-label"] = "Link to Section " .. number }
+    header.content:insert(pandoc.Link({}, "#" .. header.identifier, "", named))
+    return header
+  end
 end
 
 -- Captions ----------------------------------------------------------------------------------------
@@ -53,6 +58,13 @@ local function numbered_caption(id, long)
   return { pandoc.Plain(inlines) }
 end
 
+-- A box that scrolls where it is too narrow, by the keyboard too.
+local function scrolling(content, attributes)
+  attributes.role = "region"
+  attributes.tabindex = "0"
+  return pandoc.Div(content, attributes)
+end
+
 local function finish_figure(figure)
   if kind_of(figure.identifier) ~= "fig" then
     return nil
@@ -69,6 +81,10 @@ local function finish_figure(figure)
       return image
     end,
   })
+  if is_html then
+    local of = "Picture of " .. labels[figure.identifier]
+    figure.content = { scrolling(figure.content, { class = "picture", ["aria-label"] = of }) }
+  end
   return figure, false
 end
 
@@ -135,10 +151,7 @@ local function finish_table(tbl)
   tbl.caption = { long = {} }
   tbl.identifier = ""
   local text = pandoc.Div(caption, pandoc.Attr(id .. "-caption", { "caption" }))
-  local box = pandoc.Div(
-    { tbl },
-    pandoc.Attr("", { "scroll" }, { role = "region", tabindex = "0", ["aria-labelledby"] = id .. "-caption" })
-  )
+  local box = scrolling({ tbl }, { class = "scroll", ["aria-labelledby"] = id .. "-caption" })
   return pandoc.Div({ text, box }, pandoc.Attr(id, { "table-figure" })), false
 end
 
@@ -209,6 +222,15 @@ end
 local function fill_span(span)
   if span.classes:includes("typesetter") then
     return pandoc.Inlines(meta_typesetter)
+  elseif span.classes:includes("content-visible") then
+    return span.attributes["when-format"] == "html" and is_html and span.content or {}
+  end
+end
+
+local function reach_code(block)
+  if is_html then
+    block.attributes.tabindex = "0" -- it scrolls
+    return block
   end
 end
 
@@ -221,5 +243,5 @@ function Pandoc(doc)
     Figure = finish_figure,
     Table = finish_table,
   })
-  return doc:walk({ Cite = resolve, Span = fill_span })
+  return doc:walk({ Cite = resolve, Span = fill_span, CodeBlock = reach_code })
 end

@@ -26,7 +26,7 @@ rule write_report:
         strategies=DESCRIBED,
         strategy_table="report/strategies.yaml",
         diagrams=report_files(workflow.basedir, "diagrams/*.svg"),
-        styles=report_files(workflow.basedir, "*.css"),
+        styles=STYLES,
     output:
         qmd="results/report/report.qmd",
         assets=directory("results/report/assets"),
@@ -46,6 +46,7 @@ rule render_report:
         qmd="results/report/report.qmd",
         assets="results/report/assets",
         style=report_files(workflow.basedir, "embedded/*"),
+        shared=report_files(workflow.basedir, "shared/*"),
     output:
         expand("results/report/report.{format}", format=CONFIG.report.formats),
     log:

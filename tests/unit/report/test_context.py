@@ -154,12 +154,13 @@ def test_assets_are_gathered_anew(tmp_path: Path) -> None:
     svg = tmp_path / "figures" / "veth" / "one.svg"
     svg.parent.mkdir(parents=True)
     svg.write_text("<svg/>")
+    svg.with_suffix(".csv").write_text("value\n")
     assets = tmp_path / "assets"
     assets.mkdir()
     (assets / "old.svg").write_text("old")
     gather_assets([svg], [], [REPORT / "quarto.css"], assets)
     found = {str(path.relative_to(assets)) for path in assets.rglob("*") if path.is_file()}
-    assert found == {"veth/one.svg", "quarto.css"}
+    assert found == {"veth/one.svg", "veth/one.csv", "quarto.css"}
 
 
 def test_missing_fact_stops_the_report_and_is_named(results: Path, tmp_path: Path) -> None:

@@ -102,9 +102,9 @@ def test_table_scrolls_in_a_box_under_its_caption(html: str) -> None:
 
 
 def test_page_holds_its_pictures_and_asks_for_nothing(html: str) -> None:
-    assert html.count('src="data:image/svg+xml;base64,') == 2
+    assert html.count("<svg") == 2
     assert 'alt="One"' in html
-    assert not re.search(r"(src|href)=.https?:|<script|@import|url\(", html)
+    assert not re.search(r"(src|href)=.https?:|src=|@import|url\(", html)
 
 
 def test_callout_tabs_and_typesetter_are_written_out(html: str) -> None:

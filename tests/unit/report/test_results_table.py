@@ -97,7 +97,7 @@ def test_interval_that_tells_nothing_is_not_quoted() -> None:
 
 def test_caption_names_source_and_baseline() -> None:
     markdown = results_tables(summary(), "veth", WORDING, "Source: `a.csv`.")[1]
-    assert "Source: `a.csv`. {#tbl-veth-t1 .grouped}" in markdown
+    assert "Source: `a.csv`. {#tbl-veth-t1 .grouped .cells}" in markdown
     assert "ratio to `two_copy`" in markdown
 
 

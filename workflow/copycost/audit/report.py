@@ -24,7 +24,7 @@ from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, re
 from copycost.report.typesetter import find_typesetter
 from copycost.studies.streams.facts import write_facts
 
-STYLES = ("quarto.css",)
+STYLES = ("quarto.css", "shared/page.css", "shared/page.js", "shared/page.lua", "shared/page.typ")
 
 # By the number of panels, so that the last one to be drawn is not the longest.
 _SLOWEST = (

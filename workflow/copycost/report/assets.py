@@ -21,7 +21,7 @@ def gather_assets(
     Parameters
     ----------
     figures
-        ``.../{condition}/{figure}.svg``; they keep their last two names.
+        ``.../{condition}/{figure}.svg``, each with its CSV; they keep their last two names.
     diagrams
         SVG files with plain text, which is drawn as outlines on the way.
     styles
@@ -34,6 +34,7 @@ def gather_assets(
         target = assets / figure.parent.name / figure.name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(figure, target)
+        shutil.copyfile(figure.with_suffix(".csv"), target.with_suffix(".csv"))
     folder = assets / "diagrams"
     folder.mkdir(parents=True, exist_ok=True)
     for diagram in diagrams:

@@ -81,7 +81,20 @@ def figure(path: str, identifier: str, caption: str, alt: str, width: str | None
     """
     attributes = [f"#{identifier}", *([f"width={width}"] if width else [])]
     attributes.append(f"fig-alt={quoted(one_line(alt))}")
-    return f"![{one_line(caption)}]({path}){{{' '.join(attributes)}}}"
+    return f"![{one_line(caption)} {file_links(path)}]({path}){{{' '.join(attributes)}}}"
+
+
+def file_links(path: str) -> str:
+    """Return links to a figure's file and, unless it is a diagram, to the data behind it.
+
+    Parameters
+    ----------
+    path
+        Of the SVG, from the report's folder; its CSV lies next to it.
+    """
+    kinds = ("svg",) if path.startswith("assets/diagrams/") else ("svg", "csv")
+    links = [f"[{kind.upper()}]({path.removesuffix('svg')}{kind})" for kind in kinds]
+    return f'[{", ".join(links)}]{{.content-visible when-format="html"}}'
 
 
 def pipe_table(

@@ -155,7 +155,7 @@ def results_tables(tables: Tables, condition: str, wording: Wording, source: str
             f"{source}"
         )
         identifier = f"tbl-{slug(condition)}-t{n_threads}"
-        markdown[n_threads] = pipe_table(columns, rows, caption, identifier, ["grouped"])
+        markdown[n_threads] = pipe_table(columns, rows, caption, identifier, ["grouped", "cells"])
     return markdown
 
 

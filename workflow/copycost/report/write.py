@@ -32,6 +32,7 @@ from copycost.report.markdown import (
     figure,
     figure_of,
     figure_references,
+    file_links,
     identifier,
     pipe_table,
     quoted,
@@ -146,6 +147,7 @@ def make_environment(templates: Path) -> Environment:
             "identifier": identifier,
             "figure": figure,
             "figure_of": figure_of,
+            "file_links": file_links,
         }
     )
     return environment

@@ -17,6 +17,7 @@ from copycost.figures.markers import in_order, looks
 from copycost.figures.style import EDGE, styled
 from copycost.figures.tables import Drawn, Legend, counted, left_out, spread
 from copycost.figures.text import empty_figure, size_label
+from copycost.figures.tips import add_tips, value_tip
 from copycost.wording.percent import NBSP
 
 COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "quantile", "quantity", "unit",
@@ -129,6 +130,11 @@ def _draw_panel(
         look = styles[name].as_line() | {"markevery": max(1, len(rows) // 5)}
         sns.lineplot(rows, x="nines", y="value", estimator=None, legend=False, ax=axes,
                      gid=f"line-{name}", **look)  # fmt: skip
+        tips = [
+            f"{name}, {row['quantile'] * 100:.4g}th percentile: {value_tip(row)}"
+            for row in rows.to_dict("records")
+        ]
+        add_tips(axes, rows["nines"], rows["value"], tips)
         axes.fill_between(rows["nines"], rows["low"], rows["high"], color=styles[name].colour,
                           alpha=0.14, lw=0, zorder=1.2)  # fmt: skip
 
