@@ -12,6 +12,7 @@ from report.checks import check_html, check_pdf
 from report.example import STYLE, write_example
 from synthetic import Run, Udp
 
+from copycost.report.check import find_faults
 from copycost.report.render import render_report
 from copycost.report.typesetter import find_typesetter
 
@@ -94,12 +95,21 @@ def test_front_matter_asks_quarto_for_both_formats(made: Made) -> None:
     html = head["format"]["html"]
     assert html["embed-resources"] is True
     assert html["html-math-method"] == "mathml"
-    assert html["theme"] == "default"
-    assert (made.qmd.parent / html["css"]).is_file()
+    assert html["format-links"] is False
+    assert html["theme"] == {"light": "default", "dark": "darkly"}
+    assert head["format"]["typst"]["include-in-header"][0]["text"].startswith("#let report-title")
+    asked_for = re.findall(r"assets/[\w.]+", made.qmd.read_text().split("\n---\n")[0])
+    assert len(asked_for) == 5
+    for name in asked_for:
+        assert (made.qmd.parent / name).is_file(), name
+
+
+def test_quarto_would_have_nothing_to_forgive(made: Made) -> None:
+    assert find_faults(made.qmd.read_text()) == []
 
 
 def test_markdown_keeps_to_what_quarto_and_pandoc_share(made: Made) -> None:
-    text = made.qmd.read_text()
+    text = made.qmd.read_text().split("\n---\n", 1)[1]
     assert not re.search(r"^```\{(?!=typst\})", text, re.MULTILINE), "code that would be run"
     assert not re.search(r"https?://", text), "something remote"
     prose = re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.M))

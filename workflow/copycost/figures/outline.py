@@ -5,7 +5,7 @@ depends on the fonts of its machine; a machine that only runs experiments may ha
 """
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from matplotlib.font_manager import FontProperties, findfont, get_font
@@ -84,7 +84,7 @@ def _outline(text: ET.Element, glyphs: dict[str, str]) -> None:
             )
 
 
-def _commands(vertices: Any, codes: Iterable[int]) -> Iterator[str]:  # noqa: ANN401
+def _commands(vertices: Any, codes: Any) -> Iterator[str]:  # noqa: ANN401 - as matplotlib has them
     for points, code in Outline(vertices, codes).iter_segments(curves=True, simplify=False):
         if code == Outline.CLOSEPOLY:
             yield "Z"
