@@ -148,7 +148,7 @@ def _check_figures(page: Page, path: Path) -> None:
             alt: picture.alt || picture.getAttribute('aria-label'),
             natural: picture.naturalWidth ?? picture.viewBox.baseVal.width,
             shown: picture.getBoundingClientRect().width,
-            drawn: picture.naturalWidth ?? picture.querySelectorAll('path, rect').length,
+            drawn: picture.naturalWidth ?? picture.querySelectorAll('path, rect, use').length,
             files: [...(picture.closest('figure')?.querySelectorAll('figcaption a') || [])]
                 .map(link => link.getAttribute('href')).filter(href => !href.startsWith('#'))}))"""
     )
