@@ -9,7 +9,7 @@ from copycost.errors import CopycostError, HostError
 log = logging.getLogger(__name__)
 
 _TIMEOUT_S = 300
-_TOC_DEPTH = {"template.html": 3, "template.typ": 2}
+_TOC_DEPTH = 2
 _MISSING = (
     "report: there is neither Quarto 1.9 or newer on the PATH nor the Python package {}; "
     "install one of them (`./run` does) and run again: nothing will be measured again"
@@ -83,7 +83,7 @@ def _pandoc(qmd: Path, style: Path, typesetter: str, options: list[str], templat
         f"--metadata=typesetter:{typesetter}",
         "--number-sections",
         "--toc",
-        f"--toc-depth={_TOC_DEPTH[template]}",
+        f"--toc-depth={_TOC_DEPTH}",
         "--syntax-highlighting=none",
         "--fail-if-warnings",
     ]
