@@ -27,8 +27,9 @@ _WHY = {
 def draw(tables: Tables) -> Drawn:
     """Draw what a received byte costs both sides together, or the sender where nobody receives.
 
-    The table behind the figure has each side. The cost is the best that the run could count: cycles, else CPU time, else reference cycles;
-    the axis and the note say which. All panels share one vertical axis.
+    The table behind the figure has each side. The cost is the best that the run could count:
+    cycles, else CPU time, else reference cycles; the axis and the note say which. All panels share
+    one vertical axis.
     """
     cost = tables.cost
     shown = Quantity(cost.label, f"{cost.unit}/B")
