@@ -23,7 +23,7 @@ def _below(told: Told, *_: Slot) -> Expected:
 
 @says("In <n> of these, it lies below the mean of the sampled sends themselves")
 def _within(told: Told, _n: int) -> Expected:
-    _cells_, below = _cells(told)
+    below = _cells(told)[1]
     return [int((below["service_sampled_mean_ns"] > below["service_p99_ns"]).sum())]
 
 

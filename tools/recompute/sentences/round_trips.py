@@ -20,7 +20,7 @@ def _trips(told: Told, name: str, metric: str) -> Iterator[tuple[int, int, Estim
         if metric in here:
             wide = here.pivot(index="rep", columns="implementation", values=metric).astype(float)
             ratios = pd.Series(np.log(wide[name] / wide["two_copy"]))
-            yield size, threads, told.run.ratio(ratios)
+            yield int(str(size)), int(str(threads)), told.run.ratio(ratios)
 
 
 _TRIPS = {"the median round trip": "round_trip_p50_ns", "the 99th percentile": "round_trip_p99_ns"}
