@@ -40,6 +40,7 @@ CASES: list[Case] = [
     _cold("settled hot", "untested", settled="hot", better_hot=[16384], observed_once=True),
     _cold("settled nowhere", "untested"),
     _cold("no more by cost", "untested", "cost", as_throughput=True),
+    _cold("the same by cost", "smaller", "cost", as_throughput=True, **_SMALLER),
     _cold("overlapping", "no_difference", **_OVERLAPPING),
     _cold("smaller", "smaller", **_SMALLER),
     _cold("larger", "larger", "cost", **_LARGER),
