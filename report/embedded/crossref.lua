@@ -21,18 +21,29 @@ end
 -- Section numbers ---------------------------------------------------------------------------------
 
 local depth = { 0, 0, 0, 0, 0, 0 }
+local in_appendix = false -- whose number is a letter; on paper the document itself sees to that
 
 local function number_header(header)
   if header.classes:includes("unnumbered") then
     return nil
+  end
+  if header.classes:includes("appendix") then
+    in_appendix = true
+    depth[1] = 0
   end
   depth[header.level] = depth[header.level] + 1
   for level = header.level + 1, #depth do
     depth[level] = 0
   end
   local number = table.concat(depth, ".", 1, header.level)
+  if in_appendix then
+    number = string.char(string.byte("A") + depth[1] - 1) .. (number:match("%..*$") or "")
+  end
   labels[header.identifier] = NOUNS.sec .. NBSP .. number
   if is_html then
+    if in_appendix then
+      header.attributes.number = number -- Pandoc counts those that have none
+    end
     local named = { class = "permalink", ["aria-label"] = "Link to Section " .. number }
     header.content:insert(pandoc.Link({}, "#" .. header.identifier, "", named))
     return header

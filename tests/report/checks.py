@@ -46,7 +46,7 @@ SLACK_PT = 3.0
 """Full stops and hyphens hang into the margin a little, so that it looks straight."""
 
 _UNRESOLVED = re.compile(r"\?@|@(fig|tbl|sec)-|\{#|\{\{|\}\}|:::|\]\(|\bnan\b|Undefined")
-_REFERENCE = re.compile(r"\b(Figure|Table|Section)\s([0-9]+(?:\.[0-9]+)*)")
+_REFERENCE = re.compile(r"\b(Figure|Table|Section)\s((?:[0-9]+|[A-Z]\b)(?:\.[0-9]+)*)")
 _CAPTION = re.compile(r"(Figure|Table)\s([0-9]+)[.:]\s")
 
 
@@ -285,7 +285,7 @@ def _check_numbers(text: str, captions: list[tuple[str, int]]) -> None:
         numbers = [number for kind, number in captions if kind == noun]
         assert numbers == list(range(1, len(numbers) + 1)), f"captions of {noun}: {numbers}"
     known = {(noun, str(number)) for noun, number in captions}
-    headings = set(re.findall(r"^(\d+(?:\.\d+)*)\s\S", text, re.MULTILINE))
+    headings = set(re.findall(r"^((?:\d+|[A-Z])(?:\.\d+)*)\s\S", text, re.MULTILINE))
     for noun, number in _REFERENCE.findall(text):
         exists = number in headings if noun == "Section" else (noun, number) in known
         assert exists, f"{noun} {number} is referred to and does not exist"

@@ -160,19 +160,28 @@ def test_the_answer_stands_before_everything_else(made: Made) -> None:
     assert "@" not in head["abstract"]
 
 
-def test_figures_that_a_sentence_says_as_well_are_left_out(made: Made) -> None:
+def test_figures_that_repeat_each_other_are_left_out(made: Made) -> None:
     text = made.qmd.read_text()
     shown = set(re.findall(r"\{#fig-([a-z-]+) ", text))
     if "whole" in str(made.qmd):
-        assert not {"veth-service-time", "sink-service-time", "sink-copied-share"} & shown
-        assert "veth-copied-share" in shown
-        assert "The kernel copied none of the zero-copy sends" in text
+        assert "real-zero-copy" in shown
+        left_out = {"veth-latency", "sink-throughput", "sink-copied-share", "veth-ranking"}
+        assert not left_out & shown
     elif "usual" in str(made.qmd):
-        assert {"veth-service-time", "veth-copied-share"} <= shown
+        assert {"veth-latency", "veth-ratio-heatmap"} <= shown
+        assert not {"veth-copied-share", "veth-counters"} & shown
+
+
+def test_what_the_answers_rest_on_is_in_the_appendix(made: Made) -> None:
+    main, appendix = made.qmd.read_text().split("# Appendix {#sec-appendix .appendix}\n")
+    assert not re.search(r"^# ", appendix, re.MULTILINE), "a chapter behind the appendix"
+    for name in ("method", "reproduce"):
+        assert f"{{#sec-{name}}}" in appendix
+        assert f"{{#sec-{name}}}" not in main
 
 
 HEADINGS = {
-    "The memory floor {#sec-memory}": WHOLE,
+    "# The memory floor {#sec-memory}": WHOLE,
     "Where zero-copy is real {#sec-real}": WHOLE,
     "Round trips {#sec-round-trips}": WHOLE,
     "Every way, ranked by cost {#sec-every-way}": ("usual", "once", "lost", *WHOLE),
@@ -186,22 +195,22 @@ def test_a_chapter_is_there_where_its_data_are(made: Made) -> None:
         assert (heading in text) == (run in runs), heading
 
 
-def test_copied_zero_copy_is_called_that_in_every_table(made: Made) -> None:
-    text = made.qmd.read_text()
+def test_copied_zero_copy_is_marked_in_every_table(made: Made) -> None:
+    text = made.qmd.read_text().replace("\u00a0", " ")
     if "Where zero-copy is real" not in text:
         pytest.skip("a run with a plain testbed alone")
-    for section in re.split(r"^## ", text, flags=re.MULTILINE):
-        on_veth = re.match(r"(On|Cells on) `veth` \{#sec-(ranking|cells)", section)
-        for row in re.findall(r"^\|.*`(?:uring_)?zero_copy`.*$", section, re.MULTILINE):
-            if on_veth:
-                assert "(zero-copy requested, 100 % copied)" in row.replace("\u00a0", " ")
-            elif section.startswith(("Cells on `sink` {#sec-cells", "On `sink` {#sec-ranking")):
-                assert "requested" not in row
+    tables = re.findall(r"((?:^\|.*\n)+)\n: (.*)$", text, re.MULTILINE)
+    of_cells = [table for table in tables if re.search(r"\{#tbl-\S+-(t\d+|ranking)\b", table[1])]
+    assert of_cells
+    for rows, caption in of_cells:
+        names = re.findall(r"`(?:uring_)?zero_copy`†?", rows)
+        assert "sink" in caption or all("†" in name for name in names)
+        assert ("†" in rows) == ("† zero-copy requested" in caption or "†  `" in caption), caption
 
 
 def test_the_senders_cost_alone_is_called_that(made: Made) -> None:
     text = made.qmd.read_text()
     for section in re.split(r"^#+ ", text, flags=re.MULTILINE):
-        if re.match(r"On `sink(_cold)?` \{#sec-(results|ranking)|Where zero-copy is real", section):
+        if re.match(r"On `sink(_cold)?` \{#sec-ranking|Where zero-copy is real", section):
             assert "sender's" in section
             assert "alone" in section

@@ -123,7 +123,7 @@ def _cold_beside_hot(view: View) -> list[Facts]:
     settled
         Which of the two sizes this run settles: ``here``, ``hot``, ``both`` or ``neither``.
     as_throughput
-        Of cost, whether it leaves open what throughput does, which is the row before.
+        Of cost, whether it says what throughput does, which is the row before.
     observed_once
         Whether some size was measured in one round only.
     better_here, better_hot
@@ -150,9 +150,8 @@ def _cold_beside_hot(view: View) -> list[Facts]:
                 if view.counted(metric) and view.hot.counted(metric):
                     what = {"n_threads": n_threads, "measure": measure}
                     row = _compared(view, view.hot, name, n_threads, metric)
-                    alike = row["verdict"] == "untested" and row == told
+                    rows.append(where | what | row | {"as_throughput": row == told})
                     told = told or row
-                    rows.append(where | what | row | {"as_throughput": alike})
     return rows
 
 

@@ -11,6 +11,7 @@ from copycost.wording.paragraphs import one_line
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|@$^~\"']|-(?=-)|\.(?=\.))")
 """What Markdown reads as more than itself, including dashes and dots that it would join."""
 _CODE = re.compile(r"`([^`]*)`")
+_FENCED = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
 _LINE = 100
 """Characters of table type that fit side by side on a page."""
 
@@ -52,6 +53,14 @@ def slug(text: object) -> str:
 def identifier(*parts: object) -> str:
     """Return the id of a section, table or figure: (tbl, veth_udp, t1) is ``tbl-veth-udp-t1``."""
     return "-".join(map(slug, parts))
+
+
+def deeper(markdown: str) -> str:
+    """Return Markdown with every heading one level lower, for a chapter that becomes a section."""
+    return "".join(
+        part if part.startswith("```") else re.sub(r"^#", "##", part, flags=re.MULTILINE)
+        for part in _FENCED.split(markdown)
+    )
 
 
 def figure_of(condition: str, name: str, caption: str, alt: str) -> str:

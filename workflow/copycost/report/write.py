@@ -28,6 +28,7 @@ from copycost.report.in_short import compared_in_short
 from copycost.report.markdown import (
     Column,
     code,
+    deeper,
     escape,
     figure,
     figure_of,
@@ -105,6 +106,7 @@ def make_environment(templates: Path) -> Environment:
         {
             "md": escape,
             "code": code,
+            "deeper": deeper,
             "slug": slug,
             "quoted": quoted,
             "commit_only": commit_only,
