@@ -44,7 +44,7 @@ local function number_header(header)
     if in_appendix then
       header.attributes.number = number -- Pandoc counts those that have none
     end
-    local named = { class = "permalink", ["aria-label"] = "Link to Section " .. number }
+    local named = { class = "permalink", ["aria-label"] = "Link to section " .. number }
     header.content:insert(pandoc.Link({}, "#" .. header.identifier, "", named))
     return header
   end
