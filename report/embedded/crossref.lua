@@ -33,7 +33,7 @@ local function number_header(header)
   local number = table.concat(depth, ".", 1, header.level)
   labels[header.identifier] = NOUNS.sec .. NBSP .. number
   if is_html then
-    local named = { class = "permalink", ["aria-label"] = "Link to Section " .. number }
+    local named = { class = "permalink", ["aria-label"] = "Link to section " .. number }
     header.content:insert(pandoc.Link({}, "#" .. header.identifier, "", named))
     return header
   end
