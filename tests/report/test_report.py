@@ -208,6 +208,13 @@ def test_copied_zero_copy_is_marked_in_every_table(made: Made) -> None:
         assert ("†" in rows) == ("† zero-copy requested" in caption or "†  `" in caption), caption
 
 
+def test_results_say_first_what_zero_copy_turned_out_to_be(made: Made) -> None:
+    text = made.qmd.read_text().replace("\u00a0", " ")
+    if "usual" in str(made.qmd):
+        head = text.partition("{#sec-results-veth}")[2].partition("![")[0]
+        assert "Here `zero_copy` means *zero-copy requested, 100 % copied*" in head
+
+
 def test_the_senders_cost_alone_is_called_that(made: Made) -> None:
     text = made.qmd.read_text()
     for section in re.split(r"^#+ ", text, flags=re.MULTILINE):
