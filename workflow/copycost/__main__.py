@@ -1,14 +1,15 @@
-"""Commands that need no workflow: ``python -m copycost audit FILE.csv``, ``plan --gbps 10``."""
+"""Commands that need no workflow: ``python -m copycost audit FILE.csv``, ``compare``, ``plan``."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 
 from copycost.audit import command as audit
+from copycost.between_runs import command as compare
 from copycost.errors import CopycostError
 from copycost.studies import planning as plan
 
-_COMMANDS = {"audit": audit.run, "plan": plan.run}
+_COMMANDS = {"audit": audit.run, "compare": compare.run, "plan": plan.run}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,6 +25,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             description="Read a table of measurements, whoever made it: run the analysis of our "
             "own reports on it, check whether the numbers can be measurements, and test what is "
             "claimed of them. See docs/audit.md.",
+        )
+    )
+    compare.add_arguments(
+        commands.add_parser(
+            "compare",
+            help="compare two runs, or several of either side",
+            description=compare.DESCRIPTION,
+            epilog=compare.EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
     plan.add_arguments(
