@@ -256,11 +256,12 @@ def spread_rows(table: pd.DataFrame) -> Iterator[str]:
         assert found is not None
         cells = np.array([[run[cell].logs.mean() for cell in runs[0]] for run in runs])
         totals = cells.std(axis=0, ddof=1)
+        rounds = np.median([of.logs.std(ddof=1) for run in runs for of in run.values()])
         # how far the cells' variances scatter beyond what so few runs of one spread let expect
         freedom = prior_freedom(np.square(totals), len(runs) - 1)
         yield (
             f"| {quantity.replace('_', ' ')} | {len(runs[0])} | {len(runs)} | "
-            f"{np.median(totals):.1%} | {totals.max():.1%} | {found.cell:.1%} | "
+            f"{rounds:.1%} | {np.median(totals):.1%} | {totals.max():.1%} | {found.cell:.1%} | "
             f"{found.whole:.1%} | "
             f"{'many' if math.isinf(freedom) else f'{freedom:.0f}'} |\n"
         )
@@ -336,21 +337,23 @@ _PAGE = """\
 
 ## How far runs of the same thing differ
 
-`between_runs.csv` has the rounds of several runs of the same small grid, one after the other on one
-virtual machine with two CPUs, on which other programs ran meanwhile. Per cell the standard
-deviation of a run's mean (of logarithms) from run to run: that of the middle cell and of the cell
-with the largest. *Beyond rounds*: what is left of the middle one, made the middle of what so few
-runs have, when the part that follows from the scatter within the runs is taken off. *Whole*: the
-same of the mean of all cells. *Freedom*: how alike the cells are in it; few degrees of freedom are
-cells that differ much.
+`between_runs.csv` has the rounds of six runs of the same small grid, one after the other within ten
+minutes on one virtual machine with two CPUs, which other programs kept busy meanwhile (a load
+average of 5 to 9): a quiet host's runs should be closer together. *Rounds*: the standard deviation
+from round to round within a run, of the middle cell (of logarithms, as all here). *Middle*,
+*Largest*: that of a run's mean from run to run, of the middle cell and of the one with the largest.
+*Beyond rounds*: what is left of the middle one, made the middle of what so few runs have, when the
+part that follows from the scatter within the runs is taken off. *Whole*: the same of the mean of
+all cells. *Freedom*: how alike the cells are in it; few degrees of freedom are cells that differ
+much.
 
-| Quantity | Cells | Runs | Middle | Largest | Beyond rounds | Whole | Freedom |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| Quantity | Cells | Runs | Rounds | Middle | Largest | Beyond rounds | Whole | Freedom |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 {measured}
 Where each side is a single run, and nothing else is said (`--run-spread`), its intervals allow for
-{cell:.1%} of a cell and {whole:.1%} of the whole, with {freedom:.0f} degrees of freedom. That is
-one machine's. What another one's is, several runs of the same thing tell there: `./run compare A1
-A2 A3 --with B1 B2 B3` prints it.
+{cell:.1%} of a cell and {whole:.1%} of the whole, about the most of the three, with the
+{freedom:.0f} degrees of freedom that six runs have. That is one machine's. What another one's is,
+several runs of the same thing tell there: `./run compare A1 A2 A3 --with B1 B2 B3` prints it.
 
 ## How often a verdict is wrong
 

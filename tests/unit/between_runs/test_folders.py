@@ -63,6 +63,25 @@ def test_records_of_another_version_are_one_sentence(
     assert "compare with the release that measured it" in said
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("host.json", "{", "host.json cannot be read"),
+        ("host.json", "[]", "host.json is no mapping"),
+        ("config.yaml", "a: [", "config.yaml cannot be read"),
+        ("config.yaml", None, "config.yaml cannot be read"),
+    ],
+)
+def test_a_damaged_description_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str | None, said: str
+) -> None:
+    a, b = (write_results(tmp_path / name) for name in "ab")
+    (b / name).unlink()
+    if text is not None:
+        (b / name).write_text(text, encoding="utf-8")
+    assert said in refused(capsys, a, b)
+
+
 def test_no_common_cell_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a = write_results(tmp_path / "a")
     other = {"changes": {"msg_bytes": [256]}, "udp": None, "trips": None, "start_s": 9000}

@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from copycost.between_runs.facts import Comparison, compare_runs
@@ -11,9 +11,10 @@ from copycost.between_runs.gate import parse_gate
 from copycost.between_runs.terminal import summary_lines
 from copycost.between_runs.verdicts import MEASURED_SPREAD, RunSpread
 from copycost.errors import ConfigError
+from copycost.report.render import Format
 
 EXIT_GATE = 4
-FORMATS = ("html", "pdf")
+FORMATS: tuple[Format, ...] = ("html", "pdf")
 OUTPUT = Path("results_compare")
 
 DESCRIPTION = """\
@@ -63,16 +64,17 @@ def run(options: argparse.Namespace) -> int:
     """
     folders_a, folders_b = _sides(options.runs, options.others)
     a, b = ([read_results(folder) for folder in side] for side in (folders_a, folders_b))
-    spread = RunSpread(*options.run_spread, freedom=MEASURED_SPREAD.freedom) if (
-        options.run_spread
-    ) else MEASURED_SPREAD  # fmt: skip
-    compared = compare_runs(a, b, spread, bool(options.run_spread), options.fail_if)
+    stated = None
+    if options.run_spread:
+        cell, whole = options.run_spread
+        stated = RunSpread(cell, whole, MEASURED_SPREAD.freedom)
+    compared = compare_runs(a, b, stated, options.fail_if)
     print("\n".join(summary_lines(compared.facts)))
     write(compared, options.output, options.formats)
     return EXIT_GATE if any(gate["fails"] for gate in compared.facts["gates"]) else 0
 
 
-def write(compared: Comparison, folder: Path, formats: Sequence[str]) -> None:
+def write(compared: Comparison, folder: Path, formats: Collection[str]) -> None:
     """Write the report and what it rests on, and say where."""
     # Imported here: what is wrong with a folder is said before figures and typesetting are loaded.
     from copycost.between_runs import report

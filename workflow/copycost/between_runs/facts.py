@@ -24,6 +24,7 @@ from copycost.between_runs.samples import (
 from copycost.between_runs.surroundings import differences, order_of
 from copycost.between_runs.verdicts import (
     CONFIDENCE,
+    MEASURED_SPREAD,
     Judgement,
     RunSpread,
     Verdict,
@@ -70,8 +71,7 @@ class Comparison:
 def compare_runs(
     a: Sequence[Results],
     b: Sequence[Results],
-    spread: RunSpread,
-    spread_is_given: bool,
+    stated: RunSpread | None = None,
     gates: Sequence[Gate] = (),
 ) -> Comparison:
     """Compare two sides in all cells that all of their runs have.
@@ -80,10 +80,9 @@ def compare_runs(
     ----------
     a, b
         The runs of either side, at least one each.
-    spread
-        What single runs of the same thing are taken to differ by.
-    spread_is_given
-        Whether the user said so.
+    stated
+        What the user says that single runs of the same thing differ by; what was measured once if
+        None.
     gates
         What is to fail.
 
@@ -92,6 +91,7 @@ def compare_runs(
     DataError
         If no cell is common, or a gate can never fail since nothing has an interval.
     """
+    spread = stated or MEASURED_SPREAD
     quantities: list[Facts] = []
     judged: dict[str, Judgement] = {}
     rows: list[dict[str, object]] = []
@@ -129,7 +129,7 @@ def compare_runs(
         "sides": {"a": [_run_facts(run) for run in a], "b": [_run_facts(run) for run in b]},
         "unit": quantities[0]["unit"],
         "n_runs": [len(a), len(b)],
-        "spread": asdict(spread) | {"given": spread_is_given},
+        "spread": asdict(spread) | {"given": stated is not None},
         "differs": differs,
         "differing": _some([one["name"] for one in differs]),
         "order": order_of(a, b),
@@ -282,8 +282,8 @@ def _run_facts(run: Results) -> Facts:
     return {
         "folder": str(run.folder),
         "commit": commits[0] if len(commits) == 1 else None,
-        "kernel": run.host["identity"]["kernel_release"],
-        "processor": run.host["identity"]["cpu_model"],
+        "kernel": run.kernel,
+        "processor": run.processor,
         "started_at": str(rows["started_at"].min()),
         "n_cells": len(rounds),
         "n_repetitions": len(rows),

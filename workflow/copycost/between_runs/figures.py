@@ -12,6 +12,7 @@ from copycost.figures.lines import draw_lines
 from copycost.figures.markers import in_order
 from copycost.figures.style import INK, styled
 from copycost.figures.tables import Drawn, Legend
+from copycost.wording.plurals import plural
 
 _ROW_CM = 4.6
 _PANELS_MOST = 12
@@ -28,19 +29,19 @@ def figures_of(cells: pd.DataFrame, quantity: str) -> Iterator[Drawn]:
         As `copycost.between_runs.facts.CELL_COLUMNS` says.
     """
     rows = cells[cells["quantity"] == quantity].copy()
-    threads = rows["n_threads"].astype(str) + np.where(
-        rows["n_threads"] == 1, " thread", " threads"
-    )
-    rows["panel"] = rows["condition"] + ", " + threads
+    rows["panel"] = [
+        f"{condition}, {plural(n_threads, 'thread')}"
+        for condition, n_threads in zip(rows["condition"], rows["n_threads"], strict=True)
+    ]
     rows = rows.sort_values(["condition", "n_threads"], kind="stable")
     panels = list(dict.fromkeys(rows["panel"]))
     for first in range(0, len(panels), _PANELS_MOST):
         part = rows[rows["panel"].isin(panels[first : first + _PANELS_MOST])]
-        yield _draw(part.reset_index(drop=True), quantity)
+        yield _draw(part.reset_index(drop=True))
 
 
 @styled
-def _draw(rows: pd.DataFrame, quantity: str) -> Drawn:
+def _draw(rows: pd.DataFrame) -> Drawn:
     data = rows.assign(value=rows["ratio"], lower_mode=np.nan, upper_mode=np.nan, n=rows["n_b"])
     names = in_order(list(dict.fromkeys(data["implementation"])))
     sheet = new_sheet(data, _ROW_CM, column="panel", share_y=True, groups=groups_of(data))

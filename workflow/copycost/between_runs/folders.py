@@ -20,11 +20,11 @@ _WHEN = (
     "status", "reason", "warnings", "started_at", "boot_id", "start_ns", "end_ns", "commit",
 )  # fmt: skip
 SETTINGS = (
-    "congestion_control", "sender_cpus", "receiver_cpus", "mss_bytes", "send_buffer_bytes",
-    "receive_buffer_bytes", "receive_lowat_bytes", "offload_tso", "offload_gso", "offload_gro",
-    "mtu_bytes", "isolation", "cpu_source", "fresh",
+    "congestion_control", "sender_cpus", "receiver_cpus", "mss_bytes", "receive_lowat_bytes",
+    "offload_tso", "offload_gso", "offload_gro", "mtu_bytes", "isolation", "cpu_source", "fresh",
 )  # fmt: skip
-"""Columns that say how a repetition was measured, in both tables."""
+"""Columns that say how a repetition was measured, in both tables; not buffers, which the kernel
+tunes while it runs."""
 
 BUILDS = ("sender_build", "receiver_build")
 THROUGHPUT = "throughput_bits_per_s"
@@ -57,6 +57,16 @@ class Results:
     config: Mapping[str, Any]
     repetitions: pd.DataFrame
 
+    @property
+    def kernel(self) -> str:
+        """Return the kernel's release."""
+        return str(self.host.get("identity", {}).get("kernel_release") or "unknown")
+
+    @property
+    def processor(self) -> str:
+        """Return the processor's name."""
+        return str(self.host.get("identity", {}).get("cpu_model") or "unknown processor")
+
 
 def read_results(folder: Path) -> Results:
     """Read the results of a run: the folder `results`, or the one that it lies in.
@@ -83,8 +93,7 @@ def read_results(folder: Path) -> Results:
     rows = pd.concat([table[table["status"] == "measured"] for table in tables], ignore_index=True)
     if rows.empty:
         raise DataError(f"{folder}: no repetition was measured; its report says why")
-    host = json.loads(_text(path / "host.json", folder))
-    config = yaml.safe_load(_text(path / "config.yaml", folder))
+    host, config = (_content(path / name, folder) for name in ("host.json", "config.yaml"))
     return Results(folder, host, config, rows)
 
 
@@ -106,11 +115,17 @@ def _require_version(path: Path, folder: Path) -> None:
         )
 
 
-def _text(path: Path, folder: Path) -> str:
+def _content(path: Path, folder: Path) -> dict[str, Any]:
+    """Return what a file holds; JSON is YAML too, but is read faster."""
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        said = str(error).splitlines()[0]
         raise DataError(
-            f"{folder}: {path.name} cannot be read ({error.strerror}); a run writes it, so name "
-            "the whole folder of its results"
+            f"{folder}: {path.name} cannot be read ({said}); a run writes it, so name the whole "
+            "folder of its results"
         ) from error
+    if not isinstance(content, dict):
+        raise DataError(f"{folder}: {path.name} is no mapping of names to values; run again there")
+    return content

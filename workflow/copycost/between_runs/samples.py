@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -93,8 +94,7 @@ def rounds_of(results: Results, quantity: Quantity) -> RunRounds:
     rows = rows.assign(log=logarithms(values.to_numpy(dtype=np.float64, na_value=np.nan)))
     found: RunRounds = {}
     for key, part in rows[rows["log"].notna()].sort_values("rep").groupby(CELL, sort=False):
-        study, condition, implementation, msg_bytes, n_threads = key
-        found[(study, condition, implementation, int(msg_bytes), int(n_threads))] = Rounds(
+        found[_cell(key)] = Rounds(
             tuple(int(rep) for rep in part["rep"]),
             part["log"].to_numpy(dtype=np.float64),
             part["start_ns"].to_numpy(dtype=np.float64),
@@ -133,10 +133,12 @@ def shared_cells(a: Sequence[Results], b: Sequence[Results]) -> set[Cell]:
     when = [*CELL, "boot_id", "start_ns"]
     one, other = (pd.concat([run.repetitions[when] for run in runs]) for runs in (a, b))
     same = one.merge(other, on=when)[CELL].drop_duplicates()
-    return {
-        (study, condition, implementation, int(msg_bytes), int(n_threads))
-        for study, condition, implementation, msg_bytes, n_threads in same.itertuples(index=False)
-    }
+    return {_cell(row) for row in same.itertuples(index=False, name=None)}
+
+
+def _cell(key: Any) -> Cell:  # noqa: ANN401 - values of `CELL`, as pandas has them
+    study, condition, implementation, msg_bytes, n_threads = key
+    return str(study), str(condition), str(implementation), int(msg_bytes), int(n_threads)
 
 
 def without(run: RunRounds, cells: Collection[Cell]) -> RunRounds:

@@ -35,7 +35,7 @@ def _run(side: str, run: Facts) -> list[str]:
         side.upper(),
         escape(run["folder"]),
         code(run["commit"][:_SHOWN]) if run["commit"] else "several or none",
-        f"{escape(run['processor'])}, Linux {escape(run['kernel'])}",
+        escape(run["kernel"]),
         escape(run["started_at"][:16].replace("T", " ")),
         str(run["n_cells"]),
         rounds,

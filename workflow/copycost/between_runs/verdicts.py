@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from scipy import special
@@ -26,6 +26,7 @@ Unit = Literal["runs", "rounds", "paired rounds"]
 one by one where those of both were measured in turn."""
 
 Sign = Literal[-1, 0, 1]
+_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,9 @@ class RunSpread:
         return math.sqrt(self.whole**2 + own / n_cells)
 
 
-MEASURED_SPREAD = RunSpread(cell=0.03, whole=0.015, freedom=6)
-"""Of single runs, where nobody says how much their own differ; docs/between_runs.md has whence."""
+MEASURED_SPREAD = RunSpread(cell=0.065, whole=0.025, freedom=5)
+"""Of single runs, where nobody says by how much theirs differ: the most of the three quantities in
+six runs of the same thing on a busy virtual machine, see docs/between_runs.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +154,8 @@ def judge(sides: Sides, spread: RunSpread) -> Judgement:
     )  # fmt: skip
 
 
-def _groups(cells: Sequence[Cell], key: Callable[[Cell], object]) -> dict:
-    found: dict = {}
+def _groups(cells: Sequence[Cell], key: Callable[[Cell], _Key]) -> dict[_Key, list[Cell]]:
+    found: dict[_Key, list[Cell]] = {}
     for cell in cells:
         found.setdefault(key(cell), []).append(cell)
     return found
@@ -199,9 +201,10 @@ def _sign(mean: float, p_holm: float) -> Sign:
 def spread_of_runs(sides: Sides) -> RunSpread | None:
     """Return what the runs of a side differ by beyond what their rounds tell.
 
-    None where neither side has several runs; one side may have none. Of the cells, the median of their variances from run
-    to run is made the middle of what so few runs of one and the same spread have (a chi-squared
-    distribution), and the part that the scatter of the rounds makes of it is taken off.
+    None where neither side has several runs; one side may have none. Of the cells, the median of
+    their variances from run to run is made the middle of what so few runs of one and the same
+    spread have (a chi-squared distribution), and the part that the scatter of the rounds makes of
+    it is taken off.
     """
     freedom = sum(len(runs) - 1 for runs in (sides.a, sides.b) if runs)
     if freedom < 1:

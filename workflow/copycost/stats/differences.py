@@ -89,7 +89,9 @@ def welch_difference(logs_a: FloatArray, logs_b: FloatArray) -> LogDifference:
     mean = float(logs_b.mean() - logs_a.mean())
     if min(logs_a.size, logs_b.size) < 2:
         return LogDifference(mean, math.nan, math.nan)
-    parts = [(float(logs.var(ddof=1)) / logs.size, logs.size - 1) for logs in (logs_a, logs_b)]
+    parts = [
+        (float(logs.var(ddof=1)) / logs.size, float(logs.size - 1)) for logs in (logs_a, logs_b)
+    ]
     return _of_parts(mean, parts)
 
 

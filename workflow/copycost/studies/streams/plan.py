@@ -1,13 +1,14 @@
 """How many CPUs a bitrate takes in each cell, from what a byte cost there at full speed."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.grid.conditions import Condition
-
-_POINT = ["condition", "implementation", "msg_bytes", "n_threads"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +56,47 @@ def needs_of(summary: pd.DataFrame, bits_per_s: float) -> list[Need]:
     summary
         ``results/tables/summary.csv``.
     """
-    known = summary[summary["n"] > 0].set_index([*_POINT, "metric"])
-    bytes_per_ns = bits_per_s / 8.0 / 1e9
-    found = []
-    for cell, rows in known.groupby(level=_POINT, sort=False):
-        values = rows.droplevel(_POINT)
-        condition, implementation, msg_bytes, n_threads = cell
-        alone = Condition.from_slug(condition).sender_only
-        cost = f"{'sender' if alone else 'both'}_cpu_ns_per_byte"
-        if not {THROUGHPUT, cost} <= set(values.index):
-            continue
-        most = float(values.loc[THROUGHPUT, "median"])
-        sender, receiver = (
-            float(values["median"].get(f"{side}_cpu_ns_per_byte", float("nan"))) * bytes_per_ns
-            for side in ("sender", "receiver")
-        )
-        found.append(
-            Need(
-                condition, Condition.from_slug(condition).testbed, implementation,
-                int(msg_bytes), int(n_threads),
-                *(float(values.loc[cost, end]) * bytes_per_ns for end in ("median", "low", "high")),
-                sender, receiver, most, bits_per_s > most,
-            )
+    cells: dict[tuple[str, str, int, int], dict[str, dict[str, Any]]] = {}
+    for record in summary[summary["n"] > 0].to_dict("records"):
+        row = {str(name): value for name, value in record.items()}
+        cell = (
+            str(row["condition"]), str(row["implementation"]),
+            int(row["msg_bytes"]), int(row["n_threads"]),
         )  # fmt: skip
-    return found
+        cells.setdefault(cell, {})[str(row["metric"])] = row
+    found = (_need(cell, metrics, bits_per_s) for cell, metrics in cells.items())
+    return [need for need in found if need is not None]
+
+
+def _need(
+    cell: tuple[str, str, int, int], metrics: Mapping[str, Mapping[str, Any]], bits_per_s: float
+) -> Need | None:
+    """Return what it takes in a cell, None where throughput or cost are not known."""
+    condition = Condition.from_slug(cell[0])
+    cost = metrics.get(f"{'sender' if condition.sender_only else 'both'}_cpu_ns_per_byte")
+    if cost is None or THROUGHPUT not in metrics:
+        return None
+    bytes_per_ns = bits_per_s / 8.0 / 1e9
+
+    def cpus_of(side: str) -> float:
+        row = metrics.get(f"{side}_cpu_ns_per_byte")
+        return math.nan if row is None else float(row["median"]) * bytes_per_ns
+
+    most = float(metrics[THROUGHPUT]["median"])
+    return Need(
+        condition=cell[0],
+        testbed=condition.testbed,
+        implementation=cell[1],
+        msg_bytes=cell[2],
+        n_threads=cell[3],
+        cpus=float(cost["median"]) * bytes_per_ns,
+        low=float(cost["low"]) * bytes_per_ns,
+        high=float(cost["high"]) * bytes_per_ns,
+        sender=cpus_of("sender"),
+        receiver=cpus_of("receiver"),
+        most_bits_per_s=most,
+        is_beyond=bits_per_s > most,
+    )
 
 
 def least_of(needs: list[Need]) -> list[Need]:
