@@ -42,6 +42,13 @@ def run_of(logs: np.ndarray, first: float = 0.0, step: float = 100.0) -> dict[Ce
     }  # fmt: skip
 
 
+def only(cells: list[Cell], sides: Sides) -> Sides:
+    a, b = (
+        tuple({cell: run[cell] for cell in cells} for run in runs) for runs in (sides.a, sides.b)
+    )
+    return Sides(a, b)
+
+
 def noise(seed: int, n_rounds: int = 5, size: float = 0.01) -> np.ndarray:
     return np.random.default_rng(seed).normal(0.0, size, (len(CELLS), n_rounds))
 
@@ -82,7 +89,7 @@ def test_pairing_cancels_what_moves_both_sides() -> None:
 
 def test_one_run_each_is_welch_on_logarithms_with_the_runs_spread() -> None:
     a, b = noise(1), noise(2, size=0.03) + 0.1
-    sides = Sides((run_of(a),), (run_of(b, first=1000.0),))
+    sides = only(CELLS[:1], Sides((run_of(a),), (run_of(b, first=1000.0),)))
     plain = judge(sides, NONE).cells[CELLS[0]].found
     expected = stats.ttest_ind(b[0], a[0], equal_var=False)
     assert plain.p_value == pytest.approx(expected.pvalue)
@@ -100,9 +107,23 @@ def test_of_several_runs_the_runs_are_what_is_independent() -> None:
     expected = stats.ttest_ind(means[2:], means[:2], equal_var=True)
     found = judge(sides, MEASURED_SPREAD)
     assert found.unit == "runs"
-    assert found.cells[CELLS[0]].found.p_value == pytest.approx(expected.pvalue)
+    one_cell = judge(only(CELLS[:1], sides), MEASURED_SPREAD)
+    assert one_cell.cells[CELLS[0]].found.p_value == pytest.approx(expected.pvalue)
     whole = stats.ttest_ind(*[[one.mean() for one in logs[k : k + 2]] for k in (2, 0)])
     assert found.whole.found.p_value == pytest.approx(whole.pvalue)
+
+
+def test_a_cell_whose_runs_agree_by_chance_is_no_surer_than_half_of_the_cells() -> None:
+    runs = [noise(k, n_rounds=2, size=0.1) for k in range(6)]
+    for k, logs in enumerate(runs):
+        logs[0] = 1e-4 * k + (0.05 if k % 2 else 0.0)  # the first cell of all runs, alike
+    sides = Sides(tuple(map(run_of, runs[::2])), tuple(map(run_of, runs[1::2])))
+    lucky = judge(only(CELLS[:1], sides), MEASURED_SPREAD).cells[CELLS[0]]
+    assert lucky.sign == 1
+    found = judge(sides, MEASURED_SPREAD)
+    assert found.cells[CELLS[0]].sign == 0
+    errors = [verdict.found.error for verdict in found.cells.values()]
+    assert min(errors) == sorted(errors)[2], "the lower half is made the median of six"
 
 
 def test_a_side_with_one_run_takes_the_spread_of_the_other() -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -64,7 +64,8 @@ class Verdict:
     Attributes
     ----------
     found
-        The difference of mean logarithms.
+        The difference of mean logarithms, its error no less than the median of those tested with
+        it.
     p_holm
         Two-sided p-value, corrected for all that are tested with it; NaN without an interval.
     sign
@@ -181,7 +182,18 @@ def _run_means(runs: Sequence[RunRounds], group: Sequence[Cell]) -> FloatArray:
     return np.array([np.mean([run[cell].logs.mean() for cell in group]) for run in runs])
 
 
-def _judged(found: Sequence[tuple[LogDifference, int, int]]) -> list[Verdict]:
+def _judged(compared: Sequence[tuple[LogDifference, int, int]]) -> list[Verdict]:
+    """Return the verdicts of differences that are tested together.
+
+    A few runs may agree by chance, above all where a machine has two states, and Student's t would
+    then be sure of anything. So no difference is taken to be surer than half of them are.
+    """
+    errors = [one.error for one, _, _ in compared if one.has_interval]
+    least = float(np.median(errors)) if errors else 0.0
+    found = [
+        (replace(one, error=max(one.error, least)) if one.has_interval else one, n_a, n_b)
+        for one, n_a, n_b in compared
+    ]
     p_values = np.array([one.p_value for one, _, _ in found], dtype=np.float64)
     corrected = holm(p_values)
     tested = max(int(np.isfinite(p_values).sum()), 1)
