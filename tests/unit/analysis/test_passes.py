@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from copycost.analysis.passes import (
-    choose_cells,
     Choice,
+    choose_cells,
     describe,
     disagreeing,
     is_settled,

@@ -1,6 +1,7 @@
 """The command ``plan``: every way from its cost at full speed, and lines of cpu_budget."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,8 @@ def test_only_what_reaches_the_bitrate_is_an_answer(results: Path) -> None:
         same = [one for one in veth if one.implementation == need.implementation]
         reached = [one.cpus for one in same if not one.is_beyond]
         assert need.cpus == min(reached)
+        # the interval of its cell alone would not allow for the choice
+        assert math.isnan(need.low) == (len(reached) > 1)
 
 
 def test_where_none_reaches_it_the_closest_is_told(results: Path) -> None:
@@ -157,6 +160,7 @@ def test_options_narrow_it(results: Path, capsys: pytest.CaptureFixture[str]) ->
     narrowed = ["--testbed", "veth", "--implementation", "one_copy", "--size", "64KiB"]
     assert main(["plan", "--gbps", "5", "--results", str(results), *narrowed, "--all"]) == 0
     lines = capsys.readouterr().out.splitlines()
+    assert "In brackets the interval of the median." in lines
     assert sorted(line.split()[:4] for line in lines if line.startswith("veth")) == [
         ["veth", "one_copy", "64KiB", "1"],
         ["veth", "one_copy", "64KiB", "2"],

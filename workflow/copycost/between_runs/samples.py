@@ -9,6 +9,7 @@ import pandas as pd
 
 from copycost.analysis.log_values import logarithms
 from copycost.between_runs.folders import COSTS, ROUND_TRIP, THROUGHPUT, Results
+from copycost.grid.testbeds import receives_on
 from copycost.stats.settings import FloatArray
 
 CELL = ["study", "condition", "implementation", "msg_bytes", "n_threads"]
@@ -110,8 +111,7 @@ def _values(rows: pd.DataFrame, quantity: Quantity) -> pd.Series:
     if quantity.name == "round_trip":
         return rows.get(ROUND_TRIP, nothing)
     both, alone = (rows.get(name, nothing) for name in COSTS)
-    is_alone = pd.Series([condition.startswith("sink") for condition in rows["condition"]])
-    return both.where(~is_alone.set_axis(rows.index), alone)
+    return both.where(rows["testbed"].map(receives_on), alone)
 
 
 def sides_of(a: Sequence[RunRounds], b: Sequence[RunRounds]) -> Sides:
@@ -167,6 +167,12 @@ def together(run: RunRounds, cells: Sequence[Cell]) -> Rounds:
     are independent. A round that some of the cells lack is that of the others, each around its own
     mean; one that most lack is left out.
     """
+    first = run[cells[0]]
+    if all(run[cell].reps == first.reps for cell in cells):
+        logs, starts = (
+            np.array([getattr(run[cell], name) for cell in cells]) for name in ("logs", "starts")
+        )
+        return Rounds(first.reps, logs.mean(axis=0), starts.min(axis=0), first.boots)
     means = np.array([run[cell].logs.mean() for cell in cells])
     by_rep: dict[int, list[tuple[float, float]]] = {}
     for cell, mean in zip(cells, means, strict=True):

@@ -189,16 +189,20 @@ def notes(needs: Sequence[Need], least: bool) -> Iterator[str]:
     least
         Whether other sizes and numbers of threads were left out.
     """
-    if any(not need.is_beyond for need in needs):
+    answers = [need for need in needs if not need.is_beyond]
+    if answers:
         yield (
-            "In brackets the interval of the median. A byte is taken to cost what it cost at full "
-            "speed (the last column): at a lower bitrate that is an assumption, which nobody "
-            "measured here; a sender that waits in between may pay more per byte."
+            "A byte is taken to cost what it cost at full speed (the last column): at a lower "
+            "bitrate that is an assumption, which nobody measured here; a sender that waits in "
+            "between may pay more per byte."
         )
+    if any(not math.isnan(need.low) for need in answers):
+        yield "In brackets the interval of the median."
     if least:
         yield (
-            "Each line is the size and number of threads that take the fewest CPUs, of all "
-            "measured; --all shows every one, --size and --threads choose."
+            "Each line is the size and number of threads that take the fewest CPUs of those that "
+            "reach the bitrate; --all shows every one, with its interval; --size and --threads "
+            "choose."
         )
     if any(math.isnan(need.receiver) for need in needs):
         yield "On sink nobody receives, so there are the sender's CPUs alone."

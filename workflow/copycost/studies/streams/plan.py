@@ -1,8 +1,8 @@
 """How many CPUs a bitrate takes in each cell, from what a byte cost there at full speed."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -23,7 +23,7 @@ class Need:
         That of the condition.
     cpus, low, high
         CPUs of both sides together (where nobody receives, of the sender) and their interval; low
-        and high are NaN where one repetition gives none.
+        and high are NaN where one repetition gives none, or the cell was chosen out of several.
     sender, receiver
         CPUs of either side; the receiver's are NaN where nobody receives.
     most_bits_per_s
@@ -99,16 +99,22 @@ def _need(
     )
 
 
-def least_of(needs: list[Need]) -> list[Need]:
+def least_of(needs: Sequence[Need]) -> list[Need]:
     """Return of each condition and implementation the cell that takes the fewest CPUs.
 
-    Where none reaches the bitrate, the one that comes closest.
+    Where none reaches the bitrate, the one that comes closest. The least of several has no
+    interval, since that of its cell does not allow for the choice.
     """
     ways: dict[tuple[str, str], list[Need]] = {}
     for need in needs:
         ways.setdefault((need.condition, need.implementation), []).append(need)
-    return [
-        min(of, key=lambda need: (need.is_beyond, -need.most_bits_per_s if need.is_beyond else
-                                  need.cpus))
-        for of in ways.values()
-    ]  # fmt: skip
+    found = []
+    for of in ways.values():
+        reached = [need for need in of if not need.is_beyond]
+        if not reached:
+            found.append(max(of, key=lambda need: need.most_bits_per_s))
+            continue
+        least = min(reached, key=lambda need: need.cpus)
+        chosen = len(reached) > 1
+        found.append(replace(least, low=math.nan, high=math.nan) if chosen else least)
+    return found
