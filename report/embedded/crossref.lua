@@ -21,17 +21,33 @@ end
 -- Section numbers ---------------------------------------------------------------------------------
 
 local depth = { 0, 0, 0, 0, 0, 0 }
+local in_appendix = false -- whose number is a letter; on paper the document itself sees to that
 
 local function number_header(header)
   if header.classes:includes("unnumbered") then
     return nil
+  end
+  if header.classes:includes("appendix") then
+    in_appendix = true
+    depth[1] = 0
   end
   depth[header.level] = depth[header.level] + 1
   for level = header.level + 1, #depth do
     depth[level] = 0
   end
   local number = table.concat(depth, ".", 1, header.level)
+  if in_appendix then
+    number = string.char(string.byte("A") + depth[1] - 1) .. (number:match("%..*$") or "")
+  end
   labels[header.identifier] = NOUNS.sec .. NBSP .. number
+  if is_html then
+    if in_appendix then
+      header.attributes.number = number -- Pandoc counts those that have none
+    end
+    local named = { class = "permalink", ["aria-label"] = "Link to section " .. number }
+    header.content:insert(pandoc.Link({}, "#" .. header.identifier, "", named))
+    return header
+  end
 end
 
 -- Captions ----------------------------------------------------------------------------------------
@@ -53,6 +69,13 @@ local function numbered_caption(id, long)
   return { pandoc.Plain(inlines) }
 end
 
+-- A box that scrolls where it is too narrow, by the keyboard too.
+local function scrolling(content, attributes)
+  attributes.role = "region"
+  attributes.tabindex = "0"
+  return pandoc.Div(content, attributes)
+end
+
 local function finish_figure(figure)
   if kind_of(figure.identifier) ~= "fig" then
     return nil
@@ -69,6 +92,10 @@ local function finish_figure(figure)
       return image
     end,
   })
+  if is_html then
+    local of = "Picture of " .. labels[figure.identifier]
+    figure.content = { scrolling(figure.content, { class = "picture", ["aria-label"] = of }) }
+  end
   return figure, false
 end
 
@@ -135,10 +162,7 @@ local function finish_table(tbl)
   tbl.caption = { long = {} }
   tbl.identifier = ""
   local text = pandoc.Div(caption, pandoc.Attr(id .. "-caption", { "caption" }))
-  local box = pandoc.Div(
-    { tbl },
-    pandoc.Attr("", { "scroll" }, { role = "region", tabindex = "0", ["aria-labelledby"] = id .. "-caption" })
-  )
+  local box = scrolling({ tbl }, { class = "scroll", ["aria-labelledby"] = id .. "-caption" })
   return pandoc.Div({ text, box }, pandoc.Attr(id, { "table-figure" })), false
 end
 
@@ -209,6 +233,15 @@ end
 local function fill_span(span)
   if span.classes:includes("typesetter") then
     return pandoc.Inlines(meta_typesetter)
+  elseif span.classes:includes("content-visible") then
+    return span.attributes["when-format"] == "html" and is_html and span.content or {}
+  end
+end
+
+local function reach_code(block)
+  if is_html then
+    block.attributes.tabindex = "0" -- it scrolls
+    return block
   end
 end
 
@@ -221,5 +254,5 @@ function Pandoc(doc)
     Figure = finish_figure,
     Table = finish_table,
   })
-  return doc:walk({ Cite = resolve, Span = fill_span })
+  return doc:walk({ Cite = resolve, Span = fill_span, CodeBlock = reach_code })
 end

@@ -52,11 +52,6 @@ _LOSS = {"slug": "sink", "implementation": "uring_send", "reason": "nftables is 
 HELP, NO_HELP = _LOSS | {"remedy": "run as root"}, _LOSS | {"remedy": None}
 
 
-def one_by_one(more: int, less: int, together: Facts | None = None) -> Facts:
-    """Return in how many cells a byte cost more, and less."""
-    return {"n_compared": 6, "n_more": more, "n_less": less, "together": together}
-
-
 def over_cells(found: Facts, above: int = 0, below: int = 0) -> Facts:
     """Return a ratio over cells, or one of cells that contradict each other."""
     counts = {"n_cells": 6, "n_above": above, "n_below": below}

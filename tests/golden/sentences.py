@@ -38,11 +38,12 @@ def check_branches(name: str, texts: Mapping[str, str]) -> None:
     assert text == golden_text(GOLDEN / "report" / f"{name}.md", text)
 
 
-def chapter(name: str, facts: Mapping[str, Any], figures: list[str]) -> str:
-    """Return the whole chapter of a study."""
-    template = environment().get_template(f"{name}.qmd.j2")
-    return template.render(
-        {name: facts},
-        figures={name: figures},
-        provenance=lambda folder, figure: f"Source: `results/figures/{folder}/{figure}.csv`.",
-    )
+def chapter(name: str, facts: Mapping[str, Any], figures: list[str], *appendix: str) -> str:
+    """Return the whole chapter of a study, with its chapters of the appendix."""
+    context = {
+        name: facts,
+        "figures": {name: figures},
+        "provenance": lambda folder, figure: f"Source: `results/figures/{folder}/{figure}.csv`.",
+    }
+    templates = (environment().get_template(f"{each}.qmd.j2") for each in (name, *appendix))
+    return "\n".join(template.render(context) for template in templates)

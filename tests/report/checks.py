@@ -5,11 +5,12 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from unittest.mock import patch
 
+import axe_playwright_python
 import pdfplumber
 from pdfminer.pdftypes import resolve1
 from pdfplumber.page import PDFPageAggregatorWithMarkedContent as Reader
@@ -24,15 +25,28 @@ CHROMIUM_OPTIONS = (
     "--disable-component-update",
     "--disable-sync",
 )
-WIDTHS_PX = (390, 820, 1400)
-"""A phone, a tablet, a desktop."""
+LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = (
+    (390, "light"),
+    (820, "dark"),
+    (1400, "light"),
+)
+"""A phone, a tablet, a desktop: their widths in px, and which colours their readers prefer."""
+
+HTML_MOST_BYTES = 4_000_000
+FIGURE_TEXT_LEAST_PX = 8.0
+"""Of the smallest words in a figure, on a phone."""
+
+_SMALLEST = {454: 6.2, 760: 10.0, 640: 10.0}
+"""The size of those words by the width of the figure, both in its own units."""
+
+_AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 
 MARGIN_PT = 2.5 / 2.54 * 72
 SLACK_PT = 3.0
 """Full stops and hyphens hang into the margin a little, so that it looks straight."""
 
 _UNRESOLVED = re.compile(r"\?@|@(fig|tbl|sec)-|\{#|\{\{|\}\}|:::|\]\(|\bnan\b|Undefined")
-_REFERENCE = re.compile(r"\b(Figure|Table|Section)\s([0-9]+(?:\.[0-9]+)*)")
+_REFERENCE = re.compile(r"\b(Figure|Table|Section)\s((?:[0-9]+|[A-Z]\b)(?:\.[0-9]+)*)")
 _CAPTION = re.compile(r"(Figure|Table)\s([0-9]+)[.:]\s")
 
 
@@ -58,13 +72,45 @@ def open_browser() -> Iterator[Browser]:
 
 
 def check_html(path: Path, browser: Browser) -> None:
-    """Open the page and check what a reader would notice, at each of `WIDTHS_PX`."""
-    for width in WIDTHS_PX:
-        page = browser.new_page(viewport={"width": width, "height": 844})
+    """Check what a reader would notice of the page, with each of `LOOKS`."""
+    assert path.stat().st_size <= HTML_MOST_BYTES, f"{path.stat().st_size} bytes"
+    for width, scheme in LOOKS:
+        page = browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
         try:
             _check_at_width(page, path, width)
         finally:
             page.close()
+    _check_without_script(browser, path)
+
+
+def check_access(page: Page) -> None:
+    """Let axe-core look at the open page: rules of WCAG 2 and best practices.
+
+    What a drawing consists of goes away before: it is one picture, and would take minutes.
+    """
+    page.evaluate(
+        "document.querySelectorAll('figure svg :is(g, path, use, rect)').forEach(it => it.remove())"
+    )
+    page.evaluate(_AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    told = [
+        f"{violation['id']}: {violation['help']}: {violation['nodes'][0]['html'][:200]}"
+        for violation in found["violations"]
+    ]
+    assert not told, "\n".join(told)
+
+
+def _check_without_script(browser: Browser, path: Path) -> None:
+    """What is folded must be there to be opened, whether or not a script runs."""
+    context = browser.new_context(java_script_enabled=False)
+    try:
+        page = context.new_page()
+        page.goto(path.resolve().as_uri())
+        for summary in page.locator("details > summary").all():
+            summary.click()
+            assert summary.locator("xpath=..").get_attribute("open") is not None
+    finally:
+        context.close()
 
 
 def _check_at_width(page: Page, path: Path, width: int) -> None:
@@ -74,8 +120,9 @@ def _check_at_width(page: Page, path: Path, width: int) -> None:
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
     page.goto(path.resolve().as_uri())
-    _check_figures(page)
+    _check_figures(page, path)
     _check_references(page)
+    page.evaluate("document.querySelectorAll('details').forEach(box => { box.open = true; })")
     text = page.inner_text("body")
     assert not (found := _UNRESOLVED.search(text)), _around(text, found)
     widths = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
@@ -84,6 +131,8 @@ def _check_at_width(page: Page, path: Path, width: int) -> None:
     outside = [url for url in requests if url != path.resolve().as_uri()]
     outside = [url for url in outside if not url.startswith("data:")]
     assert not outside, f"requests leave the file: {outside}"
+    if width < LOOKS[-1][0]:  # once in each colours: it takes seconds
+        check_access(page)
     assert not complaints, complaints
 
 
@@ -92,18 +141,28 @@ def _note_console(message: Any, complaints: list[str]) -> None:  # noqa: ANN401
         complaints.append(message.text)
 
 
-def _check_figures(page: Page) -> None:
-    images = page.evaluate(
-        """[...document.images].map(image => ({
-            name: (image.closest('[id]') || image).id, alt: image.alt, complete: image.complete,
-            natural: image.naturalWidth, shown: image.getBoundingClientRect().width}))"""
+def _check_figures(page: Page, path: Path) -> None:
+    pictures = page.evaluate(
+        """[...document.querySelectorAll('img, figure svg')].map(picture => ({
+            name: picture.closest('figure')?.id || picture.id,
+            alt: picture.alt || picture.getAttribute('aria-label'),
+            natural: picture.naturalWidth ?? picture.viewBox.baseVal.width,
+            shown: picture.getBoundingClientRect().width,
+            drawn: picture.naturalWidth ?? picture.querySelectorAll('path, rect, use').length,
+            files: [...(picture.closest('figure')?.querySelectorAll('figcaption a') || [])]
+                .map(link => link.getAttribute('href')).filter(href => !href.startsWith('#'))}))"""
     )
-    assert images, "no figure at all"
-    for image in images:
-        assert image["complete"], image
-        assert image["natural"] > 0, image
-        assert image["shown"] > 100, image
-        assert image["alt"], image
+    assert pictures, "no figure at all"
+    for picture in pictures:
+        assert picture["natural"] > 0, picture
+        assert picture["drawn"] > 0, picture
+        assert picture["shown"] > 100, picture
+        assert picture["alt"], picture
+        smallest = _SMALLEST.get(round(picture["natural"]), 10.0)
+        least = smallest * picture["shown"] / picture["natural"]
+        assert least >= FIGURE_TEXT_LEAST_PX, f"{least:.1f} px: {picture}"
+        for file in picture["files"]:
+            assert (path.parent / file).is_file(), f"{picture['name']}: no {file} next to the page"
 
 
 def _check_references(page: Page) -> None:
@@ -189,13 +248,25 @@ def _check_overlaps(page: Any) -> None:  # noqa: ANN401
 
 
 def _check_page_end(page: Any, lines: Sequence[dict[str, Any]]) -> None:  # noqa: ANN401
-    """Fail where a heading, or the caption of a table, is the last thing on a page."""
+    """Fail where a heading, or the caption of a table, is the last thing on a page.
+
+    A caption is in a type of its own, so that its last lines are known by their size.
+    """
     body = [line for line in lines if line["bottom"] < float(page.height) - 55]
     last = body[-1]
     sizes = {round(char["size"], 1) for char in last["chars"]}
     bold = all("Bold" in char["fontname"] for char in last["chars"] if char["text"].strip())
     assert not (bold and min(sizes) > 10.4), f"page {page.page_number} ends with {last['text']!r}"
-    assert not re.match(r"Table\s\d+[.:]", last["text"]), f"page {page.page_number}: caption alone"
+    size = _type_size(last)
+    same = list(takewhile(lambda line: _type_size(line) == size, reversed(body)))
+    caption = [line for line in same if re.match(r"Table\s\d+[.:]", line["text"])]
+    assert not caption, f"page {page.page_number}: {caption[0]['text']!r} alone"
+
+
+def _type_size(line: dict[str, Any]) -> float:
+    """Return the size of most of a line's letters, in points: code in it is set smaller."""
+    sizes = Counter(round(char["size"], 1) for char in line["chars"] if char["text"].strip())
+    return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
 def _captions(lines: Sequence[dict[str, Any]]) -> Iterator[tuple[str, int]]:
@@ -214,7 +285,7 @@ def _check_numbers(text: str, captions: list[tuple[str, int]]) -> None:
         numbers = [number for kind, number in captions if kind == noun]
         assert numbers == list(range(1, len(numbers) + 1)), f"captions of {noun}: {numbers}"
     known = {(noun, str(number)) for noun, number in captions}
-    headings = set(re.findall(r"^(\d+(?:\.\d+)*)\s\S", text, re.MULTILINE))
+    headings = set(re.findall(r"^((?:\d+|[A-Z])(?:\.\d+)*)\s\S", text, re.MULTILINE))
     for noun, number in _REFERENCE.findall(text):
         exists = number in headings if noun == "Section" else (noun, number) in known
         assert exists, f"{noun} {number} is referred to and does not exist"

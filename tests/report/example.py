@@ -92,6 +92,7 @@ def write_example(
     report = folder / "report"
     report.mkdir()
     sources = sources_of(folder)
-    gather_assets(sources.figures, sources.diagrams, [REPORT / "quarto.css"], report / "assets")
+    styles = [REPORT / "quarto.css", *sorted((REPORT / "shared").iterdir())]
+    gather_assets(sources.figures, sources.diagrams, styles, report / "assets")
     write_report(sources, REPORT, title, report / "report.qmd")
     return report / "report.qmd"

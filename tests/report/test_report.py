@@ -12,6 +12,7 @@ from report.checks import check_html, check_pdf
 from report.example import STYLE, write_example
 from synthetic import Run, Udp
 
+from copycost.report.check import find_faults
 from copycost.report.render import render_report
 from copycost.report.typesetter import find_typesetter
 
@@ -94,12 +95,21 @@ def test_front_matter_asks_quarto_for_both_formats(made: Made) -> None:
     html = head["format"]["html"]
     assert html["embed-resources"] is True
     assert html["html-math-method"] == "mathml"
-    assert html["theme"] == "default"
-    assert (made.qmd.parent / html["css"]).is_file()
+    assert html["format-links"] is False
+    assert html["theme"] == {"light": "default", "dark": "darkly"}
+    assert head["format"]["typst"]["include-in-header"][0]["text"].startswith("#let report-title")
+    asked_for = re.findall(r"assets/[\w.]+", made.qmd.read_text().split("\n---\n")[0])
+    assert len(asked_for) == 5
+    for name in asked_for:
+        assert (made.qmd.parent / name).is_file(), name
+
+
+def test_quarto_would_have_nothing_to_forgive(made: Made) -> None:
+    assert find_faults(made.qmd.read_text()) == []
 
 
 def test_markdown_keeps_to_what_quarto_and_pandoc_share(made: Made) -> None:
-    text = made.qmd.read_text()
+    text = made.qmd.read_text().split("\n---\n", 1)[1]
     assert not re.search(r"^```\{(?!=typst\})", text, re.MULTILINE), "code that would be run"
     assert not re.search(r"https?://", text), "something remote"
     prose = re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.M))
@@ -150,19 +160,28 @@ def test_the_answer_stands_before_everything_else(made: Made) -> None:
     assert "@" not in head["abstract"]
 
 
-def test_figures_that_a_sentence_says_as_well_are_left_out(made: Made) -> None:
+def test_figures_that_repeat_each_other_are_left_out(made: Made) -> None:
     text = made.qmd.read_text()
     shown = set(re.findall(r"\{#fig-([a-z-]+) ", text))
     if "whole" in str(made.qmd):
-        assert not {"veth-service-time", "sink-service-time", "sink-copied-share"} & shown
-        assert "veth-copied-share" in shown
-        assert "The kernel copied none of the zero-copy sends" in text
+        assert "real-zero-copy" in shown
+        left_out = {"veth-latency", "sink-throughput", "sink-copied-share", "veth-ranking"}
+        assert not left_out & shown
     elif "usual" in str(made.qmd):
-        assert {"veth-service-time", "veth-copied-share"} <= shown
+        assert {"veth-latency", "veth-ratio-heatmap"} <= shown
+        assert not {"veth-copied-share", "veth-counters"} & shown
+
+
+def test_what_the_answers_rest_on_is_in_the_appendix(made: Made) -> None:
+    main, appendix = made.qmd.read_text().split("# Appendix {#sec-appendix .appendix}\n")
+    assert not re.search(r"^# ", appendix, re.MULTILINE), "a chapter behind the appendix"
+    for name in ("method", "reproduce"):
+        assert f"{{#sec-{name}}}" in appendix
+        assert f"{{#sec-{name}}}" not in main
 
 
 HEADINGS = {
-    "The memory floor {#sec-memory}": WHOLE,
+    "# The memory floor {#sec-memory}": WHOLE,
     "Where zero-copy is real {#sec-real}": WHOLE,
     "Round trips {#sec-round-trips}": WHOLE,
     "Every way, ranked by cost {#sec-every-way}": ("usual", "once", "lost", *WHOLE),
@@ -176,22 +195,29 @@ def test_a_chapter_is_there_where_its_data_are(made: Made) -> None:
         assert (heading in text) == (run in runs), heading
 
 
-def test_copied_zero_copy_is_called_that_in_every_table(made: Made) -> None:
-    text = made.qmd.read_text()
+def test_copied_zero_copy_is_marked_in_every_table(made: Made) -> None:
+    text = made.qmd.read_text().replace("\u00a0", " ")
     if "Where zero-copy is real" not in text:
         pytest.skip("a run with a plain testbed alone")
-    for section in re.split(r"^## ", text, flags=re.MULTILINE):
-        on_veth = re.match(r"(On|Cells on) `veth` \{#sec-(ranking|cells)", section)
-        for row in re.findall(r"^\|.*`(?:uring_)?zero_copy`.*$", section, re.MULTILINE):
-            if on_veth:
-                assert "(zero-copy requested, 100 % copied)" in row.replace("\u00a0", " ")
-            elif section.startswith(("Cells on `sink` {#sec-cells", "On `sink` {#sec-ranking")):
-                assert "requested" not in row
+    tables = re.findall(r"((?:^\|.*\n)+)\n: (.*)$", text, re.MULTILINE)
+    of_cells = [table for table in tables if re.search(r"\{#tbl-\S+-(t\d+|ranking)\b", table[1])]
+    assert of_cells
+    for rows, caption in of_cells:
+        names = re.findall(r"`(?:uring_)?zero_copy`†?", rows)
+        assert "sink" in caption or all("†" in name for name in names)
+        assert ("†" in rows) == ("† zero-copy requested" in caption or "†  `" in caption), caption
+
+
+def test_results_say_first_what_zero_copy_turned_out_to_be(made: Made) -> None:
+    text = made.qmd.read_text().replace("\u00a0", " ")
+    if "usual" in str(made.qmd):
+        head = text.partition("{#sec-results-veth}")[2].partition("![")[0]
+        assert "Here `zero_copy` means *zero-copy requested, 100 % copied*" in head
 
 
 def test_the_senders_cost_alone_is_called_that(made: Made) -> None:
     text = made.qmd.read_text()
     for section in re.split(r"^#+ ", text, flags=re.MULTILINE):
-        if re.match(r"On `sink(_cold)?` \{#sec-(results|ranking)|Where zero-copy is real", section):
+        if re.match(r"On `sink(_cold)?` \{#sec-ranking|Where zero-copy is real", section):
             assert "sender's" in section
             assert "alone" in section

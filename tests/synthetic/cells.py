@@ -195,6 +195,7 @@ def _values(run: Run, rng: np.random.Generator, key: dict, drift: float) -> dict
         "service_median_ns": service * 0.9,
         "service_p99_ns": service * 2.5,
         "service_max_ns": service * 50,
+        "service_sampled_mean_ns": service,
         "service_samples": max(1.0, messages / 31),
         "first_half_share": 0.5,
         "cpu_source": "task_clock",

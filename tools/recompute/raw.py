@@ -97,6 +97,7 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         for name in ("median_ns", "p99_ns", "max_ns", "samples")
         if sender["service_time"]
     }
+    row["service_sampled_mean_ns"] = (sender["service_time"] or {}).get("mean_ns")
     counted = _counts(record, ends)
     row |= counted
     for cost in _COSTS:

@@ -43,19 +43,7 @@ def _fields(
         known = checked(run, condition, found, row, table)
     except (LookupError, ValueError, StopIteration):  # it names what was not measured
         return [False] * len(cells)
-    if "copied" in row.get("Implementation", ""):
-        known = {**known, "Implementation": _labelled(run, condition, row)}
     return [known.get(title) for title in table.columns]
-
-
-def _labelled(run: Run, condition: str, row: Row) -> Field:
-    """Tell whether a label says what share of an implementation's sends the kernel copied."""
-    share = re.findall(r"requested, ((?:over |under )?[\d.]+ %) copied", row["Implementation"])
-    tables = [run.streams, run.round_trips]
-    rows = pd.concat([one for one in tables if not one.empty])
-    rows = rows[(rows["condition"] == condition) & (rows["implementation"] == _name(row))]
-    copied = rows["zc_copied"].sum() / rows["zc_completed"].sum()
-    return agrees("p", share[0], copied, 0.0) if share else None
 
 
 def _cell_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Table) -> Checked:
@@ -71,7 +59,8 @@ def _cell_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Table
         "Implementation": None,
         "Gbit/s": _shows(row["Gbit/s"], throughput.value / 1e9),
         "interval": _span(row["interval"], throughput, 1e9, run),
-        "mean [µs]": _shows(row["mean [µs]"], value("service_mean_ns").value / 1e3),
+        "µs per message": _shows(row["µs per message"], value("service_mean_ns").value / 1e3),
+        "p50 [µs]": _shows(row["p50 [µs]"], value("service_median_ns").value / 1e3),
         "p99 [µs]": _shows(row["p99 [µs]"], value("service_p99_ns").value / 1e3),
         "n": row["n"].split(" of ")[0] == str(throughput.n),
     }

@@ -1,13 +1,16 @@
-"""Commands that need no workflow: ``python -m copycost audit FILE.csv``, ``plan --gbps 10``."""
+"""Commands that need no workflow: ``python -m copycost audit FILE.csv``, ``compare``, ``plan``."""
 
 import argparse
 import sys
 from collections.abc import Sequence
 
 from copycost.audit import command as audit
+from copycost.between_runs import command as compare
 from copycost.build.checkout import version
 from copycost.errors import CopycostError
-from copycost.studies.cpu_budget import command as plan
+from copycost.studies import planning as plan
+
+_COMMANDS = {"audit": audit.run, "compare": compare.run, "plan": plan.run}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,18 +29,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "claimed of them. See docs/audit.md.",
         )
     )
+    compare.add_arguments(
+        commands.add_parser(
+            "compare",
+            help="compare two runs, or several of either side",
+            description=compare.DESCRIPTION,
+            epilog=compare.EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
     plan.add_arguments(
         commands.add_parser(
             "plan",
             help="say how much CPU a bitrate takes on this host",
-            description="Say how much CPU of sender and receiver a TCP bitrate takes on this host, "
-            "from what ./run cpu_budget has measured.",
+            description="Say how many CPUs of sender and receiver a bitrate takes on this host, "
+            "with every way and testbed measured: from what a byte cost at full speed, or, where "
+            "./run cpu_budget measured the bitrate itself, from that.",
             epilog="Exit status: 0 answered, 1 beyond what was measured, or nothing was.",
         )
     )
     options = parser.parse_args(arguments)
     try:
-        return plan.run(options) if options.command == "plan" else audit.run(options)
+        return _COMMANDS[options.command](options)
     except (CopycostError, OSError) as error:
         print(f"copycost: {error}", file=sys.stderr)
         return 1

@@ -12,6 +12,12 @@ PUBLISHED_FIGURES = [
     f"results/published/{name}.svg" for name in ["throughput", "cost_per_byte"]
 ]
 
+# What the report needs of both typesetters, and of Quarto alone.
+STYLES = [
+    *report_files(workflow.basedir, "*.css"),
+    *report_files(workflow.basedir, "shared/*"),
+]
+
 # Another typesetter, or another version of it, makes another report.
 TYPESETTER = find_typesetter().as_params()
 
@@ -22,7 +28,7 @@ rule audit_dataset:
         strategies=ALL_STRATEGIES,
         templates=report_files(workflow.basedir, "**/*.j2"),
         style=report_files(workflow.basedir, "embedded/*"),
-        styles=report_files(workflow.basedir, "*.css"),
+        styles=STYLES,
     output:
         html="results/audit/{dataset}/report.html",
         pdf="results/audit/{dataset}/report.pdf",
@@ -63,7 +69,7 @@ rule render_comparison:
         figures=rules.compare_published.output.figures,
         templates=report_files(workflow.basedir, "**/*.j2"),
         style=report_files(workflow.basedir, "embedded/*"),
-        styles=report_files(workflow.basedir, "*.css"),
+        styles=STYLES,
     output:
         html="results/published/report.html",
         pdf="results/published/report.pdf",

@@ -16,7 +16,7 @@ rule write_report:
         templates=report_files(workflow.basedir, "**/*.j2"),
         strategies=COMPARED,
         diagrams=report_files(workflow.basedir, "diagrams/*.svg"),
-        styles=report_files(workflow.basedir, "*.css"),
+        styles=STYLES,
     output:
         qmd="results/report/report.qmd",
         assets=directory("results/report/assets"),
@@ -36,6 +36,7 @@ rule render_report:
         qmd="results/report/report.qmd",
         assets="results/report/assets",
         style=report_files(workflow.basedir, "embedded/*"),
+        shared=report_files(workflow.basedir, "shared/*"),
     output:
         report(
             expand("results/report/report.{format}", format=CONFIG.report.formats),

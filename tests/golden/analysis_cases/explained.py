@@ -38,6 +38,7 @@ CASES: list[Case] = [
     _factors("use, against cost", "against", factor("use", DOWN), factor("cost", UP)),
     _factors("cells contradict", "both", factor("cost", DOWN, 2, 4), factor("use", DOWN, 1, 4)),
     ("work", "instructions counted", ({"instructions": UP, "pace": DOWN}, CONFIDENCE)),
+    ("sides", "both", (explained("alone", factor("cost", DOWN), factor("use", EVEN)),)),
     _rate("calls", "calls"),
     _rate("calls, more and fewer", "calls", **_MIXED),
     _rate("switches", "switches"),

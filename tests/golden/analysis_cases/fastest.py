@@ -15,7 +15,6 @@ from golden.analysis_facts import (
     Facts,
     explained,
     factor,
-    one_by_one,
     pair,
     weighed,
 )
@@ -40,11 +39,16 @@ def _told(branch: str, evidence: Facts, won: bool = False) -> Case:
 
 
 def _difference(branch: str, found: Facts | None, slower: bool) -> Case:
-    rates = {"differ": [], "alike": [], "resent_share": None}
-    facts = {"n_cells": 4, "explained": found, "rates": rates}
+    facts = {"n_cells": 4, "explained": found}
     return "difference", branch, (facts, "two_copy", slower, CONFIDENCE)
 
 
+def _beside(branch: str, slower: bool) -> Case:
+    facts = {"n_cells": 4, "explained": _EXPLAINED, "rates": _RATES}
+    return "beside", branch, (facts, "two_copy", slower, CONFIDENCE)
+
+
+_RATES: Facts = {"differ": [], "alike": [], "resent_share": None}
 _EXPLAINED = explained("alone", factor("cost", DOWN), factor("use", EVEN), 1)
 _BLOCK = {"won_is_block": True, "won_sizes": [32768, 65536], "won_threads": [1]}
 
@@ -63,18 +67,16 @@ CASES: list[Case] = [
     _told("none, and ahead", NOT_COPIED, won=True),
     _told("none, and behind", NOT_COPIED),
     _told("not told", NOT_TOLD),
-    ("one_by_one", "some more, some less", (one_by_one(2, 4),)),
-    ("one_by_one", "some more", (one_by_one(2, 0),)),
-    ("one_by_one", "some less", (one_by_one(0, 2),)),
     _difference("slower", _EXPLAINED, True),
     _difference("faster", _EXPLAINED | {"throughput": UP}, False),
     _difference("slower, without CPU time", None, True),
     _difference("faster, without CPU time", None, False),
     ("refusals", "refused", (weighed("shown", 0.021),)),
-    ("sampled", "one cell", ({"msg_bytes": 65536, "n_threads": 1},)),
-    ("untold", "without a profile", (False, False)),
-    ("untold", "without a profile and a card", (False, True)),
-    ("untold", "without a card", (True, True)),
+    ("untold", "without a profile", (False,)),
+    ("untold", "with a profile", (True,)),
+    ("unanswered", "two conditions", ([{"slug": "veth"}, {"slug": "loopback"}],)),
+    _beside("slower", True),
+    _beside("faster", False),
     ("numbers", "one cell", (pair("always", 1), " (@fig-veth-throughput)", CONFIDENCE)),
     ("numbers", "several cells", (pair("always", 6), " (@fig-veth-throughput)", CONFIDENCE)),
 ]

@@ -4,7 +4,6 @@ from golden.analysis_facts import (
     CONFIDENCE,
     DOWN,
     EVEN,
-    FIGURES,
     LABEL,
     ONCE,
     OPEN,
@@ -15,8 +14,6 @@ from golden.analysis_facts import (
     over_cells,
     weighed,
 )
-
-CACHES = {"l1d": 49152, "l2": 2097152, "llc": None}
 
 
 def _fall(found: Facts, level: str = "l1d_load_misses") -> Facts:
@@ -36,10 +33,8 @@ def _gaps(branch: str, status: str, reason: str | None = None) -> Case:
     )
 
 
-def _uncounted(branch: str, *costs: Facts) -> Case:
-    rows = [cost | {"implementation": "one_copy"} for cost in costs]
-    t = {"name": "veth", "cost_label": LABEL}
-    return "without_counters", branch, (t, {"costs": rows}, FIGURES, CONFIDENCE)
+def _cost(branch: str, cost: Facts) -> Case:
+    return "cost", branch, (cost | {"implementation": "one_copy"}, LABEL, CONFIDENCE)
 
 
 CASES: list[Case] = [
@@ -55,14 +50,14 @@ CASES: list[Case] = [
     _gaps("zero", "zero"),
     _gaps("not counted", "not_counted"),
     _gaps("not counted, with a reason", "not_counted", "no such counter"),
-    _uncounted("costs", over_cells(DOWN), over_cells(EVEN), over_cells(UP, 4, 2)),
-    _uncounted("no costs"),
-    ("caches_here", "two known", (CACHES,)),
+    _cost("a difference", over_cells(DOWN)),
+    _cost("no difference", over_cells(EVEN)),
+    _cost("cells contradict each other", over_cells(UP, 4, 2)),
+    ("uncounted", "two conditions", ([{"slug": "veth"}, {"slug": "sink"}],)),
     ("follows_cache_size", "left open", (OPEN, CONFIDENCE)),
     ("follows_cache_size", "shown", (weighed("shown", DOWN), CONFIDENCE)),
     ("follows_cache_size", "contradicted", (weighed("contradicted", UP), CONFIDENCE)),
     ("follows_cache_size", "not measured", (UNKNOWN, CONFIDENCE)),
-    ("untold", "one level", (True,)),
     ("how_sure", "observed once", ([ONCE], CONFIDENCE)),
     ("how_sure", "several rounds", ([DOWN, EVEN], CONFIDENCE)),
 ]

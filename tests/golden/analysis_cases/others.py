@@ -44,7 +44,7 @@ def _answer() -> Case:
     uring["notifications_per_send"] = {"uring": 1.0, "msg_zerocopy": 1.0}
     batch = {"batch": 16, "implementation": "sendmmsg_x16", "baseline": "sendmmsg"} | both
     found = {"ways": [], "lost": [], "uring": uring, "batches": [batch]}
-    t = {"others": found, "name": "veth", "cost_label": LABEL}
+    t = {"others": found, "name": "veth", "slug": "veth", "cost_label": LABEL}
     return (
         "answer",
         "io_uring and batches",

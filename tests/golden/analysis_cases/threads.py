@@ -86,6 +86,7 @@ CASES: list[Case] = [
             "not_measured", "shown", "contradicted", "contradicted_in_l1d", "contradicted_in_llc",
         )
     ),
+    ("alone", "two conditions", ([{"slug": "sink"}, {"slug": "sink_cold"}],)),
     ("untold", "sender only", (True,)),
     ("untold", "both sides", (False,)),
     ("how_sure", "observed once", ({"observed_once": True}, CONFIDENCE)),

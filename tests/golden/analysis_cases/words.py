@@ -16,6 +16,10 @@ def _sure(branch: str, found: Facts) -> Case:
     return "how_sure", branch, (found, CONFIDENCE)
 
 
+def _stands(branch: str, found: Facts) -> Case:
+    return "stands", branch, (found,)
+
+
 def _path(
     branch: str,
     testbed: str = "veth",
@@ -75,6 +79,11 @@ CASES: list[Case] = [
     _sure("few comparisons", pair("undecided", 2, 1, 1)),
     _sure("many comparisons, rounds missing", pair("undecided", 1, 0, 27, n_rounds_max=5)),
     _sure("none stands", pair("undecided", 2, 1, n_sure=0)),
+    _stands("nothing compared", pair()),
+    _stands("one round", pair("undecided", 2, **_ONE_ROUND)),
+    _stands("one round in some cells", pair("undecided", 2, **_ONE_ROUND | {"n_rounds_max": 3})),
+    _stands("some stand", pair("undecided", 2, 1, 1)),
+    _stands("none stands", pair("undecided", 2, 1, n_sure=0)),
     _path("loopback", "loopback"),
     _path("veth"),
     _path("veth without offloads", "veth_no_offload"),

@@ -164,6 +164,7 @@ def test_datagrams_have_the_repetitions_of_their_grid_and_are_never_too_large() 
         "testbeds": ["sink"],
         "msg_bytes": [1024, 4096, 16000],
         "working_sets": ["hot"],
+        "extra_repetitions": 2,
     }
     rows, chosen = run(Config.from_dict(tree), gains_from(8000))
     assert max(cell.msg_bytes for cell in rows) == 16000

@@ -97,7 +97,7 @@ def _random_udp(rng: np.random.Generator) -> Udp | None:
 @cache
 def analysed(seed: int) -> tuple[Facts, str]:
     facts = facts_of(random_run(seed))
-    return facts, text_of(facts, "summary", "analysis")
+    return facts, text_of(facts, "summary", "analysis", "details")
 
 
 @pytest.mark.parametrize("seed", range(N_RUNS))
@@ -129,7 +129,7 @@ def test_labels_start_paragraphs_and_sections_have_text(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
 def test_references_lead_somewhere(seed: int) -> None:
     facts, text = analysed(seed)
-    ids = set(re.findall(r"{#([a-z0-9-]+)}", text)) | {"sec-results"}
+    ids = set(re.findall(r"{#([a-z0-9-]+)}", text)) | {"sec-results", "tbl-counters"}
     for name in facts["measured_conditions"]:
         ids |= {f"fig-{slug(name)}-{slug(figure)}" for figure in FIGURES}
     assert set(re.findall(r"@([a-z0-9-]+)", text)) <= ids
@@ -167,7 +167,7 @@ def test_answers_do_not_contradict_each_other(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(N_RUNS))
 def test_second_answers_agree_with_the_first(seed: int) -> None:
-    facts, text = analysed(seed)
+    facts, _ = analysed(seed)
     real = facts["real_zero_copy"]
     claimed = {(pair["slug"], pair["implementation"]) for pair in real["pairs"]}
     copied = {(pair["slug"], pair["implementation"]) for pair in real["copied"]}
@@ -186,24 +186,6 @@ def test_second_answers_agree_with_the_first(seed: int) -> None:
             assert row["brackets"][0]["above_bytes"] <= row["brackets"][1]["below_bytes"]
         if row["brackets"] is not None and row["verdict"] == "larger":
             assert row["brackets"][0]["below_bytes"] >= row["brackets"][1]["above_bytes"]
-    if real["status"] != "measured":
-        assert "the kernel really did not copy.** On" not in text
-
-
-@pytest.mark.parametrize("seed", range(N_RUNS))
-def test_what_zero_copy_was_stands_before_the_first_answer(seed: int) -> None:
-    facts, text = analysed(seed)
-    for name in facts["measured_conditions"]:
-        for implementation, label in facts["conditions"][name]["labels"].items():
-            head = _section(text, name, len(facts["grid"]["conditions"]) > 1).partition("\n##")[0]
-            said = f"On `{name}`, `{implementation}` means *{label}*"
-            assert (said in head) == (label is not None)
-
-
-def _section(text: str, name: str, several: bool) -> str:
-    """Return the part of the analysis that is about one condition and no other."""
-    start = f"{{#sec-analysis-{slug(name)}}}" if several else "Each answer gives"
-    return re.split(r"{#sec-analysis-", text.partition(start)[2])[0]
 
 
 @pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
@@ -270,7 +252,6 @@ def test_many_more_runs(first: int) -> None:
         test_references_lead_somewhere(seed)
         test_answers_do_not_contradict_each_other(seed)
         test_second_answers_agree_with_the_first(seed)
-        test_what_zero_copy_was_stands_before_the_first_answer(seed)
         test_places_of_a_ranking_are_possible(seed)
         test_always_is_said_only_of_all_cells(seed)
         analysed.cache_clear()

@@ -92,7 +92,7 @@ def test_misses_without_bytes_are_not_said_to_be_uncounted(tmp_path: Path) -> No
 def test_a_latency_is_not_defined_by_threads_that_nobody_told(tmp_path: Path) -> None:
     dataset = read_frame(without_threads().query("size <= 16384"), tmp_path)
     audited = analyse_dataset(dataset).facts["audited"]
-    caption = said("caption", "service_time", {"slug": "made"}, audited)
+    caption = said("caption", "time_per_message", {"slug": "made"}, audited)
     assert caption == "Latency on `made`, as the table has it, by message size."
 
 
@@ -103,7 +103,7 @@ def said(macro: str, *arguments: object) -> str:
 
 def test_every_sentence_in_place_of_untold_ones() -> None:
     cells = {"slug": "made", "cost_label": "CPU cycles"}
-    figures = ("throughput", "service_time", "counters", "cost_per_byte", "ratio_heatmap",
+    figures = ("throughput", "time_per_message", "counters", "cost_per_byte", "ratio_heatmap",
                "copied_share")  # fmt: skip
     lines = [
         *(said("cost", {"reason": reason, "label": "ns of CPU time"})
@@ -111,7 +111,7 @@ def test_every_sentence_in_place_of_untold_ones() -> None:
         *(said("no_misses", {"misses": misses}) for misses in (True, False)),
         *(said("not_compared", name) for name in ("zero_copy", "one_copy")),
         *(said("caption", name, cells, {"threads_told": True}) for name in figures),
-        said("caption", "service_time", cells, {"threads_told": False}),
+        said("caption", "time_per_message", cells, {"threads_told": False}),
     ]  # fmt: skip
     text = "".join(f"{line}\n" for line in lines)
     assert text == golden_text(GOLDEN / "audit" / "analysis.md", text)

@@ -26,6 +26,7 @@ AGAIN = [replace(cell, rep=2) for cell in ADDED]
 
 def config(more_rounds: int = 0, **refine: object) -> Config:
     tree: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    tree["udp"]["extra_repetitions"] = 2
     grid = {"implementations": ["two_copy", "one_copy"], "n_threads": [1]}
     tree["streams"] |= grid | {"msg_bytes": [4096]}
     tree["udp"] |= grid | {"msg_bytes": [4096], "working_sets": ["hot"]}

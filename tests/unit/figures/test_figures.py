@@ -25,7 +25,7 @@ from copycost.wording.percent import NBSP
 
 pytestmark = pytest.mark.slow
 
-LINES = ("throughput", "service_time", "counters", "cost_per_byte", "copied_share")
+LINES = ("throughput", "latency", "time_per_message", "counters", "cost_per_byte", "copied_share")
 TWELVE = (*IMPLEMENTATIONS, *(f"further_{place}" for place in range(9)))
 
 
@@ -71,14 +71,14 @@ RUNS: dict[str, dict[str, object]] = {
 _ONLY = {
     "one implementation": ("throughput",),
     "one size": ("counters", "ratio_heatmap"),
-    "one thread count": ("service_time", "cost_per_byte"),
+    "one thread count": ("time_per_message", "cost_per_byte"),
     "one repetition": ("throughput", "counters"),
     "gap in the middle": ("throughput",),
     "no counter": ("counters",),
     "everything skipped": ("throughput", "ratio_heatmap"),
     "implementation called null": ("throughput", "ratio_heatmap"),
-    "twelve implementations": ("throughput", "service_time", "ratio_heatmap"),
-    "many threads and sizes": ("service_time", "cost_per_byte"),
+    "twelve implementations": ("throughput", "time_per_message", "ratio_heatmap"),
+    "many threads and sizes": ("time_per_message", "cost_per_byte"),
 }
 PAIRS = [(figure, run) for run in RUNS for figure in _ONLY.get(run, FIGURES)]
 
@@ -131,7 +131,7 @@ def test_every_run_gives_every_figure_with_its_table(figure: str, run: str) -> N
         ("throughput", "one cell once"),
         ("throughput", "twelve implementations"),
         ("ratio_heatmap", "twelve implementations"),
-        ("service_time", "many threads and sizes"),
+        ("time_per_message", "many threads and sizes"),
         ("cost_per_byte", "many threads and sizes"),
         ("counters", "everything failed"),
     ],
@@ -148,14 +148,14 @@ def test_nothing_sticks_out_of_the_sheet(figure: str, run: str) -> None:
 
 
 @pytest.mark.parametrize("run", ["everything failed", "everything skipped"])
-@pytest.mark.parametrize("figure", ["throughput", "service_time", "cost_per_byte", "counters"])
+@pytest.mark.parametrize("figure", ["throughput", "time_per_message", "cost_per_byte", "counters"])
 def test_run_without_a_measured_cell_says_so_and_keeps_its_rows(figure: str, run: str) -> None:
     drawn = drawing(figure, run)
     assert "No measured cells on veth." in texts(drawn.figure)
     assert set(drawn.data["state"]) <= {run.split()[1]}
 
 
-@pytest.mark.parametrize("figure", ["throughput", "service_time", "ratio_heatmap"])
+@pytest.mark.parametrize("figure", ["throughput", "time_per_message", "ratio_heatmap"])
 def test_same_data_gives_the_same_bytes(figure: str, tmp_path: Path) -> None:
     for copy in ("a", "b"):
         save(
@@ -181,7 +181,7 @@ def test_svg_needs_no_font_no_script_and_nothing_remote(tmp_path: Path) -> None:
     ("figure", "expected"),
     [
         ("throughput", {"message size", "throughput [Gbit/s]"}),
-        ("service_time", {"threads", "service time [µs]"}),
+        ("time_per_message", {"threads", "time per message [µs]"}),
         ("cost_per_byte", {"message size", "CPU cycles [cycles/B]"}),
         ("copied_share", {"message size", "completions copied [%]"}),
         (
@@ -207,7 +207,7 @@ def test_axes_say_quantity_and_unit(figure: str, expected: set[str]) -> None:
 @pytest.mark.parametrize("figure", LINES)
 def test_csv_holds_exactly_the_points_and_intervals_drawn(figure: str) -> None:
     drawn = drawing(figure, "with holes")
-    x = "n_threads" if figure == "service_time" else "msg_bytes"
+    x = "n_threads" if figure == "time_per_message" else "msg_bytes"
     order = ["implementation", x, "value"]
     shown = [
         (name, at, value)

@@ -46,7 +46,7 @@ def legends(figure: Figure) -> list[list[str]]:
     ]
 
 
-@pytest.mark.parametrize("figure", ["throughput", "service_time", "cost_per_byte", "counters"])
+@pytest.mark.parametrize("figure", ["throughput", "time_per_message", "cost_per_byte", "counters"])
 def test_families_are_rows_with_a_legend_each(figure: str) -> None:
     expected = [[family.name, *family.members] for family in families(THIRTEEN)]
     found = legends(crowded(figure).figure)
@@ -105,8 +105,8 @@ def test_a_pair_that_cannot_exist_at_a_size_is_left_blank() -> None:
     assert "no baseline" not in said(drawn)
 
 
-def test_one_thread_count_shows_service_time_against_size() -> None:
-    drawn = draw("service_time", example(threads=[2]))
+def test_one_thread_count_shows_time_per_message_against_size() -> None:
+    drawn = draw("time_per_message", example(threads=[2]))
     assert {axes.get_xlabel() for axes in drawn.figure.axes} == {"message size"}
     assert drawn.figure.axes[0].get_title(loc="left") == "2 threads"
 

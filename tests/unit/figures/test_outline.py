@@ -11,20 +11,36 @@ DIAGRAMS = sorted((Path(__file__).parents[3] / "report" / "diagrams").glob("*.sv
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 99 99">{}</svg>'
 
 
+NAME = "{http://www.w3.org/2000/svg}"
+LINK = "{http://www.w3.org/1999/xlink}href"
+
+
 def x_values(svg: str) -> list[float]:
-    path = ET.fromstring(svg)[0].attrib["d"]
-    return [float(x) for x in re.findall(r"[MLQC ](-?[\d.]+) -?[\d.]+", path)]
+    """Return where all points of all glyphs end up."""
+    root = ET.fromstring(svg)
+    outlines = {path.attrib["id"]: path.attrib["d"] for path in root.iter(f"{NAME}path")
+                if "id" in path.attrib}  # fmt: skip
+    found = []
+    for group in root.iter(f"{NAME}g"):
+        if "scale" not in group.attrib.get("transform", ""):
+            continue
+        left, _, scale, _ = map(float, re.findall(r"-?[\d.]+", group.attrib["transform"]))
+        for use in group:
+            xs = re.findall(r"[MLQC ](-?[\d.]+) -?[\d.]+", outlines[use.attrib[LINK][1:]])
+            found += [left + scale * (float(use.attrib["x"]) + float(x)) for x in xs]
+    return found
 
 
 def outlined(text: str) -> str:
     return outline_text(SVG.format(text))
 
 
-def test_text_becomes_a_path_with_the_same_paint() -> None:
-    svg = outlined('<text x="10" y="20" font-size="12" fill="#123456">Hi</text>')
-    path = ET.fromstring(svg)[0]
-    assert path.tag.endswith("path")
-    assert path.attrib["fill"] == "#123456"
+def test_text_becomes_glyphs_with_the_same_paint() -> None:
+    svg = outlined('<text x="10" y="20" font-size="12" fill="#123456">Hi! Hi</text>')
+    group, defined = ET.fromstring(svg)
+    assert group.attrib["fill"] == "#123456"
+    assert [use.tag for use in group] == [f"{NAME}use"] * 5
+    assert len(defined) == 3
     assert "Hi" not in svg
 
 
@@ -39,7 +55,8 @@ def test_anchor_moves_the_text() -> None:
 
 
 def test_empty_text_draws_nothing() -> None:
-    assert ET.fromstring(outlined('<text x="1" y="2"></text>'))[0].attrib["d"] == ""
+    group, defined = ET.fromstring(outlined('<text x="1" y="2"></text>'))
+    assert len(defined) == len(group) == 0
 
 
 def test_text_in_pieces_is_refused() -> None:
@@ -58,15 +75,11 @@ def test_diagrams_need_no_font_and_nothing_remote(diagram: Path) -> None:
     root = ET.fromstring(svg)
     assert not [element for element in root.iter() if element.tag.endswith("}text")]
     assert "font-" not in svg
-    assert not re.search(r"(href|url\()", svg)
+    assert not re.search(r"(href=.[^#]|url\()", svg)
 
 
 @pytest.mark.parametrize("diagram", DIAGRAMS, ids=lambda path: path.stem)
 def test_text_of_diagrams_stays_within_them(diagram: Path) -> None:
     root = ET.fromstring(outline_text(diagram.read_text(encoding="utf-8")))
     _, _, width, _ = map(float, root.attrib["viewBox"].split())
-    for path in root.iter("{http://www.w3.org/2000/svg}path"):
-        if "stroke" in path.attrib:
-            continue
-        numbers = [float(x) for x in re.findall(r"[MLQC ](-?[\d.]+) -?[\d.]+", path.attrib["d"])]
-        assert all(0 <= x <= width for x in numbers)
+    assert all(0 <= x <= width for x in x_values(ET.tostring(root, encoding="unicode")))

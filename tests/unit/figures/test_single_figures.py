@@ -58,15 +58,15 @@ def test_throughput_panels_share_their_vertical_axis() -> None:
     assert len(limits) == 1
 
 
-def test_service_time_has_one_panel_per_size_from_zero() -> None:
-    drawn = draw("service_time", example())
+def test_time_per_message_has_one_panel_per_size_from_zero() -> None:
+    drawn = draw("time_per_message", example())
     assert titles(drawn)[:3] == ["256 B", "4 KiB", "64 KiB"]
     assert {axes.get_ylim()[0] for axes in drawn.figure.axes if axes.get_visible()} == {0.0}
 
 
-def test_service_time_of_many_sizes_names_those_without_a_panel() -> None:
+def test_time_per_message_of_many_sizes_names_those_without_a_panel() -> None:
     one = example(sizes=range(100, 2000, 100), threads=[1, 2], implementations=["two_copy"])
-    drawn = draw("service_time", one)
+    drawn = draw("time_per_message", one)
     assert len(titles(drawn)) == 15
     assert "Not drawn for want of room: 300, 700, 1300, 1700 B." in note(drawn) or re.search(
         r"Not drawn for want of room: (\d+, ){3}\d+ B\.", note(drawn)

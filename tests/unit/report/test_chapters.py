@@ -108,18 +108,20 @@ def test_compared(context: Context) -> None:
     def drawn(name: str) -> Change:
         return given(implementations=[name], strategies={name: note})
 
-    branches = {
+    ways_of = {
         "two_copy": drawn("two_copy"),
         "one_copy": drawn("one_copy"),
         "zero_copy": drawn("zero_copy"),
         "another, with a diagram": drawn("splice"),
         "another, without": given(implementations=["write_v", "two_copy"]),
+    }
+    branches = {
         "batches": given(implementations=["write_v", "write_v_x16", "write_v_x8"]),
         "no header comment": given(implementations=["write_v", "mine"]),
         "no receiver": of_conditions(sender_only=True),
         "another receiver": of_conditions(receiver="mmap"),
     }
-    texts = said(context, "compared", branches)
+    texts = said(context, "ways", ways_of) | said(context, "compared", branches)
     texts |= said(
         context | {"strategies": {}},
         "compared",

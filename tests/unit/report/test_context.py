@@ -102,7 +102,7 @@ def test_commit_is_found_whatever_mark_follows_it(commit: str) -> None:
         ([], "no commit known"),
     ],
 )
-def test_captions_name_commit_and_host(results: Path, commits: list[str], expected: str) -> None:
+def test_origin_names_commit_and_host(results: Path, commits: list[str], expected: str) -> None:
     facts = facts_of(results)
     facts["run"]["commits"] = commits
     assert origin_of(facts) == f"{expected}; Model CPU, Linux 6.18.0"
@@ -136,30 +136,51 @@ def test_figure_without_measured_points_is_not_shown(tmp_path: Path) -> None:
     assert shown_figures(figures) == {"veth": ["full"]}
 
 
-def test_figure_that_a_sentence_says_as_well_is_not_shown(results: Path) -> None:
+EVERY = ["throughput", "latency", "ratio_heatmap", "cost_per_byte", "copied_share", "ranking"]
+
+
+def test_figure_that_says_what_another_or_a_sentence_says_is_not_shown(results: Path) -> None:
     conditions = facts_of(results)["conditions"]
-    every = ["throughput", "service_time", "copied_share", "counters"]
-    shown = {"veth": every, "all": ["service_time"]}
-    assert worth_showing(shown, conditions) == shown
+    veth = conditions["veth"]
+    shown = {"veth": [*EVERY, "counters"], "all": ["round_trips"]}
+    several_threads = ["throughput", "latency", "ratio_heatmap", "cost_per_byte"]
+    assert worth_showing(shown, conditions) == shown | {"veth": several_threads}
+    veth["evidence"]["all_copied"]["weight"] = "contradicted"
+    veth["questions"]["q2"]["verdict"] = "fall"
+    partly_copied_and_counted = [*several_threads, "copied_share", "counters"]
+    assert worth_showing(shown, conditions)["veth"] == partly_copied_and_counted
+    veth["grid"]["n_threads"] = [1]
+    one_thread = ["throughput", "cost_per_byte", "copied_share", "counters"]
+    assert worth_showing(shown, conditions)["veth"] == one_thread
+
+
+def test_figures_of_a_sink_are_those_of_its_overview(results: Path) -> None:
+    conditions = facts_of(results)["conditions"]
     conditions["veth"]["grid"]["n_threads"] = [1]
-    conditions["veth"]["evidence"]["all_copied"]["value"] = 0.0
-    assert "zero_copy" in conditions["veth"]["labels"]
-    assert worth_showing(shown, conditions)["veth"] == ["throughput", "copied_share", "counters"]
-    conditions["veth"]["labels"]["zero_copy"] = None
     conditions["veth"]["sender_only"] = True
-    assert worth_showing(shown, conditions) == {"veth": ["throughput"], "all": ["service_time"]}
+    shown = {"veth": EVERY, "all": ["real_zero_copy"]}
+    assert worth_showing(shown, conditions)["veth"] == []
+    assert worth_showing({"veth": EVERY}, conditions)["veth"] == ["throughput", "cost_per_byte"]
+
+
+def test_many_implementations_are_ranked_in_a_figure(results: Path) -> None:
+    conditions = facts_of(results)["conditions"]
+    conditions["veth"]["grid"] |= {"n_threads": [1], "implementations": [f"w{n}" for n in range(9)]}
+    shown = worth_showing({"veth": EVERY, "all": ["real_zero_copy"]}, conditions)
+    assert shown["veth"] == ["throughput", "ratio_heatmap", "cost_per_byte", "ranking"]
 
 
 def test_assets_are_gathered_anew(tmp_path: Path) -> None:
     svg = tmp_path / "figures" / "veth" / "one.svg"
     svg.parent.mkdir(parents=True)
     svg.write_text("<svg/>")
+    svg.with_suffix(".csv").write_text("value\n")
     assets = tmp_path / "assets"
     assets.mkdir()
     (assets / "old.svg").write_text("old")
     gather_assets([svg], [], [REPORT / "quarto.css"], assets)
     found = {str(path.relative_to(assets)) for path in assets.rglob("*") if path.is_file()}
-    assert found == {"veth/one.svg", "quarto.css"}
+    assert found == {"veth/one.svg", "veth/one.csv", "quarto.css"}
 
 
 def test_missing_fact_stops_the_report_and_is_named(results: Path, tmp_path: Path) -> None:

@@ -99,7 +99,9 @@ def test_empty_table_is_still_a_table() -> None:
 def test_a_figure_has_its_file_id_caption_and_text_on_one_line() -> None:
     made = figure_of("veth_udp", "cost_per_byte", "Cost,\nby `size`.\n", 'The "cost"\nby `size`.')
     assert made == (
-        "![Cost, by `size`.](assets/veth_udp/cost_per_byte.svg)"
+        "![Cost, by `size`. [[SVG](assets/veth_udp/cost_per_byte.svg), "
+        '[CSV](assets/veth_udp/cost_per_byte.csv)]{.content-visible when-format="html"}]'
+        "(assets/veth_udp/cost_per_byte.svg)"
         "{#fig-veth-udp-cost-per-byte fig-alt=\"The 'cost' by size.\"}"
     )
     assert figure_references(["cost_per_byte"], "veth_udp") == "@fig-veth-udp-cost-per-byte"

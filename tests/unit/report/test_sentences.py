@@ -100,9 +100,8 @@ def test_placement() -> None:
 
 def test_results() -> None:
     results = words("results")
-    names = ("throughput", "service_time", "counters", "cost_per_byte", "ratio_heatmap",
+    names = ("throughput", "latency", "counters", "cost_per_byte", "ratio_heatmap",
              "copied_share")  # fmt: skip
-    copied_none = condition(evidence={"all_copied": {"value": 0.0}})
     texts = {f"figure {name}": results.caption(name, condition()) for name in names}
     texts["figure cost of the sender"] = results.caption(
         "cost_per_byte", condition(sender_only=True)
@@ -111,20 +110,38 @@ def test_results() -> None:
     texts["figure counters, cache misses"] = results.caption("counters", counted)
     texts |= {f"no figure {name}": results.undrawn(name, condition()) for name in names}
     texts |= {
-        "no figure of a service time, one thread count": results.undrawn(
-            "service_time", condition(grid={"n_threads": [1]})
+        "no figure of the latency, one thread count": results.undrawn(
+            "latency", condition(grid={"n_threads": [1]})
         ),
-        "no figure of the sender's counters": results.undrawn(
-            "counters", condition(sender_only=True)
-        ),
-        "no figure, none copied": results.undrawn("copied_share", copied_none),
-        "head": results.head(condition(), ["throughput", "counters"]),
-        "head, sender alone": results.head(condition(sender_only=True), ["throughput"]),
-        "nothing measured": results.head(condition(skipped=[LOSS]), []),
-        "nothing to draw": results.head(condition(), []),
+        "no figure of counters, counts elsewhere": results.undrawn("counters", counted),
+        "nothing measured": results.nothing_shown(condition(skipped=[LOSS])),
+        "nothing to draw": results.nothing_shown(condition()),
         "lost": results.lost(condition(failed=[LOSS], n_failed=1, skipped=[LOSS], n_skipped=2)),
     }
+    texts |= {
+        "latency": results.latency(condition(latency=latency()), 0.95),
+        "latency, sizes contradict each other": results.latency(
+            condition(latency=latency(contradict=True)), 0.95
+        ),
+        "p99 short of time within sends": results.below(short_p99(11), 98),
+        "p99 short, in a part of them within sends": results.below(short_p99(10), 98),
+        "p99 short of time between sends": results.below(short_p99(0), 98),
+    }
     check_branches("results", texts)
+
+
+def latency(contradict: bool = False) -> dict[str, Any]:
+    """Return what more threads do to the duration of sends."""
+    row = {"implementation": "one_copy", "value": 1.31, "low": 1.22, "high": 1.41}
+    row |= {"n_cells": 7, "n_above": 4, "n_below": 2, "contradict": contradict}
+    facts = {"fewest": 1, "most": 8, "n_cells": 98, "below": None}
+    return facts | {"median": [row], "p99": [row]}
+
+
+def short_p99(n_within: int) -> dict[str, Any]:
+    """Return of eleven cells whose p99 is below the time per message."""
+    facts = {"n_cells": 11, "n_threads": [8], "n_within": n_within}
+    return facts | {"longest_low_ns": 8.7e6, "longest_high_ns": 24e6}
 
 
 def test_real_zero_copy() -> None:

@@ -36,17 +36,17 @@ def test_embedded_default_is_taken_where_there_is_no_quarto(tmp_path: Path) -> N
     assert found.description.endswith("(no Quarto on the PATH)")
 
 
-@pytest.mark.parametrize("version", ["1.4.0", "1.10.2", "2.0", "1.9.23-rc1"])
+@pytest.mark.parametrize("version", ["1.9.0", "1.10.2", "2.0", "1.9.23-rc1"])
 def test_recent_quarto_is_taken(tmp_path: Path, version: str) -> None:
     program = fake_quarto(tmp_path, f"echo {version}")
     assert find_typesetter(str(tmp_path)) == Typesetter(program, f"Quarto {version}")
 
 
 def test_old_quarto_is_left_aside_and_said_so(tmp_path: Path) -> None:
-    fake_quarto(tmp_path, "echo 1.3.450")
+    fake_quarto(tmp_path, "echo 1.8.27")
     found = find_typesetter(str(tmp_path))
     assert found.quarto is None
-    assert "Quarto 1.3.450 is older than 1.4" in found.description
+    assert "Quarto 1.8.27 is older than 1.9" in found.description
 
 
 @pytest.mark.parametrize("script", ["echo broken >&2; exit 3", "echo no version", "exit 0"])

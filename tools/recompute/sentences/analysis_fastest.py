@@ -5,12 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tools.recompute.told import Cells, Expected, Slot, Told, says, with_sign
-
-
-@says("Both were picked as the extremes of <n> cells")
-def _extremes_of(told: Told, *_: Slot) -> Expected:
-    return [len(told.cells)]
+from tools.recompute.told import Expected, Slot, Told, says
 
 
 @says(
@@ -35,26 +30,6 @@ def _extremes(told: Told, b: str, a: str, *_: Slot) -> Expected:
 def _only_cell(told: Told, b: str, a: str, _x: str, _i: str, size: int, threads: Slot) -> Expected:
     one = told.run.cells(told.condition, a, b)[size, threads[0]]
     return [None, None, one.value, one, None, None]
-
-
-@says("One by one, it was more expensive in <n> of <n> cells and cheaper in <n>")
-def _one_by_one(told: Told, *_: Slot) -> Expected:
-    cells = _costs_one_by_one(told)
-    return [len(with_sign(cells, 1)), len(cells), len(with_sign(cells, -1))]
-
-
-@says("One by one, it was cheaper in <n> of <n> cells and more expensive in none")
-def _one_by_one_cheaper(told: Told, *_: Slot) -> Expected:
-    cells = _costs_one_by_one(told)
-    return [len(with_sign(cells, -1)), len(cells)]
-
-
-def _costs_one_by_one(told: Told) -> Cells:
-    for words in ("CPU cycles", "CPU time"):
-        metric = told.run.metric(told.condition, words)
-        if np.isfinite(told.run.values(told.condition, metric).to_numpy(float)).any():
-            break
-    return told.run.cells(told.condition, "zero_copy", "two_copy", metric)
 
 
 def _won_and_lost(told: Told, rivals: list[str]) -> tuple[int, int, int]:

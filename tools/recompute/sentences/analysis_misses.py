@@ -55,20 +55,11 @@ def _cost_together_even(told: Told, name: str, cost: str, _i: str) -> Expected:
     return [None, None, told.run.pooled(told.run.pair(told.condition, name, "two_copy", metric))]
 
 
-@says("In a single cell, they were fewest with about <x> times, at <size> with <threads>")
-def _fewest_misses(told: Told, *_: Slot) -> Expected:
-    name, level = _deepest(told)
+@says("<level> were fewest in a single cell with <impl>: about <x> times, at <size> with <threads>")
+def _fewest_misses(told: Told, level: str, name: str, *_: Slot) -> Expected:
     cells = told.run.cells(told.condition, name, "two_copy", told.run.metric(told.condition, level))
     size, threads = min(cells, key=lambda cell: cells[cell].value)
-    return [cells[size, threads].value, size, (threads,)]
-
-
-def _deepest(told: Told) -> tuple[str, str]:
-    """Return who misses least of which cache, over the cells together: the first that is told."""
-    found = re.findall(
-        r"With `(\w+)`, the (misses of the (?:L1 data|last-level) cache)", told.sentence.before
-    )
-    return str(found[0][0]), str(found[0][1])
+    return [None, None, cells[size, threads].value, size, (threads,)]
 
 
 @says("relative to `two_copy` were <x> times what they were where both fit <i>")

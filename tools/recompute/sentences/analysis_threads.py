@@ -22,6 +22,8 @@ def _along_threads(told: Told, most: Slot, fewest: Slot, _x: str, name: str, _i:
 @says("<x> for <impl> <i>")
 def _along_threads_too(told: Told, _x: str, name: str, _i: str) -> Expected:
     metric = THROUGHPUT
+    if sends := re.search("|".join(_SENDS), told.sentence.text):
+        metric = _SENDS[sends[0]]
     if "That is over the implementations together" in told.sentence.text:
         grown = rf"{'|'.join(_GROWTH)}|misses of the [\w-]+(?: data)? cache per byte"
         found = re.findall(grown, told.sentence.before)
@@ -30,6 +32,10 @@ def _along_threads_too(told: Told, _x: str, name: str, _i: str) -> Expected:
     return [one.value, None, one]
 
 
+_SENDS = {
+    "the median send": "service_median_ns",
+    "the 99th percentile of sends": "service_p99_ns",
+}
 _GROWTH = {"context switches per message": "context_switches_per_message"}
 
 

@@ -1,13 +1,13 @@
 """Where the kernel really did not copy: which conditions, what they show, cold against hot."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import cost_groups, crossover_of
 from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.missing import why_lost
-from copycost.analysis.quantities import NOT_COPIED_SHARE, ZERO, copied_share, really_not_copied
+from copycost.analysis.quantities import NOT_COPIED_SHARE, copied_share, really_not_copied
 from copycost.grid.capabilities import capability_of, split_implementation
 from copycost.stats.crossover import Crossover, Outcome
 from copycost.stats.crossover_ratio import CrossoverRatio, crossover_ratio
@@ -34,9 +34,6 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
         remedy.
     asked_for
         Whether there is any condition with nobody to copy for.
-    told_at
-        By question (q1, q5), the first condition where the kernel copied, in whose answer the text
-        says what these pairs show; None where there is none.
     cold_beside_hot
         Per testbed, implementation, thread count and measure; see `_cold_beside_hot`.
     """
@@ -70,7 +67,6 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
             if view.sender_only and view.lost
         ],
         "asked_for": any(view.sender_only for view in views.values()),
-        "told_at": _told_at(views, {pair["slug"] for pair in real}),
         "cold_beside_hot": rows,
     }
 
@@ -92,21 +88,6 @@ def _status(n_real: int, n_copied: int, n_unknown: int) -> str:
     return "not_told" if n_unknown else "not_measured"
 
 
-def _told_at(views: Mapping[str, View], real: Set[str]) -> Facts:
-    asked: dict[str, set[str]] = {"q1": set(), "q5": {BASELINE, ZERO}}
-    return {
-        question: next(
-            (
-                name
-                for name, view in views.items()
-                if view.is_measured and name not in real and names.issubset(view.implementations)
-            ),
-            None,
-        )
-        for question, names in asked.items()
-    }
-
-
 def _cold_beside_hot(view: View) -> list[Facts]:
     """Return, where zero-copy beats two_copy, how that size depends on where the bytes lie.
 
@@ -123,7 +104,7 @@ def _cold_beside_hot(view: View) -> list[Facts]:
     settled
         Which of the two sizes this run settles: ``here``, ``hot``, ``both`` or ``neither``.
     as_throughput
-        Of cost, whether it leaves open what throughput does, which is the row before.
+        Of cost, whether it says what throughput does, which is the row before.
     observed_once
         Whether some size was measured in one round only.
     better_here, better_hot
@@ -150,9 +131,8 @@ def _cold_beside_hot(view: View) -> list[Facts]:
                 if view.counted(metric) and view.hot.counted(metric):
                     what = {"n_threads": n_threads, "measure": measure}
                     row = _compared(view, view.hot, name, n_threads, metric)
-                    alike = row["verdict"] == "untested" and row == told
+                    rows.append(where | what | row | {"as_throughput": row == told})
                     told = told or row
-                    rows.append(where | what | row | {"as_throughput": alike})
     return rows
 
 

@@ -57,7 +57,7 @@ def render_comparison(
                if key in published["figures"]]  # fmt: skip
     gather_assets(figures, [], [TEMPLATES / style for style in STYLES], folder / "assets")
     context = {"title": title, "subtitle": running, "running": running, "published": published}
-    text = fill("compare.qmd.j2", **context)
+    text = fill("published_report.qmd.j2", **context)
     qmd = folder / "report.qmd"
     qmd.write_text(text, encoding="utf-8")
     return render(qmd, list(formats))

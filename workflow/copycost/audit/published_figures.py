@@ -15,6 +15,7 @@ from copycost.figures.markers import Look, in_order, looks
 from copycost.figures.style import CM, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted
 from copycost.figures.text import empty_figure
+from copycost.figures.tips import add_tips, point_tips
 
 _COLUMNS_MOST = 4
 _ROW_CM = 5.2
@@ -161,6 +162,8 @@ def _draw_panel(axes: Axes, data: pd.DataFrame, styles: dict[str, Look]) -> None
             if where == _THERE:
                 drawn |= look.as_hole() | {"linestyle": ":", "linewidth": 1.0}
             axes.plot(rows["msg_bytes"], rows["value"], **drawn)
+            tips = [f"{where}: {tip}" for tip in point_tips(rows)]
+            add_tips(axes, rows["msg_bytes"], rows["value"], tips)
             known = rows.dropna(subset=["low", "high"])
             axes.vlines(known["msg_bytes"], known["low"], known["high"], color=look.colour,
                         linewidth=0.9)  # fmt: skip

@@ -13,7 +13,7 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import write_table
 from copycost.audit.dataset_analysis import DatasetAnalysis
 from copycost.audit.templates import TEMPLATES, fill, table_rows
-from copycost.figures.names import FIGURES
+from copycost.figures.names import AUDIT_FIGURES
 from copycost.figures.output import draw, save
 from copycost.figures.tables import Tables, tables_of
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
@@ -24,13 +24,13 @@ from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, re
 from copycost.report.typesetter import find_typesetter
 from copycost.studies.streams.facts import write_facts
 
-STYLES = ("quarto.css",)
+STYLES = ("quarto.css", "shared/page.css", "shared/page.js", "shared/page.lua", "shared/page.typ")
 
 # By the number of panels, so that the last one to be drawn is not the longest.
 _SLOWEST = (
     "cost_per_byte",
     "counters",
-    "service_time",
+    "time_per_message",
     "throughput",
     "ratio_heatmap",
     "copied_share",
@@ -51,7 +51,7 @@ def draw_figures(analysed: DatasetAnalysis, folder: Path) -> list[Path]:
     for slug in analysed.facts["grid"]["conditions"]:
         tables = tables_of(slug, analysed.cells, analysed.summary, analysed.ratios)
         (folder / slug).mkdir(parents=True, exist_ok=True)
-        jobs += [(tables, name, folder / slug / f"{name}.svg") for name in FIGURES]
+        jobs += [(tables, name, folder / slug / f"{name}.svg") for name in AUDIT_FIGURES]
     n_workers = min(len(os.sched_getaffinity(0)), len(jobs))
     if n_workers < 2:
         for job in jobs:
@@ -115,7 +115,6 @@ def _context(
     conditions = [facts["conditions"][slug] for slug in slugs]
     shown = {name: list[str]() for name in slugs}
     shown |= worth_showing(shown_figures(figures), facts["conditions"])
-    source = f"Source: `tables/summary.csv`; {origin}."
     return {
         "title": title,
         "subtitle": f"An audit of {audit['file']}",
@@ -131,7 +130,7 @@ def _context(
                 tables,
                 condition["slug"],
                 replace(wording, cost_metric=condition["cost_column"]),
-                source,
+                condition["labels"],
             )
             for condition in conditions
         },

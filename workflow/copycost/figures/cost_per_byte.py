@@ -1,4 +1,4 @@
-"""Figure: cost per byte against message size, for the sender, the receiver and both."""
+"""Figure: cost per byte against message size, one panel per thread count."""
 
 from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis
 from copycost.figures.layout import finish, groups_of, new_sheet
@@ -16,7 +16,6 @@ from copycost.figures.tables import (
 )
 from copycost.figures.text import empty_figure, interval_note
 
-_ROWS_MOST = 4
 _COLUMNS_MOST = 2
 _WHY = {
     "cycles_not_counted": "Cycles were not counted on this host.",
@@ -26,10 +25,11 @@ _WHY = {
 
 @styled
 def draw(tables: Tables) -> Drawn:
-    """Draw what a received byte costs each side; rows are thread counts, columns are sides.
+    """Draw what a received byte costs both sides together, or the sender where nobody receives.
 
-    The cost is the best that the run could count: cycles, else CPU time, else reference cycles;
-    the axis and the note say which. All panels share one vertical axis.
+    The table behind the figure has each side. The cost is the best that the run could count:
+    cycles, else CPU time, else reference cycles; the axis and the note say which. All panels share
+    one vertical axis.
     """
     cost = tables.cost
     shown = Quantity(cost.label, f"{cost.unit}/B")
@@ -39,20 +39,14 @@ def draw(tables: Tables) -> Drawn:
     )
     if data["value"].isna().all():
         return Drawn(empty_figure(f"No measured cells on {tables.condition}."), data)
+    alone = len(tables.sides) == 1
+    shown_side = data["quantity"] == f"{shown.name}, {tables.sides[-1]}"
     every, groups = data["n_threads"], groups_of(data)
-    alone, crowded = len(tables.sides) == 1, len(groups) > 1
-    # Where families are the rows, or sides no columns, thread counts take their place.
-    most = _ROWS_MOST if not crowded else _COLUMNS_MOST if alone else 1
-    counts = spread(every, most)
-    data = data[every.isin(counts)].reset_index(drop=True)
-    if alone:
-        sheet = new_sheet(data, 4.2, column="n_threads", share_y=True, groups=groups)
-    elif crowded:
-        sheet = new_sheet(data, 3.9, column="quantity", share_y=True, groups=groups)
-    else:
-        sheet = new_sheet(data, 4.0, row="n_threads", column="quantity", share_y=True)
-    scale = scale_of(data)
-    strip = missing_strip(data, tables.implementations, sheet)
+    counts = spread(every, _COLUMNS_MOST if len(groups) > 1 else len(every))
+    drawn = data[shown_side & every.isin(counts)].reset_index(drop=True)
+    sheet = new_sheet(drawn, 4.4, column="n_threads", share_y=True, groups=groups)
+    scale = scale_of(drawn)
+    strip = missing_strip(drawn, tables.implementations, sheet)
     cut = False
     for panel in sheet.panels():
         cut |= line_panel(panel, "msg_bytes", tables.implementations, scale, strip)

@@ -16,6 +16,7 @@ from copycost.figures.axes import Scale, value_axis
 from copycost.figures.layout import Panel, Sheet
 from copycost.figures.markers import Look, looks
 from copycost.figures.style import EDGE, SHADE
+from copycost.figures.tips import add_tips, point_tips
 
 _ROW_CM = 0.32
 _STRIP_MOST = 0.6
@@ -63,6 +64,7 @@ def draw_lines(axes: Axes, data: pd.DataFrame, x: str, implementations: Sequence
             transform=shift,
             zorder=1.9,
         )
+        add_tips(axes, rows[x], rows["value"], point_tips(rows), shift)
 
 
 def _draw_modes(axes: Axes, rows: pd.DataFrame, x: str, look: Look, shift: Transform) -> None:

@@ -1,6 +1,8 @@
 """Writing a figure and its data so that the same data gives the same bytes."""
 
+import re
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -9,9 +11,14 @@ from matplotlib.figure import Figure
 
 from copycost.figures.style import RC, styled
 from copycost.figures.tables import Drawn, Tables
+from copycost.figures.tips import titled
 
 _SVG_DPI = 72
 """Points: the unit that SVG files of matplotlib are in."""
+
+_PLACE = re.compile(r'(?:\b(?:d|x|y|width|height)="|\btranslate\()[^")]*')
+_GROUP = re.compile(r'<g id="[^"]*">')
+_DECIMALS = re.compile(r"-?\d+\.\d{3,}")
 
 
 def draw(figure: str, tables: Tables) -> Drawn:
@@ -37,8 +44,22 @@ def save(drawn: Drawn, svg: Path, png: Path | None, csv: Path) -> None:
             png, metadata={"Software": None}
         )
     drawn.figure.set_dpi(_SVG_DPI)
+    text = StringIO()
     FigureCanvasSVG(drawn.figure).print_svg(  # type: ignore[no-untyped-call]
-        svg, metadata={"Date": None, "Creator": None}
+        text, metadata={"Date": None, "Creator": None}
+    )
+    svg.write_text(_spare(titled(text.getvalue())), encoding="utf-8")
+
+
+def _spare(svg: str) -> str:
+    """Return an SVG with places to a hundredth of a point, and without the names of its groups.
+
+    No eye tells these places from exact ones. Of the names, which several panels share, none may
+    come twice in a page that holds the figure.
+    """
+    svg = _GROUP.sub("<g>", svg)
+    return _PLACE.sub(
+        lambda place: _DECIMALS.sub(lambda number: f"{float(number[0]):.2f}", place[0]), svg
     )
 
 

@@ -22,6 +22,7 @@ from copycost.figures.text import (
     text_width_cm,
     wrap,
 )
+from copycost.figures.tips import add_tips, point_tips
 from copycost.wording.percent import NBSP
 
 COLUMNS = (
@@ -154,6 +155,7 @@ def _draw_panel(
             xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=_SAID_PT,
             color=QUIET, ha="right", va="top", linespacing=1.1, annotation_clip=False,
         )  # fmt: skip
+    add_tips(axes, data["value"], data["place"], point_tips(data))
     axes.set_ylim(sum(heights), 0)
     axes.set_yticks(list(data["place"]), list(data["implementation"]), fontsize=_NAME_PT)
     axes.tick_params(axis="y", length=0)

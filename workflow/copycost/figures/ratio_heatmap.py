@@ -20,6 +20,7 @@ from copycost.figures.layout import Sheet, finish, new_sheet
 from copycost.figures.style import EDGE, INK, QUIET, WIDTH_CM, styled
 from copycost.figures.tables import COLUMNS, Drawn, Tables, counted, left_out, spread
 from copycost.figures.text import LABEL_PT, NOTE_PT, empty_figure, size_label, text_width_cm, wrap
+from copycost.figures.tips import add_tips, point_tips
 from copycost.wording.percent import NBSP
 
 _TICKS = (1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -164,6 +165,7 @@ def _draw_map(axes: Axes, data: pd.DataFrame, rows: str, colours: _Colours, *, r
         cbar=False, linewidths=2, linecolor="white",
         xticklabels=False, yticklabels=False, annot_kws={"va": "center_baseline"}, ax=axes,
     )  # fmt: skip
+    _add_tips(axes, data, list(ratios.columns), list(ratios.index), rows)
     values, words = ratios.to_numpy(dtype=np.float64), states.to_numpy(dtype=object)
     for row, column in np.argwhere(~plain.to_numpy()):
         ratio = float(values[row, column])
@@ -182,6 +184,14 @@ def _draw_map(axes: Axes, data: pd.DataFrame, rows: str, colours: _Colours, *, r
         [row + 0.5 for row in range(len(ratios))], [str(n) for n in ratios.index], rotation=0
     )
     axes.tick_params(length=0)
+
+
+def _add_tips(
+    axes: Axes, data: pd.DataFrame, sizes: list[int], names: list[object], rows: str
+) -> None:
+    across = [sizes.index(size) + 0.5 for size in data["msg_bytes"]]
+    down = [names.index(name) + 0.5 for name in data[rows]]
+    add_tips(axes, across, down, point_tips(data))
 
 
 def _draw_frame(axes: Axes, place: tuple[int, int], text: str, colour: _Rgb) -> None:

@@ -80,7 +80,7 @@ OUTCOME = (
     Column("remedy", "str", "", "What can be done about that", "Outcome", always=True),
 )  # fmt: skip
 
-_RATE = "Throughput and service time"
+_RATE = "Throughput, time per message and latency"
 _STREAM = (
     Column("window_s", "float64", "s",
            "Length of the window at the receiver; on sink, at the sender", _RATE),
@@ -97,6 +97,8 @@ _STREAM = (
            "Median duration of sending a message, over the sampled ones", _RATE),
     Column("service_p99_ns", "float64", "ns", "99th percentile of the same", _RATE),
     Column("service_max_ns", "float64", "ns", "Maximum of the same", _RATE),
+    Column("service_sampled_mean_ns", "float64", "ns",
+           "Mean of the same; unlike service_mean_ns it leaves out what lies between sends", _RATE),
     Column("service_samples", "float64", "count", "Messages whose duration was taken", _RATE),
     Column("first_half_share", "float64", "1",
            "Share of received_bytes (on sink, of sent_bytes) in the first half of the window; "

@@ -121,6 +121,7 @@ def _stream(
         "service_median_ns": service["median_ns"],
         "service_p99_ns": service["p99_ns"],
         "service_max_ns": service["max_ns"],
+        "service_sampled_mean_ns": service["mean_ns"],
         "service_samples": service["samples"],
         "first_half_share": first_half_share,
         "slot_waits": sender["in_window"]["slot_waits"],

@@ -5,7 +5,8 @@ written, what is read, what is checked and what the documentation says all follo
 named, it is that of the table of cells.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,36 @@ def read_table(path: Path, definition: Definition = CELLS) -> pd.DataFrame:
     if not is_csv:
         table = _typed(table, definition)
     check_table(table, str(path), definition)
+    return table
+
+
+def read_columns(path: Path, definition: Definition, names: Collection[str]) -> pd.DataFrame:
+    """Read some columns of a ``.csv`` table, whatever others it has, and check these.
+
+    A release may add columns; what it keeps can still be compared with another one's.
+
+    Raises
+    ------
+    DataError
+        If one of the columns is missing, or what is in them breaks a rule.
+    """
+    columns = tuple(column for column in definition.columns if column.name in names)
+    part = replace(definition, columns=columns)
+    try:
+        table = pd.read_csv(
+            path,
+            dtype={column.name: column.dtype for column in columns},
+            usecols=lambda name: name in names,
+            keep_default_na=False,
+            na_values=[""],
+        )
+    except (OSError, ValueError, OverflowError) as error:
+        raise DataError(
+            f"{path}: not readable as a {definition.what} ({error}); delete it, and the next run "
+            "makes it again from the records"
+        ) from error
+    table = table[[column.name for column in columns if column.name in table]]
+    check_table(table, str(path), part)
     return table
 
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from copycost.figures.markers import families
+from copycost.figures.names import OVERVIEW
 from copycost.figures.outline import outline_text
 
 
@@ -21,7 +23,7 @@ def gather_assets(
     Parameters
     ----------
     figures
-        ``.../{condition}/{figure}.svg``; they keep their last two names.
+        ``.../{condition}/{figure}.svg``, each with its CSV; they keep their last two names.
     diagrams
         SVG files with plain text, which is drawn as outlines on the way.
     styles
@@ -34,6 +36,7 @@ def gather_assets(
         target = assets / figure.parent.name / figure.name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(figure, target)
+        shutil.copyfile(figure.with_suffix(".csv"), target.with_suffix(".csv"))
     folder = assets / "diagrams"
     folder.mkdir(parents=True, exist_ok=True)
     for diagram in diagrams:
@@ -61,11 +64,13 @@ def shown_figures(figures: Iterable[Path]) -> dict[str, list[str]]:
 def worth_showing(
     shown: Mapping[str, Sequence[str]], conditions: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, list[str]]:
-    """Return `shown` without the figures that a sentence says as well.
+    """Return `shown` without the figures that a sentence or another figure says as well.
 
-    The service time is drawn against the number of threads, which says nothing where there is
-    one; a share of copied sends that is 0 everywhere is a line on the floor; and a sender that
-    nobody receives from hardly ever waits, so its context switches alone make no figure.
+    Latency is drawn against the number of threads, and so is the map of ratios, where there are
+    several; a share of copied sends that is everywhere the same is a sentence; context switches
+    alone, without cache misses, make no figure; the ranking by cost shows again what the cost per
+    byte shows, and the overview of real zero-copy what throughput and cost of the sinks show, as
+    long as few implementations are compared.
 
     Parameters
     ----------
@@ -75,21 +80,28 @@ def worth_showing(
     conditions
         The facts of the conditions.
     """
+    overviews = shown.get(OVERVIEW, ())
     return {
-        folder: [name for name in names if name not in _dull(conditions.get(folder))]
+        folder: [name for name in names if name not in _dull(conditions.get(folder), overviews)]
         for folder, names in shown.items()
     }
 
 
-def _dull(condition: Mapping[str, Any] | None) -> set[str]:
+def _dull(condition: Mapping[str, Any] | None, overviews: Sequence[str]) -> set[str]:
     if condition is None:
         return set()
     dull = set()
+    crowded = len(families(condition["grid"]["implementations"])) > 1
     if len(condition["grid"]["n_threads"]) == 1:
-        dull.add("service_time")
-    copied_anywhere = any(condition["labels"].values())
-    if condition["evidence"]["all_copied"]["value"] == 0.0 and not copied_anywhere:
+        dull |= {"latency", "time_per_message", *(() if crowded else ("ratio_heatmap",))}
+        if condition["sender_only"] and "real_zero_copy" in overviews and not crowded:
+            dull |= {"throughput", "cost_per_byte"}
+    if condition["evidence"]["partly_copied"]["weight"] != "shown" or (
+        condition["evidence"]["all_copied"]["weight"] == "shown"
+    ):
         dull.add("copied_share")
-    if condition["sender_only"] and condition["questions"]["q2"]["verdict"] == "not_counted":
+    if condition["questions"]["q2"]["verdict"] == "not_counted":
         dull.add("counters")
+    if not crowded:
+        dull.add("ranking")
     return dull

@@ -1,7 +1,7 @@
 """Everything that the templates of the report see."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -79,8 +79,10 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         By condition and thread count, the full tables in Markdown.
     host_rows, counter_rows, run_rows
         Rows of the tables of these names, in Markdown.
+    origin
+        Commit and host, told once.
     provenance
-        Function of condition and figure: where its numbers are from, for the caption.
+        Function of condition and figure: where its numbers are, for the caption.
     uncounted
         perf's names of the events without counts.
     published
@@ -107,7 +109,6 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
     )
     tables = read_tables(sources.summary, sources.ratios, BASELINE)
     origin = origin_of(facts)
-    source = f"Source: `results/tables/summary.csv`; {origin}."
     return {
         "title": title,
         "subtitle": _subtitle(facts),
@@ -126,7 +127,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
                     cost_metric=condition["cost_column"],
                     repetitions=condition["n_rounds"],
                 ),
-                source,
+                condition["labels"],
             )
             for condition in conditions
         },
@@ -135,7 +136,8 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "run_rows": run_rows(facts),
         "uncounted": uncounted_events(facts["counters"]),
         "vague_factor": f"{VAGUE_FACTOR:.0f}",
-        "provenance": _provenance(origin),
+        "origin": origin,
+        "provenance": _provenance,
         "published": _json(sources.published) if sources.published else None,
         "config_text": _compact(sources.config.read_text(encoding="utf-8")),
         "strategies": strategy_notes(sources.strategies, sources.diagrams),
@@ -151,7 +153,7 @@ def _json(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
 
 
 def origin_of(facts: Mapping[str, Any]) -> str:
-    """Return commit and host in a few words, in Markdown, for captions."""
+    """Return commit and host in a few words, in Markdown."""
     commits = facts["run"]["commits"]
     if len(commits) == 1:
         commit = f"commit {code(commit_only(commits[0])[:12])}"
@@ -168,11 +170,8 @@ def _compact(config: str) -> str:
     return yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=76).strip()
 
 
-def _provenance(origin: str) -> Callable[[str, str], str]:
-    def provenance(condition: str, figure: str) -> str:
-        return f"Source: `results/figures/{condition}/{figure}.csv`; {origin}."
-
-    return provenance
+def _provenance(condition: str, figure: str) -> str:
+    return f"Source: `results/figures/{condition}/{figure}.csv`."
 
 
 def _subtitle(facts: Mapping[str, Any]) -> str:

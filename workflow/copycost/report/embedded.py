@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 _TIMEOUT_S = 300
 _TOC_DEPTH = 2
 _MISSING = (
-    "report: there is neither Quarto 1.4 or newer on the PATH nor the Python package {}; "
+    "report: there is neither Quarto 1.9 or newer on the PATH nor the Python package {}; "
     "install one of them (`./run` does) and run again: nothing will be measured again"
 )
 
@@ -24,7 +24,8 @@ def render_html(qmd: Path, style: Path, typesetter: str) -> bytes:
     qmd
         The report; paths in it are relative to its folder.
     style
-        Folder with the templates and the filter, ``report/embedded``.
+        Folder with the templates and the filter, ``report/embedded``; what it shares with Quarto
+        is in ``report/shared`` next to it.
     typesetter
         What the last page prints as the program that typeset it.
     """
@@ -77,6 +78,7 @@ def _pandoc(qmd: Path, style: Path, typesetter: str, options: list[str], templat
         "--standalone",
         f"--data-dir={style}",
         f"--template={style / template}",
+        f"--lua-filter={style.with_name('shared') / 'page.lua'}",
         f"--lua-filter={style / 'crossref.lua'}",
         f"--metadata=typesetter:{typesetter}",
         "--number-sections",

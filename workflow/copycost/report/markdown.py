@@ -11,6 +11,7 @@ from copycost.wording.paragraphs import one_line
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|@$^~\"']|-(?=-)|\.(?=\.))")
 """What Markdown reads as more than itself, including dashes and dots that it would join."""
 _CODE = re.compile(r"`([^`]*)`")
+_FENCED = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
 _LINE = 100
 """Characters of table type that fit side by side on a page."""
 
@@ -54,6 +55,14 @@ def identifier(*parts: object) -> str:
     return "-".join(map(slug, parts))
 
 
+def deeper(markdown: str) -> str:
+    """Return Markdown with every heading one level lower, for a chapter that becomes a section."""
+    return "".join(
+        part if part.startswith("```") else re.sub(r"^#", "##", part, flags=re.MULTILINE)
+        for part in _FENCED.split(markdown)
+    )
+
+
 def figure_of(condition: str, name: str, caption: str, alt: str) -> str:
     """Return a figure of a condition; see `figure`."""
     path = f"assets/{condition}/{name}.svg"
@@ -81,7 +90,20 @@ def figure(path: str, identifier: str, caption: str, alt: str, width: str | None
     """
     attributes = [f"#{identifier}", *([f"width={width}"] if width else [])]
     attributes.append(f"fig-alt={quoted(one_line(alt))}")
-    return f"![{one_line(caption)}]({path}){{{' '.join(attributes)}}}"
+    return f"![{one_line(caption)} {file_links(path)}]({path}){{{' '.join(attributes)}}}"
+
+
+def file_links(path: str) -> str:
+    """Return links to a figure's file and, unless it is a diagram, to the data behind it.
+
+    Parameters
+    ----------
+    path
+        Of the SVG, from the report's folder; its CSV lies next to it.
+    """
+    kinds = ("svg",) if path.startswith("assets/diagrams/") else ("svg", "csv")
+    links = [f"[{kind.upper()}]({path.removesuffix('svg')}{kind})" for kind in kinds]
+    return f'[{", ".join(links)}]{{.content-visible when-format="html"}}'
 
 
 def pipe_table(

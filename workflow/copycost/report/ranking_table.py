@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from copycost.report.markdown import Column, pipe_table, slug
+from copycost.report.marks import marked, note_of
 from copycost.report.ranking import has_floor
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
 from copycost.wording.filters import ratio, significant, size
@@ -31,22 +32,21 @@ def ranking_table(condition: Mapping[str, Any]) -> str:
         f"Implementations on `{condition['slug']}` by the {ranking['label']} of a byte "
         f"({whose}, {threads}): median, interval"
         f"{', multiple of a plain copy' if with_floor else ''}, number n of repetitions. "
-        "Source: `results/facts.json`."
+        f"Source: `results/facts.json`.{note_of(condition['labels'])}"
     )
     rows = list(_rows(condition, with_floor))
     return pipe_table(columns, rows, caption, f"tbl-{slug(condition['slug'])}-ranking", ["grouped"])
 
 
 def _rows(condition: Mapping[str, Any], with_floor: bool) -> Iterator[list[str]]:
-    sizes = condition["ranking"]["sizes"]
+    sizes, labels = condition["ranking"]["sizes"], condition["labels"]
     is_long = sum(len(at["rows"]) for at in sizes) > _ROWS_OF_A_PAGE
     for at in sizes:
         for place, row in enumerate(at["rows"]):
-            label = row.get("label") or condition["labels"].get(row["implementation"])
             yield [
                 size(at["msg_bytes"]) if is_long or not place else "",
                 _place(row),
-                f"`{row['implementation']}`{f' ({label})' if label else ''}",
+                marked(row["implementation"], labels),
                 significant(row["median"]),
                 _interval(row),
                 *([_multiple(row["floor_ratio"])] if with_floor else []),

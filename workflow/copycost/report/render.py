@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from copycost.report import embedded, quarto
+from copycost.report.check import check_markdown
 from copycost.report.quarto import QuartoError
 from copycost.report.typesetter import Typesetter, embedded_default
 
@@ -33,7 +34,13 @@ def render_report(
         Folder with the templates of the embedded default.
     typesetter
         From `copycost.report.typesetter.find_typesetter`.
+
+    Raises
+    ------
+    DataError
+        If the report has what one of the typesetters would not forgive.
     """
+    check_markdown(qmd)
     try:
         contents = {kind: _typeset(qmd, kind, style, typesetter) for kind in outputs}
     except QuartoError as error:

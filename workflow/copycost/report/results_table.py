@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from copycost.analysis.labels import COPIED_SHARE, copied_label
 from copycost.report.markdown import Column, pipe_table, slug
+from copycost.report.marks import Labels, marked, note_of
 from copycost.wording.filters import significant, size
 from copycost.wording.plurals import plural
 
@@ -15,6 +15,7 @@ NONE = "---"
 """A dash where there is no value; the table of what was not measured has the reason."""
 
 THROUGHPUT = "throughput_bits_per_s"
+_TIMES = ("service_mean_ns", "service_median_ns", "service_p99_ns")
 
 VAGUE_FACTOR = 20.0
 VAGUE = "too wide"
@@ -115,7 +116,9 @@ def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
     return Tables(values, relative)
 
 
-def results_tables(tables: Tables, condition: str, wording: Wording, source: str) -> dict[int, str]:
+def results_tables(
+    tables: Tables, condition: str, wording: Wording, labels: Labels
+) -> dict[int, str]:
     """Return the full results of one condition in Markdown, by thread count.
 
     Parameters
@@ -126,40 +129,33 @@ def results_tables(tables: Tables, condition: str, wording: Wording, source: str
         The condition.
     wording
         Which cost and baseline.
-    source
-        Where the numbers come from, in Markdown, for the captions.
+    labels
+        What zero-copy sends turned out to be, told once a table.
     """
     columns = [
         Column("Message"),
         Column("Implementation"),
         Column("Gbit/s", "right"),
         Column("interval", "right"),
-        Column("mean [µs]", "right"),
+        Column("µs per message", "right"),
+        Column("p50 [µs]", "right"),
         Column("p99 [µs]", "right"),
         Column(f"{wording.cost_unit} per byte", "right"),
         Column("ratio", "right"),
         Column("n", "right"),
     ]
     markdown = {}
-    side = wording.cost_metric.partition("_")[0]
-    whose = "the sender alone" if side == "sender" else f"{side} sides together"
     for n_threads in sorted({key[1] for key in tables.summary if key[0] == condition}):
-        rows = list(_rows(tables, condition, n_threads, wording))
-        caption = (
-            f"All cells on `{condition}` with {plural(n_threads, 'thread')}: throughput (median, "
-            f"interval), mean and 99th percentile of the service time, cost of {whose}, "
-            f"throughput as a ratio to `{wording.baseline}`, taken by round, and the number n of "
-            "repetitions with a value. Where they fall into two clusters, the median and the "
-            "number of each. The mean is window times threads over messages, so that it holds what "
-            "a thread waits outside a send; the percentile is of sampled sends, and may be lower. "
-            f"{source}"
-        )
+        rows = list(_rows(tables, condition, n_threads, wording, labels))
+        caption = f"All cells on `{condition}` with {plural(n_threads, 'thread')}.{note_of(labels)}"
         identifier = f"tbl-{slug(condition)}-t{n_threads}"
-        markdown[n_threads] = pipe_table(columns, rows, caption, identifier, ["grouped"])
+        markdown[n_threads] = pipe_table(columns, rows, caption, identifier, ["grouped", "cells"])
     return markdown
 
 
-def _rows(tables: Tables, condition: str, n_threads: int, wording: Wording) -> Iterator[list[str]]:
+def _rows(
+    tables: Tables, condition: str, n_threads: int, wording: Wording, labels: Labels
+) -> Iterator[list[str]]:
     order = wording.implementations.index
     cells = {
         (msg_bytes, implementation)
@@ -169,29 +165,22 @@ def _rows(tables: Tables, condition: str, n_threads: int, wording: Wording) -> I
     is_long = len(cells) > _ROWS_OF_A_PAGE
     previous = None
     for msg_bytes, implementation in sorted(cells, key=lambda cell: (cell[0], order(cell[1]))):
-        throughput, mean, p99, cost = (
+        throughput, mean, median, p99, cost = (
             tables.summary[(condition, n_threads, msg_bytes, implementation, metric)]
-            for metric in (THROUGHPUT, "service_mean_ns", "service_p99_ns", wording.cost_metric)
+            for metric in (THROUGHPUT, *_TIMES, wording.cost_metric)
         )
         cell = (condition, n_threads, msg_bytes, implementation)
         relative = tables.ratios.get(cell, math.nan)
         yield [
             "" if msg_bytes == previous and not is_long else size(msg_bytes),
-            f"`{implementation}`{_said(tables.summary.get((*cell, COPIED_SHARE)))}",
+            marked(implementation, labels),
             *_middle(throughput, 1e-9),
-            _number(mean.median, 1e-3),
-            _number(p99.median, 1e-3),
+            *(_number(time.median, 1e-3) for time in (mean, median, p99)),
             _number(cost.median),
             NONE if math.isnan(relative) else f"{relative:.2f}",
             _repetitions(throughput, wording.repetitions),
         ]
         previous = msg_bytes
-
-
-def _said(share: Value | None) -> str:
-    """Return what stands behind the name of a zero-copy send that was copied after all."""
-    label = copied_label(share.median, share.median) if share and share.n else None
-    return f" ({label})" if label else ""
 
 
 def _number(value: float, scale: float = 1.0) -> str:

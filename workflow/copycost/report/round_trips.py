@@ -8,18 +8,18 @@ PERCENTILES = ("p50_ns", "p99_ns")
 
 
 def round_trips_compared(condition: Mapping[str, Any], baseline: str) -> list[dict[str, Any]]:
-    """Return what was seen of each percentile of each implementation, in order.
+    """Return what was seen of each percentile of each implementation, by number of threads.
 
     Keys
     ----
-    implementation, percentile
+    implementation, percentile, n_threads
         What was compared.
     compared
         Whether there is any ratio: whether the samples carried the percentile.
     apart
         The ratios that show a difference.
     even
-        The sizes where some ratio shows none.
+        The sizes where the ratio shows none.
     """
     ratios = condition["ratios"]
     names = [
@@ -27,19 +27,22 @@ def round_trips_compared(condition: Mapping[str, Any], baseline: str) -> list[di
         for name in condition["implementations"]
         if name != baseline and any(row["implementation"] == name for row in ratios)
     ]
-    return [_compared(name, percentile, ratios) for name in names for percentile in PERCENTILES]
-
-
-def _compared(name: str, percentile: str, ratios: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    rows = [
-        row for row in ratios if (row["implementation"], row["percentile"]) == (name, percentile)
+    return [
+        _compared((name, percentile, n_threads), ratios)
+        for n_threads in condition["n_threads"]
+        for name in names
+        for percentile in PERCENTILES
     ]
+
+
+def _compared(what: tuple[str, str, int], ratios: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    keys = ("implementation", "percentile", "n_threads")
+    rows = [row for row in ratios if tuple(row[key] for key in keys) == what]
     return {
-        "implementation": name,
-        "percentile": percentile,
+        **dict(zip(keys, what, strict=True)),
         "compared": bool(rows),
         "apart": [row for row in rows if row["sign"] != 0],
-        "even": sorted({row["msg_bytes"] for row in rows if row["sign"] == 0}),
+        "even": [row["msg_bytes"] for row in rows if row["sign"] == 0],
     }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from copycost.report.markdown import Column, pipe_table, slug
+from copycost.report.marks import marked, note_of
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
 from copycost.wording.filters import significant, size
 
@@ -41,6 +42,7 @@ def round_trips_table(condition: Mapping[str, Any], repetitions: int) -> str:
         f"Round trips on `{condition['slug']}` [µs]: median with its interval, 90th, 99th and "
         "99.9th percentile and the longest, each the median of the repetitions; the number of "
         "round trips and n of repetitions. Source: `results/tables/round_trips.csv`."
+        f"{note_of(condition.get('labels', {}))}"
     )
     rows = list(_rows(condition, repetitions, several=several))
     identifier = f"tbl-{slug(condition['slug'])}-round-trips"
@@ -51,12 +53,11 @@ def _rows(condition: Mapping[str, Any], repetitions: int, *, several: bool) -> I
     labels = condition.get("labels", {})
     previous = None
     for row in condition["rows"]:
-        label = labels.get(row["implementation"])
         at = (row["msg_bytes"], row.get("n_threads"))
         yield [
             "" if at == previous else size(row["msg_bytes"]),
             *([str(row["n_threads"])] if several else []),
-            f"`{row['implementation']}`{f' ({label})' if label else ''}",
+            marked(row["implementation"], labels),
             _value(row["p50_ns"]),
             _interval(row["p50_ns"]),
             *(_value(row[key]) for key, _ in _TITLES[1:]),

@@ -11,8 +11,8 @@ from typing import Self
 
 _TIMEOUT_S = 20
 
-OLDEST_QUARTO = (1, 4)
-"""Typst output, and its cross-references to figures and tables, came with Quarto 1.4."""
+OLDEST_QUARTO = (1, 9)
+"""The report's pages are made for this Quarto and the Typst that comes with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def find_typesetter(path: str | None = None) -> Typesetter:
     if release is None:
         return embedded_default("the Quarto on the PATH tells no version")
     if _numbers(release) < OLDEST_QUARTO:
-        return embedded_default(f"Quarto {release} is older than 1.4")
+        return embedded_default(f"Quarto {release} is older than 1.9")
     return Typesetter(Path(found), f"Quarto {release}")
 
 

@@ -28,10 +28,12 @@ from copycost.report.in_short import compared_in_short
 from copycost.report.markdown import (
     Column,
     code,
+    deeper,
     escape,
     figure,
     figure_of,
     figure_references,
+    file_links,
     identifier,
     pipe_table,
     quoted,
@@ -115,6 +117,7 @@ def make_environment(templates: Path) -> Environment:
         {
             "md": escape,
             "code": code,
+            "deeper": deeper,
             "slug": slug,
             "quoted": quoted,
             "commit_only": commit_only,
@@ -157,6 +160,7 @@ def make_environment(templates: Path) -> Environment:
             "identifier": identifier,
             "figure": figure,
             "figure_of": figure_of,
+            "file_links": file_links,
         }
     )
     return environment

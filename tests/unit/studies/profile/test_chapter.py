@@ -347,7 +347,7 @@ def _text(facts: dict[str, Any]) -> str:
     names = [cell["figure"] for cell in facts["cells"]]
     both = [*facts["cells"], *facts["differences"]]
     names += [side["figure"] for one in both for side in one["sides"].values()]
-    return chapter("profile", facts, names)
+    return chapter("profile", facts, names, "profile_details")
 
 
 def test_the_text_names_only_figures_that_are_drawn() -> None:

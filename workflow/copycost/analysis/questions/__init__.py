@@ -8,6 +8,7 @@ from copycost.analysis.crossovers import crossover_facts
 from copycost.analysis.evidence import contention_verdict, weigh
 from copycost.analysis.headline import headline_facts
 from copycost.analysis.json_values import Facts
+from copycost.analysis.latency import latency_facts
 from copycost.analysis.message_price import message_price
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.quality import quality_facts
@@ -42,6 +43,8 @@ def answer_questions(view: View) -> Facts:
         contention), ``q6`` (what was unexpected).
     headline
         What the summary says.
+    latency
+        How long a send takes with more threads.
     quality
         How clean the measurements were.
     """
@@ -67,6 +70,7 @@ def answer_questions(view: View) -> Facts:
         },
         "others": other_ways_facts(view, others),
         "headline": headline_facts(view),
+        "latency": latency_facts(view),
         "quality": quality_facts(view),
     }
 

@@ -7,7 +7,6 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.quantities import ONE, ZERO, first_rival
 from copycost.analysis.rates import differing_rates
-from copycost.analysis.together import together
 
 _RIVALS = (BASELINE, ONE)
 
@@ -31,9 +30,6 @@ def fastest_facts(view: View) -> Facts:
         Cells compared with every rival, of those in the grid.
     won_sizes, won_threads, won_is_block
         Where it won, and whether these are all combinations of the two.
-    cost
-        What a byte cost compared with the first rival: n_more, n_less, n_compared (cells), and
-        together (see `copycost.analysis.together`; None where it was not measured).
     slower, faster
         The cells with less, and with more, throughput than the first rival: n_cells; explained
         (what the difference consists of there, see `copycost.analysis.explained`) and rates (what
@@ -67,7 +63,6 @@ def fastest_facts(view: View) -> Facts:
         "won_sizes": sorted({size for size, _ in won}),
         "won_threads": sorted({n_threads for _, n_threads in won}),
         "won_is_block": _is_block(won),
-        "cost": _cost_cells(view),
         "slower": _why(view, -1),
         "faster": _why(view, 1),
     }
@@ -88,19 +83,6 @@ def _why(view: View, sign: int) -> Facts | None:
         "n_cells": len(cells),
         "explained": explain_pair(view, ZERO, rival, cells),
         "rates": differing_rates(view, ZERO, rival, cells),
-    }
-
-
-def _cost_cells(view: View) -> Facts:
-    """Return in how many cells a byte was shown to cost more, and less, than with the rival."""
-    rival = first_rival(view)
-    rows = records(view.verdicts(view.cost_column, ZERO, rival))
-    verdicts = [row["verdict"] for row in rows if row["n_pairs"]]
-    return {
-        "n_compared": len(verdicts),
-        "n_more": verdicts.count("more expensive"),
-        "n_less": verdicts.count("cheaper"),
-        "together": together(view, view.logs(view.cost_column, ZERO, rival)),
     }
 
 

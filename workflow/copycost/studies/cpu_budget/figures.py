@@ -19,7 +19,9 @@ from copycost.figures.panels import (
 from copycost.figures.style import QUIET, styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import empty_figure
+from copycost.figures.tips import add_tips
 from copycost.records.columns import SIDES
+from copycost.wording.filters import significant
 
 _PANEL_CM = 5.6
 _NOTHING_MEASURED = "No CPU limit was measured."
@@ -151,6 +153,12 @@ def _points(axes: Axes, data: pd.DataFrame, x: str, y: str, ends: tuple[str, str
     """Draw points with their intervals; saturated ones are hollow."""
     for look, part in looks_of(data):
         draw_intervals(axes, part, x, ends, look)
+        tips = [
+            f"{look.label}, {row['side']}: {significant(row['gbit_per_s'])} Gbit/s with "
+            f"{significant(row['cpu_percent'])} % of a CPU, {row['offered_percent']:g} % offered"
+            for row in part.to_dict("records")
+        ]
+        add_tips(axes, part[x], part[y], tips)
         for saturated, some in part.groupby("saturated"):
             sns.scatterplot(
                 some,

@@ -21,6 +21,7 @@ from copycost.figures.panels import (
 from copycost.figures.style import styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import empty_figure
+from copycost.figures.tips import add_tips, value_tip
 from copycost.wording.filters import exact_size, thousands
 
 _PANEL_CM = 5.2
@@ -149,6 +150,11 @@ def _lines(axes: Axes, data: pd.DataFrame, *, hollow: bool, joined: bool = True)
     """Draw one quantity, a colour and marker per number of streams."""
     for look, part in looks_of(data):
         draw_intervals(axes, part, "msg_bytes", ("low", "high"), look)
+        tips = [
+            f"{look.label}, {exact_size(row['msg_bytes'])}: {row['quantity']} {value_tip(row)}"
+            for row in part.to_dict("records")
+        ]
+        add_tips(axes, part["msg_bytes"], part["value"], tips)
         sns.lineplot(
             part,
             x="msg_bytes",

@@ -23,6 +23,7 @@ from copycost.figures.text import (
     text_width_cm,
     wrap,
 )
+from copycost.figures.tips import add_tips, value_tip
 from copycost.wording.percent import NBSP
 
 COLUMNS = ("what", "condition", "implementation", "label", "bytes", "quantity", "unit", "value",
@@ -136,6 +137,8 @@ def _draw_copies(axes: Axes, data: pd.DataFrame, facts: Mapping[str, Any]) -> No
         data["bytes"], data["value"], yerr=np.clip(np.nan_to_num(reach), 0, None), fmt="none",
         ecolor=INK, elinewidth=0.9, capsize=1.8, zorder=1.9,
     )  # fmt: skip
+    tips = [f"{size_label(row['bytes'])}: {value_tip(row)}" for row in data.to_dict("records")]
+    add_tips(axes, data["bytes"], data["value"], tips)
     size_axis(axes, [int(size) for size in data["bytes"]], 8.0)
     axes.set_xlabel("working set, source and destination together")
     axes.set_title("one plain copy (memcpy)")
@@ -168,6 +171,8 @@ def _draw_sends(
             look = styles[row["implementation"]].as_line() | {"linestyle": "none"}
             name = f"send-{slug}-{row['implementation']}"
             sns.lineplot(x=[at], y=[row["value"]], ax=axes, gid=name, **look)
+            tip = f"{row['implementation']}, {size_label(row['bytes'])}: {value_tip(row)}"
+            add_tips(axes, [at], [row["value"]], [tip])
         if column:
             axes.axvline(column - 0.5, color="#e6e6e6", lw=0.7, zorder=0)
     axes.set_xlim(-0.5, len(conditions) - 0.5)

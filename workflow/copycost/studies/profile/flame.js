@@ -1,10 +1,11 @@
 "use strict";
-// Search and zoom of a flame graph that is opened by itself. Shown as a picture it is static.
-const svg = document.documentElement;
+{
+// Search and zoom of a flame graph, by itself or within a page. Shown as a picture it is static.
+const svg = document.currentScript.closest("svg");
 const frames = Array.from(svg.querySelectorAll("g.f"));
 const whole = Number(svg.dataset.width);
 const letter = Number(svg.dataset.letter);
-const found = svg.querySelector("#found");
+const found = svg.querySelector(".found");
 const number = (element, name) => Number(element.getAttribute(name));
 for (const frame of frames) {
   const box = frame.querySelector("rect");
@@ -39,15 +40,18 @@ function search(words) {
   for (const [a, b] of spans) { sum += Math.max(0, b - Math.max(a, end)); end = Math.max(end, b); }
   found.textContent = wanted === null ? "" : (100 * sum / whole).toFixed(1) + " % in " + spans.length + " frames match";
 }
+function ask() { search(window.prompt("Search (regular expression)", "") || ""); }
 svg.addEventListener("click", (event) => {
   const frame = event.target.closest("g.f");
   if (frame) draw({ left: frame.left, width: frame.width }, whole);
-  else if (event.target.closest("#search")) search(window.prompt("Search (regular expression)", "") || "");
+  else if (event.target.closest(".search")) ask();
 });
-window.addEventListener("keydown", (event) => {
-  if (event.key === "/" || (event.ctrlKey && event.key === "f")) {
-    event.preventDefault();
-    search(window.prompt("Search (regular expression)", "") || "");
-  } else if (event.key === "Escape") { draw({ left: 0, width: whole }, whole); search(""); }
+const button = svg.querySelector(".search");
+const alone = svg === document.documentElement;
+(alone ? window : button).addEventListener("keydown", (event) => {
+  if (event.key === "/" || event.key === "Enter") { event.preventDefault(); ask(); }
+  else if (event.key === "Escape") { draw({ left: 0, width: whole }, whole); search(""); }
 });
-svg.querySelector("#search").style.display = "";
+button.style.display = "";
+if (!alone) { button.textContent = "search"; svg.setAttribute("role", "group"); }
+}

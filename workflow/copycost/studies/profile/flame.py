@@ -5,7 +5,7 @@ Graphs (2014), for the form: width is time, what lies on a frame was called by i
 row is by name.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
@@ -64,21 +64,28 @@ def flame_graph(
         What functions do.
     """
     top = build_tree(root, stacks)
+    frames = lay_out(top, _LEAST)
 
-    def colour(node: Node) -> str:
+    def category(node: Node) -> str | None:
         caller: Node | None = node
         while caller is not None and caller is not top:
             # a lock or the like works for its caller
-            category = categories.of_frame(caller.name)
-            if category is not None:
-                return CATEGORY_COLOURS.get(category, "#f7f7f7")
+            if found := categories.of_frame(caller.name):
+                return found
             caller = caller.caller
-        return _grey()
+        return None
+
+    def colour(node: Node) -> str:
+        name = category(node)
+        return _colour(_SAME) if name is None else CATEGORY_COLOURS.get(name, "#f7f7f7")
 
     def tip(node: Node) -> str:
         return f"{plain_name(node.name)}: {100 * node.after / top.after:.2f} %"
 
-    return _svg(title, top, colour, tip)
+    shown = {category(frame.node) for frame in frames[1:]}
+    key = [(hue, name.replace("_", " ")) for name, hue in CATEGORY_COLOURS.items() if name in shown]
+    key += [(_colour(_SAME), "of no category")] if None in shown else []
+    return _svg(title, frames, key, colour, tip)
 
 
 def difference_graph(
@@ -103,16 +110,11 @@ def difference_graph(
         The unit, for the texts.
     """
     top = build_tree(root, after, before)
+    frames = lay_out(top, _LEAST)
     scale = 0.1 * max(top.before, top.after)
 
     def colour(node: Node) -> str:
-        change = max(-1.0, min(1.0, (node.after - node.before) / scale))
-        end = _GREW if change > 0 else _SHRANK
-        mixed = (
-            round(low + abs(change) * 0.75 * (high - low))
-            for low, high in zip(_SAME, end, strict=True)
-        )
-        return "#" + "".join(f"{part:02x}" for part in mixed)
+        return _change_colour(max(-1.0, min(1.0, (node.after - node.before) / scale)))
 
     def tip(node: Node) -> str:
         return (
@@ -120,7 +122,21 @@ def difference_graph(
             f" ({node.after - node.before:+.3g})"
         )
 
-    return _svg(title, top, colour, tip)
+    key = [
+        (_change_colour(1.0), "grew by a tenth of all or more"),
+        (_change_colour(0.0), "the same"),
+        (_change_colour(-1.0), "shrank by a tenth of all or more"),
+    ]
+    return _svg(title, frames, key, colour, tip)
+
+
+def _change_colour(change: float) -> str:
+    """Return the colour of a change: -1 shrank by a tenth of the whole or more, 1 grew."""
+    end = _GREW if change > 0 else _SHRANK
+    red, green, blue = (
+        round(low + abs(change) * 0.75 * (high - low)) for low, high in zip(_SAME, end, strict=True)
+    )
+    return _colour((red, green, blue))
 
 
 def aligned(stacks: Mapping[Stack, float], categories: Categories) -> dict[Stack, float]:
@@ -146,30 +162,53 @@ def aligned(stacks: Mapping[Stack, float], categories: Categories) -> dict[Stack
     return found
 
 
-def _grey() -> str:
-    return "#{:02x}{:02x}{:02x}".format(*_SAME)
+def _colour(rgb: tuple[int, int, int]) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*rgb)
 
 
-def _svg(title: str, top: Node, colour: Callable[[Node], str], tip: Callable[[Node], str]) -> str:
-    frames = lay_out(top, _LEAST)
+def _svg(
+    title: str,
+    frames: Sequence[Frame],
+    key: Sequence[tuple[str, str]],
+    colour: Callable[[Node], str],
+    tip: Callable[[Node], str],
+) -> str:
+    """Return the graph; `key` has the colours and their words."""
     n_rows = 1 + max(frame.depth for frame in frames)
-    height = _HEAD + n_rows * _ROW + _FOOT
-    scale = WIDTH / top.widest
+    key_parts, head = _key(key)
+    height = head + n_rows * _ROW + _FOOT
+    scale = WIDTH / frames[0].width
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:g} {height:g}"'
         f' width="{WIDTH:g}" height="{height:g}" data-width="{WIDTH:g}" data-letter="{_LETTER:g}">',
         f"<title>{escape(title)}</title>",
         f'<rect width="{WIDTH:g}" height="{height:g}" fill="#ffffff"/>',
         _text(1.5, 12, title, size=_FONT + 1),
-        f'<text id="found" x="{WIDTH - 90:g}" y="25" font-size="{_FONT:g}" font-family="{_FACE}"'
+        *key_parts,
+        f'<text class="found" x="{WIDTH - 90:g}" y="25" font-size="{_FONT:g}" font-family="{_FACE}"'
         ' fill="#222222" text-anchor="end"></text>',
-        f'<text id="search" x="{WIDTH - 4:g}" y="25" font-size="{_FONT:g}" font-family="{_FACE}"'
-        ' fill="#0072B2" text-anchor="end" style="display:none;cursor:pointer">search (/)</text>',
+        f'<text class="search" x="{WIDTH - 4:g}" y="25" font-size="{_FONT:g}"'
+        f' font-family="{_FACE}" fill="#0072B2" text-anchor="end" role="button" tabindex="0"'
+        ' style="display:none;cursor:pointer">search (/)</text>',
     ]
     parts += [_frame(frame, scale, height, colour, tip) for frame in frames]
     script = _SCRIPT.read_text(encoding="utf-8")
     parts.append(f"<script><![CDATA[\n{script}]]></script>\n</svg>")
     return "\n".join(parts) + "\n"
+
+
+def _key(key: Sequence[tuple[str, str]]) -> tuple[list[str], float]:
+    """Return the key of the colours, in as many rows as it needs, and where the graph begins."""
+    parts, x, y = [], 1.5, _HEAD
+    for hue, words in key:
+        width = (len(words) + 4) * _LETTER
+        if x + width > WIDTH:
+            x, y = 1.5, y + _ROW
+        parts.append(f'<rect x="{x:.2f}" y="{y:g}" width="9" height="9" fill="{hue}"'
+                     ' stroke="#8a8a8a" stroke-width="0.5"/>')  # fmt: skip
+        parts.append(_text(x + 13, y + 8.5, words))
+        x += width
+    return parts, y + _ROW + 6
 
 
 def _frame(

@@ -17,6 +17,7 @@ from copycost.figures.markers import in_order, looks
 from copycost.figures.style import EDGE, styled
 from copycost.figures.tables import Drawn, Legend, counted, left_out, spread
 from copycost.figures.text import empty_figure, size_label
+from copycost.figures.tips import add_tips, value_tip
 from copycost.wording.percent import NBSP
 
 COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "quantile", "quantity", "unit",
@@ -24,6 +25,7 @@ COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "quantile", 
 """Columns of the CSV: `value` is the median of the repetitions, `low` and `high` the extremes."""
 
 _SIZES_MOST = 3
+_THREADS_MOST = 2
 _TICKS = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)
 
 
@@ -31,8 +33,10 @@ _TICKS = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)
 def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
     """Draw time against percentile, whose axis stretches the rare end.
 
-    All panels share both axes. One condition is drawn, the first with a curve, with its fewest
-    threads: several would differ in their way through the kernel rather than in how they send.
+    Rows are numbers of threads, columns message sizes; all panels share both axes. One condition is
+    drawn, the first with a curve: several would differ in their way through the kernel rather than
+    in how they send. Where there are too many implementations for one panel, their families are the
+    rows, and the fewest threads alone are drawn.
     """
     data = curve_table(curves)
     told = facts.get("round_trips") or {"conditions": []}
@@ -43,31 +47,37 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
         return Drawn(empty_figure("No round trip was measured."), data)
     every = data["msg_bytes"]
     conditions = [slug for slug in slugs if (data["condition"] == slug).any()]
-    n_threads = int(data["n_threads"].min())
-    first = data[(data["condition"] == conditions[0]) & (data["n_threads"] == n_threads)]
+    first = data[data["condition"] == conditions[0]]
+    groups = groups_of(first)
+    counts = spread(first["n_threads"], 1 if len(groups) > 1 else _THREADS_MOST)
+    first = first[first["n_threads"].isin(counts)]
     sizes = spread(first["msg_bytes"], _SIZES_MOST)
     shown = first[first["msg_bytes"].isin(sizes)].reset_index(drop=True)
     names = in_order({*facts["grid"]["implementations"], *data["implementation"]})
+    several = len(counts) > 1
     sheet = new_sheet(
-        shown, 6.0, column="msg_bytes", n_columns=len(sizes), share_y=True, groups=groups_of(shown)
-    )
+        shown, 4.2 if several else 6.0, column="msg_bytes", row="n_threads" if several else None,
+        n_columns=len(sizes), share_y=True, groups=groups,
+    )  # fmt: skip
     scale = scale_of(shown, "log")
     for panel in sheet.panels():
         _draw_panel(panel.axes, panel.data, panel.family.members, names)
         value_axis(panel.axes, scale)
         _percentile_axis(panel.axes, shown, sheet.panel_width_cm)
         if sheet.is_top(panel):
-            panel.axes.set_title(size_label(panel.data["msg_bytes"].iloc[0]))
+            size, n_threads = (panel.data[key].iloc[0] for key in ("msg_bytes", "n_threads"))
+            panel.axes.set_title(f"{size_label(size)}, {counted(n_threads, 'thread')}")
         sheet.label(panel.place, "percentile", "round trip [µs]")
     most = int(shown["n"].max())
     note = [
-        f"On {conditions[0]}, {counted(n_threads, 'thread')}.",
+        f"On {conditions[0]}.",
         f"Lines: median of {most}{NBSP}repetitions at each percentile; shaded: their extremes."
         if most > 1 else "Lines: one repetition.",
         "Horizontal axis stretched towards the rare;",
         f"{SCALE_NOTE[scale.kind].lower()}.",
         context_note(sheet),
         left_out(every, sizes, "B"),
+        left_out(data["n_threads"], counts, "threads"),
         f"Not drawn: {', '.join(conditions[1:])}." if conditions[1:] else "",
     ]  # fmt: skip
     labels = _labels(facts, conditions[0])
@@ -129,6 +139,11 @@ def _draw_panel(
         look = styles[name].as_line() | {"markevery": max(1, len(rows) // 5)}
         sns.lineplot(rows, x="nines", y="value", estimator=None, legend=False, ax=axes,
                      gid=f"line-{name}", **look)  # fmt: skip
+        tips = [
+            f"{name}, {row['quantile'] * 100:.4g}th percentile: {value_tip(row)}"
+            for row in rows.to_dict("records")
+        ]
+        add_tips(axes, rows["nines"], rows["value"], tips)
         axes.fill_between(rows["nines"], rows["low"], rows["high"], color=styles[name].colour,
                           alpha=0.14, lw=0, zorder=1.2)  # fmt: skip
 

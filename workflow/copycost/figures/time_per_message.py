@@ -1,4 +1,4 @@
-"""Figure: service time of a message against threads, one panel per message size."""
+"""Figure: time per message against threads, one panel per message size; of audited tables."""
 
 import pandas as pd
 
@@ -18,7 +18,7 @@ from copycost.figures.tables import (
 )
 from copycost.figures.text import empty_figure, interval_note, size_label
 
-_QUANTITY = Quantity("service time", "µs", 1e-3)
+_QUANTITY = Quantity("time per message", "µs", 1e-3)
 _PANELS_MOST = 15
 _COLUMNS_MOST = 3
 

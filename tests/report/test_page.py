@@ -1,0 +1,172 @@
+"""What the page does beyond showing: folding, sorting, filtering, tips, search, the dark."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from playwright.sync_api import Browser, Page
+from report.checks import check_access, check_html
+from report.example import STYLE
+
+from copycost.figures.output import save
+from copycost.figures.tables import Drawn
+from copycost.figures.tips import add_tips
+from copycost.report import embedded
+from copycost.report.markdown import Column, figure, pipe_table
+from copycost.studies.profile.flame import difference_graph
+
+pytestmark = pytest.mark.needs_chromium
+
+TEXT = """---
+title: T
+---
+
+# First {#sec-first}
+
+See @sec-inside, @fig-points, @fig-flame and @tbl-cells.
+
+FIGURES
+
+# Method {#sec-method .folded}
+
+## Inside {#sec-inside}
+
+Hidden words.
+
+# Cells {#sec-cells}
+
+TABLE
+
+Typeset by a test.
+"""
+COLUMNS = [Column("Message"), Column("Implementation"), Column("Gbit/s", "right")]
+ROWS = [
+    ["1 KiB", "`two_copy`", "9.5"], ["", "`one_copy`", "10.2"],
+    ["256 B", "`two_copy`", "---"], ["", "`one_copy`", "1,020"],
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page")
+    assets = folder / "assets"
+    assets.mkdir()
+    drawing = Figure(figsize=(6.3, 2))
+    axes = drawing.subplots()
+    axes.plot([1, 2], [3, 4])
+    add_tips(axes, [1, 2], [3, 4], ["a < b", "one_copy: 4 Gbit/s"])
+    data = pd.DataFrame({"value": [3, 4]})
+    save(Drawn(drawing, data), assets / "points.svg", None, assets / "points.csv")
+    stacks = {("main", "copy"): 3.0, ("main", "send"): 1.0}
+    flame = difference_graph("t", "sender", stacks, {("main", "copy"): 1.0}, "ns")
+    (assets / "flame.svg").write_text(flame)
+    (assets / "flame.csv").write_text("stack,weight\n")
+    figures = [
+        figure("assets/points.svg", "fig-points", "Points.", "Two points"),
+        figure("assets/flame.svg", "fig-flame", "Flames.", "A flame graph"),
+    ]
+    table = pipe_table(COLUMNS, ROWS, "Cells.", "tbl-cells", ["grouped", "cells"])
+    text = TEXT.replace("FIGURES", "\n\n".join(figures)).replace("TABLE", table)
+    (folder / "report.qmd").write_text(text)
+    page = folder / "report.html"
+    page.write_bytes(embedded.render_html(folder / "report.qmd", STYLE, "a test"))
+    return page
+
+
+@pytest.fixture
+def page(html: Path, browser: Browser) -> Iterator[Page]:
+    page = browser.new_page()
+    page.goto(html.as_uri())
+    yield page
+    page.close()
+
+
+def test_the_page_is_whole(html: Path, browser: Browser) -> None:
+    check_html(html, browser)
+
+
+def test_access_is_looked_at(page: Page) -> None:
+    page.evaluate("document.querySelector('main').insertAdjacentHTML('beforeend', '<img src=x>')")
+    with pytest.raises(AssertionError, match="image-alt"):
+        check_access(page)
+
+
+def test_headings_have_links_to_themselves(page: Page) -> None:
+    links = page.locator("h1#sec-cells > a.permalink")
+    assert links.get_attribute("href") == "#sec-cells"
+    assert page.locator("nav").inner_text().splitlines()[-1].endswith("Cells")
+
+
+def test_a_folded_chapter_opens_for_a_link_into_it_and_for_print(page: Page, html: Path) -> None:
+    hidden = page.get_by_text("Hidden words.")
+    assert not hidden.is_visible()
+    page.locator("summary").click()
+    assert hidden.is_visible()
+    for target in ("sec-inside", "sec-method"):
+        page.goto("about:blank")
+        page.goto(f"{html.as_uri()}#{target}")
+        assert hidden.is_visible()
+    page.goto("about:blank")
+    page.goto(html.as_uri())
+    assert not hidden.is_visible()
+    page.emulate_media(media="print")
+    assert page.evaluate("document.querySelector('#sec-inside').checkVisibility()")
+
+
+def column(page: Page, number: int) -> list[str]:
+    cells = page.locator(f"table.cells tbody tr:not([hidden]) td:nth-child({number})")
+    return cells.all_inner_texts()
+
+
+def test_cells_are_sorted_by_value(page: Page) -> None:
+    page.get_by_role("button", name="Gbit/s").click()
+    assert column(page, 3) == ["9.5", "10.2", "1,020", "\N{EM DASH}"]
+    assert column(page, 1) == ["1 KiB", "1 KiB", "256 B", "256 B"]
+    page.get_by_role("button", name="Gbit/s").click()
+    assert column(page, 3)[-3:] == ["1,020", "10.2", "9.5"]
+    page.get_by_role("button", name="Message").click()
+    assert column(page, 1) == ["256 B", "256 B", "1 KiB", "1 KiB"]
+    assert page.locator("th[aria-sort=ascending]").inner_text().startswith("Message")
+
+
+def test_cells_are_cut_down_to_some_rows(page: Page) -> None:
+    page.locator("label.filter input").fill("one_copy kib")
+    assert column(page, 3) == ["10.2"]
+    assert page.locator("label.filter output").inner_text() == "1 of 4"
+    page.locator("label.filter input").fill("")
+    assert len(column(page, 3)) == 4
+
+
+def test_points_have_tips(page: Page) -> None:
+    points = page.locator("#fig-points g.tip")
+    assert points.count() == 2
+    points.nth(1).hover()
+    assert page.locator(".tip-box").inner_text() == "one_copy: 4 Gbit/s"
+    points.nth(0).hover()
+    assert page.locator(".tip-box").inner_text() == "a < b"
+    page.mouse.move(1, 1)
+    assert not page.locator(".tip-box").is_visible()
+
+
+def test_a_flame_graph_in_the_page_is_searched(page: Page) -> None:
+    page.on("dialog", lambda dialog: dialog.accept("^send$"))
+    page.locator("#fig-flame svg .search").click()
+    assert page.locator("#fig-flame svg .found").text_content() == "25.0 % in 1 frames match"
+    frame = page.locator("#fig-flame g.f[data-name=copy]")
+    before = frame.bounding_box()
+    frame.click()
+    after = frame.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["width"] > 1.2 * before["width"]
+
+
+def test_the_dark_is_dark(page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    ground = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert max(int(part) for part in ground[4:-1].split(",")) < 64
+    assert "invert" in page.evaluate(
+        "getComputedStyle(document.querySelector('figure svg')).filter"
+    )

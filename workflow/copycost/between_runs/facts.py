@@ -1,0 +1,328 @@
+"""Everything that the comparison of two sides says, as numbers and verdicts."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.json_values import Facts, plain
+from copycost.between_runs.folders import Results
+from copycost.between_runs.gate import Gate
+from copycost.between_runs.samples import (
+    CELL,
+    QUANTITIES,
+    Cell,
+    Quantity,
+    rounds_of,
+    shared_cells,
+    sides_of,
+    without,
+)
+from copycost.between_runs.surroundings import differences, order_of
+from copycost.between_runs.verdicts import (
+    CONFIDENCE,
+    MEASURED_SPREAD,
+    Judgement,
+    RunSpread,
+    Verdict,
+    judge,
+    spread_of_runs,
+)
+from copycost.errors import DataError
+from copycost.wording.filters import exact_size
+
+SCHEMA_VERSION = 1
+CELL_COLUMNS = (
+    "quantity", *CELL, "n_a", "n_b", "ratio", "low", "high", "p_value", "p_holm", "verdict",
+)  # fmt: skip
+"""Columns of cells.csv: `ratio` is B over A, of geometric means, with its interval; `n_a` and `n_b`
+are the runs, or rounds, behind it; `p_holm` is corrected for the cells of the same quantity, and
+`verdict` rests on that."""
+
+_WORDS = {
+    "throughput": ("slower", "faster"),
+    "cpu_time": ("cheaper", "more expensive"),
+    "round_trip": ("shorter", "longer"),
+}
+_NAMED_MOST = 8
+OPEN = "no difference seen"
+ONCE = "observed once"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sides compared.
+
+    Attributes
+    ----------
+    facts
+        What report and terminal say.
+    cells
+        `CELL_COLUMNS`, one row per quantity and cell that both sides have.
+    """
+
+    facts: Facts
+    cells: pd.DataFrame
+
+
+def compare_runs(
+    a: Sequence[Results],
+    b: Sequence[Results],
+    stated: RunSpread | None = None,
+    gates: Sequence[Gate] = (),
+) -> Comparison:
+    """Compare two sides in all cells that all of their runs have.
+
+    Parameters
+    ----------
+    a, b
+        The runs of either side, at least one each.
+    stated
+        What the user says that single runs of the same thing differ by; what was measured once if
+        None.
+    gates
+        What is to fail.
+
+    Raises
+    ------
+    DataError
+        If no cell is common, or a gate can never fail since nothing has an interval.
+    """
+    spread = stated or MEASURED_SPREAD
+    quantities: list[Facts] = []
+    judged: dict[str, Judgement] = {}
+    rows: list[dict[str, object]] = []
+    only = _cells_of_one_side(a, b)
+    shared = shared_cells(a, b)
+    for quantity in QUANTITIES:
+        sides = sides_of(
+            *([without(rounds_of(run, quantity), shared) for run in runs] for runs in (a, b))
+        )
+        if not sides.cells:
+            continue
+        judgement = judge(sides, spread)
+        judged[quantity.name] = judgement
+        found = [_cell_row(quantity, *item) for item in judgement.cells.items()]
+        rows += found
+        quantities.append(
+            _quantity_facts(quantity, judgement)
+            | {"spread_of_runs": _spread(spread_of_runs(sides))}
+        )
+    if not quantities and shared:
+        raise DataError(
+            f"{a[0].folder} and {b[0].folder}: what both have are the same repetitions, as of a "
+            "copy; measure again into a folder of its own, and compare with that"
+        )
+    if not quantities:
+        raise DataError(
+            f"{a[0].folder} and {b[0].folder}: no cell is common to all of their runs (condition, "
+            "implementation, size and threads); measure both with the same streams, udp or "
+            "round_trips in config.yaml"
+        )
+    differs = differences(a, b)
+    facts = {
+        "schema_version": SCHEMA_VERSION,
+        "confidence": CONFIDENCE,
+        "sides": {"a": [_run_facts(run) for run in a], "b": [_run_facts(run) for run in b]},
+        "unit": quantities[0]["unit"],
+        "n_runs": [len(a), len(b)],
+        "spread": asdict(spread) | {"given": stated is not None},
+        "differs": differs,
+        "differing": _some([one["name"] for one in differs]),
+        "order": order_of(a, b),
+        "same_boot": _boots(a) == _boots(b) and len(_boots(a)) == 1,
+        "n_shared": len(shared),
+        "only_a": only[0],
+        "only_b": only[1],
+        "quantities": quantities,
+        "gates": [_gate_facts(gate, judged) for gate in gates],
+    }
+    return Comparison(plain(facts), pd.DataFrame(rows, columns=list(CELL_COLUMNS)))
+
+
+def verdict_word(quantity: Quantity, verdict: Verdict) -> str:
+    """Return what may be said of B: a word such as slower, or why none."""
+    if not verdict.found.has_interval:
+        return ONCE
+    lower, higher = _WORDS[quantity.name]
+    return {-1: lower, 0: OPEN, 1: higher}[verdict.sign]
+
+
+def _quantity_facts(quantity: Quantity, judgement: Judgement) -> Facts:
+    signs = [one.sign if quantity.more_is_better else -one.sign for one in judgement.cells.values()]
+    halves = [_half(one) for one in judgement.cells.values() if one.found.has_interval]
+    return {
+        "name": quantity.name,
+        "unit": judgement.unit,
+        "n_cells": len(signs),
+        "n_better": signs.count(1),
+        "n_worse": signs.count(-1),
+        "contradicts": judgement.contradicts,
+        "whole": _verdict_facts(quantity, judgement.whole),
+        "ways": [
+            {"condition": condition, "implementation": implementation}
+            | _verdict_facts(quantity, verdict)
+            for (condition, implementation), verdict in judgement.ways.items()
+        ],
+        "sizes": [
+            {"msg_bytes": size} | _verdict_facts(quantity, verdict)
+            for size, verdict in judgement.sizes.items()
+        ],
+        "cells": [
+            _named(cell) | _verdict_facts(quantity, verdict)
+            for cell, verdict in judgement.cells.items()
+        ],
+        "half_width": float(np.median(halves)) if halves else None,
+        "words": list(_WORDS[quantity.name]),
+        "standing": _standing(quantity, judgement),
+    }
+
+
+def _some(names: Sequence[str]) -> list[str]:
+    """Return names for a sentence: of many the first, and how many more there are."""
+    n_more = len(names) - _NAMED_MOST
+    return [*names[:_NAMED_MOST], f"{n_more} more"] if n_more > 1 else list(names)
+
+
+def _standing(quantity: Quantity, judgement: Judgement) -> list[Facts]:
+    """Return the groups that stand, worst first: names of ways or of sizes by verdict."""
+    of_ways: dict[int, list[str]] = {}
+    of_sizes: dict[int, list[str]] = {}
+    for (condition, implementation), verdict in judgement.ways.items():
+        of_ways.setdefault(verdict.sign, []).append(f"{implementation} on {condition}")
+    for size, verdict in judgement.sizes.items():
+        of_sizes.setdefault(verdict.sign, []).append(exact_size(size))
+    lower, higher = _WORDS[quantity.name]
+    worst_first = (-1, 1) if quantity.more_is_better else (1, -1)
+    return [
+        {
+            "verdict": higher if sign > 0 else lower,
+            "ways": of_ways.get(sign, []),
+            "sizes": of_sizes.get(sign, []),
+        }
+        for sign in worst_first
+        if of_ways.get(sign) or of_sizes.get(sign)
+    ]
+
+
+def _half(verdict: Verdict) -> float:
+    """Return by which share a ratio must differ from 1 to be shown, at about this cell's spread."""
+    low, high = verdict.widened
+    return math.sqrt(high / low) - 1.0 if low > 0.0 and math.isfinite(high) else math.inf
+
+
+def _named(cell: Cell) -> Facts:
+    return dict(zip(CELL, cell, strict=True))
+
+
+def _verdict_facts(quantity: Quantity, verdict: Verdict) -> Facts:
+    low, high = verdict.found.interval(CONFIDENCE)
+    better = verdict.sign if quantity.more_is_better else -verdict.sign
+    return {
+        "ratio": verdict.found.ratio,
+        "low": low,
+        "high": high,
+        "p_holm": verdict.p_holm,
+        "sign": verdict.sign,
+        "better": better,
+        "verdict": verdict_word(quantity, verdict),
+        "n_a": verdict.n_a,
+        "n_b": verdict.n_b,
+    }
+
+
+def _cell_row(quantity: Quantity, cell: Cell, verdict: Verdict) -> dict[str, object]:
+    low, high = verdict.found.interval(CONFIDENCE)
+    return {
+        "quantity": quantity.name,
+        **_named(cell),
+        "n_a": verdict.n_a,
+        "n_b": verdict.n_b,
+        "ratio": verdict.found.ratio,
+        "low": low,
+        "high": high,
+        "p_value": verdict.found.p_value,
+        "p_holm": verdict.p_holm,
+        "verdict": verdict_word(quantity, verdict),
+    }
+
+
+def _cells_of_one_side(a: Sequence[Results], b: Sequence[Results]) -> tuple[Facts, Facts]:
+    """Return the cells that no run of the other side has: how many, and where."""
+    cells = [
+        {tuple(row) for run in runs for row in run.repetitions[CELL].drop_duplicates().to_numpy()}
+        for runs in (a, b)
+    ]
+    return _listed(cells[0] - cells[1]), _listed(cells[1] - cells[0])
+
+
+def _listed(cells: set[tuple[Any, ...]]) -> Facts:
+    places = sorted({(str(cell[1]), str(cell[2])) for cell in cells})
+    return {
+        "n": len(cells),
+        "where": [
+            {"condition": condition, "implementation": name,
+             "n": sum((cell[1], cell[2]) == (condition, name) for cell in cells)}
+            for condition, name in places
+        ],
+    }  # fmt: skip
+
+
+def _boots(runs: Sequence[Results]) -> set[str]:
+    return {str(boot) for run in runs for boot in run.repetitions["boot_id"].unique()}
+
+
+def _run_facts(run: Results) -> Facts:
+    rows = run.repetitions
+    rounds = rows.groupby(CELL)["rep"].count()
+    commits = sorted(rows["commit"].dropna().astype(str).unique())
+    return {
+        "folder": str(run.folder),
+        "commit": commits[0] if len(commits) == 1 else None,
+        "kernel": run.kernel,
+        "processor": run.processor,
+        "started_at": str(rows["started_at"].min()),
+        "n_cells": len(rounds),
+        "n_repetitions": len(rows),
+        "n_warned": int((rows["warnings"].fillna("") != "").sum()),
+        "rounds_min": int(rounds.min()),
+        "rounds_max": int(rounds.max()),
+    }
+
+
+def _spread(found: RunSpread | None) -> Facts | None:
+    return None if found is None else asdict(found)
+
+
+def _gate_facts(gate: Gate, judged: dict[str, Judgement]) -> Facts:
+    """Return what a gate finds.
+
+    Raises
+    ------
+    DataError
+        If it could never find anything.
+    """
+    judgement = judged.get(gate.quantity)
+    asked = f"--fail-if {gate.word}:{gate.percent:g}%"
+    if judgement is None:
+        raise DataError(
+            f"{asked}: the sides have no cell in common that tells it; measure both with the same "
+            f"{'round_trips' if gate.quantity == 'round_trip' else 'streams or udp'}"
+        )
+    if not any(verdict.found.has_interval for verdict in judgement.cells.values()):
+        raise DataError(
+            f"{asked}: one round of one run has no interval, so nothing could ever be shown; "
+            "measure at least two (measure.repetitions), or compare several runs"
+        )
+    cells = list(gate.failing_cells(judgement))
+    whole = gate.fails_whole(judgement)
+    return {
+        "word": gate.word,
+        "percent": gate.percent,
+        "cells": [_named(cell) for cell in cells],
+        "whole": whole,
+        "fails": bool(cells) or whole,
+    }

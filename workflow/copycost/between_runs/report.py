@@ -1,0 +1,62 @@
+"""Writes and typesets the report of a comparison, by the templates and typesetters of a run's."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from copycost.analysis.json_values import Facts
+from copycost.between_runs.facts import Comparison
+from copycost.between_runs.figures import figures_of
+from copycost.between_runs.tables import table_rows
+from copycost.between_runs.templates import TEMPLATES, fill
+from copycost.figures.output import save
+from copycost.report.assets import gather_assets
+from copycost.report.render import Format, render_report
+from copycost.report.typesetter import find_typesetter
+from copycost.studies.streams.facts import write_facts
+
+TITLE = "Two sides compared"
+
+
+def write_report(compared: Comparison, folder: Path, formats: Sequence[Format]) -> list[Path]:
+    """Write facts, the table of cells, figures and the report into a folder; return the reports.
+
+    Raises
+    ------
+    DataError
+        If a template asks for a fact that there is not.
+    """
+    drawn = folder / "figures" / "ratios"
+    drawn.mkdir(parents=True, exist_ok=True)
+    facts = compared.facts
+    write_facts(facts, folder / "facts.json")
+    compared.cells.to_csv(folder / "cells.csv", index=False)
+    figures: list[Path] = []
+    shown: dict[str, list[str]] = {}
+    for quantity in facts["quantities"]:
+        name = quantity["name"]
+        shown[name] = []
+        for number, figure in enumerate(figures_of(compared.cells, name), 1):
+            svg = drawn / f"{name}_{number}.svg"
+            save(figure, svg, None, svg.with_suffix(".csv"))
+            figures.append(svg)
+            shown[name].append(f"assets/ratios/{svg.name}")
+    gather_assets(figures, [], [TEMPLATES / "quarto.css"], folder / "assets")
+    qmd = folder / "report.qmd"
+    subtitle = _subtitle(facts)
+    text = fill(
+        "between_runs.qmd.j2", title=TITLE, subtitle=subtitle, running=subtitle, compared=facts,
+        rows=table_rows(facts), figures=shown,
+    )  # fmt: skip
+    qmd.write_text(text, encoding="utf-8")
+    outputs: dict[Format, Path] = {kind: qmd.with_suffix(f".{kind}") for kind in formats}
+    render_report(qmd, outputs, TEMPLATES / "embedded", find_typesetter())
+    return list(outputs.values())
+
+
+def _subtitle(facts: Facts) -> str:
+    sides = [facts["sides"][side] for side in ("a", "b")]
+    names = [
+        runs[0]["folder"] if len(runs) == 1 else f"{runs[0]['folder']} and {len(runs) - 1} more"
+        for runs in sides
+    ]
+    return f"A: {names[0]}; B: {names[1]}"

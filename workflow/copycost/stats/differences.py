@@ -1,0 +1,146 @@
+"""Differences of mean logarithms with their uncertainty: paired, of two samples, of two runs."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from copycost.stats.ratios import t_quantile
+from copycost.stats.settings import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class LogDifference:
+    """How far one mean of logarithms lies above another.
+
+    Attributes
+    ----------
+    mean
+        The difference; its exponential is a ratio of geometric means.
+    error
+        Its standard error; NaN where nothing tells it.
+    freedom
+        Degrees of freedom of that error (Student's t); NaN like the error.
+    """
+
+    mean: float
+    error: float
+    freedom: float
+
+    @property
+    def ratio(self) -> float:
+        """Return the ratio of geometric means."""
+        return math.exp(self.mean)
+
+    @property
+    def has_interval(self) -> bool:
+        """Tell whether there is more than a point."""
+        return math.isfinite(self.error)
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Return the ends of the ratio's interval, which may be 0 and infinity; NaN without one."""
+        if not self.has_interval:
+            return math.nan, math.nan
+        half = -t_quantile((1.0 - confidence) / 2.0, self.freedom) * self.error
+        with np.errstate(over="ignore"):
+            return float(np.exp(self.mean - half)), float(np.exp(self.mean + half))
+
+    @property
+    def p_value(self) -> float:
+        """Return the two-sided p-value of "the ratio is 1"; NaN without an error."""
+        if not self.has_interval:
+            return math.nan
+        if self.error == 0.0:
+            return 1.0 if self.mean == 0.0 else 0.0
+        return float(2.0 * special.stdtr(self.freedom, -abs(self.mean) / self.error))
+
+
+def paired_difference(logs_a: FloatArray, logs_b: FloatArray) -> LogDifference:
+    """Return B less A of values that belong together one by one.
+
+    Parameters
+    ----------
+    logs_a, logs_b
+        Shape (n,) both, n at least 1, no NaN; places that are the same belong together.
+    """
+    differences = logs_b - logs_a
+    n = differences.size
+    if n < 2:
+        return LogDifference(float(differences.mean()), math.nan, math.nan)
+    error = float(differences.std(ddof=1)) / math.sqrt(n)
+    return LogDifference(float(differences.mean()), error, n - 1)
+
+
+def welch_difference(logs_a: FloatArray, logs_b: FloatArray) -> LogDifference:
+    """Return B less A of two samples that may scatter differently.
+
+    Parameters
+    ----------
+    logs_a, logs_b
+        Shape (n,), at least one value each and no NaN. One value tells no scatter, so there is
+        an error only where both have two.
+
+    Source
+    ------
+    B. L. Welch, The generalization of "Student's" problem when several different population
+    variances are involved, Biometrika 34 (1947).
+    """
+    mean = float(logs_b.mean() - logs_a.mean())
+    if min(logs_a.size, logs_b.size) < 2:
+        return LogDifference(mean, math.nan, math.nan)
+    parts = [
+        (float(logs.var(ddof=1)) / logs.size, float(logs.size - 1)) for logs in (logs_a, logs_b)
+    ]
+    return _of_parts(mean, parts)
+
+
+def pooled_difference(logs_a: FloatArray, logs_b: FloatArray) -> LogDifference:
+    """Return B less A of two samples that scatter alike, of which one may be a single value.
+
+    Parameters
+    ----------
+    logs_a, logs_b
+        Shape (n,), at least one value each and no NaN. There is an error where they have three
+        values together.
+    """
+    mean = float(logs_b.mean() - logs_a.mean())
+    freedom = logs_a.size + logs_b.size - 2
+    if freedom < 1:
+        return LogDifference(mean, math.nan, math.nan)
+    squares = sum(float(np.square(logs - logs.mean()).sum()) for logs in (logs_a, logs_b))
+    return LogDifference(
+        mean, math.sqrt(squares / freedom * (1.0 / logs_a.size + 1.0 / logs_b.size)), freedom
+    )
+
+
+def with_run_spread(found: LogDifference, spread: float, freedom: float) -> LogDifference:
+    """Return the difference of two single runs, which lie off by more than their rounds tell.
+
+    Parameters
+    ----------
+    spread
+        Standard deviation of a run's mean around that of all runs, beyond what the scatter of its
+        rounds makes of it [logarithm].
+    freedom
+        How well that is known, as degrees of freedom: few allow for cells whose runs differ by
+        more than the usual one's do.
+    """
+    if not found.has_interval:
+        return found
+    return _of_parts(found.mean, [(found.error**2, found.freedom), (2.0 * spread**2, freedom)])
+
+
+def _of_parts(mean: float, parts: list[tuple[float, float]]) -> LogDifference:
+    """Return a difference whose variance is the sum of parts, each with its degrees of freedom.
+
+    Source
+    ------
+    F. E. Satterthwaite, An approximate distribution of estimates of variance components,
+    Biometrics Bulletin 2 (1946).
+    """
+    variance = sum(part for part, _ in parts)
+    if variance == 0.0:
+        return LogDifference(mean, 0.0, min(freedom for _, freedom in parts))
+    freedom = variance**2 / sum(part**2 / freedom for part, freedom in parts)
+    return LogDifference(mean, math.sqrt(variance), freedom)

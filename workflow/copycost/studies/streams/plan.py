@@ -1,0 +1,120 @@
+"""How many CPUs a bitrate takes in each cell, from what a byte cost there at full speed."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from copycost.analysis.metrics import THROUGHPUT
+from copycost.grid.conditions import Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a bitrate takes in one cell.
+
+    Attributes
+    ----------
+    condition, implementation, msg_bytes, n_threads
+        The cell.
+    testbed
+        That of the condition.
+    cpus, low, high
+        CPUs of both sides together (where nobody receives, of the sender) and their interval; low
+        and high are NaN where one repetition gives none, or the cell was chosen out of several.
+    sender, receiver
+        CPUs of either side; the receiver's are NaN where nobody receives.
+    most_bits_per_s
+        What was measured there: the cell at full speed [bit/s].
+    is_beyond
+        Whether the bitrate is more than that, so that the CPUs are no answer.
+    """
+
+    condition: str
+    testbed: str
+    implementation: str
+    msg_bytes: int
+    n_threads: int
+    cpus: float
+    low: float
+    high: float
+    sender: float
+    receiver: float
+    most_bits_per_s: float
+    is_beyond: bool
+
+
+def needs_of(summary: pd.DataFrame, bits_per_s: float) -> list[Need]:
+    """Return what a bitrate takes in each cell that was measured, in the order of the table.
+
+    A byte is taken to cost what it costs at full speed, which nobody measured at less.
+
+    Parameters
+    ----------
+    summary
+        ``results/tables/summary.csv``.
+    """
+    cells: dict[tuple[str, str, int, int], dict[str, dict[str, Any]]] = {}
+    for record in summary[summary["n"] > 0].to_dict("records"):
+        row = {str(name): value for name, value in record.items()}
+        cell = (
+            str(row["condition"]), str(row["implementation"]),
+            int(row["msg_bytes"]), int(row["n_threads"]),
+        )  # fmt: skip
+        cells.setdefault(cell, {})[str(row["metric"])] = row
+    found = (_need(cell, metrics, bits_per_s) for cell, metrics in cells.items())
+    return [need for need in found if need is not None]
+
+
+def _need(
+    cell: tuple[str, str, int, int], metrics: Mapping[str, Mapping[str, Any]], bits_per_s: float
+) -> Need | None:
+    """Return what it takes in a cell, None where throughput or cost are not known."""
+    condition = Condition.from_slug(cell[0])
+    cost = metrics.get(f"{'sender' if condition.sender_only else 'both'}_cpu_ns_per_byte")
+    if cost is None or THROUGHPUT not in metrics:
+        return None
+    bytes_per_ns = bits_per_s / 8.0 / 1e9
+
+    def cpus_of(side: str) -> float:
+        row = metrics.get(f"{side}_cpu_ns_per_byte")
+        return math.nan if row is None else float(row["median"]) * bytes_per_ns
+
+    most = float(metrics[THROUGHPUT]["median"])
+    return Need(
+        condition=cell[0],
+        testbed=condition.testbed,
+        implementation=cell[1],
+        msg_bytes=cell[2],
+        n_threads=cell[3],
+        cpus=float(cost["median"]) * bytes_per_ns,
+        low=float(cost["low"]) * bytes_per_ns,
+        high=float(cost["high"]) * bytes_per_ns,
+        sender=cpus_of("sender"),
+        receiver=cpus_of("receiver"),
+        most_bits_per_s=most,
+        is_beyond=bits_per_s > most,
+    )
+
+
+def least_of(needs: Sequence[Need]) -> list[Need]:
+    """Return of each condition and implementation the cell that takes the fewest CPUs.
+
+    Where none reaches the bitrate, the one that comes closest. The least of several has no
+    interval, since that of its cell does not allow for the choice.
+    """
+    ways: dict[tuple[str, str], list[Need]] = {}
+    for need in needs:
+        ways.setdefault((need.condition, need.implementation), []).append(need)
+    found = []
+    for of in ways.values():
+        reached = [need for need in of if not need.is_beyond]
+        if not reached:
+            found.append(max(of, key=lambda need: need.most_bits_per_s))
+            continue
+        least = min(reached, key=lambda need: need.cpus)
+        chosen = len(reached) > 1
+        found.append(replace(least, low=math.nan, high=math.nan) if chosen else least)
+    return found
