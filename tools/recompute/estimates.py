@@ -1,6 +1,5 @@
 """Medians and ratios with their intervals, as the report's chapter on the method words them."""
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,20 +9,21 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-# Up to here all resamples are looked at one by one, 46,656 of them.
-_ALL_RESAMPLES = 6
-_DRAWS = 20_000
-
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with the ends of its interval and its p-value; NaN where one round gives none."""
+    """A value with the ends of its interval and its p-value; NaN where one round gives none.
+
+    Where the package draws resamples to get the interval, its half width on logarithms scatters:
+    by `drawn` over the root of their number, as a share.
+    """
 
     value: float
     low: float = math.nan
     high: float = math.nan
     p_value: float = math.nan
     n: int = 1
+    drawn: float = 0.0
 
     @property
     def sign(self) -> int:
@@ -39,22 +39,41 @@ class Estimate:
 def median(values: np.ndarray, confidence: float) -> Estimate:
     """Return the median of positive values, shape (n,).
 
-    The interval is Student's t times the bootstrap's standard error of the median, on logarithms.
+    The interval is Student's t times the bootstrap's standard error of the median, on logarithms:
+    that of all resamples, whose chances are known. The standard error of a standard deviation
+    follows from the fourth moment.
     """
     value, n = float(np.median(values)), len(values)
     if n < 2 or values.min() <= 0:
         return Estimate(value, n=n)
-    medians = np.median(np.log(values)[_resamples(n)], axis=1)
-    half = stats.t.ppf((1 + confidence) / 2, n - 1) * medians.std()
-    return Estimate(value, value * math.exp(-half), value * math.exp(half), n=n)
+    logs = np.sort(np.log(values))
+    medians = (logs[:, None] + logs) / 2
+    chances = _middles(n)
+    off = medians - (medians * chances).sum()
+    variance = float((off**2 * chances).sum())
+    if variance == 0:
+        return Estimate(value, value, value, n=n)
+    kurtosis = float((off**4 * chances).sum()) / variance**2
+    half = stats.t.ppf((1 + confidence) / 2, n - 1) * math.sqrt(variance)
+    drawn = math.sqrt(max(kurtosis - 1, 0.0)) / 2
+    return Estimate(value, value * math.exp(-half), value * math.exp(half), n=n, drawn=drawn)
 
 
 @cache
-def _resamples(n: int) -> np.ndarray:
-    """Return which values are drawn, shape (n_resamples, n): each way to draw, where few are."""
-    if n <= _ALL_RESAMPLES:
-        return np.array(list(itertools.product(range(n), repeat=n)))
-    return np.random.default_rng(1).integers(n, size=(_DRAWS, n))
+def _middles(n: int) -> np.ndarray:
+    """Return how likely two of n values are the middle ones of a resample, shape (n, n).
+
+    By rank, the lower one first. Of an odd number both are the same one.
+    """
+    rank = np.arange(n + 1) / n
+    if n % 2:
+        return np.diag(np.diff(stats.binom.sf(n // 2, n, rank)))
+    half = n // 2
+    # half of the draws end at the lower one, the other half begin at the higher one
+    ends, begins = np.diff(rank**half), np.diff(rank**half)[::-1]
+    chances = np.triu(math.comb(n, half) * np.outer(ends, begins), 1)
+    lower = np.diff(stats.binom.sf(half - 1, n, rank))
+    return chances + np.diag(lower - chances.sum(axis=1))
 
 
 def ratio(logs: np.ndarray, confidence: float, picked_from: int = 1) -> Estimate:

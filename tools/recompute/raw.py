@@ -28,13 +28,13 @@ class Settings:
     ----------
     confidence
         Of the analysis (0 to 1), which is higher than stated where rounds were added on the way.
-    bootstrap_error
-        By how much the standard error of so many resamples may differ from that of all of them,
-        as a share of it: five standard errors.
+    resampling
+        By how much what so many resamples give may differ from what all of them do: five standard
+        errors, in those of a single one.
     """
 
     confidence: float
-    bootstrap_error: float
+    resampling: float
 
 
 def settings_of(results: Path) -> Settings:
@@ -43,7 +43,7 @@ def settings_of(results: Path) -> Settings:
     errors = 1.0 - config["statistics"]["confidence"]
     if config["measure"].get("minutes") not in (None, "none"):
         errors *= 1.0 - _OF_LOOKS
-    return Settings(1.0 - errors, 5.0 / math.sqrt(2 * config["statistics"]["resamples"]))
+    return Settings(1.0 - errors, 5.0 / math.sqrt(config["statistics"]["resamples"]))
 
 
 def repetitions(results: Path, study: str) -> pd.DataFrame:

@@ -6,6 +6,7 @@ Which number a field has to show follows from the title of its column and the en
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from tools.recompute import estimates
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
 from tools.recompute.run import THROUGHPUT, Cell, Run
-from tools.recompute.slots import VAGUE, agrees, plain, precision, read
+from tools.recompute.slots import VAGUE, agrees, ends_agree, read
 
 Field = bool | None
 """Whether a field is right; None where that is not known."""
@@ -47,7 +48,7 @@ def _fields(
 
 
 def _cell_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Table) -> Checked:
-    name, size, threads = _name(row), read("size", row["Message"]), int(found[1])
+    name, size, threads = _name(row), run.size(row["Message"]), int(found[1])
 
     def value(metric: str) -> Estimate:
         return run.median(condition, name, (size, threads), metric)
@@ -73,7 +74,7 @@ def _cell_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Table
 
 
 def _ranking_row(run: Run, condition: str, _: re.Match[str], row: Row, table: Table) -> Checked:
-    size = read("size", row["Message"])
+    size = run.size(row["Message"])
     threads = int(re.findall(r"(\d+) threads?\)", table.caption)[0])
     metric = f"{run.side(condition)}_cpu_ns_per_byte"
     cost = run.median(condition, _name(row), (size, threads), metric)
@@ -127,7 +128,7 @@ def _round_trip_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table
     trips = trips[trips["condition"].str.replace("_", "-") == found[1]]
     here = trips[
         (trips["implementation"] == _name(row))
-        & (trips["msg_bytes"] == read("size", row["Message"]))
+        & (trips["msg_bytes"] == run.size(row["Message"]))
         & (trips["n_threads"] == int(row.get("Threads", trips["n_threads"].min())))
     ]
     columns = {"p50": "p50_ns", "p90": "p90_ns", "p99": "p99_ns", "p99.9": "p999_ns"}
@@ -153,7 +154,7 @@ def _memory_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Ch
 
 
 def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
-    name, size, threads = _name(row), read("size", row["Message"]), int(row["Threads"])
+    name, size, threads = _name(row), run.size(row["Message"]), int(row["Threads"])
     streams = row["Quantity"].lower().startswith("throughput")
     rows = run.streams if streams else run.round_trips
     metric, unit = (THROUGHPUT, 1e9) if streams else ("round_trip_p50_ns", 1e3)
@@ -175,7 +176,7 @@ def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) ->
         "`apart`": _shows(row["`apart`"].split(" ")[0], run.median_of(apart).value / unit),
         "median": _shows(row["median"].split(" ")[0], run.median_of(here).value / unit),
         "ratio": _shows(row["ratio"], ratio.value),
-        "interval": _span(row["interval"], ratio, 1.0, run, exact=True),
+        "interval": _span(row["interval"], ratio, 1.0, run),
     }
 
 
@@ -195,7 +196,7 @@ def _quality_row(run: Run, condition: str, _: re.Match[str], row: Row, _t: Table
     value = (min if below else max)(known) / scale
     return {
         "Cells flagged": row["Cells flagged"] == str(sum(flagged)),
-        "Worst value": agrees("p" if percent else "x", row["Worst value"], value, 0.0),
+        "Worst value": agrees("p" if percent else "x", row["Worst value"], value),
     }
 
 
@@ -224,22 +225,18 @@ def _name(row: Row) -> str:
 
 def _shows(text: str, expected: float) -> bool:
     """Tell whether a field shows a value; one that there is not is shown as a dash."""
-    return text == "---" if math.isnan(expected) else agrees("x", text, expected, 0.0)
+    return text == "---" if math.isnan(expected) else agrees("x", text, expected)
 
 
-def _span(text: str, expected: Estimate, unit: float, run: Run, exact: bool = False) -> Field:
+def _span(text: str, expected: Estimate, unit: float, run: Run) -> Field:
     """Tell whether a field shows an interval; one that says little is called too wide."""
     if math.isnan(expected.low):
         return not re.search(r"\d", text)
-    error = 0.0 if exact else run.settings.bootstrap_error
-    half = math.log(expected.high / expected.low) / 2
     if "too" in text:
-        return 2 * half * (1 + error) >= math.log(VAGUE)
-    ends = re.findall(r"[\d.,]*\d", text)
-    return all(
-        abs(plain(end) - found / unit) <= precision(end) * 1.0001 + found / unit * half * error
-        for end, found in zip((ends[0], ends[-1]), (expected.low, expected.high), strict=True)
-    )
+        more = 1 + run.settings.resampling * expected.drawn
+        return math.log(expected.high / expected.low) * more >= math.log(VAGUE)
+    scaled = replace(expected, low=expected.low / unit, high=expected.high / unit)
+    return ends_agree(text, scaled, run.settings.resampling)
 
 
 _TABLES: dict[str, Callable[..., Checked]] = {

@@ -13,6 +13,7 @@ import yaml
 from tools.recompute import estimates
 from tools.recompute.estimates import Estimate
 from tools.recompute.raw import repetitions, settings_of
+from tools.recompute.slots import read
 
 Cell = tuple[int, int]
 """A size [bytes] and a number of threads."""
@@ -145,6 +146,16 @@ class Run:
         if len(known) == 0:
             return Estimate(math.nan, n=0)
         return estimates.median(known, self.settings.confidence)
+
+    @cached_property
+    def all_sizes(self) -> list[int]:
+        """The sizes of messages that were asked for."""
+        tables = [rows for rows in (self.streams, self.round_trips) if not rows.empty]
+        return sorted({int(size) for rows in tables for size in rows["msg_bytes"]})
+
+    def size(self, text: str) -> int:
+        """Return which of these sizes a text means, which may be rounded."""
+        return int(read("size", text, self.all_sizes))
 
     def sizes(self, condition: str) -> list[int]:
         """Return the sizes of the grid of a condition, those added on the way left out."""

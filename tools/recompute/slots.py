@@ -69,19 +69,21 @@ def compiled(pattern: str) -> tuple[re.Pattern[str], list[str]]:
     return re.compile(rf"(?<![\w`]){expression}(?![\w`])", re.IGNORECASE), kinds
 
 
-def read(kind: str, text: str) -> Said:
-    """Return what the text of a slot says."""
+def read(kind: str, text: str, sizes: Iterable[int] = ()) -> Said:
+    """Return what the text of a slot says; of a size that is printed rounded, which is meant."""
     if kind == "n":
         return 0 if text == "none" else whole(text)
-    if kind == "size":
+    if kind in ("size", "about"):
         number, unit = text.split()
-        return round(plain(number) * _UNITS[unit])
+        said = plain(number) * _UNITS[unit]
+        meant = min(sizes, key=lambda size: abs(size - said), default=said)
+        return meant if abs(meant - said) <= precision(number) * _UNITS[unit] else round(said)
     if kind == "span":
         first, last = re.split(" to | and ", text)
         unit = "" if " " in first else f" {last.split()[1]}"
-        return read("size", first + unit), read("size", last)
+        return read("size", first + unit, sizes), read("size", last, sizes)
     if kind in ("sizes", "at"):
-        return tuple(read("size", size) for size in re.findall(_SIZE, text))
+        return tuple(read("size", size, sizes) for size in re.findall(_SIZE, text))
     if kind == "threads":
         return tuple(int(n) for n in re.findall(r"\d+", text))
     if kind == "impl":
@@ -99,18 +101,22 @@ def plain(text: str) -> float:
     return float(text.replace(",", "").replace("\u2212", "-"))
 
 
-def agrees(kind: str, text: str, expected: Said, error: float) -> bool:
-    """Tell whether a slot says what is expected; `error` is that of a bootstrap's interval."""
+def agrees(kind: str, text: str, expected: Said, resampling: float = 0.0) -> bool:
+    """Tell whether a slot says what is expected.
+
+    `resampling` is by how much an interval of drawn resamples may differ, in their own error.
+    """
     if kind == "i":
-        return _interval_agrees(text, expected, error)
-    if kind == "about":
-        unit = _UNITS[text.split()[1]]
-        return bool(abs(read("size", text) - expected) <= precision(text.split()[0]) * unit)
+        return _interval_agrees(text, expected, resampling)
     if kind in ("x", "p", "rate", "time"):
         return bool(_value_agrees(text, expected))
     if kind == "at":
         word, sizes = at_sizes(*expected)
-        return text.lower().startswith(word) and read(kind, text) == sizes
+        return text.lower().startswith(word) and read(kind, text, sizes) == sizes
+    if kind in ("size", "about"):
+        return bool(read(kind, text, [expected]) == expected)
+    if kind in ("sizes", "span"):
+        return bool(read(kind, text, expected) == tuple(expected))
     return bool(read(kind, text) == expected)
 
 
@@ -140,25 +146,28 @@ def precision(number: str) -> float:
     return float(0.5 * 10.0 ** min(zeros, max(len(digits) - 2, 0)))
 
 
-def _interval_agrees(text: str, expected: Estimate, error: float) -> bool:
+def _interval_agrees(text: str, expected: Estimate, resampling: float) -> bool:
     if "observed once" in text:
         return math.isnan(expected.low)
-    told = [plain(end) for end in re.findall(r"[\d.,]*\d", text.split("interval")[-1])]
+    told = re.search(r"\d", text.split("interval")[-1])
     half = math.log(expected.high / expected.low) / 2.0
+    more = half * resampling * expected.drawn
     if not told:
-        return expected.low <= 0 or half * (1 + error) >= math.log(VAGUE) / 2.0
-    ends = zip((told[0], told[-1]), (expected.low, expected.high), text_ends(text), strict=True)
+        return expected.low <= 0 or half + more >= math.log(VAGUE) / 2.0
     middle = re.match(r"\(ratio ([\d.,]+)", text)
-    return (middle is None or _value_agrees(middle[1], expected.value)) and all(
-        abs(end - found) <= precision(number) * 1.0001 + found * half * error
-        for end, found, number in ends
+    return (middle is None or _value_agrees(middle[1], expected.value)) and ends_agree(
+        text.split("interval")[-1], expected, resampling
     )
 
 
-def text_ends(text: str) -> tuple[str, str]:
-    """Return the two ends of an interval as they are printed."""
-    numbers = re.findall(r"[\d.,]*\d", text.split("interval")[-1])
-    return numbers[0], numbers[-1]
+def ends_agree(text: str, expected: Estimate, resampling: float) -> bool:
+    """Tell whether a text has the ends of an interval; where they round alike it has one."""
+    ends = re.findall(r"[+\u2212]?[\d.,]*\d", text)
+    share = math.log(expected.high / expected.low) / 2.0 * resampling * expected.drawn
+    return all(
+        abs(plain(end) - found) <= precision(end) * 1.0001 + found * share
+        for end, found in zip((ends[0], ends[-1]), (expected.low, expected.high), strict=True)
+    )
 
 
 def at_sizes(some: Iterable[int], every: Iterable[int]) -> tuple[str, tuple[int, ...]]:

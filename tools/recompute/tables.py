@@ -17,6 +17,7 @@ _CELL = [*_UNDER, "implementation", "msg_bytes", "n_threads"]
 _KEY = [*_CELL, "rep"]
 _PLACE = [*_UNDER, "msg_bytes", "n_threads"]
 _EXACT = 1e-9
+_SAME = 1e-6
 _BETTER = {"faster": 1, "cheaper": -1, "fewer": -1}
 _WORSE = {"slower": -1, "more expensive": 1, "more": 1}
 
@@ -65,7 +66,9 @@ def wrong_summary(results: Path) -> Iterator[str]:
             half = max(np.log(found.high / found.value), _EXACT)
             for end in ("low", "high"):
                 told_half = max(abs(np.log(row[end] / row["median"])), _EXACT)
-                yield from _differs(f"{where}: {end}", told_half, half, settings.bootstrap_error)
+                yield from _differs(
+                    f"{where}: {end}", told_half, half, settings.resampling * found.drawn + _SAME
+                )
 
 
 def wrong_ratios(results: Path) -> Iterator[str]:

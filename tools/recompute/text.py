@@ -98,18 +98,21 @@ class Checker:
         texts = match.groups()
         said = ""
         try:
-            slots = [read(kind, text) for kind, text in zip(kinds, texts, strict=True)]
+            sizes = self.run.all_sizes
+            slots = [read(kind, text, sizes) for kind, text in zip(kinds, texts, strict=True)]
             expected = handler(told, *slots)
         except NotRecomputedError:
             return
         except (LookupError, ValueError, AssertionError) as problem:
             expected, said = None, f"{type(problem).__name__}: {problem}"
+        if said and set(kinds) <= NAMES:  # there is no number to find fault with
+            yield Finding("differs", sentence.section, match[0], sentence.text, said, match.start())
         for place, (kind, text) in enumerate(zip(kinds, texts, strict=True), start=1):
             if kind in NAMES:
                 continue
             value = None if expected is None else expected[place - 1]
             right = expected is not None and (
-                value is None or agrees(kind, text, value, self.run.settings.bootstrap_error)
+                value is None or agrees(kind, text, value, self.run.settings.resampling)
             )
             yield Finding(
                 "agrees" if right else "differs",

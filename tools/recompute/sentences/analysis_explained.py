@@ -9,6 +9,7 @@ import pandas as pd
 from tools.recompute import estimates
 from tools.recompute.estimates import Estimate
 from tools.recompute.run import THROUGHPUT
+from tools.recompute.slots import read
 from tools.recompute.told import Expected, NotRecomputedError, Slot, Told, says
 
 
@@ -42,13 +43,14 @@ def _parts(told: Told) -> Parts:
     """Return the parts of the difference that was told last, of cells that have every round."""
     run, condition = told.run, told.condition
     by_threads = re.findall(
-        r"With `(\w+)`,.* throughput with (\d+) threads? was [\d.]+ times that with (\d+)",
+        r"With `(\w+)`,(?: over ([^`]*),)? throughput with (\d+) threads? was [\d.]+ times that "
+        r"with (\d+)",
         f"{told.sentence.before} {told.sentence.text}",
     )
     if by_threads and told.sentence.section.endswith("q3"):
-        name, most, fewest = by_threads[-1]
+        name, over, most, fewest = by_threads[-1]
         first, second = (name, int(most)), (name, int(fewest))
-        sizes = sorted({size for size, _ in run.of(condition, name, THROUGHPUT).index})
+        sizes = read("sizes", over, run.all_sizes) if over else run.all_sizes
         cells = [((size, first[1]), (size, second[1])) for size in sizes]
     else:
         found, a, b = told.differing()
