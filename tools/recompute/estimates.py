@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -14,8 +14,8 @@ from scipy import stats
 class Estimate:
     """A value with the ends of its interval and its p-value; NaN where one round gives none.
 
-    Where the package draws resamples to get the interval, its half width on logarithms scatters:
-    by `drawn` over the root of their number, as a share.
+    Where the package draws resamples to get the interval, its ends scatter: by `scatter` over the
+    root of their number.
     """
 
     value: float
@@ -23,7 +23,7 @@ class Estimate:
     high: float = math.nan
     p_value: float = math.nan
     n: int = 1
-    drawn: float = 0.0
+    scatter: tuple[float, float] = (0.0, 0.0)
 
     @property
     def sign(self) -> int:
@@ -35,28 +35,60 @@ class Estimate:
         """What a text says of it: with one round, by the ratio alone."""
         return int(math.copysign(1, self.value - 1)) if self.n == 1 else self.sign
 
+    def over(self, unit: float) -> "Estimate":
+        """Return the same in another unit."""
+        value, low, high = (each / unit for each in (self.value, self.low, self.high))
+        scatter = self.scatter[0] / unit, self.scatter[1] / unit
+        return Estimate(value, low, high, n=self.n, scatter=scatter)
+
+    def rest(self) -> "Estimate":
+        """Return what a share leaves of the whole."""
+        return Estimate(
+            1 - self.value, 1 - self.high, 1 - self.low, n=self.n, scatter=self.scatter[::-1]
+        )
+
+    def within(self, most: float) -> "Estimate":
+        """Return the same with an interval that does not reach below 0 or above the most."""
+        return replace(self, low=max(self.low, 0.0), high=min(self.high, max(self.value, most)))
+
 
 def median(values: np.ndarray, confidence: float) -> Estimate:
-    """Return the median of positive values, shape (n,).
+    """Return the median of values, shape (n,).
 
-    The interval is Student's t times the bootstrap's standard error of the median, on logarithms:
-    that of all resamples, whose chances are known. The standard error of a standard deviation
-    follows from the fourth moment.
+    The interval is Student's t times the bootstrap's standard error of the median, on logarithms
+    where all are positive: that of all resamples, whose chances are known. The standard error of
+    a standard deviation follows from the fourth moment.
     """
     value, n = float(np.median(values)), len(values)
-    if n < 2 or values.min() <= 0:
+    if n < 2:
         return Estimate(value, n=n)
-    logs = np.sort(np.log(values))
-    medians = (logs[:, None] + logs) / 2
+    positive = bool(values.min() > 0)
+    scaled = np.sort(np.log(values) if positive else values)
+    medians = (scaled[:, None] + scaled) / 2
     chances = _middles(n)
     off = medians - (medians * chances).sum()
     variance = float((off**2 * chances).sum())
     if variance == 0:
         return Estimate(value, value, value, n=n)
     kurtosis = float((off**4 * chances).sum()) / variance**2
-    half = stats.t.ppf((1 + confidence) / 2, n - 1) * math.sqrt(variance)
-    drawn = math.sqrt(max(kurtosis - 1, 0.0)) / 2
-    return Estimate(value, value * math.exp(-half), value * math.exp(half), n=n, drawn=drawn)
+    half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * math.sqrt(variance)
+    scatter = float(half * math.sqrt(max(kurtosis - 1, 0.0)) / 2)
+    if not positive:
+        return Estimate(value, value - half, value + half, n=n, scatter=(scatter, scatter))
+    low, high = value * math.exp(-half), value * math.exp(half)
+    return Estimate(value, low, high, n=n, scatter=(low * scatter, high * scatter))
+
+
+def difference(values: np.ndarray, confidence: float) -> Estimate:
+    """Return the mean of the rounds' differences, shape (n_rounds,), with Student's interval."""
+    value, n = float(values.mean()), len(values)
+    if n < 2:
+        return Estimate(value, n=n)
+    if values.std() == 0:
+        return Estimate(value, value, value, float(value == 0.0), n)
+    test = stats.ttest_1samp(values, 0.0)
+    ends = test.confidence_interval(confidence)
+    return Estimate(value, float(ends.low), float(ends.high), float(test.pvalue), n)
 
 
 @cache

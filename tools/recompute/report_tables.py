@@ -6,16 +6,15 @@ Which number a field has to show follows from the title of its column and the en
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from tools.recompute import estimates
+from tools.recompute import estimates, profile_tables
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
 from tools.recompute.run import THROUGHPUT, Cell, Run
-from tools.recompute.slots import VAGUE, agrees, ends_agree, read
+from tools.recompute.slots import agrees, ends_agree, is_vague, read
 
 Field = bool | None
 """Whether a field is right; None where that is not known."""
@@ -233,13 +232,15 @@ def _span(text: str, expected: Estimate, unit: float, run: Run) -> Field:
     if math.isnan(expected.low):
         return not re.search(r"\d", text)
     if "too" in text:
-        more = 1 + run.settings.resampling * expected.drawn
-        return math.log(expected.high / expected.low) * more >= math.log(VAGUE)
-    scaled = replace(expected, low=expected.low / unit, high=expected.high / unit)
-    return ends_agree(text, scaled, run.settings.resampling)
+        return is_vague(expected, run.settings.resampling)
+    return ends_agree(text, expected.over(unit), run.settings.resampling)
 
 
 _TABLES: dict[str, Callable[..., Checked]] = {
+    r"tbl-profile-account-(.*)": profile_tables.account_row,
+    r"tbl-profile-difference-(.*)-(sender|receiver)": profile_tables.difference_row,
+    r"tbl-profile-chains-.*-(tcp|udp)-(\d+)(?:-(\d+))?": profile_tables.chain_row,
+    r"tbl-profile-(.*)": profile_tables.category_row,
     r"tbl-.*-t(\d+)": _cell_row,
     r"tbl-.*-ranking": _ranking_row,
     r"tbl-(.*)-round-trips": _round_trip_row,

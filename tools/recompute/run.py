@@ -12,6 +12,7 @@ import yaml
 
 from tools.recompute import estimates
 from tools.recompute.estimates import Estimate
+from tools.recompute.profile import Profile
 from tools.recompute.raw import repetitions, settings_of
 from tools.recompute.slots import read
 
@@ -48,6 +49,11 @@ class Run:
         """What the host is."""
         found: dict[str, Any] = json.loads((self.results / "host.json").read_text())
         return found
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The sampled call stacks."""
+        return Profile(self.results, self.config)
 
     @cached_property
     def memory(self) -> dict[str, Any]:
