@@ -60,6 +60,7 @@ def repetitions(results: Path, study: str) -> pd.DataFrame:
         row["started_at"] = record["started_at"]
         row["wall_s"] = record["wall_s"]
         row["ring_bytes"] = record["settings"]["ring_bytes"]
+        row["n_cpus"] = _n_cpus(record["settings"])
         row["warned"] = ";".join(sorted({each["code"] for each in record["warnings"]}))
         if record["status"] == "measured":
             row |= _measured(record)
@@ -71,6 +72,12 @@ def condition_of(cell: dict[str, Any]) -> str:
     """Return what a cell is measured under: the testbed, and what is not as usual."""
     usual = {"working_set": "hot", "receiver": "recv", "placement": "apart"}
     return "_".join([cell["testbed"], *(cell[name] for name in usual if cell[name] != usual[name])])
+
+
+def _n_cpus(settings: dict[str, Any]) -> int | None:
+    """Return on how many CPUs the threads of both sides were pinned."""
+    cpus = [settings[f"{side}_cpus"] for side in _SIDES]
+    return len({number for side in cpus for number in side or ()}) or None
 
 
 def _measured(record: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pandas as pd
 from tools.recompute import estimates, profile_tables
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
+from tools.recompute.expectations import Case, fared
 from tools.recompute.run import THROUGHPUT, Cell, Run
 from tools.recompute.slots import agrees, ends_agree, is_vague, read
 
@@ -179,6 +180,31 @@ def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) ->
     }
 
 
+def _expectation_row(run: Run, condition: str, _: re.Match[str], row: Row, _t: Table) -> Checked:
+    found = fared(run, condition, row["Expected"])
+    known: dict[str, Field] = {
+        "Expected": len(found.cases) > 0,
+        "As expected": row["As expected"] == str(found.held),
+        "No difference": row["No difference"] == str(found.open),
+        "Against": row["Against"] == str(len(found.against)),
+        "Strongest case against": row["Strongest case against"] == "none",
+    }
+    if found.against:
+        case, ratio = found.strongest
+        told, where = row["Strongest case against"].removeprefix("about ").split(": ")
+        right = agrees("x", told, ratio.value) and names_case(run, where, case)
+        known["Strongest case against"] = right
+    return known
+
+
+def names_case(run: Run, text: str, case: Case) -> bool:
+    """Tell whether a text names a comparison: ```one_copy`, from 2 to 4 threads, 1 KiB``."""
+    names = tuple(re.findall(r"`(\w+)`", text))
+    sizes = read("sizes", text, run.all_sizes)
+    threads = tuple(int(n) for n in re.findall(r"(?:(\d+) to )?(\d+) threads?", text)[0] if n)
+    return (names, sizes, threads) == (case.names, case.sizes, case.threads)
+
+
 def _quality_row(run: Run, condition: str, _: re.Match[str], row: Row, _t: Table) -> Checked:
     rows = run.measured(condition)
     found: list[float] = []
@@ -247,4 +273,5 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-memory": _memory_row,
     r"tbl-placement": _placement_row,
     r"tbl-.*-quality": _quality_row,
+    r"tbl-.*-expectations": _expectation_row,
 }

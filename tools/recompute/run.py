@@ -19,6 +19,9 @@ from tools.recompute.slots import read
 Cell = tuple[int, int]
 """A size [bytes] and a number of threads."""
 
+End = tuple[str, str, int, int]
+"""Where something was measured: condition, implementation, size [bytes], threads."""
+
 _CELL = ["implementation", "msg_bytes", "n_threads"]
 THROUGHPUT = "throughput_bits_per_s"
 _COSTS = {"CPU cycles": "cycles", "CPU time": "cpu_ns", "cycles": "cycles", "ns": "cpu_ns"}
@@ -80,6 +83,12 @@ class Run:
         else:
             name = _COSTS[words]
         return f"{self.side(condition)}_{name}_per_byte"
+
+    def cost(self, condition: str) -> str:
+        """Return the column of the cost of a byte: cycles, where they were counted."""
+        cycles, time = (self.metric(condition, name) for name in ("cycles", "ns"))
+        rows = self.measured(condition)
+        return cycles if cycles in rows and rows[cycles].notna().any() else time
 
     def side(self, condition: str) -> str:
         """Return of whom costs are told."""

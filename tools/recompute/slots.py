@@ -57,6 +57,9 @@ _SLOTS = {
     "cache": r"(?:L1d|L2|the last-level cache|memory)",
     "trip": r"the (?:median round trip|99th percentile)",
     "unit": r"(?:cycles|ns)",
+    "statement": r"[^*]+?(?=\.$|\.\*)",
+    "case": r"`\w+`(?: against `\w+`)?(?:, compared with `\w+`)?"
+    rf"(?:, from {_SIZE} to {_SIZE}|, {_SIZE}|, from \d+ to \d+ threads|, \d+ threads?)+",
     "work": rf"(?:{'|'.join(titles())})(?: \((?:sender|receiver)\))?",
     "grown": r"(?:context switches per message|"
     r"misses of the (?:L1 data|last-level) cache per byte)",
