@@ -96,6 +96,7 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         "messages": messages,
         "mtu_bytes": record["testbed"]["mtu_bytes"],
         "offloaded": all((record["testbed"]["offloads"] or {}).get(n) for n in ("tso", "gso")),
+        "first_half_share": far["in_window"]["first_half_bytes"] / far["in_window"]["bytes"],
         "throughput_bits_per_s": received * 8e9 / _window_ns(far),
         "service_mean_ns": _window_ns(sender) * record["cell"]["n_threads"] / messages,
     }
@@ -118,8 +119,7 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
     row["sender_syscalls_per_message"] = n_calls / messages
     switches = _sum([counted.get(f"{side}_context_switches") for side in ends])
     row["context_switches_per_message"] = _over(switches, messages)
-    if sender["tcp"] is not None:
-        row["tcp_retransmits"] = sender["tcp"]["retransmits"]
+    row["tcp_retransmits"] = None if sender["tcp"] is None else sender["tcp"]["retransmits"]
     if sender["zero_copy"] is not None:
         sends = sender["zero_copy"]
         row |= {f"zc_{name}": sends[name] for name in ("copied", "completed")}
@@ -141,6 +141,10 @@ def _counts(record: dict[str, Any], ends: dict[str, Any]) -> dict[str, Any]:
             told_the_time &= events.get("task_clock_ns", {"value": None})["value"] is None
             continue
         row |= {f"{side}_{name}": entry["value"] for name, entry in events.items()}
+        running = [
+            entry["running_percent"] for entry in events.values() if entry["value"] is not None
+        ]
+        row[f"{side}_min_running_percent"] = min(running, default=None)
     if not told_the_time:  # nor do the sides' own clocks: their windows differ
         return row
     clocks = [row.get(f"{side}_task_clock_ns") for side in ends]

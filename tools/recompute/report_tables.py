@@ -14,6 +14,7 @@ from tools.recompute import estimates, profile_tables
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
 from tools.recompute.expectations import Case, fared
+from tools.recompute.quality import bound, limit_in, quality_of
 from tools.recompute.run import THROUGHPUT, Cell, Run
 from tools.recompute.slots import agrees, ends_agree, is_vague, read
 
@@ -206,42 +207,30 @@ def names_case(run: Run, text: str, case: Case) -> bool:
 
 
 def _quality_row(run: Run, condition: str, _: re.Match[str], row: Row, _t: Table) -> Checked:
-    rows = run.measured(condition)
-    found: list[float] = []
-    for _key, here in rows.groupby(["implementation", "msg_bytes", "n_threads"]):
-        if (value := _badness(row["Check"], here)) is None:
-            return {}
-        found.append(value)
-    bound = float(re.findall(r"\d+", row["Flagged if"])[0])
-    at_least, below = "or more" in row["Flagged if"], "under" in row["Flagged if"]
-    percent = "%" in row["Worst value"]
-    scale = 100.0 if percent else 1.0
-    known = [value * scale for value in found if not math.isnan(value)]
-    flagged = [v >= bound if at_least else v < bound if below else v > bound for v in known]
-    value = (min if below else max)(known) / scale
-    return {
-        "Cells flagged": row["Cells flagged"] == str(sum(flagged)),
-        "Worst value": agrees("p" if percent else "x", row["Worst value"], value),
+    quality, check = quality_of(run, condition), row["Check"]
+    values, broken = quality.values[check].dropna(), quality.broken[check]
+    worst = values.min() if bound(check)[0] == "under" else values.max()
+    kind = "p" if "%" in row["Worst value"] else "x"
+    known: dict[str, Field] = {
+        "Flagged if": limit_in(row["Flagged if"]) == bound(check),
+        "Cells flagged": row["Cells flagged"] == str(int(broken.sum())),
+        "Worst value": agrees(kind, row["Worst value"], worst),
+        "In the cell": row["In the cell"] == "none" and not broken.any(),
     }
-
-
-def _badness(check: str, rows: pd.DataFrame) -> float | None:
-    """Return what a check looks at in a cell; None for one that is not recomputed."""
-    warning = {
-        "Repetitions with foreign load": "foreign_load",
-        "Repetitions with CPU time stolen": "steal",
-        "Repetitions with a lowered clock": "throttled",
-        "Repetitions with a late window": "window_edge_late",
-    }.get(check)
-    if warning:
-        return float(sum(warning in text.split(";") for text in rows["warned"]))
-    if check == "Measured repetitions":
-        return float(len(rows))
-    if check == "Spread of the throughput over the rounds":
-        return float(rows[THROUGHPUT].std() / rows[THROUGHPUT].mean())
-    if check == "Segments sent again per gigabyte":
-        return float(rows["tcp_retransmits"].sum() / rows["received_bytes"].sum() * 1e9)
-    return None
+    if broken.any():
+        name, size, threads = row["In the cell"].split(", ")
+        cell = (name.strip("`"), run.size(size), int(threads.split()[0]))
+        known["In the cell"] = bool(values[cell] == worst)
+    flagged = quality.flagged.get(check)
+    told = row["Verdicts changed without"]
+    if flagged is None or not flagged.any():
+        known["Verdicts changed without"] = told == "none flagged"
+        return known
+    found = quality.without(flagged)
+    lost = found.once + found.none
+    text = f"{found.changed} of {found.compared}" + (f", {lost} not to be told" if lost else "")
+    known["Verdicts changed without"] = told == (text if found.compared else "not to be told")
+    return known
 
 
 def _name(row: Row) -> str:
