@@ -14,6 +14,7 @@ from tools.recompute import estimates, profile_tables
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
 from tools.recompute.expectations import Case, fared
+from tools.recompute.published import published_row
 from tools.recompute.quality import bound, limit_in, quality_of
 from tools.recompute.run import THROUGHPUT, Cell, Run
 from tools.recompute.slots import agrees, ends_agree, is_vague, read
@@ -262,5 +263,6 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-memory": _memory_row,
     r"tbl-placement": _placement_row,
     r"tbl-.*-quality": _quality_row,
+    r"tbl-published-(.*)": published_row,
     r"tbl-.*-expectations": _expectation_row,
 }

@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+import yaml
+
 from tools.recompute import (
     report_tables,
     sentences,  # noqa: F401  its forms join FORMS
@@ -47,8 +49,10 @@ class Checker:
     def fixed_text(self) -> str:
         """What stands in the templates whatever was measured; a mark where a value goes."""
         texts = [path.read_text(encoding="utf-8") for path in sorted(_TEMPLATES.rglob("*.j2"))]
-        others = (*sorted(_TEMPLATES.rglob("*.yaml")), _SOURCES)
-        texts += [path.read_text(encoding="utf-8") for path in others]
+        texts += [path.read_text(encoding="utf-8") for path in sorted(_TEMPLATES.rglob("*.yaml"))]
+        for run in yaml.safe_load(_SOURCES.read_text(encoding="utf-8"))["runs"]:
+            differences = "; ".join(run["differences"])
+            texts.append(f"{run['system']}: {run['method']}. What differs: {differences}.")
         marked = re.sub(
             r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "\N{BULLET}", "\n".join(texts), flags=re.S
         )
