@@ -15,7 +15,8 @@ from tools.recompute.run import THROUGHPUT, End, Run
 class Parts:
     """The ratios of a difference over the cells together, and the CPUs in use on both ends.
 
-    `sides` has what each side's CPU time by itself makes of the throughput.
+    `sides` has what each side's CPU time by itself makes of the throughput; `costs` and `uses`
+    have the ratios of each cell.
     """
 
     throughput: Estimate
@@ -24,6 +25,8 @@ class Parts:
     instructions: Estimate
     pace: Estimate
     sides: dict[str, Estimate]
+    costs: list[Estimate]
+    uses: list[Estimate]
     cpus: float
     cpus_before: float
 
@@ -53,6 +56,10 @@ def explained(run: Run, ends: Sequence[tuple[End, End]]) -> Parts:
         here, there = used(pair)
         return run.ratio((here - there).mean())
 
+    def by_cell(pair: list[pd.DataFrame]) -> list[Estimate]:
+        here, there = used(pair)
+        return [run.ratio(row) for _, row in (here - there).iterrows()]
+
     counts = logs(f"{side}_instructions_per_byte")
     pace = [time - count for time, count in zip(cost, counts, strict=True)]
     here, there = used(cost)
@@ -69,6 +76,8 @@ def explained(run: Run, ends: Sequence[tuple[End, End]]) -> Parts:
         instructions=ratio(counts),
         pace=ratio(pace),
         sides=sides,
+        costs=by_cell(cost),
+        uses=by_cell(use),
         cpus=cpus[0],
         cpus_before=cpus[1],
     )

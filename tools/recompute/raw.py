@@ -60,6 +60,9 @@ def repetitions(results: Path, study: str) -> pd.DataFrame:
         row["started_at"] = record["started_at"]
         row["wall_s"] = record["wall_s"]
         row["ring_bytes"] = record["settings"]["ring_bytes"]
+        row |= {
+            f"cpus_of_{side}": tuple(record["settings"][f"{side}_cpus"] or ()) for side in _SIDES
+        }
         row["n_cpus"] = _n_cpus(record["settings"])
         row["warned"] = ";".join(sorted({each["code"] for each in record["warnings"]}))
         if record["status"] == "measured":
@@ -119,11 +122,15 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
     row["sender_syscalls_per_message"] = n_calls / messages
     switches = _sum([counted.get(f"{side}_context_switches") for side in ends])
     row["context_switches_per_message"] = _over(switches, messages)
+    row["mss_bytes"] = sender["effective"].get("mss_bytes")
     row["tcp_retransmits"] = None if sender["tcp"] is None else sender["tcp"]["retransmits"]
     if sender["zero_copy"] is not None:
         sends = sender["zero_copy"]
         row |= {f"zc_{name}": sends[name] for name in ("copied", "completed")}
         row["zc_copied_share"] = _over(sends["copied"], sends["completed"])
+    if "receiver" in ends:
+        row["receive_lowat_bytes"] = ends["receiver"]["effective"]["receive_lowat_bytes"]
+        row["read_bytes"] = ends["receiver"]["options"]["read_bytes"]
     if sender["round_trip"] is not None:
         times = sender["round_trip"]
         row |= {f"round_trip_{name}": times[name] for name in times if name != "percentiles"}

@@ -14,6 +14,7 @@ from tools.recompute import estimates, profile_tables
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
 from tools.recompute.expectations import Case, fared
+from tools.recompute.host_table import host_row
 from tools.recompute.published import published_row
 from tools.recompute.quality import bound, limit_in, quality_of
 from tools.recompute.run import THROUGHPUT, Cell, Run
@@ -234,6 +235,25 @@ def _quality_row(run: Run, condition: str, _: re.Match[str], row: Row, _t: Table
     return known
 
 
+def _run_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
+    """Check what the run was made of: when, how many, how long."""
+    rows = run.streams
+    if row["What"] == "Repetitions":
+        status = list(rows["status"])
+        counts = ", ".join(f"{status.count(s)} {s}" for s in ("measured", "failed", "skipped"))
+        cells = rows[["condition", "implementation", "msg_bytes", "n_threads"]].drop_duplicates()
+        return {"Value": row["Value"] == f"{len(rows)} of {len(cells)} cells: {counts}"}
+    if row["What"] == "Measured":
+        times = sorted(text[:19].replace("T", " ") for text in rows["started_at"].dropna())
+        said = f"first repetition {times[0]}, last {times[-1]} (UTC)"
+        return {"Value": row["Value"] == said}
+    if row["What"] == "Time in windows":
+        found = [int(m) * 60 + int(s) for m, s in re.findall(r"(\d+) min (\d+) s", row["Value"])]
+        expected = [round(rows["window_s"].sum()), round(rows["wall_s"].sum())]
+        return {"Value": found == expected}
+    return {}
+
+
 def _name(row: Row) -> str:
     return str(re.findall(r"`(\w+)`", row["Implementation"])[0])
 
@@ -261,6 +281,8 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-.*-ranking": _ranking_row,
     r"tbl-(.*)-round-trips": _round_trip_row,
     r"tbl-memory": _memory_row,
+    r"tbl-host": host_row,
+    r"tbl-run": _run_row,
     r"tbl-placement": _placement_row,
     r"tbl-.*-quality": _quality_row,
     r"tbl-published-(.*)": published_row,

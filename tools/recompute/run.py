@@ -137,6 +137,23 @@ class Run:
         """Return the ratio over cells together."""
         return estimates.pooled(logs, self.settings.confidence)
 
+    def contradict(self, logs: pd.DataFrame) -> bool:
+        """Tell whether some cells are shown to lie above 1 and others below.
+
+        Single cells, or the smaller sizes or thread counts together and the larger ones.
+        """
+        cells = [row.to_numpy(float) for _, row in logs.iterrows()]
+        if {1, -1} <= set(estimates.settled(cells, self.settings.confidence)):
+            return True
+        parts = [
+            half
+            for level in ("msg_bytes", "n_threads")
+            for half in halves(logs, logs.index.get_level_values(level))
+        ]
+        rounds = [estimates.block(half).mean().to_numpy(float) for half in parts]
+        signs = estimates.settled(rounds, self.settings.confidence) if rounds else []
+        return any({1, -1} == set(signs[i : i + 2]) for i in range(0, len(signs), 2))
+
     def threads(self, condition: str, implementation: str, metric: str) -> pd.DataFrame:
         """Return log ratios of the most threads to the fewest, a row per size."""
         logs = self.of(condition, implementation, metric).swaplevel()
@@ -181,3 +198,13 @@ class Run:
         """Return how many differences stand after Holm's correction for their number."""
         p_values = np.array([one.p_value for one in ratios.values()])
         return int((estimates.holm(p_values) < 1 - self.settings.confidence).sum())
+
+
+def halves(logs: pd.DataFrame, values: pd.Index | None = None) -> list[pd.DataFrame]:
+    """Return the rows of the smaller and of the larger values, by default of the index."""
+    along = logs.index if values is None else values
+    points = sorted(set(along))
+    if len(points) < 2:
+        return []
+    smaller = along < points[len(points) // 2]
+    return [logs[smaller], logs[~smaller]]

@@ -57,6 +57,7 @@ _SLOTS = {
     "cache": r"(?:L1d|L2|the last-level cache|memory)",
     "trip": r"the (?:median round trip|99th percentile)",
     "unit": r"(?:cycles|ns)",
+    "cpus": r"\d+(?:, \d+)*",
     "statement": r"[^*]+?(?=\.$|\.\*)",
     "case": r"`\w+`(?: against `\w+`)?(?:, compared with `\w+`)?"
     rf"(?:, from {_SIZE} to {_SIZE}|, {_SIZE}|, from \d+ to \d+ threads|, \d+ threads?)+",

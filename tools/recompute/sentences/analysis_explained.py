@@ -203,3 +203,74 @@ def _threads_apart_over(told: Told, _a: str, sizes: Slot, most: Slot, *_: Slot) 
     counts = set(told.run.measured(told.condition)["n_threads"])
     found = _parts(told).throughput
     return [None, None, (max(counts),), found.value, min(counts), found]
+
+
+@says("It made more system calls per message in <n> of <n> cells and fewer in <n>")
+def _calls_both_ways(told: Told, *_: Slot) -> Expected:
+    return _both_ways(told, "sender_syscalls_per_message")
+
+
+@says("It had more context switches per message in <n> of <n> cells and fewer in <n>")
+def _switches_both_ways(told: Told, *_: Slot) -> Expected:
+    return _both_ways(told, "context_switches_per_message")
+
+
+def _both_ways(told: Told, metric: str) -> Expected:
+    cells, a, b = told.differing()
+    logs = told.run.pair(told.condition, a, b, metric).reindex(cells).dropna(how="all")
+    assert told.run.contradict(logs), "they agree"
+    signs = [told.run.ratio(row).seen for _, row in logs.iterrows()]
+    return [signs.count(1), len(signs), signs.count(-1)]
+
+
+@says("CPU time per byte was lower in <n> of <n> cells and higher in <n>")
+def _cost_contradicts(told: Told, *_: Slot) -> Expected:
+    parts = _parts(told)
+    signs = [one.seen for one in parts.costs]
+    return [signs.count(-1), len(signs), signs.count(1)]
+
+
+@says("more CPUs were in use in <n> of <n> cells and fewer in <n>")
+def _use_contradicts(told: Told, *_: Slot) -> Expected:
+    signs = [one.seen for one in _parts(told).uses]
+    return [signs.count(1), len(signs), signs.count(-1)]
+
+
+@says("Of its segments, <x> per gigabyte were sent again, compared with <x>")
+def _resent(told: Told, *_: Slot) -> Expected:
+    return _per_gigabyte(told, "tcp_retransmits")
+
+
+@says(
+    "Of its segments, <x> per gigabyte were sent again, compared with <x>; that is at most <p> of "
+    "the bytes"
+)
+def _resent_share(told: Told, *_: Slot) -> Expected:
+    rows = _rows_of(told, 0)
+    most = float((rows["tcp_retransmits"] * rows["mss_bytes"]).sum() / rows["received_bytes"].sum())
+    return [*_per_gigabyte(told, "tcp_retransmits"), most]
+
+
+@says("It had <x> page faults per gigabyte, compared with <x>")
+def _faults(told: Told, *_: Slot) -> Expected:
+    return _per_gigabyte(told, "sender_page_faults", "receiver_page_faults")
+
+
+def _rows_of(told: Told, which: int) -> pd.DataFrame:
+    """Return the repetitions of the cells of a difference, of the first or the second."""
+    cells, *names = told.differing()
+    rows = told.run.measured(told.condition)
+    here = pd.MultiIndex.from_frame(rows[["msg_bytes", "n_threads"]]).isin(cells)
+    return rows[(rows["implementation"] == names[which]) & here]
+
+
+def _per_gigabyte(told: Told, *columns: str) -> list[float]:
+    """Return how often something happened, all cells together, in rounds that both have."""
+    totals = []
+    for which in (0, 1):
+        rows = _rows_of(told, which)
+        known = [column for column in columns if column in rows and rows[column].notna().any()]
+        counts = rows[known].astype(float).sum(axis=1, min_count=len(known))
+        table = pd.DataFrame({"n": counts, "bytes": rows["received_bytes"], "rep": rows["rep"]})
+        totals.append(table.dropna()[["n", "bytes"]].sum())
+    return [float(one["n"] / one["bytes"] * 1e9) for one in totals]
