@@ -75,6 +75,7 @@ def test_names_and_references_hold_no_numbers() -> None:
         ("x", "1380", math.nan, False),
         ("p", "19 %", 0.193, True),
         ("p", "under 0.1 %", 0.0002, True),
+        ("p", "Under 0.1 %", 0.0002, True),
         ("p", "under 0.1 %", 0.0, False),
         ("rate", "43 Gbit/s", 42.9e9, True),
         ("n", "eleven", 11, True),

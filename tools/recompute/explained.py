@@ -48,6 +48,8 @@ def explained(run: Run, ends: Sequence[tuple[End, End]]) -> Parts:
     throughput, cost = logs(THROUGHPUT), logs(f"{side}_cpu_ns_per_byte")
     use = [t + c - np.log(8e9) for t, c in zip(throughput, cost, strict=True)]
     whole = estimates.block(use[0] - use[1])
+    if whole.empty:
+        raise LookupError("no cell has CPU time at both ends")
 
     def used(pair: list[pd.DataFrame]) -> list[pd.DataFrame]:
         return [each.loc[whole.index, whole.columns] for each in pair]

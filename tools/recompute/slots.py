@@ -20,7 +20,7 @@ WORDS = (
     "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-_SCALES = {"Gbit/s": 1e9, "Mbit/s": 1e6, "ms": 1e-3}
+_SCALES = {"gbit/s": 1e9, "mbit/s": 1e6, "ms": 1e-3}
 # An interval wider than this, as a factor, is not printed.
 VAGUE = 20.0
 # The same of a share, as a difference.
@@ -145,7 +145,7 @@ def agrees(kind: str, text: str, expected: Said, resampling: float = 0.0) -> boo
 def _value_agrees(text: str, expected: float, slack: float = 0.0) -> bool:
     if expected is None or math.isnan(expected):
         return False
-    number, _, unit = text.rpartition(" ") if " " in text else (text, "", "")
+    number, _, unit = text.lower().rpartition(" ") if " " in text else (text, "", "")
     if unit == "%":
         expected, slack = 100.0 * expected, 100.0 * slack
     expected /= _SCALES.get(unit, 1.0)
