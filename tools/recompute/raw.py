@@ -53,8 +53,11 @@ def repetitions(results: Path, study: str) -> pd.DataFrame:
     name.
     """
     rows = []
+    config = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
     for path in sorted((results / "raw" / study).rglob("rep=*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
+        if record["cell"]["rep"] > _most_rounds(config, study, record["cell"]["testbed"]):
+            continue  # an earlier configuration asked for it, this one does not
         row = {"condition": condition_of(record["cell"]), **record["cell"]}
         row["status"] = record["status"]
         row["started_at"] = record["started_at"]
@@ -69,6 +72,17 @@ def repetitions(results: Path, study: str) -> pd.DataFrame:
             row |= _measured(record)
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _most_rounds(config: dict[str, Any], study: str, testbed: str) -> float:
+    """Return how many rounds a configuration asks for; without end where time decides."""
+    measure = config["measure"]
+    if measure.get("minutes") not in (None, "none"):
+        return math.inf
+    udp = testbed == "sink" or testbed.endswith("_udp")
+    section = config.get("udp" if udp else "streams") if study == "streams" else None
+    extra = (section or {}).get("extra_repetitions", 0)
+    return int(measure["repetitions"] + measure.get("more_rounds", 0) + extra)
 
 
 def condition_of(cell: dict[str, Any]) -> str:
