@@ -146,7 +146,7 @@ def _round_trip_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table
         known["interval"] = _span(row["interval"], median, 1e3, run)
     known["round trips"] = row["round trips"] == f"{int(here['round_trip_samples'].sum()):,}"
     known["n"] = row["n"].split(" of ")[0] == str(median.n if row["p50"] != "---" else len(here))
-    return known | {"Message": len(here) > 0}
+    return known | {"Message": len(here) > 0, "Threads": len(here) > 0}
 
 
 def _memory_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -194,7 +195,7 @@ class Run:
         sections = ("udp" if "sink" in condition or "udp" in condition else "streams",)
         return sorted(self.config[sections[0]]["msg_bytes"])
 
-    def corrected(self, ratios: dict[Cell, Estimate]) -> int:
+    def corrected(self, ratios: Mapping[Any, Estimate]) -> int:
         """Return how many differences stand after Holm's correction for their number."""
         p_values = np.array([one.p_value for one in ratios.values()])
         return int((estimates.holm(p_values) < 1 - self.settings.confidence).sum())

@@ -69,6 +69,16 @@ def _rounds_apart(told: Told, *_: Slot) -> Expected:
     return [float(path.min()), float(path.max())]
 
 
+@says(
+    "it lay between <x> times that of the first round (in round <n>) and <x> times (in round <n>)"
+)
+def _between_rounds(told: Told, *_: Slot) -> Expected:
+    path = _path(told)
+    rounds = sorted(set(told.rows["rep"]))
+    lowest, highest = int(path.argmin()), int(path.argmax())
+    return [float(path[lowest]), rounds[lowest], float(path[highest]), rounds[highest]]
+
+
 def _path(told: Told) -> np.ndarray:
     """Return the throughput of each round over that of the first, cells together."""
     whole = estimates.block(told.run.values(told.condition, THROUGHPUT)).sort_index(axis=1)

@@ -153,3 +153,9 @@ def _turns(told: Told, *_: Slot) -> Expected:
 def _tested(told: Told, *_: Slot) -> Expected:
     pairs = _thread_pairs(told)
     return [len(pairs), min(estimates.block(logs).shape[1] for _, logs in pairs)]
+
+
+@says("took this many times as long with <threads> as with <n>")
+def _sends_along_threads(told: Told, *_: Slot) -> Expected:
+    counts = sorted(set(told.run.measured(told.condition)["n_threads"]))
+    return [(counts[-1],), counts[0]]
