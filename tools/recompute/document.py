@@ -102,4 +102,12 @@ def _table(section: str, block: list[str], line: int) -> Table:
                 break
             row[i] = rows[-1][i]
         rows.append(row)
-    return Table(section, "", "", cells[0], rows, line)
+    return Table(section, "", "", _distinct(cells[0]), rows, line)
+
+
+def _distinct(titles: list[str]) -> list[str]:
+    """Return the titles of columns; one that comes again has the column before it in front."""
+    return [
+        f"{titles[i - 1]}, {title}" if title in titles[:i] else title
+        for i, title in enumerate(titles)
+    ]

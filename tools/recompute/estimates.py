@@ -1,29 +1,29 @@
 """Medians and ratios with their intervals, as the report's chapter on the method words them."""
 
-import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-# Up to here all resamples are looked at one by one, 46,656 of them.
-_ALL_RESAMPLES = 6
-_DRAWS = 20_000
-
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with the ends of its interval and its p-value; NaN where one round gives none."""
+    """A value with the ends of its interval and its p-value; NaN where one round gives none.
+
+    Where the package draws resamples to get the interval, its ends scatter: by `scatter` over the
+    root of their number.
+    """
 
     value: float
     low: float = math.nan
     high: float = math.nan
     p_value: float = math.nan
     n: int = 1
+    scatter: tuple[float, float] = (0.0, 0.0)
 
     @property
     def sign(self) -> int:
@@ -35,26 +35,77 @@ class Estimate:
         """What a text says of it: with one round, by the ratio alone."""
         return int(math.copysign(1, self.value - 1)) if self.n == 1 else self.sign
 
+    def over(self, unit: float) -> "Estimate":
+        """Return the same in another unit."""
+        value, low, high = (each / unit for each in (self.value, self.low, self.high))
+        scatter = self.scatter[0] / unit, self.scatter[1] / unit
+        return Estimate(value, low, high, n=self.n, scatter=scatter)
+
+    def rest(self) -> "Estimate":
+        """Return what a share leaves of the whole."""
+        return Estimate(
+            1 - self.value, 1 - self.high, 1 - self.low, n=self.n, scatter=self.scatter[::-1]
+        )
+
+    def within(self, most: float) -> "Estimate":
+        """Return the same with an interval that does not reach below 0 or above the most."""
+        return replace(self, low=max(self.low, 0.0), high=min(self.high, max(self.value, most)))
+
 
 def median(values: np.ndarray, confidence: float) -> Estimate:
-    """Return the median of positive values, shape (n,).
+    """Return the median of values, shape (n,).
 
-    The interval is Student's t times the bootstrap's standard error of the median, on logarithms.
+    The interval is Student's t times the bootstrap's standard error of the median, on logarithms
+    where all are positive: that of all resamples, whose chances are known. The standard error of
+    a standard deviation follows from the fourth moment.
     """
     value, n = float(np.median(values)), len(values)
-    if n < 2 or values.min() <= 0:
+    if n < 2:
         return Estimate(value, n=n)
-    medians = np.median(np.log(values)[_resamples(n)], axis=1)
-    half = stats.t.ppf((1 + confidence) / 2, n - 1) * medians.std()
-    return Estimate(value, value * math.exp(-half), value * math.exp(half), n=n)
+    positive = bool(values.min() > 0)
+    scaled = np.sort(np.log(values) if positive else values)
+    medians = (scaled[:, None] + scaled) / 2
+    chances = _middles(n)
+    off = medians - (medians * chances).sum()
+    variance = float((off**2 * chances).sum())
+    if variance == 0:
+        return Estimate(value, value, value, n=n)
+    kurtosis = float((off**4 * chances).sum()) / variance**2
+    half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * math.sqrt(variance)
+    scatter = float(half * math.sqrt(max(kurtosis - 1, 0.0)) / 2)
+    if not positive:
+        return Estimate(value, value - half, value + half, n=n, scatter=(scatter, scatter))
+    low, high = value * math.exp(-half), value * math.exp(half)
+    return Estimate(value, low, high, n=n, scatter=(low * scatter, high * scatter))
+
+
+def difference(values: np.ndarray, confidence: float) -> Estimate:
+    """Return the mean of the rounds' differences, shape (n_rounds,), with Student's interval."""
+    value, n = float(values.mean()), len(values)
+    if n < 2:
+        return Estimate(value, n=n)
+    if values.std() == 0:
+        return Estimate(value, value, value, float(value == 0.0), n)
+    test = stats.ttest_1samp(values, 0.0)
+    ends = test.confidence_interval(confidence)
+    return Estimate(value, float(ends.low), float(ends.high), float(test.pvalue), n)
 
 
 @cache
-def _resamples(n: int) -> np.ndarray:
-    """Return which values are drawn, shape (n_resamples, n): each way to draw, where few are."""
-    if n <= _ALL_RESAMPLES:
-        return np.array(list(itertools.product(range(n), repeat=n)))
-    return np.random.default_rng(1).integers(n, size=(_DRAWS, n))
+def _middles(n: int) -> np.ndarray:
+    """Return how likely two of n values are the middle ones of a resample, shape (n, n).
+
+    By rank, the lower one first. Of an odd number both are the same one.
+    """
+    rank = np.arange(n + 1) / n
+    if n % 2:
+        return np.diag(np.diff(stats.binom.sf(n // 2, n, rank)))
+    half = n // 2
+    # half of the draws end at the lower one, the other half begin at the higher one
+    ends, begins = np.diff(rank**half), np.diff(rank**half)[::-1]
+    chances = np.triu(math.comb(n, half) * np.outer(ends, begins), 1)
+    lower = np.diff(stats.binom.sf(half - 1, n, rank))
+    return chances + np.diag(lower - chances.sum(axis=1))
 
 
 def ratio(logs: np.ndarray, confidence: float, picked_from: int = 1) -> Estimate:

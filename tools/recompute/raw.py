@@ -28,13 +28,13 @@ class Settings:
     ----------
     confidence
         Of the analysis (0 to 1), which is higher than stated where rounds were added on the way.
-    bootstrap_error
-        By how much the standard error of so many resamples may differ from that of all of them,
-        as a share of it: five standard errors.
+    resampling
+        By how much what so many resamples give may differ from what all of them do: five standard
+        errors, in those of a single one.
     """
 
     confidence: float
-    bootstrap_error: float
+    resampling: float
 
 
 def settings_of(results: Path) -> Settings:
@@ -43,7 +43,7 @@ def settings_of(results: Path) -> Settings:
     errors = 1.0 - config["statistics"]["confidence"]
     if config["measure"].get("minutes") not in (None, "none"):
         errors *= 1.0 - _OF_LOOKS
-    return Settings(1.0 - errors, 5.0 / math.sqrt(2 * config["statistics"]["resamples"]))
+    return Settings(1.0 - errors, 5.0 / math.sqrt(config["statistics"]["resamples"]))
 
 
 def repetitions(results: Path, study: str) -> pd.DataFrame:
@@ -53,13 +53,20 @@ def repetitions(results: Path, study: str) -> pd.DataFrame:
     name.
     """
     rows = []
+    config = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
     for path in sorted((results / "raw" / study).rglob("rep=*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
+        if record["cell"]["rep"] > _most_rounds(config, study, record["cell"]["testbed"]):
+            continue  # an earlier configuration asked for it, this one does not
         row = {"condition": condition_of(record["cell"]), **record["cell"]}
         row["status"] = record["status"]
         row["started_at"] = record["started_at"]
         row["wall_s"] = record["wall_s"]
         row["ring_bytes"] = record["settings"]["ring_bytes"]
+        row |= {
+            f"cpus_of_{side}": tuple(record["settings"][f"{side}_cpus"] or ()) for side in _SIDES
+        }
+        row["n_cpus"] = _n_cpus(record["settings"])
         row["warned"] = ";".join(sorted({each["code"] for each in record["warnings"]}))
         if record["status"] == "measured":
             row |= _measured(record)
@@ -67,10 +74,27 @@ def repetitions(results: Path, study: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def _most_rounds(config: dict[str, Any], study: str, testbed: str) -> float:
+    """Return how many rounds a configuration asks for; without end where time decides."""
+    measure = config["measure"]
+    if measure.get("minutes") not in (None, "none"):
+        return math.inf
+    udp = testbed == "sink" or testbed.endswith("_udp")
+    section = config.get("udp" if udp else "streams") if study == "streams" else None
+    extra = (section or {}).get("extra_repetitions", 0)
+    return int(measure["repetitions"] + measure.get("more_rounds", 0) + extra)
+
+
 def condition_of(cell: dict[str, Any]) -> str:
     """Return what a cell is measured under: the testbed, and what is not as usual."""
     usual = {"working_set": "hot", "receiver": "recv", "placement": "apart"}
     return "_".join([cell["testbed"], *(cell[name] for name in usual if cell[name] != usual[name])])
+
+
+def _n_cpus(settings: dict[str, Any]) -> int | None:
+    """Return on how many CPUs the threads of both sides were pinned."""
+    cpus = [settings[f"{side}_cpus"] for side in _SIDES]
+    return len({number for side in cpus for number in side or ()}) or None
 
 
 def _measured(record: dict[str, Any]) -> dict[str, Any]:
@@ -89,6 +113,7 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         "messages": messages,
         "mtu_bytes": record["testbed"]["mtu_bytes"],
         "offloaded": all((record["testbed"]["offloads"] or {}).get(n) for n in ("tso", "gso")),
+        "first_half_share": far["in_window"]["first_half_bytes"] / far["in_window"]["bytes"],
         "throughput_bits_per_s": received * 8e9 / _window_ns(far),
         "service_mean_ns": _window_ns(sender) * record["cell"]["n_threads"] / messages,
     }
@@ -111,12 +136,15 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
     row["sender_syscalls_per_message"] = n_calls / messages
     switches = _sum([counted.get(f"{side}_context_switches") for side in ends])
     row["context_switches_per_message"] = _over(switches, messages)
-    if sender["tcp"] is not None:
-        row["tcp_retransmits"] = sender["tcp"]["retransmits"]
+    row["mss_bytes"] = sender["effective"].get("mss_bytes")
+    row["tcp_retransmits"] = None if sender["tcp"] is None else sender["tcp"]["retransmits"]
     if sender["zero_copy"] is not None:
         sends = sender["zero_copy"]
         row |= {f"zc_{name}": sends[name] for name in ("copied", "completed")}
         row["zc_copied_share"] = _over(sends["copied"], sends["completed"])
+    if "receiver" in ends:
+        row["receive_lowat_bytes"] = ends["receiver"]["effective"]["receive_lowat_bytes"]
+        row["read_bytes"] = ends["receiver"]["options"]["read_bytes"]
     if sender["round_trip"] is not None:
         times = sender["round_trip"]
         row |= {f"round_trip_{name}": times[name] for name in times if name != "percentiles"}
@@ -134,6 +162,10 @@ def _counts(record: dict[str, Any], ends: dict[str, Any]) -> dict[str, Any]:
             told_the_time &= events.get("task_clock_ns", {"value": None})["value"] is None
             continue
         row |= {f"{side}_{name}": entry["value"] for name, entry in events.items()}
+        running = [
+            entry["running_percent"] for entry in events.values() if entry["value"] is not None
+        ]
+        row[f"{side}_min_running_percent"] = min(running, default=None)
     if not told_the_time:  # nor do the sides' own clocks: their windows differ
         return row
     clocks = [row.get(f"{side}_task_clock_ns") for side in ends]

@@ -10,11 +10,15 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from tools.recompute import estimates
+from tools.recompute import estimates, profile_tables
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
+from tools.recompute.expectations import Case, fared
+from tools.recompute.host_table import host_row
+from tools.recompute.published import published_row
+from tools.recompute.quality import bound, limit_in, quality_of
 from tools.recompute.run import THROUGHPUT, Cell, Run
-from tools.recompute.slots import VAGUE, agrees, plain, precision, read
+from tools.recompute.slots import agrees, ends_agree, is_vague, read
 
 Field = bool | None
 """Whether a field is right; None where that is not known."""
@@ -47,7 +51,7 @@ def _fields(
 
 
 def _cell_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Table) -> Checked:
-    name, size, threads = _name(row), read("size", row["Message"]), int(found[1])
+    name, size, threads = _name(row), run.size(row["Message"]), int(found[1])
 
     def value(metric: str) -> Estimate:
         return run.median(condition, name, (size, threads), metric)
@@ -73,7 +77,7 @@ def _cell_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Table
 
 
 def _ranking_row(run: Run, condition: str, _: re.Match[str], row: Row, table: Table) -> Checked:
-    size = read("size", row["Message"])
+    size = run.size(row["Message"])
     threads = int(re.findall(r"(\d+) threads?\)", table.caption)[0])
     metric = f"{run.side(condition)}_cpu_ns_per_byte"
     cost = run.median(condition, _name(row), (size, threads), metric)
@@ -127,7 +131,7 @@ def _round_trip_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table
     trips = trips[trips["condition"].str.replace("_", "-") == found[1]]
     here = trips[
         (trips["implementation"] == _name(row))
-        & (trips["msg_bytes"] == read("size", row["Message"]))
+        & (trips["msg_bytes"] == run.size(row["Message"]))
         & (trips["n_threads"] == int(row.get("Threads", trips["n_threads"].min())))
     ]
     columns = {"p50": "p50_ns", "p90": "p90_ns", "p99": "p99_ns", "p99.9": "p999_ns"}
@@ -142,7 +146,7 @@ def _round_trip_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table
         known["interval"] = _span(row["interval"], median, 1e3, run)
     known["round trips"] = row["round trips"] == f"{int(here['round_trip_samples'].sum()):,}"
     known["n"] = row["n"].split(" of ")[0] == str(median.n if row["p50"] != "---" else len(here))
-    return known | {"Message": len(here) > 0}
+    return known | {"Message": len(here) > 0, "Threads": len(here) > 0}
 
 
 def _memory_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
@@ -153,7 +157,7 @@ def _memory_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Ch
 
 
 def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
-    name, size, threads = _name(row), read("size", row["Message"]), int(row["Threads"])
+    name, size, threads = _name(row), run.size(row["Message"]), int(row["Threads"])
     streams = row["Quantity"].lower().startswith("throughput")
     rows = run.streams if streams else run.round_trips
     metric, unit = (THROUGHPUT, 1e9) if streams else ("round_trip_p50_ns", 1e3)
@@ -175,47 +179,79 @@ def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) ->
         "`apart`": _shows(row["`apart`"].split(" ")[0], run.median_of(apart).value / unit),
         "median": _shows(row["median"].split(" ")[0], run.median_of(here).value / unit),
         "ratio": _shows(row["ratio"], ratio.value),
-        "interval": _span(row["interval"], ratio, 1.0, run, exact=True),
+        "interval": _span(row["interval"], ratio, 1.0, run),
     }
+
+
+def _expectation_row(run: Run, condition: str, _: re.Match[str], row: Row, _t: Table) -> Checked:
+    found = fared(run, condition, row["Expected"])
+    known: dict[str, Field] = {
+        "Expected": len(found.cases) > 0,
+        "As expected": row["As expected"] == str(found.held),
+        "No difference": row["No difference"] == str(found.open),
+        "Against": row["Against"] == str(len(found.against)),
+        "Strongest case against": row["Strongest case against"] == "none",
+    }
+    if found.against:
+        case, ratio = found.strongest
+        told, where = row["Strongest case against"].removeprefix("about ").split(": ")
+        right = agrees("x", told, ratio.value) and names_case(run, where, case)
+        known["Strongest case against"] = right
+    return known
+
+
+def names_case(run: Run, text: str, case: Case) -> bool:
+    """Tell whether a text names a comparison: ```one_copy`, from 2 to 4 threads, 1 KiB``."""
+    names = tuple(re.findall(r"`(\w+)`", text))
+    sizes = read("sizes", text, run.all_sizes)
+    threads = tuple(int(n) for n in re.findall(r"(?:(\d+) to )?(\d+) threads?", text)[0] if n)
+    return (names, sizes, threads) == (case.names, case.sizes, case.threads)
 
 
 def _quality_row(run: Run, condition: str, _: re.Match[str], row: Row, _t: Table) -> Checked:
-    rows = run.measured(condition)
-    found: list[float] = []
-    for _key, here in rows.groupby(["implementation", "msg_bytes", "n_threads"]):
-        if (value := _badness(row["Check"], here)) is None:
-            return {}
-        found.append(value)
-    bound = float(re.findall(r"\d+", row["Flagged if"])[0])
-    at_least, below = "or more" in row["Flagged if"], "under" in row["Flagged if"]
-    percent = "%" in row["Worst value"]
-    scale = 100.0 if percent else 1.0
-    known = [value * scale for value in found if not math.isnan(value)]
-    flagged = [v >= bound if at_least else v < bound if below else v > bound for v in known]
-    value = (min if below else max)(known) / scale
-    return {
-        "Cells flagged": row["Cells flagged"] == str(sum(flagged)),
-        "Worst value": agrees("p" if percent else "x", row["Worst value"], value, 0.0),
+    quality, check = quality_of(run, condition), row["Check"]
+    values, broken = quality.values[check].dropna(), quality.broken[check]
+    worst = values.min() if bound(check)[0] == "under" else values.max()
+    kind = "p" if "%" in row["Worst value"] else "x"
+    known: dict[str, Field] = {
+        "Flagged if": limit_in(row["Flagged if"]) == bound(check),
+        "Cells flagged": row["Cells flagged"] == str(int(broken.sum())),
+        "Worst value": agrees(kind, row["Worst value"], worst),
+        "In the cell": row["In the cell"] == "none" and not broken.any(),
     }
+    if broken.any():
+        name, size, threads = row["In the cell"].split(", ")
+        cell = (name.strip("`"), run.size(size), int(threads.split()[0]))
+        known["In the cell"] = bool(values[cell] == worst)
+    flagged = quality.flagged.get(check)
+    told = row["Verdicts changed without"]
+    if flagged is None or not flagged.any():
+        known["Verdicts changed without"] = told == "none flagged"
+        return known
+    found = quality.without(flagged)
+    lost = found.once + found.none
+    text = f"{found.changed} of {found.compared}" + (f", {lost} not to be told" if lost else "")
+    known["Verdicts changed without"] = told == (text if found.compared else "not to be told")
+    return known
 
 
-def _badness(check: str, rows: pd.DataFrame) -> float | None:
-    """Return what a check looks at in a cell; None for one that is not recomputed."""
-    warning = {
-        "Repetitions with foreign load": "foreign_load",
-        "Repetitions with CPU time stolen": "steal",
-        "Repetitions with a lowered clock": "throttled",
-        "Repetitions with a late window": "window_edge_late",
-    }.get(check)
-    if warning:
-        return float(sum(warning in text.split(";") for text in rows["warned"]))
-    if check == "Measured repetitions":
-        return float(len(rows))
-    if check == "Spread of the throughput over the rounds":
-        return float(rows[THROUGHPUT].std() / rows[THROUGHPUT].mean())
-    if check == "Segments sent again per gigabyte":
-        return float(rows["tcp_retransmits"].sum() / rows["received_bytes"].sum() * 1e9)
-    return None
+def _run_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
+    """Check what the run was made of: when, how many, how long."""
+    rows = run.streams
+    if row["What"] == "Repetitions":
+        status = list(rows["status"])
+        counts = ", ".join(f"{status.count(s)} {s}" for s in ("measured", "failed", "skipped"))
+        cells = rows[["condition", "implementation", "msg_bytes", "n_threads"]].drop_duplicates()
+        return {"Value": row["Value"] == f"{len(rows)} of {len(cells)} cells: {counts}"}
+    if row["What"] == "Measured":
+        times = sorted(text[:19].replace("T", " ") for text in rows["started_at"].dropna())
+        said = f"first repetition {times[0]}, last {times[-1]} (UTC)"
+        return {"Value": row["Value"] == said}
+    if row["What"] == "Time in windows":
+        found = [int(m) * 60 + int(s) for m, s in re.findall(r"(\d+) min (\d+) s", row["Value"])]
+        expected = [round(rows["window_s"].sum()), round(rows["wall_s"].sum())]
+        return {"Value": found == expected}
+    return {}
 
 
 def _name(row: Row) -> str:
@@ -224,29 +260,31 @@ def _name(row: Row) -> str:
 
 def _shows(text: str, expected: float) -> bool:
     """Tell whether a field shows a value; one that there is not is shown as a dash."""
-    return text == "---" if math.isnan(expected) else agrees("x", text, expected, 0.0)
+    return text == "---" if math.isnan(expected) else agrees("x", text, expected)
 
 
-def _span(text: str, expected: Estimate, unit: float, run: Run, exact: bool = False) -> Field:
+def _span(text: str, expected: Estimate, unit: float, run: Run) -> Field:
     """Tell whether a field shows an interval; one that says little is called too wide."""
     if math.isnan(expected.low):
         return not re.search(r"\d", text)
-    error = 0.0 if exact else run.settings.bootstrap_error
-    half = math.log(expected.high / expected.low) / 2
     if "too" in text:
-        return 2 * half * (1 + error) >= math.log(VAGUE)
-    ends = re.findall(r"[\d.,]*\d", text)
-    return all(
-        abs(plain(end) - found / unit) <= precision(end) * 1.0001 + found / unit * half * error
-        for end, found in zip((ends[0], ends[-1]), (expected.low, expected.high), strict=True)
-    )
+        return is_vague(expected, run.settings.resampling)
+    return ends_agree(text, expected.over(unit), run.settings.resampling)
 
 
 _TABLES: dict[str, Callable[..., Checked]] = {
+    r"tbl-profile-account-(.*)": profile_tables.account_row,
+    r"tbl-profile-difference-(.*)-(sender|receiver)": profile_tables.difference_row,
+    r"tbl-profile-chains-.*-(tcp|udp)-(\d+)(?:-(\d+))?": profile_tables.chain_row,
+    r"tbl-profile-(.*)": profile_tables.category_row,
     r"tbl-.*-t(\d+)": _cell_row,
     r"tbl-.*-ranking": _ranking_row,
     r"tbl-(.*)-round-trips": _round_trip_row,
     r"tbl-memory": _memory_row,
+    r"tbl-host": host_row,
+    r"tbl-run": _run_row,
     r"tbl-placement": _placement_row,
     r"tbl-.*-quality": _quality_row,
+    r"tbl-published-(.*)": published_row,
+    r"tbl-.*-expectations": _expectation_row,
 }

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,15 @@ import yaml
 
 from tools.recompute import estimates
 from tools.recompute.estimates import Estimate
+from tools.recompute.profile import Profile
 from tools.recompute.raw import repetitions, settings_of
+from tools.recompute.slots import read
 
 Cell = tuple[int, int]
 """A size [bytes] and a number of threads."""
+
+End = tuple[str, str, int, int]
+"""Where something was measured: condition, implementation, size [bytes], threads."""
 
 _CELL = ["implementation", "msg_bytes", "n_threads"]
 THROUGHPUT = "throughput_bits_per_s"
@@ -49,6 +55,11 @@ class Run:
         return found
 
     @cached_property
+    def profile(self) -> Profile:
+        """The sampled call stacks."""
+        return Profile(self.results, self.config)
+
+    @cached_property
     def memory(self) -> dict[str, Any]:
         """What a plain memcpy costs."""
         found: dict[str, Any] = json.loads((self.results / "memory.json").read_text())
@@ -73,6 +84,12 @@ class Run:
         else:
             name = _COSTS[words]
         return f"{self.side(condition)}_{name}_per_byte"
+
+    def cost(self, condition: str) -> str:
+        """Return the column of the cost of a byte: cycles, where they were counted."""
+        cycles, time = (self.metric(condition, name) for name in ("cycles", "ns"))
+        rows = self.measured(condition)
+        return cycles if cycles in rows and rows[cycles].notna().any() else time
 
     def side(self, condition: str) -> str:
         """Return of whom costs are told."""
@@ -121,6 +138,23 @@ class Run:
         """Return the ratio over cells together."""
         return estimates.pooled(logs, self.settings.confidence)
 
+    def contradict(self, logs: pd.DataFrame) -> bool:
+        """Tell whether some cells are shown to lie above 1 and others below.
+
+        Single cells, or the smaller sizes or thread counts together and the larger ones.
+        """
+        cells = [row.to_numpy(float) for _, row in logs.iterrows()]
+        if {1, -1} <= set(estimates.settled(cells, self.settings.confidence)):
+            return True
+        parts = [
+            half
+            for level in ("msg_bytes", "n_threads")
+            for half in halves(logs, logs.index.get_level_values(level))
+        ]
+        rounds = [estimates.block(half).mean().to_numpy(float) for half in parts]
+        signs = estimates.settled(rounds, self.settings.confidence) if rounds else []
+        return any({1, -1} == set(signs[i : i + 2]) for i in range(0, len(signs), 2))
+
     def threads(self, condition: str, implementation: str, metric: str) -> pd.DataFrame:
         """Return log ratios of the most threads to the fewest, a row per size."""
         logs = self.of(condition, implementation, metric).swaplevel()
@@ -146,12 +180,32 @@ class Run:
             return Estimate(math.nan, n=0)
         return estimates.median(known, self.settings.confidence)
 
+    @cached_property
+    def all_sizes(self) -> list[int]:
+        """The sizes of messages that were asked for."""
+        tables = [rows for rows in (self.streams, self.round_trips) if not rows.empty]
+        return sorted({int(size) for rows in tables for size in rows["msg_bytes"]})
+
+    def size(self, text: str) -> int:
+        """Return which of these sizes a text means, which may be rounded."""
+        return int(read("size", text, self.all_sizes))
+
     def sizes(self, condition: str) -> list[int]:
         """Return the sizes of the grid of a condition, those added on the way left out."""
         sections = ("udp" if "sink" in condition or "udp" in condition else "streams",)
         return sorted(self.config[sections[0]]["msg_bytes"])
 
-    def corrected(self, ratios: dict[Cell, Estimate]) -> int:
+    def corrected(self, ratios: Mapping[Any, Estimate]) -> int:
         """Return how many differences stand after Holm's correction for their number."""
         p_values = np.array([one.p_value for one in ratios.values()])
         return int((estimates.holm(p_values) < 1 - self.settings.confidence).sum())
+
+
+def halves(logs: pd.DataFrame, values: pd.Index | None = None) -> list[pd.DataFrame]:
+    """Return the rows of the smaller and of the larger values, by default of the index."""
+    along = logs.index if values is None else values
+    points = sorted(set(along))
+    if len(points) < 2:
+        return []
+    smaller = along < points[len(points) // 2]
+    return [logs[smaller], logs[~smaller]]

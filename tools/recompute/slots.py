@@ -2,7 +2,8 @@
 
 A pattern is a piece of a sentence with slots: ``<impl> was faster than <impl> <at>``. Numeric slots
 are ``<x>`` (a value), ``<n>`` (a whole number, in digits or in words), ``<p>`` (percent), ``<i>``
-(an interval in brackets), ``<size>``, ``<sizes>``, ``<at>``, ``<threads>``; the others are names.
+(an interval in brackets), ``<e>`` (its ends alone), ``<ps>`` (percent from to), ``<size>``,
+``<sizes>``, ``<at>``, ``<threads>``; the others are names.
 """
 
 import math
@@ -12,15 +13,21 @@ from typing import Any, TypeAlias
 
 from tools.recompute.document import NUMBER
 from tools.recompute.estimates import Estimate
+from tools.recompute.functions import titles
 
 WORDS = (
     "no", "one", "two", "three", "four", "five", "six",
     "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-_SCALES = {"Gbit/s": 1e9, "Mbit/s": 1e6, "ms": 1e-3}
+_SCALES = {"gbit/s": 1e9, "mbit/s": 1e6, "ms": 1e-3}
 # An interval wider than this, as a factor, is not printed.
 VAGUE = 20.0
+# The same of a share, as a difference.
+_VAGUE_SHARE = 0.5
+_ONE_DECIMAL = 10.0
+# What is left of 0 after sums of floats.
+_ROUNDING = 1e-9
 
 Said: TypeAlias = Any
 """What a slot says: a number, several of them, a name or a text."""
@@ -35,6 +42,8 @@ _SLOTS = {
     "p": rf"(?:under |over )?{_X} %",
     "i": r"\((?:ratio [\d.,]+, )?(?:[\d.]+ % interval [\d.,]+(?: to [\d.,]+)?"
     r"|too uncertain for an interval|observed once, no interval)\)",
+    "e": rf"\({_X}(?: to {_X})?\)",
+    "ps": rf"(?:{_X} to )?(?:under |over )?{_X} %",
     "size": _SIZE,
     "about": _SIZE,
     "sizes": _LIST,
@@ -48,13 +57,18 @@ _SLOTS = {
     "cache": r"(?:L1d|L2|the last-level cache|memory)",
     "trip": r"the (?:median round trip|99th percentile)",
     "unit": r"(?:cycles|ns)",
+    "cpus": r"\d+(?:, \d+)*",
+    "statement": r"[^*]+?(?=\.$|\.\*)",
+    "case": r"`\w+`(?: against `\w+`)?(?:, compared with `\w+`)?"
+    rf"(?:, from {_SIZE} to {_SIZE}|, {_SIZE}|, from \d+ to \d+ threads|, \d+ threads?)+",
+    "work": rf"(?:{'|'.join(titles())})(?: \((?:sender|receiver)\))?",
     "grown": r"(?:context switches per message|"
     r"misses of the (?:L1 data|last-level) cache per byte)",
     "level": r"misses of the (?:L1 data|last-level) cache",
 }
 
 
-NAMES = frozenset({"impl", "cost", "unit", "level", "grown", "cache", "trip"})
+NAMES = frozenset({"impl", "cost", "unit", "level", "grown", "cache", "trip", "work"})
 """Slots that say what the others are about."""
 
 
@@ -69,19 +83,21 @@ def compiled(pattern: str) -> tuple[re.Pattern[str], list[str]]:
     return re.compile(rf"(?<![\w`]){expression}(?![\w`])", re.IGNORECASE), kinds
 
 
-def read(kind: str, text: str) -> Said:
-    """Return what the text of a slot says."""
+def read(kind: str, text: str, sizes: Iterable[int] = ()) -> Said:
+    """Return what the text of a slot says; of a size that is printed rounded, which is meant."""
     if kind == "n":
         return 0 if text == "none" else whole(text)
-    if kind == "size":
+    if kind in ("size", "about"):
         number, unit = text.split()
-        return round(plain(number) * _UNITS[unit])
+        said = plain(number) * _UNITS[unit]
+        meant = min(sizes, key=lambda size: abs(size - said), default=said)
+        return meant if abs(meant - said) <= precision(number) * _UNITS[unit] else round(said)
     if kind == "span":
         first, last = re.split(" to | and ", text)
         unit = "" if " " in first else f" {last.split()[1]}"
-        return read("size", first + unit), read("size", last)
+        return read("size", first + unit, sizes), read("size", last, sizes)
     if kind in ("sizes", "at"):
-        return tuple(read("size", size) for size in re.findall(_SIZE, text))
+        return tuple(read("size", size, sizes) for size in re.findall(_SIZE, text))
     if kind == "threads":
         return tuple(int(n) for n in re.findall(r"\d+", text))
     if kind == "impl":
@@ -99,33 +115,57 @@ def plain(text: str) -> float:
     return float(text.replace(",", "").replace("\u2212", "-"))
 
 
-def agrees(kind: str, text: str, expected: Said, error: float) -> bool:
-    """Tell whether a slot says what is expected; `error` is that of a bootstrap's interval."""
+def agrees(kind: str, text: str, expected: Said, resampling: float = 0.0) -> bool:
+    """Tell whether a slot says what is expected.
+
+    `resampling` is by how much an interval of drawn resamples may differ, in their own error.
+    """
     if kind == "i":
-        return _interval_agrees(text, expected, error)
-    if kind == "about":
-        unit = _UNITS[text.split()[1]]
-        return bool(abs(read("size", text) - expected) <= precision(text.split()[0]) * unit)
+        return _interval_agrees(text, expected, resampling)
     if kind in ("x", "p", "rate", "time"):
         return bool(_value_agrees(text, expected))
+    if kind == "ps":
+        first, _, last = text.rpartition(" to ")
+        ends = (f"{first} %" if first else last, last)
+        return all(_value_agrees(end, value) for end, value in zip(ends, expected, strict=True))
+    if kind == "e":
+        return ends_agree(text, expected, resampling)
+    if kind == "d":
+        return bool(abs(plain(text) - expected) <= _last_place(text))
     if kind == "at":
         word, sizes = at_sizes(*expected)
-        return text.lower().startswith(word) and read(kind, text) == sizes
+        return text.lower().startswith(word) and read(kind, text, sizes) == sizes
+    if kind in ("size", "about"):
+        return bool(read(kind, text, [expected]) == expected)
+    if kind in ("sizes", "span"):
+        return bool(read(kind, text, expected) == tuple(expected))
     return bool(read(kind, text) == expected)
 
 
-def _value_agrees(text: str, expected: float) -> bool:
+def _value_agrees(text: str, expected: float, slack: float = 0.0) -> bool:
     if expected is None or math.isnan(expected):
         return False
-    number, _, unit = text.rpartition(" ") if " " in text else (text, "", "")
+    number, _, unit = text.lower().rpartition(" ") if " " in text else (text, "", "")
     if unit == "%":
-        expected *= 100.0
+        expected, slack = 100.0 * expected, 100.0 * slack
     expected /= _SCALES.get(unit, 1.0)
     if number.startswith("under "):
-        return 0.0 < abs(expected) < plain(number[6:])
+        return abs(expected) + slack > 0.0 and abs(expected) - slack < plain(number[6:])
     if number.startswith("over "):
-        return plain(number[5:]) < expected < 100.0
-    return abs(plain(number) - expected) <= precision(number) * 1.0001
+        return plain(number[5:]) < expected + slack and expected - slack < 100.0
+    printed = _percent_precision(number) if unit == "%" else precision(number)
+    return abs(plain(number) - expected) <= printed * 1.0001 + slack
+
+
+def _percent_precision(number: str) -> float:
+    """Return by how much rounding may have moved a percentage: only nothing is 0 %, only all 100 %.
+
+    Below 10 and next to 100 it has a decimal, whose zero is not printed.
+    """
+    value = abs(plain(number))
+    if value in (0.0, 100.0):
+        return 1e-9 if value == 0.0 else 0.5
+    return 0.05 if value < _ONE_DECIMAL or "." in number else 0.5
 
 
 def precision(number: str) -> float:
@@ -140,25 +180,59 @@ def precision(number: str) -> float:
     return float(0.5 * 10.0 ** min(zeros, max(len(digits) - 2, 0)))
 
 
-def _interval_agrees(text: str, expected: Estimate, error: float) -> bool:
+def _last_place(number: str) -> float:
+    """Return half of the last place of a number whose zeros all count."""
+    return float(0.50005 * 10.0 ** -len(number.partition(".")[2]))
+
+
+def _interval_agrees(text: str, expected: Estimate, resampling: float) -> bool:
     if "observed once" in text:
         return math.isnan(expected.low)
-    told = [plain(end) for end in re.findall(r"[\d.,]*\d", text.split("interval")[-1])]
-    half = math.log(expected.high / expected.low) / 2.0
+    told = re.search(r"\d", text.split("interval")[-1])
     if not told:
-        return expected.low <= 0 or half * (1 + error) >= math.log(VAGUE) / 2.0
-    ends = zip((told[0], told[-1]), (expected.low, expected.high), text_ends(text), strict=True)
+        return is_vague(expected, resampling)
     middle = re.match(r"\(ratio ([\d.,]+)", text)
-    return (middle is None or _value_agrees(middle[1], expected.value)) and all(
-        abs(end - found) <= precision(number) * 1.0001 + found * half * error
-        for end, found, number in ends
+    return (middle is None or _value_agrees(middle[1], expected.value)) and ends_agree(
+        text.split("interval")[-1], expected, resampling
     )
 
 
-def text_ends(text: str) -> tuple[str, str]:
-    """Return the two ends of an interval as they are printed."""
-    numbers = re.findall(r"[\d.,]*\d", text.split("interval")[-1])
-    return numbers[0], numbers[-1]
+def ends_agree(text: str, expected: Estimate, resampling: float) -> bool:
+    """Tell whether a text has the ends of an interval; where they round alike it has one."""
+    ends = re.findall(r"[+\u2212]?[\d.,]*\d", text)
+    found = zip((ends[0], ends[-1]), (expected.low, expected.high), expected.scatter, strict=True)
+    return all(
+        abs(plain(end) - value) <= precision(end) * 1.0001 + resampling * scatter + _ROUNDING
+        for end, value, scatter in found
+    )
+
+
+def is_vague(expected: Estimate, resampling: float) -> bool:
+    """Tell whether an interval is too wide to be printed; by the errors of resampling it may be."""
+    low = expected.low - resampling * expected.scatter[0]
+    high = expected.high + resampling * expected.scatter[1]
+    return low <= 0 or high / low > VAGUE
+
+
+def percent_agrees(text: str, expected: Estimate, resampling: float, *, share: bool) -> bool:
+    """Tell whether a field shows an estimate in percent: ``73 % (71 to 75 %)``.
+
+    Of a share, an interval over more than a half is called too wide.
+    """
+    middle, _, ends = text.partition(" % ")
+    if not _value_agrees(f"{middle.removesuffix(' %')} %", expected.value):
+        return False
+    if math.isnan(expected.low) or not ends:
+        return math.isnan(expected.low) and not ends
+    if ends == "(too wide)":
+        if not share:
+            return is_vague(expected, resampling)
+        slack = resampling * sum(expected.scatter)
+        return expected.high - expected.low + slack > _VAGUE_SHARE
+    first, _, last = ends.strip("()").partition(" to ")
+    told = (f"{first.removesuffix(' %')} %", last or first)
+    found = zip(told, (expected.low, expected.high), expected.scatter, strict=True)
+    return all(_value_agrees(end, value, resampling * scatter) for end, value, scatter in found)
 
 
 def at_sizes(some: Iterable[int], every: Iterable[int]) -> tuple[str, tuple[int, ...]]:

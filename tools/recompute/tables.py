@@ -62,10 +62,12 @@ def wrong_summary(results: Path) -> Iterator[str]:
             yield from _differs(f"{where}: median", row["median"], np.median(known), _EXACT)
         if len(known) > 1 and known.min() > 0 and not row["metric"].endswith("_share"):
             found = estimates.median(known, settings.confidence)
-            half = max(np.log(found.high / found.value), _EXACT)
-            for end in ("low", "high"):
-                told_half = max(abs(np.log(row[end] / row["median"])), _EXACT)
-                yield from _differs(f"{where}: {end}", told_half, half, settings.bootstrap_error)
+            for end, value, scatter in (
+                ("low", found.low, found.scatter[0]),
+                ("high", found.high, found.scatter[1]),
+            ):
+                tolerance = settings.resampling * scatter / value + _EXACT
+                yield from _differs(f"{where}: {end}", row[end], value, tolerance)
 
 
 def wrong_ratios(results: Path) -> Iterator[str]:

@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+import yaml
+
 from tools.recompute import (
     report_tables,
     sentences,  # noqa: F401  its forms join FORMS
@@ -47,8 +49,10 @@ class Checker:
     def fixed_text(self) -> str:
         """What stands in the templates whatever was measured; a mark where a value goes."""
         texts = [path.read_text(encoding="utf-8") for path in sorted(_TEMPLATES.rglob("*.j2"))]
-        others = (*sorted(_TEMPLATES.rglob("*.yaml")), _SOURCES)
-        texts += [path.read_text(encoding="utf-8") for path in others]
+        texts += [path.read_text(encoding="utf-8") for path in sorted(_TEMPLATES.rglob("*.yaml"))]
+        for run in yaml.safe_load(_SOURCES.read_text(encoding="utf-8"))["runs"]:
+            differences = "; ".join(run["differences"])
+            texts.append(f"{run['system']}: {run['method']}. What differs: {differences}.")
         marked = re.sub(
             r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "\N{BULLET}", "\n".join(texts), flags=re.S
         )
@@ -98,18 +102,21 @@ class Checker:
         texts = match.groups()
         said = ""
         try:
-            slots = [read(kind, text) for kind, text in zip(kinds, texts, strict=True)]
+            sizes = self.run.all_sizes
+            slots = [read(kind, text, sizes) for kind, text in zip(kinds, texts, strict=True)]
             expected = handler(told, *slots)
         except NotRecomputedError:
             return
         except (LookupError, ValueError, AssertionError) as problem:
             expected, said = None, f"{type(problem).__name__}: {problem}"
+        if said and set(kinds) <= NAMES:  # there is no number to find fault with
+            yield Finding("differs", sentence.section, match[0], sentence.text, said, match.start())
         for place, (kind, text) in enumerate(zip(kinds, texts, strict=True), start=1):
             if kind in NAMES:
                 continue
             value = None if expected is None else expected[place - 1]
             right = expected is not None and (
-                value is None or agrees(kind, text, value, self.run.settings.bootstrap_error)
+                value is None or agrees(kind, text, value, self.run.settings.resampling)
             )
             yield Finding(
                 "agrees" if right else "differs",

@@ -1,15 +1,16 @@
 """What a difference consists of."""
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from tools.recompute import estimates
-from tools.recompute.estimates import Estimate
-from tools.recompute.run import THROUGHPUT
-from tools.recompute.told import Expected, NotRecomputedError, Slot, Told, says
+from tools.recompute.explained import Parts, explained
+from tools.recompute.run import End
+from tools.recompute.sentences.analysis_unexpected import named_first
+from tools.recompute.slots import read
+from tools.recompute.told import Expected, Slot, Told, says
 
 
 @says(
@@ -23,56 +24,31 @@ def _difference(told: Told, *_: Slot) -> Expected:
     return [len(told.differing()[0]), None, parts.throughput.value, parts.throughput]
 
 
-@dataclass(frozen=True)
-class Parts:
-    """What a ratio of throughputs consists of: CPUs in use over CPU time per byte."""
-
-    throughput: Estimate
-    cost: Estimate
-    use: Estimate
-    cpus: float
-    cpus_before: float
-
-    def share(self, part: Estimate) -> float:
-        """Return the part's share of the logarithm of the difference."""
-        return abs(float(np.log(part.value) / np.log(self.throughput.value)))
-
-
 def _parts(told: Told) -> Parts:
-    """Return the parts of the difference that was told last, of cells that have every round."""
+    """Return the parts of the difference that was told last."""
+    return explained(told.run, _ends(told))
+
+
+def _ends(told: Told) -> list[tuple[End, End]]:
+    """Return what is compared in the difference that was told last."""
     run, condition = told.run, told.condition
+    text = f"{told.sentence.before} {told.sentence.text}"
+    if "Over the cases that went against it" in text:
+        return [ends for case, _ in named_first(told).against if (ends := case.ends)]
     by_threads = re.findall(
-        r"With `(\w+)`,.* throughput with (\d+) threads? was [\d.]+ times that with (\d+)",
-        f"{told.sentence.before} {told.sentence.text}",
+        r"With `(\w+)`,(?: over ([^`]*),)? throughput with (\d+) threads? was [\d.]+ times that "
+        r"with (\d+)",
+        text,
     )
-    if by_threads and told.sentence.section.endswith("q3"):
-        name, most, fewest = by_threads[-1]
-        first, second = (name, int(most)), (name, int(fewest))
-        sizes = sorted({size for size, _ in run.of(condition, name, THROUGHPUT).index})
-        cells = [((size, first[1]), (size, second[1])) for size in sizes]
-    else:
-        found, a, b = told.differing()
-        first, second = (a, 0), (b, 0)
-        cells = [(cell, cell) for cell in found]
-
-    def logs(metric: str) -> list[pd.DataFrame]:
+    if by_threads:
+        name, over, most, fewest = by_threads[-1]
+        sizes = read("sizes", over, run.all_sizes) if over else run.all_sizes
         return [
-            run.of(condition, who, metric)
-            .reindex([cell[which] for cell in cells])
-            .reset_index(drop=True)
-            for which, (who, _) in enumerate((first, second))
+            ((condition, name, size, int(most)), (condition, name, size, int(fewest)))
+            for size in sizes
         ]
-
-    throughput, cost = logs(THROUGHPUT), logs(f"{run.side(condition)}_cpu_ns_per_byte")
-    use = [t + c - np.log(8e9) for t, c in zip(throughput, cost, strict=True)]
-    whole = estimates.block(use[0] - use[1])
-
-    def ratio(pair: list[pd.DataFrame]) -> Estimate:
-        return run.pooled((pair[0] - pair[1]).loc[whole.index, whole.columns])
-
-    here = [each.loc[whole.index, whole.columns] for each in use]
-    cpus = [float(np.exp(each.to_numpy(float)).mean()) for each in here]
-    return Parts(ratio(throughput), ratio(cost), ratio(use), *cpus)
+    cells, a, b = told.differing()
+    return [((condition, a, *cell), (condition, b, *cell)) for cell in cells]
 
 
 @says(
@@ -193,38 +169,118 @@ def _switches(told: Told, *_: Slot) -> Expected:
     "time <i>"
 )
 def _instructions(told: Told, *_: Slot) -> Expected:
-    if not told.sentence.section.endswith("q1"):
-        raise NotRecomputedError("it is of other cells")
-    side = told.run.side(told.condition)
-    counts = _where_different(told, f"{side}_instructions_per_byte")
-    times = _where_different(told, f"{side}_cpu_ns_per_byte")
-    many = told.run.pooled(counts[0] - counts[1])
-    slow = told.run.pooled((times[0] - counts[0]) - (times[1] - counts[1]))
+    parts = _parts(told)
+    many, slow = parts.instructions, parts.pace
     return [many.value, many, slow.value, slow]
-
-
-def _side_effects(told: Told) -> list[float]:
-    """Return what each side's CPU time by itself makes of the throughput.
-
-    A side's part of the change of a sum's logarithm is its own change over the logarithmic mean.
-    """
-    if not told.sentence.section.endswith("q1"):
-        raise NotRecomputedError("it is of other cells")
-    _cells, a, b = told.differing()
-    logs = _where_different(told, told.cpu_time)
-    here, there = (np.exp(one.to_numpy(float)) for one in logs)
-    mean = (here - there) / np.log(here / there)
-    effects = []
-    for side in ("sender", "receiver"):
-        metric = f"{side}_cpu_ns_per_byte"
-        of_side = [
-            np.exp(told.run.of(told.condition, name, metric).reindex_like(logs[0]).to_numpy(float))
-            for name in (a, b)
-        ]
-        effects.append(float(np.exp(-((of_side[0] - of_side[1]) / mean).mean())))
-    return effects
 
 
 @says("makes the throughput <x> times as high at the sender, and <x> times as high at the receiver")
 def _by_side(told: Told, *_: Slot) -> Expected:
-    return _side_effects(told)
+    return [one.value for one in _parts(told).sides.values()]
+
+
+@says(
+    "the change at the sender alone makes CPU time per byte <x> times as much, and that at the "
+    "receiver <x> times"
+)
+def _cost_by_side(told: Told, *_: Slot) -> Expected:
+    return [1 / one.value for one in _parts(told).sides.values()]
+
+
+@says("Over the cases that went against it, throughput was about <x> times as high")
+def _over_the_cases(told: Told, _x: str) -> Expected:
+    return [_parts(told).throughput.value]
+
+
+@says("With <impl>, throughput with <threads> was <x> times that with <n>")
+def _threads_apart(told: Told, _a: str, most: Slot, _x: str, _n: int) -> Expected:
+    counts = set(told.run.measured(told.condition)["n_threads"])
+    return [None, (max(counts),), _parts(told).throughput.value, min(counts)]
+
+
+@says("With <impl>, over <sizes>, throughput with <threads> was <x> times that with <n> <i>")
+def _threads_apart_over(told: Told, _a: str, sizes: Slot, most: Slot, *_: Slot) -> Expected:
+    counts = set(told.run.measured(told.condition)["n_threads"])
+    found = _parts(told).throughput
+    return [None, None, (max(counts),), found.value, min(counts), found]
+
+
+@says("It made more system calls per message in <n> of <n> cells and fewer in <n>")
+def _calls_both_ways(told: Told, *_: Slot) -> Expected:
+    return _both_ways(told, "sender_syscalls_per_message")
+
+
+@says("It had more context switches per message in <n> of <n> cells and fewer in <n>")
+def _switches_both_ways(told: Told, *_: Slot) -> Expected:
+    return _both_ways(told, "context_switches_per_message")
+
+
+def _both_ways(told: Told, metric: str) -> Expected:
+    cells, a, b = told.differing()
+    logs = told.run.pair(told.condition, a, b, metric).reindex(cells).dropna(how="all")
+    assert told.run.contradict(logs), "they agree"
+    signs = [told.run.ratio(row).seen for _, row in logs.iterrows()]
+    return [signs.count(1), len(signs), signs.count(-1)]
+
+
+@says("CPU time per byte was lower in <n> of <n> cells and higher in <n>")
+def _cost_contradicts(told: Told, *_: Slot) -> Expected:
+    parts = _parts(told)
+    signs = [one.seen for one in parts.costs]
+    return [signs.count(-1), len(signs), signs.count(1)]
+
+
+@says("more CPUs were in use in <n> of <n> cells and fewer in <n>")
+def _use_contradicts(told: Told, *_: Slot) -> Expected:
+    signs = [one.seen for one in _parts(told).uses]
+    return [signs.count(1), len(signs), signs.count(-1)]
+
+
+@says("Of its segments, <x> per gigabyte were sent again, compared with <x>")
+def _resent(told: Told, *_: Slot) -> Expected:
+    return _per_gigabyte(told, "tcp_retransmits")
+
+
+@says(
+    "Of its segments, <x> per gigabyte were sent again, compared with <x>; that is at most <p> of "
+    "the bytes"
+)
+def _resent_share(told: Told, *_: Slot) -> Expected:
+    rows = _rows_of(told, 0)
+    most = float((rows["tcp_retransmits"] * rows["mss_bytes"]).sum() / rows["received_bytes"].sum())
+    return [*_per_gigabyte(told, "tcp_retransmits"), most]
+
+
+@says("It had <x> page faults per gigabyte, compared with <x>")
+def _faults(told: Told, *_: Slot) -> Expected:
+    return _per_gigabyte(told, "sender_page_faults", "receiver_page_faults")
+
+
+def _rows_of(told: Told, which: int) -> pd.DataFrame:
+    """Return the repetitions of the cells of a difference, of the first or the second."""
+    cells, *names = told.differing()
+    rows = told.run.measured(told.condition)
+    here = pd.MultiIndex.from_frame(rows[["msg_bytes", "n_threads"]]).isin(cells)
+    return rows[(rows["implementation"] == names[which]) & here]
+
+
+def _per_gigabyte(told: Told, *columns: str) -> list[float]:
+    """Return how often something happened, all cells together, in rounds that both have."""
+    totals = []
+    for which in (0, 1):
+        rows = _rows_of(told, which)
+        known = [column for column in columns if column in rows and rows[column].notna().any()]
+        counts = rows[known].astype(float).sum(axis=1, min_count=len(known))
+        table = pd.DataFrame({"n": counts, "bytes": rows["received_bytes"], "rep": rows["rep"]})
+        totals.append(table.dropna()[["n", "bytes"]].sum())
+    return [float(one["n"] / one["bytes"] * 1e9) for one in totals]
+
+
+@says(
+    "In the <n> cells where it was slower than <impl>, more was compared than throughput and cost",
+    "In the <n> cells where it was faster than <impl>, more was compared than throughput and cost",
+    "In the <n> cell where it was slower than <impl>, more was compared than throughput and cost",
+    "In the <n> cell where it was faster than <impl>, more was compared than throughput and cost",
+)
+def _more_compared(told: Told, *_: Slot) -> Expected:
+    return [len(told.differing()[0]), None]

@@ -84,3 +84,22 @@ def _won_somewhere(told: Told, a: str, b: str, *_: Slot) -> Expected:
     sizes, threads = (tuple(sorted(set(values))) for values in zip(*won, strict=True))
     said = sizes if isinstance(_[2], tuple) else sizes[0]
     return [None, None, len(won), len(cells), said, threads]
+
+
+@says("`zero_copy` was nowhere the fastest: in each of the <n> cells it was slower than")
+def _nowhere(told: Told, _n: int) -> Expected:
+    _, lost, all_cells = _won_and_lost(told, ["two_copy", "one_copy"])
+    return [lost if lost == all_cells else -1]
+
+
+@says(
+    "`zero_copy` was faster than <impl> and <impl> in <n> of <n> cells (<sizes>, <threads>)",
+    "`zero_copy` was faster than <impl> and <impl> in <n> of <n> cells (<size>, <threads>)",
+)
+def _won_at(told: Told, a: str, b: str, *said: Slot) -> Expected:
+    ratios = [told.run.cells(told.condition, "zero_copy", rival) for rival in (a, b)]
+    common = set.intersection(*map(set, ratios))
+    won = [cell for cell in common if all(of[cell].seen == 1 for of in ratios)]
+    sizes, threads = (tuple(sorted(set(values))) for values in zip(*won, strict=True))
+    at = sizes if isinstance(said[2], tuple) else sizes[0]
+    return [None, None, len(won), len(common), at, threads]

@@ -80,3 +80,16 @@ def _beyond(told: Told) -> Estimate:
     cache = told.run.host["cpu"]["caches"]["l1d_bytes"]
     beyond = 2 * logs.index.get_level_values("msg_bytes") > cache
     return told.run.ratio(logs[beyond].mean() - logs[~beyond].mean())
+
+
+@says(
+    "With <impl>, a byte took less <cost> than with `two_copy` in <n> of <n> cells and more in <n>"
+)
+def _cost_both_ways(told: Told, name: str, cost: str, *_: Slot) -> Expected:
+    metric = told.run.metric(told.condition, cost)
+    assert told.run.contradict(told.run.pair(told.condition, name, "two_copy", metric)), (
+        "they agree"
+    )
+    cells = told.run.cells(told.condition, name, "two_copy", metric)
+    signs = [one.seen for one in cells.values()]
+    return [None, None, signs.count(-1), len(signs), signs.count(1)]

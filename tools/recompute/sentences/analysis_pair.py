@@ -1,6 +1,7 @@
 """A pair over the cells together, and the price of a message."""
 
 import re
+from itertools import pairwise
 
 import pandas as pd
 
@@ -60,3 +61,22 @@ def _small_messages(told: Told, small: int, _x: str, cost: str, large: int, _i: 
     ]
     one = run.pooled(pd.concat(logs))
     return [sizes[0], one.value, None, sizes[-1], one]
+
+
+@says(
+    "from <size> to <size> <threads>, its <cost> compared with that of `two_copy` rose to <x> "
+    "times <i>"
+)
+def _rise(told: Told, _small: int, _large: int, threads: Slot, cost: str, *_: Slot) -> Expected:
+    run = told.run
+    logs = run.pair(told.condition, "one_copy", "two_copy", run.metric(told.condition, cost))
+    steps = [
+        (small, large, int(n), rows.loc[large] - rows.loc[small])
+        for n in sorted(set(logs.index.get_level_values("n_threads")))
+        for rows in [logs.xs(n, level="n_threads").sort_index()]
+        for small, large in pairwise(rows.index)
+    ]
+    found = [(run.ratio(change, len(steps)), *where) for *where, change in steps]
+    rises = [each for each in found if each[0].sign == 1]
+    one, small, large, n = max(rises, key=lambda each: each[0].value)
+    return [small, large, (n,), None, one.value, one]

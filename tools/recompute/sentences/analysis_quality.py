@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from tools.recompute import estimates
+from tools.recompute.quality import Without, quality_of
 from tools.recompute.run import THROUGHPUT
 from tools.recompute.told import Expected, Slot, Told, says
 
@@ -68,9 +69,94 @@ def _rounds_apart(told: Told, *_: Slot) -> Expected:
     return [float(path.min()), float(path.max())]
 
 
+@says(
+    "it lay between <x> times that of the first round (in round <n>) and <x> times (in round <n>)"
+)
+def _between_rounds(told: Told, *_: Slot) -> Expected:
+    path = _path(told)
+    rounds = sorted(set(told.rows["rep"]))
+    lowest, highest = int(path.argmin()), int(path.argmax())
+    return [float(path[lowest]), rounds[lowest], float(path[highest]), rounds[highest]]
+
+
 def _path(told: Told) -> np.ndarray:
     """Return the throughput of each round over that of the first, cells together."""
     whole = estimates.block(told.run.values(told.condition, THROUGHPUT)).sort_index(axis=1)
     logs = whole.to_numpy(float)
     path: np.ndarray = np.exp((logs - logs[:, :1]).mean(axis=0))
     return path
+
+
+@says("Of <n> measured cells, <n> passed every check")
+def _passed(told: Told, *_: Slot) -> Expected:
+    quality = quality_of(told.run, told.condition)
+    return [len(quality.values["Measured repetitions"]), quality.clean]
+
+
+@says("All <n> measured cells passed every check")
+def _all_passed(told: Told, _n: int) -> Expected:
+    n_cells, clean = _passed(told)
+    return [n_cells if clean == n_cells else -1]
+
+
+def _flagged(told: Told) -> pd.Series:
+    """Return which repetitions are left out in the comparisons of the sentence."""
+    quality = quality_of(told.run, told.condition)
+    together = "The checks together flag" in f"{told.sentence.before} {told.sentence.text}"
+    return quality.any if together else quality.warned
+
+
+@says("The checks together flag <n> of <n> repetitions")
+def _together(told: Told, *_: Slot) -> Expected:
+    flagged = _flagged(told)
+    return [int(flagged.sum()), len(flagged)]
+
+
+def _without(told: Told) -> Without:
+    return quality_of(told.run, told.condition).without(_flagged(told))
+
+
+@says(
+    "Without them, <n> of the <n> throughput comparisons that can still be made would have another "
+    "verdict, though none the opposite one"
+)
+def _changed(told: Told, *_: Slot) -> Expected:
+    found = _without(told)
+    assert not found.reversed, f"{found.reversed} have it"
+    return [found.changed, found.compared]
+
+
+@says(
+    "Without them, <n> of the <n> throughput comparisons that can still be made would have another "
+    "verdict, <n> of them the opposite one"
+)
+def _reversed(told: Told, *_: Slot) -> Expected:
+    found = _without(told)
+    return [found.changed, found.compared, found.reversed]
+
+
+@says(
+    "Without them, each of the <n> throughput comparisons that can still be made would have the "
+    "same verdict"
+)
+def _same(told: Told, _n: int) -> Expected:
+    found = _without(told)
+    return [found.compared if not found.changed else -1]
+
+
+@says("Of all <n>, <n> would rest on a single round, which gives no verdict, and <n> would have no")
+def _left(told: Told, *_: Slot) -> Expected:
+    found = _without(told)
+    return [found.compared + found.once + found.none, found.once, found.none]
+
+
+@says("Of all <n>, <n> would rest on a single round, which gives no verdict")
+def _left_once(told: Told, *_: Slot) -> Expected:
+    found = _without(told)
+    return [found.compared + found.once, found.once] if not found.none else [-1, -1]
+
+
+@says("Of all <n>, <n> would have no round left")
+def _left_none(told: Told, *_: Slot) -> Expected:
+    found = _without(told)
+    return [found.compared + found.none, found.none] if not found.once else [-1, -1]

@@ -3,7 +3,6 @@
 import re
 
 from tools.recompute.report_tables import floor
-from tools.recompute.slots import read
 from tools.recompute.told import Expected, Slot, Told, says
 
 
@@ -21,7 +20,7 @@ def _cheapest(told: Told, size: int, threads: Slot, *_: Slot) -> Expected:
 def _over_floor(told: Told, *_: Slot) -> Expected:
     ranked = r"At ([\d.,]+ \w+) with (\d+) threads?, `(\w+)` has"
     size, threads, name = re.findall(ranked, told.sentence.before)[-1]
-    cell = (read("size", size), int(threads))
+    cell = (told.run.size(size), int(threads))
     cost, works_on = floor(told.run, told.condition, cell[0])
     median = told.run.median(told.condition, name, cell, told.cpu_time).value
     return [median / cost, None, works_on]

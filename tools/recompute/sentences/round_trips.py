@@ -47,11 +47,44 @@ def _trip_apart(told: Told, _x: str, size: int, _i: str) -> Expected:
     return [one.value, None, one]
 
 
-@says("Of <n> ratios with an interval, over all percentiles and sizes")
-def _trip_ratios(told: Told, _n: int) -> Expected:
+@says("With <impl> and <threads>, <trip> was this many times as long")
+def _trips_apart(told: Told, _a: str, threads: Slot, _trip: str) -> Expected:
+    measured = set(told.rows["n_threads"])
+    return [None, threads if set(threads) <= measured else (), None]
+
+
+@says("No difference was seen at <sizes>", "No difference was seen at <size>")
+def _other_sizes(told: Told, said: Slot) -> Expected:
+    found = re.findall(
+        r"With `(\w+)` and (\d+) threads?, (the [\w ]+?) was this many times as long",
+        told.sentence.before,
+    )
+    if not found:
+        raise NotRecomputedError("it is not of round trips")
+    name, threads, trip = found[-1]
+    ratios = _trips(told, name, _TRIPS[trip])
+    even = tuple(size for size, n, one in ratios if n == int(threads) and one.sign == 0)
+    return [even if isinstance(said, tuple) else even[0]]
+
+
+def _all_ratios(told: Told) -> list[Estimate]:
     names = set(told.rows["implementation"]) - {"two_copy"}
     metrics = [f"round_trip_{name}_ns" for name in ("p50", "p90", "p99", "p999")]
     ratios = [
         one for name in names for metric in metrics for _, _, one in _trips(told, name, metric)
     ]
-    return [sum(one.n > 1 for one in ratios)]
+    return [one for one in ratios if one.n > 1]
+
+
+@says("Of <n> ratios with an interval, over all percentiles and sizes")
+def _trip_ratios(told: Told, _n: int) -> Expected:
+    return [len(_all_ratios(told))]
+
+
+@says(
+    "Of <n> ratios with an interval, over all percentiles and sizes, <n> stand after Holm",
+    "Of <n> ratios with an interval, over all percentiles and sizes, <n> stands after Holm",
+)
+def _trip_ratios_stand(told: Told, *_: Slot) -> Expected:
+    ratios = _all_ratios(told)
+    return [len(ratios), told.run.corrected(dict(enumerate(ratios)))]

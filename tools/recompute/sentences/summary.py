@@ -4,7 +4,6 @@ import re
 
 from tools.recompute.estimates import Estimate
 from tools.recompute.run import THROUGHPUT
-from tools.recompute.slots import read
 from tools.recompute.told import Expected, Slot, Told, says
 
 
@@ -62,7 +61,7 @@ def _cost_at(told: Told, size: int, threads: Slot, _x: str, unit: str, *names: s
 def _cost_with(told: Told, name: str, _x: str, unit: str, *_: Slot) -> Expected:
     where = r"At ([\d.,]+ \w+) with (\d+) threads?, a byte"
     size, threads = re.findall(where, told.sentence.before)[-1]
-    cell = (read("size", size), int(threads))
+    cell = (told.run.size(size), int(threads))
     found = _cost_of(told, name, cell, unit)
     metric = told.run.metric(told.condition, unit)
     ratios = told.run.cells(told.condition, name, "two_copy", metric)

@@ -1,0 +1,110 @@
+import gzip
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from tools.recompute.account import account, together
+from tools.recompute.functions import kind_of, plain
+from tools.recompute.profile import Profile
+from tools.recompute.slots import agrees, percent_agrees
+
+COPYING = "sender;__send;tcp_sendmsg_[k];_copy_from_iter_[k]"
+DEFERRED = "sender;__send;tcp_sendmsg_[k];skb_copy_ubufs_[k];memcpy_[k]"
+SENDING = "sender;__send;tcp_sendmsg_[k];_raw_spin_lock_[k]"
+CONFIG = {"statistics": {"confidence": 0.95}, "profile": {}}
+
+
+@pytest.mark.parametrize(
+    ("stack", "kind"),
+    [
+        (COPYING, "copy in the kernel"),
+        (DEFERRED, "deferred copy"),
+        (SENDING, "protocol"),
+        ("sender;main;__memmove_avx_unaligned", "application's copy"),
+        ("sender;__send;nobody_knows_it_[k]", "not categorised"),
+    ],
+)
+def test_a_sample_is_of_its_innermost_function_that_works_for_itself(stack: str, kind: str) -> None:
+    assert kind_of(tuple(stack.split(";")[1:])) == kind
+
+
+def test_marks_of_a_frame_are_no_part_of_its_name() -> None:
+    assert [plain(frame) for frame in ("a_[k]", "a_[i]", "a_[i]_[k]", "a")] == ["a"] * 4
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Profile:
+    """Three rounds of 1 MiB: copying (2 to 4 ms) in one cell, a deferred copy in the other."""
+    for rep in (1, 2, 3):
+        _write(tmp_path, "two_copy", rep, {COPYING: (1 + rep) * 1e6, SENDING: 1e6})
+        _write(tmp_path, "zero_copy", rep, {DEFERRED: 5e6, SENDING: 1e6})
+    return Profile(tmp_path, CONFIG)
+
+
+def _write(folder: Path, implementation: str, rep: int, stacks: dict[str, float]) -> None:
+    window = {"start_ns": 0, "end_ns": 1_000_000_000}
+    received = {"in_window": {"bytes": 1 << 20}, "process": {"cpu_ns": 0}}
+    sender = {**received, "window": window, "zero_copy": None}
+    counted = {"events": {"task_clock_ns": {"value": sum(stacks.values())}}}
+    record = {
+        "status": "measured",
+        "cell": {"testbed": "sink", "working_set": "hot", "receiver": "recv", "placement": "apart",
+                 "implementation": implementation, "msg_bytes": 4096, "n_threads": 1, "rep": rep},
+        "driver": {"sender": sender, "receiver": None, "sink": None},
+        "observed": {"perf_stat": {"sender": counted, "receiver": None}, "sampling": {}},
+        "undisturbed": None,
+    }  # fmt: skip
+    path = folder / f"raw/profile/{implementation}/rep={rep}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record), encoding="utf-8")
+    lines = "".join(f"{stack} {weight:.0f}\n" for stack, weight in stacks.items())
+    path.with_name(f"rep={rep}.folded.gz").write_bytes(gzip.compress(lines.encode()))
+
+
+def test_an_account_has_what_grew_what_shrank_and_what_is_open(profile: Profile) -> None:
+    made = account(profile, profile.rounds("sink-two-copy-4096-1-to-zero-copy"))
+    assert list(made.grew) == ["deferred copy"]
+    # it is gone, however much it scattered where it was
+    assert list(made.shrank) == ["copy in the kernel (sender)"]
+    assert list(made.open) == ["protocol"]
+    assert made.grew["deferred copy"].after == pytest.approx(5e6 / 1024)
+    parts = [*made.grew.values(), *made.shrank.values(), *made.open.values(), made.unnamed]
+    assert together(parts).change.value == pytest.approx(made.total.change.value)
+    assert math.isnan(made.unsampled.value)
+
+
+def test_a_pair_that_was_not_measured_is_missed(profile: Profile) -> None:
+    with pytest.raises(LookupError, match="sink-one-copy-4096-1"):
+        profile.rounds("sink-two-copy-4096-1-to-one-copy")
+
+
+def test_the_interval_of_a_large_share_is_that_of_the_rest(profile: Profile) -> None:
+    found = profile.share([0.96, 0.97, 0.98])
+    rest = profile.share([0.04, 0.03, 0.02])
+    assert (found.low, found.high) == pytest.approx((1 - rest.high, 1 - rest.low))
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "right"),
+    [
+        ("97 % (96 to 98 %)", [0.97, 0.97, 0.97], False),
+        ("97 % (97 %)", [0.97, 0.97, 0.97], True),
+        ("96 % (97 %)", [0.97, 0.97, 0.97], False),
+        ("2 % (2 %)", [0.0204, 0.0204, 0.0204], True),
+        ("2 % (2 %)", [0.0206, 0.0206, 0.0206], False),
+        ("50 % (too wide)", [0.1, 0.5, 0.9], True),
+        ("50 % (too wide)", [0.49, 0.5, 0.51], False),
+    ],
+)
+def test_a_share_agrees_with_its_interval(
+    profile: Profile, text: str, values: list[float], right: bool
+) -> None:
+    assert percent_agrees(text, profile.share(values), 0.0, share=True) is right
+
+
+def test_only_nothing_is_0_percent() -> None:
+    assert agrees("p", "0 %", 0.0)
+    assert not agrees("p", "0 %", 0.003)
+    assert agrees("ps", "99.5 to 101 %", (0.9951, 1.008))

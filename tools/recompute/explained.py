@@ -1,0 +1,91 @@
+"""What a ratio of throughputs consists of: CPUs in use over CPU time per byte."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from tools.recompute import estimates
+from tools.recompute.estimates import Estimate
+from tools.recompute.run import THROUGHPUT, End, Run
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The ratios of a difference over the cells together, and the CPUs in use on both ends.
+
+    `sides` has what each side's CPU time by itself makes of the throughput; `costs` and `uses`
+    have the ratios of each cell.
+    """
+
+    throughput: Estimate
+    cost: Estimate
+    use: Estimate
+    instructions: Estimate
+    pace: Estimate
+    sides: dict[str, Estimate]
+    costs: list[Estimate]
+    uses: list[Estimate]
+    cpus: float
+    cpus_before: float
+
+    def share(self, part: Estimate) -> float:
+        """Return the part's share of the logarithm of the difference."""
+        return abs(float(np.log(part.value) / np.log(self.throughput.value)))
+
+
+def explained(run: Run, ends: Sequence[tuple[End, End]]) -> Parts:
+    """Return the parts of a difference, of the cells and rounds that have all of them.
+
+    A side's part of the change of a sum's logarithm is its own change over the logarithmic mean.
+    """
+    side = run.side(ends[0][0][0])
+
+    def logs(metric: str) -> list[pd.DataFrame]:
+        return [_rows(run, [both[which] for both in ends], metric) for which in (0, 1)]
+
+    throughput, cost = logs(THROUGHPUT), logs(f"{side}_cpu_ns_per_byte")
+    use = [t + c - np.log(8e9) for t, c in zip(throughput, cost, strict=True)]
+    whole = estimates.block(use[0] - use[1])
+    if whole.empty:
+        raise LookupError("no cell has CPU time at both ends")
+
+    def used(pair: list[pd.DataFrame]) -> list[pd.DataFrame]:
+        return [each.loc[whole.index, whole.columns] for each in pair]
+
+    def ratio(pair: list[pd.DataFrame]) -> Estimate:
+        here, there = used(pair)
+        return run.ratio((here - there).mean())
+
+    def by_cell(pair: list[pd.DataFrame]) -> list[Estimate]:
+        here, there = used(pair)
+        return [run.ratio(row) for _, row in (here - there).iterrows()]
+
+    counts = logs(f"{side}_instructions_per_byte")
+    pace = [time - count for time, count in zip(cost, counts, strict=True)]
+    here, there = used(cost)
+    mean = (np.exp(here) - np.exp(there)) / (here - there)
+    sides = {}
+    for name in ("sender", "receiver") if side == "both" else ("sender",):
+        one, other = used(logs(f"{name}_cpu_ns_per_byte"))
+        sides[name] = run.ratio(-((np.exp(one) - np.exp(other)) / mean).mean())
+    cpus = [float(np.exp(each.to_numpy(float)).mean()) for each in used(use)]
+    return Parts(
+        throughput=ratio(throughput),
+        cost=ratio(cost),
+        use=ratio(use),
+        instructions=ratio(counts),
+        pace=ratio(pace),
+        sides=sides,
+        costs=by_cell(cost),
+        uses=by_cell(use),
+        cpus=cpus[0],
+        cpus_before=cpus[1],
+    )
+
+
+def _rows(run: Run, ends: Sequence[End], metric: str) -> pd.DataFrame:
+    """Return the logarithms by round of each end, a row each."""
+    rows = [run.values(end[0], metric).reindex([end[1:]]) for end in ends]
+    return pd.concat(rows).reset_index(drop=True)

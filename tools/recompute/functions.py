@@ -1,0 +1,80 @@
+"""What functions do, by the lists of data/functions."""
+
+import re
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+DATA = Path(__file__).parents[2] / "data"
+UNNAMED = "not categorised"
+
+Stack = tuple[str, ...]
+"""Frames from the outermost in; those of the kernel end with ``_[k]``."""
+
+
+def plain(frame: str) -> str:
+    """Return a function's name without the marks of a frame."""
+    return re.sub(r"(_\[i\])?(_\[k\])?$", "", frame)
+
+
+@cache
+def _lists() -> dict[str, Any]:
+    text = (DATA / "functions/categories.yaml").read_text(encoding="utf-8")
+    found: dict[str, Any] = yaml.safe_load(text)
+    return found
+
+
+def titles() -> list[str]:
+    """Return what the kinds of work are called."""
+    return [kind["title"] for kind in _lists()["categories"]]
+
+
+@cache
+def _names(where: str) -> dict[str, str]:
+    """Return what names and patterns stand for: those of programs, or of the kernel."""
+    return {
+        name: kind["title"]
+        for kind in _lists()["categories"]
+        for row in kind.get(where, ())
+        for name in row["names"]
+    }
+
+
+@cache
+def _callers_work() -> dict[str, str]:
+    return {name: "" for row in _lists()["transparent"] for name in row["names"]}
+
+
+def _find(name: str, meanings: dict[str, str]) -> str | None:
+    """Return what a name stands for: one written out goes first, then the longest pattern."""
+    if name in meanings:
+        return meanings[name]
+    fitting = [one for one in meanings if "*" in one and fnmatchcase(name, one)]
+    return meanings[max(fitting, key=len)] if fitting else None
+
+
+@cache
+def kind_of_function(frame: str) -> str:
+    """Return what kind of work a function does; empty where it works for its caller."""
+    name = plain(frame)
+    if not frame.endswith("_[k]"):
+        return _find(name, _names("user")) or UNNAMED
+    found = _find(name, _names("functions"))
+    if found is None:
+        found = _find(name, _callers_work())
+    return UNNAMED if found is None else found
+
+
+@cache
+def worker_of(stack: Stack) -> str:
+    """Return the innermost function that does not just work for its caller."""
+    return next((frame for frame in reversed(stack) if kind_of_function(frame)), stack[-1])
+
+
+@cache
+def kind_of(stack: Stack) -> str:
+    """Return what kind of work a sample is."""
+    return kind_of_function(worker_of(stack)) or UNNAMED

@@ -1,0 +1,161 @@
+"""The tables of the chapter on where the CPU time goes, field by field."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from tools.recompute import estimates
+from tools.recompute.account import Part, account, part, together
+from tools.recompute.document import Table
+from tools.recompute.functions import DATA, kind_of_function, plain
+from tools.recompute.profile import Profile, Repetition
+from tools.recompute.run import Run
+from tools.recompute.slots import agrees, ends_agree, percent_agrees
+
+Row = Mapping[str, str]
+Checked = Mapping[str, bool | None]
+
+_SHOWN = 8
+
+
+def category_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table) -> Checked:
+    """Check what a cell does: a kind of work."""
+    cell = run.profile.cell(found[1])
+    known: dict[str, bool | None] = {}
+    columns = [title for title in row if title != "What"]
+    for title, used in zip(columns[::2], columns[1::2], strict=True):
+        side = title.partition("\u2019")[0].lower()
+        here = [one for one in cell if side in one.stacks]
+        shares = [one.own_shares(side)[row["What"]] for one in here]
+        cpus = [share * one.sampled.cpus(side) for share, one in zip(shares, here, strict=True)]
+        if any(shares):
+            known[title] = _shows_percent(row[title], run.profile.share(shares), run, share=True)
+        else:
+            known[title] = row[title] == "0 %"
+        known[used] = agrees("p", row[used], float(np.median(cpus)))
+    return known
+
+
+def _shows_percent(text: str, found: estimates.Estimate, run: Run, *, share: bool) -> bool:
+    return percent_agrees(text, found, run.settings.resampling, share=share)
+
+
+def account_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table) -> Checked:
+    """Check a line of an account."""
+    made = account(run.profile, run.profile.rounds(found[1]))
+    title = row["Own CPU time per KiB [ns]"].strip("*")
+    if title == "all CPU time":
+        return _line(row, made.total)
+    if title == "functions that no list names":
+        return _line(row, made.unnamed)
+    if opened := re.fullmatch(r"(\d+) other kinds? of work, change open", title):
+        right = int(opened[1]) == len(made.open)
+        return {**_line(row, together(made.open.values())), "Own CPU time per KiB [ns]": right}
+    for group, name in ((made.grew, "grew"), (made.shrank, "shrank")):
+        if title == f"{name}: all of these":
+            return _line(row, together(group.values()))
+        if title in group:
+            return _line(row, group[title])
+    raise LookupError(f"{title} is told to have changed")
+
+
+def _line(row: Row, expected: Part) -> dict[str, bool | None]:
+    before, after, change = list(row)[-3:]
+    text, _, ends = row[change].partition(" (")
+    right = agrees("d", text, expected.change.value)
+    if ends:
+        right = right and ends_agree(ends, expected.change, 0.0)
+    return {
+        before: agrees("d", row[before], expected.before),
+        after: agrees("d", row[after], expected.after),
+        change: right,
+    }
+
+
+def difference_row(run: Run, _c: str, found: re.Match[str], row: Row, table: Table) -> Checked:
+    """Check which functions of a side changed most, and by how much."""
+    side = found[2]
+    rounds = run.profile.rounds(found[1])
+    name = row["Function"].strip("*")
+    if name == "all functions":
+        costs = [[one.sampled.ns_per_kib(side) for one in both] for both in rounds]
+        return _line(row, part(run.profile, np.array(costs)))
+    parts = functions(run.profile, rounds, side)
+    shown = [each[0] for each in table.rows]
+    if rest := re.fullmatch(r"(\d+) other functions?", name):
+        others = [one for key, one in parts.items() if f"`{plain(key)}`" not in shown]
+        right = int(rest[1]) == len(others)
+        return {**_line(row, together(others)), "Function": right}
+    ranked = sorted(parts, key=lambda key: (-parts[key].change.value, plain(key)))
+    most = [*ranked[:_SHOWN], *ranked[-_SHOWN:]]
+    frame = next(key for key in most if f"`{plain(key)}`" == name)
+    known = _line(row, parts[frame])
+    if row["Category"] != kind_of_function(frame):
+        raise ValueError(f"{name} does {kind_of_function(frame)}")
+    return known
+
+
+def functions(
+    profile: Profile, rounds: list[tuple[Repetition, Repetition]], side: str
+) -> dict[str, Part]:
+    """Return the change of each function of a side."""
+    costs = [[one.own_costs(side) for one in both] for both in rounds]
+    names = {name for both in costs for table in both for name in table}
+    return {
+        name: part(profile, np.array([[table[name] for table in both] for both in costs]))
+        for name in names
+    }
+
+
+@cache
+def _published() -> tuple[pd.DataFrame, dict[str, list[str]]]:
+    rows = pd.read_csv(DATA / "published/function-shares.csv")
+    tree = yaml.safe_load((DATA / "functions/chains.yaml").read_text(encoding="utf-8"))
+    return rows, {name: one["names"] for name, one in tree["functions"].items()}
+
+
+def chain_row(run: Run, condition: str, found: re.Match[str], row: Row, table: Table) -> Checked:
+    """Check a published call chain and what it is here."""
+    rows, names = _published()
+    streams, size = int(found[2]), found[3]
+    rows = rows[(rows["protocol"] == found[1]) & (rows["parallel_streams"] == streams)]
+    rows = rows[rows["scenario"] == "host-loopback"]
+    if size:
+        rows = rows[rows["datagram_bytes"] == int(size)]
+    path = _path(row, table)
+    there = rows[(rows["side"] == row["Side"]) & (rows["call_path"] == ";".join(path))]
+    known: dict[str, bool | None] = {
+        "Published": agrees("p", row["Published"], there["cpu_percent"].item() / 100)
+    }
+    for title in list(row)[3:]:
+        words = re.fullmatch(r"`(\w+)`(?: \(.*\))?, (.*)", title)
+        assert words is not None
+        key = (condition, words[1], run.profile.size(words[2]), streams)
+        here = [one for one in run.profile.repetitions if one.key == key]
+        here = [one for one in here if row["Side"] in one.stacks]
+        cpus = [
+            one.through(row["Side"], [names[each] for each in path]) * one.sampled.cpus(row["Side"])
+            for one in here
+        ]
+        if any(cpus):
+            expected = run.profile.estimate(cpus).within(streams)
+            known[title] = _shows_percent(row[title], expected, run, share=False)
+        else:
+            known[title] = row[title] == "no counterpart"
+    return known
+
+
+def _path(row: Row, table: Table) -> list[str]:
+    """Return the functions of a chain: the row's, within those above that have fewer dashes."""
+    path: list[str] = []
+    for cells in table.rows:
+        name = cells[1]
+        depth = name.count("\u2013 ")
+        path = [*path[:depth], name.strip("\u2013 `")]
+        if [*row.values()] == cells:
+            return path
+    raise LookupError("no such row")
