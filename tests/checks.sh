@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every check, or the ones named, even after one has failed, and sums up. `./run test` sets up
-# what they need and calls this.
+# what they need and calls this; before that, with --known, only to have the names looked at.
 set -uo pipefail
 
 cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." || exit
@@ -10,7 +10,7 @@ readonly ALL=(ruff ruff_format mypy snakefmt clang_format clang_tidy shellcheck 
     build_clang unit workflow programs measured)
 readonly QUICK=(ruff ruff_format mypy snakefmt shellcheck unit_fast) # in a minute, without traffic
 
-# check NAME: what the check consists of; 2 where there is none of that name
+# check NAME: what the check consists of
 check() {
     case $1 in
     ruff) ruff check . ;;
@@ -27,16 +27,43 @@ check() {
     workflow) on_all_cpus loadscope tests/workflow ;;
     programs) on_all_cpus worksteal tests/c ;;
     measured) python -m pytest tests/measured ;; # alone: they wait for things to happen in time
-    *)
-        echo "no such check; there are: ${ALL[*]}; unit_fast; and quick, which is ${QUICK[*]}"
-        return 2
-        ;;
     esac
 }
+
+usage() {
+    cat <<USAGE
+Usage: ./run test [CHECK...]    all checks and tests, about 10 minutes, or the named ones
+       ./run test quick         what needs no traffic: ${QUICK[*]}
+
+Checks: ${ALL[*]} unit_fast
+USAGE
+}
+
+# is_known NAME: whether there is such a check
+is_known() { [[ " ${ALL[*]} unit_fast quick " == *" $1 "* ]]; }
 
 # on_all_cpus DISTRIBUTION FOLDER...: run tests side by side; `loadscope` keeps those of a file
 # together, which share what is drawn or measured for them, `worksteal` does not
 on_all_cpus() { python -m pytest -n auto --dist "$@"; }
+
+only_look=false
+if [[ ${1:-} == --known ]]; then
+    only_look=true
+    shift
+fi
+for name; do
+    case $name in
+    -h | --help)
+        usage
+        exit
+        ;;
+    esac
+    if ! is_known "$name"; then
+        echo "run: test $name: there is no such check; ./run test --help lists them" >&2
+        exit 2
+    fi
+done
+if $only_look; then exit 0; fi
 
 failed=0
 summary=()

@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import stat
 import subprocess
+import sys
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +18,14 @@ LIMIT_S = 120.0
 
 # Everything that `run` itself takes from the system, besides what it looks for.
 TOOLS = ["bash", "cat", "cut", "dirname", "env", "flock", "grep", "ln", "readlink", "rm"]
-TOOLS += ["setpriv", "sha256sum", "test", "tr", "true", "uname"]
+TOOLS += ["mkdir", "sed", "setpriv", "sha256sum", "tail", "test", "tr", "true", "uname"]
 
-# Stands for .venv/bin/python: notes how it was called; the exit codes are the test's.
+# Stands for .venv/bin/python: notes how it was called; the exit codes are the test's. What is asked
+# for the real one takes apart.
 PYTHON = """\
 #!/bin/bash
+case $3 in copycost.door.command_line | tools.bench.arguments) exec "$REAL_PYTHON" "$@" ;; esac
+if [[ $1 == -SP ]]; then shift 2; set -- -m "$@"; fi
 echo "$*" >>"$TREE/calls"
 case $2 in
 pip) ;;
@@ -60,6 +64,7 @@ class Tree:
             "PATH": str(self.tools),
             "TREE": str(self.path),
             "TOOLS": str(self.tools),
+            "REAL_PYTHON": sys.executable,
             "LC_ALL": "C",
         }
 
@@ -94,6 +99,8 @@ def new_tree(tmp_path: Path) -> Tree:
     path = tmp_path / "tree with space"
     (path / "envs").mkdir(parents=True)
     shutil.copy2(ROOT / "run", path / "run")
+    for name in ("Snakefile", "pyproject.toml", "tests", "tools", "workflow"):
+        (path / name).symlink_to(ROOT / name)
     (path / "config").mkdir()
     (path / "config/tiny.yaml").touch()
     for lock in ("requirements", "requirements-dev"):

@@ -109,7 +109,7 @@ class Checkout:
         done = self.dry(*arguments, "--quiet", "host")
         table = re.search(r"^job +count\n[- ]+\n(.*?)^total", done.stdout, re.DOTALL | re.MULTILINE)
         if table is None:
-            assert "Nothing to be done" in done.stdout, done.stdout
+            assert "nothing to be done" in done.stdout, done.stdout
             return {}, []
         counts = dict(line.split() for line in table[1].splitlines())
         jobs = {rule: int(count) for rule, count in counts.items() if rule not in _TARGETS}

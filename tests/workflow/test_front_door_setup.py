@@ -2,12 +2,14 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from workflow.front_door import Tree, as_somebody
+from workflow.front_door import LIMIT_S, Tree, as_somebody
 
 
 def test_start_with_nothing_missing_installs_nothing(tree: Tree) -> None:
@@ -147,5 +149,104 @@ def test_environment_whose_packages_fail_leaves_no_stamp(tree: Tree) -> None:
     lock.write_text("./nothing-here.whl --hash=sha256:" + "0" * 64 + "\n")
     done = tree.run()
     assert done.returncode == 1
-    assert "pip's message is above" in done.stderr
+    assert "pip's words are in results/logs/setup.log, the last are: ERROR: " in done.stderr
+    assert "nothing-here" in (tree.path / "results/logs/setup.log").read_text(encoding="utf-8")
     assert not (tree.path / ".venv/requirements.stamp").exists()
+
+
+@pytest.fixture
+def bare(tree: Tree) -> Tree:
+    """A tree without environment and compiler, on a machine with Python and apt."""
+    system_python(tree)
+    shutil.rmtree(tree.path / ".venv")
+    (tree.tools / "cc").unlink()
+    tree.add_tool("apt-get", 'echo "apt-get $*" >>"$TREE/calls"; exit 1')
+    tree.add_tool("sudo", 'shift; exec "$@"')
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("given", "exit_code", "said"),
+    [
+        (["help"], 0, "Usage: ./run "),
+        (["--version"], 0, "copycost 0."),
+        (["-n"], 1, "run: the Python environment is missing"),
+        (["tables", "--dry-run"], 1, "; ./run setup makes it\n"),
+        (["plan", "--gbps", "10"], 1, "; ./run setup makes it\n"),
+        (["audit", "no.csv"], 1, "; ./run setup makes it\n"),
+        (["doctr"], 1, "there is no such target"),
+        (["tabels"], 1, "did you mean tables?"),
+        (["--confgfile", "x"], 1, "did you mean --configfile?"),
+        (["retry-failed", "--confgfile=x"], 1, "did you mean --configfile?"),
+        (["setup", "tests"], 1, "there is no such thing to set up"),
+        (["test", "--help"], 0, "Usage: ./run test "),
+        (["test", "ruf"], 2, "run: test ruf: there is no such check"),
+        (["bench", "--help"], 0, "usage: ./run bench "),
+        (["bench", "--rouds", "3"], 2, "unrecognized arguments: --rouds 3"),
+    ],
+)
+def test_who_asks_or_errs_is_answered_at_once_and_nothing_is_made(
+    bare: Tree, given: list[str], exit_code: int, said: str
+) -> None:
+    for name in ("head", "mktemp"):
+        (bare.tools / name).symlink_to(shutil.which(name) or pytest.skip(f"no {name}"))
+    start_s = time.monotonic()
+    done = bare.run(*given)
+    assert time.monotonic() - start_s < 10.0  # a second on a free host
+    assert done.returncode == exit_code, done.stderr
+    assert said in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert bare.calls() == []
+    assert not (bare.path / ".venv").exists()
+    assert not (bare.path / "results").exists()
+
+
+@pytest.mark.parametrize(("word", "also"), [([], []), (["bench"], ["sockperf"])])
+def test_setup_only_sets_up(tree: Tree, word: list[str], also: list[str]) -> None:
+    for name in also:
+        tree.add_tool(name, "exit 0")
+    done = tree.run("setup", *word)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "run: set up: what can be had here is there\n"
+    assert tree.calls() == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: nothing may be installed here")
+def test_what_apt_says_goes_to_a_log_that_is_named_where_it_fails(tree: Tree) -> None:
+    (tree.tools / "iperf3").unlink()
+    tree.add_tool("apt-get", 'echo "many words of apt"; [[ "$*" != *" install "* ]]')
+    done = tree.run("setup")
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        "run: updating the lists of system packages done",
+        "run: installing iperf3 failed",
+        "run: could not install iperf3; apt-get's words are in results/logs/setup.log",
+        "run: set up: what can be had here is there",
+    ]
+    log = (tree.path / "results/logs/setup.log").read_text(encoding="utf-8")
+    assert log.count("many words of apt") == 2
+    assert "$ apt_get install --no-install-recommends -y iperf3" in log
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: nothing may be installed here")
+def test_setup_that_is_interrupted_says_one_line(tree: Tree) -> None:
+    (tree.tools / "sleep").symlink_to(shutil.which("sleep"))
+    (tree.tools / "iperf3").unlink()
+    tree.add_tool("apt-get", 'echo $$ >"$TREE/pid"; exec sleep 600')
+    running = subprocess.Popen(
+        [tree.path / "run"],
+        env=tree.variables(),
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline_s = time.monotonic() + LIMIT_S
+    while not (tree.path / "pid").exists():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+    os.killpg(running.pid, signal.SIGINT)
+    _, said = running.communicate(timeout=LIMIT_S)
+    assert running.returncode == 130
+    first, second = said.splitlines()
+    assert first.startswith("run: updating the lists of system packages")
+    assert second.startswith("run: interrupted; what was measured stays, and the same command ")

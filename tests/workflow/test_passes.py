@@ -98,7 +98,7 @@ def test_added_sizes_narrow_the_bracket_and_a_rerun_measures_nothing(made_up: Ch
     before = written(made_up)
     assert len(before) == 30
 
-    assert "Nothing to be done" in made_up.snakemake(*RUN).stderr
+    assert "nothing to be done" in made_up.snakemake(*RUN).stderr
     # another size: what was added before is chosen anew, and what is the same stays
     made_up.configure("streams", msg_bytes=["4KiB", "16KiB", "64KiB"])
     assert made_up.planned("tables").get("run_cell", 0) == 0
@@ -127,7 +127,7 @@ def test_stated_minutes_are_used_up_and_what_was_measured_is_kept(made_up: Check
     # 0.6 s each: 30 repetitions, 20 of them in the first rounds; 64 KiB is settled then
     assert rounds(made_up) == {20_000: 10, 65536: 5}
     before = written(made_up)
-    assert "Nothing to be done" in made_up.snakemake(*RUN, *minutes).stderr
+    assert "nothing to be done" in made_up.snakemake(*RUN, *minutes).stderr
     # more time goes on from there
     made_up.snakemake(*RUN, "--config", "measure={minutes: 0.4}")
     assert rounds(made_up) == {20_000: 15, 65536: 5}
@@ -151,7 +151,7 @@ def test_rounds_that_were_asked_for_are_added_behind_all_and_stay(made_up: Check
     after = written(made_up)
     assert after.items() >= before.items()
     assert {path.name for path in after.keys() - before.keys()} == {"rep=4.json", "rep=5.json"}
-    assert "Nothing to be done" in made_up.snakemake(*RUN).stderr
+    assert "nothing to be done" in made_up.snakemake(*RUN).stderr
     more.write_text("measure:\n  more_rounds: many\n")
     refused = made_up.snakemake(*RUN, check=False)
     assert refused.returncode != 0

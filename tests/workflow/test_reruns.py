@@ -23,7 +23,7 @@ def checkout(finished: Checkout) -> Checkout:
 
 
 def test_nothing_is_done_again_when_nothing_changed(checkout: Checkout) -> None:
-    assert "Nothing to be done" in checkout.snakemake("--cores", "1").stderr
+    assert "nothing to be done" in checkout.snakemake("--cores", "1").stderr
     assert checkout.planned() == {}
 
 
@@ -232,3 +232,14 @@ def test_rounds_are_measured_one_after_the_other(whole_run: WholeRun) -> None:
     rounds = [record["cell"]["rep"] for record in whole_run.checkout.records()]
     assert rounds == sorted(rounds)
     assert Counter(rounds) == {1: ALL / 2, 2: ALL / 2}
+
+
+def test_a_study_whose_folders_exist_is_not_measured_unasked(finished: Checkout) -> None:
+    results = finished.path / "results"
+    for study in ("cpu_budget", "datagrams", "profile"):
+        for folder in (results / "raw" / study / "testbed=veth", results / study):
+            folder.mkdir(parents=True)
+            (folder / "facts.json").write_text("{}", encoding="utf-8")
+        (results / "tables" / f"{study}.csv").touch()
+    assert finished.planned() == {}
+    assert finished.planned("cpu_budget")["run_budget"] > 0

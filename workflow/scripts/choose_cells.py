@@ -1,5 +1,6 @@
 """Choose what is measured next, and say what."""
 
+from collections import Counter
 from pathlib import Path
 
 from copycost.analysis.passes import choose_cells, describe
@@ -8,8 +9,9 @@ from copycost.config.passes import write_pass
 from copycost.grid.cells import Cell
 from copycost.records.derive import derive_row
 from copycost.records.reading import read_all
+from copycost.snakefile.jobs import GRID_RULE, kind_of
 from copycost.snakefile.logs import log_to_file
-from copycost.snakefile.progress import STREAMS, extend, say
+from copycost.snakefile.progress import STREAMS, Kind, extend, say
 
 log_to_file(snakemake.log[0])
 config = Config.from_dict(snakemake.params.config)
@@ -18,6 +20,11 @@ rows = read_all(map(Path, records), derive_row)
 done = dict(zip(map(Cell.from_path, records), rows, strict=True))
 choice = choose_cells(done, config, int(snakemake.wildcards.number))
 write_pass(choice.cells, Path(snakemake.output.cells))
-missing = sum(not Path(cell.path).is_file() for cell in choice.cells)
-extend(missing, missing * STREAMS.expected_s(config.measure.warmup_s + config.measure.duration_s))
+each_s = STREAMS.expected_s(config.measure.warmup_s + config.measure.duration_s)
+missing = Counter(
+    kind_of(GRID_RULE, {"study": cell.study, "working_set": cell.working_set})
+    for cell in choice.cells
+    if not Path(cell.path).is_file()
+)
+extend({kind: Kind(n, each_s) for kind, n in missing.items()})
 say(describe(choice, done))

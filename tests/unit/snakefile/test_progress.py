@@ -1,23 +1,46 @@
+"""How far a run is, and how long the rest takes."""
+
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from copycost.snakefile import progress
+from copycost.snakefile import progress, terminal
+from copycost.snakefile.progress import Counter, Kind, Progress
 
 WINDOW = {"warmup_s": 0.2, "duration_s": 1.0}
+FAILED = "veth a: FAILED, it would not"
+
+
+@pytest.fixture
+def counter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counter:
+    monkeypatch.setenv(progress.VARIABLE, "")  # so that what `begin` sets is taken away again
+    monkeypatch.delenv(terminal.VARIABLE, raising=False)
+    return Counter(tmp_path / "logs" / "progress.json")
+
+
+def a_run(repetitions: Mapping[str, Kind], *, ahead_s: float = 0.0, **others: Kind) -> Progress:
+    return Progress(dict(repetitions), others, ahead_s, started_s=100.0)
 
 
 def tell(line: str = "a repetition") -> str:
     return progress.count_in(line, progress.STREAMS, WINDOW)
 
 
-def test_each_repetition_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(progress.VARIABLE, "")  # so that what `begin` sets is taken away again
-    said = progress.begin(tmp_path / "logs" / "progress.json", n_repetitions=12, expected_s=19.8)
-    assert said == "copycost: measuring 12 repetitions, which takes about 20 s."
+def test_each_repetition_is_counted_once(counter: Counter) -> None:
+    now = a_run({"streams": Kind(12, 1.3)})
+    now.begin_repetition("streams", 100.0)
+    progress.begin(counter.path, now)
     lines = [tell() for _ in range(12)]
     assert lines[0].startswith("[ 1/12] a repetition, 11 left, about ")
     assert lines[-1] == "[12/12] a repetition, 0 left"
+
+
+def test_behind_the_last_repetition_the_rest_is_still_to_come(counter: Counter) -> None:
+    now = a_run({"streams": Kind(1, 1.3)}, render_report=Kind(1, 20.0))
+    now.begin_repetition("streams", 100.0)
+    progress.begin(counter.path, now)
+    assert tell() == "[1/1] a repetition, 0 left, about 20 s"
 
 
 def test_a_result_is_told_although_nobody_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,37 +55,71 @@ def test_a_counter_that_was_lost_costs_no_measurement(
     assert tell() == "a repetition"
 
 
-def test_the_rest_is_expected_at_the_pace_so_far() -> None:
-    run = progress.Progress(total=4, expected_s=8.0)
-    assert run.left_s(now_s=100.0) == 8.0
-    run = run.after(expected_s=1.0, now_s=100.0)
-    assert run.left_s(now_s=100.0) == pytest.approx(7.0)
-    run = run.after(expected_s=3.0, now_s=101.0)  # it took a third of that
-    assert (run.done, run.left) == (2, 2)
-    assert run.left_s(now_s=101.0) == pytest.approx(4.0 * 2.0 / 4.0)
-
-
-def test_repetitions_of_all_studies_are_counted_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_on_a_live_line_only_what_was_not_measured_stays(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(progress.VARIABLE, "")
-    progress.begin(tmp_path / "progress.json", n_repetitions=2, expected_s=6.05)
-    tell()
-    progress.extend(1, 1.65)
-    pace = progress.pace_of_profile("one_copy")
-    line = progress.count_in("profile", pace, WINDOW)
-    assert line.startswith("[2/3] profile, 1 left, about ")
+    progress.begin(counter.path, a_run({"streams": Kind(2, 1.3)}))
+    monkeypatch.setenv(terminal.VARIABLE, "yes")
+    assert tell() == ""
+    assert tell(FAILED).endswith(FAILED)
+    now = counter.read()
+    assert now is not None
+    assert now.said == FAILED
+
+
+def test_each_kind_goes_on_at_its_own_pace() -> None:
+    now = a_run({"hot": Kind(100, 0.4), "cold": Kind(10, 0.4)})
+    for end_s in (106.0, 112.0, 118.0):  # cold ones take 6 s
+        now.begin_repetition("cold", end_s - 6.0)
+        now.end_repetition(0.4, end_s)
+    assert now.repetitions["hot"].left_s == pytest.approx(40.0)
+    assert now.repetitions["cold"].left_s == pytest.approx(7 * (3 * 0.4 + 18.0) / 6)
+
+
+def test_what_lies_between_two_repetitions_counts_but_not_what_another_job_takes() -> None:
+    now = a_run({"hot": Kind(3, 1.0)}, draw_profile=Kind(1, 5.0))
+    now.begin_repetition("hot", 100.0)
+    now.end_repetition(1.0, 101.0)
+    now.begin_repetition("hot", 101.5)
+    now.end_repetition(1.0, 102.5)
+    assert now.repetitions["hot"].took_s == pytest.approx(2.5)
+    now.begin_other("draw_profile", 102.5)
+    now.begin_repetition("hot", 109.5)
+    now.end_repetition(1.0, 110.5)
+    assert now.repetitions["hot"].took_s == pytest.approx(3.5)
+    assert now.others["draw_profile"].took_s == pytest.approx(7.0)
+
+
+def test_the_time_left_goes_down_while_a_job_is_at_work() -> None:
+    now = a_run({}, plot_figure=Kind(1, 4.0), render_report=Kind(1, 6.0))
+    assert now.left_s(100.0) == pytest.approx(10.0)
+    now.begin_other("plot_figure", 100.0)
+    assert now.left_s(103.0) == pytest.approx(7.0)
+    assert now.left_s(190.0) == pytest.approx(6.0)  # the next one is still to come
+
+
+def test_what_passes_choose_takes_the_place_of_what_was_expected(counter: Counter) -> None:
+    progress.begin(counter.path, a_run({"hot": Kind(1, 1.0, done=1, took_s=1.0)}, ahead_s=60.0))
+    progress.extend({"hot": Kind(20, 1.0), "cold": Kind(5, 2.0)})
+    now = counter.read()
+    assert now is not None
+    assert now.total == 26
+    assert now.ahead_s == pytest.approx(30.0)
+    progress.extend({})  # no pass behind one that chose nothing chooses anything
+    now = counter.read()
+    assert now is not None
+    assert now.ahead_s == 0.0
+
+
+def test_a_repetition_that_nobody_expected_is_counted_too(counter: Counter) -> None:
+    progress.begin(counter.path, a_run({}))
+    assert tell().startswith("[1/1] a repetition, 0 left")
 
 
 def test_a_profile_of_iperf3_is_expected_to_take_longer_than_one_of_ours() -> None:
     ours, iperf3 = (progress.pace_of_profile(name) for name in ("two_copy", "iperf3"))
-    assert ours.expected_s(1.2) == pytest.approx(3.4)
+    assert ours.expected_s(1.2) == pytest.approx(2.9)
     assert iperf3.expected_s(1.2) == pytest.approx(7.6)
-
-
-def test_nothing_to_measure_is_said() -> None:
-    assert "measure nothing, and do 1 other job" in progress.forecast(0, 0.0, 1)
-    assert "measure 1 repetition," in progress.forecast(1, 1.5, 2)
 
 
 @pytest.mark.parametrize(
@@ -71,3 +128,17 @@ def test_nothing_to_measure_is_said() -> None:
 )
 def test_durations_are_said_as_people_do(seconds: float, text: str) -> None:
     assert progress.format_duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("least_s", "most_s", "text"),
+    [
+        (660, 780, "11 to 13 min"),
+        (40, 40.2, "40 s"),
+        (40, 52, "40 to 52 s"),
+        (80, 120, "80 s to 2 min"),
+        (9600, 9900, "2 h 40 min to 2 h 45 min"),
+    ],
+)
+def test_ranges_name_a_unit_once(least_s: float, most_s: float, text: str) -> None:
+    assert progress.format_range(least_s, most_s) == text

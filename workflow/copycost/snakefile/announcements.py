@@ -1,40 +1,72 @@
-"""What a run says before its first job and after its last; `progress` says the rest."""
+"""What a run says before its first job and after its last; `screen` says the rest."""
 
 import atexit
 import os
 import sys
-from collections.abc import Iterable
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from platform import machine
 from typing import Any
 
 from copycost.config.config import Config
 from copycost.config.passes import MORE_PATH
-from copycost.snakefile import host_change, passes_ahead, progress, retry
+from copycost.drivers.programs.working_set import ring_bytes
+from copycost.grid.conditions import COLD, HOT
+from copycost.hosts.facts.cpu import read_cpu
+from copycost.hosts.facts.files import HostFiles, Unknowns
+from copycost.snakefile import (
+    host_change,
+    interruption,
+    messages,
+    passes_ahead,
+    progress,
+    retry,
+    terminal,
+)
 from copycost.snakefile.chapters import CHAPTERS
-from copycost.snakefile.internals import all_jobs, is_dry_run, is_first_process, waiting_jobs
+from copycost.snakefile.internals import (
+    all_jobs,
+    answer_message,
+    is_dry_run,
+    is_first_process,
+    reasons,
+    waiting_jobs,
+)
+from copycost.snakefile.jobs import (
+    CHOOSING_RULE,
+    DRIVING_RULES,
+    GRID_RULE,
+    HOST_RULE,
+    MEASURING_RULES,
+    MEMORY_RULE,
+    OTHERS,
+    PROFILING_RULE,
+    REPORTING_RULE,
+    kind_of,
+    memory_s,
+    ring_s,
+)
+from copycost.snakefile.screen import SCREEN
 
 PROGRESS_PATH = Path("results/logs/progress.json")
-GRID_RULE = "run_cell"
-CHOOSING_RULE = "choose_cells"
-REPORTING_RULE = "render_report"
-HOST_RULE = "collect_host"
-
-# The rules that measure repetitions; their `settings` say how long the windows are.
-PROFILING_RULE = "profile_cell"
-DRIVING_RULES = ("run_budget", "run_datagrams")
-MEASURING_RULES = (GRID_RULE, PROFILING_RULE, *DRIVING_RULES)
 
 
 def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """Before the first job: how many repetitions will be measured, and how long that takes."""
+    if interruption.was_interrupted():
+        interruption.end()  # what Snakemake was doing then has swallowed it
     jobs = waiting_jobs(workflow)
     measuring = _measuring(jobs)
     _say_the_host_changed(workflow, jobs, measuring)
     _say_the_form_changed(measuring)
-    said = progress.begin(PROGRESS_PATH, len(measuring), _expected_s(measuring))
+    ahead = passes_ahead.forecast(config, _each_s(jobs)) if _chooses(jobs) else None
+    now = _progress(jobs, ahead)
+    progress.begin(PROGRESS_PATH, now)
     if _measuring(all_jobs(workflow)):  # else it is an audit, say
-        print(said)
-    _say_more(jobs, config)
+        terminal.say(_sentence(now, ahead))
+    _say_more(jobs, config, ahead)
 
 
 def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN401
@@ -42,8 +74,17 @@ def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN40
 
     Snakemake has no hook for these.
     """
+    nothing_to_do = False
+
+    def answer() -> str:
+        nonlocal nothing_to_do
+        nothing_to_do = True
+        return "copycost: nothing to be done: all that was asked for is there."
 
     def say() -> None:
+        SCREEN.end()
+        if interruption.was_interrupted():
+            return
         jobs = waiting_jobs(workflow)
         measuring = _measuring(jobs)
         if jobs and not is_dry_run(workflow):
@@ -51,29 +92,90 @@ def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN40
         _say_the_host_changed(workflow, jobs, measuring)
         _say_the_form_changed(measuring)
         if jobs:
+            ahead = passes_ahead.forecast(config, _each_s(jobs)) if _chooses(jobs) else None
             n_others = len(jobs) - len(measuring)
-            print(progress.forecast(len(measuring), _expected_s(measuring), n_others))
-            _say_more(jobs, config)
+            terminal.say(_forecast(_progress(jobs, ahead), ahead, n_others))
+            _say_why(workflow, measuring)
+            _say_more(jobs, config, ahead)
+        elif nothing_to_do:
+            say_what_came_out(workflow, config)
 
     if is_first_process(workflow):
+        answer_message(messages.NOTHING, answer)
         atexit.register(say)
 
 
-def _say_more(jobs: list[Any], config: Config) -> None:
+def _sentence(now: progress.Progress, ahead: passes_ahead.Ahead | None) -> str:
+    """Return how many repetitions a run measures, and how long it takes."""
+    if now.total == 0:
+        return (
+            "copycost: no repetition is to be measured; what was measured is still good. "
+            f"The rest takes about {_whole(now, ahead)}."
+        )
+    return (
+        f"copycost: measuring {progress.count(now.total, 'repetition')}, which takes about "
+        f"{progress.format_duration(now.repetitions_s)}; all in all about {_whole(now, ahead)}."
+    )
+
+
+def _forecast(now: progress.Progress, ahead: passes_ahead.Ahead | None, n_others: int) -> str:
+    """Return what a run would do, for a dry run: repetitions, other jobs, and how long it takes."""
+    others = f"{progress.count(n_others, 'other job')} (programs, tables, figures, report)"
+    if now.total == 0:
+        return (
+            f"copycost: a run would measure nothing, and do {others}: about {_whole(now, ahead)}."
+        )
+    return (
+        f"copycost: a run would measure {progress.count(now.total, 'repetition')}, which takes "
+        f"about {progress.format_duration(now.repetitions_s)}, and do {others}: all in all about "
+        f"{_whole(now, ahead)}."
+    )
+
+
+def _whole(now: progress.Progress, ahead: passes_ahead.Ahead | None) -> str:
+    """Return how long all of it takes; what may follow may be nothing."""
+    if ahead is None:
+        return progress.format_duration(now.left_s(now.started_s))
+    least_s = now.left_s(now.started_s) - now.ahead_s
+    return progress.format_range(least_s, least_s + ahead.most_s)
+
+
+def _say_more(jobs: list[Any], config: Config, ahead: passes_ahead.Ahead | None) -> None:
     """Say what cannot be told from the number of repetitions, where there is something."""
     rules = {job.rule.name for job in jobs}
     if config.measure.more_rounds and rules.intersection({GRID_RULE, CHOOSING_RULE}):
-        print(
+        terminal.say(
             f"copycost: {progress.count(config.measure.more_rounds, 'round')} of every cell beyond "
             f"the usual ones are part of this, as measure.more_rounds says ({MORE_PATH}, where "
             "./run more was asked for them)."
         )
-    if CHOOSING_RULE in rules:
-        print(passes_ahead.forecast(config))
+    if ahead is not None:
+        terminal.say(ahead.sentence)
     crowded = _more_threads_than_cpus(config)
     if crowded and GRID_RULE in rules:
-        print(crowded)
-    sys.stdout.flush()
+        terminal.say(crowded)
+
+
+def _say_why(workflow: Any, measuring: list[Any]) -> None:  # noqa: ANN401
+    """Say of repetitions that were measured before why a run would measure them again."""
+    again = [job for job in measuring if Path(str(job.output.record)).is_file()]
+    why = Counter(_REASONS.get(one, one) for job in again for one in set(reasons(workflow, job)))
+    if again:
+        causes = ", ".join(f"{cause} ({n:,})" for cause, n in why.most_common())
+        terminal.say(
+            f"copycost: {len(again):,} of them were measured before; again since {causes}."
+        )
+
+
+# Snakemake's words for why a job is done, in those of a repetition.
+_REASONS = {
+    "params have changed since last execution": "their settings or the code that measures changed",
+    "updated input files": "their program or this host's description changed",
+    "input files updated by another job": "their program or this host's description is made anew",
+    "set of input files has changed since last execution": "they need other files than before",
+    "incomplete output files": "they were interrupted",
+    "forced": "that was asked for",
+}
 
 
 def _say_the_form_changed(measuring: Iterable[Any]) -> None:
@@ -83,7 +185,9 @@ def _say_the_form_changed(measuring: Iterable[Any]) -> None:
     places = (place for path in paths for place in (path, path.parent.with_name(path.name)))
     first = next((place for place in places if place.is_file()), None)
     if first is not None and retry.is_of_another_form(first):
-        print("copycost: the form of records has changed since these were made: measuring anew.")
+        terminal.say(
+            "copycost: the form of records has changed since these were made: measuring anew."
+        )
 
 
 def _say_the_host_changed(workflow: Any, jobs: list[Any], measuring: list[Any]) -> None:  # noqa: ANN401
@@ -95,7 +199,9 @@ def _say_the_host_changed(workflow: Any, jobs: list[Any], measuring: list[Any]) 
     if said is None:
         return
     if measuring and not described_anew and not is_dry_run(workflow):
+        terminal.clear_line()
         sys.exit(said)
+    terminal.clear_line()
     print(said, file=sys.stderr)
 
 
@@ -104,13 +210,52 @@ def _measuring(jobs: Iterable[Any]) -> list[Any]:
     return [job for job in jobs if job.rule.name in MEASURING_RULES]
 
 
-def _expected_s(measuring: list[Any]) -> float:
-    """Return about how long the jobs that measure take together [s]."""
-    window_s = {}
-    for name, job in {job.rule.name: job for job in measuring}.items():  # one of each rule
-        settings = job.params.settings  # the same for all of a rule
-        window_s[name] = settings["warmup_s"] + settings["duration_s"]
-    return sum(_pace_of(job).expected_s(window_s[job.rule.name]) for job in measuring)
+def _chooses(jobs: Iterable[Any]) -> bool:
+    return any(job.rule.name == CHOOSING_RULE for job in jobs)
+
+
+def _progress(jobs: Sequence[Any], ahead: passes_ahead.Ahead | None) -> progress.Progress:
+    """Return how long jobs will take, none of which has begun."""
+    rules = Counter(job.rule.name for job in jobs)
+    others = {
+        rule: progress.Kind(n, OTHERS[rule].expected_s)
+        for rule, n in rules.items()
+        if rule in OTHERS
+    }
+    if MEMORY_RULE in others:
+        others[MEMORY_RULE].each_s = memory_s(_ring_bytes(COLD))
+    return progress.Progress(
+        repetitions=_kinds(_measuring(jobs)),
+        others=others,
+        ahead_s=0.0 if ahead is None else ahead.most_s / 2,
+        started_s=time.monotonic(),
+    )
+
+
+def _kinds(measuring: Iterable[Any]) -> dict[str, progress.Kind]:
+    """Return how many repetitions there are of each kind, and how long one takes."""
+    kinds: dict[str, progress.Kind] = {}
+    for job in measuring:
+        name = kind_of(job.rule.name, job.wildcards_dict)
+        if name not in kinds:
+            settings = job.params.settings  # the same for all of a kind
+            each_s = _pace_of(job).expected_s(settings["warmup_s"] + settings["duration_s"])
+            ring = _ring_bytes(job.wildcards_dict.get("working_set", HOT))
+            kinds[name] = progress.Kind(0, each_s + ring_s(ring))
+        kinds[name].total += 1
+    return kinds
+
+
+def _each_s(jobs: Iterable[Any]) -> float | None:
+    """Return how long a repetition of the grid takes on average; None where there is none [s]."""
+    kinds = _kinds(job for job in jobs if job.rule.name == GRID_RULE).values()
+    n_repetitions = sum(kind.total for kind in kinds)
+    return sum(kind.left_s for kind in kinds) / n_repetitions if n_repetitions else None
+
+
+def _ring_bytes(working_set: str) -> int:
+    caches = read_cpu(HostFiles(Path("/")), machine(), Unknowns()).caches
+    return ring_bytes(working_set, {"cpu": {"caches": {"llc_bytes": caches.llc_bytes}}})
 
 
 def _pace_of(job: Any) -> progress.Pace:  # noqa: ANN401
@@ -135,26 +280,29 @@ def _more_threads_than_cpus(config: Config) -> str | None:
 
 def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
     """After the last job: how many repetitions there are, and where the report is."""
+    SCREEN.end()
     jobs = all_jobs(workflow)
     records = [Path(job.output.record) for job in _measuring(jobs)]
     if records:
-        print(f"copycost: {retry.summarise(records)}.")
+        terminal.say(f"copycost: {retry.summarise(records)}.")
     rules = {job.rule.name for job in jobs}
     if REPORTING_RULE in rules:
         reports = [f"results/report/report.{name}" for name in config.report.formats]
-        print(f"copycost: the report is {' and '.join(reports)}")
+        terminal.say(f"copycost: the report is {' and '.join(reports)}")
     else:
         for study in CHAPTERS:
             if study in rules:
-                print(
+                terminal.say(
                     f"copycost: {study}: tables are in results/tables, figures in "
                     f"results/figures/{study}; `./run {study} report` adds it to the report."
                 )
-    sys.stdout.flush()
 
 
 def say_how_to_go_on() -> None:
-    """After an error or an interruption: what is kept, and what to do."""
+    """After an error: what is kept, and what to do; after an interruption that was said."""
+    SCREEN.end()
+    if interruption.was_interrupted():
+        interruption.end()
     print(
         "copycost: stopped before the end; the reason is above, details are in results/logs. "
         "What was measured stays: the same command again goes on from here.",

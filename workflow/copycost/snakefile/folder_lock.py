@@ -5,6 +5,8 @@ import os
 import sys
 from pathlib import Path
 
+from copycost.snakefile import terminal
+
 LOCK_PATH = Path(".snakemake/copycost.lock")
 
 
@@ -19,6 +21,7 @@ def claim_folder() -> None:
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        terminal.clear_line()
         holder = os.read(fd, 20).decode().strip()
         sys.exit(
             f"copycost: another run is at work in this folder (process {holder}); "

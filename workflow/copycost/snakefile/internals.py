@@ -12,9 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-# What Snakemake says for every single job, even when told to be quiet about jobs.
-_CHATTER = ("Select jobs to execute", "Execute ", "Using shell", "Assuming unrestricted")
-
 
 def quote_interpreter() -> None:
     """Have Snakemake start scripts although there is a space, say, in the path of the interpreter.
@@ -24,15 +21,73 @@ def quote_interpreter() -> None:
     sys.executable = shlex.quote(sys.executable)
 
 
-def reword_messages(reworded: Callable[[str], str]) -> None:
-    """Keep what Snakemake says of its own work from burying results, and reword what is obscure."""
+def watch_messages(
+    reworded: Callable[[str], str | None],
+    begin_job: Callable[[str, Mapping[str, str]], None],
+    before_showing: Callable[[], None],
+) -> None:
+    """Look at what Snakemake logs before anybody else does.
+
+    Parameters
+    ----------
+    reworded
+        Takes a message and returns what shall be said instead; None where nothing shall.
+    begin_job
+        Takes the rule and the wildcards of each job that begins.
+    before_showing
+        Called before a message is shown.
+    """
 
     def look_at(record: logging.LogRecord) -> bool:
+        if getattr(record, "event", None) == "job_info":
+            begin_job(vars(record)["rule_name"], vars(record)["wildcards"])
         if isinstance(record.msg, str):
-            record.msg = reworded(record.msg)
-        return not str(record.msg).startswith(_CHATTER)
+            message = reworded(record.msg)
+            if message is None:
+                return False
+            record.msg = message
+        return True
+
+    def look_before(_record: logging.LogRecord) -> bool:
+        before_showing()
+        return True
+
+    logger = logging.getLogger("snakemake.logging")
+    logger.addFilter(look_at)
+    for handler in logger.handlers:
+        if isinstance(handler, logging.StreamHandler) and not isinstance(
+            handler, logging.FileHandler
+        ):
+            handler.addFilter(look_before)  # behind its own, which leaves out most messages
+
+
+def answer_message(beginning: str, answer: Callable[[], str]) -> None:
+    """Say something else instead of a message of Snakemake's that begins so."""
+
+    def look_at(record: logging.LogRecord) -> bool:
+        if isinstance(record.msg, str) and record.msg.startswith(beginning):
+            record.msg = answer()
+        return True
 
     logging.getLogger("snakemake.logging").addFilter(look_at)
+
+
+def shorten_command_line() -> None:
+    """Have an error of the command line said in one line, and nothing of the profile.
+
+    Snakemake shows all its options, 85 lines, before what is wrong with one (``argparse``), and
+    says of each start that there is a profile (``snakemake.cli.parse_args``).
+    """
+    import argparse
+
+    from snakemake import cli  # type: ignore[import-untyped]
+
+    def print_but_the_profile(*words: object, **options: Any) -> None:  # noqa: ANN401
+        if not str(words[0] if words else "").endswith("default command line arguments."):
+            print(*words, **options)
+
+    argparse.ArgumentParser.print_usage = lambda self, file=None: None  # type: ignore[method-assign]
+    cli.print = print_but_the_profile
 
 
 def run_scripts_with(run: Callable[[str], int | None]) -> None:
@@ -72,6 +127,11 @@ def keep_the_scheduler_still(workflow: Any) -> None:  # noqa: ANN401
 def is_dry_run(workflow: Any) -> bool:  # noqa: ANN401
     """Return whether this only shows what a run would do."""
     return bool(workflow.output_settings.dryrun)
+
+
+def is_quiet(workflow: Any) -> bool:  # noqa: ANN401
+    """Return whether Snakemake shall not speak of jobs, as the default profile says."""
+    return any(one.name in ("RULES", "ALL") for one in workflow.output_settings.quiet or ())
 
 
 def is_first_process(workflow: Any) -> bool:  # noqa: ANN401
@@ -117,3 +177,8 @@ def waiting_jobs(workflow: Any) -> list[Any]:  # noqa: ANN401
     # A dry run counts its jobs as finished once it has shown them.
     waiting = workflow.dag.needrun_jobs(exclude_finished=False)
     return [job for job in waiting if not job.is_norun]
+
+
+def reasons(workflow: Any, job: Any) -> list[str]:  # noqa: ANN401
+    """Return why Snakemake does a job: ``missing output files``, ``params have changed ...``."""
+    return list(workflow.dag.reason(job).get_names())

@@ -10,11 +10,12 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from copycost.grid.capabilities import IPERF3
+from copycost.snakefile import terminal
 from copycost.wording.plurals import plural
 
 VARIABLE = "COPYCOST_PROGRESS"
@@ -33,11 +34,11 @@ class Pace:
 
 
 # Start of the job and of both programs, set-up of the testbed, clean-up.
-STREAMS = Pace(1, 0.2)
+STREAMS = Pace(1, 0.1)
 # Other tools have to start and end.
 DRIVEN = Pace(1, 1.1)
 # A profile has an undisturbed window to compare with, and its samples are read.
-_PROFILE = Pace(2, 1.0)
+_PROFILE = Pace(2, 0.5)
 # iperf3 runs for whole seconds, of which perf needs one or two to attach to it.
 _PROFILE_OF_IPERF3 = Pace(2, 5.2)
 
@@ -47,103 +48,179 @@ def pace_of_profile(implementation: str) -> Pace:
     return _PROFILE_OF_IPERF3 if implementation == IPERF3 else _PROFILE
 
 
-@dataclass(frozen=True, slots=True)
+# So many repetitions as expected count with those that were: the first one alone may be an odd one.
+_N_EXPECTED = 3
+
+
+@dataclass(slots=True)
+class Kind:
+    """Repetitions, or other jobs, that take about equally long.
+
+    Attributes
+    ----------
+    total, done
+        How many a run does, and how many of these are finished, whatever became of them [count].
+    each_s
+        How long one is expected to take [s].
+    took_s
+        How long those that are finished took together [s].
+    """
+
+    total: int
+    each_s: float
+    done: int = 0
+    took_s: float = 0.0
+
+    @property
+    def pace_s(self) -> float:
+        """How long one takes, as it was expected and as it was [s]."""
+        return (_N_EXPECTED * self.each_s + self.took_s) / (_N_EXPECTED + self.done)
+
+    @property
+    def left_s(self) -> float:
+        """How long the rest takes [s]."""
+        return max(self.total - self.done, 0) * self.pace_s
+
+    def end_one(self, took_s: float) -> None:
+        """Note that one has ended, which took so long [s]."""
+        self.done += 1
+        self.total = max(self.total, self.done)
+        self.took_s += took_s
+
+
+@dataclass(slots=True)
 class Progress:
     """How far a run is.
 
     Attributes
     ----------
-    total
-        Repetitions that the run measures [count].
-    expected_s
-        Time that they are expected to take together, from the configuration [s].
-    done_s
-        What of that is done: the expected time of those that are finished [s].
+    repetitions
+        By kind.
+    others
+        Jobs that measure no repetition, by rule.
+    ahead_s
+        How long what may be chosen behind the grid takes, about [s].
     started_s
-        Start of the first repetition (CLOCK_MONOTONIC) [s]; None before.
-    done
-        Finished repetitions, whatever became of them [count].
+        When the run began (CLOCK_MONOTONIC) [s].
+    at_work, since_s
+        Kind or rule of the job at work, and since when it, and nothing else, is (CLOCK_MONOTONIC)
+        [s]; empty before the first.
+    said
+        The last result in words.
     """
 
-    total: int
-    expected_s: float
-    done_s: float = 0.0
-    started_s: float | None = None
-    done: int = 0
+    repetitions: dict[str, Kind]
+    others: dict[str, Kind]
+    ahead_s: float
+    started_s: float
+    at_work: str = ""
+    since_s: float = 0.0
+    said: str = ""
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Return the progress that was written down."""
+        kinds = {
+            group: {name: Kind(**one) for name, one in values[group].items()}
+            for group in ("repetitions", "others")
+        }
+        return cls(**{**values, **kinds})
 
     @property
-    def left(self) -> int:
-        """Repetitions still to come [count]."""
-        return max(self.total - self.done, 0)
+    def total(self) -> int:
+        """Repetitions that the run measures [count]."""
+        return sum(kind.total for kind in self.repetitions.values())
+
+    @property
+    def done(self) -> int:
+        """Repetitions that are finished [count]."""
+        return sum(kind.done for kind in self.repetitions.values())
+
+    @property
+    def repetitions_s(self) -> float:
+        """How long the repetitions that are still to come take [s]."""
+        return sum(kind.left_s for kind in self.repetitions.values())
 
     def left_s(self, now_s: float) -> float:
-        """Return the time that the rest will take at the pace so far [s]."""
-        expected_s = max(self.expected_s - self.done_s, 0.0)
-        if self.started_s is None or not self.done_s:
-            return expected_s
-        return expected_s * (now_s - self.started_s) / self.done_s
+        """Return how long everything that is still to come takes [s]."""
+        kinds = {**self.others, **self.repetitions}
+        left_s = sum(kind.left_s for kind in kinds.values()) + self.ahead_s
+        if self.at_work in kinds:
+            left_s -= min(now_s - self.since_s, kinds[self.at_work].pace_s)
+        return max(left_s, 0.0)
 
-    def after(self, expected_s: float, now_s: float) -> "Progress":
-        """Return the progress with one more repetition, of an expected length [s], ended now."""
-        return replace(
-            self,
-            total=max(self.total, self.done + 1),
-            done_s=self.done_s + expected_s,
-            started_s=now_s - expected_s if self.started_s is None else self.started_s,
-            done=self.done + 1,
-        )
+    def begin_repetition(self, kind: str, now_s: float) -> None:
+        """Note that a repetition of a kind begins; what is between two of them counts as well."""
+        if self.at_work not in self.repetitions:
+            self._end_other(now_s)
+            self.since_s = now_s
+        self.at_work = kind
+
+    def begin_other(self, rule: str, now_s: float) -> None:
+        """Note that another job begins, of a rule."""
+        self._end_other(now_s)
+        self.at_work, self.since_s = rule, now_s
+
+    def _end_other(self, now_s: float) -> None:
+        """Note that the job at work has ended, unless it says so itself."""
+        if self.at_work in self.others:
+            self.others[self.at_work].end_one(now_s - self.since_s)
+
+    def end_repetition(self, expected_s: float, now_s: float) -> None:
+        """Note that a repetition has ended, which was expected to take so long [s]."""
+        known = bool(self.at_work) and self.at_work not in self.others
+        kind = self.repetitions.setdefault(self.at_work if known else "", Kind(0, expected_s))
+        kind.end_one(now_s - self.since_s if known else expected_s)
+        self.since_s = now_s
+
+    def extend(self, kinds: Mapping[str, Kind]) -> None:
+        """Count in repetitions that a pass has chosen; where it chose none, none will follow."""
+        for name, more in kinds.items():
+            self.repetitions.setdefault(name, Kind(0, more.each_s)).total += more.total
+        chosen_s = sum(more.total * more.each_s for more in kinds.values())
+        self.ahead_s = max(self.ahead_s - chosen_s, 0.0) if kinds else 0.0
 
 
-def begin(path: Path, n_repetitions: int, expected_s: float) -> str:
-    """Start counting in a file, let scripts find it, and return what to tell the user.
+@dataclass(slots=True)
+class Counter:
+    """The file in which is counted."""
 
-    Parameters
-    ----------
-    path
-        Where to count.
-    n_repetitions
-        Repetitions that this run measures [count].
-    expected_s
-        How long all of them take together, about [s].
-    """
-    progress = Progress(total=n_repetitions, expected_s=expected_s)
+    path: Path = field(default_factory=lambda: Path(os.environ.get(VARIABLE, "")))
+
+    def read(self) -> Progress | None:
+        """Return the progress; None where nobody counts, or it is just being written."""
+        try:
+            return Progress.from_dict(json.loads(self.path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return None
+
+    def write(self, progress: Progress) -> None:
+        """Write the progress down; on a full disk nothing happens: the count is a courtesy."""
+        with suppress(OSError):
+            self.path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+
+
+def begin(path: Path, progress: Progress) -> None:
+    """Start counting in a file, and let scripts find it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
     os.environ[VARIABLE] = str(path)
-    if n_repetitions == 0:
-        return "copycost: no repetition is to be measured; what was measured is still good."
-    return (
-        f"copycost: measuring {count(n_repetitions, 'repetition')}, which takes about "
-        f"{format_duration(expected_s)}."
-    )
+    Counter(path).write(progress)
 
 
-def forecast(n_repetitions: int, expected_s: float, n_others: int) -> str:
-    """Return what a run would do, for a dry run; parameters as for `begin`, and other jobs."""
-    others = f"{count(n_others, 'other job')} (programs, tables, figures, report)"
-    if n_repetitions == 0:
-        return f"copycost: a run would measure nothing, and do {others}."
-    return (
-        f"copycost: a run would measure {count(n_repetitions, 'repetition')}, which takes about "
-        f"{format_duration(expected_s)}, and do {others}."
-    )
-
-
-def extend(n_repetitions: int, expected_s: float) -> None:
-    """Count in repetitions that nobody knew of at the start: those of added sizes."""
-    path = Path(os.environ.get(VARIABLE, ""))
-    with suppress(OSError, ValueError, TypeError):  # as in `count_in`: the count is a courtesy
-        progress = Progress(**json.loads(path.read_text(encoding="utf-8")))
-        progress = replace(
-            progress,
-            total=progress.total + n_repetitions,
-            expected_s=progress.expected_s + expected_s,
-        )
-        path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+def extend(kinds: Mapping[str, Kind]) -> None:
+    """Count in repetitions that were chosen behind the grid."""
+    counter = Counter()
+    progress = counter.read()
+    if progress is not None:
+        progress.extend(kinds)
+        counter.write(progress)
 
 
 def count_in(line: str, pace: Pace, settings: Mapping[str, Any]) -> str:
     """Count a finished repetition, if somebody counts, and return its line with what is left.
+
+    Where the progress has a line of its own on a terminal, the result is noted for that line, and
+    only what was not measured is returned.
 
     Parameters
     ----------
@@ -154,26 +231,33 @@ def count_in(line: str, pace: Pace, settings: Mapping[str, Any]) -> str:
     settings
         Have `warmup_s` and `duration_s` [s].
     """
-    path = Path(os.environ.get(VARIABLE, ""))
-    now_s = time.monotonic()
+    counter = Counter()
+    progress = counter.read()
+    if progress is None:
+        return line
     expected_s = pace.expected_s(settings["warmup_s"] + settings["duration_s"])
-    try:
-        progress = Progress(**json.loads(path.read_text(encoding="utf-8")))
-        progress = progress.after(expected_s, now_s)
-        path.write_text(json.dumps(asdict(progress)), encoding="utf-8")
-    except (OSError, ValueError, TypeError):
-        return line  # nobody counts, or the disk is full; the count is a courtesy
-    left = f"{progress.left} left"
-    if progress.left:
-        left += f", about {format_duration(progress.left_s(now_s))}"
-    width = len(str(progress.total))
-    return f"[{progress.done:{width}}/{progress.total}] {line}, {left}"
+    now_s = time.monotonic()
+    progress.end_repetition(expected_s, now_s)
+    progress.said = line
+    counter.write(progress)
+    total = progress.total
+    place = f"[{progress.done:{len(str(total))}}/{total}]"
+    if terminal.has_line():
+        return f"{place} {line}" if _FAILED in line or _SKIPPED in line else ""
+    left = total - progress.done
+    left_s = progress.left_s(now_s)
+    about = f", about {format_duration(left_s)}" if left_s else ""
+    return f"{place} {line}, {left} left{about}"
+
+
+_FAILED, _SKIPPED = ": FAILED, ", ": SKIPPED, "  # as `results` says it
 
 
 def say(line: str) -> None:
     """Print a line; where nobody reads any more (``./run | head``) the record still counts."""
-    with suppress(BrokenPipeError):
-        os.write(sys.stdout.fileno(), f"{line}\n".encode())  # nothing is left for the exit to flush
+    if line:
+        terminal.clear_line()
+        terminal.write(sys.stdout, f"{line}\n")  # nothing is left for the exit to flush
 
 
 def count(n: int, noun: str) -> str:
@@ -189,3 +273,12 @@ def format_duration(seconds: float) -> str:
     if minutes < 90:
         return f"{minutes} min"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def format_range(least_s: float, most_s: float) -> str:
+    """Return what lies between two durations: ``11 to 13 min``, ``40 s``, ``80 s to 2 min``."""
+    least, most = format_duration(least_s), format_duration(most_s)
+    if least == most:
+        return most
+    number, _, unit = least.partition(" ")
+    return f"{number if most.endswith(f' {unit}') and ' ' not in unit else least} to {most}"

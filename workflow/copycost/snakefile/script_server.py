@@ -104,6 +104,9 @@ def serve(line: socket.socket) -> None:
                 imported.provide(script)
                 if not imported.is_current():
                     continue
+                if signal.SIGINT in signal.sigpending():  # what is forked now would not see it
+                    answers.send(BEGUN + bytes([_INTERRUPTED]))
+                    continue
                 pid = os.fork()
                 if pid == 0:
                     for inherited in (line, answers, *(one for _, one in running.values())):
@@ -127,6 +130,7 @@ def _answer_end(pid: int, answers: socket.socket) -> None:
 def _run(script: Path) -> None:
     """Run a script as the main program of this process, and end the process."""
     code = 1
+    sys.unraisablehook = _quiet_of_interrupts
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         code = _exit_code(script)
@@ -150,10 +154,17 @@ def _exit_code(script: Path) -> int:
         print(end.code, file=sys.stderr)
         return 1
     except BaseException as error:  # as the interpreter does at the end of a program
-        trace = error.__traceback__.tb_next if error.__traceback__ else None
-        sys.excepthook(type(error), error.with_traceback(trace), trace)
-        return _INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+        interrupted = isinstance(error, KeyboardInterrupt)
+        if not interrupted or sys.excepthook is not sys.__excepthook__:  # else it would be shown
+            trace = error.__traceback__.tb_next if error.__traceback__ else None
+            sys.excepthook(type(error), error.with_traceback(trace), trace)
+        return _INTERRUPTED if interrupted else 1
     return 0
+
+
+def _quiet_of_interrupts(unraisable: "sys.UnraisableHookArgs") -> None:
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,12 @@ read, which jobs that run elsewhere do too.
 
 import os
 import signal
+from collections.abc import Mapping
 from typing import Any
 
-from copycost.snakefile import internals
+from copycost.snakefile import internals, interruption, messages, terminal
+from copycost.snakefile.screen import SCREEN
 from copycost.snakefile.script_starter import ScriptStarter
-from copycost.snakefile.targets import reworded
 
 
 def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
@@ -25,8 +26,26 @@ def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
     _end_with_the_reader()
     internals.quote_interpreter()
     if internals.is_first_process(workflow):  # a job that runs elsewhere is one script
+        interruption.end_quietly(line=interruption.LINE)
         internals.run_scripts_with(ScriptStarter().run)
-    internals.reword_messages(reworded)
+    _watch(workflow)
+
+
+def _watch(workflow: Any) -> None:  # noqa: ANN401
+    """Follow what Snakemake does by what it logs, and say it in our words."""
+    first, quiet = internals.is_first_process(workflow), internals.is_quiet(workflow)
+    runs = first and not internals.is_dry_run(workflow)
+
+    def reworded(message: str) -> str | None:
+        if first and message.startswith(messages.PLANNING):
+            SCREEN.begin()
+        return messages.reworded(message, quiet=quiet)
+
+    def begin_job(rule: str, wildcards: Mapping[str, str]) -> None:
+        if runs:
+            SCREEN.begin_job(rule, wildcards)
+
+    internals.watch_messages(reworded, begin_job, before_showing=terminal.clear_line)
 
 
 def _let_scripts_import_from(folder: str) -> None:

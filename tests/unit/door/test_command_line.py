@@ -1,0 +1,175 @@
+"""What was asked of ./run, as Snakemake takes it, or why it cannot be."""
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from snakemake.cli import get_argument_parser
+
+from copycost.build.checkout import ROOT
+from copycost.door import snakemake_options as options
+from copycost.door.command_line import UsageError, assignments, parse
+
+TINY = "config/tiny.yaml"
+
+
+@pytest.fixture(autouse=True)
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the rules of the Snakefile and a configuration."""
+    (tmp_path / "Snakefile").symlink_to(ROOT / "Snakefile")
+    (tmp_path / "workflow").symlink_to(ROOT / "workflow")
+    (tmp_path / "config").mkdir()
+    (tmp_path / TINY).touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def words(given: str) -> str:
+    return shlex.join(parse(shlex.split(given)).for_snakemake())
+
+
+@pytest.mark.parametrize(
+    ("given", "passed_on"),
+    [
+        ("", "--cores 1"),
+        ("-n", "--cores 1 -n"),
+        ("-np tables", "--cores 1 tables -np"),
+        ("--cores 2", "--cores 2"),
+        ("-c2 tables", "tables -c2"),
+        ("--jobs=3", "--jobs=3"),
+        ("results/a.json", "--cores 1 results/a.json"),
+        ("plot_figure", "--cores 1 plot_figure"),
+        ("-- tables", "--cores 1 tables"),
+        ("--quiet rules host -n tables", "--cores 1 tables --quiet rules host -n"),
+        ("-n --forcerun tables figures", "--cores 1 -n --forcerun tables figures"),
+        ("tables --site-s-plugin-option 3", "--cores 1 tables --site-s-plugin-option 3"),
+    ],
+)
+def test_words_reach_snakemake(given: str, passed_on: str) -> None:
+    assert words(given) == passed_on
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        f"measure -n --configfile {TINY}",
+        f"-n --configfile {TINY} measure",
+        f"--configfile={TINY} measure -n",
+        f"--configfile {TINY} -n measure",
+    ],
+)
+def test_a_target_may_stand_anywhere(given: str) -> None:
+    request = parse(shlex.split(given))
+    assert request.targets == ["measure"]
+    assert request.config_files == [TINY]
+    assert request.looks
+    said = request.for_snakemake()
+    assert said[:3] == ["--cores", "1", "measure"]
+    assert said[said.index("--configfile") + 1 :] in ([TINY], [TINY, "-n"])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("--confgfile x", "--confgfile: there is no such option; did you mean --configfile?"),
+        ("--dryrunn", "--dryrunn: there is no such option; did you mean --dryrun?"),
+        ("--minuts 5", "--minuts: there is no such option; did you mean --minutes?"),
+        ("--cores", "--cores: a value must follow it"),
+        ("--configfile mine.yaml", "--configfile mine.yaml: there is no such file in "),
+        ("--configfile tables", "--configfile tables: there is no such file in "),
+        ("--configfile", "--configfile: the file must follow it"),
+        ("--config measure.repetitions=4", "--config measure.repetitions=4: must be a section, = "),
+        ("--config tables", "--config tables: must be a section, = "),
+        ("tabels", "tabels: there is no such target; targets are measure, tables, "),
+        ("doctr", "; did you mean doctor?"),
+        ("-n doctor", "doctor: is a command by itself; it must come first: ./run doctor"),
+        ("--minutes", "--minutes : must be a number of minutes above 0, such as 5 or 0.5"),
+        ("--minutes 0.0", "--minutes 0.0: must be a number of minutes above 0"),
+        ("more", "nothing was measured here that rounds could be added to"),
+        ("more many", "more many: must be a whole number of rounds from 1 to 999"),
+        (
+            "--minutes 5 --config 'measure={repetitions: 2}'",
+            "--config measure=... cannot go with what is said of it elsewhere; put minutes: 5",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(given: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse(shlex.split(given))
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "settings"),
+    [
+        ("--minutes 5", "measure={minutes: 5}"),
+        ("--minutes=0.5 --config udp={}", "measure={minutes: 0.5} udp={}"),
+        ("--config udp={} tables", "udp={}"),
+        ("report profile", "profile={enabled: true}"),
+        ("--config=a=1 --config b=2", "a=1 b=2"),
+    ],
+)
+def test_settings_become_one_option(given: str, settings: str) -> None:
+    said = parse(shlex.split(given)).for_snakemake()
+    assert " ".join(said[said.index("--config") + 1 :]) == settings
+
+
+def test_a_study_is_measured_where_it_is_asked_for_only(checkout: Path) -> None:
+    (checkout / "results/raw/cpu_budget").mkdir(parents=True)
+    assert "cpu_budget" not in words("report")
+    assert "--config" not in words("cpu_budget")  # a target by itself
+    assert words("report cpu_budget").endswith("--config 'cpu_budget={enabled: true}'")
+
+
+@pytest.mark.parametrize(
+    ("given", "n_rounds"), [("more", 6), ("more 3", 7), ("more tables", 6), ("more 1 -n", 5)]
+)
+def test_more_rounds_come_to_those_before(checkout: Path, given: str, n_rounds: int) -> None:
+    (checkout / "results/raw").mkdir(parents=True)
+    (checkout / "results/more.yaml").write_text("measure:\n  more_rounds: 4\n", encoding="utf-8")
+    request = parse(shlex.split(given))
+    assert request.more_rounds == n_rounds
+    assert (f"measure={{more_rounds: {n_rounds}}}" in words(given)) == request.looks
+
+
+@pytest.mark.parametrize("given", ["-n", "-np", "--dry-run", "--lint", "--unlock", "-c2 --summary"])
+def test_who_only_looks_is_known(given: str) -> None:
+    assert parse(shlex.split(given)).looks
+
+
+@pytest.mark.parametrize("given", ["", "tables", "-c2", "--keep-going", "-s=none"])
+def test_who_measures_is_known(given: str) -> None:
+    assert not parse(shlex.split(given)).looks
+
+
+def test_a_shell_gets_back_every_word() -> None:
+    request = parse(["--config", "report={title: it's $HOME}", "--configfile", TINY])
+    code = f'{assignments(request)}\nprintf "%s\\n" "${{ARGUMENTS[@]}}" "$LOOKS" "$MORE_ROUNDS"'
+    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [*request.for_snakemake(), "false", ""]
+
+
+def test_no_package_is_needed() -> None:
+    code = "import sys, copycost.door.command_line; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        env={"PYTHONPATH": str(ROOT / "workflow")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "copycost.door.command_line" in done.stdout.split()
+
+
+def test_the_options_are_those_of_snakemake() -> None:
+    actions = [one for one in get_argument_parser()._actions if one.option_strings]
+    names = {name for one in actions for name in one.option_strings}
+    assert names == options.ALL
+    for one in actions:
+        group = {0: options.NO_VALUE, None: options.ONE_VALUE, 2: options.TWO_VALUES}.get(
+            one.nargs, options.A_VALUE_OR_NONE if one.nargs == "?" else options.SEVERAL_VALUES
+        )
+        assert group.issuperset(one.option_strings), one.option_strings

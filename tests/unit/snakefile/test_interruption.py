@@ -1,0 +1,73 @@
+"""What Ctrl-C does to a process, wherever it is."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from copycost.build.checkout import ROOT
+
+BEGIN = """
+import asyncio, logging, os, signal, sys, threading, warnings
+from copycost.snakefile import interruption
+interruption.end_quietly(line="interrupted\\n", exit_code=7)
+interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)
+"""
+
+
+def run(text: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-c", BEGIN + text],
+        env={"PYTHONPATH": str(ROOT / "workflow")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "interrupt()",
+        "try:\n    interrupt()\nfinally:\n    logging.getLogger('x').error('lost')",
+        "try:\n    interrupt()\nfinally:\n    warnings.warn('never awaited')",
+        "try:\n    interrupt()\nfinally:\n    1 / 0",
+        "try:\n    interrupt()\nfinally:\n    one = threading.Thread(target=lambda: 1 / 0)\n"
+        "    one.start()\n    one.join()",
+    ],
+)
+def test_one_line_is_said_whatever_breaks_off(text: str) -> None:
+    status, out, err = run(text)
+    assert (out, err) == ("", "interrupted\n")
+    assert status in (7, 1)  # 1 where the end itself was lost
+
+
+def test_the_end_is_an_orderly_one() -> None:
+    assert run("try:\n    interrupt()\nfinally:\n    print('cleared up')")[1] == "cleared up\n"
+
+
+def test_a_second_one_ends_at_once() -> None:
+    status, out, _ = run("try:\n    interrupt()\nfinally:\n    interrupt()\n    print('never')")
+    assert (status, out) == (7, "")
+
+
+def test_who_takes_over_keeps_the_exit_status() -> None:
+    status, _, err = run("interruption.end_quietly(line='another\\n')\ninterrupt()")
+    assert (status, err) == (7, "another\n")
+
+
+def test_it_is_there_from_the_first_line_of_a_started_module(tmp_path: Path) -> None:
+    code = "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
+    (tmp_path / "interrupted_at_once.py").write_text(code, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-SP", ROOT / "workflow/copycost/door/launch.py", "interrupted_at_once"],
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 128 + signal.SIGINT
+    assert done.stderr == ""

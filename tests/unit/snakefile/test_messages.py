@@ -1,0 +1,75 @@
+"""What becomes of what Snakemake says."""
+
+import pytest
+
+from copycost.snakefile.messages import reworded
+
+# As Snakemake 9.27 says it.
+UNKNOWN = (
+    "MissingRuleException:\nNo rule to produce {} (if you use input functions make sure that they "
+    "don't raise unexpected exceptions)."
+)
+
+
+def said_of(message: str) -> str:
+    said = reworded(message, quiet=True)
+    assert said is not None
+    return said
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [("tabels", "tables"), ("figure", "figures"), ("retry-faild", "retry-failed")],
+)
+def test_a_misspelt_target_or_command_is_named_with_what_was_meant(target: str, meant: str) -> None:
+    said = said_of(UNKNOWN.format(target))
+    assert said.startswith(f"copycost: {target}: there is no such target; targets are measure, ")
+    assert said.endswith(f"; did you mean {meant}?")
+    assert "\n" not in said
+
+
+def test_a_target_like_no_other_is_named_without_a_guess() -> None:
+    said = said_of(UNKNOWN.format("results/a b.json"))
+    assert said.startswith("copycost: results/a b.json: there is no such target; ")
+    assert "did you mean" not in said
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Building DAG of jobs...",
+        "Reasons:\n    (check individual jobs above for details)",
+        "Some jobs were triggered by provenance information, see ... wipe its metadata",
+        "12 jobs have missing provenance/metadata so that it in part cannot be used",
+        "This was a dry-run (flag -n). The order of jobs does not reflect ...",
+        "Elapsed time: 0:00:01",
+    ],
+)
+def test_what_is_snakemakes_own_is_said_where_it_was_asked_for_only(message: str) -> None:
+    assert reworded(message, quiet=True) is None
+    assert reworded(message, quiet=False) == message
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("returned non-zero exit status 1.", "exit status 1"),
+        ("died with <Signals.SIGKILL: 9>.", "killed by <Signals.SIGKILL: 9>"),
+    ],
+)
+def test_of_a_script_that_failed_only_that_is_said(end: str, said: str) -> None:
+    message = (
+        'RuleException:\nCalledProcessError in file "/a b/workflow/rules/tables.smk", line 20:\n'
+        f"Command '/a b/python /a b/.snakemake/scripts/tmp3j.collect_results.py' {end}\n"
+        '  File "/a b/workflow/copycost/snakefile/internals.py", line 112, in execute_script'
+    )
+    assert reworded(message, quiet=True) == f"copycost: collect_results failed ({said})"
+    assert reworded(message, quiet=False) == message
+
+
+def test_what_it_says_of_each_job_is_never_said() -> None:
+    assert reworded("Execute 1 jobs...", quiet=False) is None
+
+
+def test_other_messages_stay_as_they_are() -> None:
+    assert reworded("Something is wrong", quiet=True) == "Something is wrong"

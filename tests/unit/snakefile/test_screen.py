@@ -1,0 +1,98 @@
+"""The line on how far a run is."""
+
+import os
+import pty
+import re
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from copycost.snakefile import progress, screen, terminal
+from copycost.snakefile.jobs import MEASURING_RULES, OTHERS, kind_of
+from copycost.snakefile.progress import Counter, Kind, Progress
+
+SAID = "veth one_copy 64 KiB x 1 thread, both ends on one CPU, repetition 2: 75 Gbit/s"
+
+
+def half_way(**changes: object) -> Progress:
+    now = Progress({"streams": Kind(943, 0.6, done=12)}, {}, 60.0, started_s=100.0, said=SAID)
+    for name, value in changes.items():
+        setattr(now, name, value)
+    return now
+
+
+def test_a_line_has_a_bar_the_count_the_time_left_and_the_last_result() -> None:
+    line = screen.describe(half_way(), "", 100.0 + half_way().left_s(0.0))
+    assert line.startswith("[######......] 12/943 ")
+    assert re.search(r"\d+ (s|min) left  veth one_copy 64 KiB x 1 thread, both ends", line)
+    assert "repetition" not in line
+
+
+def test_a_line_says_what_is_done_where_that_is_no_repetition() -> None:
+    assert screen.describe(half_way(), "drawing the figures", 200.0).endswith("drawing the figures")
+    assert screen.describe(None, screen.PLANNING, 1.0) == f"copycost: {screen.PLANNING}"
+
+
+@pytest.mark.parametrize("columns", [10, 40, 80, 200])
+def test_a_line_never_fills_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    primary, secondary = pty.openpty()
+    termios.tcsetwinsize(secondary, (24, columns))
+    with os.fdopen(secondary, "w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        terminal.show_line("x" * 500)
+        text = os.read(primary, 4096).decode()
+    os.close(primary)
+    assert text.count("x") == max(columns, 20) - 1
+    assert text.startswith("\r")
+    assert text.endswith("\r")  # what others say next writes over it
+
+
+def test_in_a_log_each_step_is_said_once_and_silence_is_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(progress.VARIABLE, "")
+    monkeypatch.delenv(terminal.VARIABLE, raising=False)
+    monkeypatch.setattr(screen, "_SILENCE_S", 0.0)
+    progress.begin(tmp_path / "progress.json", half_way())
+    shown = screen.Screen()
+    for _ in range(2):
+        shown.begin_job("plot_figure", {})
+    shown._show()
+    shown.begin_job("run_cell", {"study": "streams", "working_set": "cold"})
+    shown._show()
+    lines = capfd.readouterr().out.splitlines()
+    assert lines == ["copycost: drawing the figures", "copycost: still drawing the figures, 1 s"]
+    now = Counter().read()
+    assert now is not None
+    assert now.at_work == "streams, cold"
+
+
+def test_every_rule_with_a_script_is_known() -> None:
+    root = Path(__file__).parents[3]
+    texts = (path.read_text(encoding="utf-8") for path in (root / "workflow/rules").glob("*.smk"))
+    rules = {
+        name
+        for text in texts
+        for name, body in re.findall(r"^(?:rule|checkpoint) (\w+):\n((?:    .*\n|\n)*)", text, re.M)
+        if "script:" in body
+    }
+    assert rules == set(OTHERS) | set(MEASURING_RULES)
+
+
+@pytest.mark.parametrize(
+    ("rule", "wildcards", "kind"),
+    [
+        ("run_cell", {"study": "streams", "working_set": "hot"}, "streams"),
+        ("run_cell", {"study": "streams", "working_set": "cold"}, "streams, cold"),
+        ("run_cell", {"study": "round_trips"}, "round_trips"),
+        ("profile_cell", {"implementation": "one_copy", "working_set": "hot"}, "profile_cell"),
+        ("profile_cell", {"implementation": "iperf3"}, "profile_cell of iperf3"),
+        ("run_budget", {}, "run_budget"),
+    ],
+)
+def test_repetitions_of_a_kind_take_equally_long(
+    rule: str, wildcards: dict[str, str], kind: str
+) -> None:
+    assert kind_of(rule, wildcards) == kind

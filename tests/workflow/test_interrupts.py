@@ -1,0 +1,115 @@
+"""Ctrl-C at several moments of a real run: one line, and the run goes on from there."""
+
+import hashlib
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from workflow.support import TIMEOUT_S, Checkout, clean_environment, new_checkout
+
+LINE = "copycost: interrupted; what was measured stays, and the same command goes on from here."
+# a result, or what is done next
+_STEP = r"\[ *\d+/\d+\] |copycost: (still )?\w+ing "
+OF_RUN = LINE.replace("copycost:", "run:")
+
+
+def with_environment(checkout: Checkout) -> Checkout:
+    """Give a checkout the environment of the tests, marked as whole, as `run` does."""
+    environment = checkout.path / ".venv"
+    environment.mkdir()
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        (environment / name).symlink_to(Path(sys.prefix, name))
+    digest = hashlib.sha256((checkout.path / "envs/requirements.txt").read_bytes()).hexdigest()
+    python = (environment / "bin/python").resolve()
+    stamp = f"{digest}  - {python} {checkout.path}\n"
+    (environment / "requirements.stamp").write_text(stamp, encoding="utf-8")
+    return checkout
+
+
+def interrupt(checkout: Checkout, command: list[str], when: str | float) -> tuple[int, list[str]]:
+    """Press Ctrl-C after so many seconds, or once words are said; return status and later lines."""
+    with subprocess.Popen(
+        command,
+        cwd=checkout.path,
+        env=clean_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as running:
+        said, before = _follow(running, when)
+        # what was being written at that moment may end its line
+        return running.wait(TIMEOUT_S), said[before:].decode().splitlines()
+
+
+def _follow(running: "subprocess.Popen[bytes]", when: str | float) -> tuple[bytes, int]:
+    """Press Ctrl-C at a moment; return all that was said, and how much of it before that."""
+    assert running.stdout is not None
+    os.set_blocking(running.stdout.fileno(), False)
+    start_s, said, before = time.monotonic(), b"", None
+    with selectors.DefaultSelector() as selector:
+        selector.register(running.stdout, selectors.EVENT_READ)
+        while True:
+            if selector.select(0.02):
+                chunk = os.read(running.stdout.fileno(), 1 << 16)
+                if not chunk:
+                    break
+                said += chunk
+            spent_s = time.monotonic() - start_s
+            assert spent_s < TIMEOUT_S, said.decode()
+            is_time = spent_s >= when if isinstance(when, float) else when.encode() in said
+            if is_time and before is None:
+                before = len(said)
+                os.killpg(running.pid, signal.SIGINT)
+    assert before is not None, f"ended before the Ctrl-C: {said.decode()}"
+    return said, before
+
+
+def own_words(lines: list[str]) -> list[str]:
+    """Return lines without results and steps that were told at the same moment."""
+    return [line for line in lines if line and not re.match(_STEP, line)]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return new_checkout(tmp_path / "checkout")
+
+
+MOMENTS = [
+    0.05, 0.3, 0.7, 1.5, "building the programs", "[1/8]", "computing tables",
+    "drawing the figures", "typesetting the report",
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_ctrl_c_says_one_line_at_any_moment_and_the_run_goes_on(checkout: Checkout) -> None:
+    with_environment(checkout)
+    for when in MOMENTS:
+        status, lines = interrupt(checkout, ["./run"], when)
+        assert status == 130, when
+        assert own_words(lines) in ([LINE], [OF_RUN]), when
+    done = subprocess.run(
+        ["./run"],
+        cwd=checkout.path,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode in (0, 3), done.stderr  # on a busy host a window may see no traffic
+    assert len(checkout.records()) == 8
+    assert (checkout.path / "results/report/report.html").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", ["[1/8]", "drawing the figures"])
+def test_plain_snakemake_says_one_line_too(checkout: Checkout, when: str) -> None:
+    status, lines = interrupt(checkout, checkout.command("--cores", "1"), when)
+    assert status == 130
+    assert own_words(lines) == [LINE]

@@ -1,0 +1,56 @@
+"""The options of the benchmark; no package is needed to look at them before anything is set up."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+PARTS = ("workflow", "streams", "round_trips")
+"""`workflow` is first: without root, making a testbed moves this process into a user namespace."""
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return the options, or say what is wrong with them and end the process."""
+    parser = argparse.ArgumentParser(
+        prog="./run bench",
+        description="How fast copycost itself is: its two_copy sender beside iperf3 on the same"
+        " testbed in interleaved rounds, its round trips beside sockperf's, its workflow beside the"
+        " clock. Takes about 20 minutes, and up to 15 more where first rounds leave open whether a"
+        " limit is kept.",
+    )
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts (default: all)"
+    )
+    parser.add_argument("--rounds", type=_positive, default=5, help="rounds (default: %(default)s)")
+    parser.add_argument(
+        "--most-rounds",
+        type=_positive,
+        default=20,
+        help="rounds at most, where the first ones leave open whether a limit is kept"
+        " (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seconds", type=_positive, default=2, help="window of a stream (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the order within a round")
+    parser.add_argument(
+        "--quick", action="store_true", help="time the workflow on the tiny grid only"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("results/bench.json"),
+        help="the rows as JSON (default: %(default)s)",
+    )
+    return parser.parse_args(arguments)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"got {text}, must be 1 or more")
+    return number
+
+
+if __name__ == "__main__":
+    parse(sys.argv[1:])

@@ -1,0 +1,308 @@
+"""What ``./run`` was asked for, checked and put as Snakemake takes it, before anything is set up.
+
+The system's Python is enough here: neither this module nor what it imports needs a package. Its
+answer are assignments, which ``./run`` evaluates.
+"""
+
+import re
+import shlex
+import sys
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from copycost.door import snakemake_options as options
+from copycost.errors import CopycostError
+from copycost.snakefile.targets import COMMANDS, TARGETS, unknown_target
+from copycost.wording.spelling import did_you_mean
+
+MORE_PATH = Path("results/more.yaml")
+"""The part of the configuration in which ``./run more`` notes its rounds."""
+
+# Studies that a run with a report takes into it when they are named.
+_STUDIES = ("profile", "cpu_budget", "datagrams")
+
+_CONFIG_FILES = frozenset({"--configfile", "--configfiles"})
+_CONFIG = frozenset({"--config", "-C"})
+_CORES = frozenset({"-c", "-j", "--cores", "--jobs"})
+# What ends the values of an option where it is not itself about targets.
+_TARGETS = frozenset({"all", *TARGETS})
+# Whose values are rules or files, as targets are.
+_NAME_TARGETS = options.words(
+    "-O -P -R -U --allowed-rules --forcerun --omit-from --prioritize --target-jobs --until"
+)
+# Snakemake is only asked to look, or to tidy up: nothing is measured, so nothing need be there.
+_LOOKING = options.words(
+    "-D -h -l -n -t --d3dag --dag --delete-all-output --delete-temp-output --detailed-summary "
+    "--dry-run --dryrun --filegraph --help --lint --list --list-rules --list-target-rules "
+    "--report --rulegraph --summary --touch --unlock"
+)
+# With one of these the rules are not those of the Snakefile here.
+_ELSEWHERE = frozenset({"-d", "--directory", "-s", "--snakefile"})
+
+_SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*=")
+_MINUTES = re.compile(r"(?=.*[1-9])\d{1,4}(\.\d{1,6})?")
+_ROUNDS = re.compile(r"[1-9]\d{0,2}")
+_RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
+
+
+class UsageError(CopycostError):
+    """Words that say nothing that could be done."""
+
+
+@dataclass(slots=True)
+class Request:
+    """What was asked for.
+
+    Attributes
+    ----------
+    targets
+        Rules and files to make.
+    words
+        Options for Snakemake, each with its values.
+    config_files, settings
+        Values of ``--configfile`` and of ``--config``.
+    measure
+        What is said of the section `measure` by options of ``./run`` alone.
+    more_rounds
+        How many rounds behind those of the configuration are wanted in this and later runs [count];
+        None where nothing is said of them.
+    """
+
+    targets: list[str] = field(default_factory=list)
+    words: list[list[str]] = field(default_factory=list)
+    config_files: list[str] = field(default_factory=list)
+    settings: list[str] = field(default_factory=list)
+    measure: list[str] = field(default_factory=list)
+    more_rounds: int | None = None
+
+    @property
+    def looks(self) -> bool:
+        """Whether this only looks what a run would do, or at what there is."""
+        return not _LOOKING.isdisjoint(self._names())
+
+    def for_snakemake(self) -> list[str]:
+        """Return the words for Snakemake, targets first."""
+        cores = [] if _CORES.intersection(self._names()) else ["--cores", "1"]
+        return [*cores, *self.targets, *(word for group in self.words for word in group)]
+
+    def _names(self) -> Iterator[str]:
+        for word, *_ in self.words:
+            yield word.partition("=")[0]
+            for letter in word[1:] if _is_short(word) else "":  # -np, -c2
+                yield f"-{letter}"
+                if f"-{letter}" not in options.NO_VALUE:
+                    break
+
+
+def parse(arguments: Sequence[str]) -> Request:
+    """Return what was asked for.
+
+    Raises
+    ------
+    UsageError
+        In one sentence: an option or a target that there is not, a file that is missing, ...
+    """
+    words = deque(arguments)
+    request = Request()
+    wants_more = bool(words) and words[0] == "more"
+    if wants_more:
+        words.popleft()
+        request.more_rounds = _rounds(words)
+    while words:
+        _take(words, request)
+    if _ELSEWHERE.isdisjoint(name for name, *_ in request.words):
+        for target in request.targets:
+            _require_target(target)
+    if request.more_rounds is not None:
+        request.more_rounds += _rounds_before()
+        if request.looks:  # in a run the file says it
+            request.measure.append(f"more_rounds: {request.more_rounds}")
+    _add_settings(request)
+    return request
+
+
+def _take(words: deque[str], request: Request) -> None:
+    """Take one option with its values, or one target, from the left."""
+    word = words.popleft()
+    if word == "--":
+        request.targets += words
+        words.clear()
+        return
+    if not word.startswith("-"):
+        request.targets.append(word)
+        return
+    name, equals, value = word.partition("=")
+    if name == "--minutes":
+        request.measure.append(f"minutes: {_minutes(value if equals else _next(words))}")
+    elif name in _CONFIG_FILES:
+        request.config_files += _config_files([value] if equals else [], words)
+    elif name in _CONFIG:
+        request.settings += _settings([value] if equals else [], words)
+    else:
+        _require_option(name)
+        request.words.append([word, *([] if equals else _values(name, words))])
+
+
+def _next(words: deque[str]) -> str:
+    return words.popleft() if words else ""
+
+
+def _values(name: str, words: deque[str]) -> list[str]:
+    """Take the values of an option of Snakemake's from the left."""
+    if name in options.NO_VALUE or (_is_short(name) and name not in options.ALL):  # -np, -c2
+        return []
+    if name in options.A_VALUE_OR_NONE:
+        return [] if not words or _begins_another(name, words[0]) else [words.popleft()]
+    if name in options.SEVERAL_VALUES or name not in options.ALL:  # of a plugin: as it may be
+        values = []
+        while words and not _begins_another(name, words[0]):
+            values.append(words.popleft())
+        return values
+    n_values = 2 if name in options.TWO_VALUES else 1
+    if len(words) < n_values:
+        raise UsageError(f"{name}: a value must follow it")
+    return [words.popleft() for _ in range(n_values)]
+
+
+def _begins_another(name: str, word: str) -> bool:
+    return word.startswith("-") or (name not in _NAME_TARGETS and word in _TARGETS)
+
+
+def _is_short(word: str) -> bool:
+    return word.startswith("-") and not word.startswith("--")
+
+
+def _require_option(name: str) -> None:
+    """Refuse an option that is none; one that is like no other may be that of a plugin."""
+    if name in options.ALL or (_is_short(name) and name[:2] in options.ALL):
+        return
+    meant = did_you_mean(name, sorted(options.ALL | {"--minutes"}))
+    if meant:
+        raise UsageError(f"{name}: there is no such option{meant}")
+
+
+def _config_files(files: list[str], words: deque[str]) -> list[str]:
+    """Take configuration files; Snakemake would take the targets behind them for files too."""
+    while words and not words[0].startswith("-"):
+        if files and words[0] in _TARGETS and not Path(words[0]).is_file():
+            break
+        files.append(words.popleft())
+    if not files:
+        raise UsageError("--configfile: the file must follow it, such as config/tiny.yaml")
+    for file in files:
+        if not Path(file).is_file():
+            raise UsageError(
+                f"--configfile {file}: there is no such file in {Path.cwd()}; name one that exists"
+            )
+    return files
+
+
+def _settings(settings: list[str], words: deque[str]) -> list[str]:
+    """Take NAME=VALUE; Snakemake would show a traceback where a word is not."""
+    while words and not words[0].startswith("-"):
+        if settings and words[0] in _TARGETS:
+            break
+        settings.append(words.popleft())
+    for setting in settings or [""]:
+        if not _SETTING.match(setting):
+            raise UsageError(
+                f"--config {setting}: must be a section, = and what to put into it, such as "
+                "measure='{repetitions: 5}'"
+            )
+    return settings
+
+
+def _minutes(text: str) -> str:
+    if not _MINUTES.fullmatch(text):
+        raise UsageError(f"--minutes {text}: must be a number of minutes above 0, such as 5 or 0.5")
+    return text
+
+
+def _rounds(words: deque[str]) -> int:
+    """Take the number of rounds behind ``more``, 2 where there is none [count]."""
+    if not words or words[0].startswith("-") or words[0] in _TARGETS:
+        n_rounds = "2"
+    else:
+        n_rounds = words.popleft()
+    if not _ROUNDS.fullmatch(n_rounds):
+        raise UsageError(
+            f"more {n_rounds}: must be a whole number of rounds from 1 to 999, before all else"
+        )
+    if not Path("results/raw").is_dir():
+        raise UsageError(
+            "nothing was measured here that rounds could be added to; ./run measures it"
+        )
+    return int(n_rounds)
+
+
+def _rounds_before() -> int:
+    """Return how many rounds ``./run more`` has noted before [count]."""
+    text = MORE_PATH.read_text(encoding="utf-8") if MORE_PATH.is_file() else ""
+    found = re.search(r"^  more_rounds: (\d+)$", text, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def _require_target(word: str) -> None:
+    if "/" in word or Path(word).exists() or word in _rules():
+        return
+    if word in COMMANDS:
+        raise UsageError(f"{word}: is a command by itself; it must come first: ./run {word}")
+    raise UsageError(unknown_target(word))
+
+
+def _rules() -> set[str]:
+    paths = [Path("Snakefile"), *Path("workflow/rules").glob("*.smk")]
+    texts = (path.read_text(encoding="utf-8") for path in paths if path.is_file())
+    return {name for text in texts for name in _RULE.findall(text)}
+
+
+def _add_settings(request: Request) -> None:
+    """Add what ``--config`` has to say: settings reach the jobs on other machines too.
+
+    The report has a chapter for each study that the configuration enables, so a study that is named
+    beside the report is enabled for this run.
+    """
+    ours = []
+    if {"report", "all"}.intersection(request.targets):
+        ours += [f"{name}={{enabled: true}}" for name in request.targets if name in _STUDIES]
+    if request.measure:
+        said = ", ".join(request.measure)
+        if any(setting.startswith("measure=") for setting in request.settings):
+            raise UsageError(
+                "--config measure=... cannot go with what is said of it elsewhere; "
+                f"put {said} into it"
+            )
+        ours.append(f"measure={{{said}}}")
+    if request.config_files:
+        request.words.append(["--configfile", *request.config_files])
+    if ours or request.settings:
+        request.words.append(["--config", *ours, *request.settings])
+
+
+def assignments(request: Request) -> str:
+    """Return the request as assignments for a shell."""
+    return "\n".join(
+        (
+            f"LOOKS={str(request.looks).lower()}",
+            f"CONFIGFILES=({shlex.join(request.config_files)})",
+            f"ARGUMENTS=({shlex.join(request.for_snakemake())})",
+            f"MORE_ROUNDS={'' if request.more_rounds is None else request.more_rounds}",
+        )
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the assignments; return 0, or 1 after a sentence about what cannot be."""
+    try:
+        request = parse(sys.argv[1:] if arguments is None else arguments)
+    except UsageError as error:
+        print(f"run: {error}", file=sys.stderr)
+        return 1
+    print(assignments(request))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""What the jobs of a run are, for the line that says what is done, and how long each takes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from copycost.grid.capabilities import IPERF3
+from copycost.grid.conditions import HOT
+
+GRID_RULE = "run_cell"
+CHOOSING_RULE = "choose_cells"
+REPORTING_RULE = "render_report"
+HOST_RULE = "collect_host"
+MEMORY_RULE = "measure_memory"
+
+# The rules that measure repetitions; their `settings` say how long the windows are.
+PROFILING_RULE = "profile_cell"
+DRIVING_RULES = ("run_budget", "run_datagrams")
+MEASURING_RULES = (GRID_RULE, PROFILING_RULE, *DRIVING_RULES)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a job does, in words where it takes its time, and how long on a server's cores [s]."""
+
+    words: str
+    expected_s: float
+
+
+_BUILD = "building the programs"
+_TABLES = "computing tables and facts"
+_DRAW = "drawing the figures"
+
+# Of a run of the default grid, 1100 repetitions; with fewer, tables take less.
+OTHERS = {
+    "save_config": Work("", 0.1),
+    "build_sender": Work(_BUILD, 1.6),
+    "build_receiver": Work(_BUILD, 1.6),
+    "build_memory_floor": Work(_BUILD, 0.3),
+    HOST_RULE: Work("describing this host", 1.0),
+    MEMORY_RULE: Work("measuring what a plain copy of memory costs", 1.0),
+    CHOOSING_RULE: Work("looking where comparisons are open", 0.5),
+    "collect_results": Work(_TABLES, 0.8),
+    "collect_round_trips": Work(_TABLES, 0.3),
+    "collect_profile": Work(_TABLES, 0.8),
+    "collect_budget": Work(_TABLES, 0.3),
+    "collect_datagrams": Work(_TABLES, 0.3),
+    "summarise_cells": Work(_TABLES, 0.3),
+    "compare_cells": Work(_TABLES, 0.3),
+    "compute_facts": Work(_TABLES, 1.6),
+    "compute_budget_facts": Work(_TABLES, 0.5),
+    "compute_datagram_facts": Work(_TABLES, 0.5),
+    "plot_figure": Work(_DRAW, 1.8),
+    "plot_overviews": Work(_DRAW, 1.8),
+    "plot_rankings": Work(_DRAW, 3.3),
+    "draw_profile": Work(_DRAW, 2.2),
+    "draw_budget": Work(_DRAW, 1.0),
+    "draw_datagrams": Work(_DRAW, 1.0),
+    "compare_published": Work("comparing with published runs", 1.5),
+    "render_comparison": Work("typesetting the comparison", 2.0),
+    "audit_dataset": Work("judging tables that others measured", 10.0),
+    "write_report": Work("writing the report", 1.2),
+    REPORTING_RULE: Work("typesetting the report", 3.0),
+}
+"""Every rule with a script that measures no repetition."""
+
+# What a sender takes to make the pages of its ring of messages, and a plain copy those of all its
+# buffers, for each byte of the ring [s/B]: page faults of a virtual machine, mostly.
+_RING_S_PER_BYTE = 0.9e-9
+_MEMORY_S_PER_BYTE = 3e-9
+
+
+def ring_s(ring_bytes: int) -> float:
+    """Return how long a repetition with such a ring of messages takes longer than one without."""
+    return ring_bytes * _RING_S_PER_BYTE
+
+
+def memory_s(largest_bytes: int) -> float:
+    """Return how long measuring plain copies of up to so many bytes takes [s]."""
+    return OTHERS[MEMORY_RULE].expected_s + largest_bytes * _MEMORY_S_PER_BYTE
+
+
+def kind_of(rule: str, wildcards: Mapping[str, str]) -> str:
+    """Return the kind of a repetition: those of one kind take about equally long."""
+    study = wildcards.get("study", rule)
+    if rule == PROFILING_RULE and wildcards["implementation"] == IPERF3:
+        return f"{study} of {IPERF3}"
+    working_set = wildcards.get("working_set", HOT)
+    return study if working_set == HOT else f"{study}, {working_set}"

@@ -1,0 +1,60 @@
+"""What Snakemake says of its own work, in words that help, or not at all."""
+
+import re
+
+from copycost.snakefile.targets import unknown_target
+
+# What it says for every single job, even when told to be quiet about jobs.
+_CHATTER = ("Select jobs to execute", "Execute ", "Using shell", "Assuming unrestricted")
+# What a user who has not asked for it can do nothing with. What is done, why and how long it takes
+# the announcements say.
+_INSIDE = (
+    "Building DAG of jobs",
+    "DAG of jobs will be updated",
+    "Updating checkpoint dependencies",
+    "Reasons:",
+    "Some jobs were triggered by provenance",
+    "Rules with provenance",
+    "This was a dry-run",
+    "The run involves checkpoint jobs",
+    "Shutting down, this might take",
+    "Exiting because a job execution failed",
+    "WorkflowError:\nAt least one job did not complete successfully.",
+    "Complete log(s)",
+    "Config file ",
+    "Elapsed time",
+)
+_METADATA = re.compile(r"\d+ jobs have (?:missing|outdated) provenance")
+# What Snakemake says of a target that it does not know.
+_NO_RULE = re.compile(
+    r"(?:MissingRuleException:\n)?No rule to produce (?P<target>.+) \(if you use "
+)
+# What it says of a script that failed, which has said itself why.
+_SCRIPT = re.compile(
+    r"RuleException:\nCalledProcessError in file .*\n"
+    r"Command '.*\.(?P<script>\w+)\.py' (?P<end>returned non-zero exit status|died with) "
+    r"(?P<status>.+)\."
+)
+
+PLANNING = "Building DAG of jobs"
+NOTHING = "Nothing to be done"
+
+
+def reworded(message: str, *, quiet: bool) -> str | None:
+    """Return what shall be said instead of a message of Snakemake's, None where nothing shall.
+
+    Parameters
+    ----------
+    quiet
+        Whether it shall not speak of its jobs.
+    """
+    if message.startswith(_CHATTER) or (quiet and message.startswith(_INSIDE)):
+        return None
+    if quiet and _METADATA.match(message):
+        return None
+    if found := _NO_RULE.match(message):
+        return f"copycost: {unknown_target(found['target'])}"
+    if quiet and (found := _SCRIPT.match(message)):
+        how = "exit status" if found["end"].startswith("returned") else "killed by"
+        return f"copycost: {found['script']} failed ({how} {found['status']})"
+    return message

@@ -1,0 +1,113 @@
+"""Shows how far a run is: on a terminal in a line that is written again, in a log in new ones."""
+
+import re
+import sys
+import threading
+import time
+from collections.abc import Mapping
+
+from copycost.snakefile import terminal
+from copycost.snakefile.interruption import was_interrupted
+from copycost.snakefile.jobs import MEASURING_RULES, OTHERS, kind_of
+from copycost.snakefile.progress import Counter, Progress, format_duration
+
+PLANNING = "working out what is to be done"
+
+# A line is written again so often [s].
+_TICK_S = 1.0
+# A log is silent for so long at most while no repetition is measured [s]; longer where somebody has
+# been waiting for long: by this share of the time so far.
+_SILENCE_S = 4.0
+_SILENCE_SHARE = 0.2
+_BAR_COLUMNS = 12
+
+
+class Screen:
+    """Says what is done, as long as it is done, from a thread of its own."""
+
+    def __init__(self) -> None:
+        self._doing = ""
+        self._since_s = 0.0
+        self._said = ""
+        self._said_s = 0.0
+        self._ended = threading.Event()
+
+    def begin(self) -> None:
+        """Begin with working out what is to be done."""
+        if terminal.can_have_line():
+            terminal.take_line()
+        self._doing = PLANNING
+        self._since_s = self._said_s = time.monotonic()
+        self._show()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def begin_job(self, rule: str, wildcards: Mapping[str, str]) -> None:
+        """Take note of a job that begins."""
+        counter = Counter()
+        progress = counter.read()
+        work = OTHERS.get(rule)
+        if progress is not None:
+            if rule in MEASURING_RULES:
+                progress.begin_repetition(kind_of(rule, wildcards), time.monotonic())
+            elif work is not None:
+                progress.begin_other(rule, time.monotonic())
+            counter.write(progress)
+        doing = work.words if work else ""
+        if doing != self._doing:
+            self._doing, self._since_s = doing, time.monotonic()
+        if doing and doing != self._said and not terminal.has_line():
+            self._say(f"copycost: {doing}")
+            self._said = doing
+
+    def end(self) -> None:
+        """Leave the terminal to others."""
+        self._ended.set()
+        terminal.give_line_back()
+
+    def _run(self) -> None:
+        while not self._ended.wait(_TICK_S) and not was_interrupted():
+            self._show()
+
+    def _show(self) -> None:
+        now_s = time.monotonic()
+        if terminal.has_line():
+            terminal.show_line(describe(Counter().read(), self._doing, now_s))
+        elif self._doing:
+            self._break_silence(now_s)
+
+    def _break_silence(self, now_s: float) -> None:
+        spent_s = now_s - self._since_s
+        if now_s - self._said_s >= max(_SILENCE_S, _SILENCE_SHARE * spent_s):
+            self._say(f"copycost: still {self._doing}, {format_duration(spent_s)}")
+
+    def _say(self, line: str) -> None:
+        self._said_s = time.monotonic()
+        terminal.write(sys.stdout, f"{line}\n")
+
+
+SCREEN = Screen()
+"""That of this process."""
+
+
+def describe(progress: Progress | None, doing: str, now_s: float) -> str:
+    """Return a line on how far a run is: a bar, repetitions, the time left, what is done.
+
+    Parameters
+    ----------
+    progress
+        None before it is known what is to be done.
+    doing
+        The job at work in words; empty while a repetition is measured.
+    now_s
+        CLOCK_MONOTONIC [s].
+    """
+    if progress is None:
+        return f"copycost: {doing}"
+    spent_s, left_s = max(now_s - progress.started_s, 0.0), progress.left_s(now_s)
+    n_full = round(_BAR_COLUMNS * spent_s / (spent_s + left_s)) if spent_s else 0
+    parts = [f"[{'#' * n_full:.<{_BAR_COLUMNS}}]"]
+    if progress.total:
+        parts.append(f"{progress.done}/{progress.total}")
+    parts.append(f"{format_duration(left_s)} left")
+    what = doing or re.sub(r", repetition \d+", "", progress.said)
+    return f"{' '.join(parts)}  {what}"
