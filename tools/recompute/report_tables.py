@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from tools.recompute import estimates
+from tools.recompute.decisions import check_row
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
 from tools.recompute.run import THROUGHPUT, Cell, Run
@@ -254,6 +255,7 @@ def _span(text: str, expected: Estimate, unit: float, run: Run, exact: bool = Fa
 
 
 _TABLES: dict[str, Callable[..., Checked]] = {
+    r"tbl-.*?(-round-trips)?-decision": check_row,
     r"tbl-.*-t(\d+)": _cell_row,
     r"tbl-.*-ranking": _ranking_row,
     r"tbl-(.*)-round-trips": _round_trip_row,
