@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from copycost.audit import command as audit
 from copycost.errors import CopycostError
+from copycost.report import decisions_command as answer
 from copycost.studies.cpu_budget import command as plan
 
 
@@ -33,9 +34,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             epilog="Exit status: 0 answered, 1 beyond what was measured, or nothing was.",
         )
     )
+    answer.add_arguments(
+        commands.add_parser(
+            "answer",
+            help="say which way to send is the fastest and which the cheapest",
+            description="Print the decision tables of the report's first page, or their rows for "
+            "one size, from what was measured.",
+            epilog="Exit status: 0 answered, 1 nothing was measured.",
+        )
+    )
     options = parser.parse_args(arguments)
+    run = {"audit": audit.run, "plan": plan.run, "answer": answer.run}
     try:
-        return plan.run(options) if options.command == "plan" else audit.run(options)
+        return run[options.command](options)
     except (CopycostError, OSError) as error:
         print(f"copycost: {error}", file=sys.stderr)
         return 1

@@ -9,6 +9,7 @@ from typing import Any
 
 from copycost.config.config import Config
 from copycost.config.passes import MORE_PATH
+from copycost.errors import DataError
 from copycost.snakefile import host_change, passes_ahead, progress, retry
 from copycost.snakefile.chapters import CHAPTERS
 from copycost.snakefile.internals import all_jobs, is_dry_run, is_first_process, waiting_jobs
@@ -141,6 +142,7 @@ def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
         print(f"copycost: {retry.summarise(records)}.")
     rules = {job.rule.name for job in jobs}
     if REPORTING_RULE in rules:
+        _say_the_answer()
         reports = [f"results/report/report.{name}" for name in config.report.formats]
         print(f"copycost: the report is {' and '.join(reports)}")
     else:
@@ -151,6 +153,19 @@ def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
                     f"results/figures/{study}; `./run {study} report` adds it to the report."
                 )
     sys.stdout.flush()
+
+
+def _say_the_answer() -> None:
+    """Print the decision tables, as ./run answer does."""
+    # Imported here: what the report is made with takes longer than all else that is said.
+    from copycost.report import decisions_command
+
+    try:
+        facts = decisions_command.read_facts(decisions_command.FACTS)
+    except DataError as error:
+        print(f"copycost: {error}")
+    else:
+        print("\n".join(["", *decisions_command.answer_lines(facts), ""]))
 
 
 def say_how_to_go_on() -> None:

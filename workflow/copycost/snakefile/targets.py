@@ -17,7 +17,7 @@ TARGETS = (
     "audit",
 )
 # What ./run takes for itself; misspelt, it reaches Snakemake as a target.
-COMMANDS = ("test", "doctor", "bench", "plan", "more", "retry-failed", "lock", "help")
+COMMANDS = ("test", "doctor", "bench", "answer", "plan", "more", "retry-failed", "lock", "help")
 
 # What Snakemake says of a target that it does not know.
 _NO_RULE = re.compile(
