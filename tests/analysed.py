@@ -38,14 +38,19 @@ def facts_of(run: Run, cells: pd.DataFrame | None = None) -> Facts:
 
 
 def text_of(facts: Facts, *names: str, environment: Environment | None = None) -> str:
-    """Return the rendered templates of these names: summary, analysis."""
+    """Return the rendered templates of these names: decisions, analysis."""
     environment = environment or _environment()
     figures = {
         name: list(FIGURES) if facts["conditions"][name]["n_measured"] else []
         for name in facts["grid"]["conditions"]
     }
     texts = [
-        environment.get_template(f"{name}.qmd.j2").render(facts=facts, figures=figures)
+        environment.get_template(f"{name}.qmd.j2").render(
+            facts=facts,
+            figures=figures,
+            implementations=facts["grid"]["implementations"],
+            strategies={},
+        )
         for name in names
     ]
     return "\n".join(texts)

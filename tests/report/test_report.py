@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pdfplumber
 import pytest
 import yaml
 from playwright.sync_api import Browser
@@ -149,15 +150,23 @@ def test_rounds_that_only_some_testbeds_had_are_told(made: Made) -> None:
 
 
 def test_the_answer_stands_before_everything_else(made: Made) -> None:
-    head = front_matter(made.qmd.read_text())
+    answer, _, rest = made.qmd.read_text().partition("#outline(")
+    assert re.findall("^# .*$", answer, re.MULTILINE) == ["# The answer {#sec-answer}"]
+    assert "{#sec-compared}" in rest
     if "nothing" in str(made.qmd):
-        assert "abstract" not in head
-        return
-    assert head["abstract-title"] == "In short"
-    assert head["abstract"].startswith("From which message size on does it pay")
-    assert re.search(r"^- On `veth`, .* `one_copy` ", head["abstract"], re.MULTILINE)
-    # Quarto resolves no reference in its metadata.
-    assert "@" not in head["abstract"]
+        assert "Nothing was measured; @sec-results has the reasons." in answer
+    else:
+        assert "{#tbl-veth-decision}" in answer
+
+
+def test_the_answer_fits_the_first_page(made: Made) -> None:
+    if "nothing" in str(made.qmd) or "many" in str(made.qmd):
+        pytest.skip("nothing measured, or far more than a run usually has")
+    with pdfplumber.open(made.pdf) as pdf:
+        page = " ".join(pdf.pages[0].extract_text().split())
+    assert page.startswith("What does each copy cost? Model CPU, 2 CPUs, a virtual machine, Linux")
+    for said in ("Which way to send", "Table 1.", "On a real network card.", "How clean it was."):
+        assert said in page
 
 
 def test_figures_that_repeat_each_other_are_left_out(made: Made) -> None:

@@ -1,5 +1,6 @@
 """The independent recomputation finds wrong numbers: in each table, and in the report."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -54,6 +55,17 @@ def test_a_lost_row_is_found(results: Path) -> None:
     path = results / "tables/cells.csv"
     path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]))
     assert list(wrong_tables(results)) == ["cells.csv: 7 rows, 8 records"]
+
+
+def test_a_wrong_way_in_a_decision_table_is_found(results: Path) -> None:
+    path = results / "report/report.qmd"
+    text = path.read_text(encoding="utf-8")
+    row = re.search(r"^\| 4\u00a0KiB +\| (.*?) \|", text, re.MULTILINE)
+    assert row is not None
+    place = row.span(1)
+    path.write_text(f"{text[: place[0]]}`sendfile`{text[place[1] :]}", encoding="utf-8")
+    wrong = [found for found in Checker(results).findings() if found.verdict == "differs"]
+    assert {found.section for found in wrong} == {"sec-answer"}
 
 
 def test_most_wrong_numbers_of_a_report_are_found(results: Path) -> None:

@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import yaml
-
 NUMBER = re.compile(r"(?<![\w.\-/#])[+\u2212]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w/]|\.\d|-\w)")
 """A number that stands by itself: no part of a name, a path or a reference."""
 
@@ -48,9 +46,6 @@ def parts(markdown: str) -> Iterator[Sentence | Table]:
     section, in_code, start = "", False, 0
     block: list[str] = []
     first = lines.index("---", 1) + 1
-    front = yaml.safe_load("\n".join(lines[1 : first - 1]))
-    for paragraph in re.split(r"\n\n|\n(?=- )", front["abstract"].replace("\u00a0", " ")):
-        yield from _sentences("abstract", paragraph.removeprefix("- "), 1)
     table: Table | None = None
     named: str | None = None
     for number, line in enumerate([*lines[first:], ""], start=first + 1):

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from tools.recompute import estimates, profile_tables
+from tools.recompute.decisions import check_row
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
 from tools.recompute.expectations import Case, fared
@@ -277,6 +278,7 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-profile-difference-(.*)-(sender|receiver)": profile_tables.difference_row,
     r"tbl-profile-chains-.*-(tcp|udp)-(\d+)(?:-(\d+))?": profile_tables.chain_row,
     r"tbl-profile-(.*)": profile_tables.category_row,
+    r"tbl-.*?(-round-trips)?-decision": check_row,
     r"tbl-.*-t(\d+)": _cell_row,
     r"tbl-.*-ranking": _ranking_row,
     r"tbl-(.*)-round-trips": _round_trip_row,

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
+from tools.recompute.decisions import of_tables
 from tools.recompute.document import Sentence
 from tools.recompute.estimates import Estimate
 from tools.recompute.run import THROUGHPUT, Cell, Run
@@ -54,6 +55,8 @@ class Told:
     def rows(self) -> pd.DataFrame:
         """The measured repetitions that are counted: of the condition, or all."""
         section = self.sentence.section
+        if section == "sec-answer":
+            return pd.concat([of_tables(self.run, trips=trips) for trips in (False, True)])
         trips = section.startswith("sec-round-trips")
         rows = self.run.round_trips if trips else self.run.streams
         if trips or section.endswith("-quality"):

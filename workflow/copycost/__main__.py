@@ -8,9 +8,15 @@ from copycost.audit import command as audit
 from copycost.between_runs import command as compare
 from copycost.build.checkout import version
 from copycost.errors import CopycostError
+from copycost.report import decisions_command as answer
 from copycost.studies import planning as plan
 
-_COMMANDS = {"audit": audit.run, "compare": compare.run, "plan": plan.run}
+_COMMANDS = {
+    "answer": answer.run,
+    "audit": audit.run,
+    "compare": compare.run,
+    "plan": plan.run,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,6 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "with every way and testbed measured: from what a byte cost at full speed, or, where "
             "./run cpu_budget measured the bitrate itself, from that.",
             epilog="Exit status: 0 answered, 1 beyond what was measured, or nothing was.",
+        )
+    )
+    answer.add_arguments(
+        commands.add_parser(
+            "answer",
+            help="say which way to send is the fastest and which the cheapest",
+            description="Print the decision tables of the report's first page, or their rows for "
+            "one size, from what was measured.",
+            epilog="Exit status: 0 answered, 1 nothing was measured.",
         )
     )
     options = parser.parse_args(arguments)

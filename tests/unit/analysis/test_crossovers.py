@@ -63,7 +63,7 @@ def test_place_over_all_thread_counts_is_the_span_of_their_brackets() -> None:
 
 def test_no_point_between_two_measured_sizes_is_told() -> None:
     facts = facts_of(Run(msg_bytes=SIZES, n_threads=(1,), repetitions=5, udp=Udp()))
-    text = text_of(facts, "summary", "analysis")
+    text = text_of(facts, "decisions", "analysis")
     assert "change places between" in text
     assert "nterpolated" not in text
     for condition in facts["conditions"].values():
@@ -110,7 +110,7 @@ def test_a_stretch_with_a_gap_is_not_told_by_its_end() -> None:
 
     run = Run(msg_bytes=SIZES, n_threads=(1,), repetitions=5, noise=0.02, log_ratio=dents)
     facts = facts_of(run)
-    text = text_of(facts, "summary", "analysis").replace("\u00a0", " ")
+    text = text_of(facts, "decisions", "analysis").replace("\u00a0", " ")
     assert "from 1 KiB up" not in text
     said = "faster than `two_copy` at 1 KiB, 16 KiB and 64 KiB and slower at 256 B, with 1 thread."
     assert said in text

@@ -97,7 +97,7 @@ def _random_udp(rng: np.random.Generator) -> Udp | None:
 @cache
 def analysed(seed: int) -> tuple[Facts, str]:
     facts = facts_of(random_run(seed))
-    return facts, text_of(facts, "summary", "analysis", "details")
+    return facts, text_of(facts, "decisions", "analysis", "details")
 
 
 @pytest.mark.parametrize("seed", range(N_RUNS))
@@ -130,17 +130,22 @@ def test_labels_start_paragraphs_and_sections_have_text(seed: int) -> None:
 def test_references_lead_somewhere(seed: int) -> None:
     facts, text = analysed(seed)
     ids = set(re.findall(r"{#([a-z0-9-]+)}", text)) | {"sec-results", "tbl-counters"}
+    ids |= {"sec-compared", "sec-limits"}
     for name in facts["measured_conditions"]:
         ids |= {f"fig-{slug(name)}-{slug(figure)}" for figure in FIGURES}
     assert set(re.findall(r"@([a-z0-9-]+)", text)) <= ids
 
 
 @pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
-def test_summary_has_a_paragraph_for_each_condition(seed: int) -> None:
+def test_each_condition_has_a_decision_table_with_all_its_sizes(seed: int) -> None:
     facts, _ = analysed(seed)
-    paragraphs = re.split(r"\n\s*\n", text_of(facts, "summary").strip())
-    names = facts["grid"]["conditions"]
-    assert [text.split("`")[1] for text in paragraphs] == names
+    text = text_of(facts, "decisions")
+    names = [slug(name) for name in facts["measured_conditions"]]
+    assert re.findall(r"{#tbl-([a-z0-9-]+)-decision}", text) == names
+    for name in facts["measured_conditions"]:
+        bed = facts["conditions"][name]
+        rows = bed["decisions"]["rows"]
+        assert sorted({row["msg_bytes"] for row in rows}) == bed["grid"]["msg_bytes"]
 
 
 @pytest.mark.parametrize("seed", range(N_RUNS))

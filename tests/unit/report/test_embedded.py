@@ -19,8 +19,6 @@ SVG = (
 DOCUMENT = """---
 title: "A title"
 subtitle: "A host"
-abstract-title: In short
-abstract: "The *question*:\\n\\n- From here on.\\n"
 ---
 
 # First {#sec-first}
@@ -84,11 +82,6 @@ def test_references_carry_numbers_and_lead_to_their_target(html: str) -> None:
     for target, label in labels.items():
         assert f'<a href="#{target}" class="ref">{label}</a>' in html
         assert f'id="{target}"' in html
-
-
-def test_answer_stands_above_the_contents(html: str) -> None:
-    question, answer = (html.index(text) for text in ("<em>question</em>:</p>", "<li>From here"))
-    assert html.index("In short") < question < answer < html.index('<nav id="TOC"')
 
 
 def test_captions_begin_with_their_number(html: str) -> None:

@@ -1,7 +1,7 @@
 """The sentences of a report that tell numbers: a file per template whose words they are.
 
 A file is named like its template: `analysis_pair` has the forms of
-`report/_macros/analysis_pair.j2`, `summary` those of `report/_macros/summary_words.j2`. One that
+`report/_macros/analysis_pair.j2`, `limits` those of `report/limits.qmd.j2`. One that
 several templates share stands in one of them.
 """
 
@@ -16,8 +16,8 @@ from tools.recompute.sentences import (
     analysis_threads,
     analysis_unexpected,
     analysis_words,
+    decisions,
     every_way,
-    in_short,
     limits,
     memory,
     method,
@@ -27,7 +27,6 @@ from tools.recompute.sentences import (
     real_zero_copy,
     results,
     round_trips,
-    summary,
     zero_copy,
 )
 
@@ -42,8 +41,8 @@ __all__ = [
     "analysis_threads",
     "analysis_unexpected",
     "analysis_words",
+    "decisions",
     "every_way",
-    "in_short",
     "limits",
     "memory",
     "method",
@@ -53,6 +52,5 @@ __all__ = [
     "real_zero_copy",
     "results",
     "round_trips",
-    "summary",
     "zero_copy",
 ]

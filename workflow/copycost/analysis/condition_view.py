@@ -167,10 +167,7 @@ class View:
         rounds are. All rounds have to be of the same cells to be comparable, so where some are
         missing, the rounds and cells are taken that leave most values.
         """
-        complete = largest_block(logs.to_numpy(dtype=np.float64))
-        if not complete.size:
-            return paired_ratio(np.empty(0), self.settings.confidence)
-        return paired_ratio(complete.mean(axis=0), self.settings.confidence)
+        return pooled_ratio(logs, self.settings.confidence)
 
     def thread_logs(self, metric: str, implementation: str, more: int, fewer: int) -> pd.DataFrame:
         """Return log ratios of one implementation between two thread counts, per size and round."""
@@ -185,6 +182,12 @@ class View:
     @cached_property
     def _cube(self) -> LogCube:
         return LogCube(self.measured)
+
+
+def pooled_ratio(logs: pd.DataFrame, confidence: float) -> Ratio:
+    """Return one ratio over many cells; see `View.pooled`."""
+    complete = largest_block(logs.to_numpy(dtype=np.float64))
+    return paired_ratio(complete.mean(axis=0) if complete.size else np.empty(0), confidence)
 
 
 def largest_block(values: FloatArray) -> FloatArray:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from copycost.analysis.json_values import Facts
 from copycost.grid.conditions import COLD, HOT, RECV, Condition
 from copycost.grid.placements import APART, PLACEMENTS
+from copycost.grid.testbeds import path_of
 from copycost.wording.sizes import format_size
 
 KEYS = ["condition", "testbed", "working_set", "receiver", "placement"]
@@ -78,6 +80,27 @@ class Studied:
         if self.condition.placement != APART:
             words.append(PLACEMENTS[self.condition.placement])
         return ", ".join(words)
+
+    def facts(self) -> Facts:
+        """Return what it is, and its grid, for the facts."""
+        condition = self.condition
+        return {
+            "name": self.name,
+            "slug": self.name,
+            "label": self.label,
+            "testbed": condition.testbed,
+            "path": path_of(condition.testbed),
+            "working_set": condition.working_set,
+            "receiver": condition.receiver,
+            "placement": condition.placement,
+            "transport": condition.transport,
+            "sender_only": self.sender_only,
+            "grid": {
+                "implementations": list(self.implementations),
+                "msg_bytes": list(self.msg_bytes),
+                "n_threads": list(self.n_threads),
+            },
+        }
 
 
 def studied_conditions(config: Mapping[str, Any], cells: pd.DataFrame) -> tuple[Studied, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.condition_view import View
+from copycost.analysis.condition_view import View, pooled_ratio
 from copycost.analysis.json_values import Facts
 from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
 from copycost.stats.groups import settled_signs
@@ -39,17 +39,18 @@ def together(view: View, logs: pd.DataFrame) -> Facts | None:
 
 def cell_counts(view: View, logs: pd.DataFrame) -> Facts:
     """Return n_cells, n_above, n_below and contradict, as in `together`."""
-    cells = _cells(view, logs)
+    confidence = view.settings.confidence
+    cells = _cells(logs, confidence)
     signs = [ratio_sign(cell) for cell in cells]
     return {
         "n_cells": len(cells),
         "n_above": signs.count(1),
         "n_below": signs.count(-1),
-        "contradict": cells_contradict(view, logs),
+        "contradict": cells_contradict(logs, confidence),
     }
 
 
-def cells_contradict(view: View, logs: pd.DataFrame) -> bool:
+def cells_contradict(logs: pd.DataFrame, confidence: float) -> bool:
     """Tell whether some cells are shown to lie above 1 and others below.
 
     A mean over such cells says only which of them the grid has most of, so a text may not tell it.
@@ -57,11 +58,10 @@ def cells_contradict(view: View, logs: pd.DataFrame) -> bool:
     little of a single cell, the smaller sizes together and the larger ones, and the fewer threads
     together and the more.
     """
-    confidence = view.settings.confidence
-    cells = settled_signs(_cells(view, logs), confidence)
+    cells = settled_signs(_cells(logs, confidence), confidence)
     if {1, -1} <= set(cells):
         return True
-    halves = [[view.pooled(half) for half in pair] for pair in halves_of(logs)]
+    halves = [[pooled_ratio(half, confidence) for half in pair] for pair in halves_of(logs)]
     signs = settled_signs([ratio for pair in halves for ratio in pair], confidence)
     return any({1, -1} == set(signs[i : i + 2]) for i in range(0, len(signs), 2))
 
@@ -81,6 +81,5 @@ def halves_of(logs: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]
             yield logs[smaller], logs[~smaller]
 
 
-def _cells(view: View, logs: pd.DataFrame) -> list[Ratio]:
-    confidence = view.settings.confidence
+def _cells(logs: pd.DataFrame, confidence: float) -> list[Ratio]:
     return [paired_ratio(row, confidence) for row in logs.to_numpy(dtype=np.float64)]

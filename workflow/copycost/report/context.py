@@ -11,7 +11,7 @@ import yaml
 from copycost.figures.markers import in_order
 from copycost.figures.names import OVERVIEW
 from copycost.report.assets import shown_figures, worth_showing
-from copycost.report.host_table import counter_rows, host_rows, uncounted_events
+from copycost.report.host_table import counter_rows, host_rows, measured_on, uncounted_events
 from copycost.report.markdown import code, escape
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
 from copycost.report.run_table import commit_only, run_rows
@@ -175,8 +175,8 @@ def _provenance(condition: str, figure: str) -> str:
 
 
 def _subtitle(facts: Mapping[str, Any]) -> str:
-    started = facts["run"]["started_at"]
-    return f"{_host(facts)}, {started[:10]}" if started else _host(facts)
+    """Return the machine and the date in one line."""
+    return measured_on(facts["host"], facts["run"])
 
 
 def _host(facts: Mapping[str, Any]) -> str:

@@ -38,6 +38,19 @@ def host_rows(host: Mapping[str, Any]) -> list[list[str]]:
     return [[name, value] for name, value in rows]
 
 
+def measured_on(host: Mapping[str, Any], run: Mapping[str, Any]) -> str:
+    """Return the machine and the date in one line, as plain text."""
+    cpu = host["cpu"]
+    parts = [
+        cpu["model"] or "unknown processor",
+        *([plural(cpu["cpus_online"], "CPU")] if cpu["cpus_online"] else []),
+        *(["a virtual machine"] if cpu["virtualisation"] else []),
+        f"Linux {host['kernel']['release']}",
+        *([run["started_at"][:10]] if run["started_at"] else []),
+    ]
+    return ", ".join(parts)
+
+
 def counter_rows(counters: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     """Return events, perf's names of them and what became of them in this run.
 

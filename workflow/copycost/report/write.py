@@ -24,7 +24,14 @@ from copycost.report.answer_tables import (
 from copycost.report.answer_values import counted_span
 from copycost.report.conditions import TESTS
 from copycost.report.context import Sources, build_context
-from copycost.report.in_short import compared_in_short
+from copycost.report.decisions import (
+    baseline_of,
+    decided_conditions,
+    decision_columns,
+    decision_rows,
+    marked_ways,
+    tally,
+)
 from copycost.report.markdown import (
     Column,
     code,
@@ -126,7 +133,12 @@ def make_environment(templates: Path) -> Environment:
             "placement_span": placement_span,
             "wake_up_marks": wake_up_marks,
             "strategy": _strategy,
-            "compared_in_short": compared_in_short,
+            "baseline_of": baseline_of,
+            "decided_conditions": decided_conditions,
+            "decision_columns": decision_columns,
+            "decision_rows": decision_rows,
+            "marked_ways": marked_ways,
+            "tally": tally,
             "spans_of_ratios": spans_of_ratios,
             "ranked": ranked,
             "ranking_ends": ranking_ends,

@@ -13,6 +13,7 @@ from typing import Any
 from copycost.config.config import Config
 from copycost.config.passes import MORE_PATH
 from copycost.drivers.programs.working_set import ring_bytes
+from copycost.errors import DataError
 from copycost.grid.conditions import COLD, HOT
 from copycost.hosts.facts.cpu import read_cpu
 from copycost.hosts.facts.files import HostFiles, Unknowns
@@ -287,6 +288,7 @@ def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
         terminal.say(f"copycost: {retry.summarise(records)}.")
     rules = {job.rule.name for job in jobs}
     if REPORTING_RULE in rules:
+        _say_the_answer()
         reports = [f"results/report/report.{name}" for name in config.report.formats]
         terminal.say(f"copycost: the report is {' and '.join(reports)}")
     else:
@@ -296,6 +298,19 @@ def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
                     f"copycost: {study}: tables are in results/tables, figures in "
                     f"results/figures/{study}; `./run {study} report` adds it to the report."
                 )
+
+
+def _say_the_answer() -> None:
+    """Print the decision tables, as ./run answer does."""
+    # Imported here: what the report is made with takes longer than all else that is said.
+    from copycost.report import decisions_command
+
+    try:
+        facts = decisions_command.read_facts(decisions_command.FACTS)
+    except DataError as error:
+        terminal.say(f"copycost: {error}")
+    else:
+        terminal.say("\n".join(["", *decisions_command.answer_lines(facts), ""]))
 
 
 def say_how_to_go_on() -> None:

@@ -20,6 +20,7 @@ COMMANDS = (
     "test",
     "doctor",
     "bench",
+    "answer",
     "compare",
     "plan",
     "more",

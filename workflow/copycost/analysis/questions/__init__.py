@@ -6,7 +6,6 @@ from copycost.analysis.cache_fit import cache_fit
 from copycost.analysis.condition_view import View
 from copycost.analysis.crossovers import crossover_facts
 from copycost.analysis.evidence import contention_verdict, weigh
-from copycost.analysis.headline import headline_facts
 from copycost.analysis.json_values import Facts
 from copycost.analysis.latency import latency_facts
 from copycost.analysis.message_price import message_price
@@ -41,8 +40,6 @@ def answer_questions(view: View) -> Facts:
     questions
         ``q1`` (why zero-copy is not always fastest), ``q2`` (cache misses), ``q3`` (threads and
         contention), ``q6`` (what was unexpected).
-    headline
-        What the summary says.
     latency
         How long a send takes with more threads.
     quality
@@ -69,7 +66,6 @@ def answer_questions(view: View) -> Facts:
             "q6": unexpected,
         },
         "others": other_ways_facts(view, others),
-        "headline": headline_facts(view),
         "latency": latency_facts(view),
         "quality": quality_facts(view),
     }

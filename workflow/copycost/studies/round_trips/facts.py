@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.conditions import POINT, Studied, studied_round_trips, with_condition
+from copycost.analysis.decisions import Contest, Scale, decision_facts
 from copycost.analysis.json_values import Facts
 from copycost.analysis.labels import copied_label
 from copycost.analysis.log_values import LogCube
-from copycost.analysis.metrics import BASELINE
+from copycost.analysis.metrics import BASELINE, counted_share
 from copycost.analysis.missing import missing_facts
 from copycost.analysis.quality_table import disturbances, disturbed
 from copycost.analysis.ratio_facts import ratio_facts
@@ -38,9 +39,10 @@ def round_trip_facts(
     interval_us, closed_loop
         How requests follow each other; a closed loop sends the next when the reply has come.
     conditions
-        Per condition: slug, label, n_threads, n_measured, n_failed, n_skipped, failed, skipped,
-        labels (of copied zero-copy), n_warned (repetitions that the machine disturbed), warnings
-        (the same per disturbance), rows, ratios, n_compared, n_sure.
+        Per condition: what it is (as of streams), n_threads, n_measured, n_failed, n_skipped,
+        failed, skipped, labels (of copied zero-copy), n_warned (repetitions that the machine
+        disturbed), warnings (the same per disturbance), rows, ratios, n_compared, n_sure, decisions
+        (by the median and the CPU time [ns] of a round trip; see `copycost.analysis.decisions`).
     rows
         implementation, msg_bytes, n_threads, n (repetitions), samples (round trips, all
         repetitions), and per percentile (and mean, maximum, CPU time per round trip) median, low,
@@ -68,9 +70,7 @@ def round_trip_facts(
 def _condition(studied: Studied, rows: pd.DataFrame, settings: StatisticsSettings) -> Facts:
     measured = rows[rows["status"] == "measured"]
     ratios = _ratios(studied, measured, settings)
-    return {
-        "slug": studied.name,
-        "label": studied.label,
+    return studied.facts() | {
         "n_threads": list(studied.n_threads),
         "msg_bytes": list(studied.msg_bytes),
         "implementations": list(studied.implementations),
@@ -86,7 +86,24 @@ def _condition(studied: Studied, rows: pd.DataFrame, settings: StatisticsSetting
         "ratios": ratios,
         "n_compared": sum(not row["once"] for row in ratios),
         "n_sure": sum(row["sure"] for row in ratios),
+        "decisions": _decisions(studied, measured, settings),
     }
+
+
+def _decisions(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings) -> Facts:
+    found = set(measured["implementation"])
+    price = "both_cpu_ns_per_round_trip"
+    return decision_facts(
+        Contest(
+            tuple(name for name in studied.implementations if name in found),
+            studied.msg_bytes,
+            studied.n_threads,
+            LogCube(measured).values,
+            Scale("p50_ns"),
+            Scale(price) if counted_share(measured, price) else None,
+            settings.confidence,
+        )
+    )
 
 
 def _label(measured: pd.DataFrame, name: str) -> str | None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from copycost.analysis.bearing import network_card_facts, undisturbed_facts
 from copycost.analysis.condition_view import View
-from copycost.analysis.conditions import Studied, studied_conditions, with_condition
+from copycost.analysis.conditions import studied_conditions, with_condition
 from copycost.analysis.context import (
     cost_facts,
     counter_facts,
@@ -17,6 +18,7 @@ from copycost.analysis.context import (
     method_facts,
     run_facts,
 )
+from copycost.analysis.decisions import stream_decisions
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.labels import copied_labels
 from copycost.analysis.memory_floor import memory_facts
@@ -27,7 +29,6 @@ from copycost.analysis.questions import answer_questions
 from copycost.analysis.ranking import ranking_facts
 from copycost.analysis.real_zero_copy import real_zero_copy_facts
 from copycost.grid.conditions import HOT
-from copycost.grid.testbeds import path_of
 from copycost.stats.modes import FEWEST, SHARE_HELD
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.round_trips.facts import round_trip_facts
@@ -71,7 +72,9 @@ def compute_facts(inputs: Inputs) -> Facts:
         What was measured, where and how; see `copycost.analysis.context`.
     conditions
         Per condition, in the order of the config: what it is, status, skipped, failed, crossovers,
-        questions (q1 to q6), headline, quality, ranking.
+        decisions, questions (q1 to q6), quality, ranking.
+    network_card, undisturbed
+        How far the decisions bear; see `copycost.analysis.bearing`.
     real_zero_copy
         Where the kernel really did not copy.
     modes
@@ -91,6 +94,8 @@ def compute_facts(inputs: Inputs) -> Facts:
     conditions = {name: _condition_facts(view, memory) for name, view in views.items()}
     cost = choose_cost_metric(inputs.cells)
     run = run_facts(inputs.cells)
+    real_zero_copy = real_zero_copy_facts(views)
+    round_trips = round_trip_facts(inputs.round_trips, inputs.config, settings)
     facts = {
         "schema_version": SCHEMA_VERSION,
         "study": "streams",
@@ -103,11 +108,13 @@ def compute_facts(inputs: Inputs) -> Facts:
         "cost": cost_facts(cost),
         "conditions": conditions,
         "measured_conditions": [name for name, found in conditions.items() if found["n_measured"]],
-        "real_zero_copy": real_zero_copy_facts(views),
+        "network_card": network_card_facts(views, real_zero_copy),
+        "undisturbed": undisturbed_facts(conditions.values(), round_trips),
+        "real_zero_copy": real_zero_copy,
         "modes": {"fewest": FEWEST, "share_held": SHARE_HELD.get(run["rounds_max"])},
         "memory": memory,
         "placement": placement_facts(inputs.cells, inputs.round_trips, settings),
-        "round_trips": round_trip_facts(inputs.round_trips, inputs.config, settings),
+        "round_trips": round_trips,
     }
     result: Facts = plain(facts)
     return result
@@ -150,7 +157,7 @@ def write_facts(facts: Facts, path: Path) -> None:
 
 def _condition_facts(view: View, memory: Facts | None) -> Facts:
     status = view.rows["status"]
-    facts: Facts = _what_it_is(view.studied) | {
+    facts: Facts = view.studied.facts() | {
         "cost_column": view.cost_column,
         "cost_label": view.cost_label,
         "labels": {name: None for name in view.implementations} | copied_labels(view.summary),
@@ -168,28 +175,8 @@ def _condition_facts(view: View, memory: Facts | None) -> Facts:
             name: _only(view.measured[f"offload_{name}"]) for name in ("tso", "gso", "gro")
         },
     }
-    return facts | answer_questions(view) | {"ranking": ranking_facts(view, memory)}
-
-
-def _what_it_is(studied: Studied) -> Facts:
-    condition = studied.condition
-    return {
-        "name": studied.name,
-        "slug": studied.name,
-        "label": studied.label,
-        "testbed": condition.testbed,
-        "path": path_of(condition.testbed),
-        "working_set": condition.working_set,
-        "receiver": condition.receiver,
-        "placement": condition.placement,
-        "transport": condition.transport,
-        "sender_only": studied.sender_only,
-        "grid": {
-            "implementations": list(studied.implementations),
-            "msg_bytes": list(studied.msg_bytes),
-            "n_threads": list(studied.n_threads),
-        },
-    }
+    more = {"decisions": stream_decisions(view), "ranking": ranking_facts(view, memory)}
+    return facts | answer_questions(view) | more
 
 
 def _only(column: pd.Series) -> object:

@@ -1,0 +1,185 @@
+"""The decision tables of runs whose truth is known."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from analysed import facts_of, inputs_of
+from synthetic import Run, Udp
+from synthetic.round_trips import RoundTrips, make_round_trips
+
+from copycost.analysis.decisions import are_together
+from copycost.analysis.json_values import Facts
+from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.studies.round_trips.facts import round_trip_facts
+from copycost.studies.streams.facts import compute_facts
+
+KIB = 1024
+QUIET = {"msg_bytes": (4 * KIB, 64 * KIB), "n_threads": (1, 2), "repetitions": 5, "noise": 0.01}
+LEADS = {"one_copy": 0.3, "zero_copy": -0.3}
+
+
+def ahead(name: str, size: int, n_threads: int) -> float:
+    return LEADS.get(name, 0.0)
+
+
+def decisions(run: Run, slug: str = "veth") -> Facts:
+    found: Facts = facts_of(run)["conditions"][slug]["decisions"]
+    return found
+
+
+def test_the_fastest_and_the_cheapest_are_named_over_all_threads() -> None:
+    found = decisions(Run(**QUIET, log_ratio=ahead))
+    assert found["baseline"] == "two_copy"
+    assert [row["msg_bytes"] for row in found["rows"]] == [4 * KIB, 64 * KIB]
+    for row in found["rows"]:
+        assert row["n_threads"] == [1, 2]
+        for name, truth in (("fastest", 0.3), ("cheapest", -0.3)):
+            told = row[name]
+            assert (told["told"], told["ways"], told["settled"]) == ("best", ["one_copy"], True)
+            assert told["ratio"]["implementation"] == "one_copy"
+            assert told["ratio"]["low"] < math.exp(truth) < told["ratio"]["high"]
+
+
+def test_the_price_is_that_of_ten_gigabits_per_second() -> None:
+    run = Run(**QUIET, log_ratio=ahead)
+    cells = inputs_of(run).cells
+    here = cells[(cells["implementation"] == "one_copy") & (cells["msg_bytes"] == 64 * KIB)]
+    medians = here.groupby("n_threads")["both_cpu_ns_per_byte"].median()
+    price = decisions(run)["rows"][1]["price"]
+    # ns per byte times 1.25e9 bytes per second are 1.25 CPUs.
+    assert price == pytest.approx({"low": 1.25 * medians.min(), "high": 1.25 * medians.max()})
+
+
+def test_each_thread_count_has_its_own_rows() -> None:
+    found = decisions(Run(**QUIET, log_ratio=ahead))
+    assert [one["n_threads"] for one in found["by_threads"]] == [1, 2]
+    assert [row["n_threads"] for row in found["by_threads"][1]["rows"]] == [[2], [2]]
+
+
+def test_thread_counts_that_contradict_each_other_are_told_apart() -> None:
+    def turning(name: str, size: int, n_threads: int) -> float:
+        return (
+            (0.3 if n_threads == 1 else -0.3) if name == "one_copy" else -0.6 * (name != "two_copy")
+        )
+
+    found = decisions(Run(**QUIET, log_ratio=turning))
+    told = [(row["n_threads"], row["fastest"]["ways"]) for row in found["rows"]]
+    assert told == [([1], ["one_copy"]), ([2], ["two_copy"])] * 2
+
+
+def test_a_way_that_lacks_a_thread_count_is_not_told_together() -> None:
+    run = Run(**QUIET, failed=lambda name, size, n, rep: (name, n) == ("one_copy", 2))
+    found = decisions(run)
+    assert [row["n_threads"] for row in found["rows"]] == [[1], [2]] * 2
+    assert [row["missing"] for row in found["rows"]] == [[], ["one_copy"]] * 2
+    assert "one_copy" not in found["rows"][1]["fastest"]["ways"]
+
+
+def test_sizes_that_the_search_added_have_no_row() -> None:
+    run = Run(**QUIET, log_ratio=ahead)
+    inputs = inputs_of(run)
+    assert 64 * KIB in set(inputs.cells["msg_bytes"])
+    config = inputs.config | {"streams": inputs.config["streams"] | {"msg_bytes": [4 * KIB]}}
+    facts = compute_facts(replace(inputs, config=config))
+    rows = facts["conditions"]["veth"]["decisions"]["rows"]
+    assert [row["msg_bytes"] for row in rows] == [4 * KIB]
+
+
+def test_ways_without_two_copy_are_compared_with_the_first_of_the_list() -> None:
+    run = Run(**QUIET, implementations=("mine", "one_copy"), strange=("mine",), log_ratio=ahead)
+    found = decisions(run)
+    assert found["baseline"] == "mine"
+    assert found["rows"][0]["fastest"]["ratio"]["value"] == pytest.approx(math.exp(0.3), rel=0.05)
+
+
+def test_one_round_shows_what_was_seen() -> None:
+    run = Run(**QUIET | {"repetitions": 1, "n_threads": (1,)}, log_ratio=ahead)
+    row = decisions(run)["rows"][0]
+    assert (row["fastest"]["told"], row["fastest"]["ways"]) == ("once", ["one_copy"])
+    assert row["fastest"]["ratio"]["low"] is None
+    assert not row["fastest"]["settled"]
+
+
+def test_one_way_alone_is_not_compared() -> None:
+    row = decisions(Run(**QUIET, implementations=("two_copy",)))["rows"][0]
+    assert (row["fastest"]["told"], row["fastest"]["ratio"]) == ("alone", None)
+
+
+def test_nothing_measured_has_rows_without_answers() -> None:
+    found = decisions(Run(**QUIET, failed=lambda *cell: True))
+    assert found["baseline"] is None
+    assert {row["fastest"] for row in found["rows"]} == {None}
+    assert {row["price"] for row in found["rows"]} == {None}
+
+
+def test_without_cpu_time_nothing_is_the_cheapest() -> None:
+    columns = ("sender_cpu_ns_per_byte", "receiver_cpu_ns_per_byte", "both_cpu_ns_per_byte")
+    row = decisions(Run(**QUIET, changes=dict.fromkeys(columns, math.nan)))["rows"][0]
+    assert (row["cheapest"], row["price"]) == (None, None)
+    assert row["fastest"] is not None
+
+
+def test_where_nobody_receives_the_price_is_the_senders() -> None:
+    run = Run(**QUIET, udp=Udp(msg_bytes=(32 * KIB,), working_sets=("hot",)))
+    cells = inputs_of(run).cells
+    here = cells[(cells["testbed"] == "sink") & (cells["implementation"] == "zero_copy")]
+    row = decisions(run, "sink")["rows"][0]
+    assert row["cheapest"]["ways"] == ["zero_copy"]
+    assert row["price"]["low"] == pytest.approx(1.25 * here["sender_cpu_ns_per_byte"].median())
+
+
+def test_settled_allows_for_the_rows_of_the_table() -> None:
+    """Among many sizes without a difference some are named, and hardly any is settled."""
+    run = Run(
+        implementations=("two_copy", "one_copy"),
+        msg_bytes=tuple(256 * 2**k for k in range(40)),
+        n_threads=(1,),
+        noise=0.05,
+        log_ratio=lambda *cell: 0.0,
+    )
+    rows = decisions(run)["rows"]
+    named = [row["fastest"] for row in rows if row["fastest"]["told"] == "best"]
+    assert 1 <= len(named) <= 6
+    assert not any(one["settled"] for one in named)
+
+
+def test_round_trips_are_decided_by_their_median_and_their_cpu_time() -> None:
+    table = make_round_trips(RoundTrips(log_ratio=lambda name, size: LEADS.get(name, 0.0)))
+    section = {
+        "implementations": ["two_copy", "one_copy", "zero_copy"],
+        "testbeds": ["veth"],
+        "msg_bytes": [64, 4096, 65536],
+        "n_threads": [1],
+    }
+    config = {"round_trips": section, "measure": {"interval_us": 0}}
+    facts = round_trip_facts(table, config, StatisticsSettings())
+    assert facts is not None
+    (condition,) = facts["conditions"]
+    rows = condition["decisions"]["rows"]
+    assert [row["fastest"]["ways"] for row in rows] == [["zero_copy"]] * 3
+    assert rows[0]["fastest"]["ratio"]["value"] == pytest.approx(math.exp(-0.3), rel=0.05)
+
+
+def cells(*leads: tuple[float, ...], spread: float = 0.01, n_rounds: int = 5) -> FloatArray:
+    """Return ways by their leads with each thread count."""
+    noise = np.random.default_rng(1).normal(size=(len(leads), len(leads[0]), n_rounds))
+    return np.array(leads)[:, :, None] + spread * noise
+
+
+@pytest.mark.parametrize(
+    ("logs", "together"),
+    [
+        (cells((0.0, 0.0), (0.3, 0.2)), True),
+        (cells((0.0, 0.0), (0.3, -0.2)), False),
+        (cells((0.0, 0.0), (0.3, -0.2), spread=1.0), True),
+        # The last two change places, but neither is named.
+        (cells((0.5, 0.5), (0.0, 0.2), (0.2, 0.0)), True),
+        (cells((0.0,), (0.3,)), True),
+    ],
+)
+def test_thread_counts_are_together_unless_they_contradict(
+    logs: FloatArray, together: bool
+) -> None:
+    assert are_together(logs, 0.95) is together

@@ -1,0 +1,211 @@
+"""Five questions that the first page has to answer, of runs of every kind.
+
+Which way at a size; is it settled; on what machine; does it hold on a network card; how much CPU
+do 10 Gbit/s take. The terminal says the same.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from golden.sentences import environment
+from report.example import sources_of, write_results
+from synthetic import Run, Truth, Udp
+
+from copycost.grid import testbeds
+from copycost.grid.testbeds import TestbedEntry
+from copycost.report.context import build_context
+from copycost.report.decisions_command import answer_lines
+from copycost.wording.paragraphs import one_line
+
+KIB, MIB = 1 << 10, 1 << 20
+GRID = {"msg_bytes": (4 * KIB, 64 * KIB, MIB), "n_threads": (1, 2), "repetitions": 7}
+UNEXPLAINED = r"\b(?:cells?|rounds?|hot|cold|slugs?|conditions?|implementations?)\b"
+
+
+def of_sizes(**leads: tuple[float, float, float]) -> Truth:
+    """Return the leads of ways at 4 KiB, 64 KiB and 1 MiB."""
+    return lambda name, size, n_threads: leads.get(name, (0.0, 0.0, 0.0))[
+        GRID["msg_bytes"].index(size)  # type: ignore[attr-defined]
+    ]
+
+
+def unless_on_wire(column: str) -> Callable[[Mapping[str, Any]], float]:
+    return lambda row: float(row[column] * (row["testbed"] != "wire"))
+
+
+LEADS = of_sizes(one_copy=(-0.2, 0.3, 0.1), zero_copy=(-0.5, 0.1, 0.4))
+LOSES = of_sizes(one_copy=(-0.2, 0.3, 0.2), zero_copy=(-0.5, -0.5, -0.5))
+EVEN = of_sizes(zero_copy=(-0.5, -0.5, -0.5))
+
+
+@dataclass(frozen=True)
+class Page:
+    """A run, and what a reader must find on its first page."""
+
+    run: Run
+    fastest: tuple[str, str, str]
+    """At 4 KiB, 64 KiB and 1 MiB, in the last table of streams."""
+    settled: str
+    card: str
+
+
+BOTH = "`two_copy` or `one_copy`"
+PAGES = {
+    "settled": Page(
+        Run(**GRID, log_ratio=LOSES, noise=0.01),
+        ("`two_copy`", "`one_copy`", "`one_copy`"),
+        "Of 6 answers, 6 are settled",
+        "Not measured. One bound: where the kernel copies after all",
+    ),
+    "tied": Page(
+        Run(**GRID, log_ratio=EVEN, noise=0.004),
+        (f"{BOTH}, alike",) * 3,
+        "*Alike*: within 5 % of each other",
+        "Not measured. One bound",
+    ),
+    "undecided": Page(
+        Run(**GRID, log_ratio=EVEN, noise=0.1, seed=2),
+        (BOTH,) * 3,
+        "*A or B*: open",
+        "Not measured. One bound",
+    ),
+    "one round": Page(
+        Run(**GRID | {"repetitions": 1}, log_ratio=LOSES, noise=0.01),
+        ("`two_copy`, seen once", "`one_copy`, seen once", "`one_copy`, seen once"),
+        "Nothing is settled: all of it was measured once",
+        "Not measured. One bound",
+    ),
+    "own strategy": Page(
+        Run(
+            **GRID,
+            implementations=("mine", "write_v"),
+            strange=("mine",),
+            log_ratio=of_sizes(write_v=(-0.3, 0.3, 0.3)),
+            noise=0.01,
+        ),
+        ("`mine`", "`write_v`", "`write_v`"),
+        "Of 6 answers, 6 are settled",
+        "Not measured, nor a zero-copy that would bound what a card gains",
+    ),
+    "no zero-copy": Page(
+        Run(**GRID, implementations=("two_copy", "one_copy"), log_ratio=LEADS, noise=0.01),
+        ("`two_copy`", "`one_copy`", "`one_copy`"),
+        "Of 6 answers, 6 are settled",
+        "Not measured, nor a zero-copy that would bound what a card gains",
+    ),
+    "nobody receives": Page(
+        Run(**GRID, log_ratio=LOSES, noise=0.01, udp=Udp(msg_bytes=(64 * KIB - 29,))),
+        ("`two_copy`", "`one_copy`", "`one_copy`"),
+        "Of 10 answers, 10 are settled",
+        "Not measured. Bounds: where zero-copy is real and nobody receives (`sink`, 65,507 B), ",
+    ),
+    "wire": Page(
+        Run(
+            **GRID,
+            testbeds=("veth", "wire"),
+            log_ratio=LEADS,
+            noise=0.01,
+            changes={name: unless_on_wire(name) for name in ("zc_copied", "zc_copied_share")},
+        ),
+        ("`two_copy`", "`one_copy`", "`zero_copy`"),
+        "Of 12 answers, 12 are settled",
+        "Measured on `wire`, where zero-copy is real and both sides are measured",
+    ),
+}
+
+
+@pytest.fixture
+def with_wire(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A testbed between two hosts, as one that somebody adds."""
+    entry = TestbedEntry("stream", "two hosts joined by their network cards")
+    monkeypatch.setattr(testbeds, "TESTBEDS", {**testbeds.TESTBEDS, "wire": entry})
+
+
+@pytest.fixture(params=PAGES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def words(text: str) -> list[str]:
+    return text.replace(",", "").split()
+
+
+def first_page(folder: Path) -> str:
+    context = build_context(sources_of(folder), "What does each copy cost?")
+    text = environment().get_template("report.qmd.j2").render(context)
+    return text.partition("#outline(")[0].replace("\u00a0", " ")
+
+
+def fastest_by_size(page: str, condition: str) -> dict[str, list[str]]:
+    """Return the cells of each row of a condition's table, by the size."""
+    table, _, _ = page.partition(f"{{#tbl-{condition}-decision}}")
+    rows = re.findall(r"^\| (\d+ [KM]iB) +\| (.*) \|$", table[table.rindex("| Message") :], re.M)
+    return {size: [cell.strip() for cell in cells.split("|")] for size, cells in rows}
+
+
+@pytest.mark.usefixtures("with_wire")
+def test_first_page_answers_five_questions(name: str, tmp_path: Path) -> None:
+    wanted = PAGES[name]
+    write_results(wanted.run, tmp_path)
+    page = first_page(tmp_path)
+    prose = one_line(page)
+    rows = fastest_by_size(page, wanted.run.testbeds[-1])
+    # Which way? Of two that are not told apart, either may come first.
+    for size, ways in zip(("4 KiB", "64 KiB", "1 MiB"), wanted.fastest, strict=True):
+        assert sorted(words(rows[size][0])) == sorted(words(ways))
+    # Is it settled?
+    assert wanted.settled in prose
+    # On what machine?
+    assert 'subtitle: "Model CPU, 2 CPUs, a virtual machine, Linux 6.18.0, 1970-01-01"' in page
+    # Does it hold on a network card?
+    assert f"**On a real network card.** {wanted.card}" in prose
+    # How much CPU do 10 Gbit/s take?
+    facts = json.loads((tmp_path / "facts.json").read_text())
+    (_, _, row) = facts["conditions"][wanted.run.testbeds[-1]]["decisions"]["rows"]
+    low, high = (float(cpus) for cpus in rows["1 MiB"][4].split(" to "))
+    assert (low, high) == pytest.approx((row["price"]["low"], row["price"]["high"]), rel=0.05)
+    # And how clean was it?
+    assert "**How clean it was.** All" in prose
+    unexplained = re.search(UNEXPLAINED, re.sub(r"`[^`]*`|\{[^}]*\}", "", prose.split("---")[-1]))
+    assert unexplained is None, unexplained[0]
+
+
+@pytest.mark.usefixtures("with_wire")
+def test_terminal_answers_the_same(name: str, tmp_path: Path) -> None:
+    wanted = PAGES[name]
+    write_results(wanted.run, tmp_path)
+    facts = json.loads((tmp_path / "facts.json").read_text())
+    lines = list(answer_lines(facts))
+    assert max(map(len, lines)) <= 80
+    text = " ".join(" ".join(lines).split())
+    for size, ways in zip(("4 KiB", "64 KiB", "1 MiB"), wanted.fastest, strict=True):
+        _, _, rest = text.rpartition(f" {size} fastest ")
+        said = re.sub(r" [\d.]+(?: \([^)]*\))?", "", rest.partition(" cheapest ")[0])
+        assert sorted(words(said)) == sorted(words(ways.replace("`", "")))
+    assert wanted.settled.replace("*", "") in text.replace("*", "")
+    assert wanted.card in text
+    assert "Measured on Model CPU, 2 CPUs, a virtual machine, Linux 6.18.0, 1970-01-01." in text
+
+
+def test_nothing_measured_is_said(tmp_path: Path) -> None:
+    write_results(Run(**GRID, failed=lambda *cell: True), tmp_path)
+    assert "Nothing was measured; @sec-results has the reasons." in first_page(tmp_path)
+
+
+def test_a_way_that_was_copied_bears_a_mark_and_is_explained_once(tmp_path: Path) -> None:
+    write_results(Run(**GRID, log_ratio=of_sizes(zero_copy=(0.3, 0.3, 0.3)), noise=0.01), tmp_path)
+    page = first_page(tmp_path)
+    assert [cells[0] for cells in fastest_by_size(page, "veth").values()] == [r"`zero_copy`\*"] * 3
+    assert page.count("100 % copied") == 1
+
+
+def test_without_any_spread_intervals_are_points(tmp_path: Path) -> None:
+    write_results(Run(**GRID, log_ratio=LOSES, noise=0.0), tmp_path)
+    row = fastest_by_size(first_page(tmp_path), "veth")["64 KiB"]
+    assert row[1] == f"{math.exp(0.3):.2f} ({math.exp(0.3):.2f} to {math.exp(0.3):.2f})"

@@ -1,0 +1,64 @@
+"""The sentences below the decision tables."""
+
+from tools.recompute.decisions import ALIKE, of_tables, table_of
+from tools.recompute.sentences.analysis_quality import with_warning
+from tools.recompute.told import Expected, Slot, Told, says
+
+_DISTURBANCES = ("foreign_load", "steal", "throttled", "window_edge_late")
+
+
+@says("Of <n> answers, <n> are settled", "Of <n> answers, <n> is settled")
+def _settled(told: Told, *_: Slot) -> Expected:
+    answers = [
+        answer
+        for trips in (False, True)
+        if len(rows := of_tables(told.run, trips=trips))
+        for condition in rows["condition"].unique()
+        for row in table_of(told.run, condition, trips=trips)
+        for answer in row.answers.values()
+    ]
+    return [len(answers), sum(one.settled for one in answers)]
+
+
+@says("within <p> of each other")
+def _alike(told: Told, _p: str) -> Expected:
+    return [ALIKE - 1]
+
+
+@says(
+    "(<impl>, <size>), <impl> takes <x> times the CPU time of <impl> <i>; where the kernel copies"
+    " after all (<impl>, <size>), it takes <x> times <i>",
+    "(<impl>, <size>), <impl> takes <x> times the CPU time of <impl> <i>",
+)
+def _bounds(told: Told, slug: str, _s: int, way: str, _x: str, base: str, *more: Slot) -> Expected:
+    slugs = [slug, *more[1:2]]
+    largest = min(told.run.sizes(one)[-1] for one in slugs)
+    found = []
+    for one in slugs:
+        size = min(told.run.sizes(one), key=lambda size: max(size / largest, largest / size))
+        threads = min(told.run.measured(one)["n_threads"])
+        cells = told.run.cells(one, way, base, told.run.metric(one, "CPU time"))
+        found.append((size, cells[size, threads]))
+    (size, ratio), *others = found
+    expected: Expected = [None, size, None, ratio.value, None, ratio]
+    for other_size, other in others:
+        expected += [None, other_size, other.value, other]
+    return expected
+
+
+@says("Of <n> repetitions, <n> were disturbed", "Of <n> repetitions, <n> was disturbed")
+def _disturbed(told: Told, *_: Slot) -> Expected:
+    rows = told.rows
+    return [len(rows), with_warning(rows, *_DISTURBANCES)]
+
+
+@says("All <n> repetitions ran undisturbed")
+def _undisturbed(told: Told, _n: int) -> Expected:
+    assert with_warning(told.rows, *_DISTURBANCES) == 0, "some did not"
+    return [len(told.rows)]
+
+
+@says("Of <n> combinations of way, size and threads")
+def _combinations(told: Told, _n: int) -> Expected:
+    keys = ["condition", "implementation", "msg_bytes", "n_threads"]
+    return [len(of_tables(told.run, trips=False).groupby(keys))]

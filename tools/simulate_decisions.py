@@ -1,0 +1,280 @@
+"""How often a decision table names a way that is not the best, and how often it names the best one.
+
+Runs whose truth is known, decided by the functions that decide real runs. As a page::
+
+    PYTHONPATH=workflow:. python -m tools.simulate_decisions > docs/simulation_decisions.md
+"""
+
+import argparse
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from copycost.analysis.decisions import are_together
+from copycost.stats.best import Best, Told, find_best
+from copycost.stats.ratios import holm
+from copycost.stats.settings import FloatArray
+from tools.simulation.noise import DRIFT
+from tools.simulation.noise import NOISES as ALL_NOISES
+from tools.simulation.truths import CURVES, MEASURED, STREAM_SIZES
+
+ROUNDS = (3, 5, 7, 10)
+SPREAD = 0.05
+"""Standard deviation of each logarithm from round to round, unless a truth has its own."""
+CONFIDENCE = 0.95
+N_THREADS = 4
+
+NOISES = tuple(name for name in ALL_NOISES if name != DRIFT)
+"""Those whose rounds are independent of each other, which is what the test takes them for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """How fast ways really are.
+
+    Attributes
+    ----------
+    name
+        What it is called in the result.
+    logs
+        Logarithms of speeds: shape (ways, sizes, thread counts); higher is better.
+    spreads
+        Standard deviations from round to round, of the same shape.
+    """
+
+    name: str
+    logs: FloatArray
+    spreads: FloatArray
+
+
+def _truth(name: str, logs: FloatArray, spread: float = SPREAD) -> Truth:
+    return Truth(name, logs, np.full(logs.shape, spread))
+
+
+def _ways(*leads: float, n_threads: int = 1) -> FloatArray:
+    """Return ways whose leads are the same in every cell, over seven sizes."""
+    return np.tile(np.array(leads)[:, None, None], (1, len(STREAM_SIZES), n_threads))
+
+
+def _lines() -> FloatArray:
+    """Return speeds of costs that are lines and bends over the size, which cross."""
+    at = np.array(STREAM_SIZES, dtype=np.float64)
+    first, second = CURVES["bends at L1 and L2"]
+    third = CURVES["steps at segments"][1]
+    costs = np.array([cost(at) for cost in (first, second, third)])
+    return np.asarray(-np.log(costs)[:, :, None])
+
+
+def _measured() -> Truth:
+    """Return what a real run over veth measured, with the spreads that it had."""
+    rows = MEASURED[MEASURED["condition"] == "veth"]
+    keys = ["implementation", "msg_bytes", "n_threads"]
+    shape = tuple(rows[key].nunique() for key in keys)
+    ordered = rows.sort_values(keys)
+    logs = -np.log(ordered["ns_per_message"].to_numpy(np.float64)).reshape(shape)
+    spreads = ordered["spread"].fillna(SPREAD).to_numpy(np.float64).reshape(shape)
+    return Truth("as measured over veth", logs, spreads / math.sqrt(2.0))
+
+
+def _turning(step: float) -> FloatArray:
+    """Return two ways that change places between the second and the third thread count."""
+    lead = step * np.array([1.0, 1.0, -1.0, -1.0])
+    one = np.tile(lead, (len(STREAM_SIZES), 1))
+    return np.stack([one, np.zeros_like(one)])
+
+
+def _unlike_spreads() -> Truth:
+    logs = _ways(0.0, 0.0, 0.0, 0.0)
+    spreads = np.tile(np.array([0.01, 0.03, 0.1, 0.3])[:, None, None], (1, *logs.shape[1:]))
+    return Truth("four alike, unlike spreads", logs, spreads)
+
+
+TRUTHS = (
+    _truth("two alike", _ways(0, 0)),
+    _truth("three alike", _ways(0, 0, 0)),
+    _truth("twelve alike", _ways(*[0.0] * 12)),
+    _truth("two alike and far ahead", _ways(0, 0, -0.5, -0.7)),
+    _unlike_spreads(),
+    _truth("three alike, four thread counts", _ways(0, 0, 0, n_threads=N_THREADS)),
+    _truth("one ahead by 2 %", _ways(0.02, 0, 0)),
+    _truth("one ahead by 10 %", _ways(0.1, 0, 0)),
+    _truth("one ahead by 30 % of eleven others", _ways(0.3, *[0.0] * 11)),
+    _truth("lines and bends", _lines()),
+    _truth("places change with the threads, 3 %", _turning(0.03)),
+    _truth("places change with the threads, 20 %", _turning(0.2)),
+    _measured(),
+)
+"""What is simulated. None has the shape that the test is made for, which has no shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The result of one truth, noise and number of rounds; shares, 0 to 1.
+
+    Attributes
+    ----------
+    wrong
+        Rows that name a way which is not the one that is best over the row's thread counts.
+    wrong_settled
+        Tables with a settled answer that is wrong.
+    lost
+        Rows from whose answer the best way is missing (one of the best, where several are).
+    right
+        Rows that name the best way; NaN where there is none.
+    """
+
+    truth: str
+    noise: str
+    n_rounds: int
+    wrong: float
+    wrong_settled: float
+    lost: float
+    right: float
+
+
+def simulate(truth: Truth, noise: str, n_rounds: int, n_runs: int, seed: int) -> Found:
+    """Simulate runs of one truth; what hits all cells of a round alike cancels, as for real."""
+    rng = np.random.default_rng([seed, n_rounds, *map(ord, truth.name + noise)])
+    rows: list[_Row] = []
+    n_settled_wrong = 0
+    for _ in range(n_runs):
+        scatter = ALL_NOISES[noise](rng, (*truth.logs.shape, n_rounds))
+        logs = truth.logs[..., None] + truth.spreads[..., None] * scatter
+        table = [row for size in range(logs.shape[1]) for row in _rows(logs[:, size], truth, size)]
+        stands = holm(np.array([row.best.p_value for row in table])) < 1.0 - CONFIDENCE
+        n_settled_wrong += any(
+            row.wrong and settled for row, settled in zip(table, stands, strict=True)
+        )
+        rows += table
+    one_is_best = [row for row in rows if len(row.true) == 1]
+    return Found(
+        truth.name,
+        noise,
+        n_rounds,
+        wrong=_share([row.wrong for row in rows]),
+        wrong_settled=n_settled_wrong / n_runs,
+        lost=_share([row.lost for row in rows]),
+        right=_share([row.named and not row.wrong for row in one_is_best]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What a row says, and which ways are truly the best over its thread counts."""
+
+    best: Best
+    true: frozenset[int]
+
+    @property
+    def named(self) -> bool:
+        return self.best.told is Told.BEST
+
+    @property
+    def wrong(self) -> bool:
+        return self.named and self.true != {self.best.members[0]}
+
+    @property
+    def lost(self) -> bool:
+        return not self.true & set(self.best.members)
+
+
+def _rows(logs: FloatArray, truth: Truth, size: int) -> list[_Row]:
+    """Return the rows of one size, from logarithms of shape (ways, thread counts, rounds)."""
+    threads = list(range(logs.shape[1]))
+    parts = [threads] if are_together(logs, CONFIDENCE) else [[place] for place in threads]
+    found = []
+    for part in parts:
+        true = np.round(truth.logs[:, size, part].mean(axis=1), 9)
+        best = find_best(logs[:, part].mean(axis=1), CONFIDENCE)
+        found.append(_Row(best, frozenset(np.flatnonzero(true == true.max()).tolist())))
+    return found
+
+
+def _share(values: Sequence[bool]) -> float:
+    return sum(values) / len(values) if values else math.nan
+
+
+def page(results: Sequence[Found], n_runs: int, seed: int) -> str:
+    """Return the Markdown page that states the results and how to get them again."""
+    kinds: dict[tuple[str, str], list[Found]] = {}
+    for row in results:
+        kinds.setdefault((row.truth, row.noise), []).append(row)
+    lines = [
+        [*kind, *(f"{_mean(rows, name):.1%}" for name in ("wrong", "wrong_settled", "lost"))]
+        + [_percent(row.right) for row in rows]
+        for kind, rows in kinds.items()
+    ]
+    most = max(results, key=lambda row: row.wrong)
+    return _PAGE.format(
+        n_runs=n_runs,
+        seed=seed,
+        spread=SPREAD,
+        rows="".join(f"| {' | '.join(line)} |\n" for line in lines),
+        n_kinds=len(results),
+        n_above=sum(row.wrong > 1.0 - CONFIDENCE for row in results),
+        wrong=most.wrong,
+        most=f"*{most.truth}*, {most.noise}, {most.n_rounds} rounds",
+        rounds=" | ".join(f"Right, {n}" for n in ROUNDS),
+        rule=" | ".join("---:" for _ in ROUNDS),
+        error=math.sqrt(0.05 * 0.95 / n_runs / len(ROUNDS)),
+    )
+
+
+def _mean(rows: Sequence[Found], name: str) -> float:
+    return float(np.mean([getattr(row, name) for row in rows]))
+
+
+def _percent(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.0%}"
+
+
+_PAGE = """\
+# Are the decision tables right?
+
+A row of a decision table names a way as the fastest (or the cheapest) only if it is shown to be
+better than every other, each compared round by round; otherwise it lists those that may be the
+best. Several thread counts have one row, about their mean, unless they contradict each other. An
+answer is called settled if it also stands after Holm's correction for the rows of its table. Here
+{n_runs:,} tables of each kind, truth, noise and number of rounds, with a standard deviation of
+{spread:.0%} from round to round where the truth has none of its own, are decided by the code that
+decides real runs. Written by
+
+    PYTHONPATH=workflow:. python -m tools.simulate_decisions --runs {n_runs} --seed {seed}
+
+*Wrong*: rows that name a way although it is not the best, or not alone. *Settled wrong*: tables
+with any such answer that is called settled. *Lost*: rows whose answer leaves out the best way. Each
+of these is the mean over the numbers of rounds, and should be at most 5 %. *Right*: of the rows
+where one way is the best, those that name it, with so many rounds.
+
+Single ones of the {n_kinds} kinds had more wrong rows than 5 %: {n_above}, up to {wrong:.1%}
+({most}).
+Student's t takes noise to be alike on both sides, so where one way is much noisier than the others
+and dips, more answers are wrong than should be. A share of tables in one line is itself uncertain:
+5 % has a standard error of {error:.1%}.
+
+| Truth | Noise | Wrong | Settled wrong | Lost | {rounds} |
+| --- | --- | ---: | ---: | ---: | {rule} |
+{rows}"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the page."""
+    parser = argparse.ArgumentParser(prog="tools.simulate_decisions", description=__doc__)
+    parser.add_argument("--runs", type=int, default=100, help="simulated tables of each [count]")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    results = [
+        simulate(truth, noise, n_rounds, options.runs, options.seed)
+        for truth in TRUTHS
+        for noise in NOISES
+        for n_rounds in ROUNDS
+    ]
+    print(page(results, options.runs, options.seed), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

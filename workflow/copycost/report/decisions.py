@@ -1,0 +1,158 @@
+"""The decision tables in words: who is the fastest, who the cheapest, and how sure that is."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from copycost.report.markdown import Column, code
+from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
+from copycost.stats.best import ALIKE
+from copycost.wording.filters import impl, join_and, ratio, significant, size
+from copycost.wording.percent import NBSP
+from copycost.wording.plurals import plural
+
+COPIED = "*"
+"""The mark of a way that asks for no copy where the kernel copies."""
+
+_FEW = 3
+"""So many ways are named; more are counted."""
+
+Named = Callable[[str], str]
+"""Sets the name of a way."""
+
+
+def decided_conditions(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the conditions with a decision table, those of the round trips last.
+
+    Each has ``is_trip``, which tells what its table is of, next to the keys that it has anyway.
+    """
+    streams = [facts["conditions"][slug] for slug in facts["measured_conditions"]]
+    trips = facts["round_trips"]["conditions"] if facts["round_trips"] else []
+    return [
+        *({**one, "is_trip": False} for one in streams),
+        *({**one, "is_trip": True} for one in trips if one["n_measured"]),
+    ]
+
+
+def decision_columns(condition: Mapping[str, Any]) -> list[Column]:
+    """Return the columns of a condition's table, in the report."""
+    trip = condition["is_trip"]
+    return [
+        Column("Message"),
+        Column("Fastest"),
+        Column("Median time" if trip else "Speed", "right"),
+        Column("Cheapest"),
+        Column("CPU time", "right"),
+        Column("µs" if trip else "CPUs", "right"),
+    ]
+
+
+def decision_rows(condition: Mapping[str, Any]) -> list[list[str]]:
+    """Return the rows of a condition's table, in Markdown."""
+
+    def named(way: str) -> str:
+        return code(way) + ("\\" + COPIED if condition["labels"].get(way) else "")
+
+    return [
+        [
+            row_name(row, condition),
+            told(row["fastest"], named),
+            multiple(row["fastest"]),
+            told(row["cheapest"], named),
+            multiple(row["cheapest"]),
+            price(row, condition),
+        ]
+        for row in condition["decisions"]["rows"]
+    ]
+
+
+def marked_ways(condition: Mapping[str, Any]) -> list[str]:
+    """Return the ways that some answer of a table names and that bear the mark `COPIED`."""
+    named = {way for answer in _answers(condition) for way in answer["ways"]}
+    return [way for way, label in condition["labels"].items() if label and way in named]
+
+
+def row_name(row: Mapping[str, Any], condition: Mapping[str, Any]) -> str:
+    """Return what a row is about: its size, its threads if not all, and what was not measured."""
+    parts = [size(row["msg_bytes"])]
+    if row["n_threads"] != condition["decisions"]["n_threads"]:
+        parts.append(plural(row["n_threads"][0], "thread").replace(" ", NBSP))
+    if row["missing"]:
+        parts.append(f"no {join_and(map(impl, row['missing']), 'or')}")
+    return ", ".join(parts)
+
+
+def told(found: Mapping[str, Any] | None, named: Named) -> str:
+    """Return who is the best, in words that say how sure that is."""
+    if found is None:
+        return NONE
+    ways = [named(way) for way in found["ways"]]
+    if len(ways) > _FEW:
+        ways = [*ways[: _FEW - 1], f"{len(ways) - _FEW + 1} others"]
+    names = join_and(ways, "or")
+    match found["told"]:
+        case "best" if found["settled"]:
+            return names
+        case "best":
+            return f"likely {names}"
+        case "alike":
+            return f"{names}, alike"
+        case "once":
+            return f"{names}, seen once"
+        case "alone":
+            return f"only {names}"
+    return names
+
+
+def multiple(found: Mapping[str, Any] | None) -> str:
+    """Return a ratio to the baseline with its interval; 1 of the baseline itself."""
+    if found is None:
+        return NONE
+    compared = found["ratio"]
+    if compared is None:
+        return "1"
+    if compared["low"] is None or compared["high"] is None:
+        return ratio(compared["value"])
+    if compared["high"] > VAGUE_FACTOR * compared["low"]:
+        return VAGUE
+    low, high = (ratio(compared[end]) for end in ("low", "high"))
+    return f"{ratio(compared['value'])} ({low} to {high})"
+
+
+def price(row: Mapping[str, Any], condition: Mapping[str, Any]) -> str:
+    """Return what the cheapest way costs over the thread counts: CPUs, or µs of a round trip."""
+    found = row["price"]
+    if found is None:
+        return NONE
+    scale = 1e-3 if condition["is_trip"] else 1.0
+    low, high = (significant(scale * found[end], 2) for end in ("low", "high"))
+    return low if low == high else f"{low} to {high}"
+
+
+def tally(conditions: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Return what the answers of some tables come to.
+
+    Keys
+    ----
+    n, n_settled, n_once
+        Answers, and those that are settled or were seen once.
+    alike
+        By which share ways that are alike may differ.
+    """
+    answers = [answer for condition in conditions for answer in _answers(condition)]
+    return {
+        "n": len(answers),
+        "n_settled": sum(one["settled"] for one in answers),
+        "n_once": sum(one["told"] == "once" for one in answers),
+        "alike": round(ALIKE - 1.0, 12),
+    }
+
+
+def baseline_of(conditions: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the baseline that all conditions share; None where they have several."""
+    found = {condition["decisions"]["baseline"] for condition in conditions}
+    return str(found.pop()) if len(found) == 1 else None
+
+
+def _answers(condition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    rows = condition["decisions"]["rows"]
+    return [row[name] for row in rows for name in ("fastest", "cheapest") if row[name]]

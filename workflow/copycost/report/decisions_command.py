@@ -1,0 +1,146 @@
+"""The command ``answer``: the decision tables of a run, or what they say of one size."""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from copycost.build.checkout import ROOT
+from copycost.errors import DataError
+from copycost.report.decisions import baseline_of, decided_conditions, tally
+from copycost.report.decisions_text import decision_lines, wrapped
+from copycost.report.host_table import measured_on
+from copycost.report.write import make_environment
+from copycost.wording.filters import exact_size, n_threads, sizes
+from copycost.wording.sizes import parse_size
+
+FACTS = Path("results/facts.json")
+_TEMPLATES = ROOT / "report"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the command."""
+    add = parser.add_argument
+    add("--size", type=_size, metavar="SIZE", help="message size, such as 64KiB; else all")
+    add("--threads", type=int, metavar="N", help="thread count; else those measured, together")
+    add("--facts", type=Path, default=FACTS, metavar="FILE", help=f"what was measured ({FACTS})")
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the tables; return 0.
+
+    Raises
+    ------
+    DataError
+        If nothing was measured, or not with so many threads.
+    """
+    facts = read_facts(options.facts)
+    print("\n".join(answer_lines(facts, options.size, options.threads)))
+    return 0
+
+
+def read_facts(path: Path) -> Mapping[str, Any]:
+    """Return what was measured.
+
+    Raises
+    ------
+    DataError
+        If there is nothing.
+    """
+    try:
+        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: not found, so nothing was measured; ./run measures") from error
+    except ValueError as error:
+        raise DataError(f"{path}: {error}; ./run makes it again from the records") from error
+    if "network_card" not in facts:
+        raise DataError(
+            f"{path}: another version of copycost wrote it; ./run makes it again from the records"
+        )
+    if not decided_conditions(facts):
+        raise DataError(f"{path}: no repetition gave a value; the report has the reasons")
+    return facts
+
+
+def answer_lines(
+    facts: Mapping[str, Any], msg_bytes: int | None = None, threads: int | None = None
+) -> Iterator[str]:
+    """Yield the decision tables as lines of plain text.
+
+    Parameters
+    ----------
+    facts
+        Content of facts.json.
+    msg_bytes
+        The size whose rows are told [bytes]; where it was not measured, those of the sizes next to
+        it. None for all rows.
+    threads
+        The thread count whose rows are told; None for all of them together.
+
+    Raises
+    ------
+    DataError
+        If nothing was measured with so many threads.
+    """
+    words: Any = make_environment(_TEMPLATES).get_template("_macros/decisions_words.j2").module
+    decided = [
+        found
+        for condition in decided_conditions(facts)
+        if (found := with_threads(condition, threads))
+    ]
+    if not decided:
+        counts = {n for one in decided_conditions(facts) for n in one["decisions"]["n_threads"]}
+        raise DataError(
+            f"--threads {threads}: nothing was measured with that many threads, but with"
+            f" {n_threads(sorted(counts))}"
+        )
+    for condition in decided:
+        yield from _table(condition, msg_bytes, words.scene(condition))
+        yield ""
+    confidence = facts["method"]["statistics"]["confidence"]
+    card = words.network_card(facts["network_card"], confidence)
+    yield from wrapped(words.how_to_read(baseline_of(decided), tally(decided), confidence))
+    yield from wrapped(f"On a real network card: {card}")
+    yield from wrapped(words.undisturbed(facts["undisturbed"]))
+    yield from wrapped(f"Measured on {measured_on(facts['host'], facts['run'])}.")
+
+
+def with_threads(condition: Mapping[str, Any], threads: int | None) -> Mapping[str, Any] | None:
+    """Return a condition whose table is of one thread count, if that was measured; None for all."""
+    if threads is None:
+        return condition
+    for one in condition["decisions"]["by_threads"]:
+        if one["n_threads"] == threads:
+            table = condition["decisions"] | {"n_threads": [threads], "rows": one["rows"]}
+            return {**condition, "decisions": table}
+    return None
+
+
+def _table(condition: Mapping[str, Any], msg_bytes: int | None, scene: str) -> Iterator[str]:
+    rows = condition["decisions"]["rows"]
+    if msg_bytes is not None:
+        near = sizes_around(msg_bytes, sorted({row["msg_bytes"] for row in rows}))
+        rows = [row for row in rows if row["msg_bytes"] in near]
+        if near != [msg_bytes]:
+            scene += f" {exact_size(msg_bytes)} was not measured; next to it: {sizes(near)}."
+    yield from decision_lines(condition, rows, scene)
+
+
+def sizes_around(msg_bytes: int, measured: list[int]) -> list[int]:
+    """Return a size that was measured; else the next smaller and the next larger of those.
+
+    Beyond the smallest or the largest, that one alone.
+    """
+    if msg_bytes in measured:
+        return [msg_bytes]
+    smaller = [size for size in measured if size < msg_bytes]
+    larger = [size for size in measured if size > msg_bytes]
+    return [*smaller[-1:], *larger[:1]]
