@@ -207,7 +207,7 @@ def test_axes_say_quantity_and_unit(figure: str, expected: set[str]) -> None:
 @pytest.mark.parametrize("figure", LINES)
 def test_csv_holds_exactly_the_points_and_intervals_drawn(figure: str) -> None:
     drawn = drawing(figure, "with holes")
-    x = "n_threads" if figure == "time_per_message" else "msg_bytes"
+    x = "n_threads" if figure in ("latency", "time_per_message") else "msg_bytes"
     order = ["implementation", x, "value"]
     shown = [
         (name, at, value)

@@ -131,11 +131,31 @@ def test_cost_per_byte_is_in_cycles_where_counted_and_says_what_it_is_elsewhere(
     assert said in note(drawn)
 
 
-def test_cost_per_byte_has_a_panel_for_each_side_and_thread_count() -> None:
-    assert titles(draw("cost_per_byte", example(threads=[1, 8]))) == [
-        "sender, 1 thread", "receiver, 1 thread", "both, 1 thread",
-        "sender, 8 threads", "receiver, 8 threads", "both, 8 threads",
-    ]  # fmt: skip
+def test_cost_per_byte_has_a_panel_of_both_sides_for_each_thread_count() -> None:
+    drawn = draw("cost_per_byte", example(threads=[1, 8]))
+    assert titles(drawn) == ["both, 1 thread", "both, 8 threads"]
+
+
+def test_latency_has_rows_of_percentiles_and_only_sizes_of_all_thread_counts() -> None:
+    def status(name: str, size: int, n: int, rep: int) -> str:
+        return "skipped" if (size, n) == (12288, 8) else "measured"
+
+    sizes = [256, 4096, 12288, 65536]
+    added = example_cells(sizes=sizes, threads=[1, 8], status=status)
+    cells = added[added["status"] == "measured"]
+    summary = example_summary(cells)
+    drawn = draw("latency", tables_of("veth", cells, summary, example_ratios(summary)))
+    assert titles(drawn)[:3] == ["256 B", "4 KiB", "64 KiB"]
+    assert set(drawn.data["quantity"]) == {"median", "p99"}
+    assert set(drawn.data["msg_bytes"]) == {256, 4096, 65536}
+
+
+def test_latency_of_a_table_without_sampled_sends_says_so() -> None:
+    cells = example_cells(sizes=[4096], threads=[1, 2])
+    cells = cells.drop(columns=["service_median_ns", "service_p99_ns"])
+    summary = example_summary(cells)
+    drawn = draw("latency", tables_of("veth", cells, summary, example_ratios(summary)))
+    assert drawn.data.empty
 
 
 def test_copied_share_shows_only_implementations_that_ask_for_zero_copy() -> None:

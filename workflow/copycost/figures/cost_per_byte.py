@@ -27,37 +27,30 @@ _WHY = {
 def draw(tables: Tables) -> Drawn:
     """Draw what a received byte costs both sides together, or the sender where nobody receives.
 
-    The table behind the figure has each side. The cost is the best that the run could count:
-    cycles, else CPU time, else reference cycles; the axis and the note say which. All panels share
-    one vertical axis.
+    The cost is the best that the run could count: cycles, else CPU time, else reference cycles; the
+    axis and the note say which. All panels share one vertical axis.
     """
-    cost = tables.cost
+    cost, side = tables.cost, tables.sides[-1]
     shown = Quantity(cost.label, f"{cost.unit}/B")
-    data = points(
-        tables,
-        {cost.column(side): Quantity(f"{shown.name}, {side}", shown.unit) for side in tables.sides},
-    )
+    data = points(tables, {cost.column(side): Quantity(f"{shown.name}, {side}", shown.unit)})
     if data["value"].isna().all():
         return Drawn(empty_figure(f"No measured cells on {tables.condition}."), data)
-    alone = len(tables.sides) == 1
-    shown_side = data["quantity"] == f"{shown.name}, {tables.sides[-1]}"
     every, groups = data["n_threads"], groups_of(data)
     counts = spread(every, _COLUMNS_MOST if len(groups) > 1 else len(every))
-    drawn = data[shown_side & every.isin(counts)].reset_index(drop=True)
-    sheet = new_sheet(drawn, 4.4, column="n_threads", share_y=True, groups=groups)
-    scale = scale_of(drawn)
-    strip = missing_strip(drawn, tables.implementations, sheet)
+    data = data[every.isin(counts)].reset_index(drop=True)
+    sheet = new_sheet(data, 4.4, column="n_threads", share_y=True, groups=groups)
+    scale = scale_of(data)
+    strip = missing_strip(data, tables.implementations, sheet)
     cut = False
     for panel in sheet.panels():
         cut |= line_panel(panel, "msg_bytes", tables.implementations, scale, strip)
         size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
-        first = panel.data.iloc[0]
-        side = str(first["quantity"]).rpartition(", ")[2]
         if sheet.is_top(panel):
-            panel.axes.set_title(f"{side}, {counted(first['n_threads'], 'thread')}")
+            threads = counted(panel.data["n_threads"].iloc[0], "thread")
+            panel.axes.set_title(f"{side}, {threads}")
         sheet.label(panel.place, "message size", shown.label)
     note = [
-        "Of the sender alone, since nobody receives." if alone else "",
+        "Of the sender alone, since nobody receives." if len(tables.sides) == 1 else "",
         interval_note(data, confidence(tables.summary)),
         f"{SCALE_NOTE[scale.kind]}, the same in all panels.",
         _WHY.get(cost.reason, ""),

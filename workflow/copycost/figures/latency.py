@@ -67,4 +67,4 @@ def draw(tables: Tables) -> Drawn:
         strip.note,
         left_out(every, sizes, "B"),
     ]
-    return Drawn(finish(sheet, shown, tables.legend, note), data)
+    return Drawn(finish(sheet, shown, tables.legend, note), shown)

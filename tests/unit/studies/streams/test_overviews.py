@@ -207,7 +207,11 @@ def test_round_trips_are_medians_over_repetitions_at_each_percentile(
     assert len(same) == 3
     assert point["value"] == pytest.approx(same.median() * 1e-3)
     assert (point["low"], point["high"]) == (same.min() * 1e-3, same.max() * 1e-3)
-    assert [axes.get_title(loc="left") for axes in drawn.figure.axes] == ["64 B", "4 KiB", "64 KiB"]
+    assert [axes.get_title(loc="left") for axes in drawn.figure.axes] == [
+        "64 B, 1 thread",
+        "4 KiB, 1 thread",
+        "64 KiB, 1 thread",
+    ]
 
 
 def test_percentile_axis_stretches_the_rare(facts: dict, results: Path) -> None:
@@ -226,6 +230,17 @@ def test_percentile_that_not_every_repetition_reaches_is_left_out(results: Path)
     table = round_trips.curve_table(curves[~lost])
     assert table["quantile"].max() < most
     assert set(table["n"]) == {3}
+
+
+def test_round_trips_of_several_thread_counts_have_a_row_each(facts: dict, results: Path) -> None:
+    curves = read_curves(results / "round_trip_curves.csv")
+    more = pd.concat([curves, curves.assign(n_threads=4), curves.assign(n_threads=2)])
+    drawn = round_trips.draw(facts, more)
+    titles = [axes.get_title(loc="left") for axes in drawn.figure.axes]
+    half = len(titles) // 2
+    assert all(title.endswith(", 1 thread") for title in titles[:half])
+    assert all(title.endswith(", 4 threads") for title in titles[half:])
+    assert "Not drawn for want of room: 2 threads." in said(drawn)
 
 
 def test_round_trips_without_a_curve_say_so(facts: dict, results: Path) -> None:
