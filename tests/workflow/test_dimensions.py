@@ -24,7 +24,11 @@ def measured(whole_run: WholeRun, tmp_path_factory: pytest.TempPathFactory) -> C
         "udp", implementations=["two_copy"], msg_bytes=["4KiB"], working_sets=["hot"]
     )
     checkout.configure(
-        "round_trips", implementations=["two_copy"], testbeds=["loopback"], msg_bytes=[64]
+        "round_trips",
+        implementations=["two_copy"],
+        testbeds=["loopback"],
+        msg_bytes=[64],
+        n_threads=[1],
     )
     # long enough for a median of round trips on a busy host too
     checkout.configure("measure", repetitions=1, memory_floor=True, duration_s=0.3)
