@@ -131,10 +131,15 @@ def _measured(grid: pd.DataFrame, world: World, rng: np.random.Generator) -> pd.
     busy = np.clip(threads * rng.uniform(1.1, 2.0) * noise(0.5), 0.05, 8.0 * threads)
     cpu_s = np.round(busy * duration, int(rng.integers(2, 6)))
     clock = rng.uniform(2e9, 5e9) * np.exp(rng.normal(0, 10 ** rng.uniform(-4, -1.5), len(grid)))
-    per_call = {name: rng.uniform(2e3, 2e4) for name in world.names}
-    calls = grid["impl"].map(per_call).to_numpy(float)
-    instructions = messages * calls + moved * rng.uniform(0.15, 0.8)
-    l1 = moved * rng.uniform(0.01, 0.05) * noise(0.3) + messages * rng.uniform(5, 80) * noise(0.3)
+    cycles = np.floor(cpu_s * clock)
+    per_call, l1_per_call, l1_per_byte = (
+        grid["impl"].map({name: rng.uniform(*ends) for name in world.names}).to_numpy(float)
+        for ends in ((2e3, 2e4), (5, 80), (0.01, 0.05))
+    )
+    instructions = (messages * per_call + moved * rng.uniform(0.15, 0.8)) * noise(0.05)
+    instructions = np.minimum(instructions, cycles * rng.uniform(2.0, 5.0))  # no core does more
+    l1 = moved * l1_per_byte * noise(0.3) + messages * l1_per_call * noise(0.3)
+    l1 = np.minimum(l1, instructions * rng.uniform(0.1, 0.3))
     llc = l1 * rng.uniform(0.005, 0.3) * np.clip(size / 2**18, 0.02, 1.0) * noise(2.0)
     switches = rng.poisson(duration * threads * 10 ** rng.uniform(1, 4) * noise(3.0))
     return grid.assign(
@@ -143,8 +148,8 @@ def _measured(grid: pd.DataFrame, world: World, rng: np.random.Generator) -> pd.
         bytes_received=moved,
         messages=messages,
         latency_us=size * 8e6 * threads / rate * noise(0.3) * rng.choice([1.0, 0.9, 1.3]),
-        cycles=np.floor(cpu_s * clock),
-        instructions=np.floor(instructions * noise(0.05)),
+        cycles=cycles,
+        instructions=np.floor(instructions),
         L1=np.floor(l1),
         LLC=np.floor(llc),
         context_switches=switches,

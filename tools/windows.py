@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.records.derive import derive_row
-from copycost.stats.ratios import holm, paired_ratio, t_quantile
+from copycost.stats.ratios import Ratio, holm, paired_ratio, t_quantile
 from copycost.wording.plurals import plural
 from copycost.wording.sizes import format_size
 
@@ -126,20 +126,29 @@ def shifts(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 def spreads(table: pd.DataFrame) -> pd.DataFrame:
     """Return the spread over the rounds of each way's log throughput ratio to two_copy."""
-    logs = np.log(
-        table.set_index(
-            ["msg_bytes", "n_threads", "warmup_s", "window_s", "round", "implementation"]
-        )["throughput_bits_per_s"]
-    ).unstack("implementation")
-    ratios = logs.drop(columns=_BASELINE).sub(logs[_BASELINE], axis=0).stack()
     keys = ["warmup_s", "window_s", "msg_bytes", "n_threads", "implementation"]
-    found: pd.DataFrame = ratios.groupby(level=keys).std(ddof=1).rename("spread").reset_index()
+    logs = log_ratios(table).groupby(level=keys)
+    found: pd.DataFrame = logs.std(ddof=1).rename("spread").reset_index()
     return found
+
+
+def comparison_shifts(table: pd.DataFrame, implementation: str) -> dict[tuple[float, float], Ratio]:
+    """Return by setting how far it moves a way's ratio to two_copy, over the cells."""
+    logs = log_ratios(table).xs(implementation, level="implementation")
+    keys = ["warmup_s", "window_s", "msg_bytes", "n_threads"]
+    cells = logs.groupby(level=keys).mean().unstack(["warmup_s", "window_s"])
+    return {
+        setting: paired_ratio(
+            (cells[setting] - cells[SETTINGS[-1]]).to_numpy(np.float64), _CONFIDENCE
+        )
+        for setting in SETTINGS[:-1]
+    }
 
 
 def log_ratios(rounds: pd.DataFrame) -> pd.Series:
     """Return the log throughput ratio of each way to two_copy, by comparison and round."""
-    keys = [name for name in rounds if name not in ("implementation", "throughput_bits_per_s")]
+    others = ("implementation", "throughput_bits_per_s", "both_cpu_ns_per_byte", "warnings")
+    keys = [name for name in rounds if name not in others]
     logs = np.log(rounds.set_index([*keys, "implementation"])["throughput_bits_per_s"])
     wide = logs.unstack("implementation")
     ratios = wide.drop(columns=_BASELINE).sub(wide[_BASELINE], axis=0).stack()
@@ -180,6 +189,22 @@ def decided_share(rounds: pd.DataFrame, effect: float, n_draws: int, seed: int) 
     return found_table
 
 
+def decided_in_run(rounds: pd.DataFrame, effect: float) -> pd.DataFrame:
+    """Return by condition how many measured ratios are so far from 1, and how many have a verdict.
+
+    Columns ``large`` and ``decided``; of these the run has the verdict itself, nothing is drawn.
+    """
+    keys = ["condition", "implementation", "msg_bytes", "n_threads"]
+    rows = []
+    for name, logs in log_ratios(rounds).groupby(level=keys):
+        found = paired_ratio(logs.to_numpy(np.float64), _CONFIDENCE)
+        large = abs(np.log(found.value)) >= np.log1p(effect)
+        rows.append((np.array(name)[0], large, large and not found.low <= 1.0 <= found.high))
+    table = pd.DataFrame(rows, columns=["condition", "large", "decided"])
+    found_table: pd.DataFrame = table.groupby("condition").sum()
+    return found_table
+
+
 def half_widths(rounds: pd.DataFrame) -> pd.Series:
     """Return the median half width of the intervals of log ratios, by condition."""
     keys = ["condition", "implementation", "msg_bytes", "n_threads"]
@@ -216,6 +241,18 @@ def page(
                 f"| {np.abs(np.log(rows['ratio'])).median():.1%} | {_cells(moved)} |"
             )
         yield ""
+    yield "## Does a short window shift the comparisons?\n"
+    yield "How far it moves the throughput ratios to `two_copy`: the mean over the cells."
+    yield ""
+    yield "| Warm-up | Window | Implementation | Ratio of ratios | Interval |"
+    yield "| ---: | ---: | --- | ---: | ---: |"
+    for implementation in _IMPLEMENTATIONS[1:]:
+        for (warmup_s, window_s), shift in comparison_shifts(table, implementation).items():
+            yield (
+                f"| {warmup_s} s | {window_s} s | {implementation} | {shift.value:.3f} "
+                f"| {shift.low:.3f} to {shift.high:.3f} |"
+            )
+    yield ""
     yield _BOUGHT.format(seconds=seconds, overhead_s=overhead_s)
     yield "| Warm-up | Window | Rounds | Spread of a round | Half width expected |"
     yield "| ---: | ---: | ---: | ---: | ---: |"
@@ -230,8 +267,12 @@ def page(
         )
     yield ""
     yield _DECIDED
-    yield "| Condition | Comparisons | Rounds | Half width | 10% decided | 20% decided | Wrong |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    yield (
+        "| Condition | Comparisons | Rounds | Half width | 10% decided | 20% decided | Wrong "
+        "| Measured 10% or more | Of these decided |"
+    )
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    verdicts = decided_in_run(rounds, 0.1)
     widths = half_widths(rounds)
     larger = decided_share(rounds, 0.2, _N_DRAWS, _SEED)["decided"]
     for condition, row in decided_share(rounds, 0.1, _N_DRAWS, _SEED).T.items():
@@ -239,7 +280,8 @@ def page(
         yield (
             f"| {name} | {row['comparisons']:.0f} | {row['rounds']:.0f} "
             f"| {widths[name]:.3f} | {row['decided']:.0%} "
-            f"| {larger[name]:.0%} | {row['wrong']:.1%} |"
+            f"| {larger[name]:.0%} | {row['wrong']:.1%} "
+            f"| {verdicts['large'][name]:.0f} | {verdicts['decided'][name]:.0f} |"
         )
 
 
@@ -286,7 +328,8 @@ _DECIDED = """\
 The rounds of the comparisons with two_copy in one run of the default configuration
 (`windows_rounds.csv`): the median half width of their intervals (log ratio), and in which share of
 1,000 resampled runs, with the scatter of these rounds, a true difference of 10% or 20% would have
-the right verdict, and one of 10% the wrong one.
+the right verdict, and one of 10% the wrong one. Behind that, what the run itself says: how many of
+its ratios came out 10% or more away from 1, and how many of these it decides.
 """
 
 

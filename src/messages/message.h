@@ -27,6 +27,16 @@ int message_allocate(struct message *message, size_t msg_bytes);
 
 void message_free(struct message *message);
 
+/*
+ * The same in memory that is there already: fields as far apart as malloc would put them, those of
+ * a page or more at pages. `memory` has message_span_bytes, begins at a page and is not given to
+ * message_free; so may the next message behind it.
+ */
+void message_place(struct message *message, size_t msg_bytes, char *memory);
+
+/* What message_place takes [bytes], whole pages where a field begins at a page. */
+size_t message_span_bytes(size_t msg_bytes);
+
 /* Copies the fields to where `to` points, one after the other. */
 void message_gather(const struct message *message, char *to);
 

@@ -27,6 +27,8 @@ struct slot {
 
 struct ring {
     struct slot *slots;
+    char *memory;         /* of all messages together; NULL: each field was allocated by itself */
+    size_t span_bytes;    /* from a message to the next, where they lie together */
     uint32_t *free_slots; /* hot: a stack of n_slots - n_taken; NULL: cold, taken in order */
     uint32_t n_slots;
     uint32_t n_taken;

@@ -74,27 +74,40 @@ static int register_region(const struct uring_region *region, struct uring *urin
                              n_slots * region->stride_bytes);
 }
 
+/* Moves the messages into memory that lies together. Returns 0 or -errno. */
+static int gather_messages(struct uring_region *region, struct uring *uring)
+{
+    struct ring *ring = region->ring;
+    region->stride_bytes = room_for_message(&ring->slots[0].message);
+    region->own_memory = memory_allocate_aligned(ring->n_slots * region->stride_bytes);
+    if (region->own_memory == NULL) {
+        return fail(uring->failure, ENOMEM, "%s: a region of %zu bytes", uring->user,
+                    ring->n_slots * region->stride_bytes);
+    }
+    region->memory = region->own_memory;
+    for (uint32_t i = 0; i < ring->n_slots; i++) {
+        move_message(&ring->slots[i].message, region->memory + i * region->stride_bytes);
+    }
+    return 0;
+}
+
 int uring_region_open(struct uring_region *region, struct uring *uring, struct ring *ring)
 {
-    const size_t stride_bytes = room_for_message(&ring->slots[0].message);
-    const size_t fitting = MAX_BUFFER_BYTES / stride_bytes;
     *region = (struct uring_region){
-        .memory = memory_allocate_aligned(ring->n_slots * stride_bytes),
-        .stride_bytes = stride_bytes,
-        .slots_per_buffer = fitting < ring->n_slots ? (uint32_t)fitting : ring->n_slots,
+        .ring = ring,
+        .memory = ring->memory,
+        .stride_bytes = ring->span_bytes,
     };
-    if (region->memory == NULL) {
-        return fail(uring->failure, ENOMEM, "%s: a region of %zu bytes", uring->user,
-                    ring->n_slots * stride_bytes);
+    const int error = region->memory == NULL ? gather_messages(region, uring) : 0;
+    if (error != 0) {
+        return error;
     }
-    if (region->slots_per_buffer == 0) {
+    const size_t fitting = MAX_BUFFER_BYTES / region->stride_bytes;
+    if (fitting == 0) {
         return fail(uring->failure, EFBIG, "%s: a message of %zu bytes fits no registered buffer",
-                    uring->user, stride_bytes);
+                    uring->user, region->stride_bytes);
     }
-    region->ring = ring;
-    for (uint32_t i = 0; i < ring->n_slots; i++) {
-        move_message(&ring->slots[i].message, region->memory + i * stride_bytes);
-    }
+    region->slots_per_buffer = fitting < ring->n_slots ? (uint32_t)fitting : ring->n_slots;
     return register_region(region, uring);
 }
 
@@ -105,12 +118,12 @@ void uring_region_close(struct uring_region *region, struct uring *uring)
          * later, when the next program may already ask for it. Refused where none is registered. */
         (void)io_uring_unregister_buffers(&uring->ring);
     }
-    for (uint32_t i = 0; region->ring != NULL && i < region->ring->n_slots; i++) {
+    for (uint32_t i = 0; region->own_memory != NULL && i < region->ring->n_slots; i++) {
         for (size_t j = 0; j < MESSAGE_FIELDS; j++) {
             region->ring->slots[i].message.field[j].iov_base = NULL; /* is not malloc's */
         }
     }
-    free(region->memory);
+    free(region->own_memory);
     *region = (struct uring_region){0};
 }
 

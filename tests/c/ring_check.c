@@ -88,8 +88,35 @@ static int check_memory(void)
     return EXIT_SUCCESS;
 }
 
+/* Messages of a ring lie behind one another, in as many bytes as are said, and no two share one. */
+static int check_places(void)
+{
+    const size_t sizes[] = {1, 100, 2048, 32767, 32768, 65507};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        struct ring ring;
+        CHECK(ring_allocate(&ring, sizes[i], (size_t)1 << 20, 1) == 0);
+        CHECK(ring.n_slots > 4);
+        const char *end = ring.memory;
+        for (uint32_t slot = 0; slot < ring.n_slots; slot++) {
+            size_t n_bytes = 0;
+            for (size_t field = 0; field < MESSAGE_FIELDS; field++) {
+                const struct iovec *at = &ring.slots[slot].message.field[field];
+                CHECK((const char *)at->iov_base >= end);
+                CHECK((uintptr_t)at->iov_base % (at->iov_len >= 4096 ? 4096 : 16) == 0);
+                end = (const char *)at->iov_base + at->iov_len;
+                n_bytes += at->iov_len;
+            }
+            CHECK(n_bytes == sizes[i]);
+        }
+        CHECK(end <= ring.memory + ring.n_slots * ring.span_bytes);
+        CHECK((size_t)(end - ring.memory) > (ring.n_slots - 1) * ring.span_bytes);
+        ring_free(&ring);
+    }
+    return EXIT_SUCCESS;
+}
+
 int main(void)
 {
-    const int codes[] = {check_hot(), check_cold(), check_memory()};
-    return codes[0] | codes[1] | codes[2];
+    const int codes[] = {check_hot(), check_cold(), check_memory(), check_places()};
+    return codes[0] | codes[1] | codes[2] | codes[3];
 }

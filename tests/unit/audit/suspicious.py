@@ -120,7 +120,7 @@ FAULTS: Mapping[str, Table] = {
     "share_above_one": lambda: make_table().assign(copied_share=1.5),
     "faster_than_registers": _scaled("throughput_gbps", 8000.0),
     "faster_than_memory": lambda: make_table(Model(sizes=(1 << 21,))).assign(
-        throughput_gbps=lambda t: 400 * t["threads"] * _noise(t)
+        throughput_gbps=lambda t: 800 * t["threads"] * _noise(t)
     ),
     "faster_than_calls": lambda: make_table(Model(sizes=(64,))).assign(
         throughput_gbps=lambda t: 50 * t["threads"] * _noise(t)

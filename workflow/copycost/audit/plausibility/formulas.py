@@ -28,6 +28,9 @@ _LEFT_OUT = frozenset({"duration", "bytes", "messages", "copied_share"})
 _FILLED = frozenset({"cpu_time", "cycles"})
 """What busy threads use up follows from their number alone."""
 
+_AS_FULL = 0.02
+"""Busy threads are as busy as each other to this part of what they use up."""
+
 
 @dataclass(frozen=True, slots=True)
 class Formula:
@@ -103,9 +106,10 @@ def find_formula(
     step = float(cells[step_column].max())
     spread = float(values.std())
     scale = float(np.abs(values).max())
-    of_threads = np.unique(values).size <= cells[THREADS].nunique()
-    if name in _FILLED and of_threads:
-        return None
+    if name in _FILLED:
+        ranges = cells.groupby(THREADS)[name].agg(np.ptp)
+        if (ranges <= _AS_FULL * cells.groupby(THREADS)[name].max()).all():
+            return None
     if len(values) < 2 or spread <= max(step * _LEAST_SPREAD, scale * _EXACT):
         return None
     axes = {

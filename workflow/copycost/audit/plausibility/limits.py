@@ -37,8 +37,9 @@ _MOST_SWITCHES_PER_S = 2e6
 """Context switches per thread and second; each takes a microsecond or more."""
 
 # Copying alone, Gbit/s per thread: from the first two cache levels at best, beyond them, and from
-# memory (0.005, 0.03 and 0.07 ns per byte, measured; the widest registers at 6 GHz do 3072).
-_COPY_BITS_PER_S = ((1 << 20, 8 / 0.005e-9), (1 << 24, 8 / 0.03e-9), (1 << 62, 8 / 0.07e-9))
+# memory, at 200, 67 and 50 gigabytes a second, above what single cores are known to copy (the
+# widest registers at 6 GHz do 3072 Gbit/s).
+_COPY_BITS_PER_S = ((1 << 20, 8 * 200e9), (1 << 24, 8 * 67e9), (1 << 62, 8 * 50e9))
 _REGISTER_BITS_PER_S = 64 * 8 * HIGHEST_CLOCK_HZ
 
 
