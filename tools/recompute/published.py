@@ -27,10 +27,13 @@ def published(name: str) -> pd.Series:
 
 
 def condition_for(run: Run, name: str) -> str:
-    """Return with which condition a published run is compared: its own path, or else `veth`."""
+    """Return with which condition a published run is compared: its own path, or else the first."""
     sources = yaml.safe_load((DATA / "published/sources.yaml").read_text(encoding="utf-8"))
     testbed = next(one["testbed"] for one in sources["runs"] if one["name"] == name)
-    return str(testbed) if testbed in run.conditions else "veth"
+    sections = (run.config.get(name) or {} for name in ("streams", "udp"))
+    asked = [testbed, *(each for section in sections for each in section.get("testbeds", []))]
+    measured = set(run.streams["condition"])
+    return str(next(each for each in asked if each in measured))
 
 
 def ratios(run: Run, name: str, implementation: str) -> list[float]:

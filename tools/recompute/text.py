@@ -107,7 +107,7 @@ class Checker:
             expected = handler(told, *slots)
         except NotRecomputedError:
             return
-        except (LookupError, ValueError, AssertionError) as problem:
+        except (LookupError, ValueError, AssertionError, StopIteration) as problem:
             expected, said = None, f"{type(problem).__name__}: {problem}"
         if said and set(kinds) <= NAMES:  # there is no number to find fault with
             yield Finding("differs", sentence.section, match[0], sentence.text, said, match.start())
