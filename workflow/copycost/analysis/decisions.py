@@ -221,7 +221,7 @@ class _Table:
     ) -> Facts | None:
         ways = self._contest.ways
         picked = next((place for place in members if ways[place] != self.baseline), None)
-        if picked is None or self.baseline is None:
+        if picked is None or self.baseline is None or not n_rivals:
             return None
         logs = rounds[picked] - rounds[ways.index(self.baseline)]
         signed = logs if scale.more_is_better else -logs
