@@ -164,7 +164,7 @@ def test_the_answer_fits_the_first_page(made: Made) -> None:
         pytest.skip("nothing measured, or far more than a run usually has")
     with pdfplumber.open(made.pdf) as pdf:
         page = " ".join(pdf.pages[0].extract_text().split())
-    assert page.startswith("What does each copy cost? Model CPU, 2 CPUs, a virtual machine, Linux")
+    assert re.match(r"What does each copy cost\? Model CPU, 2 CPUs, (a virtual machine, )?Linux", page)
     for said in ("Which way to send", "Table 1.", "On a real network card.", "How clean it was."):
         assert said in page
 
@@ -185,8 +185,9 @@ def test_what_the_answers_rest_on_is_in_the_appendix(made: Made) -> None:
     main, appendix = made.qmd.read_text().split("# Appendix {#sec-appendix .appendix}\n")
     assert not re.search(r"^# ", appendix, re.MULTILINE), "a chapter behind the appendix"
     for name in ("method", "reproduce"):
-        assert f"{{#sec-{name}}}" in appendix
-        assert f"{{#sec-{name}}}" not in main
+        heading = re.compile(rf"^#.* {{#sec-{name}[ }}]", re.MULTILINE)
+        assert heading.search(appendix)
+        assert not heading.search(main)
 
 
 HEADINGS = {
