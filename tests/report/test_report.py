@@ -164,7 +164,8 @@ def test_the_answer_fits_the_first_page(made: Made) -> None:
         pytest.skip("nothing measured, or far more than a run usually has")
     with pdfplumber.open(made.pdf) as pdf:
         page = " ".join(pdf.pages[0].extract_text().split())
-    assert re.match(r"What does each copy cost\? Model CPU, 2 CPUs, (a virtual machine, )?Linux", page)
+    title = r"What does each copy cost\? Model CPU, 2 CPUs, (a virtual machine, )?Linux"
+    assert re.match(title, page)
     for said in ("Which way to send", "Table 1.", "On a real network card.", "How clean it was."):
         assert said in page
 
