@@ -89,22 +89,30 @@ def _never(told: Told, a: str, b: str, *_: Slot) -> Expected:
 
 
 def _common(cells: Cells, sign: int) -> list[int]:
-    """Return the sizes with that sign with every number of threads."""
-    signs: dict[int, set[int]] = {}
-    for (size, _), one in cells.items():
-        signs.setdefault(size, set()).add(one.seen)
-    return [size for size, here in signs.items() if here == {sign}]
+    """Return the sizes with that sign with every number of threads.
+
+    A size that was added for some thread counts is none of them.
+    """
+    every = {threads for _, threads in cells}
+    signs: dict[int, dict[int, int]] = {}
+    for (size, threads), one in cells.items():
+        signs.setdefault(size, {})[threads] = one.seen
+    return [
+        size for size, here in signs.items() if set(here) == every and set(here.values()) == {sign}
+    ]
 
 
 @says("The two change places between <span>", "They change places between <span>")
 def _bracket(told: Told, ends: tuple[int, int]) -> Expected:
     threads = [int(n) for n in re.findall(r"With (\d+) threads?, `", told.sentence.before)[-1:]]
-    cells = told.cells
-    cells = {cell: one for cell, one in cells.items() if not threads or cell[1] in threads}
-    found = [[s for (s, _), one in cells.items() if one.seen == sign] for sign in (1, -1)]
-    gains = min(found[0]) > min(found[1])
-    low, high = (found[1], found[0]) if gains else (found[0], found[1])
-    return [(max(low), min(high))]
+    brackets = []
+    for n_threads in threads or sorted({threads for _, threads in told.cells}):
+        here = {size: one.seen for (size, n), one in told.cells.items() if n == n_threads}
+        found = [[size for size, seen in here.items() if seen == sign] for sign in (1, -1)]
+        gains = min(found[0]) > min(found[1])
+        low, high = (found[1], found[0]) if gains else (found[0], found[1])
+        brackets.append((max(low), min(high)))
+    return [(min(low for low, _ in brackets), max(high for _, high in brackets))]
 
 
 @says("Which of them is cheaper changes between <span>")
