@@ -16,7 +16,7 @@ from copycost.wording.filters import join_and
 _HEAD = """\
 # The implementations
 
-A message is a struct of eight fields, each on the heap by itself, as applications have them. An
+A message is a struct of eight fields, each in memory of its own, as applications have them. An
 implementation is a way to hand such messages to a socket: a file in `src/strategies/`, named as
 it is. This page is written from the comments at the head of these files
 (`PYTHONPATH=workflow python -m tools.document_implementations > docs/implementations.md`).
