@@ -1,6 +1,7 @@
 """Commands that need no workflow: ``python -m copycost audit FILE.csv``, ``compare``, ``plan``."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -65,7 +66,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        return _COMMANDS[options.command](options)
+        code = _COMMANDS[options.command](options)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Whoever read it has seen enough (`| head`); Python would complain once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (CopycostError, OSError) as error:
         print(f"copycost: {error}", file=sys.stderr)
         return 1

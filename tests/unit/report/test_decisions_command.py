@@ -1,6 +1,9 @@
 """The command ``answer``: which rows it tells, and what it says where there are none."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,6 +85,15 @@ def test_command_prints_the_rows(path: Path, capsys: pytest.CaptureFixture[str])
     out = capsys.readouterr().out
     assert "64 KiB    fastest  one_copy" in out
     assert "Measured on Model CPU" in out
+
+
+def test_a_reader_that_has_seen_enough_gets_no_complaint(path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "copycost", "answer", "--facts", str(path)]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_no_results_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
