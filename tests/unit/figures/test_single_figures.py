@@ -194,6 +194,22 @@ def test_heatmap_cells_hold_their_ratio_and_mark_their_verdict(heat: Drawn) -> N
     assert "*: observed once" in note(heat)
 
 
+def test_maps_of_ways_with_other_sizes_share_their_columns() -> None:
+    tables = example(
+        sizes=[256, 4096, 65536], threads=(1, 2), implementations=["two_copy", "x", "y"]
+    )
+    less = tables.ratios[
+        (tables.ratios["implementation"] != "y") | (tables.ratios["msg_bytes"] != 4096)
+    ]
+    drawn = draw("ratio_heatmap", tables_of("veth", tables.cells, tables.summary, less))
+    places = [
+        sorted({text.get_position()[0] for text in axes.texts})
+        for axes in drawn.figure.axes
+        if axes.texts
+    ]
+    assert places == [[0.5, 1.5, 2.5], [0.5, 2.5]]
+
+
 def test_heatmap_hatches_what_was_not_measured(heat: Drawn) -> None:
     patches = heat.figure.axes[0].patches
     assert [bool(patch.get_hatch()) for patch in patches].count(True) == 1

@@ -30,6 +30,7 @@ BUILDS = ("sender_build", "receiver_build")
 THROUGHPUT = "throughput_bits_per_s"
 COSTS = ("both_cpu_ns_per_byte", "sender_cpu_ns_per_byte")
 ROUND_TRIP = "p50_ns"
+_MOST_OF_A_PATH = 24
 _COMMON = {*KEY, "condition", *_WHEN, *SETTINGS, *BUILDS}
 _TABLES = {
     "cells": (CELLS, _COMMON | {THROUGHPUT, *COSTS}),
@@ -129,3 +130,15 @@ def _content(path: Path, folder: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise DataError(f"{folder}: {path.name} is no mapping of names to values; run again there")
     return content
+
+
+def end_of(folder: str) -> str:
+    """Return as much of the end of a path as a column has room for; `facts.json` has the whole.
+
+    No word of a table is broken, so a long path would leave the other columns too narrow.
+    """
+    parts = folder.split("/")
+    while len(parts) > 1 and len("/".join(parts)) > _MOST_OF_A_PATH:
+        parts = parts[1:]
+    end = "/".join(parts)
+    return end if end == folder else f".../{end}"

@@ -1,11 +1,12 @@
 """Writes and typesets the report of a comparison, by the templates and typesetters of a run's."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from copycost.analysis.json_values import Facts
 from copycost.between_runs.facts import Comparison
 from copycost.between_runs.figures import figures_of
+from copycost.between_runs.folders import end_of
 from copycost.between_runs.tables import table_rows
 from copycost.between_runs.templates import TEMPLATES, fill
 from copycost.figures.output import save
@@ -42,10 +43,9 @@ def write_report(compared: Comparison, folder: Path, formats: Sequence[Format]) 
             shown[name].append(f"assets/ratios/{svg.name}")
     gather_assets(figures, [], [TEMPLATES / "quarto.css"], folder / "assets")
     qmd = folder / "report.qmd"
-    subtitle = _subtitle(facts)
     text = fill(
-        "between_runs.qmd.j2", title=TITLE, subtitle=subtitle, running=subtitle, compared=facts,
-        rows=table_rows(facts), figures=shown,
+        "between_runs.qmd.j2", title=TITLE, subtitle=_sides(facts, str),
+        running=_sides(facts, end_of), compared=facts, rows=table_rows(facts), figures=shown,
     )  # fmt: skip
     qmd.write_text(text, encoding="utf-8")
     outputs: dict[Format, Path] = {kind: qmd.with_suffix(f".{kind}") for kind in formats}
@@ -53,10 +53,10 @@ def write_report(compared: Comparison, folder: Path, formats: Sequence[Format]) 
     return list(outputs.values())
 
 
-def _subtitle(facts: Facts) -> str:
+def _sides(facts: Facts, name: Callable[[str], str]) -> str:
     sides = [facts["sides"][side] for side in ("a", "b")]
     names = [
-        runs[0]["folder"] if len(runs) == 1 else f"{runs[0]['folder']} and {len(runs) - 1} more"
+        name(runs[0]["folder"]) + (f" and {len(runs) - 1} more" if len(runs) > 1 else "")
         for runs in sides
     ]
     return f"A: {names[0]}; B: {names[1]}"

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from copycost.analysis.json_values import Facts
+from copycost.between_runs.folders import end_of
 from copycost.report.markdown import code, escape
 from copycost.wording.filters import exact_size, join_and, ratio, span
 
 _SHOWN = 12
 _LONG = 60
-_LONG_FOLDER = 24
 
 
 def table_rows(facts: Facts) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def _run(side: str, run: Facts) -> list[str]:
     rounds = span(run["rounds_min"], run["rounds_max"], str)
     return [
         side.upper(),
-        escape(_end_of(run["folder"])),
+        escape(end_of(run["folder"])),
         code(run["commit"][:_SHOWN]) if run["commit"] else "several or none",
         escape(run["kernel"]),
         escape(run["started_at"][:16].replace("T", " ")),
@@ -42,18 +42,6 @@ def _run(side: str, run: Facts) -> list[str]:
         rounds,
         f"{run['n_warned']} of {run['n_repetitions']}",
     ]
-
-
-def _end_of(folder: str) -> str:
-    """Return as much of the end of a path as its column has room for, `facts.json` has the whole.
-
-    No word of a table is broken, so a long path would leave the other columns too narrow.
-    """
-    parts = folder.split("/")
-    while len(parts) > 1 and len("/".join(parts)) > _LONG_FOLDER:
-        parts = parts[1:]
-    end = "/".join(parts)
-    return end if end == folder else f".../{end}"
 
 
 def _differing(one: Facts) -> list[str]:

@@ -60,7 +60,8 @@ def draw(tables: Tables) -> Drawn:
     inside_cm = sheet.panel_width_cm - (_names_cm(tables, data) if one_map else 0.0)
     for panel in sheet.panels():
         rows = "implementation" if one_map else "n_threads"
-        _draw_map(panel.axes, panel.data, rows, colours, roomy=inside_cm / len(sizes) > 1.7)
+        roomy = inside_cm / len(sizes) > 1.7
+        _draw_map(panel.axes, panel.data, rows, sizes, colours, roomy=roomy)
         _label_every(panel.axes, sizes, inside_cm)
         if one_map:
             panel.axes.set_title(f"throughput / {BASELINE}, {counted(counts[0], 'thread')}")
@@ -151,13 +152,28 @@ def _colours(ratios: pd.Series) -> _Colours:
     return _Colours(LogNorm(1 / reach, reach), LinearSegmentedColormap.from_list("ratio", shades))
 
 
-def _draw_map(axes: Axes, data: pd.DataFrame, rows: str, colours: _Colours, *, roomy: bool) -> None:
-    """Draw all cells of one map; `roomy` cells have space for the word why they are empty."""
-    by_cell = data.pivot(index=rows, columns="msg_bytes")
+def _draw_map(
+    axes: Axes,
+    data: pd.DataFrame,
+    rows: str,
+    sizes: Sequence[int],
+    colours: _Colours,
+    *,
+    roomy: bool,
+) -> None:
+    """Draw all cells of one map; `roomy` cells have space for the word why they are empty.
+
+    Every map has a column for each of `sizes`, though one way may have been measured at more of
+    them than another: the maps share their axis.
+    """
     by_thread = rows == "n_threads"
-    if not by_thread:
-        by_cell = by_cell.loc[list(data[rows].unique())]
-    ratios, verdicts, states = by_cell["value"], by_cell["verdict"], by_cell["state"]
+    order = sorted(data[rows].unique()) if by_thread else list(data[rows].unique())
+    ratios, verdicts, states = (
+        data.pivot(index=rows, columns="msg_bytes", values=name).reindex(
+            index=order, columns=list(sizes)
+        )
+        for name in ("value", "verdict", "state")
+    )
     plain = ratios.notna() & (verdicts != _SAME)
     sns.heatmap(
         ratios, annot=ratios.map(_short) + verdicts.map(_star), fmt="", mask=~plain.to_numpy(),
