@@ -181,7 +181,7 @@ def _draw_map(
         cbar=False, linewidths=2, linecolor="white",
         xticklabels=False, yticklabels=False, annot_kws={"va": "center_baseline"}, ax=axes,
     )  # fmt: skip
-    _add_tips(axes, data, list(ratios.columns), list(ratios.index), rows)
+    _add_tips(axes, data, list(sizes), list(ratios.index), rows)
     values, words = ratios.to_numpy(dtype=np.float64), states.to_numpy(dtype=object)
     for row, column in np.argwhere(~plain.to_numpy()):
         ratio = float(values[row, column])
