@@ -104,7 +104,8 @@ def _common(cells: Cells, sign: int) -> list[int]:
 
 @says("The two change places between <span>", "They change places between <span>")
 def _bracket(told: Told, ends: tuple[int, int]) -> Expected:
-    threads = [int(n) for n in re.findall(r"With (\d+) threads?, `", told.sentence.before)[-1:]]
+    said = re.findall(r"With ([\d, and]+) threads?, `", told.sentence.before)
+    threads = [int(n) for n in re.findall(r"\d+", "".join(said[-1:]))]
     brackets = []
     for n_threads in threads or sorted({threads for _, threads in told.cells}):
         here = {size: one.seen for (size, n), one in told.cells.items() if n == n_threads}

@@ -13,7 +13,7 @@ from copycost.report.decisions_text import decision_lines, wrapped
 from copycost.report.host_table import measured_on
 from copycost.report.write import make_environment
 from copycost.wording.filters import exact_size, n_threads, sizes
-from copycost.wording.sizes import parse_size
+from copycost.wording.sizes import size_option
 
 FACTS = Path("results/facts.json")
 _TEMPLATES = ROOT / "report"
@@ -22,16 +22,9 @@ _TEMPLATES = ROOT / "report"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     add = parser.add_argument
-    add("--size", type=_size, metavar="SIZE", help="message size, such as 64KiB; else all")
+    add("--size", type=size_option, metavar="SIZE", help="message size, such as 64KiB; else all")
     add("--threads", type=int, metavar="N", help="thread count; else those measured, together")
     add("--facts", type=Path, default=FACTS, metavar="FILE", help=f"what was measured ({FACTS})")
-
-
-def _size(text: str) -> int:
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def run(options: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from copycost.studies.cpu_budget.answer import plans_by_testbed, read_facts, sen
 from copycost.studies.cpu_budget.plan import Plan
 from copycost.studies.streams.plan import Need, least_of, needs_of
 from copycost.wording.plurals import plural
-from copycost.wording.sizes import format_size, parse_size
+from copycost.wording.sizes import format_size, size_option
 
 RESULTS = Path("results")
 WIDTH = 80
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--gbps", type=_bitrate, required=True, metavar="N", help="bitrate [10^9 bit/s]")
     add("--testbed", help="veth, sink, ..., or a condition such as sink_cold")
     add("--implementation", metavar="WAY", help="two_copy, zero_copy, ..., iperf3")
-    add("--size", type=_size, metavar="BYTES", help="message size, such as 64KiB")
+    add("--size", type=size_option, metavar="BYTES", help="message size, such as 64KiB")
     add("--threads", "--streams", type=int, metavar="N", help="threads a side, that is, streams")
     add("--all", action="store_true", help="every size and number of threads, not the cheapest")
     add("--results", type=Path, default=RESULTS, metavar="FOLDER", help=f"default: {RESULTS}")
@@ -39,13 +39,6 @@ def _bitrate(text: str) -> float:
     if not value > 0.0 or math.isinf(value):
         raise argparse.ArgumentTypeError(f"{text} is no bitrate, must be above 0")
     return value
-
-
-def _size(text: str) -> int:
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def run(options: argparse.Namespace) -> int:

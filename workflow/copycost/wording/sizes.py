@@ -1,5 +1,6 @@
 """Sizes in bytes, as people write and read them."""
 
+import argparse
 import re
 
 _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
@@ -22,6 +23,20 @@ def parse_size(value: int | str) -> int:
     if match is None:
         raise ValueError(f"got {value!r}, must be a size such as 4096 or 64KiB")
     return int(match[1]) * _UNITS[match[2]]
+
+
+def size_option(text: str) -> int:
+    """Return the number of bytes that an option of a command means, for ``type`` of argparse.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no size, in the words of `parse_size`.
+    """
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def format_size(n_bytes: int) -> str:
