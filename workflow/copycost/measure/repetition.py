@@ -35,6 +35,7 @@ from copycost.hosts.placement import place
 from copycost.hosts.side import SideName
 from copycost.measure.claim import Claim, claimed
 from copycost.observers.disturbance import load_warnings, lock_warning, user_mode_warning
+from copycost.observers.hypervisor import Hypervisor
 from copycost.observers.kernel_counters import KernelCounters
 from copycost.observers.perf_stat import PerfStat
 from copycost.observers.process_usage import ProcessUsage
@@ -70,8 +71,8 @@ class Task:
     driver
         Who makes the traffic.
     observers
-        Who watches, besides perf and the kernel's counters, which always do. They disturb, so timed
-        repetitions have none.
+        Who watches, besides perf, the kernel's counters and those of guests, which always do. They
+        disturb, so timed repetitions have none.
     counted
         Our names of the perf events to count, None for all.
     lock_path
@@ -147,7 +148,7 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
         task.facts, task.counted, beside_stops=any(one.stops_programs for one in task.observers)
     )
     kernel = KernelCounters((*placement.sender_cpus, *placement.receiver_cpus))
-    observers = [perf, *task.observers, kernel]
+    observers = [perf, *task.observers, kernel, Hypervisor()]
     with ExitStack() as stack:
         for observer in observers:
             stack.callback(observer.close)

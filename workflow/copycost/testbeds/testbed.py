@@ -18,6 +18,28 @@ from copycost.testbeds.drop_hook import DropHook
 
 
 @dataclass(frozen=True, slots=True)
+class Guest:
+    """A virtual machine that sides run in, as it is seen from the machine that it runs on.
+
+    Attributes
+    ----------
+    name
+        What messages call it.
+    sides
+        The sides that run in it.
+    host
+        Its inside.
+    pid
+        Its hypervisor's process, which names its threads.
+    """
+
+    name: str
+    sides: tuple[SideName, ...]
+    host: Host
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
 class Testbed:
     """A path between two ends, ready for traffic.
 
@@ -38,6 +60,11 @@ class Testbed:
         `ethtool` could not tell.
     drop_hook
         What drops the messages where nobody receives; None where somebody does.
+    guests
+        The virtual machines that sides run in; none where both run on this machine.
+    switch
+        The network of this machine that joins the guests: their TAP devices and what lies between
+        these; None where there is none.
     """
 
     kind: str
@@ -47,6 +74,8 @@ class Testbed:
     mtu_bytes: int
     offloads: dict[str, bool | None]
     drop_hook: DropHook | None = field(default=None)
+    guests: tuple[Guest, ...] = ()
+    switch: Host | None = None
 
     @property
     def transport(self) -> Transport:

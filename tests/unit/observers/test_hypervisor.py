@@ -1,0 +1,191 @@
+"""Threads of a hypervisor told apart, and what each kind, the guest and the machine have used."""
+
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from scenes import HOST, scene
+
+from copycost.errors import HostError
+from copycost.hosts.cpu_times import cpu_times
+from copycost.hosts.host import Program
+from copycost.hosts.launch import Launch
+from copycost.hosts.side import SideName
+from copycost.hosts.threads import ThreadTimes, ticks_of, times_of
+from copycost.observers.hypervisor import THREAD_KINDS, Hypervisor, kind_of
+from copycost.testbeds.testbed import Guest, Testbed
+
+SECOND_NS = 10**9
+# one thread that spins as a virtual CPU would, one that sleeps as an idle I/O thread does, and
+# workers that come and go
+PRETENDER = """
+import sys, threading, time
+def named(name, work):
+    def run():
+        open(f"/proc/self/task/{threading.get_native_id()}/comm", "w").write(name)
+        work()
+    threading.Thread(target=run, daemon=True).start()
+def spin(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end: pass
+named("IO io0", lambda: time.sleep(60))
+named(sys.argv[1], lambda: spin(60))
+while True:
+    named("worker", lambda: spin(0.02))
+    time.sleep(0.2)
+"""
+
+needs_qemu = pytest.mark.skipif(
+    not shutil.which("qemu-system-x86_64"), reason="qemu-system-x86_64 is not installed"
+)
+
+
+@contextmanager
+def started(*words: str) -> Iterator[Program]:
+    program = HOST.start(Launch(words, words[0]))
+    try:
+        yield program
+    finally:
+        program.end()
+        program.close()
+
+
+def pretender(vcpu: str = "CPU 0/KVM") -> tuple[str, ...]:
+    return (sys.executable, "-S", "-c", PRETENDER, vcpu)
+
+
+def await_thread(pid: int, name: str) -> None:
+    end_s = time.monotonic() + 5
+    while time.monotonic() < end_s:
+        names = [HOST.files.text(str(path)) for path in HOST.files.glob(f"proc/{pid}/task/*/comm")]
+        if name in names:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"no thread {name}, only {names}")
+
+
+def with_guest(pid: int, *sides: SideName) -> Testbed:
+    return replace(scene().testbed, guests=(Guest("the guest", sides, HOST, pid),))
+
+
+def watched(pid: int, seconds: float) -> dict[str, Any]:
+    """Return what is found of a process over some time."""
+    with closing(Hypervisor()) as observer:
+        observer.open(HOST)
+        observer.prepare(with_guest(pid, "sender", "receiver"))
+        observer.window_begins()
+        time.sleep(seconds)
+        observer.window_ends()
+        found = observer.found()
+    assert found is not None
+    return found
+
+
+def test_threads_are_told_apart_by_their_names() -> None:
+    assert kind_of("CPU 0/KVM", is_first=False) == "vcpu"
+    assert kind_of("CPU 11/TCG", is_first=False) == "vcpu"
+    assert kind_of("ALL CPUs/TCG", is_first=False) == "vcpu"
+    assert kind_of("IO mon_iothread", is_first=False) == "io"
+    assert kind_of("qemu-system-x86", is_first=True) == "io"
+    assert kind_of("vhost-4711", is_first=False) == "vhost"
+    assert kind_of("call_rcu", is_first=False) == "worker"
+
+
+def test_each_kind_has_its_own_time_and_workers_have_the_rest() -> None:
+    with started(*pretender()) as program:
+        await_thread(program.pid, "CPU 0/KVM")
+        found = watched(program.pid, 0.6)
+    assert list(found) == ["machine", "guests"]
+    (guest,) = found["guests"]
+    assert guest["sides"] == ["sender", "receiver"]
+    threads = guest["threads"]
+    assert list(threads) == list(THREAD_KINDS)
+    spun, window_ns = threads["vcpu"]["cpu_ns"], guest["window_ns"]
+    # with a lot else on this machine it waits for a CPU, which is told too
+    assert spun + threads["vcpu"]["waiting_ns"] > 0.6 * window_ns
+    assert threads["io"]["cpu_ns"] < 0.1 * window_ns
+    assert 0 < threads["worker"]["cpu_ns"] < spun
+    assert threads["worker"]["waiting_ns"] is None
+    assert threads["vhost"]["cpu_ns"] == 0
+    assert found["machine"]["busy_ns"] > 0.5 * spun
+
+
+def test_without_guests_nothing_is_told() -> None:
+    with closing(Hypervisor()) as observer:
+        observer.open(HOST)
+        observer.prepare(scene().testbed)
+        observer.window_begins()
+        observer.window_ends()
+        assert observer.found() is None
+
+
+def test_a_hypervisor_that_does_not_name_its_threads_is_refused() -> None:
+    with started("sleep", "60") as program, closing(Hypervisor()) as observer:
+        observer.open(HOST)
+        with pytest.raises(HostError, match="debug-threads=on"):
+            observer.prepare(with_guest(program.pid, "sender"))
+
+
+def test_a_hypervisor_that_ends_in_the_window_is_noticed() -> None:
+    with started(*pretender()) as program, closing(Hypervisor()) as observer:
+        await_thread(program.pid, "CPU 0/KVM")
+        observer.open(HOST)
+        observer.prepare(with_guest(program.pid, "sender"))
+        observer.window_begins()
+        program.end()
+        with pytest.raises(HostError, match="the hypervisor of the guest, has ended"):
+            observer.window_ends()
+
+
+def test_a_task_of_the_kernel_that_copies_for_the_guest_counts_as_vhost() -> None:
+    """Before Linux 6.4 vhost's threads are no threads of the process, only named after it."""
+    with started(*pretender()) as program:
+        await_thread(program.pid, "CPU 0/KVM")
+        # a process with such a name stands for the kernel's task
+        name = f"vhost-{program.pid}"
+        task = f"open('/proc/self/comm', 'w').write('{name}')\nwhile True: pass"
+        with started(sys.executable, "-S", "-c", task) as copying:
+            await_thread(copying.pid, name)
+            (guest,) = watched(program.pid, 0.3)["guests"]
+    vhost = guest["threads"]["vhost"]
+    assert vhost["cpu_ns"] + vhost["waiting_ns"] > 0.2 * SECOND_NS
+
+
+@needs_qemu
+def test_qemu_names_its_threads_so() -> None:
+    words = (
+        "qemu-system-x86_64", "-accel", "tcg", "-name", "guest,debug-threads=on", "-nodefaults",
+        "-display", "none", "-m", "32M",
+    )  # fmt: skip
+    with started(*words) as program:
+        await_thread(program.pid, "CPU 0/TCG")
+        (guest,) = watched(program.pid, 0.3)["guests"]
+    assert guest["threads"]["vcpu"]["cpu_ns"] > 0
+
+
+def test_times_of_a_thread() -> None:
+    # guest time is field 43; a name may hold parentheses
+    fields = ["S", *map(str, range(4, 53))]
+    text = f"17 (CPU 0/KVM) (x)) {' '.join(fields)}"
+    assert ticks_of(text, 100) == (14 * 10**7, 15 * 10**7, 43 * 10**7)
+    texts = {"proc/1/task/2/schedstat": "500 70 3", "proc/1/task/2/stat": text}
+    found = times_of(["proc/1/task/2"], texts, 100)
+    assert (found.cpu_ns, found.waiting_ns) == (500, 70)
+    assert found - found == ThreadTimes()
+
+
+def test_a_machine_is_busy_when_neither_idle_nor_stolen_from() -> None:
+    """Of 2 CPUs over 1 s: 0.5 s idle, 0.1 s waiting for a disk, 0.2 s stolen."""
+    before = cpu_times("cpu  0 0 0 100 0 0 0 0 0 0\ncpu0 0\ncpu1 0\nintr 1", 0, 100)
+    after = cpu_times("cpu  90 0 20 150 10 3 7 20 0 0\ncpu0 0\ncpu1 0\nintr 1", SECOND_NS, 100)
+    used = after - before
+    assert used.at_ns == SECOND_NS
+    assert used.busy_ns == 1_200_000_000
+    assert used.task_ns == 1_100_000_000
+    assert used.softirq_ns == 100_000_000
+    assert used.steal_ns == 200_000_000

@@ -1,0 +1,59 @@
+"""What a kernel says that all its CPUs together did: the first line of /proc/stat.
+
+Source: proc(5) on /proc/stat.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+PATH = "proc/stat"
+
+_NAMES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+_NS_PER_S = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTimes:
+    """CPU time of all CPUs by one moment [ns, counted in clock ticks]; `-` gives differences.
+
+    Attributes
+    ----------
+    at_ns : int
+        When it was read [ns, CLOCK_MONOTONIC of that kernel]; in a difference, the time between.
+    busy_ns : int
+        Neither idle nor stolen; counted from nothing, so that only differences mean something. Idle
+        time is measured (NO_HZ), while that of tasks is often only sampled by the timer tick, which
+        may run in step with what it samples.
+    task_ns : int
+        Used by tasks, their kernel time included.
+    softirq_ns : int
+        Spent in interrupts and softirqs.
+    steal_ns : int
+        Taken away by the hypervisor.
+    """
+
+    at_ns: int
+    busy_ns: int
+    task_ns: int
+    softirq_ns: int
+    steal_ns: int
+
+    def __sub__(self, earlier: Self) -> Self:
+        """Return the differences since an earlier moment."""
+        names = [field.name for field in fields(self)]
+        return type(self)(*(getattr(self, name) - getattr(earlier, name) for name in names))
+
+
+def cpu_times(stat: str, at_ns: int, ticks_per_s: int) -> CpuTimes:
+    """Return the times from the text of /proc/stat, which was read at a moment."""
+    rows = [line.split() for line in stat.splitlines() if line.startswith("cpu")]
+    n_cpus = len(rows) - 1
+    times_ns = (int(ticks) * _NS_PER_S // ticks_per_s for ticks in rows[0][1:])
+    cpu = dict(zip(_NAMES, times_ns, strict=False))
+    return CpuTimes(
+        at_ns,
+        n_cpus * at_ns - (cpu["idle"] + cpu["iowait"] + cpu["steal"]),
+        cpu["user"] + cpu["nice"] + cpu["system"],
+        cpu["irq"] + cpu["softirq"],
+        cpu["steal"],
+    )

@@ -1,0 +1,70 @@
+"""What the threads of another process have used, each by itself, from /proc.
+
+Source: proc(5) on /proc/PID/task/TID/stat, Documentation/scheduler/sched-stats.rst on schedstat.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Self
+
+_NS_PER_S = 10**9
+# places in /proc/PID/stat behind the name, which is in parentheses and may hold spaces: the numbers
+# of proc(5) less 3
+_USER, _KERNEL, _GUEST = 11, 12, 40
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadTimes:
+    """What some threads have used by one moment; differences of two are taken with `-`.
+
+    Attributes
+    ----------
+    cpu_ns, waiting_ns : int
+        On a CPU, and runnable without one [ns], as the scheduler tells.
+    user_ns, kernel_ns : int
+        CPU time in user and in kernel mode [ns, counted in clock ticks].
+    guest_ns : int
+        Of that in user mode, what a virtual CPU ran in guest mode [ns, counted in clock ticks]; 0
+        where it is emulated.
+    """
+
+    cpu_ns: int = 0
+    waiting_ns: int = 0
+    user_ns: int = 0
+    kernel_ns: int = 0
+    guest_ns: int = 0
+
+    def __add__(self, other: Self) -> Self:
+        """Return what both have used."""
+        return type(self)(*(getattr(self, name) + getattr(other, name) for name in _FIELDS))
+
+    def __sub__(self, other: Self) -> Self:
+        """Return the differences since an earlier moment, or without some of the threads."""
+        return type(self)(*(getattr(self, name) - getattr(other, name) for name in _FIELDS))
+
+
+_FIELDS = tuple(field.name for field in fields(ThreadTimes))
+
+
+def paths_of(folders: Iterable[str]) -> list[str]:
+    """Return the files to read of some threads, by their folders below the root."""
+    return [f"{folder}/{name}" for folder in folders for name in ("schedstat", "stat")]
+
+
+def times_of(folders: Iterable[str], texts: Mapping[str, str], ticks_per_s: int) -> ThreadTimes:
+    """Return what some threads have used, all together, from the texts of their files."""
+    found = ThreadTimes()
+    for folder in folders:
+        on_cpu, waiting = texts[f"{folder}/schedstat"].split()[:2]
+        ticks = ticks_of(texts[f"{folder}/stat"], ticks_per_s)
+        found += ThreadTimes(int(on_cpu), int(waiting), *ticks)
+    return found
+
+
+def ticks_of(stat: str, ticks_per_s: int) -> tuple[int, int, int]:
+    """Return user, kernel and guest time [ns] from the text of a /proc/.../stat."""
+    values = stat.rpartition(")")[2].split()
+    user, kernel, guest = (
+        int(values[at]) * _NS_PER_S // ticks_per_s for at in (_USER, _KERNEL, _GUEST)
+    )
+    return user, kernel, guest

@@ -1,0 +1,237 @@
+"""What guests cost over the window: their hypervisor's threads, and what they say themselves.
+
+Each guest is a process on this machine. Its threads are told apart by their names, which QEMU gives
+them with ``-name debug-threads=on`` ("CPU %d/KVM" in accel/kvm/kvm-accel-ops.c, "CPU %d/TCG" and
+"ALL CPUs/TCG" in accel/tcg/tcg-accel-ops-*.c, "IO %s" in iothread.c). vhost-net works in threads
+that the kernel names "vhost-PID" (drivers/vhost/vhost.c): threads of the process since Linux 6.4,
+before that tasks of the kernel's own.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from copycost.errors import HostError
+from copycost.hosts.cpu_times import PATH as STAT
+from copycost.hosts.cpu_times import CpuTimes, cpu_times
+from copycost.hosts.host import Reader
+from copycost.hosts.local import LocalHost
+from copycost.hosts.threads import ThreadTimes, paths_of, ticks_of, times_of
+from copycost.observers.protocol import WindowObserver
+from copycost.testbeds.testbed import Guest, Testbed
+
+ThreadKind = Literal["vcpu", "io", "vhost", "worker"]
+THREAD_KINDS: tuple[ThreadKind, ...] = get_args(ThreadKind)
+"""What a hypervisor's threads do: run the virtual CPUs; run the main loop, which emulates devices,
+and I/O threads; copy for vhost in the kernel; anything else."""
+
+_VCPU = re.compile(r"(CPU \d+|ALL CPUs)/\w+")
+
+
+def kind_of(name: str, *, is_first: bool) -> ThreadKind:
+    """Return what a thread does, by its name; the first thread of QEMU runs its main loop."""
+    if _VCPU.fullmatch(name):
+        return "vcpu"
+    if is_first or name.startswith("IO "):
+        return "io"
+    return "vhost" if name.startswith("vhost-") else "worker"
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """One guest at one edge of the window.
+
+    Attributes
+    ----------
+    at_ns
+        When its hypervisor was looked at [ns].
+    inside
+        What its own kernel says.
+    threads
+        By kind. The workers come and go, so they are what the process has used beyond all others.
+    """
+
+    at_ns: int
+    inside: CpuTimes
+    threads: Mapping[ThreadKind, ThreadTimes]
+
+
+class _Watched:
+    """A guest, its hypervisor's lasting threads, and the files that tell of them."""
+
+    def __init__(self, machine: LocalHost, guest: Guest) -> None:
+        self.guest = guest
+        self._machine = machine
+        self._folders = _threads_of(machine, guest)
+        self._kernels = _kernel_threads_of(machine, guest)
+        self._process = f"proc/{guest.pid}/stat"
+        lasting = [folder for folders in self._folders.values() for folder in folders]
+        self._outside = machine.reader([self._process, *paths_of([*lasting, *self._kernels])])
+        self._inside = guest.host.reader([STAT])
+
+    def read(self) -> _Edge:
+        """Return everything as it stands now.
+
+        Raises
+        ------
+        OSError
+            If the process is gone.
+        """
+        inside_ns, inside = self._inside.read()
+        _, texts = self._outside.read()
+        usage = self._machine.usage([self.guest.pid])
+        ticks_per_s = self._machine.constant("SC_CLK_TCK")
+        threads: dict[ThreadKind, ThreadTimes] = {
+            kind: times_of(folders, texts, ticks_per_s) for kind, folders in self._folders.items()
+        }
+        known = sum(threads.values(), ThreadTimes())
+        ticks = ticks_of(texts[self._process], ticks_per_s)
+        # how long the workers waited is not told: a thread takes that account with it when it ends
+        threads["worker"] = ThreadTimes(usage.cpu_ns, known.waiting_ns, *ticks) - known
+        threads["vhost"] += times_of(self._kernels, texts, ticks_per_s)
+        inside_ticks = self.guest.host.constant("SC_CLK_TCK")
+        return _Edge(usage.at_ns, cpu_times(inside[STAT], inside_ns, inside_ticks), threads)
+
+    def close(self) -> None:
+        self._outside.close()
+        self._inside.close()
+
+
+def _threads_of(machine: LocalHost, guest: Guest) -> dict[ThreadKind, list[str]]:
+    """Return the folders in /proc of the threads that last, by kind; HostError without a vCPU."""
+    found: dict[ThreadKind, list[str]] = {"vcpu": [], "io": [], "vhost": []}
+    for path in machine.files.glob(f"proc/{guest.pid}/task/*/comm"):
+        folder = path.parent
+        name = machine.files.text(str(path)) or ""
+        kind = kind_of(name, is_first=folder.name == str(guest.pid))
+        if kind in found:
+            found[kind].append(str(folder))
+    if not found["vcpu"]:
+        raise HostError(
+            f"no thread of process {guest.pid}, the hypervisor of {guest.name}, is named as that of"
+            " a virtual CPU; start QEMU with -name NAME,debug-threads=on"
+        )
+    return found
+
+
+def _kernel_threads_of(machine: LocalHost, guest: Guest) -> list[str]:
+    """Return the folders of the kernel's own tasks that work for a guest, before Linux 6.4."""
+    tasks = machine.files.glob("proc/[0-9]*/comm")
+    wanted = f"vhost-{guest.pid}"
+    return [str(path.parent) for path in tasks if machine.files.text(str(path)) == wanted]
+
+
+class Hypervisor(WindowObserver):
+    """Looks at the guests from both sides, and at the whole machine; without guests, at nothing."""
+
+    name = "hypervisor"
+
+    def __init__(self) -> None:
+        self._machine: LocalHost | None = None
+        self._stat: Reader | None = None
+        self._watched: list[_Watched] = []
+        self._edges: list[tuple[CpuTimes, Sequence[_Edge]]] = []
+
+    def open(self, machine: LocalHost) -> None:
+        """Note the machine that the guests run on."""
+        self._machine = machine
+
+    def prepare(self, testbed: Testbed) -> None:
+        """Find the threads, and open what is read at the edges.
+
+        Raises
+        ------
+        HostError
+            If a hypervisor does not name its threads, or is gone.
+        """
+        assert self._machine is not None
+        self._edges = []
+        if not testbed.guests:
+            return
+        self._stat = self._machine.reader([STAT])
+        for guest in testbed.guests:
+            try:
+                self._watched.append(_Watched(self._machine, guest))
+            except OSError as error:
+                raise _gone(guest) from error
+
+    def window_begins(self) -> None:
+        """Read the first edge."""
+        self._read()
+
+    def window_ends(self) -> None:
+        """Read the second one."""
+        self._read()
+
+    def _read(self) -> None:
+        if self._stat is None or self._machine is None:
+            return
+        edges = []
+        for one in self._watched:
+            try:
+                edges.append(one.read())
+            except OSError as error:
+                raise _gone(one.guest) from error
+        at_ns, texts = self._stat.read()
+        machine = cpu_times(texts[STAT], at_ns, self._machine.constant("SC_CLK_TCK"))
+        self._edges.append((machine, edges))
+
+    def found(self) -> dict[str, Any] | None:
+        """Return the record's entry."""
+        if len(self._edges) != 2:
+            return None
+        (machine_before, before), (machine_after, after) = self._edges
+        return {
+            "machine": _times_entry(machine_after - machine_before),
+            "guests": [
+                _guest_entry(watched.guest, begin, end)
+                for watched, begin, end in zip(self._watched, before, after, strict=True)
+            ],
+        }
+
+    def close(self) -> None:
+        """Close the files."""
+        for one in self._watched:
+            one.close()
+        self._watched = []
+        if self._stat is not None:
+            self._stat.close()
+            self._stat = None
+
+
+def _gone(guest: Guest) -> HostError:
+    return HostError(f"process {guest.pid}, the hypervisor of {guest.name}, has ended")
+
+
+def _times_entry(used: CpuTimes) -> dict[str, int]:
+    return {
+        "window_ns": used.at_ns,
+        "busy_ns": used.busy_ns,
+        "softirq_ns": used.softirq_ns,
+        "steal_ns": used.steal_ns,
+    }
+
+
+def _guest_entry(guest: Guest, begin: _Edge, end: _Edge) -> dict[str, Any]:
+    return {
+        "name": guest.name,
+        "sides": list(guest.sides),
+        "inside": _times_entry(end.inside - begin.inside),
+        "window_ns": end.at_ns - begin.at_ns,
+        "threads": {
+            kind: _threads_entry(end.threads[kind] - begin.threads[kind], kind)
+            for kind in THREAD_KINDS
+        },
+    }
+
+
+def _threads_entry(used: ThreadTimes, kind: ThreadKind) -> dict[str, int | None]:
+    # the workers' are differences of accounts that the kernel brings up to date at other moments
+    return {
+        "cpu_ns": max(0, used.cpu_ns),
+        "user_ns": max(0, used.user_ns),
+        "kernel_ns": max(0, used.kernel_ns),
+        "guest_ns": max(0, used.guest_ns),
+        "waiting_ns": None if kind == "worker" else used.waiting_ns,
+    }
