@@ -36,10 +36,17 @@ def _has_chromium() -> str | None:
     return None if found else "no Chromium on the PATH"
 
 
+def _lacks_guests() -> str | None:
+    import guests  # imports much that most tests do without
+
+    return guests.lacks_guests()
+
+
 _LACKS: dict[str, Callable[[], str | None]] = {
     "needs_root": _is_root,
     "needs_perf": _has_perf,
     "needs_chromium": _has_chromium,
+    "needs_guests": _lacks_guests,
 }
 
 

@@ -1,0 +1,41 @@
+"""Guests for tests: a kernel that is fetched once, and the reason where there can be none."""
+
+import os
+import select
+from functools import cache
+from pathlib import Path
+
+from copycost.errors import Unavailable
+from copycost.hosts.guest.image import CONSOLE_DRIVERS, GuestImage
+from copycost.hosts.guest.kernel import AUTO, Kernel, find_kernel
+from copycost.hosts.guest.qemu import find_qemu
+
+DRIVERS = (*CONSOLE_DRIVERS, "virtio_net")
+
+
+def cache_folder() -> Path:
+    """Return where kernels are kept from one run of the tests to the next."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base, "copycost-tests")
+
+
+@cache
+def kernel() -> Kernel:
+    return find_kernel(AUTO, DRIVERS, cache_folder())
+
+
+@cache
+def lacks_guests() -> str | None:
+    """Return why there are no guests here, None if there are."""
+    try:
+        find_qemu()
+        GuestImage(kernel(), ())
+    except Unavailable as missing:
+        return missing.reason
+    return None
+
+
+def ends(pidfd: int, within_s: float) -> bool:
+    """Return whether a process ends in time."""
+    ended, _, _ = select.select([pidfd], [], [], within_s)
+    return bool(ended)

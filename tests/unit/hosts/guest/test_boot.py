@@ -1,0 +1,100 @@
+"""Real guests: they boot, say why they ended, and never outlive who started them."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import guests
+import pytest
+
+from copycost.errors import HostError
+from copycost.hosts.guest.boot import RunningGuest
+from copycost.hosts.guest.image import GuestImage
+from copycost.hosts.guest.qemu import GuestMachine, find_qemu
+
+pytestmark = [pytest.mark.needs_guests, pytest.mark.slow]
+TIMEOUT_S = 60
+
+
+@pytest.fixture(scope="module")
+def initrd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("guest") / "initrd"
+    GuestImage(guests.kernel(), guests.DRIVERS).write(path)
+    return path
+
+
+@pytest.fixture
+def started(initrd: Path) -> Iterator["Starter"]:
+    starter = Starter(initrd)
+    yield starter
+    for guest in starter.guests:
+        guest.close()
+
+
+class Starter:
+    def __init__(self, initrd: Path) -> None:
+        self._initrd = initrd
+        self.guests: list[RunningGuest] = []
+
+    def __call__(self, *command: str, memory_bytes: int = 128 << 20) -> RunningGuest:
+        image = guests.kernel().image
+        machine = GuestMachine("test", image, self._initrd, command, memory_bytes=memory_bytes)
+        self.guests.append(RunningGuest(machine, find_qemu()))
+        return self.guests[-1]
+
+
+def test_a_guest_boots_runs_a_command_and_ends(started: Starter) -> None:
+    guest = started("uname", "-r")
+    guest.await_up(TIMEOUT_S)
+    assert guest.await_end(TIMEOUT_S) == 0
+    lines = guest.console.lines()
+    assert guests.kernel().release in lines
+    assert "copycost: uname ended with exit status 0" in lines
+
+
+def test_a_panic_is_told_with_the_last_lines(started: Starter) -> None:
+    guest = started("sh", "-c", "echo${IFS}c>/proc/sysrq-trigger")
+    with pytest.raises(
+        HostError, match=r"panicked \(Kernel panic.*sysrq.*; the last lines"
+    ):
+        guest.await_words("never said", TIMEOUT_S)
+
+
+def test_a_guest_that_does_not_come_up_is_given_up(started: Starter) -> None:
+    guest = started("sleep", "99")
+    with pytest.raises(HostError, match=r"was not up within 0\.2 s; the last lines"):
+        guest.await_up(0.2)
+
+
+def test_a_guest_that_was_killed_says_so(started: Starter) -> None:
+    guest = started("sleep", "99")
+    os.kill(guest.pid, signal.SIGKILL)
+    with pytest.raises(HostError, match=r"ended by signal 9 to QEMU \(SIGKILL\)"):
+        guest.await_up(TIMEOUT_S)
+
+
+def test_no_guest_outlives_who_started_it(initrd: Path) -> None:
+    words = [str(guests.kernel().image), str(initrd)]
+    text = """
+import sys, time
+from pathlib import Path
+from copycost.hosts.guest.boot import RunningGuest
+from copycost.hosts.guest.qemu import GuestMachine, find_qemu
+machine = GuestMachine("test", *map(Path, sys.argv[1:]), memory_bytes=128 << 20)
+print(RunningGuest(machine, find_qemu()).pid, flush=True)
+time.sleep(60)
+"""
+    starter = subprocess.Popen(
+        [sys.executable, "-c", text, *words], stdout=subprocess.PIPE, text=True
+    )
+    with starter:
+        assert starter.stdout is not None
+        qemu = os.pidfd_open(int(starter.stdout.readline()))
+        starter.kill()
+    try:
+        assert guests.ends(qemu, within_s=5)
+    finally:
+        os.close(qemu)

@@ -1,0 +1,65 @@
+"""Which kernel a guest gets, and in which order its modules are loaded."""
+
+from pathlib import Path
+
+import pytest
+
+from copycost.errors import Unavailable
+from copycost.hosts.guest.kernel import find_kernel, image_release
+from copycost.hosts.guest.modules import Modules
+
+
+def write_kernel(folder: Path, release: str = "6.9.9-test") -> Path:
+    """Write what passes for the header of a kernel, at boot/ in a folder."""
+    image = folder / "boot" / f"vmlinuz-{release}"
+    image.parent.mkdir(parents=True)
+    head = bytearray(0x400)
+    head[0x202:0x206] = b"HdrS"
+    head[0x20E:0x210] = (0x100).to_bytes(2, "little")
+    words = f"{release} (somebody@somewhere) #1\0".encode()
+    head[0x300 : 0x300 + len(words)] = words
+    image.write_bytes(bytes(head))
+    return image
+
+
+def write_module(folder: Path, name: str, needs: str = "") -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.ko").write_bytes(f"ELF\0license=GPL\0depends={needs}\0\0".encode())
+
+
+def test_the_release_stands_in_the_image(tmp_path: Path) -> None:
+    assert image_release(write_kernel(tmp_path)) == "6.9.9-test"
+
+
+def test_a_file_that_is_no_kernel_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no kernel" * 1000)
+    with pytest.raises(Unavailable, match=r"notes\.txt is no kernel for x86"):
+        find_kernel(str(tmp_path / "notes.txt"), [], tmp_path)
+    with pytest.raises(Unavailable, match="No such file"):
+        find_kernel(str(tmp_path / "missing"), [], tmp_path)
+
+
+def test_modules_lie_beside_a_kernel_as_in_its_package(tmp_path: Path) -> None:
+    image = write_kernel(tmp_path)
+    modules = tmp_path / "lib/modules/6.9.9-test"
+    write_module(modules / "net", "virtio_net", "failover")
+    (modules / "modules.builtin").write_text("kernel/drivers/virtio/virtio-ring.ko\n")
+    kernel = find_kernel(str(image), ["virtio_net", "virtio_ring"], tmp_path)
+    assert kernel.lacks(["virtio_ring", "e1000"]) == ["e1000"]
+    with pytest.raises(Unavailable, match=r"6\.9\.9-test .* has no driver e1000"):
+        find_kernel(str(image), ["e1000"], tmp_path)
+
+
+def test_each_module_comes_behind_those_that_it_needs(tmp_path: Path) -> None:
+    write_module(tmp_path, "virtio_net", "virtio,net-failover")
+    write_module(tmp_path, "net_failover", "failover,virtio")
+    write_module(tmp_path, "failover")
+    write_module(tmp_path, "virtio")
+    order = [name for name, _ in Modules.in_folder(tmp_path).in_loading_order(["virtio_net"])]
+    assert order == ["virtio", "failover", "net_failover", "virtio_net"]
+
+
+def test_a_module_whose_need_is_missing_is_named(tmp_path: Path) -> None:
+    write_module(tmp_path, "virtio_net", "virtio")
+    with pytest.raises(Unavailable, match="no driver virtio"):
+        Modules.in_folder(tmp_path).in_loading_order(["virtio_net"])

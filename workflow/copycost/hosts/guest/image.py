@@ -1,0 +1,121 @@
+"""The first file system of a guest: an archive that the kernel unpacks into memory.
+
+`GuestImage` gathers what is in it; `python_image` is that of guests which run an agent, and others
+put together what they need by the same steps.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from copycost.errors import Unavailable
+from copycost.hosts.guest.archive import Archive
+from copycost.hosts.guest.kernel import Kernel
+from copycost.hosts.guest.libraries import add_program, libraries_of
+from copycost.hosts.guest.python_files import add_python
+from copycost.hosts.local import LocalHost
+
+INIT = Path(__file__).with_name("init.sh")
+CONSOLE_DRIVERS = ("virtio_pci", "virtio_console")
+"""What the line to the agent needs."""
+
+_FOLDERS = ("/proc", "/sys", "/dev", "/tmp", "/root", "/run", "/var/tmp")
+# files of the kernel below /proc/sys, and what is written there
+_SETTINGS = {
+    # a small memory gives small limits, at which senders of small messages without a reader block
+    "net/ipv4/tcp_mem": "196608 262144 393216",
+    "net/core/optmem_max": "131072",
+    # who measures as root counts everything
+    "kernel/perf_event_paranoid": "-1",
+    "kernel/kptr_restrict": "0",
+    # a guest without memory ends, and says so on its console
+    "vm/panic_on_oom": "1",
+}
+
+
+class GuestImage:
+    """A file system that is being put together.
+
+    Parameters
+    ----------
+    kernel
+        The kernel that boots it.
+    drivers
+        Modules to load, in this order, each behind what it depends on.
+    init
+        The first process, a script of busybox's shell.
+    """
+
+    def __init__(self, kernel: Kernel, drivers: Sequence[str], init: Path = INIT) -> None:
+        self.archive = Archive()
+        for folder in _FOLDERS:
+            self.archive.add_folder(folder)
+        self.archive.add("/init", init.read_bytes(), 0o755)
+        self.archive.add("/bin/busybox", _busybox().read_bytes(), 0o755)
+        for name in ("sh", "kill", "sleep", "uname", "cat"):
+            self.archive.add_link(f"/bin/{name}", "busybox")
+        modules = kernel.modules.in_loading_order(drivers)
+        for name, content in modules:
+            self.archive.add(f"/modules/{name}.ko", content)
+        self.archive.add("/modules/order", _lines(name for name, _ in modules))
+        self.archive.add("/etc/settings", _lines(f"{k} {v}" for k, v in _SETTINGS.items()))
+        self.archive.add("/etc/passwd", b"root:x:0:0:root:/root:/bin/sh\n")
+        config = kernel.image.with_name(f"config-{kernel.release}")
+        if config.exists():
+            self.archive.add(f"/boot/{config.name}", config.read_bytes())
+
+    def add_tools(self, names: Iterable[str]) -> list[str]:
+        """Add programs of the host's own with their libraries; return those that it lacks."""
+        missing = []
+        for name in names:
+            found = LocalHost().find_tool(name)
+            if found is None:
+                missing.append(name)
+            else:
+                add_program(self.archive, Path(found).resolve(), f"/usr/bin/{name}")
+        return missing
+
+    def write(self, target: Path) -> None:
+        """Write the archive."""
+        target.parent.mkdir(parents=True, exist_ok=True)
+        self.archive.write(target)
+
+
+def python_image(
+    kernel: Kernel, drivers: Sequence[str], tools: Iterable[str], modules: Iterable[Path]
+) -> GuestImage:
+    """Return the file system of a guest in which modules of ours run.
+
+    Parameters
+    ----------
+    drivers
+        Modules to load.
+    tools
+        Programs of the host's own; those that it does not have are left out.
+    modules
+        Files of ours, of whose imports the standard library's part is added.
+    """
+    image = GuestImage(kernel, drivers)
+    image.add_tools(tools)
+    add_python(image.archive, modules)
+    return image
+
+
+def _busybox() -> Path:
+    """Return busybox, which has to be the static one.
+
+    Raises
+    ------
+    Unavailable
+        If there is none.
+    """
+    found = LocalHost().find_tool("busybox")
+    if found is None or libraries_of(Path(found)):
+        raise Unavailable(
+            "there is no static busybox here" if found is None else f"{found} is not static",
+            "install the package busybox-static",
+        )
+    return Path(found)
+
+
+def _lines(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()

@@ -1,0 +1,202 @@
+"""The kernel of guests: the host's own, the distribution's package unpacked, or a file.
+
+A package is fetched and unpacked without installing it, so no right is needed.
+
+Source: Documentation/arch/x86/boot.rst on the header of a bzImage; apt-get(8), dpkg-deb(1).
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from copycost.errors import Unavailable
+from copycost.hosts.guest.modules import Modules
+
+AUTO = "auto"
+"""The word of the configuration for: choose."""
+
+# in a bzImage: the magic of its header, and where that says how far behind 0x200 the version begins
+_MAGIC_AT, _MAGIC = 0x202, b"HdrS"
+_VERSION_AT = 0x20E
+_FETCH_TIMEOUT_S = 300
+# per distribution, the package that depends on the newest kernel: the small one for virtual
+# machines, and the one with all drivers
+_PACKAGES = {
+    "debian": ("linux-image-cloud-amd64", "linux-image-amd64"),
+    "ubuntu": ("linux-image-virtual", "linux-image-generic"),
+}
+_KERNEL_PACKAGE = re.compile(r"^\W*Depends: (linux-(?:image|modules)-\d\S*)$", re.MULTILINE)
+_REMEDY = "state the path of a kernel at virtual.kernel in config.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel that a guest can boot.
+
+    Attributes
+    ----------
+    image
+        The bzImage.
+    release
+        Its version, as `uname -r` says it.
+    modules
+        Its modules, and which drivers it has built in.
+    source
+        Where it is from, for people: the host's own, a package with its version, or a path.
+    """
+
+    image: Path
+    release: str
+    modules: Modules
+    source: str
+
+    def lacks(self, drivers: Sequence[str]) -> list[str]:
+        """Return which drivers it has neither built in nor as modules."""
+        return [name for name in drivers if not self.modules.has(name)]
+
+
+def find_kernel(choice: str, drivers: Sequence[str], folder: Path) -> Kernel:
+    """Return a kernel with these drivers.
+
+    Parameters
+    ----------
+    choice
+        `AUTO`, which takes the host's own where it has the drivers and can be read, else the
+        distribution's package; or the path of a bzImage.
+    drivers
+        Names of modules.
+    folder
+        Where a package is unpacked; one that is there already is taken.
+
+    Raises
+    ------
+    Unavailable
+        If there is none.
+    """
+    if choice != AUTO:
+        return _with_drivers(kernel_at(Path(choice)), drivers)
+    own = Path("/boot", f"vmlinuz-{os.uname().release}")
+    if os.access(own, os.R_OK):
+        kernel = kernel_at(own, "the host's own")
+        if not kernel.lacks(drivers):
+            return kernel
+    return _with_drivers(_packaged(drivers, folder), drivers)
+
+
+def kernel_at(image: Path, source: str | None = None) -> Kernel:
+    """Return the kernel in a file; its modules are looked for where its package has them.
+
+    Raises
+    ------
+    Unavailable
+        If it is no kernel of this architecture, or cannot be read.
+    """
+    release = image_release(image)
+    places = [image.parent.parent / "lib/modules" / release, Path("/lib/modules") / release]
+    modules = next((place for place in places if place.is_dir()), None)
+    return Kernel(image, release, Modules.in_folder(modules), source or str(image))
+
+
+def image_release(image: Path) -> str:
+    """Return the version of the kernel in a bzImage.
+
+    Raises
+    ------
+    Unavailable
+        If it is none, or cannot be read.
+    """
+    try:
+        content = image.read_bytes()
+    except OSError as error:
+        raise Unavailable(f"the kernel {image}: {error.strerror}", _REMEDY) from error
+    if content[_MAGIC_AT : _MAGIC_AT + len(_MAGIC)] != _MAGIC:
+        raise Unavailable(f"{image} is no kernel for x86 (a bzImage)", _REMEDY)
+    start = 0x200 + int.from_bytes(content[_VERSION_AT : _VERSION_AT + 2], "little")
+    return content[start : content.index(b"\0", start)].decode(errors="replace").split()[0]
+
+
+def _with_drivers(kernel: Kernel, drivers: Sequence[str]) -> Kernel:
+    missing = kernel.lacks(drivers)
+    if missing:
+        raise Unavailable(
+            f"the kernel {kernel.release} ({kernel.source}) has no driver {', '.join(missing)}",
+            _REMEDY,
+        )
+    return kernel
+
+
+def _packaged(drivers: Sequence[str], folder: Path) -> Kernel:
+    """Return the kernel of the smallest package that has the drivers."""
+    packages = _PACKAGES.get(_distribution(), ())
+    if not packages:
+        raise Unavailable(
+            "the host's own kernel cannot be booted in a guest, and only packages of Debian and"
+            " Ubuntu can be fetched",
+            _REMEDY,
+        )
+    for package in packages:
+        kernel = _unpacked(package, folder / package)
+        if not kernel.lacks(drivers):
+            break
+    return kernel
+
+
+def _distribution() -> str:
+    """Return `debian`, `ubuntu`, or what else os-release(5) says."""
+    try:
+        text = Path("/etc/os-release").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+    words: dict[str, str] = dict(re.findall(r'^(ID|ID_LIKE)="?([^"\n]*)"?$', text, re.MULTILINE))
+    names = [words.get("ID", ""), *words.get("ID_LIKE", "").split()]
+    return next((name for name in names if name in _PACKAGES), names[0])
+
+
+def _unpacked(package: str, folder: Path) -> Kernel:
+    """Return the kernel that a package depends on, fetched and unpacked unless it is there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    needed = _KERNEL_PACKAGE.findall(_said(["apt-cache", "depends", package], folder))
+    if not needed:
+        raise Unavailable(f"apt knows no package {package}", "sudo apt-get update, then run again")
+    stamp = folder / "unpacked.txt"
+    if not stamp.exists() or stamp.read_text().split() != needed:
+        modules = [name for name in needed if name.startswith("linux-modules-")]
+        images = [name for name in needed if name.startswith("linux-image-")]
+        for image in images:
+            # Ubuntu has them apart, and the image depends on the modules
+            said = _said(["apt-cache", "depends", image], folder)
+            modules += [n for n in _KERNEL_PACKAGE.findall(said) if n.startswith("linux-modules-")]
+        for name in dict.fromkeys([*images, *modules]):
+            _said(["apt-get", "-qq", "download", name], folder)
+        for archive in folder.glob("*.deb"):
+            _said(["dpkg-deb", "-x", archive.name, "."], folder)
+            archive.unlink()
+        stamp.write_text("\n".join(needed) + "\n")
+    image = max((folder / "boot").glob("vmlinuz-*"), key=lambda path: path.stat().st_mtime)
+    return kernel_at(image, f"package {needed[0]}")
+
+
+def _said(words: Sequence[str], folder: Path) -> str:
+    """Return what a command of the packages' tools prints."""
+    try:
+        done = subprocess.run(
+            words,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=_FETCH_TIMEOUT_S,
+            check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unavailable(f"{words[0]} cannot be run: {error}", _REMEDY) from error
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["nothing"]
+        raise Unavailable(
+            f"{' '.join(words)} failed: {said[-1]}",
+            f"sudo apt-get update, then run again; or {_REMEDY}",
+        )
+    return done.stdout

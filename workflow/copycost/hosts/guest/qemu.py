@@ -1,0 +1,177 @@
+"""QEMU's command line for a guest.
+
+Source: qemu-system-x86_64(1), QEMU 7.2; `/dev/kvm` and vhost-net of the kernel.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from copycost.errors import Unavailable
+from copycost.hosts.local import LocalHost
+
+Accelerator = Literal["kvm", "tcg"]
+NetworkDevice = Literal["virtio", "e1000"]
+
+ARCHITECTURE = "x86_64"
+PROGRAM = "qemu-system-x86_64"
+# what the kernel is told: say less (each character on the serial line is an exit), reboot at once
+# when it panics, which QEMU makes an end of; equal addresses at each boot
+KERNEL_ARGUMENTS = (
+    "console=ttyS0", "quiet", "panic=-1", "nokaslr", "audit=0", "random.trust_cpu=on",
+    "transparent_hugepage=madvise",
+)  # fmt: skip
+# The kernel copies by `rep movsb` where the processor says that is fast, and the emulator runs that
+# a byte at a time.
+_CPUS: dict[Accelerator, str] = {"kvm": "host", "tcg": "max,-erms"}
+_OFFLOAD_FEATURES = (
+    "csum", "gso", "guest_csum", "guest_tso4", "guest_tso6", "guest_ecn", "guest_ufo", "host_tso4",
+    "host_tso6", "host_ecn", "host_ufo",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A network device of a guest, behind a TAP device.
+
+    Attributes
+    ----------
+    tap_fd
+        The TAP device, as a descriptor that QEMU inherits.
+    mac
+        The guest's address.
+    device
+        Which one the guest sees.
+    vhost_fd
+        /dev/vhost-net, for the kernel to move packets by itself; None without.
+    offloads
+        Whether segmentation and checksums are left to the other end; virtio only.
+    """
+
+    tap_fd: int
+    mac: str
+    device: NetworkDevice = "virtio"
+    vhost_fd: int | None = None
+    offloads: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class GuestMachine:
+    """A virtual machine, as QEMU is told.
+
+    Attributes
+    ----------
+    name
+        What it is called, in the list of processes too.
+    kernel, initrd
+        What is booted.
+    command
+        What runs in it: words behind the kernel's arguments, handed to the first process.
+    accelerator
+        Who runs its instructions.
+    vcpus
+        Virtual processors [count].
+    memory_bytes
+        Its memory [bytes].
+    ports
+        Lines between us and programs in it, by their names in /dev/virtio-ports: descriptors of
+        sockets that QEMU inherits, either connected or listening.
+    listening
+        Which of them listen.
+    link
+        Its network device, None without one.
+    kernel_arguments
+        Further ones.
+    extra
+        Further words for QEMU.
+    """
+
+    name: str
+    kernel: Path
+    initrd: Path
+    command: Sequence[str] = ()
+    accelerator: Accelerator = "tcg"
+    vcpus: int = 1
+    memory_bytes: int = 1 << 30
+    ports: dict[str, int] = field(default_factory=dict)
+    listening: frozenset[str] = frozenset()
+    link: Link | None = None
+    kernel_arguments: Sequence[str] = ()
+    extra: Sequence[str] = ()
+
+    def words(self, qemu: str = PROGRAM) -> list[str]:
+        """Return the command; the console is its standard output."""
+        append = [*KERNEL_ARGUMENTS, *self.kernel_arguments]
+        if self.command:
+            append += ["--", *self.command]
+        return [
+            qemu,
+            *("-name", f"{self.name},debug-threads=on"),
+            *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
+            *("-machine", f"pc,accel={self.accelerator}"),
+            *("-cpu", _CPUS[self.accelerator]),
+            *("-smp", str(self.vcpus)),
+            *("-m", f"{self.memory_bytes >> 20}M"),
+            *("-kernel", str(self.kernel), "-initrd", str(self.initrd)),
+            *("-append", " ".join(append)),
+            *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
+            *self._port_words(),
+            *self._link_words(),
+            *self.extra,
+        ]
+
+    @property
+    def inherited(self) -> list[int]:
+        """Descriptors that QEMU has to inherit."""
+        fds = list(self.ports.values())
+        if self.link is not None:
+            fds += [fd for fd in (self.link.tap_fd, self.link.vhost_fd) if fd is not None]
+        return fds
+
+    def _port_words(self) -> list[str]:
+        if not self.ports:
+            return []
+        words = ["-device", "virtio-serial-pci"]
+        for name, fd in self.ports.items():
+            waits = ",server=on,wait=off" if name in self.listening else ""
+            words += ["-chardev", f"socket,id={name},fd={fd}{waits}"]
+            words += ["-device", f"virtserialport,chardev={name},name={name}"]
+        return words
+
+    def _link_words(self) -> list[str]:
+        link = self.link
+        if link is None:
+            return ["-nic", "none"]
+        vhost = f",vhost=on,vhostfd={link.vhost_fd}" if link.vhost_fd is not None else ",vhost=off"
+        if link.device == "e1000":
+            # the tap's own offloads are those of virtio
+            device, vhost = f"e1000,netdev=net,mac={link.mac}", ",vhost=off"
+        else:
+            device = f"virtio-net-pci,netdev=net,mac={link.mac}"
+            if not link.offloads:
+                device += "".join(f",{feature}=off" for feature in _OFFLOAD_FEATURES)
+        return ["-netdev", f"tap,id=net,fd={link.tap_fd}{vhost}", "-device", f"{device},romfile="]
+
+
+def find_qemu() -> str:
+    """Return the path of QEMU.
+
+    Raises
+    ------
+    Unavailable
+        If it is missing, or this machine has another architecture.
+    """
+    machine = os.uname().machine
+    if machine != ARCHITECTURE:
+        raise Unavailable(
+            f"guests are made for {ARCHITECTURE} alone, and this machine is {machine}",
+            "measure guests on another machine",
+        )
+    found = LocalHost().find_tool(PROGRAM)
+    if found is None:
+        raise Unavailable(
+            f"the command {PROGRAM} was not found", "install the package qemu-system-x86"
+        )
+    return found
