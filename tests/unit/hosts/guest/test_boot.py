@@ -57,9 +57,7 @@ def test_a_guest_boots_runs_a_command_and_ends(started: Starter) -> None:
 
 def test_a_panic_is_told_with_the_last_lines(started: Starter) -> None:
     guest = started("sh", "-c", "echo${IFS}c>/proc/sysrq-trigger")
-    with pytest.raises(
-        HostError, match=r"panicked \(Kernel panic.*sysrq.*; the last lines"
-    ):
+    with pytest.raises(HostError, match=r"panicked \(Kernel panic.*sysrq.*; the last lines"):
         guest.await_words("never said", TIMEOUT_S)
 
 
