@@ -29,6 +29,11 @@ class TestbedEntry:
         Whether each side has an address of its own; our programs need that over UDP.
     tools
         Programs of the host that building it takes.
+    guests
+        How many virtual machines its ends run in; 0 where both run on this machine.
+    without_guests
+        The testbed that has the same path but for the guests, to tell what these cost; None where
+        there is none.
     """
 
     transport: Transport
@@ -36,6 +41,8 @@ class TestbedEntry:
     receives: bool = True
     own_addresses: bool = True
     tools: tuple[str, ...] = ("ip",)
+    guests: int = 0
+    without_guests: str | None = None
 
 
 TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
@@ -83,6 +90,16 @@ def path_of(testbed: str) -> str | None:
 def receives_on(testbed: str) -> bool:
     """Return whether somebody receives on a testbed."""
     return testbed not in TESTBEDS or TESTBEDS[testbed].receives
+
+
+def guests_on(testbed: str) -> int:
+    """Return in how many virtual machines the ends of a testbed run; 0 in none."""
+    return TESTBEDS[testbed].guests if testbed in TESTBEDS else 0
+
+
+def without_guests(testbed: str) -> str | None:
+    """Return the testbed with the same path but for the guests; None where there is none."""
+    return TESTBEDS[testbed].without_guests if testbed in TESTBEDS else None
 
 
 def names_over(transport: Transport, *, receiving: bool = False) -> tuple[str, ...]:
