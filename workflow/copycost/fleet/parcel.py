@@ -228,7 +228,7 @@ def _records(
     for version, number in versions.items():
         problems.append(
             f"{plural(number, 'record')} {agree(number, 'has')} schema version {version}, and"
-            f" this copycost reads {SCHEMA_VERSION}; hand them on with the release that measured them"
+            f" this copycost reads {SCHEMA_VERSION}; export with the release that measured them"
         )
     return sorted(kept, key=lambda one: (one["boot_id"], one["start_ns"])), n_elsewhere
 
