@@ -72,6 +72,46 @@ TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
         "loopback_udp": TestbedEntry(
             "datagram", "the host's own loopback device", own_addresses=False, tools=()
         ),
+        "vm_loopback": TestbedEntry(
+            "stream",
+            "the loopback device of a virtual machine",
+            own_addresses=False,
+            tools=(),
+            guests=1,
+            without_guests="loopback",
+        ),
+        "vm_pair": TestbedEntry(
+            "stream",
+            "two virtual machines joined by TAP devices and a bridge",
+            guests=2,
+            without_guests="veth",
+        ),
+        "vm_host": TestbedEntry(
+            "stream",
+            "a virtual machine that sends to its host through a TAP device and a bridge",
+            guests=1,
+            without_guests="veth",
+        ),
+        "vm_loopback_udp": TestbedEntry(
+            "datagram",
+            "the loopback device of a virtual machine",
+            own_addresses=False,
+            tools=(),
+            guests=1,
+            without_guests="loopback_udp",
+        ),
+        "vm_pair_udp": TestbedEntry(
+            "datagram",
+            "two virtual machines joined by TAP devices and a bridge",
+            guests=2,
+            without_guests="veth_udp",
+        ),
+        "vm_host_udp": TestbedEntry(
+            "datagram",
+            "a virtual machine that sends to its host through a TAP device and a bridge",
+            guests=1,
+            without_guests="veth_udp",
+        ),
     }
 )
 """By name, which is also that of its file."""

@@ -40,7 +40,7 @@ _SIDE_WORDS = {"sender": "the sender", "receiver": "the receiver", "both": "both
 _KEY_COLUMNS = (
     fact("study", "str", "", "What was measured: streams or round_trips", "Key"),
     fact("testbed", "str", "",
-         "Path of the bytes: veth, veth_no_offload, loopback (TCP), veth_udp or sink (UDP)", "Key"),
+         "Path of the bytes, such as veth (TCP), sink (UDP) or vm_pair (between guests)", "Key"),
     fact("implementation", "str", "",
          "Strategy of the sender, as its source file is named; with _xN, N messages per system "
          "call", "Key"),
