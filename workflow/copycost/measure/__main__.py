@@ -119,7 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
                 options.io_timeout,
             ),
             lock_path=options.lock,
-            guest=_content(options.guest) if guests_on(cell.testbed) else None,
+            peer=_content(options.guest) if guests_on(cell.testbed) else None,
         )
         record = measure_repetition(task)
         if options.record is None:

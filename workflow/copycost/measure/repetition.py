@@ -78,8 +78,8 @@ class Task:
         Our names of the perf events to count, None for all.
     lock_path
         Lock against overlapping measurements; by default the one that all runs on a host share.
-    guest
-        What guests are made of (`results/guest.json`); None where the cell is in none.
+    peer
+        The facts of the machine of sides that run elsewhere (`TestbedEntry.away`).
     """
 
     cell: Cell
@@ -89,7 +89,7 @@ class Task:
     observers: Sequence[WindowObserver] = field(default=())
     counted: tuple[str, ...] | None = None
     lock_path: Path | None = None
-    guest: Mapping[str, Any] | None = None
+    peer: Mapping[str, Any] | None = None
 
 
 def measure_repetition(task: Task) -> Record:
@@ -158,7 +158,7 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
             stack.callback(observer.close)
             observer.open(claim.machine)
         testbed = stack.enter_context(
-            open_testbed(cell.testbed, claim.machine, page_segments=page_segments, guest=task.guest)
+            open_testbed(cell.testbed, claim.machine, page_segments=page_segments, peer=task.peer)
         )
         record["testbed"] = {
             "kind": testbed.kind,

@@ -96,7 +96,7 @@ def open_testbed(
     machine: LocalHost | None = None,
     *,
     page_segments: bool = False,
-    guest: Mapping[str, Any] | None = None,
+    peer: Mapping[str, Any] | None = None,
 ) -> Iterator[Testbed]:
     """Build a testbed, and take it down at the end of the block.
 
@@ -110,8 +110,8 @@ def open_testbed(
     page_segments
         Choose the largest packet so that a full TCP segment carries a page of payload: a receiver
         can map only whole pages (TCP_ZEROCOPY_RECEIVE). Of no effect on a device that is not ours.
-    guest
-        What is known of guests (results/guest.json), for a testbed that is in some.
+    peer
+        The facts of guests (results/guest.json), for a testbed that is in some.
 
     Raises
     ------
@@ -119,6 +119,6 @@ def open_testbed(
         With the reason and a remedy, if this host does not allow it.
     """
     build = import_module(f"copycost.testbeds.{kind}").build
-    more = {"guest": guest} if guests_on(kind) else {}
+    more = {"guest": peer} if guests_on(kind) else {}
     with build(machine or LocalHost(), page_segments=page_segments, **more) as testbed:
         yield testbed

@@ -20,7 +20,7 @@ def measure_budget(
     driver: Driver,
     lock_path: Path | None = None,
     *,
-    guest: Mapping[str, Any] | None = None,
+    peer: Mapping[str, Any] | None = None,
 ) -> Record:
     """Measure one repetition and return its record; see `Task` and `measure_repetition`."""
     limit = CpuLimit(
@@ -29,5 +29,5 @@ def measure_budget(
         whole=cell.limit_percent == WHOLE_CPU,
     )
     observers = (ProcessUsage(), limit)
-    task = Task(cell, settings, facts, driver, observers, lock_path=lock_path, guest=guest)
+    task = Task(cell, settings, facts, driver, observers, lock_path=lock_path, peer=peer)
     return measure_repetition(task)

@@ -20,9 +20,9 @@ def measure_datagrams(
     driver: Driver,
     lock_path: Path | None = None,
     *,
-    guest: Mapping[str, Any] | None = None,
+    peer: Mapping[str, Any] | None = None,
 ) -> Record:
     """Measure one repetition and return its record; see `Task` and `measure_repetition`."""
     observers = (ProcessUsage(), LossCounters())
-    task = Task(cell, settings, facts, driver, observers, lock_path=lock_path, guest=guest)
+    task = Task(cell, settings, facts, driver, observers, lock_path=lock_path, peer=peer)
     return measure_repetition(task)
