@@ -213,6 +213,7 @@ def guest_entry(name: str, *sides: str, accelerator: str = "tcg") -> dict[str, A
         "name": name,
         "sides": list(sides),
         "accelerator": accelerator,
+        "vcpu_threads": 1,
         "inside": {
             "window_ns": second,
             "busy_ns": 400_000_000,

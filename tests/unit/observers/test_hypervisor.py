@@ -104,6 +104,7 @@ def test_each_kind_has_its_own_time_and_workers_have_the_rest() -> None:
     (guest,) = found["guests"]
     assert guest["sides"] == ["sender", "receiver"]
     assert guest["accelerator"] == "kvm"
+    assert guest["vcpu_threads"] == 1
     threads = guest["threads"]
     assert list(threads) == list(THREAD_KINDS)
     spun, window_ns = threads["vcpu"]["cpu_ns"], guest["window_ns"]

@@ -78,6 +78,7 @@ class _Watched:
             "name": self.guest.name,
             "sides": list(self.guest.sides),
             "accelerator": self._accelerator,
+            "vcpu_threads": len(self._folders["vcpu"]),
             "inside": _times_entry(end - begin),
             "window_ns": self._usage[1].at_ns - self._usage[0].at_ns,
             "threads": {

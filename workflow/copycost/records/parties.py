@@ -44,7 +44,7 @@ _NS_PER_S = 1e9
 _MORE = {
     "guest_softirq": "CPU time of the {side}'s guest in interrupts and softirqs",
     "guest_steal": "CPU time that the {side}'s guest says was taken away from it",
-    "vcpu_waiting": "Time for which these threads could run but had no CPU",
+    "vcpu_waiting": "Time for which the {side}'s vcpu could run but had no CPU",
     "io_waiting": "Time for which the {side}'s io could run but had no CPU",
     "hypervisor_kernel": "CPU time of {side}_hypervisor in kernel mode",
 }
@@ -94,6 +94,10 @@ def use_columns() -> tuple[Column, ...]:
             Column(f"{side}_{name}_percent", "float64", _CPU, words.format(side=side), _GROUP)
             for name, words in _MORE.items()
         ]
+        columns.append(
+            Column(f"{side}_vcpu_threads", "float64", "count",
+                   f"Threads that run the virtual CPUs of the {side}'s guest", _GROUP)
+        )  # fmt: skip
     columns += [
         Column(f"{name}_cpu_percent", "float64", _CPU, f"CPU time of {words}", _GROUP)
         for name, words in _MACHINE.items()
@@ -167,7 +171,8 @@ def _use_of_guest(guest: Mapping[str, Any]) -> dict[str, float]:
         "vcpu_waiting": _percent(threads["vcpu"]["waiting_ns"], window_ns),
         "io_waiting": _percent(threads["io"]["waiting_ns"], window_ns),
     }
-    return {f"{name}_percent": value for name, value in use.items()}
+    named = {f"{name}_percent": value for name, value in use.items()}
+    return named | {"vcpu_threads": guest["vcpu_threads"]}
 
 
 def costs_of(use: Mapping[str, Any], per_s: object, unit: str = "byte") -> dict[str, float]:
