@@ -1,5 +1,7 @@
 #include "clock.h"
 
+#include <errno.h>
+
 static uint64_t read_clock_ns(clockid_t clock)
 {
     struct timespec now = {0};
@@ -27,4 +29,14 @@ struct timespec clock_left_until(uint64_t deadline_ns)
         .tv_sec = (time_t)(left_ns / NS_PER_S),
         .tv_nsec = (long)(left_ns % NS_PER_S),
     };
+}
+
+void clock_sleep_until(uint64_t moment_ns)
+{
+    const struct timespec moment = {
+        .tv_sec = (time_t)(moment_ns / NS_PER_S),
+        .tv_nsec = (long)(moment_ns % NS_PER_S),
+    };
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, NULL) == EINTR) {
+    }
 }

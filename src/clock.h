@@ -15,6 +15,9 @@ uint64_t clock_now_ns(void);
 /* The CPU time that this process has used, all threads [ns]. */
 uint64_t clock_process_cpu_ns(void);
 
+/* Sleeps until a time; returns at once when it has passed. */
+void clock_sleep_until(uint64_t moment_ns);
+
 /* The time left until a deadline, for ppoll; zero when it has passed. */
 struct timespec clock_left_until(uint64_t deadline_ns);
 

@@ -15,6 +15,7 @@
 #include "program/program.h"
 #include "round_trips/answers.h"
 #include "session/session.h"
+#include "simulated/window_mark.h"
 
 static int prepare(struct worker *worker)
 {
@@ -63,6 +64,7 @@ static int take_leave(struct worker *worker, const struct inflow *inflow)
 static int work(struct worker *worker)
 {
     struct inflow *inflow = worker->work;
+    WINDOW_MARK(MARK_RECEIVER);
     const int error = worker->crew->options->mode == MODE_STREAM ? the_receiver.receive_all(inflow)
                                                                  : answers_give(inflow);
     return error != 0 ? error : take_leave(worker, inflow);

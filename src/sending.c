@@ -8,6 +8,10 @@
 #include "connections/datagram.h"
 #include "messages/contents.h"
 #include "round_trips/requests.h"
+#include "simulated/window_mark.h"
+
+/* With counted messages, how long after an edge of the window its readings are over. */
+#define EDGE_NS (2 * NS_PER_MS)
 
 /*
  * One message in how many is timed. Reading the clock twice costs some 50 ns: more than 1 % of a
@@ -102,6 +106,40 @@ static int send_unsampled(struct worker *worker, struct sending *sending)
     return send_batches(worker, &sending->stream, SIZE_MAX);
 }
 
+/* Sleeps until the readings at the window's start have been taken. */
+static void await_window(const struct crew *crew)
+{
+    clock_sleep_until(crew->planned_start_ns + EDGE_NS);
+    while (crew_phase(crew) == PHASE_WARM_UP) { /* the main thread is woken late */
+        clock_sleep_until(clock_now_ns() + EDGE_NS);
+    }
+}
+
+/*
+ * So many before the window and so many within it, and nothing around its edges, so that what is
+ * counted between them belongs to whole messages, to the last of what is done for them.
+ */
+static int send_counted(struct worker *worker, struct stream *stream)
+{
+    const struct crew *crew = worker->crew;
+    const struct options *options = crew->options;
+    int error = send_batches(worker, stream, options->warmup_messages / options->batch);
+    if (error == 0 && clock_now_ns() >= crew->planned_start_ns) {
+        return fail(&worker->failure, 0,
+                    "--warmup-messages: the window began before all were sent");
+    }
+    await_window(crew);
+    if (error == 0) {
+        error = send_batches(worker, stream, options->counted_messages / options->batch);
+    }
+    if (error == 0 && clock_now_ns() >= crew->planned_end_ns) {
+        return fail(&worker->failure, 0,
+                    "--counted-messages: the window ended before all were sent");
+    }
+    clock_sleep_until(crew->planned_end_ns + EDGE_NS);
+    return error;
+}
+
 static int say_goodbye(struct worker *worker)
 {
     const struct options *options = worker->crew->options;
@@ -121,10 +159,14 @@ static int say_goodbye(struct worker *worker)
 static int work(struct worker *worker)
 {
     struct sending *sending = worker->work;
-    const size_t sample_every = sending_sample_every(worker->crew->options);
+    const struct options *options = worker->crew->options;
+    const size_t sample_every = sending_sample_every(options);
     int error = 0;
-    if (worker->crew->options->mode == MODE_REQUEST_RESPONSE) {
+    WINDOW_MARK(MARK_SENDER);
+    if (options->mode == MODE_REQUEST_RESPONSE) {
         error = requests_make(worker, &sending->stream, &sending->round_trip);
+    } else if (options->counted_messages > 0) {
+        error = send_counted(worker, &sending->stream);
     } else {
         error = sample_every > 0 ? send_sampled(worker, sending, sample_every)
                                  : send_unsampled(worker, sending);

@@ -10,6 +10,7 @@
 #define MAX_BUFFER_BYTES ((size_t)1 << 30)
 #define MAX_TIMEOUT_MS 600000
 #define MAX_SAMPLE_EVERY 1000000
+#define MAX_COUNTED_MESSAGES 1000000000
 #define MAX_PORT 65535
 #define MAX_BATCH 256
 #define LOWAT_MESSAGES 16
@@ -88,6 +89,11 @@ static const struct option_spec SPECS[] = {
      ROLE_BOTH, option_set_size, FIELD(io_timeout_ms), 1, MAX_TIMEOUT_MS},
     {"--sample-every", "N", "one message in N is timed; 0 none, ..1000000, default by message size",
      ROLE_SENDER, option_set_size, FIELD(sample_every), 0, MAX_SAMPLE_EVERY},
+    {"--counted-messages", "N",
+     "send exactly so many within the window; 1..10^9, default 0: as many as can be", ROLE_SENDER,
+     option_set_size, FIELD(counted_messages), 0, MAX_COUNTED_MESSAGES},
+    {"--warmup-messages", "N", "and so many before it; 0..10^9, default 0", ROLE_SENDER,
+     option_set_size, FIELD(warmup_messages), 0, MAX_COUNTED_MESSAGES},
     {"--verify", NULL, "fill, or check, every byte of every message; for tests, slow", ROLE_BOTH,
      option_set_flag, FIELD(verify), 0, 0},
     {"--probe", NULL, "exit 0 if this host can run it, else 77 with the reason", ROLE_BOTH,
@@ -152,6 +158,16 @@ static const char *find_contradiction(enum program_role role, const struct optio
     }
     if (options->mode == MODE_REQUEST_RESPONSE && options->batch > 1) {
         return "--mode request_response needs --batch 1: each message awaits its answer";
+    }
+    if (options->warmup_messages > 0 && options->counted_messages == 0) {
+        return "--warmup-messages needs --counted-messages";
+    }
+    if (options->counted_messages > 0 && options->mode != MODE_STREAM) {
+        return "--counted-messages needs --mode stream";
+    }
+    if (options->counted_messages % options->batch != 0 ||
+        options->warmup_messages % options->batch != 0) {
+        return "--counted-messages and --warmup-messages must be multiples of --batch";
     }
     if (options->interval_ns > 0 && options->mode != MODE_REQUEST_RESPONSE) {
         return "--interval-ns needs --mode request_response";

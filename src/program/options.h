@@ -42,6 +42,8 @@ struct options {
     size_t batch;               /* messages per system call */
     size_t interval_ns;         /* between requests; 0: each as soon as the last is answered */
     size_t sample_every;        /* SAMPLE_BY_SIZE, or one message in how many is timed; 0: none */
+    size_t counted_messages; /* exactly so many are sent within the window; 0: as many as can be */
+    size_t warmup_messages;  /* before them, likewise */
     size_t port;
     const char *bind_address;
     const char *connect_address;

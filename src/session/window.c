@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "session/perf_control.h"
+#include "simulated/window_mark.h"
 
 /* After the window traffic goes on until the orchestrator has heard from both sides that they have
  * measured, or this long: the other side's last snapshot must still see it, even where all CPUs are
@@ -117,6 +118,7 @@ static int measure_start(struct window *window, struct crew *crew, const struct 
     if (error == 0) {
         error = read_retransmits(&window->retransmits_before, crew, failure);
     }
+    WINDOW_MARK(MARK_WINDOW_BEGIN);
     return error;
 }
 
@@ -124,6 +126,7 @@ static int measure_end(struct window *window, struct crew *crew, const struct pe
                        struct failure *failure)
 {
     const uint64_t timeout_ns = crew->options->io_timeout_ms * NS_PER_MS;
+    WINDOW_MARK(MARK_WINDOW_END);
     int error = take_snapshot(&window->end, crew, failure);
     crew_set_phase(crew, PHASE_WARM_UP); /* traffic goes on, samples no longer count */
     if (error == 0) {
@@ -157,6 +160,7 @@ int window_measure(struct window *window, struct crew *crew, struct control *con
     if (prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0) != 0) {
         return fail(failure, errno, "window: prctl(PR_SET_TIMERSLACK)");
     }
+    crew->planned_start_ns = window->planned_start_ns;
     crew->planned_end_ns = window->planned_end_ns;
     crew_open_gate(crew);
     int error = sleep_until(window->planned_start_ns, crew, control, failure);
