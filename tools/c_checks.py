@@ -15,6 +15,8 @@ from tempfile import TemporaryDirectory
 
 from copycost.build.toolchain import (
     INCLUDE_FLAGS,
+    SHARED_FLAGS,
+    SHARED_OBJECTS,
     all_programs,
     compile_flags,
     libraries,
@@ -44,7 +46,8 @@ def compile_all(compiler: str, root: Path) -> None:
     """
     programs = [(*each, translation_units(*each, root)) for each in all_programs(root)]
     units = sorted({unit for *_, needed in programs for unit in needed})
-    start = [compiler, *compile_flags(werror=True), *INCLUDE_FLAGS]
+    # what is part of a shared object must lie anywhere, and the rest may
+    start = [compiler, *compile_flags(werror=True), "-fPIC", *INCLUDE_FLAGS]
     with TemporaryDirectory() as folder, ThreadPoolExecutor(_n_cpus()) as pool:
         objects = {unit: str(Path(folder, f"{number}.o")) for number, unit in enumerate(units)}
 
@@ -57,7 +60,8 @@ def compile_all(compiler: str, root: Path) -> None:
             made = [*(objects[unit] for unit in needed), "-o", str(Path(folder, str(number)))]
             linked = libraries(program, part, root, compiler=compiler)
             name = f"{program} {part}" if part else program
-            run_compiler([*start, *made, *linked], name, root)
+            shared = SHARED_FLAGS if program in SHARED_OBJECTS else ()
+            run_compiler([*start, *shared, *made, *linked], name, root)
 
         list(pool.map(compile_unit, units))
         list(pool.map(link, range(len(programs))))

@@ -12,7 +12,6 @@ rule run_budget:
         sender=sender_of,
         receiver=receiver_of,
         host="results/host.json",
-        guest=guest_of,
     output:
         record=record_pattern(budget.STUDY),
     log:
@@ -69,7 +68,7 @@ rule draw_budget:
     log:
         "results/logs/figures/cpu_budget/{name}.log",
     wildcard_constraints:
-        name="|".join([*budget.FIGURES, *budget.FIGURES_OF_GUESTS]),
+        name="|".join(budget.FIGURES),
     message:
         "Draw {wildcards.name} of the CPU budget"
     script:

@@ -32,7 +32,6 @@ rule run_cell:
         sender=sender_of,
         receiver=receiver_of,
         host="results/host.json",
-        guest=guest_of,
     output:
         record=RAW_RECORD,
     log:

@@ -11,11 +11,15 @@ from typing import Literal, get_args
 
 from copycost.errors import ConfigError, HostError
 
-Program = Literal["sender", "receiver", "memory_floor"]
+Program = Literal["sender", "receiver", "memory_floor", "simulated_cell", "simulated_plugin"]
 Sanitizer = Literal["address", "thread"]
 
 #: The part of a program that there are several of, by the folder in src that holds them.
 PART_FOLDERS: dict[Program, str] = {"sender": "strategies", "receiver": "receivers"}
+
+#: Those that are no programs, but loaded by one, and how that is built.
+SHARED_OBJECTS: frozenset[Program] = frozenset({"simulated_plugin"})
+SHARED_FLAGS = ("-fPIC", "-shared", "-fvisibility=hidden")
 
 #: From where ``#include "..."`` names a header, seen from the project's folder, in which compilers
 #: run.
@@ -205,6 +209,8 @@ def compile_program(
         If there is no such compiler, or it refuses the sources; the message holds what it says.
     """
     flags = compile_flags(sanitize=sanitize, werror=werror)
+    if program in SHARED_OBJECTS:
+        flags += SHARED_FLAGS
     digest = source_digest(sources(program, part, root), root)
     units = translation_units(program, part, root)
     output.parent.mkdir(parents=True, exist_ok=True)

@@ -22,8 +22,6 @@ COMMANDS = (
     "bench",
     "answer",
     "compare",
-    "export",
-    "merge",
     "plan",
     "more",
     "retry-failed",

@@ -1,0 +1,360 @@
+/*
+ * A plugin of QEMU's emulator of x86-64 (TCG) that counts instructions and simulates caches while
+ * programs of ours in the guest are in their window (window_mark.h), and writes the counts when it
+ * ends. Options: settings.h.
+ *
+ * Until the first mark only marks and switches of threads are looked at, which costs next to
+ * nothing; then all is translated anew, with everything that is counted, until the window ends. One
+ * virtual CPU: the interface says of an access which one made it, not when others see it.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulated/counting.h"
+#include "simulated/page_table.h"
+#include "simulated/qemu_api.h"
+#include "simulated/result.h"
+#include "simulated/settings.h"
+#include "simulated/symbols.h"
+
+/* Where the kernel switches threads (arch/x86/entry/entry_64.S). */
+#define SWITCH_FUNCTION "__switch_to_asm"
+
+/* The largest access that QEMU reports as one [bytes]. */
+#define MAX_ACCESS_BYTES 16
+
+/* Runs are allocated by the thousand, and never freed: translations refer to them. */
+#define RUNS_PER_CHUNK 4096
+
+struct run_chunk {
+    struct run_chunk *next;
+    size_t n_used;
+    struct run runs[RUNS_PER_CHUNK];
+};
+
+/* The only variables of the plugin: QEMU hands no state to the callback of a translation. */
+static struct plugin {
+    qemu_plugin_id_t id;
+    struct settings settings;
+    struct symbols symbols;
+    struct counting counting;
+    struct page_table pages;
+    struct run_chunk *chunks;
+    qemu_insn_data_v1 *insn_data; /* one of these two */
+    qemu_insn_data_v3 *copy_insn_data;
+    size_t switch_function; /* the one in which threads are switched */
+    bool is_on;             /* whether all is counted */
+} the;
+
+int qemu_plugin_version = QEMU_API_FIRST;
+
+/*
+ * QEMU reads the version before it calls anything here, and refuses ones that are older or newer
+ * than what it can; so it is told its own, by what it has.
+ */
+__attribute__((constructor)) static void choose_version(void)
+{
+    static const struct {
+        const char *function;
+        int version;
+    } SIGNS[] = {
+        {"qemu_plugin_scoreboard_new", 2},
+        {"qemu_plugin_read_memory_vaddr", 4},
+        {"qemu_plugin_translate_vaddr", QEMU_API_LAST_KNOWN},
+    };
+    for (size_t i = 0; i < sizeof(SIGNS) / sizeof(SIGNS[0]); i++) {
+        if (dlsym(RTLD_DEFAULT, SIGNS[i].function) != NULL) {
+            qemu_plugin_version = SIGNS[i].version;
+        }
+    }
+}
+
+/* For what nobody is there to return to. */
+static void die(const struct failure *failure)
+{
+    (void)report_failure("simulated", failure);
+    exit(EXIT_FAILED);
+}
+
+static void translate_fully(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+
+static struct run *new_run(void)
+{
+    if (the.chunks == NULL || the.chunks->n_used == RUNS_PER_CHUNK) {
+        struct run_chunk *chunk = malloc(sizeof(*chunk));
+        if (chunk == NULL) {
+            struct failure failure = {0};
+            (void)fail(&failure, ENOMEM, "memory for a translation");
+            die(&failure);
+        }
+        chunk->next = the.chunks;
+        chunk->n_used = 0;
+        the.chunks = chunk;
+    }
+    return &the.chunks->runs[the.chunks->n_used++];
+}
+
+/* Called by QEMU when it has forgotten all translations and callbacks. */
+static void on_reset(qemu_plugin_id_t id)
+{
+    qemu_plugin_register_vcpu_tb_trans_cb(id, translate_fully);
+}
+
+/* There is no way back: QEMU 7.2 may call what was registered for accesses after it has forgotten
+ * that. Little comes after the window. */
+static void count_from_now_on(void)
+{
+    the.is_on = true;
+    qemu_plugin_reset(the.id, on_reset);
+}
+
+static void write_result(void)
+{
+    struct failure failure = {0};
+    FILE *file = fopen(the.settings.result_path, "we");
+    if (file == NULL) {
+        (void)fail(&failure, errno, "%s", the.settings.result_path);
+        die(&failure);
+        return;
+    }
+    if (result_write(file, &the.settings.hierarchy, &the.counting, &the.symbols, &failure) != 0) {
+        die(&failure);
+    }
+    if (fclose(file) != 0) {
+        (void)fail(&failure, errno, "%s", the.settings.result_path);
+        die(&failure);
+    }
+}
+
+static void on_mark(unsigned int vcpu_index, void *userdata)
+{
+    const struct counting *counting = &the.counting;
+    (void)vcpu_index;
+    if (counting->window_ended) {
+        return; /* what comes after it is nobody's window */
+    }
+    if (counting_mark(&the.counting, *(const enum window_mark *)userdata) != 0) {
+        struct failure failure = {0};
+        (void)fail(&failure, 0, "more than %d threads of senders and receivers",
+                   MAX_MARKED_THREADS);
+        die(&failure);
+    }
+    if (counting->window_ended) {
+        write_result();
+    } else if (!the.is_on) {
+        count_from_now_on();
+    }
+}
+
+/* To switch threads, the kernel takes the next one's stack pointer from what it keeps of it, whose
+ * address is that thread's alone. */
+static void on_switch_load(unsigned int vcpu_index, qemu_plugin_meminfo_t info, uint64_t vaddr,
+                           void *userdata)
+{
+    (void)vcpu_index;
+    (void)info;
+    (void)userdata;
+    counting_switch(&the.counting, vaddr);
+}
+
+static void on_run(unsigned int vcpu_index, void *userdata)
+{
+    (void)vcpu_index;
+    counting_run(&the.counting, userdata);
+}
+
+static void on_forgotten_pages(unsigned int vcpu_index, void *userdata)
+{
+    (void)vcpu_index;
+    (void)userdata;
+    page_table_forget(&the.pages);
+}
+
+/* Asks QEMU where an address lies. Returns whether that is memory. */
+static bool look_up(qemu_plugin_meminfo_t info, uint64_t address, uint64_t *physical)
+{
+    const struct qemu_plugin_hwaddr *found = qemu_plugin_get_hwaddr(info, address);
+    if (found == NULL || qemu_plugin_hwaddr_is_io(found)) {
+        return false;
+    }
+    *physical = qemu_plugin_hwaddr_phys_addr(found);
+    page_table_remember(&the.pages, address, *physical);
+    return true;
+}
+
+static void use(qemu_plugin_meminfo_t info, uint64_t vaddr, const struct run *run, bool is_store)
+{
+    uint64_t physical = 0;
+    if (page_table_find(&the.pages, vaddr, &physical) || look_up(info, vaddr, &physical)) {
+        counting_use(&the.counting, run->function, physical >> the.counting.hierarchy.line_shift,
+                     is_store);
+    }
+}
+
+/* The lines that an access needs: one, or where it lies across the end of one, two. */
+static inline void use_lines(qemu_plugin_meminfo_t info, uint64_t vaddr, const struct run *run,
+                             bool is_store)
+{
+    const uint64_t line_mask = the.settings.hierarchy.line_bytes - 1;
+    use(info, vaddr, run, is_store);
+    if ((vaddr & line_mask) > line_mask + 1 - MAX_ACCESS_BYTES) {
+        const uint64_t last = vaddr + (UINT64_C(1) << qemu_plugin_mem_size_shift(info)) - 1;
+        if ((last & ~line_mask) != (vaddr & ~line_mask)) {
+            use(info, last, run, is_store);
+        }
+    }
+}
+
+static void on_access(unsigned int vcpu_index, qemu_plugin_meminfo_t info, uint64_t vaddr,
+                      void *userdata)
+{
+    const bool is_store = qemu_plugin_mem_is_store(info);
+    (void)vcpu_index;
+    counting_access(&the.counting, userdata, is_store);
+    use_lines(info, vaddr, userdata, is_store);
+}
+
+/* An instruction as it is translated. */
+struct translated {
+    struct qemu_plugin_insn *insn;
+    uint64_t address;
+    size_t function;
+    enum repeat repeat;
+};
+
+/* What is looked at all the time. */
+static struct translated translate(struct qemu_plugin_insn *insn)
+{
+    uint8_t copy[INSTRUCTION_MAX_BYTES] = {0};
+    const uint8_t *bytes = copy;
+    const size_t n_bytes = qemu_plugin_insn_size(insn);
+    struct translated found = {.insn = insn, .address = qemu_plugin_insn_vaddr(insn)};
+    if (the.insn_data != NULL) {
+        bytes = the.insn_data(insn);
+    } else {
+        (void)the.copy_insn_data(insn, copy, sizeof(copy));
+    }
+    found.function = symbols_find(&the.symbols, found.address);
+    found.repeat = instruction_repeat(bytes, n_bytes);
+    const enum window_mark *mark = instruction_mark(bytes, n_bytes);
+    if (mark != NULL && found.function == FUNCTION_USER) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark, QEMU_PLUGIN_CB_NO_REGS, (void *)mark);
+    }
+    if (found.function == the.switch_function && instruction_takes_stack_of_rsi(bytes, n_bytes)) {
+        qemu_plugin_register_vcpu_mem_cb(insn, on_switch_load, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_RW, NULL);
+    }
+    if (the.is_on && instruction_forgets_pages(bytes, n_bytes)) {
+        qemu_plugin_register_vcpu_insn_exec_cb(insn, on_forgotten_pages, QEMU_PLUGIN_CB_NO_REGS,
+                                               NULL);
+    }
+    return found;
+}
+
+static void translate_sparsely(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    const size_t n = qemu_plugin_tb_n_insns(tb);
+    (void)id;
+    for (size_t i = 0; i < n; i++) {
+        (void)translate(qemu_plugin_tb_get_insn(tb, i));
+    }
+}
+
+/* Whether an instruction begins another run than the one before it. */
+static bool begins_run(const struct run *run, const struct translated *next)
+{
+    return run == NULL || run->function != next->function || run->repeat != REPEAT_NONE ||
+           next->repeat != REPEAT_NONE ||
+           symbols_is_entry(&the.symbols, next->function, next->address);
+}
+
+static void translate_fully(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    const size_t n = qemu_plugin_tb_n_insns(tb);
+    struct run *run = NULL;
+    (void)id;
+    for (size_t i = 0; i < n; i++) {
+        const struct translated next = translate(qemu_plugin_tb_get_insn(tb, i));
+        if (begins_run(run, &next)) {
+            run = new_run();
+            *run = (struct run){
+                .function = next.function,
+                .address = next.address,
+                .is_entry = symbols_is_entry(&the.symbols, next.function, next.address),
+                .repeat = next.repeat,
+            };
+            qemu_plugin_register_vcpu_insn_exec_cb(next.insn, on_run, QEMU_PLUGIN_CB_NO_REGS, run);
+        }
+        run->n_instructions++;
+        qemu_plugin_register_vcpu_mem_cb(next.insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
+                                         QEMU_PLUGIN_MEM_RW, run);
+    }
+}
+
+/* Takes the one function whose form changed with the interface. */
+static void choose_insn_data(int version)
+{
+    /* ISO C converts no pointer to an object into one to a function; POSIX (dlsym) does. */
+    void *found = dlsym(RTLD_DEFAULT, "qemu_plugin_insn_data");
+    if (version < QEMU_API_COPIES_INSTRUCTIONS) {
+        memcpy((void *)&the.insn_data, (const void *)&found, sizeof(found));
+    } else {
+        memcpy((void *)&the.copy_insn_data, (const void *)&found, sizeof(found));
+    }
+}
+
+static int check_machine(const qemu_info_t *info, struct failure *failure)
+{
+    if (strcmp(info->target_name, "x86_64") != 0 || !info->system_emulation) {
+        return fail(failure, 0, "got QEMU for %s, expected qemu-system-x86_64", info->target_name);
+    }
+    if (info->system.smp_vcpus != 1) {
+        return fail(failure, 0, "got a guest of %d virtual CPUs, expected one",
+                    info->system.smp_vcpus);
+    }
+    return 0;
+}
+
+static int find_switch_function(struct failure *failure)
+{
+    the.switch_function = symbols_named(&the.symbols, SWITCH_FUNCTION);
+    return the.switch_function != FUNCTION_UNKNOWN
+               ? 0
+               : fail(failure, 0, "symbols: %s has no " SWITCH_FUNCTION, the.settings.symbols_path);
+}
+
+static int prepare(const qemu_info_t *info, int n_words, char **words, struct failure *failure)
+{
+    int error = check_machine(info, failure);
+    if (error == 0) {
+        error = settings_parse(&the.settings, n_words, words, failure);
+    }
+    if (error == 0) {
+        error = symbols_open(&the.symbols, the.settings.symbols_path, failure);
+    }
+    if (error == 0) {
+        error = find_switch_function(failure);
+    }
+    if (error == 0) {
+        error = counting_open(&the.counting, &the.settings.hierarchy,
+                              symbols_n_functions(&the.symbols), failure);
+    }
+    return error;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+    struct failure failure = {0};
+    the.id = id;
+    the.pages.forgotten = 1;
+    choose_insn_data(info->version.cur);
+    if (prepare(info, argc, argv, &failure) != 0) {
+        (void)report_failure("simulated", &failure);
+        return -1;
+    }
+    qemu_plugin_register_vcpu_tb_trans_cb(id, translate_sparsely);
+    return 0;
+}

@@ -1,1 +1,0 @@
-"""Many hosts: results exported, merged, and one report over all of them."""
