@@ -40,6 +40,14 @@ class Truth:
     # the kernel's count of what was read, over the driver's
     kernel: float = 1.004
     bend: float = 0.0
+    # what runs the guests' instructions, None without guests; one guest for both sides; CPU of the
+    # hypervisor per CPU of the processes inside, and its part in main loop and I/O
+    accelerator: str | None = None
+    shared: bool = False
+    outside_per_inside: float = 2.5
+    in_io: float = 0.3
+    vcpu_waiting: float = 0.2
+    host_percent: float = 150.0
 
 
 @dataclass(frozen=True)
@@ -106,7 +114,34 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
         "driver_version": "3.12" if truth.implementation == "iperf3" else "0123abc",
         "process_pairs": n,
         "congestion_control": "cubic",
+        "sender_guest_status": "no_guest", "receiver_guest_status": "no_guest",
+        **_guests(truth, {"sender": sender, "receiver": receiver}),
     }  # fmt: skip
+
+
+def _guests(truth: Truth, processes: Mapping[str, float]) -> dict[str, Any]:
+    """Return what guests used."""
+    if truth.accelerator is None:
+        return {}
+    row: dict[str, Any] = {"accelerator": truth.accelerator, "host_cpu_percent": truth.host_percent}
+    inside = {"sender": sum(processes.values())} if truth.shared else processes
+    if truth.shared:
+        row["receiver_guest_status"] = "same_guest"
+    for side, used in inside.items():
+        outside = truth.outside_per_inside * used
+        io = truth.in_io * outside
+        row |= {
+            f"{side}_guest_status": "counted", f"{side}_vcpu_threads": 1,
+            f"{side}_guest_cpu_percent": 1.2 * used, f"{side}_guest_steal_percent": 0.0,
+            f"{side}_guest_softirq_percent": 0.1 * used,
+            f"{side}_hypervisor_cpu_percent": outside, f"{side}_io_cpu_percent": io,
+            f"{side}_vcpu_cpu_percent": outside - io, f"{side}_vhost_cpu_percent": 0.0,
+            f"{side}_worker_cpu_percent": 0.0,
+            f"{side}_overhead_cpu_percent": outside - 1.2 * used,
+            f"{side}_vcpu_waiting_percent": truth.vcpu_waiting, f"{side}_io_waiting_percent": 0.0,
+            f"{side}_hypervisor_kernel_percent": 0.2 * outside,
+        }  # fmt: skip
+    return row
 
 
 def facts_of(study: Study) -> dict[str, Any]:

@@ -196,6 +196,54 @@ def on_sink(record: dict[str, Any], lost: int = 0) -> dict[str, Any]:
     return record
 
 
+def guest_entry(name: str, *sides: str, accelerator: str = "tcg") -> dict[str, Any]:
+    """Return what is found of a guest that was busy for 0.4 s of 1 s, at 0.7 s of CPU outside."""
+    second = 1_000_000_000
+
+    def threads(cpu: float, kernel: float, waiting: float | None) -> dict[str, Any]:
+        return {
+            "cpu_ns": round(cpu * second),
+            "user_ns": round((cpu - kernel) * second),
+            "kernel_ns": round(kernel * second),
+            "guest_ns": 0,
+            "waiting_ns": None if waiting is None else round(waiting * second),
+        }
+
+    return {
+        "name": name,
+        "sides": list(sides),
+        "accelerator": accelerator,
+        "vcpu_threads": 1,
+        "inside": {
+            "window_ns": second,
+            "busy_ns": 400_000_000,
+            "softirq_ns": 100_000_000,
+            "steal_ns": 0,
+        },
+        "window_ns": second,
+        "threads": {
+            "vcpu": threads(0.5, 0.05, 0.02),
+            "io": threads(0.16, 0.1, 0.01),
+            "vhost": threads(0.0, 0.0, 0.0),
+            "worker": threads(0.04, 0.0, None),
+        },
+    }
+
+
+def in_guests(record: dict[str, Any], *guests: dict[str, Any]) -> dict[str, Any]:
+    """Return a record as if its sides had run in guests."""
+    record["observed"]["hypervisor"] = {
+        "machine": {
+            "window_ns": 1_000_000_000,
+            "busy_ns": 1_500_000_000,
+            "softirq_ns": 200_000_000,
+            "steal_ns": 0,
+        },
+        "guests": list(guests),
+    }
+    return record
+
+
 def with_round_trips(record: dict[str, Any]) -> dict[str, Any]:
     """Return a record as if requests had been answered."""
     record["study"] = "round_trips"

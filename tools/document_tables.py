@@ -12,6 +12,7 @@ from itertools import groupby
 from copycost.analysis.columns import QUALITY, RATIOS, SUMMARY
 from copycost.records.column import Column, Definition
 from copycost.records.columns import CELLS, EVENT_STATUSES
+from copycost.records.parties import GUEST_STATUSES
 from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.datagrams.columns import DATAGRAMS
 from copycost.studies.profile.columns import SHARES
@@ -102,6 +103,13 @@ _TABLES = (
         for name, shares in SHARES.items()
     ),
 )
+_STATUSES = (
+    (
+        EVENT_STATUSES,
+        "A counter has a value where its status is `counted` or `multiplexed`, and none otherwise",
+    ),
+    (GUEST_STATUSES, "A guest has values where its status is `counted`, and none otherwise"),
+)
 _HEAD = "| Column | Type | Unit | Meaning |\n| --- | --- | --- | --- |\n"
 
 
@@ -125,17 +133,14 @@ def _parts(table: _Table, known: set[Column]) -> Iterator[str]:
 
 def _groups(columns: Sequence[Column]) -> Iterator[str]:
     """Yield the columns, a table per group."""
-    for group, members in groupby(columns, key=lambda column: column.group):
+    for group, found in groupby(columns, key=lambda column: column.group):
+        members = list(found)
         rows = "".join(_row(column) for column in members)
         yield f"\n### {group}\n\n{_HEAD}{rows}"
-        if group == "Counters":
-            statuses = "".join(
-                f"| `{name}` | {words} |\n" for name, words in EVENT_STATUSES.items()
-            )
-            yield (
-                "\nA counter has a value where its status is `counted` or `multiplexed`, and none "
-                f"otherwise:\n\n| Status | Meaning |\n| --- | --- |\n{statuses}"
-            )
+        for statuses, words in _STATUSES:
+            if any(column.allowed == tuple(statuses) for column in members):
+                lines = "".join(f"| `{name}` | {what} |\n" for name, what in statuses.items())
+                yield f"\n{words}:\n\n| Status | Meaning |\n| --- | --- |\n{lines}"
 
 
 def _row(column: Column) -> str:

@@ -101,6 +101,10 @@ def _row(run: Run, rng: np.random.Generator, key: dict, drift: float, clock: int
         "commit": "c" * 40,
         "sender_build": f"sender {key['implementation']}, source 0123456789abcdef",
         "receiver_build": "receiver, source 0123456789abcdef",
+        **{
+            f"{side}_guest_status": "no_guest" if status == "measured" else "not_measured"
+            for side in ("sender", "receiver")
+        },
     }
     values = _values(run, rng, key, drift)
     if key["transport"] == "datagram":

@@ -9,6 +9,8 @@ from copycost.audit import command as audit
 from copycost.between_runs import command as compare
 from copycost.build.checkout import version
 from copycost.errors import CopycostError
+from copycost.fleet import export_command as export
+from copycost.fleet import merge_command as merge
 from copycost.report import decisions_command as answer
 from copycost.studies import planning as plan
 
@@ -16,6 +18,8 @@ _COMMANDS = {
     "answer": answer.run,
     "audit": audit.run,
     "compare": compare.run,
+    "export": export.run,
+    "merge": merge.run,
     "plan": plan.run,
 }
 
@@ -42,6 +46,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
             help="compare two runs, or several of either side",
             description=compare.DESCRIPTION,
             epilog=compare.EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
+    export.add_arguments(
+        commands.add_parser(
+            "export",
+            help="hand this host's results on to others",
+            description=export.DESCRIPTION,
+        )
+    )
+    merge.add_arguments(
+        commands.add_parser(
+            "merge",
+            help="add the results of other hosts, for one report over all",
+            description=merge.DESCRIPTION,
+            epilog=merge.EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )

@@ -12,6 +12,7 @@ rule run_budget:
         sender=sender_of,
         receiver=receiver_of,
         host="results/host.json",
+        guest=guest_of,
     output:
         record=record_pattern(budget.STUDY),
     log:
@@ -68,7 +69,7 @@ rule draw_budget:
     log:
         "results/logs/figures/cpu_budget/{name}.log",
     wildcard_constraints:
-        name="|".join(budget.FIGURES),
+        name="|".join([*budget.FIGURES, *budget.FIGURES_OF_GUESTS]),
     message:
         "Draw {wildcards.name} of the CPU budget"
     script:

@@ -16,6 +16,7 @@ from copycost.studies.profile.repetition import profile_repetition
 log_to_file(snakemake.log[0])
 given, params = snakemake.input, snakemake.params
 cell = Cell.from_path(snakemake.output.record)
+peer = json.loads(Path(given.guest).read_text(encoding="utf-8")) if given.guest else None
 programs = (Path(each) if each else None for each in (given.sender, given.receiver))
 profiled = profile_repetition(
     cell,
@@ -24,6 +25,7 @@ profiled = profile_repetition(
     driver_of(cell.implementation, *programs),
     params.event,
     params.frequency_hz,
+    peer=peer,
 )
 write_folded(profiled.stacks, Path(snakemake.output.folded))
 write_record(profiled.record, Path(snakemake.output.record))

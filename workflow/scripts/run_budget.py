@@ -15,12 +15,14 @@ from copycost.studies.cpu_budget.repetition import measure_budget
 log_to_file(snakemake.log[0])
 given, settings = snakemake.input, snakemake.params.settings
 cell = Cell.from_path(snakemake.output.record)
+peer = json.loads(Path(given.guest).read_text(encoding="utf-8")) if given.guest else None
 programs = (Path(each) if each else None for each in (given.sender, given.receiver))
 record = measure_budget(
     cell,
     Settings.from_params(settings),
     json.loads(Path(given.host).read_text(encoding="utf-8")),
     driver_of(cell.implementation, *programs),
+    peer=peer,
 )
 write_record(record, Path(snakemake.output.record))
 say(count_in(line_of(record), DRIVEN, settings))

@@ -15,12 +15,14 @@ from copycost.snakefile.results import line_of
 log_to_file(snakemake.log[0])
 given, settings = snakemake.input, snakemake.params.settings
 cell = Cell.from_path(snakemake.output.record)
+peer = json.loads(Path(given.guest).read_text(encoding="utf-8")) if given.guest else None
 programs = (Path(each) if each else None for each in (given.sender, given.receiver))
 task = Task(
     cell,
     Settings.from_params(settings),
     json.loads(Path(given.host).read_text(encoding="utf-8")),
     driver_of(cell.implementation, *programs),
+    peer=peer,
 )
 record = measure_repetition(task)
 write_record(record, Path(snakemake.output.record))

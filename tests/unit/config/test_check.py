@@ -158,7 +158,8 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
         (
             "placement.testbeds",
             ["vet"],
-            "got 'vet', must be one of veth, veth_no_offload, loopback; did you mean veth?",
+            "got 'vet', must be one of veth, veth_no_offload, loopback, vm_loopback, vm_pair, "
+            "vm_host; did you mean veth?",
         ),
         ("measure.send_buffer_bytes", "64K", "got '64K', must be kernel, or a size such as 64KiB"),
         ("streams.n_threads", [1, 1000], "got 1000, must be <= 256"),
@@ -175,17 +176,20 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
         (
             "streams.testbeds",
             ["vet"],
-            "got 'vet', must be one of veth, veth_no_offload, loopback; did you mean veth?",
+            "got 'vet', must be one of veth, veth_no_offload, loopback, vm_loopback, vm_pair, "
+            "vm_host; did you mean veth?",
         ),
         (
             "streams.testbeds",
             ["veth", "sink"],
-            "got 'sink', must be one of veth, veth_no_offload, loopback; sink belongs in udp",
+            "got 'sink', must be one of veth, veth_no_offload, loopback, vm_loopback, "
+            "vm_pair, vm_host; sink belongs in udp",
         ),
         (
             "udp.testbeds",
             ["veth"],
-            "got 'veth', must be one of sink, veth_udp; veth belongs in streams",
+            "got 'veth', must be one of sink, veth_udp, vm_pair_udp, vm_host_udp; "
+            "veth belongs in streams",
         ),
         ("udp.msg_bytes", ["64KiB"], "got '64KiB', must be <= 65507 B"),
         ("udp.receivers", ["mmap"], "got 'mmap', must be one of recv, trunc"),

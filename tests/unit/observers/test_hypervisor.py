@@ -103,6 +103,8 @@ def test_each_kind_has_its_own_time_and_workers_have_the_rest() -> None:
     assert list(found) == ["machine", "guests"]
     (guest,) = found["guests"]
     assert guest["sides"] == ["sender", "receiver"]
+    assert guest["accelerator"] == "kvm"
+    assert guest["vcpu_threads"] == 1
     threads = guest["threads"]
     assert list(threads) == list(THREAD_KINDS)
     spun, window_ns = threads["vcpu"]["cpu_ns"], guest["window_ns"]
@@ -165,6 +167,7 @@ def test_qemu_names_its_threads_so() -> None:
     with started(*words) as program:
         await_thread(program.pid, "CPU 0/TCG")
         (guest,) = watched(program.pid, 0.3)["guests"]
+    assert guest["accelerator"] == "tcg"
     assert guest["threads"]["vcpu"]["cpu_ns"] > 0
 
 

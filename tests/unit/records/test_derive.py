@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from sample_records import on_sink, sample_record
+from sample_records import guest_entry, in_guests, on_sink, sample_record
 
 from copycost.perf.events import PERF_EVENTS
 from copycost.records.columns import COLUMNS, SIDES
@@ -98,6 +98,8 @@ def test_a_sink_has_what_was_sent_and_no_receiver() -> None:
     absent = [name for name in row if name.startswith(("receiver_", "both_"))]
     of_key = {"receiver"}
     statuses = {f"receiver_{event}_status" for event in PERF_EVENTS}
+    assert row["receiver_guest_status"] == "no_guest"
+    absent.remove("receiver_guest_status")
     assert {row[name] for name in statuses} == {"no_receiver"}
     assert {row[name] for name in set(absent) - of_key - statuses} == {None}
     make_table([row])
@@ -248,7 +250,8 @@ def test_an_offload_that_could_not_be_read_is_a_gap_and_not_off() -> None:
 
 
 def test_the_row_fills_every_column_there_is() -> None:
-    record = sample_record("zero_copy")
+    guests = (guest_entry("one", "sender"), guest_entry("two", "receiver"))
+    record = in_guests(sample_record("zero_copy"), *guests)
     row = row_of(record)
     empty = [column.name for column in COLUMNS if row.get(column.name) is None]
     # these belong to sinks, datagrams, other receivers, or to what did not go well

@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from budgets import Study, Truth, facts_of
 from synthetic import Run, Udp, make_cells
 
 from copycost.__main__ import main
+from copycost.analysis.metrics import SUMMARISED_OF_GUESTS
 from copycost.analysis.summary import summarise
 from copycost.analysis.tables import read_table, write_table
 from copycost.stats.settings import StatisticsSettings
@@ -29,6 +32,7 @@ def budget(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
+PAIR = Truth(testbed="vm_pair", gbps_per_percent=0.05, accelerator="tcg")
 RUN = Run(
     implementations=["two_copy", "one_copy"], msg_bytes=[4096, 65536], n_threads=[1, 2],
     noise=0.005, udp=Udp(implementations=["two_copy"], msg_bytes=[65507]),
@@ -203,6 +207,66 @@ def test_the_longest_names_fit_a_terminal() -> None:
         5.67, 6.63, 123.4e9, is_beyond=False,
     )  # fmt: skip
     assert max(map(len, table([need], 12.5))) <= WIDTH
+
+
+def test_a_pair_of_guests_has_its_cpu_inside_and_outside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_budget(tmp_path, Study((replace(PAIR, noise=0.002),)))
+    assert main(["plan", "--gbps", "1", "--testbed", "vm_pair", "--results", str(tmp_path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    said = re.sub(r" \([^)]*to[^)]*\)", "", said)
+    form = (
+        r"cpu_budget, vm_pair, emulated: 1 Gbit/s takes (\S+) % at the sender and (\S+) % at the "
+        r"receiver inside the guests, and (\S+) % \(sender's\) and (\S+) % \(receiver's\) of QEMU "
+        r"outside, in per cent of one CPU, with 1 stream"
+    )
+    told = re.match(form, said)
+    assert told is not None
+    # 0.05 Gbit/s per %, 0.7 % at the receiver for one at the sender, 2.5 % outside for one inside
+    assert [float(it) for it in told.groups()] == pytest.approx([20, 14, 50, 35], rel=0.02)
+
+
+def test_one_guest_for_both_sides_is_told_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = replace(PAIR, testbed="vm_loopback", shared=True, accelerator="kvm", noise=0.002)
+    write_budget(tmp_path, Study((one,)))
+    assert main(["plan", "--gbps", "1", "--results", str(tmp_path)]) == 0
+    said = re.sub(r" \([^)]*to[^)]*\)", "", " ".join(capsys.readouterr().out.split()))
+    assert said.startswith("cpu_budget, vm_loopback: 1 Gbit/s takes 20 % at the sender")
+    told = re.search(r"inside the guest, and (\S+) % of QEMU outside", said)
+    assert told is not None
+    assert float(told[1]) == pytest.approx(85, rel=0.02)
+
+
+@pytest.mark.parametrize("accelerator", ["tcg", "kvm"])
+def test_cells_in_guests_have_the_hypervisors_cpus_too(
+    accelerator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = make_cells(RUN)
+    inside = cells["testbed"] == "veth"
+    cells["accelerator"] = cells["testbed"].where(~inside, accelerator).where(inside)
+    for side in ("sender", "receiver"):
+        cost = cells[f"{side}_cpu_ns_per_byte"]
+        cells[f"{side}_hypervisor_cpu_ns_per_byte"] = (2.0 * cost).where(inside)
+    for column in SUMMARISED_OF_GUESTS:
+        if column not in cells:
+            cells[column] = math.nan
+    (tmp_path / "tables").mkdir()
+    summary = summarise(cells, StatisticsSettings())
+    write_table(summary, tmp_path / "tables" / "summary.csv")
+    cells.to_csv(tmp_path / "tables" / "cells.csv", index=False)
+    for need in needs_of(summary, 8e9):
+        if need.condition == "veth":
+            assert need.outside == pytest.approx(2 * (need.sender + need.receiver))
+        else:
+            assert math.isnan(need.outside)
+    assert main(["plan", "--gbps", "5", "--results", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= WIDTH
+    assert "QEMU" in said.splitlines()[1]
+    assert ("Emulated: veth." in said) == (accelerator == "tcg")
 
 
 def test_a_damaged_file_is_an_error_with_the_remedy(

@@ -1,7 +1,12 @@
 """The columns of the tables that are derived from the table of cells."""
 
 from copycost.analysis.conditions import CELL
-from copycost.analysis.metrics import COMPARED, COMPARED_SENDER_ONLY, SUMMARISED
+from copycost.analysis.metrics import (
+    COMPARED,
+    COMPARED_SENDER_ONLY,
+    SUMMARISED,
+    SUMMARISED_OF_GUESTS,
+)
 from copycost.analysis.quality_table import DISTURBANCES, GATES
 from copycost.records.column import Column, Definition, fact
 from copycost.records.columns import CELLS
@@ -22,7 +27,7 @@ SUMMARY = Definition(
     (
         *_CELL,
         Column("metric", "str", "", "Column of the table of cells that is summarised", _SUMMARY,
-               nullable=False, always=True, allowed=SUMMARISED),
+               nullable=False, always=True, allowed=(*SUMMARISED, *SUMMARISED_OF_GUESTS)),
         fact("n", "int64", "count", "Repetitions with a value", _SUMMARY),
         fact("n_failed", "int64", "count", "Repetitions that failed", _SUMMARY),
         fact("n_skipped", "int64", "count", "Repetitions that were skipped", _SUMMARY),

@@ -6,6 +6,7 @@ import pandas as pd
 
 from copycost.grid.testbeds import receives_on
 from copycost.perf.events import COST_EVENTS
+from copycost.records.parties import cost_columns
 from copycost.stats.ratios import Direction
 
 BASELINE = "two_copy"
@@ -26,6 +27,9 @@ SUMMARISED = (
     "zc_copied_share",
 )
 """Columns of the cells table that `summary.csv` has a row for in every cell."""
+
+SUMMARISED_OF_GUESTS = tuple(column.name for column in cost_columns())
+"""Those that it has besides where sides of a run were in guests."""
 
 COMPARED = (THROUGHPUT, *(f"both_{quantity}_per_byte" for quantity in COST_QUANTITIES))
 """Columns of the cells table that `ratios.csv` compares."""

@@ -8,7 +8,7 @@ import pandas as pd
 
 from copycost.analysis.conditions import CELL, with_condition
 from copycost.analysis.log_values import logarithms
-from copycost.analysis.metrics import SUMMARISED, THROUGHPUT
+from copycost.analysis.metrics import SUMMARISED, SUMMARISED_OF_GUESTS, THROUGHPUT
 from copycost.stats.medians import median_intervals
 from copycost.stats.modes import two_modes
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
@@ -36,8 +36,9 @@ def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame
     first = np.zeros(len(keys), dtype=np.int64)
     first[cell[::-1]] = np.arange(len(cells))[::-1]
     status = cells["status"].to_numpy()
-    table = cells.iloc[np.repeat(first, len(SUMMARISED))][CELL].reset_index(drop=True)
-    table["metric"] = np.tile(np.array(SUMMARISED, dtype=object), len(keys))
+    metrics = _metrics(cells)
+    table = cells.iloc[np.repeat(first, len(metrics))][CELL].reset_index(drop=True)
+    table["metric"] = np.tile(np.array(metrics, dtype=object), len(keys))
     by_metric = [
         _summarise_metric(
             cells[metric].to_numpy(dtype=np.float64, na_value=np.nan),
@@ -45,14 +46,14 @@ def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame
             len(keys),
             settings,
         )
-        for metric in SUMMARISED
+        for metric in metrics
     ]
     # Interleaved: all metrics of the first cell, then all of the second.
     counts = np.stack([found.n for found in by_metric], axis=1).ravel()
     table["n"] = counts
     for name in ("failed", "skipped"):
         lost = np.bincount(cell[status == name], minlength=len(keys))
-        table[f"n_{name}"] = np.repeat(lost, len(SUMMARISED))
+        table[f"n_{name}"] = np.repeat(lost, len(metrics))
     for name in ("median", "low", "high"):
         table[name] = np.stack([getattr(found, name) for found in by_metric], axis=1).ravel()
     shares = table["metric"].str.endswith("_share")
@@ -69,6 +70,12 @@ def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame
         column[at] = modes[name]
         table[name] = column
     return table
+
+
+def _metrics(cells: pd.DataFrame) -> tuple[str, ...]:
+    """Return what is summarised: what guests cost only in a run that has some."""
+    in_guests = "accelerator" in cells and bool(cells["accelerator"].notna().any())
+    return (*SUMMARISED, *SUMMARISED_OF_GUESTS) if in_guests else SUMMARISED
 
 
 _MODES = {"n_lower": 0, "lower_mode": np.nan, "upper_mode": np.nan}

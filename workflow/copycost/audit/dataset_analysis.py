@@ -147,7 +147,8 @@ def _frame() -> dict[str, object]:
         if not column.nullable and column.dtype in ("int64", "float64")
     }
     statuses: dict[str, object] = {
-        f"{side}_{event}_status": "not_counted" for side in SIDES for event in PERF_EVENTS
+        **{f"{side}_{event}_status": "not_counted" for side in SIDES for event in PERF_EVENTS},
+        **{f"{side}_guest_status": "no_guest" for side in SIDES},
     }
     return (
         texts | numbers | statuses

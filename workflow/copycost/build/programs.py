@@ -1,10 +1,10 @@
-"""Which of our programs a cell needs, as inputs of the rules that measure."""
+"""What a cell needs, as inputs of the rules that measure: our programs, what guests are made of."""
 
 from typing import Any
 
 from copycost.grid.capabilities import IPERF3, split_implementation
 from copycost.grid.conditions import RECV
-from copycost.grid.testbeds import receives_on
+from copycost.grid.testbeds import guests_on, receives_on
 
 
 def sender_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
@@ -22,3 +22,8 @@ def receiver_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake'
     if wildcards.implementation == IPERF3 or not receives_on(wildcards.testbed):
         return []
     return f"results/bin/receiver_{wildcards.get('receiver', RECV)}"
+
+
+def guest_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
+    """Return what says how guests are made, none for a cell that is in no guest."""
+    return "results/guest.json" if guests_on(wildcards.testbed) else []

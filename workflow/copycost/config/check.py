@@ -115,6 +115,9 @@ def _normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
     measure = tree.get("measure")
     if isinstance(measure, dict) and isinstance(measure.get("tcp_nodelay"), bool):
         measure["tcp_nodelay"] = "on" if measure["tcp_nodelay"] else "off"
+    virtual = tree.get("virtual")
+    if isinstance(virtual, dict) and virtual.get("vhost") is False:
+        virtual["vhost"] = "off"
     if isinstance(measure, dict) and measure.get("minutes", NONE) is None:
         measure["minutes"] = NONE
     report = tree.get("report")

@@ -15,6 +15,7 @@ from copycost.config.placement import Placement
 from copycost.config.profile import Profile
 from copycost.config.report import Report, Statistics
 from copycost.config.settings import NoDelay, Settings
+from copycost.config.virtual import Virtual
 
 Study = Literal["streams", "round_trips"]
 STUDIES: tuple[Study, ...] = get_args(Study)
@@ -163,6 +164,7 @@ class Config:
     profile: Profile
     cpu_budget: CpuBudget
     datagrams: Datagrams
+    virtual: Virtual
     measure: Measure
     statistics: Statistics
     report: Report

@@ -1,6 +1,7 @@
 """What the host is and what can be measured on it."""
 
 from copycost.doctor.collect import collect_host, write_host
+from copycost.doctor.guest import collect_guest
 from copycost.hosts.facts.identity import host_identity
 
-__all__ = ["collect_host", "host_identity", "write_host"]
+__all__ = ["collect_guest", "collect_host", "host_identity", "write_host"]

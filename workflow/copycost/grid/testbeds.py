@@ -29,6 +29,8 @@ class TestbedEntry:
         Whether each side has an address of its own; our programs need that over UDP.
     tools
         Programs of the host that building it takes.
+    away
+        The sides that run on another machine than this one, which the facts of that are taken for.
     guests
         How many virtual machines its ends run in; 0 where both run on this machine.
     without_guests
@@ -41,6 +43,7 @@ class TestbedEntry:
     receives: bool = True
     own_addresses: bool = True
     tools: tuple[str, ...] = ("ip",)
+    away: tuple[str, ...] = ()
     guests: int = 0
     without_guests: str | None = None
 
@@ -71,6 +74,52 @@ TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
         ),
         "loopback_udp": TestbedEntry(
             "datagram", "the host's own loopback device", own_addresses=False, tools=()
+        ),
+        "vm_loopback": TestbedEntry(
+            "stream",
+            "the loopback device of a virtual machine",
+            own_addresses=False,
+            tools=(),
+            away=("sender", "receiver"),
+            guests=1,
+            without_guests="loopback",
+        ),
+        "vm_pair": TestbedEntry(
+            "stream",
+            "two virtual machines joined by TAP devices and a bridge",
+            away=("sender", "receiver"),
+            guests=2,
+            without_guests="veth",
+        ),
+        "vm_host": TestbedEntry(
+            "stream",
+            "a virtual machine that sends to its host through a TAP device and a bridge",
+            away=("sender",),
+            guests=1,
+            without_guests="veth",
+        ),
+        "vm_loopback_udp": TestbedEntry(
+            "datagram",
+            "the loopback device of a virtual machine",
+            own_addresses=False,
+            tools=(),
+            away=("sender", "receiver"),
+            guests=1,
+            without_guests="loopback_udp",
+        ),
+        "vm_pair_udp": TestbedEntry(
+            "datagram",
+            "two virtual machines joined by TAP devices and a bridge",
+            away=("sender", "receiver"),
+            guests=2,
+            without_guests="veth_udp",
+        ),
+        "vm_host_udp": TestbedEntry(
+            "datagram",
+            "a virtual machine that sends to its host through a TAP device and a bridge",
+            away=("sender",),
+            guests=1,
+            without_guests="veth_udp",
         ),
     }
 )

@@ -109,7 +109,13 @@ class Reader(Protocol):
     """Files of a host that are read together at moments, opened once."""
 
     def plan(self, start_ns: int, end_ns: int) -> None:
-        """Hear when the window is, in the host's clock: `read` is called at both edges."""
+        """Hear when the window is, in the host's clock; a host far away reads by itself then."""
+
+    def edge(self) -> None:
+        """Hear that an edge of the window has come; who cannot read by himself reads now."""
+
+    def edges(self) -> list[tuple[int, dict[str, str]]]:
+        """Return what was read at both edges, as by `read`; to be asked after the second."""
 
     def read(self) -> tuple[int, dict[str, str]]:
         """Return the time [ns, the host's clock] and each file's text by its path."""

@@ -45,6 +45,7 @@ class LocalReader:
     def __init__(self, paths: Iterable[str]) -> None:
         self._fds = ExitStack()
         self._files: dict[str, int] = {}
+        self._edges: list[tuple[int, dict[str, str]]] = []
         try:
             for path in paths:
                 fd = os.open(f"/{of_this_thread(path)}", os.O_RDONLY | os.O_CLOEXEC)
@@ -55,7 +56,16 @@ class LocalReader:
             raise
 
     def plan(self, start_ns: int, end_ns: int) -> None:
-        """Do nothing: we read when we are asked to."""
+        """Forget the edges of an earlier window; we read when we are told that one has come."""
+        self._edges.clear()
+
+    def edge(self) -> None:
+        """Read the files now."""
+        self._edges.append(self.read())
+
+    def edges(self) -> list[tuple[int, dict[str, str]]]:
+        """Return what was read at both edges."""
+        return self._edges
 
     def read(self) -> tuple[int, dict[str, str]]:
         """Return the time [ns, CLOCK_MONOTONIC] and each file's text by its path."""

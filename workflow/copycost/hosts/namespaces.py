@@ -82,6 +82,24 @@ def two_namespaces() -> Iterator[tuple[Namespace, Namespace, Isolation]]:
             os.close(fd)
 
 
+def enter_new_namespace() -> Isolation:
+    """Enter a new network namespace for good; return whether as root or in a user namespace.
+
+    Raises
+    ------
+    Unavailable
+        If the kernel, or a rule of the distribution, allows none.
+    """
+    _unshare_first()
+    return "root" if _in_first_user_namespace() else "user_namespace"
+
+
+def join_namespaces(user_fd: int, network_fd: int) -> None:
+    """Enter a user namespace of ours and a network namespace of it, both for good."""
+    _call("setns", user_fd, _CLONE_NEWUSER)
+    _call("setns", network_fd, _CLONE_NEWNET)
+
+
 def _unshare_first() -> bool:
     """Enter a new network namespace; return whether that took a new user namespace."""
     uid, gid = os.geteuid(), os.getegid()

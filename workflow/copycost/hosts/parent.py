@@ -20,18 +20,30 @@ def watched_parents() -> Iterator[tuple[int, ...]]:
     They are those of the parent and, if that is a shell that only runs us, of its parent too.
     """
     fds: list[int] = []
-    pid = os.getppid()
     try:
-        with suppress(OSError, ValueError):  # its parent may be out of sight, in another container
-            while pid > 1:
+        for pid in _parents():
+            with suppress(OSError):
                 fds.append(os.pidfd_open(pid))
-                if Path(f"/proc/{pid}/comm").read_text().strip() not in _SHELLS:
-                    break
-                pid = parent_of(pid)
         yield tuple(fds)
     finally:
         for fd in fds:
             os.close(fd)
+
+
+def waiting_process() -> int:
+    """Return the process that waits for us: the parent, or whose shell that is."""
+    return ([*_parents()] or [os.getppid()])[-1]
+
+
+def _parents() -> Iterator[int]:
+    """Yield the parent and, as long as that is a shell, its own."""
+    pid = os.getppid()
+    with suppress(OSError, ValueError):  # its parent may be out of sight, in another container
+        while pid > 1:
+            yield pid
+            if Path(f"/proc/{pid}/comm").read_text().strip() not in _SHELLS:
+                break
+            pid = parent_of(pid)
 
 
 def parent_of(pid: int) -> int:

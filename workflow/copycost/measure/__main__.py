@@ -8,6 +8,7 @@ import json
 import logging
 import sys
 from pathlib import Path
+from typing import Any
 
 from copycost.config.settings import Settings
 from copycost.drivers.choice import driver_of
@@ -17,7 +18,7 @@ from copycost.grid.capabilities import RECEIVERS
 from copycost.grid.cells import Cell
 from copycost.grid.conditions import COLD, HOT, RECV
 from copycost.grid.placements import APART, PLACEMENTS
-from copycost.grid.testbeds import TESTBEDS, receives_on
+from copycost.grid.testbeds import TESTBEDS, guests_on, receives_on
 from copycost.hosts.lock import host_lock_path
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.records.record import write_record
@@ -40,6 +41,11 @@ def _count(text: str) -> int:
 
 def _working_set(text: str) -> str:
     return text if text in (HOT, COLD) else str(parse_size(text))
+
+
+def _content(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -67,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--sender-cpus", type=_cpus, default="auto", metavar="LIST", help="CPU numbers or auto")
     add("--receiver-cpus", type=_cpus, default="auto", metavar="LIST", help="CPU numbers or auto")
     add("--host", type=Path, default="results/host.json", metavar="FILE", help="host facts")
+    add("--guest", type=Path, default="results/guest.json", metavar="FILE", help="guest facts")
     add("--bin", type=Path, default="results/bin", metavar="DIR", help="folder of the programs")
     add("--record", type=Path, metavar="FILE", help="write the record there, not to stdout")
     add("--lock", type=Path, default=host_lock_path(), metavar="FILE", help="host-wide lock")
@@ -104,7 +111,7 @@ def main(arguments: list[str] | None = None) -> int:
         task = Task(
             cell,
             settings,
-            json.loads(options.host.read_text(encoding="utf-8")),
+            _content(options.host),
             driver_of(
                 cell.implementation,
                 options.bin / f"sender_{cell.strategy}",
@@ -112,6 +119,7 @@ def main(arguments: list[str] | None = None) -> int:
                 options.io_timeout,
             ),
             lock_path=options.lock,
+            peer=_content(options.guest) if guests_on(cell.testbed) else None,
         )
         record = measure_repetition(task)
         if options.record is None:

@@ -28,6 +28,7 @@ from copycost.drivers.protocol import (
 )
 from copycost.errors import ConfigError, CopycostError, MeasurementStopped, Unavailable
 from copycost.grid.cells import Cell
+from copycost.hosts.guest.host import GuestFailed
 from copycost.hosts.host import Host
 from copycost.hosts.launch import Launch
 from copycost.hosts.memory import NotEnoughMemory
@@ -77,6 +78,8 @@ class Task:
         Our names of the perf events to count, None for all.
     lock_path
         Lock against overlapping measurements; by default the one that all runs on a host share.
+    peer
+        The facts of the machine of sides that run elsewhere (`TestbedEntry.away`).
     """
 
     cell: Cell
@@ -86,6 +89,7 @@ class Task:
     observers: Sequence[WindowObserver] = field(default=())
     counted: tuple[str, ...] | None = None
     lock_path: Path | None = None
+    peer: Mapping[str, Any] | None = None
 
 
 def measure_repetition(task: Task) -> Record:
@@ -121,7 +125,7 @@ def _verdict_of(error: CopycostError) -> Verdict:
             return error.verdict
         case Unavailable():
             return Verdict("skipped", error.reason, error.remedy)
-        case NotEnoughMemory():
+        case NotEnoughMemory() | GuestFailed():
             return Verdict("failed", error.reason, error.remedy)
         case ConfigError():
             return Verdict("failed", str(error), "change measure.cpus in config.yaml")
@@ -154,7 +158,7 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
             stack.callback(observer.close)
             observer.open(claim.machine)
         testbed = stack.enter_context(
-            open_testbed(cell.testbed, claim.machine, page_segments=page_segments)
+            open_testbed(cell.testbed, claim.machine, page_segments=page_segments, peer=task.peer)
         )
         record["testbed"] = {
             "kind": testbed.kind,

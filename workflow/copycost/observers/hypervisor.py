@@ -8,8 +8,7 @@ before that tasks of the kernel's own.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from copycost.errors import HostError
@@ -17,6 +16,7 @@ from copycost.hosts.cpu_times import PATH as STAT
 from copycost.hosts.cpu_times import CpuTimes, cpu_times
 from copycost.hosts.host import Reader
 from copycost.hosts.local import LocalHost
+from copycost.hosts.process_usage import Usage
 from copycost.hosts.threads import ThreadTimes, paths_of, ticks_of, times_of
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Guest, Testbed
@@ -26,7 +26,7 @@ THREAD_KINDS: tuple[ThreadKind, ...] = get_args(ThreadKind)
 """What a hypervisor's threads do: run the virtual CPUs; run the main loop, which emulates devices,
 and I/O threads; copy for vhost in the kernel; anything else."""
 
-_VCPU = re.compile(r"(CPU \d+|ALL CPUs)/\w+")
+_VCPU = re.compile(r"(?:CPU \d+|ALL CPUs)/(\w+)")
 
 
 def kind_of(name: str, *, is_first: bool) -> ThreadKind:
@@ -38,49 +38,59 @@ def kind_of(name: str, *, is_first: bool) -> ThreadKind:
     return "vhost" if name.startswith("vhost-") else "worker"
 
 
-@dataclass(frozen=True, slots=True)
-class _Edge:
-    """One guest at one edge of the window.
-
-    Attributes
-    ----------
-    at_ns
-        When its hypervisor was looked at [ns].
-    inside
-        What its own kernel says.
-    threads
-        By kind. The workers come and go, so they are what the process has used beyond all others.
-    """
-
-    at_ns: int
-    inside: CpuTimes
-    threads: Mapping[ThreadKind, ThreadTimes]
-
-
 class _Watched:
-    """A guest, its hypervisor's lasting threads, and the files that tell of them."""
+    """A guest, its hypervisor's lasting threads, and the files that tell of them.
+
+    Raises
+    ------
+    OSError
+        If the hypervisor's process is gone, here and in `edge`.
+    HostError
+        If no thread of it is named as that of a virtual CPU.
+    """
 
     def __init__(self, machine: LocalHost, guest: Guest) -> None:
         self.guest = guest
+        self.inside = guest.host.reader([STAT])
         self._machine = machine
-        self._folders = _threads_of(machine, guest)
+        self._accelerator, self._folders = _threads_of(machine, guest)
         self._kernels = _kernel_threads_of(machine, guest)
         self._process = f"proc/{guest.pid}/stat"
         lasting = [folder for folders in self._folders.values() for folder in folders]
         self._outside = machine.reader([self._process, *paths_of([*lasting, *self._kernels])])
-        self._inside = guest.host.reader([STAT])
+        self._usage: list[Usage] = []
 
-    def read(self) -> _Edge:
-        """Return everything as it stands now.
+    def edge(self) -> None:
+        """Read what can be read from here."""
+        self.inside.edge()
+        self._outside.edge()
+        self._usage.append(self._machine.usage([self.guest.pid]))
 
-        Raises
-        ------
-        OSError
-            If the process is gone.
+    def found(self) -> dict[str, Any]:
+        """Return the record's entry, after the second edge."""
+        inside_ticks = self.guest.host.constant("SC_CLK_TCK")
+        begin, end = (
+            cpu_times(texts[STAT], at_ns, inside_ticks) for at_ns, texts in self.inside.edges()
+        )
+        texts_at_edges = [texts for _, texts in self._outside.edges()]
+        before, after = map(self._threads, texts_at_edges, self._usage)
+        return {
+            "name": self.guest.name,
+            "sides": list(self.guest.sides),
+            "accelerator": self._accelerator,
+            "vcpu_threads": len(self._folders["vcpu"]),
+            "inside": _times_entry(end - begin),
+            "window_ns": self._usage[1].at_ns - self._usage[0].at_ns,
+            "threads": {
+                kind: _threads_entry(after[kind] - before[kind], kind) for kind in THREAD_KINDS
+            },
+        }
+
+    def _threads(self, texts: Mapping[str, str], usage: Usage) -> dict[ThreadKind, ThreadTimes]:
+        """Return what each kind has used by one edge.
+
+        Workers come and go, so theirs is what the process has used beyond the threads that last.
         """
-        inside_ns, inside = self._inside.read()
-        _, texts = self._outside.read()
-        usage = self._machine.usage([self.guest.pid])
         ticks_per_s = self._machine.constant("SC_CLK_TCK")
         threads: dict[ThreadKind, ThreadTimes] = {
             kind: times_of(folders, texts, ticks_per_s) for kind, folders in self._folders.items()
@@ -90,29 +100,38 @@ class _Watched:
         # how long the workers waited is not told: a thread takes that account with it when it ends
         threads["worker"] = ThreadTimes(usage.cpu_ns, known.waiting_ns, *ticks) - known
         threads["vhost"] += times_of(self._kernels, texts, ticks_per_s)
-        inside_ticks = self.guest.host.constant("SC_CLK_TCK")
-        return _Edge(usage.at_ns, cpu_times(inside[STAT], inside_ns, inside_ticks), threads)
+        return threads
 
     def close(self) -> None:
+        """Close the files."""
+        self.inside.close()
         self._outside.close()
-        self._inside.close()
 
 
-def _threads_of(machine: LocalHost, guest: Guest) -> dict[ThreadKind, list[str]]:
-    """Return the folders in /proc of the threads that last, by kind; HostError without a vCPU."""
+def _threads_of(machine: LocalHost, guest: Guest) -> tuple[str, dict[ThreadKind, list[str]]]:
+    """Return what runs the virtual CPUs, and the folders in /proc of lasting threads, by kind.
+
+    Raises
+    ------
+    HostError
+        If no thread is named as that of a virtual CPU.
+    """
+    accelerator = None
     found: dict[ThreadKind, list[str]] = {"vcpu": [], "io": [], "vhost": []}
     for path in machine.files.glob(f"proc/{guest.pid}/task/*/comm"):
         folder = path.parent
         name = machine.files.text(str(path)) or ""
         kind = kind_of(name, is_first=folder.name == str(guest.pid))
+        if vcpu := _VCPU.fullmatch(name):
+            accelerator = vcpu[1].lower()
         if kind in found:
             found[kind].append(str(folder))
-    if not found["vcpu"]:
+    if accelerator is None:
         raise HostError(
             f"no thread of process {guest.pid}, the hypervisor of {guest.name}, is named as that of"
             " a virtual CPU; start QEMU with -name NAME,debug-threads=on"
         )
-    return found
+    return accelerator, found
 
 
 def _kernel_threads_of(machine: LocalHost, guest: Guest) -> list[str]:
@@ -131,7 +150,7 @@ class Hypervisor(WindowObserver):
         self._machine: LocalHost | None = None
         self._stat: Reader | None = None
         self._watched: list[_Watched] = []
-        self._edges: list[tuple[CpuTimes, Sequence[_Edge]]] = []
+        self._n_edges = 0
 
     def open(self, machine: LocalHost) -> None:
         """Note the machine that the guests run on."""
@@ -146,7 +165,7 @@ class Hypervisor(WindowObserver):
             If a hypervisor does not name its threads, or is gone.
         """
         assert self._machine is not None
-        self._edges = []
+        self._n_edges = 0
         if not testbed.guests:
             return
         self._stat = self._machine.reader([STAT])
@@ -158,36 +177,34 @@ class Hypervisor(WindowObserver):
 
     def window_begins(self) -> None:
         """Read the first edge."""
-        self._read()
+        self._edge()
 
     def window_ends(self) -> None:
         """Read the second one."""
-        self._read()
+        self._edge()
 
-    def _read(self) -> None:
-        if self._stat is None or self._machine is None:
+    def _edge(self) -> None:
+        if self._stat is None:
             return
-        edges = []
         for one in self._watched:
             try:
-                edges.append(one.read())
+                one.edge()
             except OSError as error:
                 raise _gone(one.guest) from error
-        at_ns, texts = self._stat.read()
-        machine = cpu_times(texts[STAT], at_ns, self._machine.constant("SC_CLK_TCK"))
-        self._edges.append((machine, edges))
+        self._stat.edge()
+        self._n_edges += 1
 
     def found(self) -> dict[str, Any] | None:
         """Return the record's entry."""
-        if len(self._edges) != 2:
+        if self._stat is None or self._machine is None or self._n_edges != 2:
             return None
-        (machine_before, before), (machine_after, after) = self._edges
+        ticks_per_s = self._machine.constant("SC_CLK_TCK")
+        begin, end = (
+            cpu_times(texts[STAT], at_ns, ticks_per_s) for at_ns, texts in self._stat.edges()
+        )
         return {
-            "machine": _times_entry(machine_after - machine_before),
-            "guests": [
-                _guest_entry(watched.guest, begin, end)
-                for watched, begin, end in zip(self._watched, before, after, strict=True)
-            ],
+            "machine": _times_entry(end - begin),
+            "guests": [one.found() for one in self._watched],
         }
 
     def close(self) -> None:
@@ -207,22 +224,10 @@ def _gone(guest: Guest) -> HostError:
 def _times_entry(used: CpuTimes) -> dict[str, int]:
     return {
         "window_ns": used.at_ns,
-        "busy_ns": used.busy_ns,
+        # its parts are rounded each, so an idle machine's may come out below nothing
+        "busy_ns": max(0, used.busy_ns),
         "softirq_ns": used.softirq_ns,
         "steal_ns": used.steal_ns,
-    }
-
-
-def _guest_entry(guest: Guest, begin: _Edge, end: _Edge) -> dict[str, Any]:
-    return {
-        "name": guest.name,
-        "sides": list(guest.sides),
-        "inside": _times_entry(end.inside - begin.inside),
-        "window_ns": end.at_ns - begin.at_ns,
-        "threads": {
-            kind: _threads_entry(end.threads[kind] - begin.threads[kind], kind)
-            for kind in THREAD_KINDS
-        },
     }
 
 

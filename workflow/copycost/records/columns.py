@@ -3,6 +3,7 @@
 from copycost.grid.placements import PLACEMENTS
 from copycost.perf.events import COST_EVENTS, EVENTS, PERF_EVENTS
 from copycost.records.column import KEY, Column, Definition, fact
+from copycost.records.parties import cost_columns, status_columns
 
 __all__ = [
     "CELLS",
@@ -39,7 +40,7 @@ _SIDE_WORDS = {"sender": "the sender", "receiver": "the receiver", "both": "both
 _KEY_COLUMNS = (
     fact("study", "str", "", "What was measured: streams or round_trips", "Key"),
     fact("testbed", "str", "",
-         "Path of the bytes: veth, veth_no_offload, loopback (TCP), veth_udp or sink (UDP)", "Key"),
+         "Path of the bytes, such as veth (TCP), sink (UDP) or vm_pair (between guests)", "Key"),
     fact("implementation", "str", "",
          "Strategy of the sender, as its source file is named; with _xN, N messages per system "
          "call", "Key"),
@@ -266,6 +267,8 @@ COLUMNS: tuple[Column, ...] = (
     *_CPU_COLUMNS,
     *_event_columns(),
     *_cost_columns(),
+    *status_columns(),
+    *cost_columns(),
     *_CALL_COLUMNS,
     *_ZERO_COPY_COLUMNS,
     *_DATAGRAM_COLUMNS,

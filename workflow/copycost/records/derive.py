@@ -15,12 +15,14 @@ from copycost.records.columns import (
     WARNINGS_SEPARATOR,
 )
 from copycost.records.contradictions import counted_off_window, require_agreement
+from copycost.records.parties import costs_of, status_columns, use_of
 from copycost.records.record import Record, SinkFacts, cell_of
 
 Row = dict[str, object]
 """Column name to value; None, or no entry, where there is none."""
 
 _NS_PER_S = 1e9
+_GUESTS = tuple(column.name for column in status_columns())
 
 
 def derive_row(record: Record) -> Row:
@@ -59,6 +61,8 @@ def derive_row(record: Record) -> Row:
         "host_digest": record["host_digest"],
         "commit": record["commit"],
     }
+    use = use_of(record)
+    row |= {name: use.get(name) for name in _GUESTS}
     driver = record["driver"]
     if record["status"] != "measured" or driver is None:
         for side in SIDES:
@@ -73,6 +77,7 @@ def derive_row(record: Record) -> Row:
     row |= _counters(record, driver)
     row |= _cpu_time(row, sender, receiver)
     row |= _costs(row)
+    row |= costs_of(use, ratio(row["received_bytes"], row["window_s"]))
     row |= _calls(row, sender, receiver)
     row |= _zero_copy(sender)
     row |= _path(record, sender, receiver)

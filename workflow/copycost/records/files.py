@@ -17,12 +17,17 @@ def write_whole(text: str, path: Path) -> None:
     DataError
         If it cannot be written (disk full, no right).
     """
+    write_bytes_whole(text.encode("utf-8"), path)
+
+
+def write_bytes_whole(content: bytes, path: Path) -> None:
+    """Write any content as `write_whole` does."""
     partial = path.with_name(f".{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with partial.open("w", encoding="utf-8") as file:
-                file.write(text)
+            with partial.open("wb") as file:
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             partial.replace(path)

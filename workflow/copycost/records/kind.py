@@ -75,22 +75,32 @@ class RecordKind(Generic[R]):
         DataError
             If the object is not a record.
         """
+        return self.check(self.load(path.read_bytes(), path), path)
+
+    def load(self, content: bytes, where: str | Path) -> object:
+        """Return what a file holds, as yet unchecked, without the digest of the rest.
+
+        Raises
+        ------
+        ParseError
+            If it is not one JSON object; the message names line and text.
+        """
+        text = ""
         try:
-            text = path.read_text(encoding="utf-8")
-            data = _without_digest(strict_json(text), text)
+            text = content.decode("utf-8")
+            return _without_digest(strict_json(text), text)
         except UnicodeDecodeError as error:
             found = f"byte {error.start} is not UTF-8"
-            raise ParseError(self._unreadable(path, 1, found)) from error
+            raise ParseError(self._unreadable(where, 1, found)) from error
         except json.JSONDecodeError as error:
             line = (text.splitlines() or [""])[error.lineno - 1 : error.lineno]
             shown = text.strip() and line
             found = f"{error.msg} near {line[0][-40:]!r}" if shown else "an empty file"
-            raise ParseError(self._unreadable(path, error.lineno, found)) from error
+            raise ParseError(self._unreadable(where, error.lineno, found)) from error
         except (ValueError, RecursionError) as error:
-            raise ParseError(self._unreadable(path, 1, str(error)[:_MOST_SHOWN])) from error
-        return self.check(data, path)
+            raise ParseError(self._unreadable(where, 1, str(error)[:_MOST_SHOWN])) from error
 
-    def _unreadable(self, path: Path, line: int, found: str) -> str:
+    def _unreadable(self, path: str | Path, line: int, found: str) -> str:
         return (
             f"{path}, line {line}: {found}; expected one JSON object, so the file was cut off, or"
             f" changed, or is not copycost's: delete it to measure {self.measured} again"
@@ -104,12 +114,22 @@ class RecordKind(Generic[R]):
         DataError
             If the record breaks its schema, or cannot be written (disk full, no right).
         """
-        self.check(record, path)
+        write_whole(self.text(record, path), path)
+
+    def text(self, record: R, where: str | Path) -> str:
+        """Return what the file of a record holds: JSON with a digest of itself.
+
+        Raises
+        ------
+        DataError
+            If the record breaks its schema.
+        """
+        self.check(record, where)
         try:
             text = json.dumps(record, indent=1, allow_nan=False).removesuffix("\n}")
         except ValueError as error:
-            raise DataError(f"{path}: a value is not a number: {error}") from error
-        write_whole(f'{text},\n "digest": "{_digest_of(text)}"{_END}', path)
+            raise DataError(f"{where}: a value is not a number: {error}") from error
+        return f'{text},\n "digest": "{_digest_of(text)}"{_END}'
 
 
 def _digest_of(text: str) -> str:

@@ -7,6 +7,7 @@ from copycost.grid.capabilities import IPERF3
 from copycost.report.markdown import Column, escape
 from copycost.wording.filters import (
     FILTERS,
+    cpu,
     impl,
     interval,
     join_and,
@@ -53,9 +54,12 @@ def limiters(kinds: Iterable[str]) -> str:
 
 
 def variant(curve: Facts, section: Facts) -> str:
-    """Return by whom and how, as far as there are several: ``iperf3, limited by `cpulimit```."""
-    parts = []
-    if len(section["implementations"]) > 1:
+    """Return by whom and how, as far as there are several: ``iperf3, limited by `cpulimit```.
+
+    Before that comes that the guests were emulated, which has to be said of every figure.
+    """
+    parts = ["emulated"] if curve.get("emulated") else []
+    if len(section.get("implementations", ())) > 1:
         parts.append(sender_name(curve["implementation"]))
     if len(section.get("limiters", ())) > 1:
         parts.append(f"limited by {_LIMITERS[curve['limiter']]}")
@@ -72,6 +76,18 @@ def curve_name(curve: Facts, section: Facts) -> str:
     """Return the name of a curve: ```veth` with 2 streams (iperf3)``."""
     text = f"{impl(curve['testbed'])} with {plural(curve['n_threads'], 'stream')}"
     return with_variant(text, curve, section)
+
+
+def guest_name(guest: Facts, curve: Facts) -> str:
+    """Return the name of a guest in a sentence: ``the sender's guest``."""
+    return (
+        "the guest of both sides" if curve["guests"]["shared"] else f"the {guest['side']}'s guest"
+    )
+
+
+def cpu_span(of: Facts) -> str:
+    """Return from where to where a CPU use goes: ``12 to 38 %``."""
+    return span(of["low"], of["high"], cpu)
 
 
 def estimated(found: Facts, form: str, confidence: float) -> str:
@@ -194,8 +210,10 @@ VALUES: dict[str, Callable[..., str]] = {
     "cell_name": cell_name,
     "change_of": change_of,
     "changed_parts": changed_parts,
+    "cpu_span": cpu_span,
     "curve_name": curve_name,
     "estimated": estimated,
+    "guest_name": guest_name,
     "in_cell": in_cell,
     "limiters": limiters,
     "ns_in_text": ns_in_text,

@@ -7,7 +7,7 @@ was asked for beside the report, or measured once, cannot be seen by a job that 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from copycost.config import cpu_budget, datagrams
+from copycost.config import datagrams
 from copycost.config.config import Config
 from copycost.studies.profile.grid import cell_keys
 from copycost.studies.profile.names import figure_names
@@ -38,9 +38,9 @@ def profile_chapter(config: Config) -> Chapter:
     return _chapter("profile", figure_names(keys, config.profile.differences))
 
 
-def cpu_budget_chapter(_config: Config) -> Chapter:
+def cpu_budget_chapter(config: Config) -> Chapter:
     """Return the chapter on the bitrate that a CPU budget buys."""
-    return _chapter("cpu_budget", cpu_budget.FIGURES)
+    return _chapter("cpu_budget", config.cpu_budget.figures)
 
 
 def datagrams_chapter(_config: Config) -> Chapter:

@@ -6,11 +6,10 @@ describes it. Results that came from elsewhere without these notes are never mix
 """
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from copycost.hosts.facts.identity import host_identity
+from copycost.wording.changes import changes_between
 
 HOST_PATH = Path("results/host.json")
 
@@ -40,27 +39,10 @@ def changes_since(path: Path) -> list[str]:
     """Return what tells this host from the one that a file describes; nothing without a file."""
     try:
         known = json.loads(path.read_text(encoding="utf-8"))["identity"]
-        return host_changes(known, host_identity())
+        return changes_between(known, host_identity())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []  # no earlier run, or a file that the rule has to write again anyway
 
 
-def host_changes(known: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return what tells two host identities apart: ``kernel_release was 6.1, is 6.12``."""
-    changes = []
-    for name in sorted(known.keys() | now.keys()):
-        before, after = known.get(name), now.get(name)
-        if isinstance(before, Mapping) and isinstance(after, Mapping):
-            changes += [f"{name}.{change}" for change in host_changes(before, after)]
-        elif before != after:
-            changes.append(f"{name} was {_short(before)}, is {_short(after)}")
-    return changes
-
-
 def _remedy(why: str) -> str:
     return f"remove {HOST_PATH} {why}, or use another clone"
-
-
-def _short(value: object) -> str:
-    text = "unknown" if value is None else str(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."

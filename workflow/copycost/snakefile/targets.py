@@ -22,6 +22,8 @@ COMMANDS = (
     "bench",
     "answer",
     "compare",
+    "export",
+    "merge",
     "plan",
     "more",
     "retry-failed",

@@ -8,6 +8,10 @@ from pathlib import Path
 
 from copycost.analysis.tables import read_table
 from copycost.errors import DataError
+from copycost.records.column import KEY
+from copycost.records.columns import CELLS
+from copycost.records.parties import EMULATED
+from copycost.records.table import read_columns
 from copycost.studies.cpu_budget.answer import plans_by_testbed, read_facts, sentence
 from copycost.studies.cpu_budget.plan import Plan
 from copycost.studies.streams.plan import Need, least_of, needs_of
@@ -90,7 +94,11 @@ def _measured(
 ) -> tuple[list[Need], dict[str, list[Plan]], int, float]:
     """Return what cells and curves say of a bitrate, and size and confidence of the latter."""
     summary = results / "tables" / "summary.csv"
-    needs = needs_of(read_table(summary), bits_per_s) if summary.is_file() else []
+    needs = []
+    if summary.is_file():
+        needs = needs_of(read_table(summary), bits_per_s)
+        if any(not math.isnan(need.outside) for need in needs):
+            needs = needs_of(read_table(summary), bits_per_s, _emulated(summary.parent))
     facts = read_facts(results / "cpu_budget" / "facts.json")
     if facts is None:
         if not needs:
@@ -101,6 +109,12 @@ def _measured(
         return needs, {}, 0, math.nan
     size = int(facts["section"]["msg_bytes"])
     return needs, plans_by_testbed(facts, bits_per_s), size, float(facts["confidence"])
+
+
+def _emulated(tables: Path) -> set[str]:
+    """Return the conditions whose guests an emulator ran."""
+    cells = read_columns(tables / "cells.csv", CELLS, [*KEY, "condition", "accelerator"])
+    return set(cells.loc[cells["accelerator"] == EMULATED, "condition"])
 
 
 def _is_meant(need: Need, options: argparse.Namespace) -> bool:
@@ -149,9 +163,15 @@ def table(needs: Sequence[Need], gbps: float) -> list[str]:
             -need.most_bits_per_s if need.is_beyond else need.cpus,
         ),
     )
+    in_guests = any(not math.isnan(need.outside) for need in needs)
     rows = [_TITLES, *(_row(need) for need in ordered)]
+    if in_guests:
+        outside = ("QEMU", *(_outside(need) for need in ordered))
+        rows = [(*row[:5], cpus, *row[6:]) for row, cpus in zip(rows, outside, strict=True)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_TITLES))]
     lines = [f"{gbps:g} Gbit/s takes so many CPUs of sender and receiver together:"]
+    if in_guests:
+        lines = [f"{gbps:g} Gbit/s takes so many CPUs of sender and receiver (in a guest: inside):"]
     for row in rows:
         texts = [
             text.ljust(width) if column in (0, 1, 4) else text.rjust(width)
@@ -159,6 +179,11 @@ def table(needs: Sequence[Need], gbps: float) -> list[str]:
         ]
         lines.append(" ".join(texts).rstrip())
     return lines
+
+
+def _outside(need: Need) -> str:
+    """Return the CPUs of the hypervisors, which stand where otherwise the sender's do."""
+    return "" if need.is_beyond or math.isnan(need.outside) else f"{need.outside:.2g}"
 
 
 def _row(need: Need) -> tuple[str, ...]:
@@ -196,6 +221,17 @@ def notes(needs: Sequence[Need], least: bool) -> Iterator[str]:
             "Each line is the size and number of threads that take the fewest CPUs of those that "
             "reach the bitrate; --all shows every one, with its interval; --size and --threads "
             "choose."
+        )
+    if any(not math.isnan(need.outside) for need in answers):
+        yield (
+            "QEMU: what the hypervisor's threads use on the host for the guests, in which the CPUs "
+            "of sides inside are contained."
+        )
+    if any(need.emulated for need in needs):
+        places = dict.fromkeys(need.condition for need in needs if need.emulated)
+        yield (
+            f"Emulated: {', '.join(places)}. An emulator ran these guests, so a machine with "
+            "hardware virtualisation takes other CPUs and reaches other bitrates."
         )
     if any(math.isnan(need.receiver) for need in needs):
         yield "On sink nobody receives, so there are the sender's CPUs alone."

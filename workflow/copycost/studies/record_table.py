@@ -13,6 +13,7 @@ from copycost.grid.cells import Cell
 from copycost.records.column import Definition
 from copycost.records.consistency import overlaps, require_one_host, say_overlaps
 from copycost.records.derive import Row
+from copycost.records.parties import use_of
 from copycost.records.reading import read_all
 from copycost.records.record import Record, cell_of
 from copycost.records.table import make_table
@@ -40,7 +41,10 @@ def table_of(
 
 
 def begin_row(record: Mapping[str, Any], cell: Cell, definition: Definition) -> dict[str, Any]:
-    """Return a row with its key and what every record says; no value in all other columns."""
+    """Return a row with its key, what every record says, and who used CPU time besides the sides.
+
+    There is no value in any other column.
+    """
     row: dict[str, Any] = {
         column.name: None if column.dtype == "str" else math.nan for column in definition.columns
     }
@@ -50,6 +54,7 @@ def begin_row(record: Mapping[str, Any], cell: Cell, definition: Definition) -> 
         reason=record["reason"],
         remedy=record["remedy"],
         flags=";".join(sorted({warning["code"] for warning in record["warnings"]})) or None,
+        **use_of(record),
     )
     driver = record["driver"]
     if driver is not None:

@@ -1,15 +1,17 @@
 """A testbed that is built: two ends between which messages run, and what was found of the path.
 
 Each testbed is a file of this folder, named as its entry in `copycost.grid.testbeds`, with a
-function ``build(machine, *, page_segments)`` that is a context manager yielding a `Testbed`.
+function ``build(machine, *, page_segments)`` that is a context manager yielding a `Testbed`; one
+in guests takes ``guest`` too: what guests are made of (results/guest.json).
 """
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
+from typing import Any
 
-from copycost.grid.testbeds import Transport, transport_of
+from copycost.grid.testbeds import Transport, guests_on, transport_of
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation
@@ -90,7 +92,11 @@ class Testbed:
 
 @contextmanager
 def open_testbed(
-    kind: str, machine: LocalHost | None = None, *, page_segments: bool = False
+    kind: str,
+    machine: LocalHost | None = None,
+    *,
+    page_segments: bool = False,
+    peer: Mapping[str, Any] | None = None,
 ) -> Iterator[Testbed]:
     """Build a testbed, and take it down at the end of the block.
 
@@ -104,6 +110,8 @@ def open_testbed(
     page_segments
         Choose the largest packet so that a full TCP segment carries a page of payload: a receiver
         can map only whole pages (TCP_ZEROCOPY_RECEIVE). Of no effect on a device that is not ours.
+    peer
+        The facts of guests (results/guest.json), for a testbed that is in some.
 
     Raises
     ------
@@ -111,5 +119,6 @@ def open_testbed(
         With the reason and a remedy, if this host does not allow it.
     """
     build = import_module(f"copycost.testbeds.{kind}").build
-    with build(machine or LocalHost(), page_segments=page_segments) as testbed:
+    more = {"guest": peer} if guests_on(kind) else {}
+    with build(machine or LocalHost(), page_segments=page_segments, **more) as testbed:
         yield testbed

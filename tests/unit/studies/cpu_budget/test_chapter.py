@@ -9,10 +9,15 @@ from budgets import Study, Truth, facts_of
 from golden.compare import GOLDEN, golden_text
 from golden.sentences import branches, chapter, sentences
 
-from copycost.config.cpu_budget import FIGURES
+from copycost.config.cpu_budget import FIGURES, FIGURES_OF_GUESTS
 
 TEXTS = GOLDEN / "cpu_budget"
 ONE, TWO = Truth(), Truth(n_threads=2, gbps_per_percent=0.19)
+PAIR = Truth(testbed="vm_pair", gbps_per_percent=0.05, accelerator="tcg", ceiling=2.2, waiting=0.0)
+IN_ONE = Truth(
+    testbed="vm_loopback", gbps_per_percent=0.12, accelerator="tcg", shared=True,
+    outside_per_inside=1.3, in_io=0.0, receiver_per_sender=0.3,
+)  # fmt: skip
 BENT = Truth(bend=0.0006, noise=0.002, receiver_per_sender=0.5)
 
 
@@ -64,6 +69,15 @@ OF_CURVE: dict[str, dict[str, Study]] = {
         "limit": Study(limits=(10, 20, 30, 40)),
         "unknown": Study((Truth(ceiling=12.0, receiver_per_sender=0.5),)),
         "once": Study(repetitions=1),
+        "vcpu": Study((replace(PAIR, in_io=0.1),)),
+        "vcpu_of_both": Study((replace(IN_ONE, ceiling=7.0),)),
+        "waiting_in_guests": Study((replace(PAIR, waiting=30.0),)),
+        "io": Study((replace(PAIR, in_io=0.9),)),
+        "host_of_guests": Study((replace(PAIR, vcpu_waiting=20.0, host_percent=370.0),)),
+        "vcpu_waiting": Study((replace(PAIR, vcpu_waiting=20.0),)),
+        "sender_with_hardware": Study(
+            (replace(PAIR, ceiling=1e9, accelerator="kvm", outside_per_inside=1.1),)
+        ),
     },
 }
 OF_FACTS: dict[str, dict[str, Study]] = {
@@ -78,6 +92,10 @@ OF_FACTS: dict[str, dict[str, Study]] = {
         "not_counted": Study((Truth(perf=None),)),
     },
     "other_programs": {"ran": Study((Truth(flags="foreign_load"),))},
+    "guests": {
+        "emulated": Study((PAIR, IN_ONE)),
+        "with_hardware": Study((replace(PAIR, accelerator="kvm"),)),
+    },
 }
 SCALED: dict[str, Study] = {
     "explained": Study((ONE, TWO), profile=profile(0.5, 0.4)),
@@ -125,6 +143,41 @@ def test_each_branch_on_more_streams_says_the_golden_sentences() -> None:
         }
     )
     assert text == golden_text(TEXTS / "scaling.md", text)
+
+
+def test_each_account_of_a_guest_says_the_golden_sentences() -> None:
+    studies = {
+        "pair": Study((PAIR,)),
+        "both_in_one": Study((IN_ONE,)),
+        "waited": Study((replace(PAIR, vcpu_waiting=12.0),)),
+        "below_nothing": Study((replace(PAIR, outside_per_inside=1.1),)),
+    }
+    found = {branch: facts_of(study) for branch, study in studies.items()}
+    text = branches(
+        {
+            f"{branch}, {one['side']}": sentences(
+                "cpu_budget_words", "inside_outside", one, facts["curves"][0], facts
+            )
+            for branch, facts in found.items()
+            for one in facts["curves"][0]["guests"]["spans"]
+        }
+    )
+    assert text == golden_text(TEXTS / "inside_outside.md", text)
+
+
+def test_the_chapter_with_guests_is_the_golden_one_and_says_that_they_are_emulated() -> None:
+    facts = facts_of(Study((ONE, PAIR, IN_ONE)))
+    text = chapter("cpu_budget", facts, [*FIGURES, *FIGURES_OF_GUESTS])
+    assert text == golden_text(TEXTS / "chapter_in_guests.md", text)
+    about = [line for line in text.splitlines() if "`vm_" in line and "On `" in line]
+    assert about
+    assert all("emulated" in line or "virtual machines" in line for line in about)
+
+
+def test_what_hardware_runs_is_never_called_emulated() -> None:
+    guests = (replace(PAIR, accelerator="kvm"), replace(IN_ONE, accelerator="kvm"))
+    text = chapter("cpu_budget", facts_of(Study(guests)), [*FIGURES, *FIGURES_OF_GUESTS])
+    assert "mulat" not in text
 
 
 def test_rates_that_agree_and_that_differ_say_the_golden_sentences() -> None:

@@ -19,6 +19,9 @@ _VERSION_ARGUMENTS = {
     "nft": ("--version",),
     "cc": ("--version",),
     "iperf3": ("--version",),
+    "cpulimit": ("--help",),
+    "qemu-system-x86_64": ("--version",),
+    "busybox": (),
 }
 _VERSION_TIMEOUT_S = 10.0
 

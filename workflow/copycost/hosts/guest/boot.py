@@ -9,8 +9,9 @@ import select
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 
-from copycost.errors import CannotStart, HostError
+from copycost.errors import CannotStart, HostError, MeasurementStopped
 from copycost.hosts.guest.console import Console
 from copycost.hosts.guest.qemu import GuestMachine
 
@@ -72,26 +73,27 @@ class RunningGuest:
         """QEMU's exit code, negative for a signal; None as long as it runs."""
         return self._process.poll()
 
-    def await_up(self, timeout_s: float) -> float:
+    def await_up(self, timeout_s: float, stop_fds: Sequence[int] = ()) -> float:
         """Wait until the first process has set everything up; return how long that took [s].
+
+        Parameters
+        ----------
+        stop_fds
+            Become readable when nobody waits for it any more.
 
         Raises
         ------
         HostError
             If the guest ends before, or is not there in time.
+        MeasurementStopped
+            If nobody waits for it any more.
         """
-        self.await_words(UP, timeout_s)
+        self.await_words(UP, timeout_s, stop_fds)
         self.boot_s = time.monotonic() - self._began_s
         return self.boot_s
 
-    def await_words(self, words: str, timeout_s: float) -> None:
-        """Wait until words stand on the console.
-
-        Raises
-        ------
-        HostError
-            If the guest ends before, or they do not come in time.
-        """
+    def await_words(self, words: str, timeout_s: float, stop_fds: Sequence[int] = ()) -> None:
+        """Wait until words stand on the console; parameters and errors as of `await_up`."""
         deadline_s = time.monotonic() + timeout_s
         while True:
             goes_on = self.console.pump()
@@ -105,7 +107,10 @@ class RunningGuest:
                     f"the guest was not up within {timeout_s:g} s; the last lines of its console:"
                     f" {self.console.end()}"
                 )
-            select.select([self.console.fd, self.ended_fd], [], [], left_s)
+            watched = [self.console.fd, self.ended_fd, *stop_fds]
+            ready, _, _ = select.select(watched, [], [], left_s)
+            if set(ready).intersection(stop_fds):
+                raise MeasurementStopped("the run ended while a guest booted")
 
     def await_end(self, timeout_s: float) -> int | None:
         """Wait for the end of QEMU, and return its exit code; None if it still runs."""

@@ -1,20 +1,23 @@
 """The first file system of a guest: an archive that the kernel unpacks into memory.
 
-`GuestImage` gathers what is in it; `python_image` is that of guests which run an agent, and others
-put together what they need by the same steps.
+`GuestImage` gathers what is in it; `agent_image` is that of guests which an agent serves, and
+others put together what they need by the same steps.
 """
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from copycost.errors import Unavailable
+from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.archive import Archive
 from copycost.hosts.guest.kernel import Kernel
 from copycost.hosts.guest.libraries import add_program, libraries_of
-from copycost.hosts.guest.python_files import add_python
+from copycost.hosts.guest.python_files import add_module, add_python
 from copycost.hosts.local import LocalHost
+from copycost.hosts.remote.bundle import agent_modules
 
 INIT = Path(__file__).with_name("init.sh")
+AGENT = Path(__file__).with_name("agent.sh")
 CONSOLE_DRIVERS = ("virtio_pci", "virtio_console")
 """What the line to the agent needs."""
 
@@ -47,6 +50,7 @@ class GuestImage:
 
     def __init__(self, kernel: Kernel, drivers: Sequence[str], init: Path = INIT) -> None:
         self.archive = Archive()
+        self.tools: list[str] = []
         for folder in _FOLDERS:
             self.archive.add_folder(folder)
         self.archive.add("/init", init.read_bytes(), 0o755)
@@ -63,16 +67,13 @@ class GuestImage:
         if config.exists():
             self.archive.add(f"/boot/{config.name}", config.read_bytes())
 
-    def add_tools(self, names: Iterable[str]) -> list[str]:
-        """Add programs of the host's own with their libraries; return those that it lacks."""
-        missing = []
+    def add_tools(self, names: Iterable[str]) -> None:
+        """Add programs of the host's own with their libraries; those that it lacks stay away."""
         for name in names:
-            found = LocalHost().find_tool(name)
-            if found is None:
-                missing.append(name)
-            else:
+            found = describe_tool(name).path
+            if found is not None:
                 add_program(self.archive, Path(found).resolve(), f"/usr/bin/{name}")
-        return missing
+                self.tools.append(name)
 
     def write(self, target: Path) -> None:
         """Write the archive."""
@@ -80,23 +81,23 @@ class GuestImage:
         self.archive.write(target)
 
 
-def python_image(
-    kernel: Kernel, drivers: Sequence[str], tools: Iterable[str], modules: Iterable[Path]
-) -> GuestImage:
-    """Return the file system of a guest in which modules of ours run.
+def agent_image(kernel: Kernel, drivers: Sequence[str], tools: Iterable[str]) -> GuestImage:
+    """Return the file system of a guest that an agent serves.
 
     Parameters
     ----------
     drivers
-        Modules to load.
+        Modules to load, besides those of the agent's line.
     tools
         Programs of the host's own; those that it does not have are left out.
-    modules
-        Files of ours, of whose imports the standard library's part is added.
     """
-    image = GuestImage(kernel, drivers)
+    image = GuestImage(kernel, (*CONSOLE_DRIVERS, *drivers))
     image.add_tools(tools)
-    add_python(image.archive, modules)
+    image.archive.add("/agent.sh", AGENT.read_bytes(), 0o755)
+    modules = agent_modules()
+    for inside, path in modules.items():
+        add_module(image.archive, path, f"/copycost/{inside}")
+    add_python(image.archive, modules.values())
     return image
 
 

@@ -46,22 +46,29 @@ def add_python(archive: Archive, modules: Iterable[Path]) -> None:
     for module in modules:
         finder.load_file(str(module))
     for found in finder.modules.values():
-        path = Path(found.__file__ or "")
+        path = Path(getattr(found, "__file__", None) or "")
         if not path.is_relative_to(standard):
             continue  # ours
         if path.suffix == ".py":
-            # compiled once and here: the guest would do it at every boot
-            archive.add(str(path), path.read_bytes())
-            archive.add(importlib.util.cache_from_source(str(path)), _compiled(path))
+            add_module(archive, path)
         elif path.suffix == ".so":
             add_program(archive, path)
-    # by this file, and the folder of extensions, the interpreter knows where its library is
-    archive.add_copy(standard / "os.py")
+    # by this folder the interpreter knows where its library is
     archive.add_folder(str(standard / "lib-dynload"))
 
 
-def _compiled(path: Path) -> bytes:
+def add_module(archive: Archive, module: Path, path: str | None = None) -> None:
+    """Add a module, where it is here unless said otherwise, and what it is compiled to.
+
+    The guest would compile it at every boot.
+    """
+    inside = path or str(module)
+    archive.add(inside, module.read_bytes())
+    archive.add(importlib.util.cache_from_source(inside), _compiled(module, inside))
+
+
+def _compiled(path: Path, inside: str) -> bytes:
     """Return a file compiled, in the form that is taken without a look at the file (PEP 552)."""
-    code = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+    code = compile(path.read_bytes(), inside, "exec", dont_inherit=True)
     unchecked = (1).to_bytes(4, "little")
     return importlib.util.MAGIC_NUMBER + unchecked + bytes(8) + marshal.dumps(code)

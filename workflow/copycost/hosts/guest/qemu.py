@@ -77,9 +77,7 @@ class GuestMachine:
         Its memory [bytes].
     ports
         Lines between us and programs in it, by their names in /dev/virtio-ports: descriptors of
-        sockets that QEMU inherits, either connected or listening.
-    listening
-        Which of them listen.
+        connected sockets that QEMU inherits.
     link
         Its network device, None without one.
     kernel_arguments
@@ -96,7 +94,6 @@ class GuestMachine:
     vcpus: int = 1
     memory_bytes: int = 1 << 30
     ports: dict[str, int] = field(default_factory=dict)
-    listening: frozenset[str] = frozenset()
     link: Link | None = None
     kernel_arguments: Sequence[str] = ()
     extra: Sequence[str] = ()
@@ -135,8 +132,7 @@ class GuestMachine:
             return []
         words = ["-device", "virtio-serial-pci"]
         for name, fd in self.ports.items():
-            waits = ",server=on,wait=off" if name in self.listening else ""
-            words += ["-chardev", f"socket,id={name},fd={fd}{waits}"]
+            words += ["-chardev", f"socket,id={name},fd={fd}"]
             words += ["-device", f"virtserialport,chardev={name},name={name}"]
         return words
 

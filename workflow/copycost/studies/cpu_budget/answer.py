@@ -42,10 +42,11 @@ def plans_by_testbed(facts: Mapping[str, Any], bits_per_s: float) -> dict[str, l
 def sentence(plans: Sequence[Plan], gbps: float, confidence: float) -> str:
     """Return the answer for one testbed: the plan that needs the least CPU comes first."""
     best = plans[0]
+    where = f"{best.testbed}, emulated" if best.emulated else best.testbed
     if best.basis == "beyond" or best.sender is None or best.receiver is None:
         highest = max(plans, key=lambda plan: plan.highest_bits_per_s)
         return (
-            f"{best.testbed}: {gbps:g} Gbit/s is beyond what was measured;"
+            f"{where}: {gbps:g} Gbit/s is beyond what was measured;"
             f" the highest was {highest.highest_bits_per_s / 1e9:.3g} Gbit/s"
             f" with {plural(highest.n_threads, 'stream')}"
         )
@@ -54,10 +55,22 @@ def sentence(plans: Sequence[Plan], gbps: float, confidence: float) -> str:
     if interval and best.basis == "points":
         interval += " of the CPU that these took"
     return (
-        f"{best.testbed}: {gbps:g} Gbit/s takes {' and '.join(needs)}, in per cent of one CPU,"
+        f"{where}: {gbps:g} Gbit/s takes {' and '.join(needs)}{_outside(best)}, in per cent of one"
+        f" CPU,"
         f" with {plural(best.n_threads, 'stream')} of {best.implementation}"
         f" ({_BASIS[best.basis]}{interval})"
     )
+
+
+def _outside(plan: Plan) -> str:
+    """Return what hypervisors take for it, as the rest of a clause."""
+    if not plan.outside:
+        return ""
+    if len(plan.outside) == 1:
+        (need,) = plan.outside.values()
+        return f" inside the guest, and {_need(need, plan.basis)} of QEMU outside"
+    needs = [f"{_need(need, plan.basis)} ({side}'s)" for side, need in plan.outside.items()]
+    return f" inside the guests, and {' and '.join(needs)} of QEMU outside"
 
 
 def _sides(plan: Plan) -> list[tuple[str, Need]]:

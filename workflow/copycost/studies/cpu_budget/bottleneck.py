@@ -6,7 +6,10 @@ from typing import Literal
 
 from copycost.studies.cpu_budget.points import Point
 
-Bottleneck = Literal["sender", "receiver", "both", "host", "waiting", "limit", "unknown"]
+Bottleneck = Literal[
+    "sender", "receiver", "both", "vcpu", "io", "host", "vcpu_waiting", "waiting", "limit",
+    "unknown",
+]  # fmt: skip
 
 FULL_PERCENT = 95.0
 """A side that uses this much of one CPU per stream has none left."""
@@ -17,6 +20,27 @@ _WAITING_PERCENT = 10.0
 
 
 @dataclass(frozen=True, slots=True)
+class GuestUse:
+    """How a guest's hypervisor was occupied.
+
+    Attributes
+    ----------
+    side
+        Whose guest it is.
+    vcpu, io
+        Of the threads that run its virtual CPUs, and of main loop and I/O, each: on a CPU, or
+        waiting for one [% of the time]; in the latter kind at most that of one thread.
+    vcpu_waiting
+        Of the former, waiting [% of the time].
+    """
+
+    side: str
+    vcpu: float
+    io: float
+    vcpu_waiting: float
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """The bottleneck at the point of the highest bitrate.
 
@@ -24,7 +48,10 @@ class Judgement:
     ----------
     kind
         ``sender`` or ``receiver`` (its CPUs are full), ``both``, ``host`` (both together fill the
-        CPUs of the host), ``waiting`` (they waited for CPUs that others of them, or something
+        CPUs of the host; where there are guests, the host's CPUs were full), ``vcpu`` and ``io``
+        (the threads of a guest's hypervisor that run its virtual CPUs, and those of its main loop
+        and I/O, were full), ``vcpu_waiting`` (virtual CPUs waited for one of the host's),
+        ``waiting`` (they waited for CPUs that others of them, or something
         else, had), ``limit`` (the sender used all it was offered, and it was offered less than its
         CPUs have), ``unknown`` (none of these).
     limit_percent
@@ -32,9 +59,11 @@ class Judgement:
     sender_percent, receiver_percent
         CPU used per stream [% of one CPU].
     host_percent
-        CPU used by both sides [% of all CPUs of the host].
+        CPU used by both sides, or, where there are guests, by all [% of all CPUs of the host].
     sender_waiting, receiver_waiting
         Runnable without a CPU, per stream [% of one CPU]; None where nobody tells.
+    guests
+        The guests there are, and how their hypervisors were occupied.
     """
 
     kind: Bottleneck
@@ -44,6 +73,7 @@ class Judgement:
     host_percent: float
     sender_waiting: float | None
     receiver_waiting: float | None
+    guests: tuple[GuestUse, ...] = ()
 
 
 def judge_bottleneck(points: Sequence[Point], n_threads: int, n_cpus: int) -> Judgement | None:
@@ -52,34 +82,70 @@ def judge_bottleneck(points: Sequence[Point], n_threads: int, n_cpus: int) -> Ju
         return None
     top = max(points, key=lambda point: point.bits_per_s["median"])
     sender, receiver = top.sender["median"] / n_threads, top.receiver["median"] / n_threads
-    host = (top.sender["median"] + top.receiver["median"]) / n_cpus
+    guests = _guests(top)
+    processes = top.sender["median"] + top.receiver["median"]
+    host = (top.parties["host"]["median"] if guests else processes) / n_cpus
     waiting = [
         None if value is None else value / n_threads
         for value in (top.sender_waiting, top.receiver_waiting)
     ]
     return Judgement(
-        _kind(sender, receiver, host, waiting, top),
+        _kind(sender, receiver, host, waiting, guests, top),
         top.limit_percent,
         sender,
         receiver,
         host,
         waiting[0],
         waiting[1],
+        guests,
     )
 
 
+def _guests(top: Point) -> tuple[GuestUse, ...]:
+    """Return how the hypervisors of a point's guests were occupied."""
+    found = []
+    for side, n_threads in top.vcpu_threads.items():
+        middle = {
+            name: top.parties[f"{side}_{name}"]["median"]
+            for name in ("vcpu", "vcpu_waiting", "io", "io_waiting")
+        }
+        found.append(
+            GuestUse(
+                side,
+                (middle["vcpu"] + middle["vcpu_waiting"]) / n_threads,
+                middle["io"] + middle["io_waiting"],
+                middle["vcpu_waiting"] / n_threads,
+            )
+        )
+    return tuple(found)
+
+
 def _kind(
-    sender: float, receiver: float, host: float, waiting: Sequence[float | None], top: Point
+    sender: float,
+    receiver: float,
+    host: float,
+    waiting: Sequence[float | None],
+    guests: Sequence[GuestUse],
+    top: Point,
 ) -> Bottleneck:
-    full = (sender >= FULL_PERCENT, receiver >= FULL_PERCENT)
-    if all(full):
-        return "both"
-    if full[1]:
-        return "receiver"
-    if full[0]:
-        return "sender"
+    vcpu_waiting = max((guest.vcpu_waiting for guest in guests), default=0.0)
+    # a guest whose virtual CPUs wait takes that for its processes' use
+    if vcpu_waiting < _WAITING_PERCENT:
+        full = (sender >= FULL_PERCENT, receiver >= FULL_PERCENT)
+        if all(full):
+            return "both"
+        if full[1]:
+            return "receiver"
+        if full[0]:
+            return "sender"
+        if any(guest.vcpu >= FULL_PERCENT for guest in guests):
+            return "vcpu"
+    if any(guest.io >= FULL_PERCENT for guest in guests):
+        return "io"
     if host >= 100.0 * _HOST_SHARE:
         return "host"
+    if vcpu_waiting >= _WAITING_PERCENT:
+        return "vcpu_waiting"
     known = [value for value in waiting if value is not None]
     if len(known) == len(waiting) and max(known) >= _WAITING_PERCENT:
         return "waiting"

@@ -2,6 +2,7 @@
 
 from copycost.records.column import Column, Definition, fact
 from copycost.records.columns import OUTCOME
+from copycost.records.parties import cost_columns, status_columns, use_columns
 
 _KEY = "Key"
 _CPU = "% of one CPU"
@@ -74,6 +75,9 @@ CPU_BUDGET = Definition(
         *_USE_COLUMNS,
         *_RATE_COLUMNS,
         *_JUDGED_COLUMNS,
+        *status_columns(),
+        *use_columns(),
+        *cost_columns(),
         *_HOW_COLUMNS,
     ),
     key=tuple(column.name for column in _KEY_COLUMNS),

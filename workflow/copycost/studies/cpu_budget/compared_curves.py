@@ -15,8 +15,13 @@ _LEAST_MOVE = 0.02
 _MOST_MOVES = 4
 _ACKNOWLEDGING = "acknowledgements, with all that they take,"
 _NOTHING: Mapping[str, Any] = {"median": 0.0, "low": 0.0, "high": 0.0}
-# the one published scenario that this study has too
-_PUBLISHED_SCENARIO, _PUBLISHED_TESTBED = "host-loopback", "loopback"
+# the testbed of ours for each published scenario; of two that are one run, both sides
+_PUBLISHED_TESTBEDS = {
+    "host-loopback": "loopback",
+    "vm-loopback": "vm_loopback",
+    "vm-to-vm-sender": "vm_pair",
+    "vm-to-vm-receiver": "vm_pair",
+}
 
 
 def scaling_of(
@@ -61,9 +66,10 @@ def scaling_of(
                     ),
                     "slopes": slopes,
                     "shares": _shares(profile, one, msg_bytes, int(many["n_threads"])),
-                    "published": _published_scaling(published, int(many["n_threads"]))
-                    if one["testbed"] == _PUBLISHED_TESTBED
-                    else None,
+                    "emulated": one["emulated"],
+                    "published": _published_scaling(
+                        published, one["testbed"], int(many["n_threads"])
+                    ),
                 }
             )
     return found
@@ -140,12 +146,14 @@ def _overlap(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return bool(one["low"] <= other["high"] and other["low"] <= one["high"])
 
 
-def _published_scaling(published: pd.DataFrame, n_threads: int) -> dict[str, float] | None:
+def _published_scaling(
+    published: pd.DataFrame, testbed: str, n_threads: int
+) -> dict[str, float] | None:
     """Return the published highest bitrate and slope of so many streams, over those of one."""
     rows = {
         row["parallel_streams"]: row
         for row in plain(published.to_dict(orient="records"))
-        if row["scenario"] == _PUBLISHED_SCENARIO
+        if _PUBLISHED_TESTBEDS.get(row["scenario"]) == testbed
     }
     if not {1, n_threads} <= rows.keys():
         return None
@@ -162,22 +170,25 @@ def with_published(
     """Return the published rows, each with the curves of ours that it can be compared with."""
     rows = []
     for row in plain(published.to_dict(orient="records")):
-        ours = []
-        if row["scenario"] == _PUBLISHED_SCENARIO:
-            ours = [
-                {
-                    "testbed": curve["testbed"],
-                    "implementation": curve["implementation"],
-                    "limiter": curve["limiter"],
-                    "slope": None
-                    if curve["lines"]["sender"] is None
-                    else curve["lines"]["sender"]["slope"],
-                    "maximum": curve["maximum"],
-                }
-                for curve in curves
-                if curve["testbed"] == _PUBLISHED_TESTBED
-                and curve["n_threads"] == row["parallel_streams"]
-                and curve["points"]
-            ]
+        side = "receiver" if row["scenario"].endswith("-receiver") else "sender"
+        ours = [
+            _ours(curve, side)
+            for curve in curves
+            if curve["testbed"] == _PUBLISHED_TESTBEDS.get(row["scenario"])
+            and curve["n_threads"] == row["parallel_streams"]
+            and curve["points"]
+        ]
         rows.append({**row, "ours": ours})
     return rows
+
+
+def _ours(curve: Mapping[str, Any], side: str) -> dict[str, Any]:
+    """Return of a curve what is published of such ones, of one side where it has two guests."""
+    line, guests = curve["lines"][side], curve["guests"]
+    spans = [one for one in guests["spans"] if one["side"] == side] if guests else []
+    return {
+        **{key: curve[key] for key in ("testbed", "implementation", "limiter", "emulated")},
+        "slope": None if line is None else line["slope"],
+        "maximum": curve["maximum"],
+        "span": spans[0]["of"] if spans else None,
+    }

@@ -1,6 +1,6 @@
 """Everything that the chapter on the CPU budget says, as numbers and verdicts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,12 +11,13 @@ from copycost.grid.cells import WHOLE_CPU
 from copycost.records.columns import SIDES
 from copycost.stats.errors_in_both import METHOD
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.cpu_budget.bottleneck import judge_bottleneck
+from copycost.studies.cpu_budget.bottleneck import FULL_PERCENT, judge_bottleneck
 from copycost.studies.cpu_budget.compared_curves import scaling_of, with_published
 from copycost.studies.cpu_budget.lines import RANGE_RULE, LinearRange, linear_range
 from copycost.studies.cpu_budget.plan import plan_for
 from copycost.studies.cpu_budget.points import SERIES, Point, points_of, series_of
 from copycost.studies.cpu_budget.table import MISS_POINTS
+from copycost.studies.guests import guests_of, is_emulated, party_estimates, spans
 from copycost.studies.outcomes import outcome_facts
 
 PLANNED_BITS_PER_S = (1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 100e9)
@@ -74,6 +75,8 @@ def compute_facts(
             "n_missed": sum(curve["limiter_off"]["n_missed"] for curve in curves),
         },
         "has_whole_cpu": WHOLE_CPU in settings["limit_percent"],
+        "guests": _guests(curves),
+        "full_percent": FULL_PERCENT,
         "scaling": scaling_of(curves, profile, int(settings["msg_bytes"]), published),
         "published": with_published(curves, published),
     }
@@ -100,20 +103,42 @@ def _curve(
     points = points_of(rows, statistics)
     n_threads = int(key["n_threads"])
     judgement = judge_bottleneck(points, n_threads, n_cpus)
-    ranges = {side: linear_range(points, side, statistics.confidence) for side in SIDES}
+    guests = guests_of(rows)
+    outside = [f"{side}_hypervisor" for side in guests["sides"]] if guests else []
+    ranges = {
+        party: linear_range(points, party, statistics.confidence) for party in (*SIDES, *outside)
+    }
     top = max(points, key=lambda point: point.bits_per_s["median"], default=None)
+    facts_of_points = [_point(point) for point in points]
     return {
         **plain(key),
         "n_measured": int((rows["status"] == "measured").sum()),
         "n_repetitions": len(rows),
-        "points": [_point(point) for point in points],
-        "lines": {side: line_facts(ranges[side]) for side in SIDES},
+        "points": facts_of_points,
+        "emulated": bool(guests and guests["emulated"]),
+        "guests": guests and guests | {"spans": spans(facts_of_points, guests)},
+        "lines": {party: line_facts(found) for party, found in ranges.items()},
         "maximum": None
         if top is None
-        else {"limit_percent": top.limit_percent, "bits_per_s": top.bits_per_s},
+        else {
+            "limit_percent": top.limit_percent,
+            "bits_per_s": top.bits_per_s,
+            "ns_per_byte": party_estimates(top.ns_per_byte(), statistics),
+        },
         "bottleneck": None if judgement is None else asdict(judgement),
         "saturated": [point.limit_percent for point in points if point.saturated],
         "limiter_off": _limiter(rows, n_threads),
+    }
+
+
+def _guests(curves: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return in which testbeds sides ran in guests, None in none."""
+    of = [curve for curve in curves if curve["guests"] and curve["points"]]
+    if not of:
+        return None
+    return {
+        "testbeds": list(dict.fromkeys(curve["testbed"] for curve in of)),
+        "emulated": any(curve["emulated"] for curve in of),
     }
 
 
@@ -127,6 +152,7 @@ def _point(point: Point) -> dict[str, Any]:
         "bits_per_s": point.bits_per_s,
         "saturated": point.saturated,
         "n_missed": point.n_missed,
+        "parties": dict(point.parties),
     }
 
 
@@ -182,10 +208,13 @@ def _clocks(measured: pd.DataFrame) -> dict[str, Any]:
     }
     for side in SIDES:
         curves = [
-            (key, _clocks_of(rows[f"{side}_cpu_percent"], rows[f"{side}_perf_percent"]))
+            (
+                {**plain(key), "emulated": is_emulated(rows)},
+                _clocks_of(rows[f"{side}_cpu_percent"], rows[f"{side}_perf_percent"]),
+            )
             for key, rows in series_of(measured)
         ]
-        known = [{**plain(key), **both} for key, both in curves if both is not None]
+        known = [{**key, **both} for key, both in curves if both is not None]
         found[side] = max(known, key=lambda one: abs(one["median_less"]), default=None)
     found["differ"] = [side for side in SIDES if found[side] and found[side]["differ"]]
     return found
@@ -226,6 +255,8 @@ def _plans(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
             if plans:
                 highest = max(plan.highest_bits_per_s for plan in plans)
                 entry = asdict(plans[0])
+                # JSON has no infinity
+                del entry["total_percent"]
                 entry.update(bits_per_s=bits_per_s, highest_bits_per_s=highest)
                 found.append(entry)
     return found

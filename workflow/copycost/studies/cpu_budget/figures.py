@@ -33,18 +33,24 @@ _ROOM = 1.06
 
 def draw(name: str, facts: Mapping[str, Any]) -> Drawn:
     """Draw the figure of that name."""
-    return {"cpu_used": draw_cpu_used, "bitrate": draw_bitrate}[name](facts)
+    draws = {
+        "cpu_used": draw_cpu_used,
+        "bitrate": draw_bitrate,
+        "bitrate_outside": draw_bitrate_outside,
+    }
+    return draws[name](facts)
 
 
 def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
-    """Return one row per point and side of every curve, which is the table behind both figures.
+    """Return one row per point and party of every curve, which is the table behind all figures.
 
     Columns
     -------
     panel : str
-        Testbed, and implementation and limiter where there are several.
+        Testbed, with implementation and limiter where there are several, and whether emulated.
     n_threads, limit_percent : int
     side : str
+        ``sender``, ``receiver``, or a hypervisor: ``sender_hypervisor``, ``receiver_hypervisor``.
     offered_percent, cpu_percent, cpu_low, cpu_high : float
         CPU [% of one CPU], with interval.
     gbit_per_s, gbit_low, gbit_high : float
@@ -63,10 +69,10 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     rows = []
     for curve in facts["curves"]:
         more = [str(curve[key]) for key, many in several.items() if many]
-        panel = ", ".join([str(curve["testbed"]), *more])
-        for side in SIDES:
-            line = curve["lines"][side]
-            rows += [_row(panel, curve["n_threads"], side, line, p) for p in curve["points"]]
+        emulated = ["emulated"] if curve["emulated"] else []
+        panel = ", ".join([str(curve["testbed"]), *emulated, *more])
+        for party, line in curve["lines"].items():
+            rows += [_row(panel, curve["n_threads"], party, line, p) for p in curve["points"]]
     columns = list(_row("", 0, "sender", None, _NOTHING))
     return pd.DataFrame(rows, columns=columns)
 
@@ -87,7 +93,8 @@ def _row(
     line: Mapping[str, Any] | None,
     point: Mapping[str, Any],
 ) -> dict[str, Any]:
-    cpu, rate = point[side], point["bits_per_s"]
+    cpu = point[side] if side in SIDES else point["parties"][side]
+    rate = point["bits_per_s"]
     inside = line is not None and point["limit_percent"] in line["limits"]
     fitted = None
     if line is not None and inside:
@@ -134,6 +141,7 @@ def draw_cpu_used(facts: Mapping[str, Any]) -> Drawn:
 def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
     """Draw the bitrate against the CPU use of the senders and of the receivers, with the lines."""
     data = points_table(facts)
+    data = data[data["side"].isin(SIDES)].reset_index(drop=True)
     if data.empty:
         return Drawn(empty_figure(_NOTHING_MEASURED), data)
     grid = grid_of(data, "side", _PANEL_CM, share_y=True)
@@ -147,6 +155,28 @@ def draw_bitrate(facts: Mapping[str, Any]) -> Drawn:
         name_panel(grid, axes, f"{panel}, {side}", x_label, "bitrate [Gbit/s]")
     note = ["Lines: fitted over the linear range.", *_notes(facts, data)]
     return Drawn(finish(grid, data, note, 2 * _PANEL_CM), data)
+
+
+@styled
+def draw_bitrate_outside(facts: Mapping[str, Any]) -> Drawn:
+    """Draw the bitrate against the CPU use of each guest's hypervisor, with the lines."""
+    data = points_table(facts)
+    data = data[~data["side"].isin(SIDES)].reset_index(drop=True)
+    if data.empty:
+        return Drawn(empty_figure("No guest was measured."), data)
+    whose = data["side"].str.removesuffix("_hypervisor") + "'s guest"
+    data["panel"] = data["panel"] + ", " + whose
+    grid = grid_of(data, None, _PANEL_CM, share_y=True)
+    for panel, axes in grid.axes_dict.items():
+        part = data[data["panel"] == panel]
+        _points(axes, part, "cpu_percent", "gbit_per_s", ("gbit_low", "gbit_high"))
+        draw_fits(axes, part, "cpu_percent", "fitted_gbit_per_s")
+        right = float(part["cpu_percent"].max()) * _ROOM
+        axes.set(xlim=(0, right), ylim=(0, _top(data, "gbit_per_s", "gbit_high")))
+        name_panel(grid, axes, panel, "QEMU's CPU [% of one CPU]", "bitrate [Gbit/s]")
+        axes.label_outer()
+    note = ["Lines: fitted over the linear range.", *_notes(facts, data)]
+    return Drawn(finish(grid, data, note, _PANEL_CM), data)
 
 
 def _points(axes: Axes, data: pd.DataFrame, x: str, y: str, ends: tuple[str, str]) -> None:

@@ -5,9 +5,12 @@ measured, the two points around it do. Below the least bitrate measured no more 
 its CPU is enough. Beyond the highest there is no answer.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from copycost.hosts.side import SIDES
 
 Basis = Literal["line", "points", "least", "beyond"]
 
@@ -34,6 +37,14 @@ class Plan:
         point's CPU), ``beyond`` (more than was measured).
     sender, receiver
         None where the basis is ``beyond``.
+    outside
+        What the hypervisors of the guests use, by the side whose guest it is; none where the basis
+        is ``beyond``, or the sides run in no guests.
+    emulated
+        Guests ran in an emulator.
+    total_percent
+        What the machine spends [% of one CPU]: what a side in a guest uses is part of what its
+        hypervisor does. Infinite where the basis is ``beyond``.
     highest_bits_per_s
         The highest bitrate measured on the curve.
     """
@@ -45,14 +56,10 @@ class Plan:
     basis: Basis
     sender: Need | None
     receiver: Need | None
+    outside: Mapping[str, Need]
+    emulated: bool
+    total_percent: float
     highest_bits_per_s: float
-
-    @property
-    def total_percent(self) -> float:
-        """CPU of both sides [% of one CPU]; infinite where there is no answer."""
-        if self.sender is None or self.receiver is None:
-            return float("inf")
-        return self.sender.percent + self.receiver.percent
 
 
 def plan_for(facts: Mapping[str, Any], bits_per_s: float, testbed: str) -> list[Plan]:
@@ -75,37 +82,53 @@ def _plan(curve: Mapping[str, Any], bits_per_s: float) -> Plan:
     points = sorted(curve["points"], key=lambda point: float(point["bits_per_s"]["median"]))
     highest = float(points[-1]["bits_per_s"]["median"])
     least = float(points[0]["bits_per_s"]["median"])
+    guests = curve["guests"]
+    hypervisors = {side: f"{side}_hypervisor" for side in guests["sides"]} if guests else {}
+    parties = [*SIDES, *hypervisors.values()]
     basis: Basis
-    needs: dict[str, Need | None] = {"sender": None, "receiver": None}
+    needs: dict[str, Need] = {}
     if bits_per_s > highest:
         basis = "beyond"
     elif bits_per_s < least:
         basis = "least"
-        needs = {side: Need(float(points[0][side]["median"]), None, None) for side in needs}
+        needs = {name: Need(_of(points[0], name)["median"], None, None) for name in parties}
     else:
-        lines = [curve["lines"][side] for side in needs]
+        lines = [curve["lines"][name] for name in parties]
         on_line = all(line is not None and bits_per_s <= line["most_bits_per_s"] for line in lines)
         basis = "line" if on_line else "points"
+        # a side has one thread per stream, so there is a most
+        most = dict.fromkeys(SIDES, 100.0 * curve["n_threads"])
         needs = {
-            side: _on_line(curve["lines"][side], bits_per_s, 100.0 * curve["n_threads"])
+            name: _on_line(curve["lines"][name], bits_per_s, most.get(name, math.inf))
             if on_line
-            else _between(points, side, bits_per_s)
-            for side in needs
+            else _between(points, name, bits_per_s)
+            for name in parties
         }
+    in_guests = SIDES if guests and guests["shared"] else tuple(hypervisors)
+    outermost = [*hypervisors.values(), *(side for side in SIDES if side not in in_guests)]
     return Plan(
         curve["testbed"],
         curve["implementation"],
         curve["limiter"],
         curve["n_threads"],
         basis,
-        needs["sender"],
-        needs["receiver"],
+        needs.get("sender"),
+        needs.get("receiver"),
+        {side: needs[name] for side, name in hypervisors.items() if name in needs},
+        bool(guests and guests["emulated"]),
+        sum(needs[name].percent for name in outermost) if needs else math.inf,
         highest,
     )
 
 
+def _of(point: Mapping[str, Any], party: str) -> Mapping[str, Any]:
+    """Return what a side or another party used at a point."""
+    found: Mapping[str, Any] = point[party] if party in SIDES else point["parties"][party]
+    return found
+
+
 def _on_line(line: Mapping[str, Any], bits_per_s: float, most_percent: float) -> Need:
-    """Read a bitrate's CPU off a line; a side has one thread per stream, so there is a most."""
+    """Read a bitrate's CPU off a line, up to what there can be at most."""
     slope, intercept = line["slope"]["value"], line["intercept"]["value"]
     percent = (bits_per_s - intercept) / slope
     if line["reach"] is None:
@@ -120,7 +143,7 @@ def _on_line(line: Mapping[str, Any], bits_per_s: float, most_percent: float) ->
     return Need(max(0.0, percent), max(0.0, percent - half), min(percent + half, most_percent))
 
 
-def _between(points: Sequence[Mapping[str, Any]], side: str, bits_per_s: float) -> Need:
+def _between(points: Sequence[Mapping[str, Any]], party: str, bits_per_s: float) -> Need:
     """Interpolate between the two measured points around a bitrate."""
     above = next(i for i, p in enumerate(points) if p["bits_per_s"]["median"] >= bits_per_s)
     right = points[above]
@@ -129,7 +152,7 @@ def _between(points: Sequence[Mapping[str, Any]], side: str, bits_per_s: float) 
     share = (bits_per_s - left["bits_per_s"]["median"]) / span if span > 0 else 1.0
 
     def at(key: str) -> float | None:
-        ends = (left[side][key], right[side][key])
+        ends = (_of(left, party)[key], _of(right, party)[key])
         if ends[0] is None or ends[1] is None:
             return None
         return float(ends[0] + share * (ends[1] - ends[0]))

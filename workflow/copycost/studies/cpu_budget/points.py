@@ -1,14 +1,16 @@
 """From the table of repetitions to points: medians with intervals at each CPU limit."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from copycost.hosts.side import SIDES
 from copycost.stats.estimates import Estimate, estimate
 from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.studies.guests import party_estimates, party_values
 
 SERIES = ["testbed", "implementation", "limiter", "n_threads"]
 """What tells one curve of bitrate against CPU from another."""
@@ -36,6 +38,10 @@ class Point:
         Repetitions in which the limiter missed [count].
     sender_waiting, receiver_waiting
         Median time without a CPU though runnable [% of one CPU]; None where nobody tells.
+    party_values, parties
+        What else used CPU, see `copycost.studies.guests`: the repetitions, and their medians.
+    vcpu_threads
+        By side with a guest of its own, the threads that run its virtual CPUs [count].
     """
 
     limit_percent: int
@@ -51,10 +57,22 @@ class Point:
     n_missed: int
     sender_waiting: float | None
     receiver_waiting: float | None
+    party_values: Mapping[str, FloatArray]
+    parties: Mapping[str, Estimate]
+    vcpu_threads: Mapping[str, int]
 
-    def cpu(self, side: str) -> FloatArray:
-        """Return the repetitions' CPU use of a side [% of one CPU]."""
-        return self.sender_values if side == "sender" else self.receiver_values
+    def cpu(self, party: str) -> FloatArray:
+        """Return the repetitions' CPU use of a side or of another party [% of one CPU]."""
+        sides = {"sender": self.sender_values, "receiver": self.receiver_values}
+        return sides[party] if party in sides else self.party_values[party]
+
+    def ns_per_byte(self) -> dict[str, FloatArray]:
+        """Return what a received byte cost each party [ns], the repetitions."""
+        bytes_per_s = self.bitrates / 8.0
+        return {
+            party: self.cpu(party) / 100.0 * 1e9 / bytes_per_s
+            for party in (*SIDES, *self.party_values)
+        }
 
 
 def series_of(table: pd.DataFrame) -> Iterator[tuple[dict[str, object], pd.DataFrame]]:
@@ -72,6 +90,7 @@ def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
         sender = part["sender_cpu_percent"].to_numpy(dtype=np.float64)
         receiver = part["receiver_cpu_percent"].to_numpy(dtype=np.float64)
         rates = part["bits_per_s"].to_numpy(dtype=np.float64)
+        others = party_values(part)
         most = 100.0 * float(part["n_threads"].iloc[0])  # each stream has one thread at each side
         found.append(
             Point(
@@ -88,6 +107,9 @@ def points_of(rows: pd.DataFrame, settings: StatisticsSettings) -> list[Point]:
                 int(part["limiter_missed"].astype(bool).sum()),
                 _median(part["sender_waiting_percent"]),
                 _median(part["receiver_waiting_percent"]),
+                others,
+                party_estimates(others, settings),
+                _vcpu_threads(part),
             )
         )
     return found
@@ -97,6 +119,11 @@ def _estimate(values: FloatArray, settings: StatisticsSettings, most: float = ma
     found = estimate(values, settings, most=most)
     assert found is not None  # a point has repetitions
     return found
+
+
+def _vcpu_threads(part: pd.DataFrame) -> dict[str, int]:
+    counts = {side: part[f"{side}_vcpu_threads"].dropna() for side in SIDES}
+    return {side: int(of.max()) for side, of in counts.items() if not of.empty}
 
 
 def _median(values: pd.Series) -> float | None:

@@ -19,12 +19,15 @@ def measure_budget(
     facts: Mapping[str, Any],
     driver: Driver,
     lock_path: Path | None = None,
+    *,
+    peer: Mapping[str, Any] | None = None,
 ) -> Record:
-    """Measure one repetition and return its record; see `measure_repetition`."""
+    """Measure one repetition and return its record; see `Task` and `measure_repetition`."""
     limit = CpuLimit(
         cast("LimiterKind", cell.limiter),
         cell.limit_percent * cell.n_threads,
         whole=cell.limit_percent == WHOLE_CPU,
     )
     observers = (ProcessUsage(), limit)
-    return measure_repetition(Task(cell, settings, facts, driver, observers, lock_path=lock_path))
+    task = Task(cell, settings, facts, driver, observers, lock_path=lock_path, peer=peer)
+    return measure_repetition(task)

@@ -9,6 +9,7 @@ import pandas as pd
 
 from copycost.drivers.rates import congestion_control_of, rates_of
 from copycost.grid.cells import WHOLE_CPU, Cell
+from copycost.records.parties import costs_of
 from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.record_table import begin_row, table_of
 
@@ -36,6 +37,7 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     limiter = record["observed"]["cpu_limit"]
     row["limiter_kind"] = limiter["kind"]
     row.update(rates_of(record))
+    row.update(costs_of(row, row["bits_per_s"] / 8))
     row["congestion_control"] = congestion_control_of(record["driver"])
     throttled = limiter["throttled"]
     if row["limit_percent"] == WHOLE_CPU:

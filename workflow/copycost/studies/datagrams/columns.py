@@ -2,6 +2,7 @@
 
 from copycost.records.column import Column, Definition, fact
 from copycost.records.columns import OUTCOME
+from copycost.records.parties import cost_columns, status_columns, use_columns
 
 _KEY = "Key"
 _CPU = "% of one CPU"
@@ -72,6 +73,9 @@ DATAGRAMS = Definition(
         *_RATE_COLUMNS,
         *_LOSS_COLUMNS,
         *_TOTAL_COLUMNS,
+        *status_columns(),
+        *use_columns(),
+        *cost_columns(),
         *_HOW_COLUMNS,
     ),
     key=tuple(column.name for column in _KEY_COLUMNS),

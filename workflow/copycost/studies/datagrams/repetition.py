@@ -19,7 +19,10 @@ def measure_datagrams(
     facts: Mapping[str, Any],
     driver: Driver,
     lock_path: Path | None = None,
+    *,
+    peer: Mapping[str, Any] | None = None,
 ) -> Record:
-    """Measure one repetition and return its record; see `measure_repetition`."""
+    """Measure one repetition and return its record; see `Task` and `measure_repetition`."""
     observers = (ProcessUsage(), LossCounters())
-    return measure_repetition(Task(cell, settings, facts, driver, observers, lock_path=lock_path))
+    task = Task(cell, settings, facts, driver, observers, lock_path=lock_path, peer=peer)
+    return measure_repetition(task)

@@ -11,6 +11,7 @@ from copycost.drivers.iperf3.output import udp_totals
 from copycost.drivers.rates import rates_of
 from copycost.grid.cells import Cell
 from copycost.records.columns import SIDES
+from copycost.records.parties import costs_of
 from copycost.studies.datagrams.columns import DATAGRAMS
 from copycost.studies.datagrams.loss import CAUSES, account_of
 from copycost.studies.record_table import begin_row, table_of
@@ -32,6 +33,7 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     rates = rates_of(record)
     row.update({key: rates[key] for key in rates.keys() & set(DATAGRAMS.names)})
     row.update(_cpu_use(rates))
+    row.update(costs_of(row, row["bits_per_s"] / 8))
     row["sent_per_s"] = row["sent_bits_per_s"] / 8 / row["msg_bytes"]
     row["received_per_s"] = row["bits_per_s"] / 8 / row["msg_bytes"]
     row["sender_ns"] = _ns_each(row["sender_cpu_percent"], row["sent_per_s"])

@@ -45,3 +45,4 @@ class MemoryRecord(TypedDict):
 # see `RecordKind`
 _MEMORY: RecordKind[MemoryRecord] = RecordKind(SCHEMA_PATH, "a record of the memory floor", "that")
 read_memory, write_memory = _MEMORY.read, _MEMORY.write
+check_memory, load_memory, memory_text = _MEMORY.check, _MEMORY.load, _MEMORY.text

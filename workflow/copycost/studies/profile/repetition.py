@@ -52,6 +52,8 @@ def profile_repetition(
     event: EventChoice,
     frequency_hz: int,
     lock_path: Path | None = None,
+    *,
+    peer: Mapping[str, Any] | None = None,
 ) -> Profiled:
     """Profile one repetition; a failure is a record too, with its reason and a remedy.
 
@@ -62,6 +64,8 @@ def profile_repetition(
     ----------
     event, frequency_hz
         See `plan_sampling`.
+    peer
+        See `Task`.
 
     Returns
     -------
@@ -77,7 +81,8 @@ def profile_repetition(
     def run(*observers: WindowObserver) -> Record:
         # iperf3 keeps no account of its CPU time
         watched = (ProcessUsage(), *observers) if cell.implementation == IPERF3 else observers
-        return measure_repetition(Task(cell, settings, facts, driver, watched, _COUNTED, lock_path))
+        task = Task(cell, settings, facts, driver, watched, _COUNTED, lock_path, peer)
+        return measure_repetition(task)
 
     files = LocalHost().files
     try:

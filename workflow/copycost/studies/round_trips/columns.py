@@ -2,6 +2,7 @@
 
 from copycost.records.column import KEY, Column, Definition, fact
 from copycost.records.columns import CELLS, SIDES
+from copycost.records.parties import cost_columns, status_columns, use_columns
 
 _TIMES = "Round trips"
 _TIME_COLUMNS = (
@@ -58,7 +59,15 @@ def _from_cells(names: tuple[str, ...]) -> tuple[Column, ...]:
 
 ROUND_TRIPS = Definition(
     "table of round trips",
-    (*_from_cells(_BEFORE), *_TIME_COLUMNS, *_COST_COLUMNS, *_from_cells(_AFTER)),
+    (
+        *_from_cells(_BEFORE),
+        *_TIME_COLUMNS,
+        *_COST_COLUMNS,
+        *status_columns(),
+        *use_columns(),
+        *cost_columns("round_trip"),
+        *_from_cells(_AFTER),
+    ),
 )
 
 _CURVE = "Distribution"

@@ -10,6 +10,7 @@ from copycost.records.collect import check_one_host
 from copycost.records.column import KEY
 from copycost.records.columns import SIDES
 from copycost.records.derive import Row, derive_row, ratio, total
+from copycost.records.parties import costs_of, use_of
 from copycost.records.reading import read_all
 from copycost.records.record import Record, cell_of
 from copycost.records.table import make_table, read_table, write_table
@@ -60,6 +61,8 @@ def derive_round_trips(record: Record) -> Row:
     row = derive_row(record) | {"interval_ns": record["settings"]["interval_ns"]}
     if record["status"] != "measured" or record["driver"] is None:
         return row
+    use = use_of(record)
+    row |= use
     told = record["driver"]["sender"]["round_trip"]
     if told is None:
         raise DataError(
@@ -69,6 +72,7 @@ def derive_round_trips(record: Record) -> Row:
     samples = told["samples"]
     row |= {name: told[name] for name in _PERCENTILES}
     row["round_trips_per_s"] = ratio(samples, row["window_s"])
+    row |= costs_of(use, row["round_trips_per_s"], "round_trip")
     cpu_ns = {side: row.get(f"{side}_cpu_ns") for side in SIDES}
     cpu_ns["both"] = total(*cpu_ns.values())
     row |= {f"{side}_cpu_ns_per_round_trip": ratio(ns, samples) for side, ns in cpu_ns.items()}

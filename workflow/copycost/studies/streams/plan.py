@@ -1,7 +1,7 @@
 """How many CPUs a bitrate takes in each cell, from what a byte cost there at full speed."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.grid.conditions import Condition
+from copycost.hosts.side import SIDES
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,10 @@ class Need:
         What was measured there: the cell at full speed [bit/s].
     is_beyond
         Whether the bitrate is more than that, so that the CPUs are no answer.
+    outside
+        CPUs of the hypervisors, which hold those of sides in guests; NaN where there are no guests.
+    emulated
+        Whether an emulator ran the guests.
     """
 
     condition: str
@@ -44,9 +49,13 @@ class Need:
     receiver: float
     most_bits_per_s: float
     is_beyond: bool
+    outside: float = math.nan
+    emulated: bool = False
 
 
-def needs_of(summary: pd.DataFrame, bits_per_s: float) -> list[Need]:
+def needs_of(
+    summary: pd.DataFrame, bits_per_s: float, emulated: Collection[str] = ()
+) -> list[Need]:
     """Return what a bitrate takes in each cell that was measured, in the order of the table.
 
     A byte is taken to cost what it costs at full speed, which nobody measured at less.
@@ -55,6 +64,8 @@ def needs_of(summary: pd.DataFrame, bits_per_s: float) -> list[Need]:
     ----------
     summary
         ``results/tables/summary.csv``.
+    emulated
+        The conditions whose guests an emulator ran.
     """
     cells: dict[tuple[str, str, int, int], dict[str, dict[str, Any]]] = {}
     for record in summary[summary["n"] > 0].to_dict("records"):
@@ -65,7 +76,9 @@ def needs_of(summary: pd.DataFrame, bits_per_s: float) -> list[Need]:
         )  # fmt: skip
         cells.setdefault(cell, {})[str(row["metric"])] = row
     found = (_need(cell, metrics, bits_per_s) for cell, metrics in cells.items())
-    return [need for need in found if need is not None]
+    return [
+        replace(need, emulated=need.condition in emulated) for need in found if need is not None
+    ]
 
 
 def _need(
@@ -96,7 +109,15 @@ def _need(
         receiver=cpus_of("receiver"),
         most_bits_per_s=most,
         is_beyond=bits_per_s > most,
+        outside=_outside(metrics) * bytes_per_ns,
     )
+
+
+def _outside(metrics: Mapping[str, Mapping[str, Any]]) -> float:
+    """Return what a byte costs the hypervisors [ns], NaN without any."""
+    rows = (metrics.get(f"{side}_hypervisor_cpu_ns_per_byte") for side in SIDES)
+    known = [float(row["median"]) for row in rows if row is not None]
+    return sum(known) if known else math.nan
 
 
 def least_of(needs: Sequence[Need]) -> list[Need]:

@@ -1,0 +1,67 @@
+"""Results of hosts as ./run leaves them, small, with a known host."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+from sample_records import sample_record
+from synthetic import Run, make_config, make_host
+
+from copycost.records.record import host_digest, write_record
+
+Records = list[dict[str, Any]]
+
+
+def host_facts(**identity: object) -> dict[str, Any]:
+    """Return the facts of a host; keywords replace values of its identity."""
+    host = copy.deepcopy(make_host(Run()))
+    host["identity"] |= identity
+    return host
+
+
+def records_of(
+    reps: range = range(1, 4),
+    implementations: tuple[str, ...] = ("two_copy", "one_copy"),
+    start_s: int = 100,
+    boot: str = "11111111-2222-3333-4444-555555555555",
+    started_at: str = "2026-01-01T00:00:00+00:00",
+    **changes: Any,  # noqa: ANN401
+) -> Records:
+    """Return records of a small grid, one after the other in time."""
+    found = []
+    for rep in reps:
+        for name in implementations:
+            start = (start_s + 10 * len(found)) * 10**9
+            found.append(
+                sample_record(
+                    name, rep=rep, start_ns=start, boot_id=boot, end_ns=start + 10**9,
+                    started_at=started_at, **changes,
+                )
+            )  # fmt: skip
+    return found
+
+
+def write_run(
+    folder: Path,
+    records: Records | None = None,
+    host: dict[str, Any] | None = None,
+    alias: str | None = None,
+) -> Path:
+    """Write what a run leaves of itself; return the folder."""
+    host = host or host_facts()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "host.json").write_text(json.dumps(host), encoding="utf-8")
+    config = make_config(Run()) | ({"hosts": {"alias": alias}} if alias else {})
+    (folder / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    for record in records_of() if records is None else records:
+        record["host_digest"] = host_digest(host)
+        write_record(record, path_of(folder, record))  # type: ignore[arg-type]
+    return folder
+
+
+def path_of(folder: Path, record: dict[str, Any]) -> Path:
+    """Return where a record of a run lies."""
+    levels = [f"{name}={value}" for name, value in record["cell"].items()]
+    return folder / "raw" / record["study"] / Path(*levels).with_suffix(".json")

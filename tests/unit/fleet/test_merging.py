@@ -1,0 +1,126 @@
+"""Merging adds: nothing twice, nothing lost, another state of a host beside the old one."""
+
+from pathlib import Path
+
+import pytest
+from unit.fleet.made import Records, host_facts, records_of, write_run
+
+from copycost.__main__ import main
+from copycost.fleet.merging import Merged, merge
+from copycost.fleet.parcel import read_parcel
+from copycost.fleet.sets import HostSet, latest, read_sets
+
+LATER = "2026-02-01T00:00:00+00:00"
+OTHER_BOOT = "99999999-2222-3333-4444-555555555555"
+
+
+def merged(tmp_path: Path, records: Records, name: str = "lab", **identity: object) -> Merged:
+    n_before = len(list(tmp_path.glob("run*")))
+    folder = write_run(tmp_path / f"run{n_before}", records, host_facts(**identity))
+    return merge(read_parcel(folder, name), tmp_path / "fleet")
+
+
+def only_set(tmp_path: Path) -> HostSet:
+    (one,) = read_sets(tmp_path / "fleet")
+    return one
+
+
+def rounds(one: HostSet) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for record in one.read_records():
+        found.setdefault(record["cell"]["implementation"], []).append(record["cell"]["rep"])
+    return {name: sorted(reps) for name, reps in found.items()}
+
+
+def test_two_hosts_are_two_sets(tmp_path: Path) -> None:
+    merged(tmp_path, records_of(), "a")
+    merged(tmp_path, records_of(), "b", kernel_release="9.9")
+    assert [one.name for one in read_sets(tmp_path / "fleet")] == ["a", "b"]
+
+
+def test_the_same_twice_adds_nothing(tmp_path: Path) -> None:
+    first = merged(tmp_path, records_of())
+    again = merged(tmp_path, records_of())
+    assert (again.n_added, again.n_replaced, again.n_known) == (0, 0, 6)
+    assert again.into.content == first.into.content
+
+
+def test_more_rounds_of_a_run_come_to_it(tmp_path: Path) -> None:
+    merged(tmp_path, records_of(range(1, 4)))
+    again = merged(tmp_path, records_of(range(1, 6)))
+    assert (again.n_added, again.n_known) == (4, 6)
+    assert rounds(again.into) == {"one_copy": [1, 2, 3, 4, 5], "two_copy": [1, 2, 3, 4, 5]}
+
+
+def test_what_was_measured_anew_takes_the_place_of_the_old(tmp_path: Path) -> None:
+    old = records_of()
+    merged(tmp_path, records_of())
+    anew = records_of(start_s=9000, started_at=LATER)
+    mixed = [new if new["cell"]["implementation"] == "one_copy" else was
+             for was, new in zip(old, anew, strict=True)]  # fmt: skip
+    again = merged(tmp_path, mixed)
+    assert (again.n_added, again.n_replaced, again.n_known) == (0, 3, 3)
+    back = merged(tmp_path, records_of())
+    assert (back.n_replaced, back.n_known) == (0, 6), "the later measurement stays"
+
+
+def test_another_run_of_the_same_host_comes_as_further_rounds(tmp_path: Path) -> None:
+    merged(tmp_path, records_of())
+    again = merged(tmp_path, records_of(boot=OTHER_BOOT, started_at=LATER))
+    assert (again.n_added, again.n_replaced) == (6, 0)
+    assert rounds(again.into)["one_copy"] == [1, 2, 3, 1001, 1002, 1003]
+    third = merged(tmp_path, records_of(range(1, 5), boot=OTHER_BOOT, started_at=LATER))
+    assert (third.n_added, third.n_known) == (2, 6), "its rounds keep together"
+    assert rounds(third.into)["two_copy"][-1] == 1004
+
+
+def test_a_host_that_changed_is_a_state_of_its_own(tmp_path: Path) -> None:
+    merged(tmp_path, records_of(), kernel_release="6.1")
+    again = merged(tmp_path, records_of(boot=OTHER_BOOT), kernel_release="6.12")
+    assert again.is_new_state
+    assert again.into.name == "lab_2"
+    assert again.into.changes == ("kernel_release was 6.1, is 6.12",)
+    sets = read_sets(tmp_path / "fleet")
+    assert [one.n_records for one in sets] == [6, 6]
+    assert latest(sets) == [sets[1]]
+    back = merged(tmp_path, records_of(), kernel_release="6.1")
+    assert (back.into.name, back.n_known) == ("lab", 6)
+
+
+def test_what_a_killed_merge_left_is_made_whole(tmp_path: Path) -> None:
+    merged(tmp_path, records_of())
+    one = only_set(tmp_path)
+    (one.folder / "set.json").unlink()
+    next(iter(one.records)).unlink()
+    assert read_sets(tmp_path / "fleet") == []
+    merged(tmp_path, records_of())
+    assert only_set(tmp_path).content == one.content
+
+
+def test_the_command_refuses_what_is_damaged_and_merges_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = write_run(tmp_path / "good")
+    bad = write_run(tmp_path / "bad")
+    (bad / "host.json").write_text("{")
+    fleet = tmp_path / "fleet"
+    assert (
+        main(["merge", f"lab={good}", str(bad), str(tmp_path / "none"), "--into", str(fleet)]) == 1
+    )
+    said = capsys.readouterr()
+    assert "lab, 6 records new" in said.out
+    assert "bad: refused" in said.err
+    assert "none: has no results" in said.err
+    assert "2 sources of 3 not merged" in said.err
+    assert [one.name for one in read_sets(fleet)] == ["lab"]
+
+
+def test_an_export_by_the_command_can_be_merged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = write_run(tmp_path / "results")
+    archive = tmp_path / "x.zip"
+    assert main(["export", str(archive), "--alias", "lab", "--results", str(run)]) == 0
+    assert "6 records of lab, without the names of host and user" in capsys.readouterr().out
+    assert main(["merge", str(archive), "--into", str(tmp_path / "fleet")]) == 0
+    assert only_set(tmp_path).host == "lab"

@@ -1,0 +1,39 @@
+"""Hosts of each kind, for tests that hold for all of them."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from copycost.hosts.remote.bundle import agent_bundle
+from copycost.hosts.remote.host import RemoteHost
+
+PATIENCE_S = 5.0
+
+
+@contextmanager
+def agent_process(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """Start an agent as it is sent to other machines; yield it and our end of its stream."""
+    bundle = folder / "agent.pyz"
+    bundle.write_bytes(agent_bundle())
+    ours, theirs = socket.socketpair()
+    command = [*words, sys.executable, "-I", str(bundle), "--programs", str(folder / "programs")]
+    with theirs:
+        agent = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE)
+    try:
+        yield agent, ours.detach()
+    finally:
+        agent.kill()
+        agent.communicate()
+
+
+@contextmanager
+def remote_host(folder: Path, *words: str) -> Iterator[RemoteHost]:
+    """Yield a host that is served by an agent process."""
+    with (
+        agent_process(folder, *words) as (_, stream),
+        RemoteHost(stream, stream, "the other machine", PATIENCE_S) as host,
+    ):
+        yield host

@@ -1,0 +1,394 @@
+"""What every kind of host does alike: this machine, a namespace of it, and one behind an agent."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from unit.hosts.places import remote_host
+
+from copycost.errors import CannotStart, HostError, Unavailable
+from copycost.hosts.cgroup_hierarchy import find_hierarchy
+from copycost.hosts.host import Host, Program
+from copycost.hosts.launch import CONTROL, Launch, file_word, pipe_word
+from copycost.hosts.local import LocalHost
+from copycost.hosts.namespace import NamespaceHost
+from copycost.hosts.namespaces import two_namespaces
+
+LONG_S = 10.0
+PYTHON = sys.executable
+
+
+@pytest.fixture(params=["local", pytest.param("namespace", marks=pytest.mark.needs_root), "remote"])
+def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
+    match request.param:
+        case "local":
+            yield LocalHost()
+        case "namespace":
+            with two_namespaces() as (first, _, _):
+                yield NamespaceHost(LocalHost(), first, "a namespace")
+        case _:
+            with remote_host(tmp_path) as remote:
+                yield remote
+
+
+def python(code: str, *more: str, **launch: object) -> Launch:
+    return Launch((PYTHON, "-I", "-c", code, *more), PYTHON, **launch)  # type: ignore[arg-type]
+
+
+def is_readable(fd: int, timeout_s: float = LONG_S) -> bool:
+    return bool(select.select([fd], [], [], timeout_s)[0])
+
+
+def lines_of(program: Program, n: int) -> list[str]:
+    lines: list[str] = []
+    while len(lines) < n:
+        assert is_readable(program.control_fd), f"only {lines} came in"
+        while (line := program.read_line()) is not None:
+            lines.append(line)
+    return lines
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def until_gone(pid: int) -> None:
+    deadline_s = time.monotonic() + LONG_S
+    while is_alive(pid):
+        assert time.monotonic() < deadline_s, f"process {pid} still runs"
+        time.sleep(0.01)
+
+
+def test_what_a_program_leaves_can_be_read_after_its_end(host: Host) -> None:
+    program = host.start(python("import sys; print('out'); print('err', file=sys.stderr); exit(3)"))
+    assert is_readable(program.ended_fd)
+    assert program.wait(LONG_S) == 3
+    assert (program.output(), program.errors()) == ("out\n", "err\n")
+    program.end()
+    assert (program.exit_code, program.killed, program.output()) == (3, False, "out\n")
+    program.close()
+
+
+def test_a_program_that_runs_has_no_exit_code(host: Host) -> None:
+    program = host.start(python("print('so far', flush=True); import time; time.sleep(60)"))
+    while not program.output():
+        time.sleep(0.01)
+    assert (program.poll(), program.wait(0.01), program.exit_code) == (None, None, None)
+    assert not is_readable(program.ended_fd, 0)
+    program.end()
+    assert (program.exit_code, program.killed) == (-signal.SIGKILL, True)
+    assert is_readable(program.ended_fd, 0)
+    program.end()  # once more, as who cleans up does
+    assert program.exit_code == -signal.SIGKILL
+    program.close()
+
+
+def test_a_signal_reaches_a_program(host: Host) -> None:
+    program = host.start(python("import time; time.sleep(60)"))
+    program.signal(signal.SIGTERM)
+    assert program.wait(LONG_S) == -signal.SIGTERM
+    program.signal(signal.SIGTERM)  # has ended: gets none
+    program.end()
+    assert not program.killed
+    program.close()
+
+
+def test_lines_go_both_ways_and_a_closed_line_asks_to_end(host: Host) -> None:
+    code = (
+        "import socket, sys\n"
+        "line = socket.socket(fileno=int(sys.argv[1]))\n"
+        "heard, ours = line.makefile('r'), line.makefile('w')\n"
+        "print('ready', file=ours, flush=True)\n"
+        "for said in heard: print('heard', said.strip(), file=ours, flush=True)\n"
+        "print('over')\n"
+    )
+    program = host.start(python(code, CONTROL, control=True))
+    assert lines_of(program, 1) == ["ready"]
+    program.say("one")
+    program.say("two")
+    assert lines_of(program, 2) == ["heard one", "heard two"]
+    program.end(grace_s=LONG_S)
+    assert (program.exit_code, program.killed, program.output()) == (0, False, "over\n")
+    program.close()
+
+
+def test_lines_said_before_the_end_are_heard(host: Host) -> None:
+    code = "import os, sys; os.write(int(sys.argv[1]), b'a\\nb\\nc\\nd'); exit(1)"
+    program = host.start(python(code, CONTROL, control=True))
+    assert is_readable(program.ended_fd)
+    assert lines_of(program, 3) == ["a", "b", "c"]
+    program.end()
+    program.close()
+
+
+def test_a_memory_file_is_read_here_and_there(host: Host) -> None:
+    code = "import os, sys, time; os.write(int(sys.argv[1]), b'found'); time.sleep(60)"
+    program = host.start(python(code, file_word("notes"), files=("notes",)))
+    while not program.file("notes"):
+        time.sleep(0.01)
+    assert program.file("notes") == "found"
+    assert host.run(["cat", program.file_path("notes")]).stdout == "found"
+    program.end()
+    assert program.file("notes") == "found"
+    program.close()
+
+
+def test_pipes_carry_commands_and_answers(host: Host) -> None:
+    code = (
+        "import os, sys\n"
+        "while asked := os.read(int(sys.argv[1]), 100): os.write(int(sys.argv[2]), b'did ' + asked)"
+    )
+    words = pipe_word("asked", "read"), pipe_word("done", "write")
+    program = host.start(python(code, *words, pipes=("asked", "done")))
+    assert program.read_pipe("done", 0.01) is None
+    program.write_pipe("asked", b"this\xff")
+    assert program.read_pipe("done", LONG_S) == b"did this\xff"
+    program.end()
+    program.write_pipe("asked", b"nobody reads it")
+    program.close()
+
+
+def test_a_wrapper_tells_its_child(host: Host) -> None:
+    program = host.start(Launch(("/bin/sh", "-c", "sleep 60 & wait"), "/bin/sleep"))
+    deadline_s = time.monotonic() + LONG_S
+    while True:
+        try:
+            child = program.child_pid()
+            break
+        except HostError:
+            assert time.monotonic() < deadline_s
+    assert Path(f"/proc/{child}/comm").read_text().strip() in ("sleep", "sh")
+    program.end()
+    until_gone(child)
+    with pytest.raises(HostError, match="runs no program any more"):
+        program.child_pid()
+    program.close()
+
+
+def test_what_a_wrapper_leaves_behind_is_ended_with_it(host: Host) -> None:
+    program = host.start(Launch(("/bin/sh", "-c", "sleep 60 & echo $!"), "/bin/sleep"))
+    assert is_readable(program.ended_fd)
+    child = int(program.output())
+    assert is_alive(child)
+    program.end()
+    until_gone(child)
+    program.close()
+
+
+def test_a_program_keeps_to_its_cpus_and_environment(host: Host) -> None:
+    cpu = min(host.usable_cpus())
+    code = "import os; print(os.sched_getaffinity(0), os.environ['FOR_IT'], os.environ['LC_ALL'])"
+    launch = python(code, cpus=frozenset({cpu}), environment={"FOR_IT": "yes"})
+    program = host.start(launch)
+    program.wait(LONG_S)
+    assert program.output().split("\n")[0] == f"{{{cpu}}} yes C"
+    program.end()
+    program.close()
+
+
+def test_what_cannot_be_executed_is_named(host: Host) -> None:
+    with pytest.raises(CannotStart) as caught:
+        host.start(Launch(("/nowhere/program",), "/nowhere/program"))
+    assert (caught.value.path, caught.value.why) == (
+        "/nowhere/program",
+        "No such file or directory",
+    )
+
+
+def test_a_short_command_gives_its_end_and_output(host: Host) -> None:
+    done = host.run(["/bin/sh", "-c", "cat; echo said >&2; exit 4"], "text\n")
+    assert (done.returncode, done.stdout, done.stderr) == (4, "text\n", "said\n")
+
+
+def test_a_command_that_is_too_slow_is_named(host: Host) -> None:
+    with pytest.raises(HostError, match=r"sleep 60 did not end within 0\.1 s"):
+        host.run(["sleep", "60"], timeout_s=0.1)
+
+
+def test_a_command_that_is_missing_is_an_os_error(host: Host) -> None:
+    with pytest.raises(FileNotFoundError, match="/nowhere/command"):
+        host.run(["/nowhere/command"])
+
+
+def test_the_output_of_a_command_comes_while_it_runs(host: Host) -> None:
+    with host.stream([PYTHON, "-c", "for i in range(50000): print('line', i)"]) as output:
+        lines = output.readlines()
+    assert (len(lines), lines[0], lines[-1]) == (50000, b"line 0\n", b"line 49999\n")
+
+
+def test_a_command_whose_end_is_no_success_is_named(host: Host) -> None:
+    words = ["/bin/sh", "-c", "echo some; echo why >&2; exit 3"]
+    with (
+        pytest.raises(HostError, match="/bin/sh -c ended with exit status 3: why"),
+        host.stream(words) as output,
+    ):
+        assert output.read() == b"some\n"
+
+
+def test_a_command_is_ended_with_a_block_that_fails(host: Host, tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    words = ["/bin/sh", "-c", f"echo $$ > {pid_file}; echo; exec sleep 60"]
+    with pytest.raises(ZeroDivisionError), host.stream(words) as output:
+        assert output.readline() + b"%d" % (1 // 0)
+    until_gone(int(pid_file.read_text()))
+
+
+def test_files_are_read_as_by_anybody(host: Host) -> None:
+    files = host.files
+    assert files.text("proc/sys/kernel/osrelease") == os.uname().release
+    assert files.text("proc/nothing") is None
+    assert files.number("proc/sys/kernel/pid_max") == int(
+        Path("/proc/sys/kernel/pid_max").read_text()
+    )
+    assert files.numbers("proc/loadavg") is None
+    assert len(files.lines("proc/cpuinfo", 3)) == 3
+    assert files.lines("proc/nothing", 3) == []
+    assert files.gzipped_text("proc/nothing") is None
+    assert Path("proc/self") in files.glob("proc/sel*")
+    topology = "sys/devices/system/cpu/cpu0/topology/thread_siblings_list"
+    assert files.text(topology) == LocalHost().files.text(topology)
+    assert files.text("sys/devices/system/cpu/cpu99999/topology/thread_siblings_list") is None
+
+
+def test_a_reader_reads_at_both_edges(host: Host) -> None:
+    paths = ["proc/stat", "proc/net/snmp"]
+    reader = host.reader(paths)
+    at_ns, texts = reader.read()
+    assert set(texts) == set(paths)
+    assert texts["proc/stat"].startswith("cpu ")
+    assert texts["proc/net/snmp"].startswith("Ip: ")
+    for _ in range(2):  # a window that came late, and the one after it
+        start_ns = host.clock_ns() + 30_000_000
+        end_ns = start_ns + 30_000_000
+        reader.plan(start_ns, end_ns)
+        for edge_ns in (start_ns, end_ns):
+            time.sleep(max(0, edge_ns - host.clock_ns()) / 1e9)
+            reader.edge()
+        (first_ns, first), (second_ns, _) = reader.edges()
+        assert set(first) == set(paths)
+        assert at_ns < start_ns - host.clock_uncertainty_ns <= first_ns
+        assert end_ns - host.clock_uncertainty_ns <= second_ns < end_ns + 1e9
+    reader.close()
+
+
+def test_a_reader_of_a_file_that_is_missing_is_an_os_error(host: Host) -> None:
+    with pytest.raises(FileNotFoundError):
+        host.reader(["proc/stat", "proc/nothing"])
+
+
+def test_the_use_of_processes_is_told(host: Host) -> None:
+    program = host.start(python("while True: pass"))
+    before = host.usage([program.pid])
+    time.sleep(0.2)
+    used = host.usage([program.pid]) - before
+    assert 0.2e9 <= used.at_ns < 5e9
+    assert 0 < used.cpu_ns <= used.at_ns * 1.1
+    assert used.threads == {program.pid}
+    assert host.written_bytes(program.pid) == 0
+    program.end()
+    with pytest.raises(OSError, match=r"\w"):
+        host.usage([program.pid])
+    assert host.written_bytes(program.pid) is None
+    program.close()
+
+
+def test_signals_to_processes_that_are_gone_are_none(host: Host) -> None:
+    program = host.start(python("import time; time.sleep(60)"))
+    host.prioritise([program.pid])
+    host.signal([program.pid], signal.SIGKILL)
+    assert program.wait(LONG_S) == -signal.SIGKILL
+    program.end()
+    host.signal([program.pid], signal.SIGKILL)
+    host.prioritise([program.pid])
+    program.close()
+    assert host.constant("SC_PAGE_SIZE") == os.sysconf("SC_PAGE_SIZE")  # it still serves
+
+
+def test_constants_and_cpus_are_those_of_the_machine(host: Host) -> None:
+    for name in ("SC_PAGE_SIZE", "SC_CLK_TCK", "SC_NPROCESSORS_ONLN", "SC_NPROCESSORS_CONF"):
+        assert host.constant(name) == os.sysconf(name)
+    assert host.usable_cpus() == os.sched_getaffinity(0)
+    with pytest.raises(ValueError, match="configuration name"):
+        host.constant("SC_NOTHING")
+
+
+def test_the_clock_is_within_its_uncertainty(host: Host) -> None:
+    difference_ns = host.clock_ns() - host.clock_offset_ns - time.monotonic_ns()
+    assert abs(difference_ns) < 1e8
+    assert 0 <= host.clock_uncertainty_ns < 1e8
+    assert abs(host.clock_offset_ns) <= host.clock_uncertainty_ns  # it is one machine after all
+
+
+def test_a_program_of_ours_runs_where_it_is_brought(host: Host, tmp_path: Path) -> None:
+    own = tmp_path / "own_program"
+    own.write_text("#!/bin/sh\necho ours $1\n")
+    own.chmod(0o755)
+    path = host.path_of(own)
+    assert Path(path).name == "own_program"
+    assert host.run([path, "here"]).stdout == "ours here\n"
+    assert host.path_of(own) == path
+
+
+def test_tools_are_found(host: Host) -> None:
+    assert Path(host.find_tool("sh") or "").name == "sh"
+    assert host.find_tool("no-such-tool") is None
+
+
+def test_ports_are_free_and_different(host: Host) -> None:
+    assert len(set(host.free_ports("0.0.0.0", 3))) == 3
+    with pytest.raises(OSError, match="family"):
+        host.free_ports("::1", 1)
+
+
+def test_congestion_control_is_tried(host: Host) -> None:
+    assert host.allows_congestion_control("reno")
+    assert not host.allows_congestion_control("nonsense")
+
+
+def test_a_lock_is_held_within_its_block(host: Host, tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    attempt = ["flock", "--nonblock", str(path), "true"]
+    with host.lock(path, []) as held:
+        assert held.wait_s == 0.0
+        assert subprocess.run(attempt, check=False).returncode == 1
+    assert subprocess.run(attempt, check=False).returncode == 0
+
+
+def test_a_lock_that_cannot_be_opened_is_a_host_error(host: Host, tmp_path: Path) -> None:
+    with (
+        pytest.raises(HostError, match="the lock against overlapping measurements"),
+        host.lock(tmp_path / "nowhere" / "lock", []),
+    ):
+        pass
+
+
+def test_a_control_group_holds_a_program_back(host: Host) -> None:
+    try:
+        find_hierarchy()
+    except Unavailable as error:
+        with pytest.raises(Unavailable, match="no control group"), host.cpu_group(20.0):
+            pass
+        pytest.skip(str(error))
+    program = host.start(python("while True: pass"))
+    with host.cpu_group(20.0) as group:
+        group.add([program.pid])
+        before = group.throttling()
+        time.sleep(0.2)
+        assert (group.throttling() - before).throttled_periods > 0
+        group.release()
+        path = group.path
+        assert path.exists()
+        with pytest.raises(Unavailable, match="did not let process"):
+            group.add([2**22 + 1])
+    assert not path.exists()
+    program.end()
+    program.close()

@@ -1,0 +1,343 @@
+"""What can go wrong between us and an agent, and that nothing is left then."""
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from unit.hosts.places import PATIENCE_S, agent_process, remote_host
+
+from copycost.errors import HostError, MeasurementStopped
+from copycost.hosts.launch import CONTROL, Launch
+from copycost.hosts.lock import measurement_lock
+from copycost.hosts.remote import messages
+from copycost.hosts.remote.bundle import agent_bundle, agent_modules
+from copycost.hosts.remote.connection import ConnectionLost
+from copycost.hosts.remote.host import RemoteHost
+from copycost.hosts.remote.program import RemoteProgram
+
+LONG_S = 10.0
+SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
+# two processes, of which the agent is the father of the first only
+WRAPPED = Launch(("/bin/sh", "-c", "sleep 60 & sleep 60 & wait"), "/bin/sh")
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def until(condition: Callable[[], bool], limit_s: float = LONG_S) -> None:
+    deadline_s = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+
+
+def children_of(pid: int) -> list[int]:
+    found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False)
+    return [int(word) for word in found.stdout.split()]
+
+
+def answering(*lines: bytes) -> tuple[int, threading.Thread]:
+    """Return our end of a stream on which somebody answers the first line by others."""
+    ours, theirs = socket.socketpair()
+
+    def talk() -> None:
+        with theirs, theirs.makefile("rb") as asked:
+            opening = b""
+            while b'"op"' not in opening:
+                opening = asked.readline()
+            number = messages.message_of(opening)["id"]
+            theirs.sendall(b"".join(line.replace(b"NUMBER", b"%d" % number) for line in lines))
+
+    thread = threading.Thread(target=talk)
+    thread.start()
+    return ours.detach(), thread
+
+
+def test_an_agent_ends_all_that_it_started_with_its_stream(tmp_path: Path) -> None:
+    with agent_process(tmp_path) as (agent, stream):
+        host = RemoteHost(stream, os.dup(stream), "it", PATIENCE_S)
+        program = host.start(WRAPPED)
+        until(lambda: len(children_of(program.pid)) == 2)
+        pids = [program.pid, *children_of(program.pid)]
+        with socket.socket(fileno=os.dup(stream)) as line:
+            line.shutdown(socket.SHUT_WR)
+        assert agent.wait(LONG_S) == 0
+        until(lambda: not any(map(is_alive, pids)))
+        host.close()
+        program.close()
+
+
+def test_an_agent_that_is_busy_ends_all_the_same(tmp_path: Path) -> None:
+    with agent_process(tmp_path) as (agent, stream):
+        host = RemoteHost(stream, os.dup(stream), "it", PATIENCE_S)
+        program = host.start(SLEEP)
+
+        def wait_in_vain() -> None:
+            with suppress(ConnectionLost):
+                host.run(["sleep", "50"])
+
+        busy = threading.Thread(target=wait_in_vain)
+        busy.start()
+        until(lambda: len(children_of(agent.pid)) == 2)
+        pids = children_of(agent.pid)
+        with socket.socket(fileno=os.dup(stream)) as line:
+            line.shutdown(socket.SHUT_RDWR)
+        assert agent.wait(5.0) == -signal.SIGKILL
+        until(lambda: not any(map(is_alive, pids)))
+        busy.join()
+        host.close()
+        program.close()
+
+
+def test_an_agent_that_is_killed_is_noticed_and_leaves_nothing(tmp_path: Path) -> None:
+    with agent_process(tmp_path) as (agent, stream), RemoteHost(stream, stream, "it") as host:
+        program = host.start(SLEEP)
+        agent.kill()
+        assert select.select([program.ended_fd], [], [], LONG_S)[0]
+        assert host.connection_lost
+        for ask in (program.poll, program.output, host.resync, lambda: host.start(SLEEP)):
+            with pytest.raises(ConnectionLost, match=r"^the connection to it .*; see that it runs"):
+                ask()
+        program.signal(signal.SIGTERM)
+        program.say("nobody hears it")
+        program.end()
+        program.close()
+        until(lambda: not is_alive(program.pid))
+
+
+def test_sigterm_ends_an_agent_and_its_programs(tmp_path: Path) -> None:
+    with agent_process(tmp_path) as (agent, stream), RemoteHost(stream, stream, "it") as host:
+        program = host.start(WRAPPED)
+        until(lambda: len(children_of(program.pid)) == 2)
+        pids = [program.pid, *children_of(program.pid)]
+        agent.terminate()
+        assert agent.wait(LONG_S) == 0
+        until(lambda: not any(map(is_alive, pids)))
+        program.close()
+
+
+def test_a_session_ends_what_it_started_before_it_is_closed(tmp_path: Path) -> None:
+    with agent_process(tmp_path) as (_, stream):
+        host = RemoteHost(stream, stream, "it", PATIENCE_S)
+        program: RemoteProgram = host.start(WRAPPED)
+        until(lambda: len(children_of(program.pid)) == 2)
+        pids = [program.pid, *children_of(program.pid)]
+        host.close()
+        assert not any(map(is_alive, pids))
+        program.close()
+
+
+def test_the_next_session_on_a_stream_begins_clean(tmp_path: Path) -> None:
+    with agent_process(tmp_path) as (_, stream):
+        # a run that was killed in the midst of a line, and has not heard all answers
+        with socket.socket(fileno=os.dup(stream)) as line:
+            launch = messages.launch_as_message(WRAPPED)
+            for message in (
+                {"op": "open", "id": 1},
+                {"op": "start", "id": 2, "program": 1, "launch": launch},
+            ):
+                line.sendall(messages.as_line(message))
+            line.sendall(b'{"op":"run","id":3,"words":["/bin/tr')
+        with RemoteHost(os.dup(stream), os.dup(stream), "it", PATIENCE_S) as host:
+            assert host.run(["echo", "clean"]).stdout == "clean\n"
+            assert host.run(["pgrep", "-P", str(os.getpid()), "-x", "sh"]).stdout == ""
+            lost = host.start(SLEEP)
+        # one whose keeper noticed its end
+        with socket.socket(fileno=os.dup(stream)) as line:
+            line.sendall(b'{"op":' + messages.end_line())
+        with RemoteHost(stream, stream, "it", PATIENCE_S) as host:
+            assert host.run(["echo", "again"]).stdout == "again\n"
+        assert not is_alive(lost.pid)
+        lost.close()
+
+
+def test_what_a_login_shell_says_before_is_passed_over(tmp_path: Path) -> None:
+    shell = ("/bin/sh", "-c", 'echo "Welcome to {this} machine"; exec "$@"', "sh")
+    with remote_host(tmp_path, *shell) as host:
+        assert host.run(["echo", "well"]).stdout == "well\n"
+
+
+def test_where_no_agent_starts_what_was_said_is_told() -> None:
+    stream, thread = answering(b"sh: python3: not found\n")
+    with pytest.raises(ConnectionLost) as caught:
+        RemoteHost(stream, stream, "the peer", PATIENCE_S)
+    assert str(caught.value) == (
+        "the start of an agent on the peer ended, saying 'sh: python3: not found';"
+        " see that it runs, then run again"
+    )
+    thread.join()
+
+
+INTRODUCTION = (
+    b'{"id":NUMBER,"result":{"protocol":%d,"constants":{},"usable_cpus":[0]}}\n' % messages.PROTOCOL
+)
+
+
+def test_a_stream_that_is_cut_within_a_message_is_an_end() -> None:
+    stream, thread = answering(INTRODUCTION, b'{"id":1,"resul')
+    with pytest.raises(ConnectionLost, match="the connection to it ended"):
+        RemoteHost(stream, stream, "it", PATIENCE_S)
+    thread.join()
+
+
+def test_garbage_on_the_stream_is_shown() -> None:
+    stream, thread = answering(INTRODUCTION, b"\xff\x00 garbage\n")
+    with pytest.raises(ConnectionLost, match=r"brings no message but b'\\xff\\x00 garbage'"):
+        RemoteHost(stream, stream, "it", PATIENCE_S)
+    thread.join()
+
+
+def test_an_agent_of_another_version_is_refused() -> None:
+    stream, thread = answering(b'{"id":NUMBER,"result":{"protocol":0}}\n', b"")
+    with pytest.raises(ConnectionLost, match="speaks version 0 of the protocol, we speak"):
+        RemoteHost(stream, stream, "it", PATIENCE_S)
+    thread.join()
+
+
+def test_an_agent_that_does_not_answer_is_not_waited_for_long() -> None:
+    ours, theirs = socket.socketpair()
+    stream = ours.detach()
+    with theirs, pytest.raises(ConnectionLost, match=r"did not answer within 0\.2 s \(open\)"):
+        RemoteHost(stream, stream, "it", patience_s=0.2)
+
+
+def test_a_peer_that_stops_reading_is_noticed(tmp_path: Path) -> None:
+    program = tmp_path / "large"
+    program.write_bytes(os.urandom(1 << 20))
+    with agent_process(tmp_path) as (agent, stream), RemoteHost(stream, stream, "it", 1.0) as host:
+        agent.send_signal(signal.SIGSTOP)
+        with pytest.raises(ConnectionLost, match="did not answer within 1 s"):
+            host.path_of(program)
+        with pytest.raises(ConnectionLost):
+            host.run(["true"])
+
+
+def test_a_program_is_brought_once_and_whole(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.write_text("#!/bin/sh\necho first\n")
+    with remote_host(tmp_path) as host:
+        first = host.path_of(own)
+        stamp = Path(first).stat().st_mtime_ns
+    own.write_text("#!/bin/sh\necho second\n")
+    with remote_host(tmp_path) as host:
+        second = host.path_of(own)
+        assert [host.run([path]).stdout for path in (first, second)] == ["first\n", "second\n"]
+        own.write_text("#!/bin/sh\necho first\n")
+        assert host.path_of(own) == first
+        assert Path(first).stat().st_mtime_ns == stamp
+
+
+def test_a_folder_without_room_is_named(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.write_text("#!/bin/sh\n")
+    (tmp_path / "programs").write_text("a file where a folder should be")
+    with remote_host(tmp_path) as host, pytest.raises(HostError, match="cannot be kept there"):
+        host.path_of(own)
+
+
+def test_who_waits_for_a_lock_there_hears_that_nobody_waits_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    parent, ours = socket.socketpair()
+    with parent, ours, measurement_lock(path), agent_process(tmp_path) as (agent, stream):
+        host = RemoteHost(stream, stream, "it", PATIENCE_S)
+        ours.close()
+        with pytest.raises(MeasurementStopped), host.lock(path, [parent.fileno()]):
+            pass
+        host.close()
+        assert agent.wait(LONG_S) == 0
+
+
+def test_the_end_of_a_stream_gives_a_lock_back(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with agent_process(tmp_path) as (agent, stream):
+        host = RemoteHost(stream, os.dup(stream), "it", PATIENCE_S)
+        with host.lock(path, []):
+            agent.kill()
+            agent.wait()
+        with measurement_lock(path) as held:
+            assert held.wait_s == 0
+        host.close()
+
+
+def test_another_clock_is_told_with_its_uncertainty(tmp_path: Path) -> None:
+    ahead = ("unshare", "--time", "--monotonic", "100000", "--fork")
+    probe = subprocess.run([*ahead, "true"], capture_output=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip("no time namespace can be made here")
+    with remote_host(tmp_path, *ahead) as host:
+        for _ in range(3):
+            reading = host.resync()
+            assert abs(reading.offset_ns - 100_000 * 10**9) <= reading.uncertainty_ns
+            assert reading.uncertainty_ns < 20e6
+        assert abs(host.clock_ns() - time.monotonic_ns() - 100_000 * 10**9) < 1e9
+
+
+def test_a_message_larger_than_any_pipe_gets_through(tmp_path: Path) -> None:
+    with remote_host(tmp_path) as host:
+        text = "x" * (1 << 21)
+        assert host.run(["cat"], text).stdout == text
+
+
+def test_an_unknown_request_is_an_error_that_is_told(tmp_path: Path) -> None:
+    with (
+        remote_host(tmp_path) as host,
+        pytest.raises(HostError, match="knows no request 'nonsense'"),
+    ):
+        host._connection.ask("nonsense")
+
+
+def test_lines_of_several_programs_do_not_mix(tmp_path: Path) -> None:
+    code = "import os, sys\nfor i in range(300): os.write(int(sys.argv[1]), sys.argv[2].encode())"
+    with remote_host(tmp_path) as host:
+        programs = [
+            host.start(
+                Launch(
+                    (sys.executable, "-I", "-c", code, CONTROL, f"{i} says\n"), "it", control=True
+                )
+            )
+            for i in range(3)
+        ]
+        for number, program in enumerate(programs):
+            assert program.wait(LONG_S) == 0
+            lines = list(iter(program.read_line, None))
+            assert lines == [f"{number} says"] * 300
+            program.end()
+            program.close()
+
+
+def test_the_bundle_needs_the_standard_library_alone() -> None:
+    inside = zipfile.ZipFile(BytesIO(agent_bundle())).namelist()
+    assert "copycost/hosts/local.py" in inside
+    assert "copycost/hosts/remote/host.py" not in inside
+    # isolated, and without the environment's packages
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import copycost.hosts.remote.agent;"
+        "print(*{name.split('.')[0] for name in sys.modules} - sys.stdlib_module_names)"
+    )
+    workflow = Path(next(iter(agent_modules().values()))).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code, str(workflow)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert set(done.stdout.split()) <= {"__main__", "copycost"}
+
+
+def test_the_same_modules_give_the_same_bundle() -> None:
+    assert agent_bundle() == agent_bundle()

@@ -1,0 +1,1 @@
+"""Many hosts: results exported, merged, and one report over all of them."""

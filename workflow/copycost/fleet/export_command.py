@@ -1,0 +1,50 @@
+"""The command ``export``: this host's results in, an archive that can be handed on out."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from copycost.fleet.export import archive_of, write_archive
+from copycost.fleet.names import require_name
+from copycost.fleet.parcel import names_of_this_host, read_parcel
+from copycost.fleet.privacy import LEFT_OUT_IN_WORDS
+from copycost.hosts.facts.files import HostFiles
+from copycost.wording.plurals import plural
+
+DESCRIPTION = f"""\
+Write the results of this host to an archive that others merge with theirs (./run merge). It has the
+records of streams and round trips, what the host is, what a copy of memory costs there, and the
+configuration; without {LEFT_OUT_IN_WORDS}."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    add = parser.add_argument
+    add("file", nargs="?", metavar="FILE.zip",
+        help="where it goes, - for standard output (default: copycost_NAME.zip)")  # fmt: skip
+    add("--alias", metavar="NAME", help="what this host shall be called (default: hosts.alias of "
+        "config.yaml, else a name made of what it is)")  # fmt: skip
+    add("--results", type=Path, default=Path("results"), metavar="FOLDER", help="default: results")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the archive and say what it holds.
+
+    Raises
+    ------
+    CopycostError
+        If there are no results, or they cannot be read or written.
+    """
+    alias = require_name(options.alias, "--alias") if options.alias else None
+    own = names_of_this_host(HostFiles().text("proc/sys/kernel/hostname"))
+    parcel = read_parcel(options.results, alias, own)
+    if options.file == "-":
+        sys.stdout.buffer.write(archive_of(parcel))
+        return 0
+    path = Path(options.file or f"copycost_{parcel.name}.zip")
+    write_archive(parcel, path)
+    print(f"{path}: {plural(len(parcel.records), 'record')} of {parcel.name},"
+          f" without {LEFT_OUT_IN_WORDS}")  # fmt: skip
+    if parcel.n_elsewhere:
+        print(f"left out: {plural(parcel.n_elsewhere, 'record')} of other states of this host")
+    return 0

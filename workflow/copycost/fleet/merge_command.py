@@ -1,0 +1,87 @@
+"""The command ``merge``: results of other hosts in; tables and a report over all hosts out."""
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from copycost.errors import CopycostError
+from copycost.fleet.merging import Merged, merge
+from copycost.fleet.names import RULE, require_name
+from copycost.fleet.parcel import read_parcel
+from copycost.fleet.sets import FLEET
+from copycost.wording.filters import join_and
+from copycost.wording.plurals import plural
+
+DESCRIPTION = """\
+Add results of other hosts to a fleet: archives that ./run export has written there, or folders of
+results. They are read as data and checked; what is damaged, or of another version, is refused."""
+
+EPILOG = f"""\
+NAME=FILE names the host: {RULE}.
+
+A host that was merged before gets what is new. Where its kernel, processor or limits are others
+now, that is another state of it, beside the old one. Results of another run of the same host come
+as further repetitions.
+
+Exit status: 0 merged, 1 an error, or something was refused (the rest is merged), 2 wrong usage."""
+
+_NAMED = re.compile(r"(?P<name>[^/=]*)=(?P<path>.*)")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the command."""
+    add = parser.add_argument
+    add("sources", nargs="+", metavar="[NAME=]FILE", help="archives, or folders of results")
+    add("--into", type=Path, default=FLEET, metavar="FOLDER", help=f"default: {FLEET}")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Merge what can be, say what became of each, and name what was refused.
+
+    Raises
+    ------
+    CopycostError
+        If the fleet itself cannot be read.
+    """
+    refused = merge_all([_named(one) for one in options.sources], options.into)
+    return 1 if refused else 0
+
+
+def merge_all(sources: Sequence[tuple[str | None, Path]], fleet: Path) -> int:
+    """Merge sources, each with the name of its host if it has one; return how many were refused."""
+    refused = []
+    for name, path in sources:
+        try:
+            merged = merge(read_parcel(path, name), fleet)
+        except CopycostError as error:
+            refused.append(str(error))
+        else:
+            print(f"{path}: {said_of(merged)}")
+    for sentence in refused:
+        print(f"copycost: {sentence}", file=sys.stderr)
+    if refused:
+        print(f"copycost: {plural(len(refused), 'source')} of {len(sources)} not merged; ask for"
+              " these again, as ./run export writes them", file=sys.stderr)  # fmt: skip
+    return len(refused)
+
+
+def said_of(merged: Merged) -> str:
+    """Return what became of the results of one host."""
+    parts = [f"{plural(merged.n_added, 'record')} new"] if merged.n_added else []
+    if merged.n_replaced:
+        parts.append(f"{merged.n_replaced} measured anew")
+    if merged.n_known:
+        parts.append(f"{merged.n_known} known")
+    said = f"{merged.into.name}, {join_and(parts)}"
+    if merged.is_new_state:
+        said += f"; another state of {merged.into.host}: {'; '.join(merged.into.changes)}"
+    return said
+
+
+def _named(text: str) -> tuple[str | None, Path]:
+    match = _NAMED.fullmatch(text)
+    if match is None or Path(text).exists():
+        return None, Path(text)
+    return require_name(match["name"], text), Path(match["path"])

@@ -1,0 +1,140 @@
+"""The hosts of a fleet as they lie on disk: a folder for each state of each host.
+
+``host=NAME`` has ``raw`` as a run's results have it, ``host.json``, ``config.json``, maybe
+``memory.json``, and ``set.json``, which says what it is. A later state of the same host, say with
+another kernel, is ``host=NAME_2``.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from copycost.errors import DataError
+from copycost.fleet.schemas import FACTS, SET, SET_VERSION
+from copycost.fleet.stores import STUDIES
+from copycost.records.files import write_whole
+from copycost.records.reading import read_all
+from copycost.records.record import Record
+
+FLEET = Path("results/fleet")
+_BESIDE = ("host.json", "config.json", "memory.json")
+_FOLDER = re.compile(r"host=(?P<host>[a-z0-9-]+)(?:_(?P<state>[1-9]\d*))?")
+
+
+@dataclass(frozen=True)
+class HostSet:
+    """One state of one host.
+
+    Attributes
+    ----------
+    folder
+        Where it lies.
+    host
+        What the host is called.
+    state
+        Which of its states, from 1.
+    changes
+        What tells it from the state before; nothing for the first.
+    n_records
+        How many it holds [count].
+    content
+        SHA-256 of all that it holds.
+    """
+
+    folder: Path
+    host: str
+    state: int
+    changes: tuple[str, ...]
+    n_records: int
+    content: str
+
+    @property
+    def name(self) -> str:
+        """Return what tables call it."""
+        return self.host if self.state == 1 else f"{self.host}_{self.state}"
+
+    @property
+    def records(self) -> list[Path]:
+        """Return the paths of all records, sorted."""
+        return sorted(
+            path for study in STUDIES for path in (self.folder / "raw" / study).rglob("rep=*.json")
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Return the facts of the host."""
+        return read_facts(self.folder / "host.json")
+
+    def read_records(self) -> list[Record]:
+        """Return all records."""
+        return read_all(self.records, lambda record: record)
+
+
+def folder_of(fleet: Path, host: str, state: int) -> Path:
+    """Return where a state of a host lies."""
+    return fleet / (f"host={host}" if state == 1 else f"host={host}_{state}")
+
+
+def read_sets(fleet: Path) -> list[HostSet]:
+    """Return all states of all hosts of a fleet, by name and state.
+
+    Raises
+    ------
+    DataError
+        If the description of one cannot be read.
+    """
+    found = []
+    for folder in fleet.glob("host=*"):
+        match = _FOLDER.fullmatch(folder.name)
+        if match is None or not (folder / "set.json").is_file():
+            continue  # half made: the next merge makes it whole
+        said = SET.read(folder / "set.json")
+        if folder_of(fleet, said["host"], said["state"]) != folder:
+            raise DataError(
+                f"{folder}: set.json describes {said['host']}, state {said['state']}; a folder of "
+                "a fleet is not renamed: merge its export under the other name"
+            )
+        found.append(
+            HostSet(folder, said["host"], said["state"], tuple(said["changes"]),
+                    said["n_records"], said["content"])
+        )  # fmt: skip
+    return sorted(found, key=lambda one: (one.host, one.state))
+
+
+def latest(sets: Iterable[HostSet]) -> list[HostSet]:
+    """Return the last state of each host."""
+    return list({one.host: one for one in sets}.values())
+
+
+def read_facts(path: Path) -> dict[str, Any]:
+    """Return what a file of facts holds, nothing where there is none."""
+    return FACTS.read(path) if path.is_file() else {}
+
+
+def write_facts(facts: Mapping[str, Any], path: Path) -> None:
+    """Write facts, the same ones as the same bytes."""
+    write_whole(json.dumps(facts, indent=1, sort_keys=True) + "\n", path)
+
+
+def describe(folder: Path, host: str, state: int, changes: Iterable[str]) -> HostSet:
+    """Write ``set.json`` of all that a folder holds by now; it comes last.
+
+    Until it is there, or where it is of another content, the set is not whole.
+    """
+    one = HostSet(folder, host, state, tuple(changes), 0, "")
+    records = one.records
+    digest = hashlib.sha256()
+    for path in (*records, *(folder / name for name in _BESIDE)):
+        if path.is_file():
+            digest.update(f"{path.relative_to(folder)}\n".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    content = digest.hexdigest()
+    said = {
+        "schema_version": SET_VERSION, "host": host, "state": state,
+        "changes": list(one.changes), "n_records": len(records), "content": content,
+    }  # fmt: skip
+    SET.write(said, folder / "set.json")
+    return HostSet(folder, host, state, one.changes, len(records), content)

@@ -1,0 +1,89 @@
+"""A guest as a host: what an agent in it serves, and what became of it where it ended."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from copycost.errors import CopycostError, HostError, MeasurementStopped, Unavailable
+from copycost.hosts.guest.keeping import Lease, LentGuest
+from copycost.hosts.remote.host import RemoteHost
+
+_FRESH = "delete the record and run again: the next repetition gets a fresh guest"
+_MORE_MEMORY = "raise virtual.memory_mib in config.yaml, then delete the record and run again"
+
+
+class GuestFailed(HostError):
+    """A guest ended, or has no room, while something was measured in it.
+
+    Attributes
+    ----------
+    reason, remedy : str
+        One sentence each.
+    """
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(f"{reason}; {remedy}")
+        self.reason = reason
+        self.remedy = remedy
+
+
+class GuestHost(RemoteHost):
+    """A guest; see `copycost.hosts.host.Host`.
+
+    Parameters
+    ----------
+    guest
+        Lent by the keeper; its line is ours from now on.
+    """
+
+    def __init__(self, guest: LentGuest) -> None:
+        self.guest = guest
+        super().__init__(guest.line, guest.line, f"guest {guest.name}")
+
+    def path_of(self, program: Path) -> str:
+        """Return where a program of ours is in the guest, having brought it there if need be.
+
+        Raises
+        ------
+        GuestFailed
+            If it has no room there.
+        """
+        try:
+            return super().path_of(program)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.ENOMEM):
+                raise
+            raise GuestFailed(
+                f"{self.name} has no room for {program.name} ({error.strerror})", _MORE_MEMORY
+            ) from error
+
+
+@contextmanager
+def hosts_in(lease: Lease) -> Iterator[tuple[GuestHost, ...]]:
+    """Return a block with the lent guests as hosts.
+
+    Raises
+    ------
+    GuestFailed
+        In the place of any error within the block, if one of the guests has ended meanwhile.
+    """
+    with ExitStack() as stack:
+        try:
+            hosts = tuple(GuestHost(guest) for guest in lease.guests)
+            for host in hosts:
+                stack.callback(host.close)
+            yield hosts
+        except (MeasurementStopped, Unavailable):
+            raise
+        except GuestFailed:
+            for guest in lease.guests:
+                lease.discard(guest.name)
+            raise
+        except (CopycostError, OSError) as error:
+            for guest in lease.guests:
+                why = lease.why_ended(guest.name)
+                if why is not None:
+                    memory = "ran out of memory" in why
+                    raise GuestFailed(why, _MORE_MEMORY if memory else _FRESH) from error
+            raise

@@ -1,0 +1,102 @@
+"""Make what guests are booted from, and settle what they are made of; the workflow keeps both.
+
+Where something is missing, that is the answer, with the remedy: the cells are then skipped.
+"""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from copycost.config.virtual import Virtual
+from copycost.errors import Unavailable
+from copycost.hosts.facts.tools import describe_tool
+from copycost.hosts.guest.accelerator import PROBE_LIMIT_S, KvmProbe, probe_kvm, require_kvm
+from copycost.hosts.guest.image import agent_image
+from copycost.hosts.guest.kernel import find_kernel
+from copycost.hosts.guest.network import has_vhost
+from copycost.hosts.guest.qemu import GuestMachine, NetworkDevice, find_qemu
+from copycost.hosts.guest.spec import GuestSpec
+
+DRIVERS: Mapping[NetworkDevice, str] = {"virtio": "virtio_net", "e1000": "e1000"}
+# of the host's own, beside what is always there
+TOOLS = ("ip", "ethtool", "perf", "iperf3", "cpulimit")
+
+
+def make_image(choice: str, device: NetworkDevice, kernel: Path, initrd: Path) -> dict[str, Any]:
+    """Write the kernel and the first file system of guests; return what they are.
+
+    Parameters
+    ----------
+    choice
+        The configuration's `virtual.kernel`.
+    device
+        The network device that needs a driver.
+    kernel, initrd
+        Where they are written; both empty where guests cannot be had.
+
+    Returns
+    -------
+    dict
+        `unavailable` with a reason and a remedy, else `kernel` with release and source, and the
+        `tools` that are in it.
+    """
+    for target in (kernel, initrd):
+        target.write_bytes(b"")
+    try:
+        find_qemu()
+        found = find_kernel(choice, [DRIVERS[device]], kernel.parent / "packages")
+        image = agent_image(found, [DRIVERS[device]], TOOLS)
+    except Unavailable as missing:
+        return {"unavailable": {"reason": missing.reason, "remedy": missing.remedy}}
+    shutil.copyfile(found.image, kernel)
+    image.write(initrd)
+    return {
+        "unavailable": None,
+        "kernel": {"release": found.release, "source": found.source},
+        "tools": image.tools,
+    }
+
+
+def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path) -> dict[str, Any]:
+    """Return what guests are made of, by the configuration and by what this host can do.
+
+    Returns
+    -------
+    dict
+        `unavailable` as above, else `spec` (see `GuestSpec`), `kernel`, `qemu` (its version) and
+        `kvm`: what came of trying it, None where nobody asked for it.
+    """
+    if made["unavailable"] is not None:
+        return {"unavailable": made["unavailable"]}
+    try:
+        qemu = find_qemu()
+        trial = GuestMachine("copycost-probe", kernel, initrd, ("true",), memory_bytes=256 << 20)
+        probe: KvmProbe | None = None
+        if virtual.accelerator != "tcg":
+            probe = probe_kvm(qemu, trial)
+        if virtual.accelerator == "kvm" and probe is not None:
+            require_kvm(probe)
+    except Unavailable as missing:
+        return {"unavailable": {"reason": missing.reason, "remedy": missing.remedy}}
+    uses_virtio = virtual.network_device == "virtio"
+    spec = GuestSpec(
+        qemu=qemu,
+        kernel=kernel,
+        initrd=initrd,
+        accelerator="kvm" if probe is not None and probe.usable else "tcg",
+        vcpus=virtual.vcpus,
+        memory_bytes=virtual.memory_mib << 20,
+        network_device=virtual.network_device,
+        vhost=virtual.vhost == "auto" and uses_virtio and has_vhost(),
+        offloads=virtual.offloads,
+    )
+    return {
+        "unavailable": None,
+        "spec": spec.as_plain(),
+        "kernel": made["kernel"],
+        "qemu": describe_tool("qemu-system-x86_64").version,
+        "kvm": None
+        if probe is None
+        else {"usable": probe.usable, "reason": probe.reason, "limit_s": PROBE_LIMIT_S},
+    }

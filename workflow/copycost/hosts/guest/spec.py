@@ -1,0 +1,57 @@
+"""What guests are made of: the same for all guests of a run."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+from copycost.hosts.guest.qemu import Accelerator, NetworkDevice
+
+
+@dataclass(frozen=True, slots=True)
+class GuestSpec:
+    """What a guest is made of.
+
+    Attributes
+    ----------
+    qemu
+        Path of QEMU.
+    kernel, initrd
+        What is booted.
+    accelerator
+        Who runs its instructions.
+    vcpus
+        Virtual processors [count].
+    memory_bytes
+        Its memory [bytes].
+    network_device
+        What its network device is.
+    vhost
+        Whether the host's kernel moves its packets by itself (vhost-net).
+    offloads
+        Whether segmentation and checksums are left to the other end.
+    """
+
+    qemu: str
+    kernel: Path
+    initrd: Path
+    accelerator: Accelerator
+    vcpus: int
+    memory_bytes: int
+    network_device: NetworkDevice
+    vhost: bool
+    offloads: bool
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self) | {"kernel": str(self.kernel), "initrd": str(self.initrd)}
+
+    def absolute(self) -> Self:
+        """Return the same with paths that hold in any folder."""
+        return replace(self, kernel=self.kernel.absolute(), initrd=self.initrd.absolute())
+
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> Self:
+        """Return what `as_plain` gave."""
+        paths = {name: Path(values[name]) for name in ("kernel", "initrd")}
+        return cls(**{**values, **paths})

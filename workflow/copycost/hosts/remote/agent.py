@@ -1,0 +1,141 @@
+"""The agent: serves the machine that it runs on to a `RemoteHost` at the other end of a stream.
+
+It takes nothing but the standard library, since it is sent as one file to machines that have
+nothing of ours. When the stream ends, it ends all that it started, and itself. On a stream that
+goes on, as a guest's serial line does, one session follows another.
+
+One thread reads the stream and answers pings, so that neither they nor the end of the stream wait
+for anything; the main thread does what is asked, in order.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from copycost.errors import CopycostError
+from copycost.hosts.local import LocalHost
+from copycost.hosts.remote import messages
+from copycost.hosts.remote.messages import Message, NotAMessage
+from copycost.hosts.remote.service import Line, Service, introduction
+
+# a session's things are ended by the main thread; if that is busy for longer, all are just killed
+_LONGEST_GOODBYE_S = 2.0
+
+
+class Agent:
+    """Everything that one stream leads to.
+
+    Parameters
+    ----------
+    host
+        What is served.
+    stream_in, stream_out
+        Descriptors of the stream.
+    programs
+        Folder in which programs are kept that are brought here, by their digest.
+    """
+
+    def __init__(self, host: LocalHost, stream_in: int, stream_out: int, programs: Path) -> None:
+        self._host = host
+        self._stream = stream_in
+        self._line = Line(stream_out)
+        self._programs = programs
+        self._inbox: list[Message | None] = []
+        self._inbox_lock = threading.Lock()
+        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._service = self._new_service()
+
+    def _new_service(self) -> Service:
+        return Service(self._host, self._line, self._programs, self._bell)
+
+    def serve(self) -> None:
+        """Serve until the stream ends, or somebody asks us to end."""
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: self._tell(None))
+        threading.Thread(target=self._read, daemon=True).start()
+        try:
+            while True:
+                self._service.wait_for_news()
+                for message in self._take():
+                    if message is None:
+                        return
+                    self._do(message)
+        finally:
+            self._service.close()
+
+    def _take(self) -> list[Message | None]:
+        with suppress(BlockingIOError):
+            os.eventfd_read(self._bell)
+        with self._inbox_lock:
+            taken, self._inbox = self._inbox, []
+        return taken
+
+    def _do(self, message: Message) -> None:
+        """Do what a request asks, and answer it if it has a number."""
+        answer: Message
+        try:
+            if message["op"] in (messages.OPEN, messages.END):
+                self._service.close()
+                self._service = self._new_service()
+                is_open = message["op"] == messages.OPEN
+                answer = {"result": introduction(self._host) if is_open else None}
+            else:
+                answer = {"result": self._service.do(message)}
+        except (CopycostError, OSError, ValueError, LookupError) as error:
+            answer = {"error": messages.error_as_message(error)}
+        if "id" in message:
+            self._line.send({"id": message["id"], **answer})
+
+    def _read(self) -> None:
+        """Read the stream to its end; in a thread of its own."""
+        with os.fdopen(self._stream, "rb", closefd=False) as stream, suppress(OSError):
+            while line := stream.readline(messages.LONGEST_LINE_BYTES):
+                # what is no message is the rest of one that a killed run left: it is over
+                with suppress(NotAMessage):
+                    message = messages.message_of(line)
+                    if message["op"] == messages.PING:
+                        self._line.send({"id": message["id"], "result": self._host.clock_ns()})
+                    else:
+                        self._tell(message)
+        self._tell(None)
+        time.sleep(_LONGEST_GOODBYE_S)
+        self._service.kill()
+        os.killpg(0, signal.SIGKILL)
+
+    def _tell(self, message: Message | None) -> None:
+        with self._inbox_lock:
+            self._inbox.append(message)
+        os.eventfd_write(self._bell, 1)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve this machine over a stream: standard input and output, or one file for both."""
+    parser = argparse.ArgumentParser(prog="copycost-agent", description=main.__doc__)
+    parser.add_argument("--stream", type=Path, metavar="FILE", help="a serial line, say")
+    parser.add_argument(
+        "--programs", type=Path, required=True, metavar="DIR", help="keeps programs"
+    )
+    options = parser.parse_args(arguments)
+    if options.stream is None:
+        stream_in, stream_out = os.dup(0), os.dup(1)
+    else:
+        stream_in = stream_out = os.open(options.stream, os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
+    # whatever prints by mistake, and programs that read, must not meddle with the stream
+    nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    # a process group of our own, which short commands belong to
+    with suppress(PermissionError):
+        os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Agent(LocalHost(), stream_in, stream_out, options.programs).serve()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""The agent as one file: a zip of the modules it takes, which any Python from 3.11 on runs.
+
+The same modules give the same bytes, so that its digest tells whether a machine has it already.
+"""
+
+import ast
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parents[2]
+_AGENT = "copycost.hosts.remote.agent"
+_MAIN = f"import sys\nfrom {_AGENT} import main\nsys.exit(main())\n"
+# zip files know no time before
+_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+def agent_modules() -> dict[str, Path]:
+    """Return the agent's modules, those that it imports included: path within the bundle, file."""
+    found: dict[str, Path] = {}
+    waiting = [_AGENT]
+    while waiting:
+        name = waiting.pop()
+        path = _file_of(name)
+        inside = None if path is None else str(path.relative_to(_PACKAGE.parent))
+        if path is None or inside is None or inside in found:
+            continue
+        found[inside] = path
+        waiting += [*_imported(path), *_packages_above(name)]
+    return dict(sorted(found.items()))
+
+
+def agent_bundle() -> bytes:
+    """Return the zip file; ``python3 -I FILE --programs DIR`` serves."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for inside, path in agent_modules().items():
+            bundle.writestr(zipfile.ZipInfo(inside, _TIME), path.read_bytes())
+        bundle.writestr(zipfile.ZipInfo("__main__.py", _TIME), _MAIN)
+    return data.getvalue()
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """Yield the dotted names that a module imports, which may be modules or things in them."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def _packages_above(name: str) -> Iterator[str]:
+    while "." in name:
+        name = name.rpartition(".")[0]
+        yield name
+
+
+def _file_of(name: str) -> Path | None:
+    """Return the file of a module of ours; None for others, and for what is in a module."""
+    path = _PACKAGE.parent.joinpath(*name.split("."))
+    candidates = (path / "__init__.py", path.with_suffix(".py"))
+    if name.split(".")[0] != _PACKAGE.name:
+        return None
+    return next((one for one in candidates if one.exists()), None)

@@ -1,0 +1,269 @@
+"""Our end of the stream to an agent: requests and their answers, and news as they come.
+
+A thread of its own reads the stream, so that a program's end or its line over there makes a
+descriptor readable here while we wait for something else. Between the edges of a window nothing
+comes, and it sleeps. Because of it, no user namespace can be entered any more by a process that has
+a connection: enter first.
+"""
+
+import os
+import secrets
+import select
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from copycost.errors import HostError
+from copycost.hosts.remote import messages
+from copycost.hosts.remote.messages import Message, NotAMessage
+
+# how long an agent may take to answer what takes it no time, on a slow and busy machine [s]
+PATIENCE_S = 20.0
+# a pipe that poll(2) calls writable takes so much at once (pipe(7), PIPE_BUF)
+_PIECE_BYTES = 4096
+_READ_BYTES = 1 << 16
+# what the other end said before it closed the stream is read within that time
+_LAST_WORDS_S = 1.0
+
+
+class ConnectionLost(HostError):
+    """The stream to an agent ended, or what comes on it is none of an agent's."""
+
+
+class Connection:
+    """A session with an agent.
+
+    Parameters
+    ----------
+    fd_in, fd_out
+        Descriptors of the stream; ours from now on.
+    name
+        What messages call the host there.
+    patience_s
+        How long the agent may take for an answer [s].
+
+    Attributes
+    ----------
+    introduction
+        What the agent said of its host.
+
+    Raises
+    ------
+    ConnectionLost
+        If no agent answers.
+    """
+
+    def __init__(self, fd_in: int, fd_out: int, name: str, patience_s: float = PATIENCE_S) -> None:
+        self.name = name
+        self._fds = fd_in, fd_out
+        self._patience_s = patience_s
+        self._lost: str | None = None
+        self._changed = threading.Condition()
+        self._answers: dict[int, tuple[int, Message]] = {}
+        self._awaited: set[int] = set()
+        self._listeners: dict[tuple[str, int], Callable[[Message], None]] = {}
+        self._when_lost: dict[int, Callable[[], None]] = {}
+        # nobody else's number, see `messages`
+        self._opening = self._number = secrets.randbits(48) << 12
+        self._opened = False
+        self._last_noise = b""
+        self._stop = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+        try:
+            self._write(b"\n")  # ends what a killed run may have left of a line
+            self.introduction: Message = self.ask(messages.OPEN)
+            if self.introduction["protocol"] != messages.PROTOCOL:
+                raise ConnectionLost(
+                    f"the agent on {name} speaks version {self.introduction['protocol']} of the"
+                    f" protocol, we speak {messages.PROTOCOL}; start it anew"
+                )
+        except HostError:
+            self.close()
+            raise
+
+    @property
+    def lost(self) -> str | None:
+        """Why there is no connection any more; None while there is one."""
+        return self._lost
+
+    def ask(self, op: str, *, takes_s: float = 0.0, **fields: Any) -> Any:  # noqa: ANN401 - JSON
+        """Ask for something and return the answer.
+
+        Parameters
+        ----------
+        takes_s
+            How long it may take there by itself [s].
+
+        Raises
+        ------
+        ConnectionLost
+            If no answer comes, or not in time; then there is none to any other question either.
+        CopycostError, OSError
+            As the agent ran into it.
+        """
+        return self.ask_timed(op, takes_s=takes_s, **fields)[1]
+
+    def ask_timed(self, op: str, *, takes_s: float = 0.0, **fields: Any) -> tuple[int, Any]:  # noqa: ANN401
+        """Do the same, and return when the answer came too [ns, CLOCK_MONOTONIC of ours]."""
+        number = self.begin(op, **fields)
+        limit_s = self._patience_s + takes_s
+        if not self.has_answer(number, limit_s):
+            self._lose(f"did not answer within {limit_s:g} s ({op})")
+        return self.answer(number)
+
+    def begin(self, op: str, **fields: Any) -> int:  # noqa: ANN401
+        """Ask for something whose answer is waited for later; return the question's number."""
+        with self._changed:
+            self._number += 1
+            number = self._number
+            if op == messages.OPEN:
+                self._opening = number
+            self._awaited.add(number)
+        self._write(messages.as_line({"op": op, "id": number, **fields}))
+        return number
+
+    def has_answer(self, number: int, timeout_s: float) -> bool:
+        """Wait for an answer; return whether it is there, or will never be."""
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: number in self._answers or self._lost is not None, timeout_s
+            )
+
+    def answer(self, number: int) -> tuple[int, Any]:
+        """Return an answer that is there, and when it came; errors as of `ask`."""
+        with self._changed:
+            self._awaited.discard(number)
+            found = self._answers.pop(number, None)
+        if found is None:
+            raise self.loss()
+        at_ns, answer = found
+        return at_ns, result_of(answer)
+
+    def say(self, op: str, **fields: Any) -> None:  # noqa: ANN401
+        """Ask for something that has no answer; a connection that is lost is noticed elsewhere."""
+        with suppress(ConnectionLost):
+            self._write(messages.as_line({"op": op, **fields}))
+
+    def listen(self, kind: str, number: int, listener: Callable[[Message], None]) -> None:
+        """Have news of a program or a stream told to somebody, in the reading thread."""
+        with self._changed:
+            self._listeners[kind, number] = listener
+
+    def forget(self, kind: str, number: int) -> None:
+        """Tell nobody any more."""
+        with self._changed:
+            self._listeners.pop((kind, number), None)
+
+    def close(self) -> None:
+        """End the session, and all that it started there; then the stream."""
+        if self._lost is None:
+            with suppress(HostError, OSError):
+                self.ask(messages.END)
+        self._lose("has been closed")
+        os.eventfd_write(self._stop, 1)
+        self._thread.join()
+        for fd in {*self._fds, self._stop}:
+            os.close(fd)
+
+    # -- the stream -------------------------------------------------------------------------------
+
+    def _write(self, data: bytes) -> None:
+        """Write in pieces that do not block, so that a stream which is stuck is noticed."""
+        rest = memoryview(data)
+        poll = select.poll()
+        poll.register(self._fds[1], select.POLLOUT)
+        while rest:
+            if self._lost is not None:
+                raise self.loss()
+            try:
+                if not poll.poll(self._patience_s * 1e3):
+                    self._lose(f"took nothing for {self._patience_s:g} s")
+                    continue
+                rest = rest[os.write(self._fds[1], rest[:_PIECE_BYTES]) :]
+            except OSError as error:
+                with self._changed:  # what was read last may say why
+                    self._changed.wait_for(lambda: self._lost is not None, _LAST_WORDS_S)
+                self._lose(f"broke ({error.strerror})")
+
+    def _read(self) -> None:
+        """Hand on what comes, until the stream ends; in a thread of its own."""
+        fd = self._fds[0]
+        poll = select.poll()
+        for one in (fd, self._stop):
+            poll.register(one, select.POLLIN)
+        held = b""
+        while True:
+            if self._stop in dict(poll.poll()):
+                return
+            try:
+                data = os.read(fd, _READ_BYTES)
+            except OSError as error:
+                return self._lose(f"broke ({error.strerror})")
+            at_ns = time.monotonic_ns()
+            if not data:
+                return self._lose("ended")
+            *lines, held = (held + data).split(b"\n")
+            for line in lines:
+                if not self._take(line, at_ns):
+                    return None
+            if len(held) > messages.LONGEST_LINE_BYTES:
+                return self._lose("brings a line without an end")
+
+    def _take(self, line: bytes, at_ns: int) -> bool:
+        """Hand one line on; return whether to go on."""
+        try:
+            message = messages.message_of(line)
+        except NotAMessage as error:
+            if self._opened:
+                self._lose(f"brings {error}")
+                return False
+            self._last_noise = line.strip() or self._last_noise
+            return True
+        number = message.get("id")
+        if not self._opened and number != self._opening:
+            return True  # of a session before ours
+        self._opened = True
+        with self._changed:
+            if number is not None:
+                if number in self._awaited:
+                    self._answers[number] = at_ns, message
+                    self._changed.notify_all()
+                return True
+            kind = "stream" if "stream" in message else "program"
+            listener = self._listeners.get((kind, message.get(kind, 0)))
+        if listener is not None:
+            listener(message)
+        return True
+
+    def _lose(self, how: str) -> None:
+        """Note that there is no connection any more, and tell everybody."""
+        with self._changed:
+            if self._lost is not None:
+                return
+            noise = self._last_noise.decode(errors="replace")[:200]
+            said = f", saying {noise!r}" if noise and not self._opened else ""
+            self._lost = f"{how}{said}"
+            listeners = list(self._listeners.values())
+            self._changed.notify_all()
+        for listener in listeners:
+            listener({"event": "lost"})
+
+    def loss(self) -> ConnectionLost:
+        """Return what to raise once there is no connection any more."""
+        what = "the connection to" if self._opened else "the start of an agent on"
+        return ConnectionLost(f"{what} {self.name} {self._lost}; see that it runs, then run again")
+
+
+def result_of(answer: Message) -> Any:  # noqa: ANN401 - JSON
+    """Return what an answer holds; raise the error that it tells."""
+    if "error" in answer:
+        raise messages.error_of(answer["error"])
+    return answer["result"]
+
+
+def results_of(answers: Sequence[Message]) -> list[Any]:
+    """Return what several answers hold; raise the first error that one tells."""
+    return [result_of(answer) for answer in answers]

@@ -1,0 +1,362 @@
+"""A machine that a stream of bytes leads to, as a host: a guest, or one at the other end of ssh."""
+
+import hashlib
+import io
+import select
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import Condition
+from typing import IO, Self
+
+from copycost.errors import HostError, MeasurementStopped
+from copycost.hosts.cgroups import CpuGroup, Throttling
+from copycost.hosts.clock import ClockReading
+from copycost.hosts.launch import Launch
+from copycost.hosts.lock import HeldLock
+from copycost.hosts.process_usage import Usage
+from copycost.hosts.remote import messages
+from copycost.hosts.remote.connection import PATIENCE_S, Connection, results_of
+from copycost.hosts.remote.files import RemoteFiles
+from copycost.hosts.remote.messages import Message
+from copycost.hosts.remote.program import RemoteProgram
+
+_PINGS = 10
+# how often who waits for a lock there looks whether anybody still waits for it here
+_LOOK_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteCompleted:
+    """A short command that has ended there."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class RemoteHost:
+    """A host that an agent serves; see `copycost.hosts.host.Host`.
+
+    Parameters
+    ----------
+    fd_in, fd_out
+        Descriptors of the stream; ours from now on.
+    name
+        What messages call it.
+    patience_s
+        How long its agent may take for an answer [s].
+
+    Raises
+    ------
+    ConnectionLost
+        If no agent answers.
+    """
+
+    def __init__(self, fd_in: int, fd_out: int, name: str, patience_s: float = PATIENCE_S) -> None:
+        self.name = name
+        self._connection = Connection(fd_in, fd_out, name, patience_s)
+        self.files = RemoteFiles(connection=self._connection)
+        self._constants: dict[str, int] = dict(self.introduction["constants"])
+        self._brought: dict[str, str] = {}
+        self._last_number = 0
+        try:
+            self.clock = self.resync()
+        except HostError:
+            self.close()
+            raise
+
+    @property
+    def introduction(self) -> Message:
+        """What the agent said of its machine when the session was opened."""
+        return self._connection.introduction
+
+    @property
+    def connection_lost(self) -> bool:
+        """Whether nothing can be asked there any more."""
+        return self._connection.lost is not None
+
+    def __enter__(self) -> Self:
+        """Begin a block at whose end the session is closed."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the session."""
+        self.close()
+
+    def close(self) -> None:
+        """End the session, all that was started there, and the stream."""
+        self._connection.close()
+
+    # -- its clock --------------------------------------------------------------------------------
+
+    @property
+    def clock_offset_ns(self) -> int:
+        """Its clock less ours [ns], by the last `resync`."""
+        return self.clock.offset_ns
+
+    @property
+    def clock_uncertainty_ns(self) -> int:
+        """By how much the offset may be wrong [ns]."""
+        return self.clock.uncertainty_ns
+
+    def clock_ns(self) -> int:
+        """Return its CLOCK_MONOTONIC now [ns]."""
+        return time.monotonic_ns() + self.clock_offset_ns
+
+    def resync(self) -> ClockReading:
+        """Compare its clock with ours anew.
+
+        The answer was made at some moment of the round trip. In the shortest of several least can
+        have happened but the way there and back, so that the middle is wrong by half of it at most.
+        """
+        self.clock = min((self._ping() for _ in range(_PINGS)), key=lambda it: it.uncertainty_ns)
+        return self.clock
+
+    def _ping(self) -> ClockReading:
+        asked_ns = time.monotonic_ns()
+        answered_ns, there_ns = self._connection.ask_timed(messages.PING)
+        resolution_ns = round(time.get_clock_info("monotonic").resolution * 1e9)
+        half_ns = -(-(answered_ns - asked_ns) // 2)
+        return ClockReading(there_ns - asked_ns - half_ns, half_ns + resolution_ns)
+
+    # -- what there is ----------------------------------------------------------------------------
+
+    def constant(self, name: str) -> int:
+        """Return what sysconf(3) says there."""
+        if name not in self._constants:
+            self._constants[name] = self._connection.ask("constant", name=name)
+        return self._constants[name]
+
+    def usable_cpus(self) -> set[int]:
+        """Return the CPUs that programs may run on."""
+        return set(self.introduction["usable_cpus"])
+
+    def find_tool(self, name: str) -> str | None:
+        """Return the path of a program of the host's own, or None."""
+        path: str | None = self._connection.ask("find_tool", name=name)
+        return path
+
+    def free_ports(self, address: str, n: int) -> list[int]:
+        """Return TCP ports at an address that nobody listens at."""
+        ports: list[int] = self._connection.ask("free_ports", address=address, n=n)
+        return ports
+
+    def allows_congestion_control(self, name: str) -> bool:
+        """Return whether sockets there may have this TCP congestion control."""
+        allows: bool = self._connection.ask("allows_congestion_control", name=name)
+        return allows
+
+    # -- programs ---------------------------------------------------------------------------------
+
+    def path_of(self, program: Path) -> str:
+        """Return where a program of ours is there, having sent it if it is not."""
+        digest = _digest_of(program, program.stat().st_mtime_ns)
+        if digest not in self._brought:
+            ask, name = self._connection.ask, program.name
+            path: str | None = ask("has", digest=digest, name=name)
+            if path is None:
+                data = messages.as_text(program.read_bytes())
+                path = str(ask("bring", digest=digest, name=name, data=data))
+            self._brought[digest] = path
+        return self._brought[digest]
+
+    def start(self, launch: Launch) -> RemoteProgram:
+        """Start a program there."""
+        return RemoteProgram(self._connection, self._next_number(), launch)
+
+    def run(
+        self, words: Sequence[str], text: str = "", *, timeout_s: float = 10.0
+    ) -> RemoteCompleted:
+        """Run a short command to its end there."""
+        done = self._connection.ask(
+            "run", takes_s=timeout_s, words=list(words), text=text, timeout_s=timeout_s
+        )
+        return RemoteCompleted(**done)
+
+    @contextmanager
+    def stream(self, words: Sequence[str]) -> Iterator[IO[bytes]]:
+        """Return a block with what a command prints while it runs."""
+        number = self._next_number()
+        output = _Output()
+        self._connection.listen("stream", number, output.hear)
+        try:
+            self._connection.ask("stream", stream=number, words=list(words))
+            try:
+                yield io.BufferedReader(output)
+            except BaseException:
+                self._connection.say("stop_stream", stream=number)
+                raise
+            output.readall()
+        finally:
+            self._connection.forget("stream", number)
+        if output.error is not None:
+            raise messages.error_of(output.error)
+        if not output.is_over:
+            raise self._connection.loss()
+
+    def signal(self, pids: Iterable[int], number: int) -> None:
+        """Send processes a signal; one that has ended gets none."""
+        self._connection.say("signal", pids=list(pids), number=int(number))
+
+    def prioritise(self, pids: Iterable[int]) -> None:
+        """Give processes precedence over those that measure, where that is allowed."""
+        self._connection.say("prioritise", pids=list(pids))
+
+    # -- what is read at moments ------------------------------------------------------------------
+
+    def reader(self, paths: Iterable[str]) -> "RemoteReader":
+        """Open files, by their paths below the root, to be read at several moments."""
+        return RemoteReader(self._connection, self._next_number(), list(paths))
+
+    def usage(self, pids: Sequence[int]) -> Usage:
+        """Return what processes have used by now; OSError if one of them is gone."""
+        return messages.usage_of(self._connection.ask("usage", pids=list(pids)))
+
+    def written_bytes(self, pid: int) -> int | None:
+        """Return the bytes that a process has written so far; None where nobody counts them."""
+        n_bytes: int | None = self._connection.ask("written_bytes", pid=pid)
+        return n_bytes
+
+    # -- groups and locks -------------------------------------------------------------------------
+
+    @contextmanager
+    def cpu_group(self, limit_percent: float | None) -> Iterator[CpuGroup]:
+        """Make a control group there that may use so much of a CPU; remove it after the block."""
+        number = self._next_number()
+        made = self._connection.ask("open_group", group=number, limit_percent=limit_percent)
+        try:
+            yield _RemoteGroup(made["version"], Path(made["path"]), self._connection, number)
+        finally:
+            if not self.connection_lost:  # else the agent does it by itself
+                self._connection.ask("close_group", group=number)
+
+    @contextmanager
+    def lock(self, path: Path | None, parent_fds: Sequence[int]) -> Iterator[HeldLock]:
+        """Keep other runs there from measuring for the time of the block.
+
+        The descriptor of the lock is there, and what is started there holds it.
+        """
+        lock = self._next_number()
+        asked = self._connection.begin("lock", lock=lock, path=None if path is None else str(path))
+        while not self._connection.has_answer(asked, _LOOK_S):
+            if select.select(parent_fds, [], [], 0)[0]:
+                raise MeasurementStopped("the workflow ended while it waited for its turn")
+        _, wait_s = self._connection.answer(asked)
+        try:
+            yield HeldLock(-1, wait_s)
+        finally:
+            with suppress(HostError):
+                self._connection.ask("unlock", lock=lock)
+
+    def _next_number(self) -> int:
+        self._last_number += 1
+        return self._last_number
+
+
+class RemoteReader:
+    """Files that an agent reads, by itself at the edges of a planned window.
+
+    See `copycost.hosts.host.Reader`.
+    """
+
+    def __init__(self, connection: Connection, number: int, paths: list[str]) -> None:
+        self._connection = connection
+        self._number = number
+        connection.ask("open_reader", reader=number, paths=paths)
+
+    def plan(self, start_ns: int, end_ns: int) -> None:
+        """Have the files read at both edges, in the host's clock."""
+        request = {"op": "read", "reader": self._number}
+        requests = [[start_ns, request], [end_ns, request]]
+        self._connection.say("plan", plan=self._number, requests=requests)
+
+    def edge(self) -> None:
+        """Do nothing: the agent reads by itself."""
+
+    def edges(self) -> list[tuple[int, dict[str, str]]]:
+        """Return what was read at both edges."""
+        answers = self._connection.ask("planned", plan=self._number)
+        return [(at_ns, texts) for at_ns, texts in results_of(answers)]
+
+    def read(self) -> tuple[int, dict[str, str]]:
+        """Return the time [ns, the host's clock] and each file's text by its path."""
+        at_ns, texts = self._connection.ask("read", reader=self._number)
+        return at_ns, texts
+
+    def close(self) -> None:
+        """Close the files."""
+        self._connection.say("forget_plan", plan=self._number)
+        self._connection.say("close_reader", reader=self._number)
+
+
+@dataclass(frozen=True, slots=True)
+class _RemoteGroup(CpuGroup):
+    """A control group there."""
+
+    connection: Connection
+    number: int
+
+    def add(self, pids: Sequence[int]) -> None:
+        """Move processes, with all their threads, into the group."""
+        self.connection.ask("add_to_group", group=self.number, pids=list(pids))
+
+    def release(self) -> None:
+        """Take the limit off; what is in the group stays there."""
+        self.connection.ask("release_group", group=self.number)
+
+    def throttling(self) -> Throttling:
+        """Return how often the group was held back so far."""
+        return Throttling(*self.connection.ask("throttling", group=self.number))
+
+
+class _Output(io.RawIOBase):
+    """What a command prints, as it comes in; its end is that of the connection too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_over = False
+        self.error: Message | None = None
+        self._lost = False
+        self._held: deque[bytes] = deque()
+        self._changed = Condition()
+
+    def hear(self, message: Message) -> None:
+        """Take news of it, in the connection's thread."""
+        with self._changed:
+            match message["event"]:
+                case "output":
+                    self._held.append(messages.bytes_of(message["data"]))
+                case "over":
+                    self.is_over = True
+                    self.error = message["error"]
+                case _:
+                    self._lost = True
+            self._changed.notify_all()
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """Fill a buffer with what is next, once there is something; 0 at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._held or self.is_over or self._lost)
+            if not self._held:
+                return 0
+            data = self._held.popleft()
+            taken, rest = data[: len(buffer)], data[len(buffer) :]
+            if rest:
+                self._held.appendleft(rest)
+            buffer[: len(taken)] = taken
+            return len(taken)
+
+
+@cache
+def _digest_of(program: Path, _modified_ns: int) -> str:
+    """Return the SHA-256 of a file, computed once as long as it stays the same."""
+    return hashlib.sha256(program.read_bytes()).hexdigest()

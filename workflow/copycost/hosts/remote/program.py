@@ -1,0 +1,187 @@
+"""A program on a host that a stream leads to."""
+
+import os
+import threading
+from collections import deque
+from contextlib import suppress
+
+from copycost.errors import HostError
+from copycost.hosts.launch import Launch
+from copycost.hosts.remote import messages
+from copycost.hosts.remote.connection import Connection
+from copycost.hosts.remote.messages import Message
+
+
+class RemoteProgram:
+    """A program that an agent has started; see `copycost.hosts.host.Program`.
+
+    Its lines, and its end with what it printed, are told without being asked for. Once the
+    connection is lost `ended_fd` is readable, what makes it end does nothing, since the agent does
+    that then, and whatever is asked of it raises `ConnectionLost`.
+    """
+
+    def __init__(self, connection: Connection, number: int, launch: Launch) -> None:
+        self.launch = launch
+        self.killed = False
+        self._connection = connection
+        self._number = number
+        self._lines: deque[str] = deque()
+        self._left: Message | None = None
+        self._is_over = False
+        self._is_ended = False
+        self._changed = threading.Condition()
+        self.ended_fd = _new_eventfd()
+        self._line_fd = _new_eventfd() if launch.control else -1
+        connection.listen("program", number, self._hear)
+        try:
+            started = connection.ask(
+                "start", program=number, launch=messages.launch_as_message(launch)
+            )
+        except (HostError, OSError):
+            self._close()
+            raise
+        self.pid: int = started["pid"]
+        self._paths: dict[str, str] = started["paths"]
+
+    def _hear(self, message: Message) -> None:
+        """Take news of it, in the connection's thread."""
+        with self._changed:
+            if self.ended_fd < 0:
+                return
+            if message["event"] == "lines":
+                if self._line_fd >= 0:
+                    self._lines.extend(message["lines"])
+                    os.eventfd_write(self._line_fd, 1)
+                return
+            if message["event"] == "ended":
+                self._left = message
+            self._is_over = True
+            os.eventfd_write(self.ended_fd, 1)
+            self._changed.notify_all()
+
+    @property
+    def control_fd(self) -> int:
+        """A descriptor that is readable when a line has come in; -1 without a control line."""
+        return self._line_fd
+
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit code, None as long as nothing was heard of its end."""
+        return self.poll()
+
+    def read_line(self) -> str | None:
+        """Return the next line that has come in on the control line, or None if none has."""
+        with self._changed:
+            if self._lines:
+                return self._lines.popleft()
+            if self._line_fd >= 0:
+                with suppress(BlockingIOError):
+                    os.eventfd_read(self._line_fd)
+            return None
+
+    def say(self, line: str) -> None:
+        """Send a line on the control line."""
+        self._connection.say("say", program=self._number, line=line)
+
+    def hang_up(self) -> None:
+        """Close the control line."""
+        with self._changed:
+            fd, self._line_fd = self._line_fd, -1
+        if fd >= 0:
+            os.close(fd)
+            self._connection.say("hang_up", program=self._number)
+
+    def output(self) -> str:
+        """Return its stdout so far."""
+        return self._text("stdout")
+
+    def errors(self) -> str:
+        """Return its stderr so far."""
+        return self._text("stderr")
+
+    def _text(self, name: str) -> str:
+        if self._left is not None:
+            text: str = self._left["texts"][name]
+        else:
+            text = self._connection.ask("texts_of", program=self._number)[name]
+        return text
+
+    def file(self, name: str) -> str:
+        """Return what a memory file of the launch holds so far."""
+        if self._left is not None and name in self._left["files"]:
+            text: str = self._left["files"][name]
+        else:
+            text = self._connection.ask("file", program=self._number, name=name)
+        return text
+
+    def file_path(self, name: str) -> str:
+        """Return a path at which other programs there can read a memory file."""
+        return self._paths[name]
+
+    def write_pipe(self, name: str, data: bytes) -> None:
+        """Write to a pipe whose write end is ours."""
+        text = messages.as_text(data)
+        self._connection.say("write_pipe", program=self._number, name=name, data=text)
+
+    def read_pipe(self, name: str, timeout_s: float) -> bytes | None:
+        """Return what comes in on a pipe whose read end is ours, None if nothing does in time."""
+        text = self._connection.ask(
+            "read_pipe", takes_s=timeout_s, program=self._number, name=name, timeout_s=timeout_s
+        )
+        return None if text is None else messages.bytes_of(text)
+
+    def child_pid(self) -> int:
+        """Return the process that it runs as a wrapper."""
+        pid: int = self._connection.ask("child_pid", program=self._number)
+        return pid
+
+    def signal(self, number: int) -> None:
+        """Send it a signal; one that has ended gets none."""
+        self._connection.say("signal_program", program=self._number, number=number)
+
+    def poll(self) -> int | None:
+        """Return its exit code if it has ended."""
+        return self.wait(0.0)
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Wait for its end, and return its exit code; None if it still runs."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_over, timeout_s)
+            if self._left is not None:
+                code: int = self._left["code"]
+                return code
+        if self._is_over:
+            raise self._connection.loss()
+        return None
+
+    def end(self, grace_s: float = 0.0) -> None:
+        """Make it end, and all that it started: ask by hanging up, kill what still runs then."""
+        if self._is_ended:
+            return
+        self._is_ended = True
+        self.hang_up()
+        with suppress(HostError):  # what is lost is ended there
+            left = self._connection.ask(
+                "end_program", takes_s=grace_s, program=self._number, grace_s=grace_s
+            )
+            self.killed = self.killed or left["killed"]
+            with self._changed:
+                self._left = left
+                self._is_over = True
+                os.eventfd_write(self.ended_fd, 1)
+
+    def close(self) -> None:
+        """Give back the descriptors."""
+        self._connection.say("close_program", program=self._number)
+        self._close()
+
+    def _close(self) -> None:
+        self._connection.forget("program", self._number)
+        self.hang_up()
+        with self._changed:
+            os.close(self.ended_fd)
+            self.ended_fd = -1
+
+
+def _new_eventfd() -> int:
+    return os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)

@@ -1,0 +1,199 @@
+"""Who pays for a byte besides the two processes: guests, their hypervisors, the whole machine.
+
+One definition for the tables of all studies: of the columns, and of how their values follow from
+what the observer `hypervisor` found.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from copycost.hosts.side import SIDES
+from copycost.records.column import Column
+
+PARTIES: Mapping[str, str] = MappingProxyType(
+    {
+        "guest": "the {side}'s guest as a whole, by its own kernel",
+        "vcpu": "the threads that run the virtual CPUs of the {side}'s guest",
+        "io": "the hypervisor's main loop and I/O threads for the {side}'s guest",
+        "vhost": "vhost, in the kernel, for the {side}'s guest",
+        "worker": "the hypervisor's other threads for the {side}'s guest",
+        "hypervisor": "the hypervisor for the {side}'s guest, all four kinds of threads",
+        "overhead": "virtualisation: {side}_hypervisor less {side}_guest",
+    }
+)
+"""What a side has besides its process, and what its CPU time is that of."""
+
+GUEST_STATUSES: Mapping[str, str] = MappingProxyType(
+    {
+        "counted": "the guest and its hypervisor were counted",
+        "same_guest": "the receiver runs in the sender's guest, which is counted there",
+        "no_guest": "the side runs in no guest",
+        "not_measured": "the repetition was skipped or failed",
+    }
+)
+ACCELERATORS = ("kvm", "tcg")
+EMULATED = "tcg"
+
+_KINDS = ("vcpu", "io", "vhost", "worker")
+_GROUP = "Guests, their hypervisors, and the whole machine"
+_CPU = "% of one CPU"
+_UNITS = {"byte": "received byte", "round_trip": "round trip"}
+_NS_PER_S = 1e9
+# of the further columns of a side: what they tell
+_MORE = {
+    "guest_softirq": "CPU time of the {side}'s guest in interrupts and softirqs",
+    "guest_steal": "CPU time that the {side}'s guest says was taken away from it",
+    "vcpu_waiting": "Time for which the {side}'s vcpu could run but had no CPU",
+    "io_waiting": "Time for which the {side}'s io could run but had no CPU",
+    "hypervisor_kernel": "CPU time of {side}_hypervisor in kernel mode",
+}
+_MACHINE = {
+    "host": "the whole machine, whoever used it",
+    "host_softirq": "the whole machine in interrupts and softirqs",
+}
+
+
+def overhead(hypervisor: float, guest: float) -> float:
+    """Return the virtualisation overhead, in the unit of both.
+
+    It is what the hypervisor's threads use (virtual CPUs, main loop and I/O, vhost, workers) beyond
+    the time for which the guest's own kernel says that its CPUs were busy (neither idle nor
+    stolen). A virtual CPU that waits for a CPU is busy to a guest that nobody tells of it (no steal
+    time, as under emulation). The overhead is then too small by as much, and may be negative.
+    """
+    return hypervisor - guest
+
+
+def status_columns() -> tuple[Column, ...]:
+    """Return the columns that say what kind of guests there are, and whether they were counted."""
+    return (
+        Column("accelerator", "str", "",
+               "What runs the guests' instructions, the processor (kvm) or an emulator (tcg)",
+               _GROUP, allowed=ACCELERATORS),
+        *(
+            Column(f"{side}_guest_status", "str", "",
+                   f"Whether there are values of the {side}'s guest (see below)", _GROUP,
+                   nullable=False, always=True, allowed=tuple(GUEST_STATUSES))
+            for side in SIDES
+        ),
+    )  # fmt: skip
+
+
+def use_columns() -> tuple[Column, ...]:
+    """Return the columns of what each party used in the window, per cent of one CPU."""
+    columns = []
+    for side in SIDES:
+        for party, words in PARTIES.items():
+            name, what = f"{side}_{party}_cpu_percent", words.format(side=side)
+            lowest = None if party == "overhead" else 0
+            columns.append(
+                Column(name, "float64", _CPU, f"CPU time of {what}", _GROUP, lowest=lowest)
+            )
+        columns += [
+            Column(f"{side}_{name}_percent", "float64", _CPU, words.format(side=side), _GROUP)
+            for name, words in _MORE.items()
+        ]
+        columns.append(
+            Column(f"{side}_vcpu_threads", "float64", "count",
+                   f"Threads that run the virtual CPUs of the {side}'s guest", _GROUP)
+        )  # fmt: skip
+    columns += [
+        Column(f"{name}_cpu_percent", "float64", _CPU, f"CPU time of {words}", _GROUP)
+        for name, words in _MACHINE.items()
+    ]
+    return tuple(columns)
+
+
+def cost_columns(unit: str = "byte") -> tuple[Column, ...]:
+    """Return the columns of what a unit of work, a received byte say, costs each party."""
+    named = [
+        *(
+            (f"{side}_{party}", words.format(side=side))
+            for side in SIDES
+            for party, words in PARTIES.items()
+        ),
+        ("host", _MACHINE["host"]),
+    ]
+    return tuple(
+        Column(
+            f"{name}_cpu_ns_per_{unit}",
+            "float64",
+            "ns/byte" if unit == "byte" else "ns",
+            f"CPU time of {words}, per {_UNITS[unit]}",
+            _GROUP,
+            lowest=None if name.endswith("overhead") else 0,
+        )
+        for name, words in named
+    )
+
+
+def use_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what each party used [% of one CPU], and the statuses; the values of `use_columns`.
+
+    A repetition that was not measured has statuses alone.
+    """
+    if record["status"] != "measured":
+        return {f"{side}_guest_status": "not_measured" for side in SIDES}
+    row: dict[str, Any] = {f"{side}_guest_status": "no_guest" for side in SIDES}
+    found = record["observed"].get("hypervisor")
+    if found is None:
+        return row
+    machine = found["machine"]
+    row["host_cpu_percent"] = _percent(machine["busy_ns"], machine["window_ns"])
+    row["host_softirq_cpu_percent"] = _percent(machine["softirq_ns"], machine["window_ns"])
+    for guest in found["guests"]:
+        first, *others = guest["sides"]
+        row["accelerator"] = guest["accelerator"]
+        row[f"{first}_guest_status"] = "counted"
+        row |= {f"{first}_{name}": value for name, value in _use_of_guest(guest).items()}
+        row |= {f"{other}_guest_status": "same_guest" for other in others}
+    return row
+
+
+def _use_of_guest(guest: Mapping[str, Any]) -> dict[str, float]:
+    inside, threads, window_ns = guest["inside"], guest["threads"], guest["window_ns"]
+    of_guest = {
+        name: _percent(inside[f"{key}_ns"], inside["window_ns"])
+        for name, key in (
+            ("guest_cpu", "busy"), ("guest_softirq", "softirq"), ("guest_steal", "steal"),
+        )
+    }  # fmt: skip
+    kinds = {kind: _percent(threads[kind]["cpu_ns"], window_ns) for kind in _KINDS}
+    hypervisor = sum(kinds.values())
+    kernel_ns = sum(threads[kind]["kernel_ns"] for kind in _KINDS)
+    use = {
+        **of_guest,
+        **{f"{kind}_cpu": value for kind, value in kinds.items()},
+        "hypervisor_cpu": hypervisor,
+        "overhead_cpu": overhead(hypervisor, of_guest["guest_cpu"]),
+        "hypervisor_kernel": _percent(kernel_ns, window_ns),
+        "vcpu_waiting": _percent(threads["vcpu"]["waiting_ns"], window_ns),
+        "io_waiting": _percent(threads["io"]["waiting_ns"], window_ns),
+    }
+    named = {f"{name}_percent": value for name, value in use.items()}
+    return named | {"vcpu_threads": guest["vcpu_threads"]}
+
+
+def costs_of(use: Mapping[str, Any], per_s: object, unit: str = "byte") -> dict[str, float]:
+    """Return what a unit of work costs each party [ns]; the values of `cost_columns`.
+
+    Parameters
+    ----------
+    use
+        See `use_of`.
+    per_s
+        So many in a second; where it is no number above 0, no cost is told.
+    """
+    if not isinstance(per_s, int | float) or not per_s > 0:
+        return {}
+    names = {column.name: column.name.split("_ns_per_")[0] for column in cost_columns(unit)}
+    return {
+        column: use[f"{name}_percent"] / 100 * _NS_PER_S / per_s
+        for column, name in names.items()
+        if f"{name}_percent" in use
+    }
+
+
+def _percent(value_ns: float, window_ns: float) -> float:
+    return 100.0 * value_ns / window_ns

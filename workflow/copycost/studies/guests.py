@@ -1,0 +1,120 @@
+"""What guests cost, as the facts of a study tell it: of its curves and of their points."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from copycost.hosts.side import SIDES
+from copycost.records.parties import EMULATED, PARTIES, use_columns
+from copycost.stats.estimates import Estimate, estimate
+from copycost.stats.medians import median_intervals
+from copycost.stats.settings import FloatArray, StatisticsSettings
+
+_CPU = "_cpu_percent"
+_OTHERS = ("guest_steal_percent", "vcpu_waiting_percent", "io_waiting_percent")
+
+
+def guests_of(rows: pd.DataFrame) -> dict[str, Any] | None:
+    """Return what the sides of some repetitions ran in, None where in no guest.
+
+    Keys
+    ----
+    emulated
+        An emulator ran the instructions of at least one guest.
+    sides
+        Those whose guest was counted.
+    shared
+        One guest for both sides, which counts as the sender's.
+    """
+    measured = rows[rows["status"] == "measured"]
+    sides = [side for side in SIDES if (measured[f"{side}_guest_status"] == "counted").any()]
+    if not sides:
+        return None
+    return {
+        "emulated": is_emulated(measured),
+        "sides": sides,
+        "shared": bool((measured["receiver_guest_status"] == "same_guest").any()),
+    }
+
+
+def is_emulated(rows: pd.DataFrame) -> bool:
+    """Return whether an emulator ran the instructions of a guest."""
+    return bool((rows["accelerator"] == EMULATED).any())
+
+
+def party_values(rows: pd.DataFrame) -> dict[str, FloatArray]:
+    """Return the repetitions' values of every party that has any [% of one CPU], by its name.
+
+    The names are those of the columns, without their ends: ``sender_hypervisor``, ``host``; and
+    ``sender_vcpu_waiting``.
+    """
+    return {
+        name: rows[column].to_numpy(dtype=np.float64)
+        for name, column in _columns()
+        if rows[column].notna().any()
+    }
+
+
+def _columns() -> Iterator[tuple[str, str]]:
+    for column in use_columns():
+        if column.name.endswith(_CPU):
+            yield column.name.removesuffix(_CPU), column.name
+        elif column.name.endswith(_OTHERS):
+            yield column.name.removesuffix("_percent"), column.name
+
+
+def party_estimates(
+    values: Mapping[str, FloatArray], settings: StatisticsSettings
+) -> dict[str, Estimate]:
+    """Return the medians with intervals, which may be below 0 where a value is."""
+    found = {}
+    for name, of in values.items():
+        middle = estimate(of, settings)
+        if middle is None:
+            continue
+        known = of[np.isfinite(of)]
+        if known.size > 1 and known.min() < 0.0:
+            around = median_intervals(known[None], settings)
+            middle["low"], middle["high"] = float(around.low[0]), float(around.high[0])
+            middle["vague"] = False
+        found[name] = middle
+    return found
+
+
+def spans(points: Sequence[Mapping[str, Any]], guests: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return, for each guest, from where to where the parties' medians go over the points.
+
+    Parameters
+    ----------
+    points
+        Each with what the sides used, and the other parties at ``parties``.
+    guests
+        See `guests_of`.
+
+    Keys
+    ----
+    side
+        Whose guest it is.
+    of
+        By party, and by side that runs in it, ``low`` and ``high`` [% of one CPU].
+    most
+        The largest ``vcpu_waiting`` and ``guest_steal`` [% of one CPU].
+    """
+    found = []
+    for side in guests["sides"]:
+        inside = list(SIDES) if guests["shared"] else [side]
+        of = {name: _span([point[name]["median"] for point in points]) for name in inside}
+        for party in PARTIES:
+            of[party] = _span([point["parties"][f"{side}_{party}"]["median"] for point in points])
+        most = {
+            name: max(point["parties"][f"{side}_{name}"]["median"] for point in points)
+            for name in ("vcpu_waiting", "guest_steal")
+        }
+        found.append({"side": side, "of": of, "most": most})
+    return found
+
+
+def _span(values: Sequence[float]) -> dict[str, float]:
+    return {"low": min(values), "high": max(values)}

@@ -1,0 +1,18 @@
+"""The testbed `vm_pair`: a side in each of two guests, which TAP devices and a bridge join."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from copycost.hosts.local import LocalHost
+from copycost.testbeds.in_guests import between_two
+from copycost.testbeds.testbed import Testbed
+
+
+@contextmanager
+def build(
+    machine: LocalHost, *, page_segments: bool, guest: Mapping[str, Any] | None
+) -> Iterator[Testbed]:
+    """Borrow the guests, and give them back at the end of the block."""
+    with between_two("vm_pair", machine, guest, page_segments=page_segments) as testbed:
+        yield testbed

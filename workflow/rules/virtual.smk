@@ -1,0 +1,43 @@
+# Guests: the kernel and the first file system that they boot, and what they then are. Made where a
+# cell is in one; every cell that is depends on the content of results/guest.json.
+from copycost.hosts.guest.identity import guest_identity
+
+VIRTUAL = CONFIG.as_dict()["virtual"]
+
+
+rule build_guest:
+    output:
+        kernel="results/guest/kernel",
+        initrd="results/guest/initrd",
+        made="results/guest/made.json",
+    log:
+        "results/logs/build_guest.log",
+    params:
+        kernel=VIRTUAL["kernel"],
+        network_device=VIRTUAL["network_device"],
+        # What is in it is the host's: other programs make another guest.
+        identity=lambda wildcards: guest_identity(),
+    message:
+        "Making what guests boot"
+    script:
+        "../scripts/build_guest.py"
+
+
+rule collect_guest:
+    input:
+        kernel=rules.build_guest.output.kernel,
+        initrd=rules.build_guest.output.initrd,
+        made=rules.build_guest.output.made,
+    output:
+        guest="results/guest.json",
+    log:
+        "results/logs/collect_guest.log",
+    # A guest is booted, which must not disturb a measurement.
+    threads: workflow.cores
+    params:
+        virtual=VIRTUAL,
+        identity=lambda wildcards: host_identity(),
+    message:
+        "Collect what a guest is and what can be counted in it"
+    script:
+        "../scripts/collect_guest.py"
