@@ -1,6 +1,5 @@
 """A guest as a host: what an agent in it serves, and what became of it where it ended."""
 
-import errno
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -51,12 +50,10 @@ class GuestHost(RemoteHost):
         """
         try:
             return super().path_of(program)
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.ENOMEM):
+        except HostError as error:
+            if self.connection_lost:
                 raise
-            raise GuestFailed(
-                f"{self.name} has no room for {program.name} ({error.strerror})", _MORE_MEMORY
-            ) from error
+            raise GuestFailed(f"{self.name} has no room: {error}", _MORE_MEMORY) from error
 
 
 @contextmanager

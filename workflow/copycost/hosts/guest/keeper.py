@@ -320,7 +320,9 @@ def _network_words(name: str, spec: GuestSpec) -> list[str]:
 
 
 def main(arguments: list[str]) -> None:
-    """Keep guests for the clients that come to a listening socket."""
+    """Keep guests for the clients that come to a listening socket, in a process of its own."""
+    if os.fork() > 0:
+        os._exit(0)
     logging.basicConfig(level=logging.INFO, format="%(relativeCreated)7d ms  %(message)s")
     fd, *parents = map(int, arguments)
     with socket.socket(fileno=fd) as listening:

@@ -170,13 +170,14 @@ def _start_keeper(address: str, parents: Sequence[int]) -> None:
             return
         listening.listen(8)
         fds = [listening.fileno(), *parents]
-        # it outlives us, and holds nothing of ours open
-        subprocess.Popen(
+        # it outlives us, and holds nothing of ours open; what we start forks it, and ends
+        subprocess.run(
             [sys.executable, "-SP", "-m", "copycost.hosts.guest.keeper", *map(str, fds)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             pass_fds=fds,
             start_new_session=True,
+            check=True,
             env={**os.environ, "PYTHONPATH": str(_PACKAGE_ROOT)},
         )

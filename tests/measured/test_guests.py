@@ -1,0 +1,194 @@
+"""Guests that a run keeps: lent again and again, and gone with the run, whatever ends it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import guests
+import pytest
+
+from copycost.errors import HostError, Unavailable
+from copycost.hosts.guest import keeping, network
+from copycost.hosts.guest.host import GuestFailed, GuestHost, hosts_in
+from copycost.hosts.guest.image import agent_image
+from copycost.hosts.guest.keeping import Lease, borrowed
+from copycost.hosts.guest.qemu import find_qemu
+from copycost.hosts.guest.spec import GuestSpec
+from copycost.hosts.launch import Launch
+from copycost.hosts.parent import parent_of
+
+pytestmark = [pytest.mark.needs_guests, pytest.mark.slow]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def spec(tmp_path_factory: pytest.TempPathFactory) -> GuestSpec:
+    initrd = tmp_path_factory.mktemp("guest") / "initrd"
+    agent_image(guests.kernel(), ["virtio_net"], ["ip"]).write(initrd)
+    image = guests.kernel().image
+    return GuestSpec(find_qemu(), image, initrd, "tcg", 1, 256 << 20, "virtio", False, True)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def our_keeper() -> Iterator[None]:
+    """Have the tests themselves be the run that guests end with."""
+    patch = pytest.MonkeyPatch()
+
+    @contextmanager
+    def ourselves() -> Iterator[tuple[int, ...]]:
+        fd = os.pidfd_open(os.getpid())
+        yield (fd,)
+        os.close(fd)
+
+    patch.setattr(keeping, "waiting_process", os.getpid)
+    patch.setattr(keeping, "watched_parents", ourselves)
+    yield
+    patch.undo()
+
+
+@contextmanager
+def one_guest(spec: GuestSpec) -> Iterator[tuple[Lease, GuestHost]]:
+    with borrowed(spec, ["a"], network=False) as lease, hosts_in(lease) as (host,):
+        yield lease, host
+
+
+def test_a_guest_is_booted_once_and_what_one_left_in_it_is_ended(spec: GuestSpec) -> None:
+    with one_guest(spec) as (first, host):
+        assert host.run(["uname", "-r"]).stdout.strip() == guests.kernel().release
+        left = host.start(Launch(("sleep", "99"), "sleep"))
+    with one_guest(spec) as (second, host):
+        assert second.guests[0].pid == first.guests[0].pid
+        assert host.files.text(f"proc/{left.pid}/comm") != "sleep"
+
+
+def test_a_line_that_was_cut_within_a_message_serves_the_next_one(spec: GuestSpec) -> None:
+    with borrowed(spec, ["a"], network=False) as first:
+        os.write(first.guests[0].line, b'{"op": "run", "id": 7, "wor')
+        os.close(first.guests[0].line)
+    with one_guest(spec) as (second, host):
+        assert second.guests[0].pid == first.guests[0].pid
+        assert host.run(["uname"]).stdout == "Linux\n"
+
+
+def test_a_full_disk_is_told_with_what_helps(spec: GuestSpec, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_bytes(b"#!/bin/sh\n" + os.urandom(100_000))
+
+    full: list[int] = []
+
+    def fill() -> None:
+        with one_guest(spec) as (lease, host):
+            full.append(lease.guests[0].pid)
+            host.run(["sh", "-c", "busybox dd if=/dev/zero of=/tmp/much bs=64k"], timeout_s=60)
+            host.path_of(program)
+
+    with pytest.raises(GuestFailed, match="No space left on device") as failed:
+        fill()
+    assert "virtual.memory_mib" in failed.value.remedy
+    with one_guest(spec) as (fresh, host):
+        assert fresh.guests[0].pid not in full
+        assert host.path_of(program)
+
+
+def test_an_agent_that_hangs_costs_its_guest(spec: GuestSpec) -> None:
+    with one_guest(spec) as (hung, host):
+        host.start(Launch(("sh", "-c", "sleep 0.2; kill -STOP $PPID"), "sh"))
+        time.sleep(0.5)
+        host._connection._lose("was given up by the test")  # it would wait for an answer
+    with one_guest(spec) as (fresh, _):
+        assert fresh.guests[0].pid != hung.guests[0].pid
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [("sysrq", r"panicked \(Kernel panic.*sysrq"), ("kill", r"signal 9 to QEMU \(SIGKILL\)")],
+)
+def test_a_guest_that_ends_is_told_with_its_last_words(
+    spec: GuestSpec, what: str, said: str
+) -> None:
+
+    def end_it() -> None:
+        with one_guest(spec) as (lease, host):
+            if what == "sysrq":
+                host.start(Launch(("sh", "-c", "echo c >/proc/sysrq-trigger"), "sh"))
+            else:
+                os.kill(lease.guests[0].pid, signal.SIGKILL)
+            host.run(["sleep", "9"], timeout_s=20)
+
+    with pytest.raises(GuestFailed, match=said) as failed:
+        end_it()
+    assert "the last lines of its console" in failed.value.reason
+    assert "fresh guest" in failed.value.remedy
+
+
+def test_a_guest_that_cannot_boot_is_no_guest(spec: GuestSpec, tmp_path: Path) -> None:
+    (tmp_path / "initrd").write_bytes(b"")
+    broken = replace(spec, initrd=tmp_path / "initrd")
+    with pytest.raises(HostError, match=r"Kernel panic|QEMU's exit status"), one_guest(broken):
+        pass
+
+
+REPETITION = """
+import json, sys, time
+from copycost.hosts.guest.keeping import borrowed
+from copycost.hosts.guest.spec import GuestSpec
+from copycost.hosts.parent import parent_of
+from copycost.errors import Unavailable
+try:
+    with borrowed(GuestSpec.from_plain(json.loads(sys.argv[1])), ["a", "b"]) as lease:
+        pids = [guest.pid for guest in lease.guests]
+        print(json.dumps(pids), flush=True)
+        sys.stdin.read()
+        print(json.dumps([lease.why_ended(guest.name) for guest in lease.guests]), flush=True)
+except Unavailable as missing:
+    print(json.dumps(missing.reason), flush=True)
+"""
+RUN = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {REPETITION!r}, sys.argv[1]])"
+
+
+@contextmanager
+def a_run(spec: GuestSpec) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """Start a run with a repetition that has two guests; yield it and the guests' processes."""
+    words = [sys.executable, "-c", RUN, json.dumps(spec.as_plain())]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow")}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=environment) as run:
+        assert run.stdout is not None
+        pids = json.loads(run.stdout.readline())
+        if isinstance(pids, str):
+            pytest.skip(pids)
+        yield run, pids
+        run.kill()
+
+
+@pytest.mark.parametrize("victim", ["run", "keeper"])
+def test_nothing_is_left_when_run_or_keeper_is_killed(spec: GuestSpec, victim: str) -> None:
+    with a_run(spec) as (run, pids):
+        keeper = parent_of(pids[0])
+        watched = [os.pidfd_open(pid) for pid in (keeper, *pids)]
+        network = Path(f"/proc/{keeper}/ns/net").readlink()
+        assert network != Path("/proc/self/ns/net").readlink()
+        os.kill(run.pid if victim == "run" else keeper, signal.SIGKILL)
+        assert all(guests.ends(fd, within_s=10) for fd in watched)
+        if victim == "keeper":
+            assert run.stdin is not None
+            assert run.stdout is not None
+            run.stdin.close()
+            assert "keeper has ended" in run.stdout.readline()
+    for fd in watched:
+        os.close(fd)
+
+
+def test_a_host_without_taps_is_told_what_helps(
+    spec: GuestSpec, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(network, "_TUN", tmp_path / "tun")
+    with pytest.raises(Unavailable, match=r"there is no .*/tun, so guests can have no network"):
+        network.require_taps()
