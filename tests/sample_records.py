@@ -163,6 +163,15 @@ def _driver(implementation: str, msg_bytes: int) -> dict[str, Any]:
     return {"name": "programs", **sides, "sink": None}
 
 
+_MACHINE = {
+    "name": "this host",
+    "kind": "local",
+    "facts_digest": "a" * 64,
+    "clock_offset_ns": 0,
+    "clock_uncertainty_ns": 0,
+}
+
+
 def _observed() -> dict[str, Any]:
     return {
         "perf_stat": {"sender": _perf_side(), "receiver": _perf_side()},
@@ -172,6 +181,7 @@ def _observed() -> dict[str, Any]:
             "tcp_retransmitted_segments": 0,
             "udp_in_errors": 0,
             "udp_receive_buffer_errors": 0,
+            "machines": None,
         },
     }
 
@@ -278,7 +288,7 @@ def sample_record(
     """Return a record; `changes` replaces whole top-level entries."""
     measured = status == "measured"
     record = {
-        "schema_version": 4,
+        "schema_version": 5,
         "study": "streams",
         "cell": {
             "testbed": testbed,
@@ -321,6 +331,7 @@ def sample_record(
             "mtu_bytes": 1500,
             "offloads": {"tso": True, "gso": True, "gro": True},
             "addresses": ["198.18.0.1", "198.18.0.2"],
+            "machines": {"sender": _MACHINE, "receiver": _MACHINE},
         }
         if measured
         else None,

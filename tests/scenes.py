@@ -33,7 +33,7 @@ def scene(cell: Cell = CELL, **settings: Any) -> Scene:  # noqa: ANN401
     return Scene(
         cell,
         replace(SETTINGS, **settings),
-        facts={},
+        facts={"sender": {}, "receiver": {}},
         machine=HOST,
         placement=Placement((0, 1), (1, 0)),
         testbed=testbed,

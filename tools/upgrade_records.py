@@ -1,10 +1,10 @@
 """Records of earlier shapes become records of the present one: a results folder into another.
 
 ``python -m tools.upgrade_records OLD_RESULTS NEW_RESULTS`` converts the records below
-OLD_RESULTS/raw: of all studies (schema 3), of streams and round trips (schema 2), of the studies
-that iperf3 or a sender of ours drove (``driven``, schema 1), and of profiles (schema 1), with their
-folded stacks. No measured value is changed. What an earlier shape did not keep is null where the
-present one allows that. The placement, which none of them names, follows from the CPUs.
+OLD_RESULTS/raw: of all studies (schemas 3 and 4), of streams and round trips (schema 2), of the
+studies that iperf3 or a sender of ours drove (``driven``, schema 1), and of profiles (schema 1),
+with their folded stacks. No measured value is changed. What an earlier shape did not keep is null
+where the present one allows that. The placement, which none of them names, follows from the CPUs.
 
 Of profiles it kept what each run came to (`Run`) and not what the programs had printed. So their
 driver's payload is the smallest from which `copycost.studies.profile.runs.run_of` gives the same
@@ -47,6 +47,10 @@ def upgrade(old: Mapping[str, Any]) -> Content:
     DataError
         If the record is of no earlier shape that is known here.
     """
+    return _with_machines(_upgrade_to_4(old))
+
+
+def _upgrade_to_4(old: Mapping[str, Any]) -> Mapping[str, Any]:
     match old["study"], old["schema_version"]:
         case ("streams" | "round_trips", 2):
             return _programs_record(old)
@@ -56,8 +60,35 @@ def upgrade(old: Mapping[str, Any]) -> Content:
             return _profile_record(old)
         case (_, 3):
             return _with_placement(old)
+        case (_, 4):
+            return old
         case study, version:
             raise DataError(f"a record of {study} with schema {version} cannot be converted")
+
+
+def _with_machines(old: Mapping[str, Any]) -> Content:
+    """Return a record of schema 4 with the machine of its sides: both ran on the one it is from."""
+    undisturbed = old["undisturbed"]
+    testbed = old["testbed"]
+    if testbed is not None:
+        machine = {
+            "name": "this host",
+            "kind": "local",
+            "facts_digest": old["host_digest"],
+            "clock_offset_ns": 0,
+            "clock_uncertainty_ns": 0,
+        }
+        testbed = {**testbed, "machines": dict.fromkeys(SIDES, machine)}
+    observed = dict(old["observed"])
+    if "kernel" in observed:
+        observed["kernel"] = {**observed["kernel"], "machines": None}
+    return {
+        **old,
+        "schema_version": SCHEMA_VERSION,
+        "testbed": testbed,
+        "observed": observed,
+        "undisturbed": undisturbed and _with_machines(undisturbed),
+    }
 
 
 def _with_placement(old: Mapping[str, Any]) -> Content:

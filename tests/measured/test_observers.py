@@ -18,10 +18,9 @@ from copycost.drivers.choice import driver_of
 from copycost.drivers.protocol import Driver, NoMeasurement, Payload, Phase, Scene, Verdict, Window
 from copycost.errors import HostError, Unavailable
 from copycost.grid.cells import Cell
-from copycost.hosts.host import Host, Program
+from copycost.hosts.host import Program
 from copycost.hosts.launch import CONTROL, Launch
 from copycost.hosts.local import LocalHost
-from copycost.hosts.placement import Placement
 from copycost.hosts.side import Side, SideName
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.protocol import WindowObserver
@@ -29,7 +28,10 @@ from copycost.records.record import Record
 from copycost.testbeds.testbed import Testbed
 
 SETTINGS = Settings(warmup_s=0.02, duration_s=0.1, congestion_control="reno")
-STEPS = ("open", "prepare", "attach", "window_begins", "window_ends", "traffic_ends", "found")
+STEPS = (
+    *("open", "prepare", "attach", "window_planned", "window_begins", "window_ends"),
+    *("traffic_ends", "found"),
+)
 
 # a sender that says where it listens and sends until its control line is closed; a receiver that
 # reads until the end of the stream and says how much that was
@@ -57,9 +59,7 @@ class Plain:
 
     name = "plain"
 
-    def plan(
-        self, cell: Cell, facts: Mapping[str, Any], machine: Host, placement: Placement
-    ) -> dict[str, Any]:
+    def plan(self, scene: Scene) -> dict[str, Any]:
         return {}
 
     @contextmanager
@@ -144,6 +144,10 @@ class Diary(WindowObserver):
         assert all(Path(f"/proc/{pid}").exists() for side in sides for pid in side.pids)
         self._note("attach")
 
+    def window_planned(self, start_ns: int, end_ns: int) -> None:
+        assert time.monotonic_ns() < start_ns < end_ns
+        self._note("window_planned")
+
     def window_begins(self) -> None:
         self._note("window_begins")
 
@@ -214,7 +218,7 @@ def test_observers_are_called_in_the_order_that_is_documented(
     assert notes == [
         *("first open", "second open", "first prepare", "second prepare"),
         *(around if driver.name == "programs" else ()),
-        *("first attach", "second attach"),
+        *("first attach", "second attach", "first window_planned", "second window_planned"),
         *("first window_begins", "second window_begins"),
         *("second window_ends", "first window_ends"),
         *("first traffic_ends", "second traffic_ends", "first found", "second found"),

@@ -11,7 +11,7 @@ from sample_records import sample_record
 from copycost.drivers.rates import rates_of
 from copycost.errors import DataError
 from copycost.grid.cells import Cell
-from copycost.records.record import cell_of, check_record, read_record
+from copycost.records.record import SCHEMA_VERSION, cell_of, check_record, read_record
 from copycost.studies.profile.record import folded_path, profile_of
 from tools.upgrade_records import upgrade, upgrade_tree
 
@@ -146,7 +146,7 @@ def test_a_whole_tree_gets_the_paths_of_today_and_its_stacks(tmp_path: Path) -> 
         "/receiver=recv/placement=apart/rep=1.json"
     )  # fmt: skip
     record = read_record(place)
-    assert record["schema_version"] == 4
+    assert record["schema_version"] == SCHEMA_VERSION
     assert profile_of(record)["sampled"] is not None
     assert gzip.decompress(folded_path(place).read_bytes()) == b"sender;main 1\n"
 
@@ -168,6 +168,13 @@ def test_the_placement_of_an_earlier_record_follows_from_its_cpus(
 
 
 def test_what_is_of_no_earlier_shape_is_named(tmp_path: Path) -> None:
-    (tmp_path / "rep=1.json").write_text('{"study": "streams", "schema_version": 4}')
-    with pytest.raises(DataError, match=r"rep=1\.json: cannot be converted: .*schema 4"):
+    (tmp_path / "rep=1.json").write_text('{"study": "streams", "schema_version": 9}')
+    with pytest.raises(DataError, match=r"rep=1\.json: cannot be converted: .*schema 9"):
         upgrade_tree(tmp_path, tmp_path / "new")
+
+
+def test_a_record_without_machines_was_of_sides_on_one() -> None:
+    old = sample_record(rep=1)
+    old["schema_version"] = 4
+    del old["testbed"]["machines"], old["observed"]["kernel"]["machines"]
+    assert check_record(upgrade(old), "upgraded") == sample_record(rep=1)

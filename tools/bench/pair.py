@@ -11,6 +11,7 @@ from copycost.drivers.programs.driver import Programs as OurPrograms
 from copycost.drivers.protocol import NoMeasurement, Payload, Scene
 from copycost.errors import HostError
 from copycost.grid.cells import Cell
+from copycost.hosts.side import SIDES
 from copycost.measure.claim import Claim
 from copycost.testbeds.testbed import Testbed
 from tools.bench.iperf import Stream
@@ -81,7 +82,7 @@ def run_pair(
             stream.n_threads,
         ),
         settings=Settings(stream.warmup_s, stream.duration_s, "cubic", mode=mode),
-        facts=_NO_FACTS,
+        facts=dict.fromkeys(SIDES, _NO_FACTS),
         machine=claim.machine,
         placement=stream.placement,
         testbed=testbed,

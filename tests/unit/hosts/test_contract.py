@@ -8,12 +8,15 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from unit.hosts.places import remote_host
 
 from copycost.errors import CannotStart, HostError, Unavailable
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
+from copycost.hosts.clock import ClockReading
+from copycost.hosts.edges import AtEdges
 from copycost.hosts.host import Host, Program
 from copycost.hosts.launch import CONTROL, Launch, file_word, pipe_word
 from copycost.hosts.local import LocalHost
@@ -267,12 +270,7 @@ def test_a_reader_reads_at_both_edges(host: Host) -> None:
     assert texts["proc/stat"].startswith("cpu ")
     assert texts["proc/net/snmp"].startswith("Ip: ")
     for _ in range(2):  # a window that came late, and the one after it
-        start_ns = host.clock_ns() + 30_000_000
-        end_ns = start_ns + 30_000_000
-        reader.plan(start_ns, end_ns)
-        for edge_ns in (start_ns, end_ns):
-            time.sleep(max(0, edge_ns - host.clock_ns()) / 1e9)
-            reader.edge()
+        start_ns, end_ns = watch(host, reader)
         (first_ns, first), (second_ns, _) = reader.edges()
         assert set(first) == set(paths)
         assert at_ns < start_ns - host.clock_uncertainty_ns <= first_ns
@@ -301,6 +299,53 @@ def test_the_use_of_processes_is_told(host: Host) -> None:
     program.close()
 
 
+def test_the_use_of_processes_is_told_at_both_edges(host: Host) -> None:
+    program = host.start(python("while True: pass"))
+    at_edges = host.usage_at_edges([program.pid])
+    watch(host, at_edges)
+    before, after = at_edges.edges()
+    assert before is not None
+    assert after is not None
+    assert 29e6 < (after - before).at_ns < 1e9
+    program.end()
+    watch(host, at_edges)
+    assert list(at_edges.edges()) == [None, None]
+    program.close()
+
+
+def test_a_program_is_asked_at_both_edges(host: Host) -> None:
+    code = (
+        "import os, sys, time\n"
+        "while asked := os.read(int(sys.argv[1]), 100):\n"
+        "    os.write(int(sys.argv[2]), b'%d %s' % (time.monotonic_ns(), asked))"
+    )
+    words = pipe_word("asked", "read"), pipe_word("done", "write")
+    program = host.start(python(code, *words, pipes=("asked", "done")))
+    assert (program.ask("asked", "done", b"first", LONG_S) or b"").endswith(b" first")
+    at_edges = program.ask_at_edges("asked", "done", (b"on", b"off"), LONG_S)
+    edges_ns = watch(host, at_edges)
+    for edge_ns, word, answer in zip(edges_ns, (b"on", b"off"), at_edges.edges(), strict=True):
+        at, said = (answer or b"").split()
+        assert said == word
+        assert -host.clock_uncertainty_ns <= int(at) - edge_ns < 1e9
+    program.signal(signal.SIGSTOP)
+    assert program.ask("asked", "done", b"nothing", 0.05) is None
+    program.end()
+    assert program.ask("asked", "done", b"nothing", LONG_S) in (None, b"")
+    program.close()
+
+
+def watch(host: Host, at_edges: AtEdges[Any]) -> tuple[int, int]:
+    """Let a window of 30 ms pass, and return its edges [ns, the host's clock]."""
+    start_ns = host.clock_ns() + 30_000_000
+    edges_ns = start_ns, start_ns + 30_000_000
+    at_edges.plan(*edges_ns)
+    for edge_ns in edges_ns:
+        time.sleep(max(0, edge_ns - host.clock_ns()) / 1e9)
+        at_edges.edge()
+    return edges_ns
+
+
 def test_signals_to_processes_that_are_gone_are_none(host: Host) -> None:
     program = host.start(python("import time; time.sleep(60)"))
     host.prioritise([program.pid])
@@ -326,6 +371,14 @@ def test_the_clock_is_within_its_uncertainty(host: Host) -> None:
     assert abs(difference_ns) < 1e8
     assert 0 <= host.clock_uncertainty_ns < 1e8
     assert abs(host.clock_offset_ns) <= host.clock_uncertainty_ns  # it is one machine after all
+    reading = host.resync()
+    assert reading == ClockReading(host.clock_offset_ns, host.clock_uncertainty_ns)
+
+
+def test_a_part_of_a_machine_is_of_its_kind(host: Host) -> None:
+    assert host.machine.machine is host.machine
+    assert host.machine.kind == host.kind
+    assert host.machine.usable_cpus() == host.usable_cpus()
 
 
 def test_a_program_of_ours_runs_where_it_is_brought(host: Host, tmp_path: Path) -> None:

@@ -137,8 +137,8 @@ def test_counters_of_the_kernel_are_found_by_name() -> None:
 
 
 def test_the_counters_of_this_host_can_be_read_and_only_grow() -> None:
-    counters = KernelCounters([0])
-    counters.open(HOST)
+    counters = KernelCounters()
+    counters.heated = {"sender": [0], "receiver": [0]}
     with open_testbed("loopback", HOST) as testbed:
         counters.prepare(testbed)
         counters.window_begins()
@@ -146,9 +146,12 @@ def test_the_counters_of_this_host_can_be_read_and_only_grow() -> None:
         while time.process_time() < used_s + 0.1:
             pass
         counters.window_ends()
-    counters.close()
-    difference = counters.change
-    assert difference is not None
+        counters.traffic_ends([])
+        (difference,) = counters.changes.values()
+        found = counters.found()
+        counters.close()
+    assert found is not None
+    assert found["machines"] is None  # both sides are on one
     n_cpus = os.cpu_count() or 1
     # busy for at least as long as we were, and no longer than all CPUs; a tick is 10 ms
     assert 0.07 < difference.busy_ns / 1e9 < n_cpus * difference.at_ns / 1e9 + 0.03

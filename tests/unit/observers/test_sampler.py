@@ -30,7 +30,7 @@ def busy() -> Iterator[Side]:
 
 
 def sampler(path: str, event: str = "cpu-clock:u") -> Sampler:
-    return Sampler(SamplingPlan(path, "6", event, 499), n_threads=1)
+    return Sampler(lambda _: SamplingPlan(path, "6", event, 499), n_threads=1)
 
 
 @pytest.mark.skipif(PERF is None, reason="perf is not installed")
@@ -47,6 +47,7 @@ def test_samples_are_those_of_the_window(busy: Side) -> None:
         while (usage_of(busy.pids) - before).cpu_ns < 10**8 and time.monotonic() < deadline_s:
             time.sleep(0.01)
         samples.window_ends()
+        samples.traffic_ends([busy])
         found = samples.found()
         stacks = samples.stacks["sender"]
     assert found["sides"] == {"sender": {"samples": stacks.samples, "weight": stacks.weight}}
@@ -59,6 +60,7 @@ def fails(path: Path, why: str, side: Side) -> None:
         samples.attach([side])
         samples.window_begins()
         samples.window_ends()
+        samples.traffic_ends([side])
         with pytest.raises(HostError, match=why):
             samples.found()
         assert samples.stacks == {}

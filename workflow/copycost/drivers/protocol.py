@@ -3,8 +3,8 @@
 A driver is handed a `Scene`, everything that one repetition is made of, and knows neither which
 study asked for it nor who watches. A repetition leads it through these steps:
 
-1. `plan(cell, facts, machine, placement)` settles what the driver decides by itself, before
-   anything is built, and returns it for the record.
+1. `plan(scene)` settles what the driver decides by itself, before anything is started, and returns
+   it for the record.
 2. `traffic(scene)` is a context manager: at its start all programs stand ready, or send already; at
    its end none is left, whatever happened. What goes wrong within it, also in the hands of an
    observer, leaves it as `NoMeasurement`, in words about the programs.
@@ -73,7 +73,7 @@ class Scene:
     cell, settings
         What is measured, and how.
     facts
-        The host facts.
+        The facts of each side's machine.
     machine
         The host on which we run.
     placement
@@ -94,7 +94,7 @@ class Scene:
 
     cell: Cell
     settings: Settings
-    facts: Mapping[str, Any]
+    facts: Mapping[SideName, Mapping[str, Any]]
     machine: Host
     placement: Placement
     testbed: Testbed
@@ -145,14 +145,14 @@ class Payload:
     window
         The window by the programs' own account; None where they keep none.
     cpu_ns
-        CPU time of all programs in it, by their own account; None where they keep none.
+        CPU time of each side's programs in it, by their own account; None where they keep none.
     warnings
         What may have disturbed the measurement, as far as the driver can tell.
     """
 
     entry: dict[str, Any]
     window: Window | None = None
-    cpu_ns: int | None = None
+    cpu_ns: Mapping[SideName, int] | None = None
     warnings: list[Disturbance] = field(default_factory=list)
 
 
@@ -186,9 +186,7 @@ class Driver(Protocol):
     def name(self) -> str:
         """Its name in records."""
 
-    def plan(
-        self, cell: Cell, facts: Mapping[str, Any], machine: Host, placement: Placement
-    ) -> dict[str, Any]:
+    def plan(self, scene: Scene) -> dict[str, Any]:
         """Decide what the driver decides by itself, and return it as settings of the record."""
 
     def traffic(self, scene: Scene) -> AbstractContextManager[Traffic]:

@@ -95,14 +95,21 @@ class CpuGroup:
         else:
             (self.path / "cpu.cfs_quota_us").write_text("-1\n")
 
+    @property
+    def stat_path(self) -> Path:
+        """Its file that tells how often it was held back, see `throttling_of`."""
+        return self.path / "cpu.stat"
+
     def throttling(self) -> Throttling:
         """Return how often the group was held back so far."""
-        text = (self.path / "cpu.stat").read_text()
-        found = {key: int(value) for key, value in map(str.split, text.splitlines())}
-        throttled_ns = (
-            found["throttled_time"] if self.version == 1 else found["throttled_usec"] * 1000
-        )
-        return Throttling(found["nr_periods"], found["nr_throttled"], throttled_ns)
+        return throttling_of(self.stat_path.read_text(), self.version)
+
+
+def throttling_of(text: str, version: Literal[1, 2]) -> Throttling:
+    """Return how often a group was held back, from the text of its cpu.stat."""
+    found = {key: int(value) for key, value in map(str.split, text.splitlines())}
+    throttled_ns = found["throttled_time"] if version == 1 else found["throttled_usec"] * 1000
+    return Throttling(found["nr_periods"], found["nr_throttled"], throttled_ns)
 
 
 @contextmanager

@@ -9,8 +9,10 @@ Clocks
     `clock_ns` is the host's own CLOCK_MONOTONIC. What is planned for a host is said in its clock:
     ours plus `clock_offset_ns`, known to `clock_uncertainty_ns`; both 0 where a clock is shared.
 No traffic in the window
-    What is read at the edges of a window is prepared before it (`reader`, `Reader.plan`), so that
-    a host far away can read by itself, at its own times, and tell afterwards.
+    What is done at the edges of a window is prepared before it (`AtEdges`), so that a host far away
+    can do it by itself, at its own times, and tell afterwards.
+Machines
+    Several hosts may be one `machine`, as namespaces are: one kernel, clock and set of CPUs.
 Programs
     A `Launch` is data: descriptors are made where the program is started, and programs of ours are
     brought there by `path_of`. A program's end shows at `Program.ended_fd` whatever ended it, a
@@ -23,13 +25,18 @@ Errors
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Literal, Protocol
 
 from copycost.hosts.cgroups import CpuGroup
+from copycost.hosts.clock import ClockReading
+from copycost.hosts.edges import AtEdges
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.launch import Launch
 from copycost.hosts.lock import HeldLock
 from copycost.hosts.process_usage import Usage
+
+MachineKind = Literal["local", "guest", "ssh"]
+"""The one that we run on, a virtual machine of ours, or one at the other end of a network."""
 
 
 class Program(Protocol):
@@ -86,6 +93,17 @@ class Program(Protocol):
     def read_pipe(self, name: str, timeout_s: float) -> bytes | None:
         """Return what comes in on a pipe whose read end is ours, None if nothing does in time."""
 
+    def ask(self, asked: str, answers: str, data: bytes, timeout_s: float) -> bytes | None:
+        """Write to one pipe and return what comes in on another.
+
+        None if nothing does in time, or before the program ends.
+        """
+
+    def ask_at_edges(
+        self, asked: str, answers: str, data: tuple[bytes, bytes], timeout_s: float
+    ) -> AtEdges[bytes | None]:
+        """Return what does so at both edges of a window."""
+
     def child_pid(self) -> int:
         """Return the process that it runs as a wrapper; HostError if there is none any more."""
 
@@ -105,20 +123,15 @@ class Program(Protocol):
         """Give back the descriptors."""
 
 
-class Reader(Protocol):
+Reading = tuple[int, dict[str, str]]
+"""What was read of several files: when [ns, the host's clock], and each file's text by its path."""
+
+
+class Reader(AtEdges[Reading], Protocol):
     """Files of a host that are read together at moments, opened once."""
 
-    def plan(self, start_ns: int, end_ns: int) -> None:
-        """Hear when the window is, in the host's clock; a host far away reads by itself then."""
-
-    def edge(self) -> None:
-        """Hear that an edge of the window has come; who cannot read by himself reads now."""
-
-    def edges(self) -> list[tuple[int, dict[str, str]]]:
-        """Return what was read at both edges, as by `read`; to be asked after the second."""
-
-    def read(self) -> tuple[int, dict[str, str]]:
-        """Return the time [ns, the host's clock] and each file's text by its path."""
+    def read(self) -> Reading:
+        """Read them now."""
 
     def close(self) -> None:
         """Close the files."""
@@ -136,6 +149,14 @@ class Host(Protocol):
         """The files by which its kernel describes it."""
 
     @property
+    def kind(self) -> MachineKind:
+        """What kind of machine it is, or is part of."""
+
+    @property
+    def machine(self) -> "Host":
+        """The machine that it is part of, or is: whose CPUs, memory, clock and kernel it uses."""
+
+    @property
     def clock_offset_ns(self) -> int:
         """Its clock less ours [ns]."""
 
@@ -145,6 +166,9 @@ class Host(Protocol):
 
     def clock_ns(self) -> int:
         """Return its CLOCK_MONOTONIC now [ns]."""
+
+    def resync(self) -> ClockReading:
+        """Compare its clock with ours anew; offset and uncertainty are those from then on."""
 
     def constant(self, name: str) -> int:
         """Return what sysconf(3) says there: of a page, of a tick, of the CPUs online."""
@@ -192,6 +216,9 @@ class Host(Protocol):
 
     def usage(self, pids: Sequence[int]) -> Usage:
         """Return what processes have used by now; OSError if one of them is gone."""
+
+    def usage_at_edges(self, pids: Sequence[int]) -> AtEdges[Usage | None]:
+        """Return what tells so at both edges of a window; None where one of them is gone."""
 
     def written_bytes(self, pid: int) -> int | None:
         """Return the bytes that a process has written so far; None where nobody counts them."""

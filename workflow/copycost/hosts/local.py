@@ -13,7 +13,10 @@ from typing import IO
 from copycost.errors import HostError
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.cgroups import CpuGroup, cpu_group
+from copycost.hosts.clock import SAME_CLOCK, ClockReading
+from copycost.hosts.edges import DoneHere
 from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.host import MachineKind, Reading
 from copycost.hosts.launch import Launch
 from copycost.hosts.lock import HeldLock, host_lock_path, measurement_lock
 from copycost.hosts.process_usage import Usage, usage_of, written_bytes
@@ -36,16 +39,16 @@ def of_this_thread(path: str) -> str:
     return path if rest == path else f"proc/thread-self/net/{rest}"
 
 
-class LocalReader:
+class LocalReader(DoneHere[Reading]):
     """Open files of this machine's kernel, read from their start at each moment.
 
     An open file of /proc/net belongs to the namespace in which it was opened.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
+        super().__init__([self.read, self.read])
         self._fds = ExitStack()
         self._files: dict[str, int] = {}
-        self._edges: list[tuple[int, dict[str, str]]] = []
         try:
             for path in paths:
                 fd = os.open(f"/{of_this_thread(path)}", os.O_RDONLY | os.O_CLOEXEC)
@@ -55,20 +58,8 @@ class LocalReader:
             self._fds.close()
             raise
 
-    def plan(self, start_ns: int, end_ns: int) -> None:
-        """Forget the edges of an earlier window; we read when we are told that one has come."""
-        self._edges.clear()
-
-    def edge(self) -> None:
-        """Read the files now."""
-        self._edges.append(self.read())
-
-    def edges(self) -> list[tuple[int, dict[str, str]]]:
-        """Return what was read at both edges."""
-        return self._edges
-
-    def read(self) -> tuple[int, dict[str, str]]:
-        """Return the time [ns, CLOCK_MONOTONIC] and each file's text by its path."""
+    def read(self) -> Reading:
+        """Read them now."""
         # in one read(2): the kernel makes such a text afresh at its start
         return time.monotonic_ns(), {
             path: os.pread(fd, _READ_AT_ONCE_BYTES, 0).decode("ascii", errors="replace")
@@ -83,6 +74,7 @@ class LocalReader:
 class LocalHost:
     """The machine that we run on; see `copycost.hosts.host.Host`."""
 
+    kind: MachineKind = "local"
     clock_offset_ns = 0
     clock_uncertainty_ns = 0
 
@@ -92,6 +84,11 @@ class LocalHost:
         # of locks, which programs hold as long as they run, whatever becomes of us
         self._held_fds: list[int] = []
 
+    @property
+    def machine(self) -> "LocalHost":
+        """Itself: it is a whole machine."""
+        return self
+
     def inside(self) -> AbstractContextManager[None]:
         """Return a block in which what is started, opened or connected belongs to this host."""
         return nullcontext()
@@ -99,6 +96,10 @@ class LocalHost:
     def clock_ns(self) -> int:
         """Return CLOCK_MONOTONIC now [ns]."""
         return time.monotonic_ns()
+
+    def resync(self) -> ClockReading:
+        """Find the same clock."""
+        return SAME_CLOCK
 
     def constant(self, name: str) -> int:
         """Return what sysconf(3) says."""
@@ -179,6 +180,17 @@ class LocalHost:
     def usage(self, pids: Sequence[int]) -> Usage:
         """Return what processes have used by now."""
         return usage_of(pids)
+
+    def usage_at_edges(self, pids: Sequence[int]) -> DoneHere[Usage | None]:
+        """Return what tells so at both edges of a window; None where one of them is gone."""
+
+        def look() -> Usage | None:
+            try:
+                return usage_of(pids)
+            except OSError:
+                return None
+
+        return DoneHere([look, look])
 
     def written_bytes(self, pid: int) -> int | None:
         """Return the bytes that a process has written so far; None where nobody counts them."""

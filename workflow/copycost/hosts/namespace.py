@@ -28,9 +28,15 @@ class NamespaceHost(LocalHost):
 
     def __init__(self, machine: LocalHost, namespace: Namespace, name: str) -> None:
         super().__init__(name)
+        self._machine = machine
         self.namespace = namespace
         self.files = NamespaceFiles(namespace=namespace)
         self._held_fds = machine._held_fds
+
+    @property
+    def machine(self) -> LocalHost:
+        """The machine whose namespace it is."""
+        return self._machine
 
     def inside(self) -> AbstractContextManager[None]:
         """Return a block in which what is started, opened or connected belongs to the namespace."""

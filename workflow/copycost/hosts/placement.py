@@ -1,13 +1,13 @@
 """Which CPUs each side runs on, as the cell's placement says: of all CPUs, or of the config's."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from copycost.errors import ConfigError
+from copycost.errors import ConfigError, Unavailable
 from copycost.grid.placements import FREE, SAME
 from copycost.hosts.host import Host
-from copycost.hosts.side import SideName
+from copycost.hosts.side import SIDES, SideName
 from copycost.wording.cpulist import format_cpu_list, parse_cpu_list
 
 
@@ -132,18 +132,56 @@ def _spread(cores: Sequence[Sequence[int]]) -> tuple[int, ...]:
     return tuple(core[i] for i in range(rounds) for core in cores if i < len(core))
 
 
+def place_sides(
+    hosts: Mapping[SideName, Host],
+    placement: str,
+    sender_cpus: Sequence[int] | None,
+    receiver_cpus: Sequence[int] | None,
+) -> Placement:
+    """Return where each side runs: on its own machine, or as `place` says on one that both share.
+
+    On a machine of its own a side has all CPUs, unless a list says which: few connections on
+    different cores, and as many cores in use as there are connections.
+
+    Raises
+    ------
+    ConfigError
+        If the config names a CPU that there is not.
+    Unavailable
+        If both ends of a connection were to run on one CPU of two machines.
+    """
+    machines = {side: hosts[side].machine for side in SIDES}
+    if machines["sender"] is machines["receiver"]:
+        return place(machines["sender"], placement, sender_cpus, receiver_cpus)
+    if placement == SAME:
+        raise Unavailable(
+            "both ends of a connection cannot run on one CPU where they are on two machines",
+            "take the placement same out of config.yaml for this testbed",
+        )
+    lists: dict[SideName, Sequence[int] | None] = {
+        "sender": sender_cpus,
+        "receiver": receiver_cpus,
+    }
+    cpus = {}
+    for side, machine in machines.items():
+        allowed = machine.usable_cpus()
+        listed = _allowed_only(side, lists[side], allowed)
+        cpus[side] = listed or _spread(_cores(allowed, siblings_on(machine)))
+    return Placement(cpus["sender"], cpus["receiver"], pinned=placement != FREE)
+
+
 def place(
     host: Host,
     placement: str,
     sender_cpus: Sequence[int] | None,
     receiver_cpus: Sequence[int] | None,
 ) -> Placement:
-    """Return where each side runs on a host.
+    """Return where each side runs on a machine that both share.
 
     Parameters
     ----------
     host : Host
-        The host of both sides.
+        The machine.
     placement : str
         ``apart``: the two ends of every connection on different cores, of all cores, or on those
         of the lists in turn. ``same``: both ends of a connection on one CPU, connections in turn on

@@ -6,14 +6,19 @@ import select
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from copycost.errors import CannotStart, HostError
+from copycost.hosts.edges import DoneHere
 from copycost.hosts.launch import CONTROL, Launch, file_word, pipe_word
 from copycost.hosts.parent import parent_of
 
+# how often who waits for an answer looks whether the program has ended
+_LOOK_S = 0.02
 # linux/prctl.h
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -161,6 +166,24 @@ class LocalProgram:
         fd = self._ours[name][0]
         ready, _, _ = select.select([fd], [], [], timeout_s)
         return os.read(fd, 4096) if ready else None
+
+    def ask(self, asked: str, answers: str, data: bytes, timeout_s: float) -> bytes | None:
+        """Write to one pipe and return what comes in on another."""
+        self.write_pipe(asked, data)
+        deadline_s = time.monotonic() + timeout_s
+        while time.monotonic() < deadline_s:
+            answer = self.read_pipe(answers, _LOOK_S)
+            if answer is not None:
+                return answer
+            if self.poll() is not None:
+                return None
+        return None
+
+    def ask_at_edges(
+        self, asked: str, answers: str, data: tuple[bytes, bytes], timeout_s: float
+    ) -> DoneHere[bytes | None]:
+        """Return what does so at both edges of a window."""
+        return DoneHere([partial(self.ask, asked, answers, one, timeout_s) for one in data])
 
     def child_pid(self) -> int:
         """Return the process that it runs as a wrapper."""

@@ -1,6 +1,6 @@
 """Measure one repetition of one cell and return its record, whatever happens on the way.
 
-The one shell of all studies: it takes the lock, places the threads, builds the testbed, has the
+The one shell of all studies: it takes the lock, builds the testbed, places the threads, has the
 driver make traffic and the observers watch a window of it, judges, and fills in the record.
 """
 
@@ -28,12 +28,14 @@ from copycost.drivers.protocol import (
 )
 from copycost.errors import ConfigError, CopycostError, MeasurementStopped, Unavailable
 from copycost.grid.cells import Cell
+from copycost.grid.testbeds import TESTBEDS
+from copycost.hosts.clock import ClockReading
 from copycost.hosts.guest.host import GuestFailed
 from copycost.hosts.host import Host
 from copycost.hosts.launch import Launch
 from copycost.hosts.memory import NotEnoughMemory
-from copycost.hosts.placement import place
-from copycost.hosts.side import SideName
+from copycost.hosts.placement import place_sides
+from copycost.hosts.side import SIDES, SideName
 from copycost.measure.claim import Claim, claimed
 from copycost.observers.disturbance import load_warnings, lock_warning, user_mode_warning
 from copycost.observers.hypervisor import Hypervisor
@@ -44,16 +46,19 @@ from copycost.observers.protocol import WindowObserver
 from copycost.records.record import (
     SCHEMA_VERSION,
     Disturbance,
+    MachineFacts,
     Record,
     disturbance,
     host_digest,
     prepare_check,
 )
-from copycost.testbeds.testbed import open_testbed
+from copycost.testbeds.testbed import Testbed, open_testbed
 
 # the receiver that maps what comes instead of copying it
 _MAPPING_RECEIVER = "mmap"
 _LATE_SHARE = 0.01
+# of the window: what another machine's clock may be wrong by
+_CLOCK_SHARE = 0.01
 _MOST_WINDOWS = 4
 
 _log = logging.getLogger(__name__)
@@ -68,7 +73,7 @@ class Task:
     cell, settings
         What to measure, and how.
     facts
-        The host facts (`results/host.json`).
+        The facts of this machine (`results/host.json`).
     driver
         Who makes the traffic.
     observers
@@ -90,6 +95,20 @@ class Task:
     counted: tuple[str, ...] | None = None
     lock_path: Path | None = None
     peer: Mapping[str, Any] | None = None
+
+    @property
+    def facts_by_side(self) -> dict[SideName, Mapping[str, Any]]:
+        """The facts of each side's machine."""
+        return facts_by_side(self.cell.testbed, self.facts, self.peer)
+
+
+def facts_by_side(
+    testbed: str, facts: Mapping[str, Any], peer: Mapping[str, Any] | None
+) -> dict[SideName, Mapping[str, Any]]:
+    """Return the facts of each side's machine on a testbed: this one's, or those of the other."""
+    away = TESTBEDS[testbed].away
+    assert peer is not None or not away, f"{testbed} takes the facts of another machine"
+    return {side: peer if peer is not None and side in away else facts for side in SIDES}
 
 
 def measure_repetition(task: Task) -> Record:
@@ -141,17 +160,14 @@ def _conclude(record: Record, verdict: Verdict) -> None:
 
 
 def _measure(record: Record, task: Task, claim: Claim) -> None:
-    """Place the threads, build the testbed, measure on it, and fill in the record."""
-    cell, settings = task.cell, task.settings
-    placement = place(claim.machine, cell.placement, settings.sender_cpus, settings.receiver_cpus)
+    """Build the testbed, place the threads, measure on it, and fill in the record."""
+    cell, settings, facts = task.cell, task.settings, task.facts_by_side
     used = record["settings"]
-    used["sender_cpus"] = list(placement.sender_cpus)
-    used.update(task.driver.plan(cell, task.facts, claim.machine, placement))  # type: ignore[typeddict-item]
     page_segments = cell.receiver == _MAPPING_RECEIVER
     perf = PerfStat(
-        task.facts, task.counted, beside_stops=any(one.stops_programs for one in task.observers)
+        facts, task.counted, beside_stops=any(one.stops_programs for one in task.observers)
     )
-    kernel = KernelCounters((*placement.sender_cpus, *placement.receiver_cpus))
+    kernel = KernelCounters()
     observers = [perf, *task.observers, kernel, Hypervisor()]
     with ExitStack() as stack:
         for observer in observers:
@@ -166,13 +182,19 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
             "mtu_bytes": testbed.mtu_bytes,
             "offloads": testbed.offloads,
             "addresses": list(testbed.addresses),
+            "machines": {side: _machine_facts(testbed.hosts[side], facts[side]) for side in SIDES},
         }
+        placement = place_sides(
+            testbed.hosts, cell.placement, settings.sender_cpus, settings.receiver_cpus
+        )
+        used["sender_cpus"] = list(placement.sender_cpus)
         if testbed.drop_hook is None:
             used["receiver_cpus"] = list(placement.receiver_cpus)
+        kernel.heated = {side: placement.cpus(side) for side in SIDES}
         scene = Scene(
             cell,
             settings,
-            task.facts,
+            facts,
             claim.machine,
             placement,
             testbed,
@@ -182,6 +204,7 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
             takes_any_traffic=any(one.takes_any_traffic for one in observers),
             meanwhile=prepare_check,
         )
+        used.update(task.driver.plan(scene))  # type: ignore[typeddict-item]
         for observer in observers:
             observer.prepare(testbed)
         try:
@@ -229,6 +252,8 @@ def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowO
         for observer in observers:
             observer.attach(sides)
         planned = traffic.open_window(settings.warmup_s, settings.duration_s)
+        for observer in observers:
+            observer.window_planned(planned.start_ns, planned.end_ns)
         traffic.watch_until(planned.start_ns, "window")
         for observer in observers:
             observer.window_begins()
@@ -243,16 +268,62 @@ def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowO
         payload = traffic.finish()
         window = payload.window or Window(begun_ns, ended_ns)
         found = {one.name: one.found() for one in observers}
-        warnings = _warnings(task, scene.machine, observers, payload, window)
+        warnings = _warnings(task, scene.testbed, observers, payload, window)
+        _require_same_clocks(record, scene.testbed, window)
     record["driver"] = payload.entry
     record["window"] = {"start_ns": window.start_ns, "end_ns": window.end_ns}
     record["observed"] = {name: entry for name, entry in found.items() if entry is not None}
     record["warnings"] += warnings
 
 
+def _machine_facts(host: Host, facts: Mapping[str, Any]) -> MachineFacts:
+    """Return what a record says of a side's machine."""
+    machine = host.machine
+    return {
+        "name": machine.name,
+        "kind": machine.kind,
+        "facts_digest": host_digest(facts),
+        "clock_offset_ns": machine.clock_offset_ns,
+        "clock_uncertainty_ns": machine.clock_uncertainty_ns,
+    }
+
+
+def _require_same_clocks(record: Record, testbed: Testbed, window: Window) -> None:
+    """Refuse a window that was not the same time on both machines, as far as is known.
+
+    Raises
+    ------
+    NoMeasurement
+        If a clock was known too badly, or went another way than ours since it was compared.
+    """
+    assert record["testbed"] is not None
+    for machine, sides in testbed.machines():
+        before = ClockReading(machine.clock_offset_ns, machine.clock_uncertainty_ns)
+        after = machine.resync()
+        drift_ns = abs(after.offset_ns - before.offset_ns)
+        unsure_ns = max(before.uncertainty_ns, after.uncertainty_ns)
+        for side in sides:
+            entry = record["testbed"]["machines"][side]
+            entry["clock_offset_ns"] = before.offset_ns
+            entry["clock_uncertainty_ns"] = unsure_ns
+        if max(drift_ns, unsure_ns) <= _CLOCK_SHARE * window.length_s * 1e9:
+            continue
+        how = (
+            f"went {drift_ns / 1e6:.3g} ms away from ours"
+            if drift_ns > 2 * unsure_ns
+            else f"is known to {unsure_ns / 1e6:.3g} ms only"
+        )
+        reason = (
+            f"the clock of {machine.name} {how}, where the window is"
+            f" {window.length_s * 1e3:.3g} ms long"
+        )
+        remedy = f"make measure.duration_s longer, look what keeps {machine.name} busy, then"
+        raise NoMeasurement(Verdict("failed", reason, f"{remedy} {AGAIN}"))
+
+
 def _warnings(
     task: Task,
-    machine: Host,
+    testbed: Testbed,
     observers: Sequence[WindowObserver],
     payload: Payload,
     window: Window,
@@ -274,16 +345,26 @@ def _warnings(
         if cpu_ns is None and usage.gone is not None:
             reason = f"the {usage.gone}'s processes had ended before the end of the window"
             raise NoMeasurement(Verdict("failed", reason, AGAIN))
-        sides = [usage.used("sender"), usage.used("receiver")]
-        cpu_ns = sum(side.cpu_ns for side in sides if side is not None)
+        used = {side: usage.used(side) for side in SIDES}
+        cpu_ns = {side: one.cpu_ns for side, one in used.items() if one is not None}
         if stopped:
             # a stopped program always sees its edges late
             found = [one for one in found if one["code"] != "window_edge_late"]
-            found += _late_look(sides[0].at_ns if sides[0] else 0, window)
-    kernel = next(one for one in observers if isinstance(one, KernelCounters)).change
-    if cpu_ns is not None and kernel is not None:
-        n_cpus = machine.constant("SC_NPROCESSORS_ONLN")
-        found = found + load_warnings(cpu_ns / 1e9, window.length_s, kernel, task.facts, n_cpus)
+            found += _late_look(used["sender"].at_ns if used["sender"] else 0, window)
+    if cpu_ns is None:
+        return found
+    kernel = next(one for one in observers if isinstance(one, KernelCounters))
+    for machine, sides in testbed.machines():
+        shared = len(sides) > 1
+        found = found + load_warnings(
+            sum(cpu_ns.get(side, 0) for side in sides) / 1e9,
+            window.length_s,
+            kernel.changes[sides],
+            task.facts_by_side[sides[0]],
+            machine.constant("SC_NPROCESSORS_ONLN"),
+            shared=shared,
+            where="" if shared else machine.name,
+        )
     return found
 
 

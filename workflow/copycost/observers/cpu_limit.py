@@ -7,12 +7,13 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from copycost.errors import Unavailable
-from copycost.hosts.cgroups import CpuGroup, Throttling
+from copycost.hosts.cgroups import CpuGroup, Throttling, throttling_of
+from copycost.hosts.edges import plan_on
 from copycost.hosts.host import Host, Program
 from copycost.hosts.launch import Launch
-from copycost.hosts.local import LocalHost
 from copycost.hosts.side import Side
 from copycost.observers.protocol import WindowObserver
+from copycost.testbeds.testbed import Testbed
 
 LimiterKind = Literal["cgroup", "cpulimit"]
 
@@ -43,15 +44,17 @@ class CpuLimit(WindowObserver):
         self._whole = whole
         self._stack = ExitStack()
         self._limit: _Group | _Signals | None = None
-        self._edges: list[Throttling | None] = []
+        self._throttled: Throttling | None = None
         self._held = True
 
-    def open(self, machine: LocalHost) -> None:
-        """Prepare the limiter; Unavailable if this host, or our rights, do not allow it."""
+    def prepare(self, testbed: Testbed) -> None:
+        """Prepare the limiter; Unavailable if the senders' machine, or our rights, allow none."""
+        machine = testbed.hosts["sender"].machine
         limit_percent = None if self._whole else self._offered_percent
         if self._kind == "cgroup":
             group = self._stack.enter_context(machine.cpu_group(limit_percent))
-            self._limit = _Group(group)
+            self._limit = _Group(machine, group)
+            self._stack.callback(self._limit.close)
             return
         path = machine.find_tool("cpulimit")
         if path is None:
@@ -69,6 +72,11 @@ class CpuLimit(WindowObserver):
             if side.name == "sender":
                 self._limit.limit(side.host, side.pids)
 
+    def window_planned(self, start_ns: int, end_ns: int) -> None:
+        """Have noted at both edges how often it held back."""
+        assert self._limit is not None
+        self._limit.plan(start_ns, end_ns)
+
     def window_begins(self) -> None:
         """Note how often it held back so far, and whether it is alive."""
         self._note()
@@ -79,26 +87,23 @@ class CpuLimit(WindowObserver):
 
     def _note(self) -> None:
         assert self._limit is not None
-        self._edges.append(self._limit.throttling())
+        self._limit.edge()
         self._held = self._held and self._limit.alive()
 
     def traffic_ends(self, sides: Sequence[Side]) -> None:
         """Let the senders come to their end."""
         assert self._limit is not None
         self._limit.release()
+        self._throttled = self._limit.throttled()
 
     def found(self) -> dict[str, Any]:
         """Return the record's entry about the limiter."""
         assert self._limit is not None
-        before, after = self._edges if len(self._edges) == 2 else (None, None)
-        throttled = None
-        if before is not None and after is not None:
-            throttled = asdict(after - before)
         return {
             "kind": self._limit.description,
             "offered_percent": self._offered_percent,
             "held": self._held,
-            "throttled": throttled,
+            "throttled": None if self._throttled is None else asdict(self._throttled),
         }
 
     def close(self) -> None:
@@ -109,21 +114,36 @@ class CpuLimit(WindowObserver):
 class _Group:
     """The quota of a control group."""
 
-    def __init__(self, group: CpuGroup) -> None:
+    def __init__(self, machine: Host, group: CpuGroup) -> None:
         self.description = f"cgroup v{group.version}"
+        self._machine = machine
         self._group = group
+        self._path = str(group.stat_path.relative_to("/"))
+        self._stat = machine.reader([self._path])
 
     def limit(self, host: Host, pids: Sequence[int]) -> None:
         self._group.add(pids)
 
-    def throttling(self) -> Throttling | None:
-        return self._group.throttling()
+    def plan(self, start_ns: int, end_ns: int) -> None:
+        plan_on(self._machine, self._stat, start_ns, end_ns)
+
+    def edge(self) -> None:
+        self._stat.edge()
+
+    def throttled(self) -> Throttling | None:
+        before, after = (
+            throttling_of(text[self._path], self._group.version) for _, text in self._stat.edges()
+        )
+        return after - before
 
     def alive(self) -> bool:
         return True
 
     def release(self) -> None:
         self._group.release()
+
+    def close(self) -> None:
+        self._stat.close()
 
 
 class _Signals:
@@ -148,7 +168,13 @@ class _Signals:
             words = (self._path, "--lazy", "--limit", str(share), "--pid", str(pid))
             self._helpers.append(host.start(Launch(words, self._path)))
 
-    def throttling(self) -> Throttling | None:
+    def plan(self, start_ns: int, end_ns: int) -> None:
+        pass
+
+    def edge(self) -> None:
+        pass
+
+    def throttled(self) -> Throttling | None:
         return None  # it does not tell
 
     def alive(self) -> bool:

@@ -18,6 +18,9 @@ def load_warnings(
     kernel: KernelSnapshot,
     host: Mapping[str, Any],
     n_cpus: int,
+    *,
+    shared: bool = True,
+    where: str = "",
 ) -> list[Disturbance]:
     """Return the warnings that others took CPU time in the window: programs, or the hypervisor.
 
@@ -33,24 +36,36 @@ def load_warnings(
         The host facts.
     n_cpus : int
         CPUs of the host that are online [count].
+    shared : bool
+        Whether both sides run there. Where they do not, what arrives from a device is worked on in
+        softirqs that need not run in the context of either side's tasks.
+    where : str
+        What to call the machine, where there are several.
     """
+    at = f" on {where}" if where else ""
     found: list[Disturbance] = []
-    foreign = foreign_cpu_s(own_cpu_s, window_s, kernel, host) / window_s
+    foreign = foreign_cpu_s(own_cpu_s, window_s, kernel, host, shared=shared) / window_s
     if foreign > _FOREIGN_CPUS:
         found.append(
-            disturbance("foreign_load", f"other programs used {foreign:.2f} CPUs in the window")
+            disturbance("foreign_load", f"other programs used {foreign:.2f} CPUs in the window{at}")
         )
     steal = kernel.steal_ns / 1e9 / window_s / n_cpus
     if steal > _STEAL_SHARE:
-        found.append(disturbance("steal", f"the hypervisor took {steal:.1%} of the CPU time"))
+        detail = f"the hypervisor took {steal:.1%} of the CPU time{at}"
+        found.append(disturbance("steal", detail))
     if kernel.throttle_count > 0:
-        detail = f"CPUs slowed down for heat {kernel.throttle_count} times"
+        detail = f"CPUs slowed down for heat {kernel.throttle_count} times{at}"
         found.append(disturbance("throttled", detail))
     return found
 
 
 def foreign_cpu_s(
-    own_cpu_s: float, window_s: float, kernel: KernelSnapshot, host: Mapping[str, Any]
+    own_cpu_s: float,
+    window_s: float,
+    kernel: KernelSnapshot,
+    host: Mapping[str, Any],
+    *,
+    shared: bool = True,
 ) -> float:
     """Return the CPU time that other programs used in the window [s].
 
@@ -61,10 +76,12 @@ def foreign_cpu_s(
     idle is measured (NO_HZ) and holds what interrupts and waking up from idle take, up to 0.2 CPUs
     where small messages wake a receiver each. What tasks used is often sampled by the timer tick,
     which may run in step with them, as with a sender that a quota starts anew every period. So
-    the smaller of both counts. Between loaded CPUs we read /proc/stat earlier or later than the
-    programs read their clocks, so the host's time is scaled to the window.
+    the smaller of both counts. Where a device brings what the other side sent, softirqs work on it
+    in whatever context: there only what tasks used is looked at. Between loaded CPUs we read
+    /proc/stat earlier or later than the programs read their clocks, so the host's time is scaled to
+    the window.
     """
-    apart = host["kernel"]["irq_time_accounting"]
+    apart = host["kernel"]["irq_time_accounting"] or not shared
     not_idle_ns = kernel.busy_ns - (kernel.softirq_ns if apart else 0)
     sampled_ns = kernel.task_ns + (0 if apart else kernel.softirq_ns)
     host_s = min(not_idle_ns, sampled_ns) * window_s / kernel.at_ns

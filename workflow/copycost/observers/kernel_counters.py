@@ -4,12 +4,13 @@ Source: proc(5) on /proc/stat, /proc/net/snmp and /proc/net/softnet_stat (whose 
 softnet_seq_show in net/core/net-procfs.c).
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from typing import Self
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
 
-from copycost.hosts.host import Reader
-from copycost.hosts.local import LocalHost
+from copycost.hosts.edges import plan_on
+from copycost.hosts.host import Host, Reader, Reading
+from copycost.hosts.side import Side, SideName
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
 
@@ -67,85 +68,164 @@ class KernelSnapshot:
         return type(self)(*(getattr(self, name) - getattr(earlier, name) for name in names))
 
 
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The counters of one machine.
+
+    Attributes
+    ----------
+    machine
+        It.
+    sides
+        Those that run there.
+    common
+        Files of the machine.
+    networks
+        Files of each network on it that a side is in.
+    """
+
+    machine: Host
+    sides: tuple[SideName, ...]
+    common: Reader
+    networks: Sequence[Reader]
+
+    @property
+    def readers(self) -> Sequence[Reader]:
+        """All files."""
+        return [self.common, *self.networks]
+
+    def snapshots(self) -> list[KernelSnapshot]:
+        """Return what was read at both edges."""
+        ticks_per_s = self.machine.constant("SC_CLK_TCK")
+        networks = zip(*(one.edges() for one in self.networks), strict=True)
+        return [
+            snapshot_of(common, [texts[_SNMP] for _, texts in network], ticks_per_s)
+            for common, network in zip(self.common.edges(), networks, strict=True)
+        ]
+
+
 class KernelCounters(WindowObserver):
-    """Counters of the hosts' kernels over the window, for whoever drives the traffic."""
+    """Counters of the machines' kernels over the window, for whoever drives the traffic.
+
+    Attributes
+    ----------
+    heated
+        CPUs that each side runs on, which are asked whether heat slowed them down.
+    changes
+        After the window: the differences by the sides of each machine.
+    """
 
     name = "kernel"
 
-    def __init__(self, cpus: Iterable[int]) -> None:
-        self._cpus = sorted(set(cpus))
-        self._machine: LocalHost | None = None
-        self._network: list[Reader] = []
-        self._common: Reader | None = None
-        self._edges: list[KernelSnapshot] = []
-
-    def open(self, machine: LocalHost) -> None:
-        """Note the machine that both sides run on."""
-        self._machine = machine
+    def __init__(self) -> None:
+        self.heated: Mapping[SideName, Iterable[int]] = {}
+        self._counted: list[_Counted] = []
+        self.changes: dict[tuple[SideName, ...], KernelSnapshot] = {}
 
     def prepare(self, testbed: Testbed) -> None:
-        """Open the counters of each side's network and those of the machine."""
-        assert self._machine is not None
-        hosts = {id(host): host for host in testbed.hosts.values()}
-        if testbed.drop_hook is not None:
-            hosts = {0: testbed.hosts["sender"]}
-        self._network = [host.reader([_SNMP]) for host in hosts.values()]
+        """Open the counters of each side's network, and those of each machine."""
+        self._counted = [
+            self._open(testbed, machine, sides) for machine, sides in testbed.machines()
+        ]
+
+    def _open(self, testbed: Testbed, machine: Host, sides: tuple[SideName, ...]) -> _Counted:
+        watched = ["sender"] if testbed.drop_hook is not None else sides
+        hosts = {id(host): host for side, host in testbed.hosts.items() if side in watched}
+        cpus = {cpu for side in sides for cpu in self.heated.get(side, ())}
+        there = set(map(str, machine.files.glob(_THROTTLE.format(cpu="[0-9]*", name="*_count"))))
         throttle = [
             path
-            for cpu in self._cpus
+            for cpu in sorted(cpus)
             for name in _THROTTLE_COUNTS
-            if self._machine.files.text(path := _THROTTLE.format(cpu=cpu, name=name)) is not None
+            if (path := _THROTTLE.format(cpu=cpu, name=name)) in there
         ]
-        self._common = self._machine.reader([_SOFTNET, _STAT, *throttle])
-
-    def window_begins(self) -> None:
-        """Take the first snapshot."""
-        self._edges = [self.snapshot()]
-
-    def window_ends(self) -> None:
-        """Take the second one."""
-        self._edges.append(self.snapshot())
-
-    def snapshot(self) -> KernelSnapshot:
-        """Read all counters now."""
-        assert self._common is not None
-        assert self._machine is not None
-        at_ns, common = self._common.read()
-        snmp = [reader.read()[1][_SNMP] for reader in self._network]
-        softnet = [line.split() for line in common.pop(_SOFTNET).splitlines()]
-        cpu, n_cpus = _cpu_times(common.pop(_STAT), self._machine.constant("SC_CLK_TCK"))
-        # Idle time is measured (NO_HZ); that of tasks is often only sampled by the timer tick,
-        # which may run in step with what it samples, say a sender that a quota starts every period.
-        not_busy_ns = cpu["idle"] + cpu["iowait"] + cpu["steal"]
-        return KernelSnapshot(
-            tcp_retransmitted_segments=sum(snmp_count(text, "Tcp", "RetransSegs") for text in snmp),
-            udp_in_errors=sum(snmp_count(text, "Udp", "InErrors") for text in snmp),
-            udp_receive_buffer_errors=sum(snmp_count(text, "Udp", "RcvbufErrors") for text in snmp),
-            softnet_dropped=sum(int(row[1], 16) for row in softnet),
-            softnet_squeezed=sum(int(row[2], 16) for row in softnet),
-            busy_ns=n_cpus * at_ns - not_busy_ns,
-            task_ns=cpu["user"] + cpu["nice"] + cpu["system"],
-            softirq_ns=cpu["irq"] + cpu["softirq"],
-            steal_ns=cpu["steal"],
-            throttle_count=sum(map(int, common.values())),
-            at_ns=at_ns,
+        return _Counted(
+            machine,
+            sides,
+            machine.reader([_SOFTNET, _STAT, *throttle]),
+            [host.reader([_SNMP]) for host in hosts.values()],
         )
 
-    @property
-    def change(self) -> KernelSnapshot | None:
-        """The differences over the window; None before its end."""
-        return self._edges[1] - self._edges[0] if len(self._edges) == 2 else None
+    def window_planned(self, start_ns: int, end_ns: int) -> None:
+        """Have both edges read."""
+        for one in self._counted:
+            for reader in one.readers:
+                plan_on(one.machine, reader, start_ns, end_ns)
 
-    def found(self) -> dict[str, int] | None:
-        """Return what goes into the record."""
-        change = self.change
-        return None if change is None else {name: getattr(change, name) for name in _RECORDED}
+    def window_begins(self) -> None:
+        """Read the first edge."""
+        self._edge()
+
+    def window_ends(self) -> None:
+        """Read the second edge."""
+        self._edge()
+
+    def _edge(self) -> None:
+        for one in self._counted:
+            for reader in one.readers:
+                reader.edge()
+
+    def traffic_ends(self, sides: Sequence[Side]) -> None:
+        """Ask what was read."""
+        for one in self._counted:
+            before, after = one.snapshots()
+            self.changes[one.sides] = after - before
+
+    def found(self) -> dict[str, Any] | None:
+        """Return what goes into the record: all machines together, and each where they are two."""
+        if not self.changes:
+            return None
+        machines = {sides: asdict(change) for sides, change in self.changes.items()}
+        together = {name: sum(change[name] for change in machines.values()) for name in _RECORDED}
+        apart = {
+            side: change
+            for sides, change in machines.items()
+            for side in sides
+            if len(machines) > 1
+        }
+        return {**together, "machines": apart or None}
 
     def close(self) -> None:
         """Close the files."""
-        for reader in (*self._network, self._common):
-            if reader is not None:
+        for one in self._counted:
+            for reader in one.readers:
                 reader.close()
+        self._counted.clear()
+        self.changes.clear()
+
+
+def snapshot_of(common: Reading, snmp: Sequence[str], ticks_per_s: int) -> KernelSnapshot:
+    """Return a snapshot from the texts of its files.
+
+    Parameters
+    ----------
+    common
+        Files of the machine.
+    snmp
+        /proc/net/snmp of each network.
+    ticks_per_s
+        What /proc/stat counts in.
+    """
+    at_ns, texts = common
+    throttle = [int(text) for path, text in texts.items() if path not in (_SOFTNET, _STAT)]
+    softnet = [line.split() for line in texts[_SOFTNET].splitlines()]
+    cpu, n_cpus = _cpu_times(texts[_STAT], ticks_per_s)
+    # Idle time is measured (NO_HZ); that of tasks is often only sampled by the timer tick,
+    # which may run in step with what it samples, say a sender that a quota starts every period.
+    not_busy_ns = cpu["idle"] + cpu["iowait"] + cpu["steal"]
+    return KernelSnapshot(
+        tcp_retransmitted_segments=sum(snmp_count(text, "Tcp", "RetransSegs") for text in snmp),
+        udp_in_errors=sum(snmp_count(text, "Udp", "InErrors") for text in snmp),
+        udp_receive_buffer_errors=sum(snmp_count(text, "Udp", "RcvbufErrors") for text in snmp),
+        softnet_dropped=sum(int(row[1], 16) for row in softnet),
+        softnet_squeezed=sum(int(row[2], 16) for row in softnet),
+        busy_ns=n_cpus * at_ns - not_busy_ns,
+        task_ns=cpu["user"] + cpu["nice"] + cpu["system"],
+        softirq_ns=cpu["irq"] + cpu["softirq"],
+        steal_ns=cpu["steal"],
+        throttle_count=sum(throttle),
+        at_ns=at_ns,
+    )
 
 
 def snmp_count(snmp: str, protocol: str, name: str) -> int:

@@ -5,21 +5,32 @@ A failure of perf costs the counts and never the measurement.
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
 from copycost.errors import CannotStart, HostError, ParseError
-from copycost.hosts.host import Program
+from copycost.hosts.edges import AtEdges, plan_on
+from copycost.hosts.host import Host, Program
 from copycost.hosts.launch import Launch
 from copycost.hosts.side import SIDES, Side, SideName
 from copycost.observers.protocol import WindowObserver
 from copycost.perf.command import COUNTS, plan_perf, stat_around, stat_attached
 from copycost.perf.counters import PerfSide, PerfStatus, join_counts, no_perf
 from copycost.perf.output import parse_perf
-from copycost.perf.switch import tell_perf
+from copycost.perf.switch import on_within_window, was_switched
 
 _ACK_TIMEOUT_S = 2.0
 _END_TIMEOUT_S = 2.0
 _INTERRUPT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Attached:
+    """A perf that counts processes which know nothing of it."""
+
+    host: Host
+    perf: Program
+    switch: AtEdges[bytes | None]
 
 
 class PerfStat(WindowObserver):
@@ -28,7 +39,7 @@ class PerfStat(WindowObserver):
     Parameters
     ----------
     facts
-        The host facts, which say how perf is to be called.
+        The facts of each side's machine, which say how perf is to be called there.
     only
         Our names of the events to ask for, None for all: more events than the processor has
         counters for would be counted in turns.
@@ -41,13 +52,13 @@ class PerfStat(WindowObserver):
 
     def __init__(
         self,
-        facts: Mapping[str, Any],
+        facts: Mapping[SideName, Mapping[str, Any]],
         only: Collection[str] | None = None,
         *,
         beside_stops: bool = False,
     ) -> None:
         self._facts = facts
-        self._plan = plan_perf(facts, only)
+        self._plans = {side: plan_perf(facts[side], only) for side in SIDES}
         self._beside_stops = beside_stops
         self._given_up: str | None = None
         self._forget()
@@ -55,7 +66,7 @@ class PerfStat(WindowObserver):
     def _forget(self) -> None:
         self._around: set[SideName] = set()
         self._watched: dict[SideName, Program] = {}
-        self._attached: dict[SideName, Program] = {}
+        self._attached: dict[SideName, _Attached] = {}
         self._failures: dict[SideName, str] = {}
         self._sides: list[SideName] = []
 
@@ -66,38 +77,49 @@ class PerfStat(WindowObserver):
 
     def around(self, side: SideName, launch: Launch) -> Launch:
         """Return the program under perf, if perf is to be had."""
-        if self._plan is None or self._given_up is not None or self._beside_stops:
+        plan = self._plans[side]
+        if plan is None or self._given_up is not None or self._beside_stops:
             return launch
         self._around.add(side)
-        return stat_around(self._plan, launch)
+        return stat_around(plan, launch)
 
     def attach(self, sides: Sequence[Side]) -> None:
         """Attach to the sides that perf is not around of."""
         for side in sides:
             self._sides.append(side.name)
+            plan = self._plans[side.name]
             if side.name in self._around:
                 (self._watched[side.name],) = side.programs
-            elif self._plan is not None and self._given_up is None:
+            elif plan is not None and self._given_up is None:
                 try:
-                    launch = stat_attached(self._plan, side.pids)
-                    self._attached[side.name] = side.host.start(launch)
+                    perf = side.host.start(stat_attached(plan, side.pids))
+                    switch = on_within_window(perf, _ACK_TIMEOUT_S)
+                    self._attached[side.name] = _Attached(side.host, perf, switch)
                 except CannotStart as error:
                     self._failures[side.name] = f"{error.path}: {error.why}"
                 except HostError as error:
                     self._failures[side.name] = str(error)
 
+    def window_planned(self, start_ns: int, end_ns: int) -> None:
+        """Have switched on and off what does not switch itself."""
+        for one in self._attached.values():
+            plan_on(one.host, one.switch, start_ns, end_ns)
+
     def window_begins(self) -> None:
-        """Switch on what does not switch itself."""
-        self._switch("enable")
+        """Switch it on."""
+        for one in self._attached.values():
+            one.switch.edge()
 
     def window_ends(self) -> None:
         """Switch it off."""
-        self._switch("disable")
+        for one in self._attached.values():
+            one.switch.edge()
 
-    def _switch(self, word: str) -> None:
-        for side, perf in self._attached.items():
-            if side not in self._failures and not tell_perf(perf, word, _ACK_TIMEOUT_S):
-                said = perf.errors().strip()[-200:]
+    def traffic_ends(self, sides: Sequence[Side]) -> None:
+        """Ask whether it was switched."""
+        for side, one in self._attached.items():
+            if not was_switched(one.switch.edges()):
+                said = one.perf.errors().strip()[-200:]
                 self._failures[side] = f"perf did not answer; it said: {said}"
 
     def found(self) -> dict[str, PerfSide | None]:
@@ -106,23 +128,24 @@ class PerfStat(WindowObserver):
         return entries | {side: self._counts(side) for side in self._sides}
 
     def _counts(self, side: SideName) -> PerfSide:
-        perf = self._facts["perf"]
-        if self._plan is None:
+        facts, plan = self._facts[side], self._plans[side]
+        if plan is None:
+            perf = facts["perf"]
             status: PerfStatus = "missing" if perf["status"] == "missing" else "forbidden"
-            return no_perf(self._facts, status, perf["reason"])
+            return no_perf(facts, status, perf["reason"])
         failure = self._given_up or self._failures.get(side)
         if failure is not None:
-            return no_perf(self._facts, "failed", failure)
-        program = self._watched.get(side) or self._attached[side]
+            return no_perf(facts, "failed", failure)
+        program = self._watched.get(side) or self._attached[side].perf
         self._await_counts(program)
         try:
             counts = parse_perf(program.file(COUNTS), f"perf's output for the {side}")
         except ParseError as error:
-            return no_perf(self._facts, "failed", str(error))
+            return no_perf(facts, "failed", str(error))
         if not counts:
             said = " ".join(program.errors().split())[-200:]
-            return no_perf(self._facts, "failed", f"perf counted nothing: {said}")
-        return join_counts(self._facts, self._plan, counts)
+            return no_perf(facts, "failed", f"perf counted nothing: {said}")
+        return join_counts(facts, plan, counts)
 
     @staticmethod
     def _await_counts(program: Program) -> None:
@@ -134,7 +157,7 @@ class PerfStat(WindowObserver):
     def close(self) -> None:
         """End what we started."""
         with ExitStack() as stack:
-            for program in self._attached.values():
-                stack.callback(program.close)
-                program.end()
+            for one in self._attached.values():
+                stack.callback(one.perf.close)
+                one.perf.end()
         self._forget()

@@ -1,10 +1,10 @@
 """CPU time, waiting and bytes of both sides' processes, as the kernel tells them at both edges."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from copycost.hosts.edges import AtEdges, plan_on
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.side import SIDES, Side, SideName
 from copycost.observers.protocol import WindowObserver
@@ -12,11 +12,10 @@ from copycost.observers.protocol import WindowObserver
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """One side at both edges; an edge is None where a process had ended before our look."""
+    """One side, and its usage at both edges; None where a process had ended before our look."""
 
     side: Side
-    pids: tuple[int, ...]
-    edges: list[Usage | None]
+    at_edges: AtEdges[Usage | None]
 
 
 class ProcessUsage(WindowObserver):
@@ -26,33 +25,38 @@ class ProcessUsage(WindowObserver):
 
     def __init__(self) -> None:
         self._seen: list[_Seen] = []
+        self._used: dict[str, Usage | None] = {}
 
     def attach(self, sides: Sequence[Side]) -> None:
         """Note the processes."""
-        self._seen = [_Seen(side, side.pids, []) for side in sides]
+        self._seen = [_Seen(side, side.host.usage_at_edges(side.pids)) for side in sides]
+        self._used.clear()
+
+    def window_planned(self, start_ns: int, end_ns: int) -> None:
+        """Have both edges read."""
+        for one in self._seen:
+            plan_on(one.side.host, one.at_edges, start_ns, end_ns)
 
     def window_begins(self) -> None:
         """Read the first edge."""
-        self._read()
+        for one in self._seen:
+            one.at_edges.edge()
 
     def window_ends(self) -> None:
         """Read the second edge."""
-        self._read()
-
-    def _read(self) -> None:
         for one in self._seen:
-            usage = None
-            with suppress(OSError):  # a process may be gone
-                usage = one.side.host.usage(one.pids)
-            one.edges.append(usage)
+            one.at_edges.edge()
+
+    def traffic_ends(self, sides: Sequence[Side]) -> None:
+        """Ask what was read."""
+        for one in self._seen:
+            before, after = one.at_edges.edges()
+            used = None if before is None or after is None else after - before
+            self._used[one.side.name] = used
 
     def used(self, name: str) -> Usage | None:
         """Return what a side used within the window; None if a process had ended."""
-        for one in self._seen:
-            if one.side.name == name and len(one.edges) == 2:
-                before, after = one.edges
-                return None if before is None or after is None else after - before
-        return None
+        return self._used.get(name)
 
     @property
     def gone(self) -> SideName | None:

@@ -3,18 +3,20 @@
 An observer sees sides, hosts and moments; it knows neither the driver whose traffic it watches nor
 the study that asked for it. A repetition takes its observers through these steps, in this order:
 
-1. `open(machine)`: before anything is built.
+1. `open(machine)`: before anything is built, on the machine that we run on.
 2. `prepare(testbed)`: the path is built, no program of the traffic runs yet.
 3. `around(side, launch)`: a program that can switch counters by itself is about to be started; the
    launch that is returned is what is started.
 4. `attach(sides)`: the programs stand ready, or send already; the window is planned once all
    observers have returned.
-5. `window_begins()` and `window_ends()`: the edges. They begin in the order of the list and end in
+5. `window_planned(start_ns, end_ns)`: it is known when the window will be, in our clock. What is to
+   be done at its edges on the hosts of the sides is handed to them now (`AtEdges.plan`), in theirs.
+6. `window_begins()` and `window_ends()`: the edges. They begin in the order of the list and end in
    the reverse order, so that the window of an observer encloses that of the next.
-6. `traffic_ends(sides)`: the window is over, senders may still send.
-7. `found()`: all programs have ended; what is returned goes into the record, at
+7. `traffic_ends(sides)`: the window is over, senders may still send.
+8. `found()`: all programs have ended; what is returned goes into the record, at
    ``observed.NAME``, and has to be JSON.
-8. `close()`: whatever happened.
+9. `close()`: whatever happened.
 
 An observer that cannot do its work either keeps the reason to itself and tells it in `found`, as
 counters do, without which a measurement is still one; or it raises `Unavailable` or `HostError`,
@@ -65,6 +67,9 @@ class WindowObserver:
 
     def attach(self, sides: Sequence[Side]) -> None:
         """Look at the sides, whose programs run."""
+
+    def window_planned(self, start_ns: int, end_ns: int) -> None:
+        """Hear when the window will be, in our clock [ns]."""
 
     def window_begins(self) -> None:
         """Hear that the window has just begun."""

@@ -1,13 +1,15 @@
 """What can be sampled on this host: by which event, and what has to be allowed first."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from copycost.config.profile import EventChoice
 from copycost.errors import Unavailable
 from copycost.hosts.facts.files import HostFiles
 
+# perf's name of the kernel's timer as an event
+_TIMER = "cpu-clock"
 _KALLSYMS = "proc/kallsyms"
 _ALLOW = "run as root, or allow it: sudo sysctl kernel.perf_event_paranoid=1 kernel.kptr_restrict=0"
 
@@ -36,7 +38,7 @@ class SamplingPlan:
     @property
     def source(self) -> Literal["hardware", "timer"]:
         """Whether the processor's counter or the kernel's timer takes the samples."""
-        return "timer" if self.event == "cpu-clock" else "hardware"
+        return "timer" if self.event == _TIMER else "hardware"
 
 
 def plan_sampling(
@@ -84,8 +86,15 @@ def plan_sampling(
             "this processor, or the virtual machine, has no cycle counter to sample by",
             "set profile.event to auto or cpu_clock",
         )
-    name = "cycles" if has_cycles and event != "cpu_clock" else "cpu-clock"
+    name = "cycles" if has_cycles and event != "cpu_clock" else _TIMER
     return SamplingPlan(perf["path"], str(perf["version"]), name, frequency_hz)
+
+
+def alike(plans: Sequence[SamplingPlan]) -> list[SamplingPlan]:
+    """Return plans for several machines that sample by the same event: by the timer if need be."""
+    if len({plan.event for plan in plans}) == 1:
+        return list(plans)
+    return [replace(plan, event=_TIMER) for plan in plans]
 
 
 def _hides_addresses(files: HostFiles) -> bool:

@@ -1,21 +1,28 @@
 """Switching perf on and off through its control pipe, and waiting until it has done so."""
 
-import time
+from collections.abc import Sequence
 
+from copycost.hosts.edges import AtEdges
 from copycost.hosts.host import Program
 from copycost.perf.command import ACK, CONTROL
 
-_POLL_S = 0.02
+_ON, _OFF = b"enable\n", b"disable\n"
 
 
-def tell_perf(perf: Program, word: str, timeout_s: float) -> bool:
-    """Tell a perf of ours ``enable`` or ``disable``; return whether it acknowledged in time."""
-    perf.write_pipe(CONTROL, f"{word}\n".encode())
-    deadline_s = time.monotonic() + timeout_s
-    while time.monotonic() < deadline_s:
-        said = perf.read_pipe(ACK, _POLL_S)
-        if said is not None:
-            return b"ack" in said
-        if perf.poll() is not None:
-            return False
-    return False
+def switched_off(perf: Program, timeout_s: float) -> bool:
+    """Switch a perf of ours off; return whether it acknowledged in time."""
+    return _acknowledged(perf.ask(CONTROL, ACK, _OFF, timeout_s))
+
+
+def on_within_window(perf: Program, timeout_s: float) -> AtEdges[bytes | None]:
+    """Return what switches a perf of ours on at the first edge and off at the second."""
+    return perf.ask_at_edges(CONTROL, ACK, (_ON, _OFF), timeout_s)
+
+
+def was_switched(answers: Sequence[bytes | None]) -> bool:
+    """Whether it acknowledged both in time."""
+    return len(answers) == 2 and all(map(_acknowledged, answers))
+
+
+def _acknowledged(answer: bytes | None) -> bool:
+    return answer is not None and b"ack" in answer

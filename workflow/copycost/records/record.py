@@ -13,10 +13,11 @@ from typing import Any, Literal, TypedDict, get_args
 
 from copycost.build.checkout import SCHEMAS
 from copycost.grid.cells import Cell
+from copycost.hosts.side import SideName
 from copycost.records.kind import RecordKind
 
 SCHEMA_PATH = SCHEMAS / "record.schema.yaml"
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 Status = Literal["measured", "skipped", "failed"]
 WarningCode = Literal[
@@ -54,6 +55,16 @@ class SettingsUsed(TypedDict):
     interval_ns: int
 
 
+class MachineFacts(TypedDict):
+    """The machine that a side runs on; `facts_digest` is as `host_digest`, its clock less ours."""
+
+    name: str
+    kind: str
+    facts_digest: str
+    clock_offset_ns: int
+    clock_uncertainty_ns: int
+
+
 class TestbedFacts(TypedDict):
     """The path between the two sides, as read back; an offload is None where ethtool is missing."""
 
@@ -62,6 +73,7 @@ class TestbedFacts(TypedDict):
     mtu_bytes: int
     offloads: dict[str, bool | None]
     addresses: list[str]
+    machines: dict[SideName, MachineFacts]
 
 
 class SinkFacts(TypedDict):

@@ -15,7 +15,7 @@ from copycost.grid.testbeds import Transport, guests_on, transport_of
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation
-from copycost.hosts.side import SideName
+from copycost.hosts.side import SIDES, SideName
 from copycost.testbeds.drop_hook import DropHook
 
 
@@ -83,6 +83,13 @@ class Testbed:
     def transport(self) -> Transport:
         """Whether TCP or UDP runs here."""
         return transport_of(self.kind)
+
+    def machines(self) -> list[tuple[Host, tuple[SideName, ...]]]:
+        """Return each machine that takes part, and the sides that run on it, the sender's first."""
+        sender, receiver = self.hosts["sender"].machine, self.hosts["receiver"].machine
+        if sender is receiver:
+            return [(sender, SIDES)]
+        return [(sender, ("sender",)), (receiver, ("receiver",))]
 
     @property
     def own_namespaces(self) -> bool:

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from copycost.drivers.iperf3.output import error_of, intervals_of, parse_json
-from copycost.drivers.iperf3.tool import Iperf3Tool, find_iperf3
+from copycost.drivers.iperf3.tool import Iperf3Tool, find_on_both
 from copycost.drivers.protocol import AGAIN, NoMeasurement, Payload, Phase, Scene, Verdict, Window
 from copycost.errors import HostError, ParseError
 from copycost.grid.capabilities import IPERF3
-from copycost.grid.cells import Cell
-from copycost.hosts.host import Host, Program
+from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
-from copycost.hosts.placement import Placement
-from copycost.hosts.side import Side
+from copycost.hosts.side import Side, SideName
 from copycost.records.record import Disturbance, disturbance
 
 Role = Literal["server", "client"]
@@ -41,6 +39,9 @@ _POLL_S = 0.001
 _CONTROL_BYTES = 4096
 
 
+_SIDE_OF: Mapping[Role, SideName] = {"client": "sender", "server": "receiver"}
+
+
 class ProcessEnded(HostError):
     """An iperf3 process ended before its time, or did not do its work in time."""
 
@@ -50,16 +51,14 @@ class Iperf3:
 
     name = NAME
 
-    def plan(
-        self, cell: Cell, facts: Mapping[str, Any], machine: Host, placement: Placement
-    ) -> dict[str, Any]:
+    def plan(self, scene: Scene) -> dict[str, Any]:
         """Decide nothing: it sends one buffer again and again."""
         return {}
 
     @contextmanager
     def traffic(self, scene: Scene) -> Iterator["Iperf3Traffic"]:
         """Start the servers, then the clients, each once the one before it sends."""
-        traffic = Iperf3Traffic(scene, find_iperf3(scene.machine))
+        traffic = Iperf3Traffic(scene, find_on_both(scene.testbed.hosts))
         try:
             traffic.start()
             yield traffic
@@ -87,10 +86,12 @@ class Iperf3Traffic:
     The begin of a client is the zero of the times in its report, so it must not be noted late.
     """
 
-    def __init__(self, scene: Scene, tool: Iperf3Tool) -> None:
+    def __init__(self, scene: Scene, tools: Mapping[SideName, Iperf3Tool]) -> None:
         self._scene = scene
-        self._tool = tool
-        self._n_pairs, self._per_pair = tool.pairs(scene.cell.n_threads)
+        self._tools = tools
+        # the older one decides
+        oldest = min(tools.values(), key=lambda tool: tool.version)
+        self._n_pairs, self._per_pair = oldest.pairs(scene.cell.n_threads)
         start_s = scene.attach_s + _FURTHER_PAIR_S * (self._n_pairs - 1)
         settings = scene.settings
         # it takes whole seconds only
@@ -129,12 +130,12 @@ class Iperf3Traffic:
             self._await_traffic(client)
 
     def _start(self, role: Role, index: int, port: int) -> _Process:
-        side: Literal["sender", "receiver"] = "sender" if role == "client" else "receiver"
+        side = _SIDE_OF[role]
         placement = self._scene.placement
         cpus, first = placement.cpus(side), index * self._per_pair
         launch = Launch(
             tuple(self._words(role, port)),
-            self._tool.path,
+            self._tools[side].path,
             cpus=placement.mask(side)
             or frozenset(cpus[(first + i) % len(cpus)] for i in range(self._per_pair)),
             dies_with_us=True,
@@ -143,7 +144,7 @@ class Iperf3Traffic:
 
     def _words(self, role: Role, port: int) -> list[str]:
         """Return the command line, see iperf3(1)."""
-        path, address = self._tool.path, self._scene.testbed.addresses[1]
+        path, address = self._tools[_SIDE_OF[role]].path, self._scene.testbed.addresses[1]
         common = ["-p", str(port), "-J", "-i", f"{_INTERVAL_S:g}"]
         if role == "server":
             return [path, "-s", "-1", "-B", address, *common]
@@ -199,8 +200,8 @@ class Iperf3Traffic:
         pairs = zip(self._clients, self._servers, strict=True)
         entry = {
             "name": NAME,
-            "version": self._tool.version_text,
-            "path": self._tool.path,
+            "version": ", ".join(dict.fromkeys(tool.version_text for tool in self._tools.values())),
+            "path": self._tools["sender"].path,
             "process_pairs": self._n_pairs,
             "streams_per_pair": self._per_pair,
             "pairs": [

@@ -5,10 +5,12 @@ that one thread serves all streams.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.host import Host
+from copycost.hosts.side import SideName
 
 # -1 with -J on the server, --forceflush and whole interval data on both sides
 OLDEST = (3, 5)
@@ -56,6 +58,13 @@ def find_iperf3(host: Host) -> Iperf3Tool:
             f"{path} --version does not run ({error})", "install the package iperf3 again"
         ) from error
     return judge_version(path, done.stdout)
+
+
+def find_on_both(hosts: Mapping[SideName, Host]) -> dict[SideName, Iperf3Tool]:
+    """Return the iperf3 of each side's machine; errors as of `find_iperf3`."""
+    sender, receiver = hosts["sender"].machine, hosts["receiver"].machine
+    tool = find_iperf3(sender)
+    return {"sender": tool, "receiver": tool if receiver is sender else find_iperf3(receiver)}
 
 
 def judge_version(path: str, text: str) -> Iperf3Tool:

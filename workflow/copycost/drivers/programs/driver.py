@@ -37,10 +37,8 @@ from copycost.errors import (
     MeasurementStopped,
     Unavailable,
 )
-from copycost.grid.cells import Cell
-from copycost.hosts.host import Host
 from copycost.hosts.launch import CONTROL, Launch
-from copycost.hosts.placement import Placement, cache_sharers_on, fewest_at_once
+from copycost.hosts.placement import cache_sharers_on, fewest_at_once
 from copycost.hosts.side import Side, SideName
 
 NAME = "programs"
@@ -75,12 +73,12 @@ class Programs:
         self._io_timeout_s = io_timeout_s
         self._ring_bytes = 0
 
-    def plan(
-        self, cell: Cell, facts: Mapping[str, Any], machine: Host, placement: Placement
-    ) -> dict[str, Any]:
-        """Choose the ring of messages."""
-        sharers = cache_sharers_on(machine)
-        at_once = fewest_at_once(placement, cell.n_threads, sharers)
+    def plan(self, scene: Scene) -> dict[str, Any]:
+        """Choose the ring of messages, by the caches of the sender's machine."""
+        cell = scene.cell
+        sharers = cache_sharers_on(scene.testbed.hosts["sender"].machine)
+        at_once = fewest_at_once(scene.placement, cell.n_threads, sharers)
+        facts = scene.facts["sender"]
         self._ring_bytes = ring_bytes(cell.working_set, facts, cell.n_threads, at_once)
         return {"ring_bytes": self._ring_bytes}
 
@@ -193,10 +191,11 @@ class ProgramsTraffic:
         hook = scene.testbed.drop_hook
         sink = None if hook is None else settle_sink(hook, sender["total"], scene.cell.msg_bytes)
         own = (receiver or sender)["window"]
+        offset_ns = scene.testbed.hosts["receiver" if receiver else "sender"].clock_offset_ns
         return Payload(
             {"name": NAME, "sender": sender, "receiver": receiver, "sink": sink},
-            Window(own["start_ns"], own["end_ns"]),
-            sum(int(report["process"]["cpu_ns"]) for report in reports.values()),
+            Window(own["start_ns"] - offset_ns, own["end_ns"] - offset_ns),
+            {name: int(report["process"]["cpu_ns"]) for name, report in reports.items()},
             own_disturbances(sender, receiver, sink),
         )
 

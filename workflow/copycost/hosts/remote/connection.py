@@ -11,7 +11,7 @@ import secrets
 import select
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -67,6 +67,7 @@ class Connection:
         self._when_lost: dict[int, Callable[[], None]] = {}
         # nobody else's number, see `messages`
         self._opening = self._number = secrets.randbits(48) << 12
+        self._last_thing = 0
         self._opened = False
         self._last_noise = b""
         self._stop = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
@@ -146,6 +147,11 @@ class Connection:
         """Ask for something that has no answer; a connection that is lost is noticed elsewhere."""
         with suppress(ConnectionLost):
             self._write(messages.as_line({"op": op, **fields}))
+
+    def new_number(self) -> int:
+        """Return a number for something that is made there: a program, a reader, a plan."""
+        self._last_thing += 1
+        return self._last_thing
 
     def listen(self, kind: str, number: int, listener: Callable[[Message], None]) -> None:
         """Have news of a program or a stream told to somebody, in the reading thread."""
@@ -262,8 +268,3 @@ def result_of(answer: Message) -> Any:  # noqa: ANN401 - JSON
     if "error" in answer:
         raise messages.error_of(answer["error"])
     return answer["result"]
-
-
-def results_of(answers: Sequence[Message]) -> list[Any]:
-    """Return what several answers hold; raise the first error that one tells."""
-    return [result_of(answer) for answer in answers]

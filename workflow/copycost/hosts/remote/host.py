@@ -16,13 +16,15 @@ from typing import IO, Self
 from copycost.errors import HostError, MeasurementStopped
 from copycost.hosts.cgroups import CpuGroup, Throttling
 from copycost.hosts.clock import ClockReading
+from copycost.hosts.host import MachineKind, Reading
 from copycost.hosts.launch import Launch
 from copycost.hosts.lock import HeldLock
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.remote import messages
-from copycost.hosts.remote.connection import PATIENCE_S, Connection, results_of
+from copycost.hosts.remote.connection import PATIENCE_S, Connection
 from copycost.hosts.remote.files import RemoteFiles
 from copycost.hosts.remote.messages import Message
+from copycost.hosts.remote.planned import PlannedThere
 from copycost.hosts.remote.program import RemoteProgram
 
 _PINGS = 10
@@ -50,6 +52,8 @@ class RemoteHost:
         What messages call it.
     patience_s
         How long its agent may take for an answer [s].
+    kind
+        What kind of machine it is.
 
     Raises
     ------
@@ -57,18 +61,31 @@ class RemoteHost:
         If no agent answers.
     """
 
-    def __init__(self, fd_in: int, fd_out: int, name: str, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self,
+        fd_in: int,
+        fd_out: int,
+        name: str,
+        patience_s: float = PATIENCE_S,
+        *,
+        kind: MachineKind = "ssh",
+    ) -> None:
         self.name = name
+        self.kind: MachineKind = kind
         self._connection = Connection(fd_in, fd_out, name, patience_s)
         self.files = RemoteFiles(connection=self._connection)
         self._constants: dict[str, int] = dict(self.introduction["constants"])
         self._brought: dict[str, str] = {}
-        self._last_number = 0
         try:
             self.clock = self.resync()
         except HostError:
             self.close()
             raise
+
+    @property
+    def machine(self) -> "RemoteHost":
+        """Itself: its agent serves a whole machine."""
+        return self
 
     @property
     def introduction(self) -> Message:
@@ -167,7 +184,7 @@ class RemoteHost:
 
     def start(self, launch: Launch) -> RemoteProgram:
         """Start a program there."""
-        return RemoteProgram(self._connection, self._next_number(), launch)
+        return RemoteProgram(self._connection, self._connection.new_number(), launch)
 
     def run(
         self, words: Sequence[str], text: str = "", *, timeout_s: float = 10.0
@@ -181,7 +198,7 @@ class RemoteHost:
     @contextmanager
     def stream(self, words: Sequence[str]) -> Iterator[IO[bytes]]:
         """Return a block with what a command prints while it runs."""
-        number = self._next_number()
+        number = self._connection.new_number()
         output = _Output()
         self._connection.listen("stream", number, output.hear)
         try:
@@ -211,11 +228,16 @@ class RemoteHost:
 
     def reader(self, paths: Iterable[str]) -> "RemoteReader":
         """Open files, by their paths below the root, to be read at several moments."""
-        return RemoteReader(self._connection, self._next_number(), list(paths))
+        return RemoteReader(self._connection, list(paths))
 
     def usage(self, pids: Sequence[int]) -> Usage:
         """Return what processes have used by now; OSError if one of them is gone."""
         return messages.usage_of(self._connection.ask("usage", pids=list(pids)))
+
+    def usage_at_edges(self, pids: Sequence[int]) -> PlannedThere[Usage | None]:
+        """Return what tells so at both edges of a window; None where one of them is gone."""
+        request = {"op": "usage_or_none", "pids": list(pids)}
+        return PlannedThere(self._connection, (request, request), messages.usage_or_none)
 
     def written_bytes(self, pid: int) -> int | None:
         """Return the bytes that a process has written so far; None where nobody counts them."""
@@ -227,7 +249,7 @@ class RemoteHost:
     @contextmanager
     def cpu_group(self, limit_percent: float | None) -> Iterator[CpuGroup]:
         """Make a control group there that may use so much of a CPU; remove it after the block."""
-        number = self._next_number()
+        number = self._connection.new_number()
         made = self._connection.ask("open_group", group=number, limit_percent=limit_percent)
         try:
             yield _RemoteGroup(made["version"], Path(made["path"]), self._connection, number)
@@ -241,7 +263,7 @@ class RemoteHost:
 
         The descriptor of the lock is there, and what is started there holds it.
         """
-        lock = self._next_number()
+        lock = self._connection.new_number()
         asked = self._connection.begin("lock", lock=lock, path=None if path is None else str(path))
         while not self._connection.has_answer(asked, _LOOK_S):
             if select.select(parent_fds, [], [], 0)[0]:
@@ -253,45 +275,29 @@ class RemoteHost:
             with suppress(HostError):
                 self._connection.ask("unlock", lock=lock)
 
-    def _next_number(self) -> int:
-        self._last_number += 1
-        return self._last_number
 
+class RemoteReader(PlannedThere[Reading]):
+    """Files that an agent reads; see `copycost.hosts.host.Reader`."""
 
-class RemoteReader:
-    """Files that an agent reads, by itself at the edges of a planned window.
+    def __init__(self, connection: Connection, paths: list[str]) -> None:
+        self._reader = connection.new_number()
+        request = {"op": "read", "reader": self._reader}
+        super().__init__(connection, (request, request), _reading_of)
+        connection.ask("open_reader", reader=self._reader, paths=paths)
 
-    See `copycost.hosts.host.Reader`.
-    """
-
-    def __init__(self, connection: Connection, number: int, paths: list[str]) -> None:
-        self._connection = connection
-        self._number = number
-        connection.ask("open_reader", reader=number, paths=paths)
-
-    def plan(self, start_ns: int, end_ns: int) -> None:
-        """Have the files read at both edges, in the host's clock."""
-        request = {"op": "read", "reader": self._number}
-        requests = [[start_ns, request], [end_ns, request]]
-        self._connection.say("plan", plan=self._number, requests=requests)
-
-    def edge(self) -> None:
-        """Do nothing: the agent reads by itself."""
-
-    def edges(self) -> list[tuple[int, dict[str, str]]]:
-        """Return what was read at both edges."""
-        answers = self._connection.ask("planned", plan=self._number)
-        return [(at_ns, texts) for at_ns, texts in results_of(answers)]
-
-    def read(self) -> tuple[int, dict[str, str]]:
-        """Return the time [ns, the host's clock] and each file's text by its path."""
-        at_ns, texts = self._connection.ask("read", reader=self._number)
-        return at_ns, texts
+    def read(self) -> Reading:
+        """Read them now."""
+        return _reading_of(self._connection.ask("read", reader=self._reader))
 
     def close(self) -> None:
         """Close the files."""
-        self._connection.say("forget_plan", plan=self._number)
-        self._connection.say("close_reader", reader=self._number)
+        self._connection.say("forget_plan", plan=self._plan)
+        self._connection.say("close_reader", reader=self._reader)
+
+
+def _reading_of(answer: tuple[int, dict[str, str]]) -> Reading:
+    at_ns, texts = answer
+    return at_ns, texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,11 @@ def bytes_of(text: str) -> bytes:
     return base64.b64decode(text)
 
 
+def bytes_or_none(text: str | None) -> bytes | None:
+    """Return the bytes that travelled as a text, None for none."""
+    return None if text is None else bytes_of(text)
+
+
 def launch_as_message(launch: Launch) -> Message:
     """Return a launch as it travels."""
     return {**asdict(launch), "cpus": None if launch.cpus is None else sorted(launch.cpus)}
@@ -99,6 +104,11 @@ def usage_as_message(usage: Usage) -> Message:
 def usage_of(message: Message) -> Usage:
     """Return the usage that travelled."""
     return Usage(**{**message, "threads": frozenset(message["threads"])})
+
+
+def usage_or_none(message: Message | None) -> Usage | None:
+    """Return the usage that travelled, None for none."""
+    return None if message is None else usage_of(message)
 
 
 def error_as_message(error: Exception) -> Message:

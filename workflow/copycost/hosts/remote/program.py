@@ -10,6 +10,7 @@ from copycost.hosts.launch import Launch
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.connection import Connection
 from copycost.hosts.remote.messages import Message
+from copycost.hosts.remote.planned import PlannedThere
 
 
 class RemoteProgram:
@@ -125,10 +126,29 @@ class RemoteProgram:
 
     def read_pipe(self, name: str, timeout_s: float) -> bytes | None:
         """Return what comes in on a pipe whose read end is ours, None if nothing does in time."""
-        text = self._connection.ask(
-            "read_pipe", takes_s=timeout_s, program=self._number, name=name, timeout_s=timeout_s
+        return messages.bytes_or_none(
+            self._connection.ask(
+                "read_pipe", takes_s=timeout_s, program=self._number, name=name, timeout_s=timeout_s
+            )
         )
-        return None if text is None else messages.bytes_of(text)
+
+    def ask(self, asked: str, answers: str, data: bytes, timeout_s: float) -> bytes | None:
+        """Write to one pipe and return what comes in on another."""
+        request = self._asking(asked, answers, data, timeout_s)
+        return messages.bytes_or_none(self._connection.ask(takes_s=timeout_s, **request))
+
+    def ask_at_edges(
+        self, asked: str, answers: str, data: tuple[bytes, bytes], timeout_s: float
+    ) -> PlannedThere[bytes | None]:
+        """Return what does so at both edges of a window."""
+        first, second = (self._asking(asked, answers, one, timeout_s) for one in data)
+        return PlannedThere(self._connection, (first, second), messages.bytes_or_none)
+
+    def _asking(self, asked: str, answers: str, data: bytes, timeout_s: float) -> Message:
+        return {
+            **{"op": "ask", "program": self._number, "asked": asked, "answers": answers},
+            **{"data": messages.as_text(data), "timeout_s": timeout_s},
+        }
 
     def child_pid(self) -> int:
         """Return the process that it runs as a wrapper."""

@@ -102,7 +102,7 @@ class Service:
         self._groups: dict[int, _Group] = {}
         self._streams: dict[int, _Stream] = {}
         self._locks: dict[int, ExitStack] = {}
-        self._due: list[tuple[int, int, int]] = []  # a heap: when [ns], plan, place in it
+        self._due: list[tuple[int, int, int]] = []  # a heap: when [ns], see `_do_plan`, place
         self._plans: dict[int, list[Message]] = {}
         self._done: dict[int, dict[int, Message]] = {}
 
@@ -153,7 +153,8 @@ class Service:
 
     def _do_next(self) -> None:
         """Do what is planned next, at its time."""
-        at_ns, plan, place = heapq.heappop(self._due)
+        at_ns, order, place = heapq.heappop(self._due)
+        plan = abs(order)
         time.sleep(max(0, at_ns - self._host.clock_ns()) / 1e9)
         answer: Message
         try:
@@ -234,6 +235,12 @@ class Service:
 
     def _do_usage(self, message: Message) -> Message:
         return messages.usage_as_message(self._host.usage(message["pids"]))
+
+    def _do_usage_or_none(self, message: Message) -> Message | None:
+        try:
+            return self._do_usage(message)
+        except OSError:
+            return None
 
     def _do_written_bytes(self, message: Message) -> int | None:
         return self._host.written_bytes(message["pid"])
@@ -320,6 +327,12 @@ class Service:
         data = self._program(message).read_pipe(message["name"], message["timeout_s"])
         return None if data is None else messages.as_text(data)
 
+    def _do_ask(self, message: Message) -> str | None:
+        data = messages.bytes_of(message["data"])
+        pipes = message["asked"], message["answers"]
+        answer = self._program(message).ask(*pipes, data, message["timeout_s"])
+        return None if answer is None else messages.as_text(answer)
+
     def _do_child_pid(self, message: Message) -> int:
         return self._program(message).child_pid()
 
@@ -395,7 +408,9 @@ class Service:
         self._plans[plan] = [request for _, request in message["requests"]]
         self._done[plan] = {}
         for place, (at_ns, _) in enumerate(message["requests"]):
-            heapq.heappush(self._due, (at_ns, plan, place))
+            # what was planned first begins first and ends last
+            order = -plan if place else plan
+            heapq.heappush(self._due, (at_ns, order, place))
 
     def _do_planned(self, message: Message) -> list[Message]:
         """Return the answers to all requests of a plan, when the last of them is done."""
@@ -410,7 +425,7 @@ class Service:
     def _forget_plan(self, plan: int) -> None:
         self._plans.pop(plan, None)
         self._done.pop(plan, None)
-        self._due = [one for one in self._due if one[1] != plan]
+        self._due = [one for one in self._due if abs(one[1]) != plan]
         heapq.heapify(self._due)
 
     # -- the end ----------------------------------------------------------------------------------

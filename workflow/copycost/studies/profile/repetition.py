@@ -13,14 +13,16 @@ from copycost.errors import Unavailable
 from copycost.grid.capabilities import IPERF3
 from copycost.grid.cells import Cell
 from copycost.hosts.local import LocalHost
-from copycost.measure.repetition import Task, measure_repetition
+from copycost.hosts.side import Side, SideName
+from copycost.measure.repetition import Task, facts_by_side, measure_repetition
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
 from copycost.observers.sampler import Sampler
-from copycost.observers.sampling_access import plan_sampling
+from copycost.observers.sampling_access import SamplingPlan, plan_sampling
 from copycost.perf.script import UNKNOWN, Stacks
 from copycost.records.record import Record
 from copycost.studies.profile.runs import Run, run_of
+from copycost.testbeds.testbed import Testbed
 
 # what perf stat counts beside the sampling: more events would be counted in turns with it
 _COUNTED = ("task_clock_ns", "context_switches")
@@ -41,7 +43,7 @@ class Profiled:
     """A record, and the stacks by side that belong to it."""
 
     record: Record
-    stacks: dict[str, Stacks]
+    stacks: dict[SideName, Stacks]
 
 
 def profile_repetition(
@@ -84,16 +86,21 @@ def profile_repetition(
         task = Task(cell, settings, facts, driver, watched, _COUNTED, lock_path, peer)
         return measure_repetition(task)
 
-    files = LocalHost().files
+    its_facts = facts_by_side(cell.testbed, facts, peer)
+
+    def plan_of(side: Side) -> SamplingPlan:
+        files = side.host.machine.files
+        return plan_sampling(its_facts[side.name], event, frequency_hz, files)
+
     try:
-        plan = plan_sampling(facts, event, frequency_hz, files)
+        if any(one is facts for one in its_facts.values()):  # before anything is measured
+            plan_sampling(facts, event, frequency_hz, LocalHost().files)
     except Unavailable as error:
-        record = run(_Refused(error))
-        return Profiled(record, {})
+        return Profiled(run(_Refused(error)), {})
     plain = run() if cell.rep % 2 else None
     if plain is not None and plain["status"] != "measured":
         return Profiled(plain, {})
-    sampler = Sampler(plan, cell.n_threads)
+    sampler = Sampler(plan_of, cell.n_threads)
     record = run(sampler)
     if record["status"] != "measured":
         return Profiled(record, {})
@@ -117,7 +124,7 @@ class _Refused(WindowObserver):
     def __init__(self, why: Unavailable) -> None:
         self._why = why
 
-    def open(self, machine: LocalHost) -> None:
+    def prepare(self, testbed: Testbed) -> None:
         raise self._why
 
 
@@ -145,7 +152,7 @@ def require_samples(sampling: Mapping[str, Any], run: Run) -> None:
             raise NoMeasurement(Verdict("failed", reason, remedy))
 
 
-def require_stacks(sides: Mapping[str, Stacks]) -> None:
+def require_stacks(sides: Mapping[SideName, Stacks]) -> None:
     """Refuse a profile that perf has discarded the call stacks of.
 
     Raises

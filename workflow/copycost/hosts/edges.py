@@ -1,0 +1,64 @@
+"""What is done on a host at both edges of a window: read something, or tell a program something.
+
+Who is on the same machine does it when an edge comes. A host far away is told the edges before they
+come, does it by itself at these times of its own clock, and is asked what came of it afterwards: so
+nothing travels within the window.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+T = TypeVar("T")
+_Out = TypeVar("_Out", covariant=True)
+
+
+class Clock(Protocol):
+    """What is known of a host's clock."""
+
+    @property
+    def clock_offset_ns(self) -> int:
+        """It less ours [ns]."""
+
+
+class AtEdges(Protocol[_Out]):
+    """Something that is done at both edges."""
+
+    def plan(self, start_ns: int, end_ns: int) -> None:
+        """Hear when the window will be [ns, the host's clock], and forget an earlier one."""
+
+    def edge(self) -> None:
+        """Hear that an edge has come."""
+
+    def edges(self) -> Sequence[_Out]:
+        """Return what came of it, the first edge first; to be asked after the second."""
+
+
+def plan_on(host: Clock, at_edges: AtEdges[object], start_ns: int, end_ns: int) -> None:
+    """Plan a window that is told in our clock [ns]."""
+    at_edges.plan(start_ns + host.clock_offset_ns, end_ns + host.clock_offset_ns)
+
+
+class DoneHere(Generic[T]):
+    """Something that we do ourselves when an edge comes.
+
+    Parameters
+    ----------
+    actions
+        What to do at the first edge and at the second.
+    """
+
+    def __init__(self, actions: Sequence[Callable[[], T]]) -> None:
+        self._actions = actions
+        self._found: list[T] = []
+
+    def plan(self, start_ns: int, end_ns: int) -> None:
+        """Forget what was of an earlier window."""
+        self._found.clear()
+
+    def edge(self) -> None:
+        """Do what is to be done at this edge."""
+        self._found.append(self._actions[len(self._found)]())
+
+    def edges(self) -> Sequence[T]:
+        """Return what came of it at the edges that have come."""
+        return self._found
