@@ -1,0 +1,380 @@
+"""Sides that run on other machines, with clocks of their own: every study, end to end.
+
+An agent serves a network namespace as if it were a machine, in a time namespace that is ahead by a
+day; a relay can delay what goes to it and cut it off.
+"""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from measured.failures_support import RECEIVER, host_facts, programs_folder
+from unit.hosts.places import agent_process
+
+from copycost.config.settings import Settings
+from copycost.drivers.choice import driver_of
+from copycost.drivers.protocol import Driver
+from copycost.errors import Unavailable
+from copycost.grid.cells import Cell
+from copycost.grid.testbeds import TESTBEDS
+from copycost.hosts.cgroup_hierarchy import find_hierarchy
+from copycost.hosts.clock import ClockReading
+from copycost.hosts.host import Host
+from copycost.hosts.local import LocalHost
+from copycost.hosts.remote.host import RemoteHost
+from copycost.hosts.side import SIDES, Side, SideName
+from copycost.measure import repetition
+from copycost.measure.repetition import Task, measure_repetition
+from copycost.observers.protocol import WindowObserver
+from copycost.records.contradictions import require_agreement
+from copycost.records.derive import derive_row
+from copycost.records.record import Record, check_record, host_digest
+from copycost.studies.cpu_budget.repetition import measure_budget
+from copycost.studies.cpu_budget.table import row_of as budget_row
+from copycost.studies.datagrams.repetition import measure_datagrams
+from copycost.studies.datagrams.table import row_of as datagram_row
+from copycost.studies.profile.record import profile_of
+from copycost.studies.profile.repetition import profile_repetition
+from copycost.testbeds import veth, veth_udp
+from copycost.testbeds.testbed import Testbed
+from copycost.testbeds.veth_pair import LARGEST_MTU_BYTES, path_offloads, veth_pair
+
+pytestmark = pytest.mark.needs_root
+
+AHEAD_S = 86_400
+AHEAD = ("unshare", "--time", "--monotonic", str(AHEAD_S), "--fork", "--kill-child")
+SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
+STREAM = Cell("streams", "veth", "two_copy", 65536, 2)
+AWAY: list[tuple[SideName, ...]] = [("receiver",), ("sender",), ("sender", "receiver")]
+FACTS = host_facts(None)
+PEER = {**FACTS, "name": "the other machine"}
+
+needs_iperf3 = pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")
+
+
+class Machines:
+    """Where the sides of the testbeds `veth` and `veth_udp` run, for the time of a test."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.hosts: dict[SideName, Host] = {}
+        self.agents: dict[SideName, subprocess.Popen[bytes]] = {}
+
+    @contextmanager
+    def build(
+        self, kind: str, away: tuple[SideName, ...], machine: LocalHost, mtu_bytes: int | None
+    ) -> Iterator[Testbed]:
+        with ExitStack() as stack:
+            pair = stack.enter_context(veth_pair(machine, mtu_bytes, static_neighbours=True))
+            testbed = pair.as_testbed(kind, path_offloads(*pair.devices))
+            hosts: dict[SideName, Host] = dict(testbed.hosts)
+            for name, namespace in zip(SIDES, pair.hosts, strict=True):
+                if name in away:
+                    folder = self.folder / name
+                    folder.mkdir(exist_ok=True)
+                    with namespace.inside():
+                        agent, stream = stack.enter_context(agent_process(folder, *AHEAD))
+                    self.agents[name] = agent
+                    hosts[name] = stack.enter_context(
+                        RemoteHost(stream, stream, f"the {name}'s machine", 10.0)
+                    )
+            self.hosts = hosts
+            yield replace(testbed, hosts=hosts)
+
+
+@pytest.fixture
+def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Machines]:
+    """Return what has sides run on other machines."""
+    if subprocess.run([*AHEAD, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no time namespace can be made here")
+    made = Machines(tmp_path)
+
+    def put_away(*away: SideName) -> Machines:
+        for module, mtu_bytes in ((veth, None), (veth_udp, LARGEST_MTU_BYTES)):
+            kind = module.__name__.rpartition(".")[2]
+
+            def build(
+                machine: LocalHost,
+                *,
+                page_segments: bool,
+                kind: str = kind,
+                mtu_bytes: int | None = mtu_bytes,
+            ) -> Any:  # noqa: ANN401
+                return made.build(kind, away, machine, mtu_bytes)
+
+            monkeypatch.setattr(module, "build", build)
+        entries = {name: replace(entry, away=away) for name, entry in TESTBEDS.items()}
+        monkeypatch.setattr(repetition, "TESTBEDS", entries)
+        return made
+
+    return put_away
+
+
+def driver(cell: Cell) -> Driver:
+    folder = programs_folder() / "bin"
+    sender = folder / "sender_two_copy"
+    return driver_of(cell.implementation, sender, folder / RECEIVER)
+
+
+def measured(
+    folder: Path,
+    cell: Cell,
+    *observers: WindowObserver,
+    settings: Settings = SETTINGS,
+    facts: Mapping[str, Any] = FACTS,
+    peer: Mapping[str, Any] = PEER,
+) -> Record:
+    task = Task(cell, settings, facts, driver(cell), observers, None, folder / "lock", peer)
+    return check_record(measure_repetition(task), "record")
+
+
+def require_clocks(record: Record, away: tuple[SideName, ...]) -> None:
+    """Check that each side was measured in the clock of its machine."""
+    assert record["testbed"] is not None
+    for side, machine in record["testbed"]["machines"].items():
+        kind, facts, offset_s = ("ssh", PEER, AHEAD_S) if side in away else ("local", FACTS, 0)
+        assert machine["kind"] == kind
+        assert machine["facts_digest"] == host_digest(facts)
+        unsure_ns = machine["clock_uncertainty_ns"]
+        assert (unsure_ns > 0) == (side in away)
+        assert abs(machine["clock_offset_ns"] - offset_s * 10**9) <= unsure_ns
+    assert record["window"] is not None
+    # in our own clock, whatever the receiver's is
+    assert record["start_ns"] < record["window"]["start_ns"] < record["end_ns"]
+
+
+@pytest.mark.parametrize("away", AWAY)
+def test_streams_between_machines_are_measured_in_both_clocks(
+    tmp_path: Path, machines: Callable[..., Machines], away: tuple[SideName, ...]
+) -> None:
+    machines(*away)
+    record = measured(tmp_path, STREAM)
+    assert record["status"] == "measured", record["reason"]
+    require_agreement(record, STREAM)
+    require_clocks(record, away)
+    assert record["driver"] is not None
+    starts = {side: record["driver"][side]["window"]["start_ns"] for side in SIDES}
+    behind_ns = starts["receiver"] - starts["sender"]
+    expected_s = {("receiver",): AHEAD_S, ("sender",): -AHEAD_S}.get(away, 0)
+    assert abs(behind_ns / 1e9 - expected_s) < 0.1
+    kernel = record["observed"]["kernel"]["machines"]
+    for side in SIDES:
+        assert 0.3e9 < kernel[side]["at_ns"] < 2e9
+        assert kernel[side]["busy_ns"] > 0
+    row = derive_row(record)
+    n_bytes = {side: record["driver"][side]["in_window"]["bytes"] for side in SIDES}
+    assert row["throughput_bits_per_s"] > 1e8
+    assert n_bytes["receiver"] == pytest.approx(n_bytes["sender"], rel=0.5)
+
+
+def test_round_trips_are_timed_by_the_sender_alone(
+    tmp_path: Path, machines: Callable[..., Machines]
+) -> None:
+    machines("receiver")
+    cell = Cell("round_trips", "veth", "two_copy", 1024, 1)
+    settings = replace(SETTINGS, mode="request_response")
+    record = measured(tmp_path, cell, settings=settings)
+    assert record["status"] == "measured", record["reason"]
+    assert record["driver"] is not None
+    trips = record["driver"]["sender"]["round_trip"]
+    assert trips["samples"] > 100
+    assert 0 < trips["p50_ns"] < 1e8
+
+
+@needs_iperf3
+@pytest.mark.parametrize("implementation", ["iperf3", "two_copy"])
+@pytest.mark.parametrize("away", AWAY[:2])
+def test_a_limit_holds_on_the_machine_of_the_sender(
+    tmp_path: Path,
+    machines: Callable[..., Machines],
+    implementation: str,
+    away: tuple[SideName, ...],
+) -> None:
+    try:
+        find_hierarchy()
+    except Unavailable as error:
+        pytest.skip(str(error))
+    machines(*away)
+    cell = Cell("cpu_budget", "veth", implementation, 65536, 1, limiter="cgroup", limit_percent=30)
+    record = measure_budget(cell, SETTINGS, FACTS, driver(cell), tmp_path / "lock", PEER)
+    check_record(record, "record")
+    assert record["status"] == "measured", record["reason"]
+    require_clocks(record, away)
+    assert record["observed"]["cpu_limit"]["throttled"]["throttled_periods"] > 0
+    row = budget_row(record, cell)
+    assert 0 < row["sender_cpu_percent"] < 45
+    assert row["receiver_cpu_percent"] > 0
+    assert row["bits_per_s"] > 0
+
+
+@needs_iperf3
+def test_every_datagram_to_another_machine_is_accounted_for(
+    tmp_path: Path, machines: Callable[..., Machines]
+) -> None:
+    machines("receiver")
+    cell = Cell("datagrams", "veth_udp", "iperf3", 8000, 1)
+    record = measure_datagrams(cell, SETTINGS, FACTS, driver(cell), tmp_path / "lock", PEER)
+    check_record(record, "record")
+    assert record["status"] == "measured", record["reason"]
+    row = datagram_row(record, cell)
+    assert row["drained"]
+    assert row["lost_unaccounted"] == 0
+    assert row["received"] > 0
+
+
+@pytest.mark.needs_perf
+@pytest.mark.parametrize("implementation", ["two_copy", "iperf3"])
+def test_each_machine_is_sampled_by_its_own_perf(
+    tmp_path: Path, machines: Callable[..., Machines], implementation: str
+) -> None:
+    if implementation == "iperf3" and not shutil.which("iperf3"):
+        pytest.skip("iperf3 is not installed")
+    machines("receiver")
+    facts = host_facts(shutil.which("perf"))
+    facts["perf"] |= {"version": "6", "paranoid": -1, "user_only": False, "remedy": None}
+    peer = {**facts, "perf": {**facts["perf"], "version": "7"}}
+    cell = Cell("profile", "veth", implementation, 65536, 1, rep=2)
+    found = profile_repetition(
+        cell, SETTINGS, facts, driver(cell), "auto", 999, tmp_path / "lock", peer
+    )
+    record = check_record(found.record, "record")
+    assert record["status"] == "measured", record["reason"]
+    told = profile_of(record)
+    assert told["sampling"] is not None
+    assert told["sampling"]["perf_version"] == "6, 7"
+    assert any("tcp_sendmsg" in stack for stack in found.stacks["sender"].weights)
+    assert any("tcp_recvmsg" in stack for stack in found.stacks["receiver"].weights)
+    for side in SIDES:
+        counted = record["observed"]["perf_stat"][side]
+        assert counted["status"] == "counted", counted["reason"]
+        assert counted["events"]["task_clock_ns"]["value"] > 0
+
+
+class AtStart(WindowObserver):
+    """Does something as soon as the window has begun."""
+
+    name = "at_start"
+
+    def __init__(self, act: Callable[[Mapping[SideName, Side]], None]) -> None:
+        self._act = act
+        self._sides: dict[SideName, Side] = {}
+
+    def attach(self, sides: Any) -> None:  # noqa: ANN401
+        self._sides = {side.name: side for side in sides}
+
+    def window_begins(self) -> None:
+        self._act(self._sides)
+
+
+def test_an_agent_that_dies_fails_the_repetition_and_leaves_nothing(
+    tmp_path: Path, machines: Callable[..., Machines]
+) -> None:
+    made = machines("receiver")
+    record = measured(
+        tmp_path, STREAM, AtStart(lambda _: made.agents["receiver"].kill()), settings=SETTINGS
+    )
+    assert record["status"] == "failed"
+    assert record["reason"] == (
+        "the connection to the receiver's machine ended; see that it runs, then run again"
+    )
+    assert left_of(tmp_path) == []
+
+
+def test_a_side_that_dies_there_is_named_as_it_is_here(
+    tmp_path: Path, machines: Callable[..., Machines]
+) -> None:
+    machines("receiver")
+    record = measured(
+        tmp_path, STREAM, AtStart(lambda sides: sides["receiver"].programs[0].signal(9))
+    )
+    assert record["status"] == "failed"
+    assert record["reason"] == "the receiver was killed by SIGKILL during the window"
+    assert left_of(tmp_path) == []
+
+
+def test_a_clock_that_jumps_within_the_window_fails_it(
+    tmp_path: Path, machines: Callable[..., Machines], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = machines("receiver")
+
+    def jump(_: object) -> None:
+        host = made.hosts["receiver"]
+        before = host.clock_offset_ns
+        monkeypatch.setattr(host, "resync", lambda: ClockReading(before + 5_000_000, 1000))
+
+    record = measured(tmp_path, STREAM, AtStart(jump))
+    assert record["status"] == "failed"
+    assert str(record["reason"]).startswith(
+        "the clock of the receiver's machine went 5 ms away from ours, where the window is 4"
+    )
+
+
+def test_a_clock_that_is_hardly_known_fails_the_window(
+    tmp_path: Path, machines: Callable[..., Machines], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = machines("receiver")
+
+    def blur(_: object) -> None:
+        host = made.hosts["receiver"]
+        before = host.clock_offset_ns
+        monkeypatch.setattr(host, "resync", lambda: ClockReading(before, 50_000_000))
+
+    record = measured(tmp_path, STREAM, AtStart(blur))
+    assert record["status"] == "failed"
+    assert "is known to 50 ms only" in str(record["reason"])
+
+
+def test_one_cpu_cannot_be_shared_by_two_machines(
+    tmp_path: Path, machines: Callable[..., Machines]
+) -> None:
+    machines("receiver")
+    record = measured(tmp_path, replace(STREAM, placement="same"))
+    assert record["status"] == "skipped"
+    assert "cannot run on one CPU" in str(record["reason"])
+
+
+def test_a_repetition_takes_few_round_trips(
+    tmp_path: Path, machines: Callable[..., Machines], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At 1 ms each they shall cost less than 0.1 s."""
+    machines("receiver")
+    asked: list[str] = []
+    real = RemoteHost.__init__
+
+    def counting(self: RemoteHost, *words: Any, **named: Any) -> None:  # noqa: ANN401
+        real(self, *words, **named)
+        begin = self._connection.begin
+
+        def counted(op: str, **fields: Any) -> int:  # noqa: ANN401
+            asked.append(op)
+            return begin(op, **fields)
+
+        self._connection.begin = counted  # type: ignore[method-assign]
+
+    monkeypatch.setattr(RemoteHost, "__init__", counting)
+    record = measured(tmp_path, STREAM)
+    assert record["status"] == "measured", record["reason"]
+    assert len(asked) < 40, sorted(asked)
+
+
+def left_of(folder: Path) -> list[str]:
+    """Return the processes that were started from a folder and still run."""
+    deadline_s = time.monotonic() + 5.0
+    while True:
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                words = path.read_bytes().decode(errors="replace").split("\0")
+            except OSError:
+                continue
+            if any(str(folder) in word for word in words):
+                found.append(" ".join(words))
+        if not found or time.monotonic() > deadline_s:
+            return found
+        time.sleep(0.05)
