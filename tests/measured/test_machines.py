@@ -202,7 +202,7 @@ def test_a_limit_holds_on_the_machine_of_the_sender(
         pytest.skip(str(error))
     machines(*away)
     cell = Cell("cpu_budget", "veth", implementation, 65536, 1, limiter="cgroup", limit_percent=30)
-    record = measure_budget(cell, SETTINGS, FACTS, driver(cell), tmp_path / "lock", PEER)
+    record = measure_budget(cell, SETTINGS, FACTS, driver(cell), tmp_path / "lock", peer=PEER)
     check_record(record, "record")
     assert record["status"] == "measured", record["reason"]
     require_clocks(record, away)
@@ -219,7 +219,7 @@ def test_every_datagram_to_another_machine_is_accounted_for(
 ) -> None:
     machines("receiver")
     cell = Cell("datagrams", "veth_udp", "iperf3", 8000, 1)
-    record = measure_datagrams(cell, SETTINGS, FACTS, driver(cell), tmp_path / "lock", PEER)
+    record = measure_datagrams(cell, SETTINGS, FACTS, driver(cell), tmp_path / "lock", peer=PEER)
     check_record(record, "record")
     assert record["status"] == "measured", record["reason"]
     row = datagram_row(record, cell)
@@ -241,7 +241,7 @@ def test_each_machine_is_sampled_by_its_own_perf(
     peer = {**facts, "perf": {**facts["perf"], "version": "7"}}
     cell = Cell("profile", "veth", implementation, 65536, 1, rep=2)
     found = profile_repetition(
-        cell, SETTINGS, facts, driver(cell), "auto", 999, tmp_path / "lock", peer
+        cell, SETTINGS, facts, driver(cell), "auto", 999, tmp_path / "lock", peer=peer
     )
     record = check_record(found.record, "record")
     assert record["status"] == "measured", record["reason"]

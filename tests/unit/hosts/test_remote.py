@@ -246,7 +246,7 @@ def test_a_folder_without_room_is_named(tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.write_text("#!/bin/sh\n")
     (tmp_path / "programs").write_text("a file where a folder should be")
-    with remote_host(tmp_path) as host, pytest.raises(HostError, match="cannot be kept there"):
+    with remote_host(tmp_path) as host, pytest.raises(HostError, match="own cannot be kept in"):
         host.path_of(own)
 
 

@@ -1,5 +1,6 @@
 """A guest as a host: what an agent in it serves, and what became of it where it ended."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -38,22 +39,14 @@ class GuestHost(RemoteHost):
 
     def __init__(self, guest: LentGuest) -> None:
         self.guest = guest
-        super().__init__(guest.line, guest.line, f"guest {guest.name}")
+        super().__init__(guest.line, guest.line, f"guest {guest.name}", kind="guest")
 
-    def path_of(self, program: Path) -> str:
-        """Return where a program of ours is in the guest, having brought it there if need be.
-
-        Raises
-        ------
-        GuestFailed
-            If it has no room there.
-        """
-        try:
-            return super().path_of(program)
-        except HostError as error:
-            if self.connection_lost:
-                raise
-            raise GuestFailed(f"{self.name} has no room: {error}", _MORE_MEMORY) from error
+    def cannot_keep(self, program: Path, error: OSError) -> HostError:
+        """Return why a program of ours cannot be brought there."""
+        if error.errno not in (errno.ENOSPC, errno.ENOMEM):
+            return super().cannot_keep(program, error)
+        reason = f"{self.name} has no room for {program.name} ({error.strerror})"
+        return GuestFailed(reason, _MORE_MEMORY)
 
 
 @contextmanager

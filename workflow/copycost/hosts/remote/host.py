@@ -178,9 +178,19 @@ class RemoteHost:
             path: str | None = ask("has", digest=digest, name=name)
             if path is None:
                 data = messages.as_text(program.read_bytes())
-                path = str(ask("bring", digest=digest, name=name, data=data))
+                try:
+                    path = str(ask("bring", digest=digest, name=name, data=data))
+                except OSError as error:
+                    raise self.cannot_keep(program, error) from error
             self._brought[digest] = path
         return self._brought[digest]
+
+    def cannot_keep(self, program: Path, error: OSError) -> HostError:
+        """Return why a program of ours cannot be brought there."""
+        return HostError(
+            f"{self.name}: {program.name} cannot be kept in {error.filename} ({error.strerror});"
+            f" make room for {program.stat().st_size >> 10} KiB there, or allow writing it"
+        )
 
     def start(self, launch: Launch) -> RemoteProgram:
         """Start a program there."""

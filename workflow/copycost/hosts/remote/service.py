@@ -277,13 +277,10 @@ class Service:
             half.write_bytes(data)
             half.chmod(0o755)
             half.replace(path)
-        except OSError as error:
+        except OSError:
             with suppress(OSError):
                 half.unlink()
-            raise HostError(
-                f"{path}: the program cannot be kept there ({error.strerror}); make room for"
-                f" {len(data) >> 10} KiB"
-            ) from error
+            raise
         return str(path)
 
     def _path_of(self, message: Message) -> Path:
