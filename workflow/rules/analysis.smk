@@ -55,6 +55,7 @@ rule compute_facts:
         host="results/host.json",
         memory=MEMORY,
         round_trips=ROUND_TRIPS,
+        published="data/published/cpu-overhead-tcp.csv",
         strategies=COMPARED,
     output:
         facts="results/facts.json",

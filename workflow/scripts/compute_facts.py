@@ -1,6 +1,8 @@
 import json
 from pathlib import Path
 
+import pandas as pd
+
 from copycost.analysis.tables import read_table
 from copycost.records.table import read_table as read_cells
 from copycost.snakefile.logs import log_to_file
@@ -18,6 +20,7 @@ inputs = Inputs(
     config=snakemake.params.config,
     # Nothing where the configuration switches them off.
     memory=next((read_memory(Path(path)) for path in given.memory), None),
+    published=pd.read_csv(given.published),
     round_trips=next((read_cells(Path(path), ROUND_TRIPS) for path in given.round_trips), None),
 )
 write_facts(compute_facts(inputs), Path(snakemake.output.facts))

@@ -30,7 +30,7 @@ def _path(
     quantities = _NOTHING | {"mapped_share": mapped}
     facts = {"slug": testbed, "testbed": testbed, "sender_only": testbed == "sink"}
     facts |= {"receiver": "recv", "working_set": "hot", "quantities": quantities, "path": None}
-    facts |= {"placement": "apart"}
+    facts |= {"placement": "apart", "guests": 0, "emulated": False}
     return "path_of", branch, (facts | more, {"method": {"fresh": fresh}})
 
 
@@ -92,6 +92,8 @@ CASES: list[Case] = [
         "a testbed without words of its own", "veth_narrow", path="a veth pair with small packets"
     ),
     _path("sink", "sink"),
+    _path("guests", "vm_pair", path="two guests and a bridge", guests=2),
+    _path("emulated guests", "vm_pair", path="two guests and a bridge", guests=2, emulated=True),
     _path("a foreign testbed, written anew", "their_lab", fresh=True),
     _path("receiver that discards", receiver="trunc"),
     _path("receiver that maps", receiver="mmap", mapped=0.98),

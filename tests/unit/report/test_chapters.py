@@ -58,6 +58,10 @@ def of_conditions(**changed: object) -> Change:
     return lambda context: [one.update(changed) for one in context["conditions"]]
 
 
+def of_virtual(**facts: object) -> Change:
+    return lambda context: context["facts"].update(virtual=facts)
+
+
 def given(**changed: object) -> Change:
     return lambda context: context.update(changed)
 
@@ -68,6 +72,8 @@ def test_limits(context: Context) -> None:
         "several boots": of_run(n_boots=2),
         "sink": of_conditions(sender_only=True),
         "nothing but hot messages": of_conditions(working_set="hot"),
+        "emulated guests": of_virtual(emulated=True, conditions=[1]),
+        "guests": of_virtual(emulated=False, conditions=[1]),
         "several placements": lambda context: context["facts"].update(placement={"groups": []}),
         "one placement": lambda context: context["facts"]["method"].update(
             placements=[{"placement": "apart"}]

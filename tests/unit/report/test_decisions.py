@@ -57,6 +57,8 @@ def condition(*rows: dict[str, Any], **changed: Any) -> dict[str, Any]:  # noqa:
         "receiver": "recv",
         "placement": "apart",
         "sender_only": False,
+        "guests": 0,
+        "emulated": False,
         "labels": {"one_copy": None, "zero_copy": "zero-copy requested, 100 % copied"},
         "quantities": {"ring_per_llc": None, "ring_bytes": None},
         "grid": {"implementations": ["two_copy", "one_copy"]},
@@ -106,6 +108,11 @@ SCENES = {
     "another testbed": condition(testbed="wire", path="two hosts and their network cards"),
     "another testbed, UDP": condition(
         testbed="wire_udp", path="two hosts and their network cards", transport="datagram"
+    ),
+    "guests": condition(testbed="vm_pair", path="two guests", guests=2),
+    "emulated guests": condition(testbed="vm_pair", path="two guests", guests=2, emulated=True),
+    "emulated guests, UDP": condition(
+        testbed="vm_pair_udp", path="two guests", guests=2, emulated=True, transport="datagram"
     ),
     "no testbed": condition(testbed="theirs", path=None),
     "round trips": condition(is_trip=True),

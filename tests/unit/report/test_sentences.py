@@ -30,6 +30,9 @@ def condition(**changed: Any) -> dict[str, Any]:  # noqa: ANN401
         "n_skipped": 0,
         "mtu_bytes": 1500.0,
         "isolation": "root",
+        "guests": 0,
+        "kernels": 1,
+        "emulated": False,
     }
     return facts | changed
 
@@ -50,6 +53,8 @@ def test_method() -> None:
         "testbed not measured": method.setting(None),
         "softirq": method.softirq([condition()]),
         "softirq, not on the sink": method.softirq([condition(), condition(sender_only=True)]),
+        "softirq, one guest": method.softirq([condition(testbed="vm_loopback", guests=1)]),
+        "softirq, two guests": method.softirq([condition(guests=2, kernels=2)]),
         "working set cold": method.working_set("cold"),
         "working set of a size": method.working_set("16777216"),
         "rounds": method.rounds(3, {}),
@@ -103,6 +108,7 @@ def test_results() -> None:
     names = ("throughput", "latency", "counters", "cost_per_byte", "ratio_heatmap",
              "copied_share")  # fmt: skip
     texts = {f"figure {name}": results.caption(name, condition()) for name in names}
+    texts["figure of emulated guests"] = results.caption("throughput", condition(emulated=True))
     texts["figure cost of the sender"] = results.caption(
         "cost_per_byte", condition(sender_only=True)
     )

@@ -14,7 +14,8 @@ def network_card_facts(views: Mapping[str, View], real: Mapping[str, Any]) -> Fa
     """Return what this run says of a real network card.
 
     On a card zero-copy is real and somebody receives. Within one machine either one or the other
-    can be had, so that a card lies between the two, if anywhere.
+    can be had, so that a card lies between the two, if anywhere. Guests do not count: what their
+    kernels need not copy, the host does.
 
     Parameters
     ----------
@@ -33,11 +34,15 @@ def network_card_facts(views: Mapping[str, View], real: Mapping[str, Any]) -> Fa
         Each has slug, implementation, baseline, msg_bytes, n_threads, sender_only, and the keys of
         `ratio_facts`.
     """
-    measured = [pair["slug"] for pair in real["pairs"] if not pair["sender_only"]]
+    pairs, kept = (
+        [pair for pair in real[key] if not views[pair["slug"]].studied.guests]
+        for key in ("pairs", "copied")
+    )
+    measured = [pair["slug"] for pair in pairs if not pair["sender_only"]]
     if measured:
         return {"measured": list(dict.fromkeys(measured)), "bounds": []}
-    alone = [_case(pair, views) for pair in real["pairs"]]
-    copied = [_case(pair, views) for pair in real["copied"] if not views[pair["slug"]].sender_only]
+    alone = [_case(pair, views) for pair in pairs]
+    copied = [_case(pair, views) for pair in kept if not views[pair["slug"]].sender_only]
     return {"measured": [], "bounds": list(_bounds(alone, copied))}
 
 

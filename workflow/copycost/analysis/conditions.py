@@ -10,7 +10,7 @@ import pandas as pd
 from copycost.analysis.json_values import Facts
 from copycost.grid.conditions import COLD, HOT, RECV, Condition
 from copycost.grid.placements import APART, PLACEMENTS
-from copycost.grid.testbeds import path_of
+from copycost.grid.testbeds import guests_on, kernels_on, path_of
 from copycost.wording.sizes import format_size
 
 KEYS = ["condition", "testbed", "working_set", "receiver", "placement"]
@@ -21,6 +21,9 @@ POINT = ["implementation", "msg_bytes", "n_threads"]
 
 CELL = ["study", *KEYS, *POINT]
 """Columns that name a cell."""
+
+EMULATED = "tcg"
+"""The accelerator that is none: an emulator runs the guests' instructions."""
 
 _SECTIONS = ("streams", "udp")
 
@@ -58,6 +61,8 @@ class Studied:
         In the order of the config.
     msg_bytes, n_threads
         Sizes [bytes] and thread counts that every implementation was meant to have, ascending.
+    accelerator
+        What runs the guests: ``kvm``, or ``tcg`` where they are emulated; None where nothing tells.
     """
 
     name: str
@@ -66,11 +71,24 @@ class Studied:
     implementations: tuple[str, ...]
     msg_bytes: tuple[int, ...]
     n_threads: tuple[int, ...]
+    accelerator: str | None = None
+
+    @property
+    def guests(self) -> int:
+        """Return in how many virtual machines its ends run; 0 in none."""
+        return guests_on(self.condition.testbed)
+
+    @property
+    def emulated(self) -> bool:
+        """Tell whether an emulator runs the guests' instructions, and no processor."""
+        return self.accelerator == EMULATED
 
     @property
     def label(self) -> str:
-        """Return it as a heading or a legend has it: ``sink, cold``."""
+        """Return it as a heading or a legend has it: ``sink, cold``, ``vm_pair, emulated``."""
         words = [self.condition.testbed]
+        if self.emulated:
+            words.append("emulated")
         if self.condition.working_set == COLD:
             words.append("cold")
         elif self.condition.working_set != HOT:
@@ -95,6 +113,10 @@ class Studied:
             "placement": condition.placement,
             "transport": condition.transport,
             "sender_only": self.sender_only,
+            "guests": self.guests,
+            "kernels": kernels_on(condition.testbed),
+            "accelerator": self.accelerator,
+            "emulated": self.emulated,
             "grid": {
                 "implementations": list(self.implementations),
                 "msg_bytes": list(self.msg_bytes),
@@ -149,9 +171,18 @@ def _studied(sections: Iterable[Mapping[str, Any]], cells: pd.DataFrame) -> tupl
                         ),
                         msg_bytes=tuple(sorted(int(size) for size in section["msg_bytes"])),
                         n_threads=tuple(sorted(int(count) for count in section["n_threads"])),
+                        accelerator=accelerator_of(rows),
                     )
                 )
     return tuple(found)
+
+
+def accelerator_of(rows: pd.DataFrame) -> str | None:
+    """Return what runs the guests in rows of a table; None where nothing tells, or several do."""
+    if "accelerator" not in rows:
+        return None
+    found = {str(name) for name in rows["accelerator"].dropna() if name != ""}
+    return found.pop() if len(found) == 1 else None
 
 
 def is_sender_only(condition: Condition, rows: pd.DataFrame) -> bool:

@@ -2,10 +2,12 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from copycost.analysis.condition_view import View
 from copycost.grid.placements import FREE
+from copycost.grid.testbeds import kernels_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,15 +15,23 @@ class Placement:
     """CPU numbers of each side; thread i runs on number i modulo their count.
 
     Where nobody receives, the receiver has none.
+
+    Attributes
+    ----------
+    sender, receiver
+        Of each side.
+    kernels
+        On how many kernels the sides run: with 2, each numbers CPUs of its own.
     """
 
     sender: tuple[int, ...]
     receiver: tuple[int, ...]
+    kernels: int = 1
 
     @property
     def n_cpus(self) -> int:
         """Return how many CPUs both sides have together."""
-        return len({*self.sender, *self.receiver})
+        return len({cpu for cpus in self._sides() for cpu in cpus})
 
     def threads_per_cpu(self, n_threads: int) -> int:
         """Return how many threads, of both sides, share the most crowded CPU."""
@@ -31,9 +41,15 @@ class Placement:
         """Tell whether every CPU has a thread, so that one more must share."""
         return len(self._load(n_threads)) == self.n_cpus
 
-    def _load(self, n_threads: int) -> Counter[int]:
-        sides = (self.sender, self.receiver)
-        return Counter(cpus[i % len(cpus)] for cpus in sides if cpus for i in range(n_threads))
+    def _load(self, n_threads: int) -> Counter[tuple[int, int]]:
+        return Counter(
+            cpus[i % len(cpus)] for cpus in self._sides() if cpus for i in range(n_threads)
+        )
+
+    def _sides(self) -> Iterator[list[tuple[int, int]]]:
+        """Yield the CPUs of each side, each with the number of the kernel that it belongs to."""
+        for side, cpus in enumerate((self.sender, self.receiver)):
+            yield [(side % self.kernels, cpu) for cpu in cpus]
 
 
 def placement_of(view: View) -> Placement | None:
@@ -47,4 +63,7 @@ def placement_of(view: View) -> Placement | None:
     cpus = [
         tuple(int(digits) for digits in re.findall(r"\d+", str(text))) for text in pinned.iloc[0]
     ]
-    return Placement(cpus[0], cpus[1] if len(cpus) > 1 else ()) if all(cpus) else None
+    if not all(cpus):
+        return None
+    kernels = kernels_on(view.studied.condition.testbed)
+    return Placement(cpus[0], cpus[1] if len(cpus) > 1 else (), kernels)

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from copycost.figures.markers import Family, families, looks
 from copycost.figures.style import WIDTH_CM
 from copycost.figures.tables import Legend
-from copycost.figures.text import LABEL_PT, NOTE_PT, put_note, text_width_cm, wrap
+from copycost.figures.text import EMULATED_NOTE, LABEL_PT, NOTE_PT, put_note, text_width_cm, wrap
 
 _LEGEND_ROW_CM = 0.44
 _LEGEND_HANDLE_CM = 1.95
@@ -215,6 +215,8 @@ def finish(
             row_cm = max(row_cm, _legends_beside(sheet, legend, drawn))
         else:
             legend_cm = _legend_above(figure, legend, drawn)
+    if legend is not None and legend.emulated:
+        note = [*note, EMULATED_NOTE]
     lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
     n_rows = -(-len(sheet.contents) // sheet.n_columns)
     put_note(figure, lines, n_rows * row_cm + extra_cm, legend_cm, beside_cm)

@@ -15,6 +15,7 @@ from copycost.figures.markers import in_order, looks
 from copycost.figures.style import INK, QUIET, SHADE, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted, left_out, spread
 from copycost.figures.text import (
+    EMULATED_NOTE,
     NOTE_PT,
     empty_figure,
     put_note,
@@ -70,6 +71,7 @@ def draw(facts: Mapping[str, Any], condition: str) -> Drawn:
         axes.set_title(size_label(sizes[place]))
     note = _note(facts, ranking, shown, left_out(every, sizes, "B"))
     note += [EDGE_NOTE] if cut else []
+    note += [EMULATED_NOTE] if known.get("emulated") else []
     lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
     put_note(grid.figure, lines, n_rows * panel_cm)
     return Drawn(grid.figure, data)

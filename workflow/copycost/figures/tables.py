@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
+from copycost.analysis.conditions import EMULATED, accelerator_of
 from copycost.analysis.labels import copied_labels
 from copycost.analysis.metrics import SIDES, CostMetric, choose_cost_metric
 from copycost.analysis.tables import read_table
@@ -43,10 +44,14 @@ repetitions fall into two clusters, `lower_mode` and `upper_mode` are the median
 
 @dataclass(frozen=True, slots=True)
 class Legend:
-    """The implementations of the run in order, and what a legend says of some besides the name."""
+    """The implementations of the run in order, and what a legend says of some besides the name.
+
+    Where guests were emulated, the note below the figure says so.
+    """
 
     implementations: tuple[str, ...]
     labels: Mapping[str, str]
+    emulated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,7 @@ class Tables:
     @property
     def legend(self) -> Legend:
         """Return what the legend of a figure is made of."""
-        return Legend(self.implementations, self.labels)
+        return Legend(self.implementations, self.labels, accelerator_of(self.cells) == EMULATED)
 
 
 @dataclass(frozen=True, slots=True)

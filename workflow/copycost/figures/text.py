@@ -45,6 +45,11 @@ def wrap(text: str, width_cm: float, points: float) -> list[str]:
     return lines
 
 
+EMULATED_NOTE = (
+    "Emulated guests: rates and times are not those of a machine with hardware virtualisation."
+)
+
+
 def empty_figure(sentence: str) -> Figure:
     """Return a low figure that says why there is nothing to draw."""
     figure = Figure(figsize=(WIDTH_CM * CM, 3 * CM))

@@ -33,6 +33,8 @@ class TestbedEntry:
         The sides that run on another machine than this one, which the facts of that are taken for.
     guests
         How many virtual machines its ends run in; 0 where both run on this machine.
+    kernels
+        How many kernels its ends run on; 2 where either has one of its own.
     without_guests
         The testbed that has the same path but for the guests, to tell what these cost; None where
         there is none.
@@ -45,6 +47,7 @@ class TestbedEntry:
     tools: tuple[str, ...] = ("ip",)
     away: tuple[str, ...] = ()
     guests: int = 0
+    kernels: int = 1
     without_guests: str | None = None
 
 
@@ -144,6 +147,11 @@ def receives_on(testbed: str) -> bool:
 def guests_on(testbed: str) -> int:
     """Return in how many virtual machines the ends of a testbed run; 0 in none."""
     return TESTBEDS[testbed].guests if testbed in TESTBEDS else 0
+
+
+def kernels_on(testbed: str) -> int:
+    """Return on how many kernels the ends of a testbed run: 1 or 2."""
+    return TESTBEDS[testbed].kernels if testbed in TESTBEDS else 1
 
 
 def without_guests(testbed: str) -> str | None:

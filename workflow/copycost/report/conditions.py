@@ -7,6 +7,14 @@ from copycost.grid.conditions import COLD
 from copycost.grid.testbeds import TESTBEDS
 
 
+def place(condition: Mapping[str, Any]) -> str:
+    """Return where something was measured, as captions and headings have it: ```vm_pair```.
+
+    With ``(emulated)`` behind it where no processor ran the guests.
+    """
+    return f"`{condition['slug']}`{' (emulated)' if condition.get('emulated') else ''}"
+
+
 def on_other_paths(condition: Mapping[str, Any]) -> bool:
     """Tell whether messages took a path that copycost did not build, as in an audited table."""
     return condition["testbed"] not in TESTBEDS

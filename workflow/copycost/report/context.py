@@ -11,6 +11,7 @@ import yaml
 from copycost.figures.markers import in_order
 from copycost.figures.names import OVERVIEW
 from copycost.report.assets import shown_figures, worth_showing
+from copycost.report.conditions import place
 from copycost.report.host_table import counter_rows, host_rows, measured_on, uncounted_events
 from copycost.report.markdown import code, escape
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
@@ -126,6 +127,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
                     wording,
                     cost_metric=condition["cost_column"],
                     repetitions=condition["n_rounds"],
+                    place=place(condition),
                 ),
                 condition["labels"],
             )

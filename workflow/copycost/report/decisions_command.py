@@ -54,7 +54,7 @@ def read_facts(path: Path) -> Mapping[str, Any]:
         raise DataError(f"{path}: not found, so nothing was measured; ./run measures") from error
     except ValueError as error:
         raise DataError(f"{path}: {error}; ./run makes it again from the records") from error
-    if "network_card" not in facts:
+    if "virtual" not in facts:
         raise DataError(
             f"{path}: another version of copycost wrote it; ./run makes it again from the records"
         )

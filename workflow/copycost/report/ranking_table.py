@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from copycost.report.conditions import place as place_of
 from copycost.report.markdown import Column, pipe_table, slug
 from copycost.report.marks import marked, note_of
 from copycost.report.ranking import has_floor
@@ -29,7 +30,7 @@ def ranking_table(condition: Mapping[str, Any]) -> str:
     whose = "the sender alone" if ranking["side"] == "sender" else "both sides together"
     threads = plural(ranking["n_threads"], "thread")
     caption = (
-        f"Implementations on `{condition['slug']}` by the {ranking['label']} of a byte "
+        f"Implementations on {place_of(condition)} by the {ranking['label']} of a byte "
         f"({whose}, {threads}): median, interval"
         f"{', multiple of a plain copy' if with_floor else ''}, number n of repetitions. "
         f"Source: `results/facts.json`.{note_of(condition['labels'])}"

@@ -73,6 +73,8 @@ class Wording:
         In the order in which they are shown.
     repetitions
         Repetitions asked for per cell; a cell with fewer values says so.
+    place
+        Where they were measured, as captions have it; empty where the condition says all.
     """
 
     cost_metric: str
@@ -80,6 +82,7 @@ class Wording:
     baseline: str
     implementations: tuple[str, ...]
     repetitions: int
+    place: str = ""
 
 
 def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
@@ -145,9 +148,10 @@ def results_tables(
         Column("n", "right"),
     ]
     markdown = {}
+    place = wording.place or f"`{condition}`"
     for n_threads in sorted({key[1] for key in tables.summary if key[0] == condition}):
         rows = list(_rows(tables, condition, n_threads, wording, labels))
-        caption = f"All cells on `{condition}` with {plural(n_threads, 'thread')}.{note_of(labels)}"
+        caption = f"All cells on {place} with {plural(n_threads, 'thread')}.{note_of(labels)}"
         identifier = f"tbl-{slug(condition)}-t{n_threads}"
         markdown[n_threads] = pipe_table(columns, rows, caption, identifier, ["grouped", "cells"])
     return markdown

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from copycost.report.conditions import place
 from copycost.report.markdown import Column, pipe_table, slug
 from copycost.report.marks import marked, note_of
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
@@ -39,7 +40,7 @@ def round_trips_table(condition: Mapping[str, Any], repetitions: int) -> str:
         Column("n", "right"),
     ]
     caption = (
-        f"Round trips on `{condition['slug']}` [µs]: median with its interval, 90th, 99th and "
+        f"Round trips on {place(condition)} [µs]: median with its interval, 90th, 99th and "
         "99.9th percentile and the longest, each the median of the repetitions; the number of "
         "round trips and n of repetitions. Source: `results/tables/round_trips.csv`."
         f"{note_of(condition.get('labels', {}))}"

@@ -14,6 +14,7 @@ from copycost.report import (
     datagrams_tables,
     profile_tables,
     study_values,
+    virtual_tables,
 )
 from copycost.report.answer_tables import (
     expectations_table,
@@ -22,7 +23,7 @@ from copycost.report.answer_tables import (
     unmeasured_checks,
 )
 from copycost.report.answer_values import counted_span
-from copycost.report.conditions import TESTS
+from copycost.report.conditions import TESTS, place
 from copycost.report.context import Sources, build_context
 from copycost.report.decisions import (
     baseline_of,
@@ -130,6 +131,8 @@ def make_environment(templates: Path) -> Environment:
             "commit_only": commit_only,
             "cpu_lists": cpu_lists,
             "more_rounds": more_rounds,
+            "part_shares": virtual_tables.part_shares,
+            "place": place,
             "placement_span": placement_span,
             "wake_up_marks": wake_up_marks,
             "strategy": _strategy,
@@ -161,6 +164,7 @@ def make_environment(templates: Path) -> Environment:
             "budget_tables": cpu_budget_tables,
             "datagrams_tables": datagrams_tables,
             "profile_tables": profile_tables,
+            "virtual_tables": virtual_tables,
             "ranking_table": ranking_table,
             "round_trips_table": round_trips_table,
             "placement_table": placement_table,

@@ -7,6 +7,7 @@ from typing import TypedDict
 import numpy as np
 
 from copycost.stats.medians import MedianIntervals, median_intervals
+from copycost.stats.ratios import t_quantile
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
 # as in the other tables of the report; shares may well be 0 at one end
@@ -80,6 +81,31 @@ def estimate(
         "n": len(known),
         "vague": bool(vague),
     }
+
+
+class Mean(TypedDict):
+    """A mean of rounds; `low` and `high` are None where one round gives no interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+def mean_estimate(values: FloatArray, settings: StatisticsSettings) -> Mean:
+    """Return the mean of the rounds, with Student's t interval: means of parts add up to the whole.
+
+    Parameters
+    ----------
+    values
+        Shape (n,), at least one and no NaN.
+    """
+    mean, n = float(values.mean()), int(values.size)
+    if n < 2:
+        return {"value": mean, "low": None, "high": None, "n": n}
+    error = float(values.std(ddof=1)) / math.sqrt(n)
+    half = t_quantile((1.0 + settings.confidence) / 2.0, n - 1) * error
+    return {"value": mean, "low": mean - half, "high": mean + half, "n": n}
 
 
 def _bound(value: float) -> float | None:

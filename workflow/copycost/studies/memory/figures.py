@@ -112,12 +112,18 @@ def floor_table(facts: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _shown_conditions(facts: Mapping[str, Any]) -> list[str]:
-    """Return the conditions with a cost in ns: at most a few, the plainest first."""
+    """Return the conditions with a cost in ns: at most a few, the plainest first.
+
+    Emulated guests are none: memcpy was timed outside of them.
+    """
     known = facts["conditions"]
     slugs = [
         slug
         for slug in facts["grid"]["conditions"]
-        if (ranking := known[slug].get("ranking")) and ranking["unit"] == "ns" and ranking["sizes"]
+        if (ranking := known[slug].get("ranking"))
+        and ranking["unit"] == "ns"
+        and ranking["sizes"]
+        and not known[slug].get("emulated")
     ]
     plain = [slug for slug in slugs if known[slug]["receiver"] == "recv"]
     chosen = (plain + [slug for slug in slugs if slug not in plain])[:_CONDITIONS_MOST]

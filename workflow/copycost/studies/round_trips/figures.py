@@ -1,6 +1,6 @@
 """Figure: how long round trips take, from the usual to the rare, one panel per message size."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,8 +80,8 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
         left_out(data["n_threads"], counts, "threads"),
         f"Not drawn: {', '.join(conditions[1:])}." if conditions[1:] else "",
     ]  # fmt: skip
-    labels = _labels(facts, conditions[0])
-    return Drawn(finish(sheet, shown, Legend(names, labels), note), data)
+    legend = _legend(names, told["conditions"], conditions[0])
+    return Drawn(finish(sheet, shown, legend, note), data)
 
 
 def curve_table(curves: pd.DataFrame) -> pd.DataFrame:
@@ -113,12 +113,12 @@ def curve_table(curves: pd.DataFrame) -> pd.DataFrame:
     return table[list(COLUMNS)].reset_index(drop=True)
 
 
-def _labels(facts: Mapping[str, Any], condition: str) -> dict[str, str]:
-    known = facts.get("round_trips") or {"conditions": []}
-    for one in known["conditions"]:
+def _legend(names: tuple[str, ...], known: Sequence[Mapping[str, Any]], condition: str) -> Legend:
+    for one in known:
         if one["slug"] == condition:
-            return {name: label for name, label in one["labels"].items() if label}
-    return {}
+            labels = {name: label for name, label in one["labels"].items() if label}
+            return Legend(names, labels, bool(one.get("emulated")))
+    return Legend(names, {})
 
 
 def _draw_panel(

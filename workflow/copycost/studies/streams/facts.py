@@ -10,7 +10,7 @@ import pandas as pd
 
 from copycost.analysis.bearing import network_card_facts, undisturbed_facts
 from copycost.analysis.condition_view import View
-from copycost.analysis.conditions import studied_conditions, with_condition
+from copycost.analysis.conditions import Studied, studied_conditions, with_condition
 from copycost.analysis.context import (
     cost_facts,
     counter_facts,
@@ -28,6 +28,7 @@ from copycost.analysis.placement_effects import placement_facts
 from copycost.analysis.questions import answer_questions
 from copycost.analysis.ranking import ranking_facts
 from copycost.analysis.real_zero_copy import real_zero_copy_facts
+from copycost.analysis.virtual import virtual_facts
 from copycost.grid.conditions import HOT
 from copycost.stats.modes import FEWEST, SHARE_HELD
 from copycost.stats.settings import StatisticsSettings
@@ -52,6 +53,9 @@ class Inputs:
         Content of results/memory.json; None where the memory floor is switched off.
     round_trips
         The table of round trips; None where there are none in the config.
+    published
+        What others published of guests: ``data/published/cpu-overhead-tcp.csv``; None to leave it
+        out.
     """
 
     cells: pd.DataFrame
@@ -61,6 +65,7 @@ class Inputs:
     config: dict[str, Any]
     memory: Mapping[str, Any] | None = None
     round_trips: pd.DataFrame | None = None
+    published: pd.DataFrame | None = None
 
 
 def compute_facts(inputs: Inputs) -> Facts:
@@ -85,6 +90,8 @@ def compute_facts(inputs: Inputs) -> Facts:
         What memcpy costs.
     placement
         What other placements came to beside the usual one.
+    virtual
+        What virtual machines cost.
     round_trips
         What requests and their replies took.
     """
@@ -114,6 +121,7 @@ def compute_facts(inputs: Inputs) -> Facts:
         "modes": {"fewest": FEWEST, "share_held": SHARE_HELD.get(run["rounds_max"])},
         "memory": memory,
         "placement": placement_facts(inputs.cells, inputs.round_trips, settings),
+        "virtual": virtual_facts(views, inputs.published),
         "round_trips": round_trips,
     }
     result: Facts = plain(facts)
@@ -135,9 +143,15 @@ def views_of(inputs: Inputs) -> dict[str, View]:
             ratios=ratios[ratios["condition"] == studied.name],
             settings=StatisticsSettings(**inputs.config["statistics"]),
             cost=cost,
-            caches=dict(inputs.host.get("cpu", {}).get("caches", {})),
+            caches=_caches(inputs, studied),
         )
     return {name: _beside_hot(view, views) for name, view in views.items()}
+
+
+def _caches(inputs: Inputs, studied: Studied) -> dict[str, int | None]:
+    """Return the sizes of this machine's caches; unknown of what an emulator makes of them."""
+    caches = dict(inputs.host.get("cpu", {}).get("caches", {}))
+    return dict.fromkeys(caches) if studied.emulated else caches
 
 
 def _beside_hot(view: View, views: dict[str, View]) -> View:
@@ -175,7 +189,9 @@ def _condition_facts(view: View, memory: Facts | None) -> Facts:
             name: _only(view.measured[f"offload_{name}"]) for name in ("tso", "gso", "gro")
         },
     }
-    more = {"decisions": stream_decisions(view), "ranking": ranking_facts(view, memory)}
+    # what memcpy costs an emulated guest, nobody measured
+    floor = None if view.studied.emulated else memory
+    more = {"decisions": stream_decisions(view), "ranking": ranking_facts(view, floor)}
     return facts | answer_questions(view) | more
 
 

@@ -1,0 +1,139 @@
+"""The chapter on virtual machines: its sentences a branch at a time, and its tables."""
+
+from typing import Any
+
+from golden.sentences import check_branches, sentences
+
+from copycost.report.virtual_tables import compared, overheads
+from copycost.wording.percent import NBSP
+
+Facts = dict[str, Any]
+
+
+def ratio(value: float, **more: object) -> Facts:
+    found = {"value": value, "low": value * 0.9, "high": value * 1.1, "n": 3, "sign": -1}
+    return found | {"once": False, "n_cells": 8, "n_above": 0, "n_below": 8,
+                    "contradict": False} | more  # fmt: skip
+
+
+def pair(**changed: object) -> Facts:
+    found: Facts = {
+        "slug": "vm_pair",
+        "without": "veth",
+        "emulated": False,
+        "throughput": ratio(0.21),
+        "inside": ratio(2.4),
+        "outside": ratio(4.1),
+    }
+    return found | changed
+
+
+def part(name: str, value: float) -> Facts:
+    return {"name": name, "value": value, "low": value - 0.01, "high": value + 0.01, "n": 3}
+
+
+def guests(**changed: object) -> Facts:
+    found: Facts = {
+        "slug": "vm_pair",
+        "emulated": False,
+        "parts": [part("processes", 0.61), part("io", 0.39)],
+    }
+    return found | changed
+
+
+def virtual(**changed: object) -> Facts:
+    found: Facts = {"emulated": False, "accelerators": ["kvm"], "alone": [], "published": []}
+    return found | changed
+
+
+def test_sentences() -> None:
+    texts = {
+        branch: sentences("virtual_words", name, *arguments)
+        for branch, (name, *arguments) in {
+            "emulated": ("how_run", virtual(emulated=True)),
+            "on the processor": ("how_run", virtual()),
+            "not known": ("how_run", virtual(accelerators=[])),
+            "compared": ("compared", pair(), 0.95),
+            "compared, emulated": ("compared", pair(emulated=True), 0.95),
+            "cells contradict": (
+                "compared", pair(throughput=ratio(0.9, n_above=3, contradict=True)), 0.95,
+            ),
+            "outside not counted": ("compared", pair(outside=None), 0.95),
+            "costs not counted": ("compared", pair(inside=None, outside=None), 0.95),
+            "alone": ("alone", virtual(alone=["vm_host"])),
+            "parts": ("parts", guests()),
+            "parts, emulated": ("parts", guests(emulated=True)),
+            "every part": (
+                "parts",
+                guests(
+                    parts=[
+                        part(name, share)
+                        for name, share in (
+                            ("processes", 0.5), ("guests", 0.2), ("io", 0.2), ("vhost", 0.05),
+                            ("worker", 0.03), ("apart", 0.04), ("vcpu", -0.02),
+                        )
+                    ]
+                ),
+            ),
+            "parts not counted": ("parts", guests(parts=None)),
+            "profiled": ("work", [1]),
+            "not profiled": ("work", []),
+            "published": ("published", virtual(published=[1])),
+        }.items()
+    }  # fmt: skip
+    check_branches("virtual", texts)
+
+
+def median(value: float) -> Facts:
+    return {"median": value, "low": value, "high": value, "n": 3, "vague": False}
+
+
+def test_cells_stand_beside_each_other() -> None:
+    cell = {
+        "implementation": "two_copy",
+        "msg_bytes": 65536,
+        "n_threads": 1,
+        "throughput": median(2e9),
+        "without_throughput": median(2e10),
+        "cost": median(0.3),
+        "inside": median(1.1),
+        "outside": None,
+        "rate": ratio(0.1),
+        "price": None,
+    }
+    other = cell | {"implementation": "one_copy", "rate": ratio(0.1, low=0.01, high=1.0)}
+    columns, rows = compared(pair(cells=[cell, other]))
+    assert [column.title for column in columns][:4] == [
+        "Message", "Implementation", "Gbit/s, `veth`", "Gbit/s, `vm_pair`",
+    ]  # fmt: skip
+    assert [cell.replace(NBSP, " ") for cell in rows[0]] == [
+        "64 KiB", "`two_copy`", "20.0", "2.00", "0.10 (0.090 to 0.11)", "0.300", "1.10", "---",
+        "---",
+    ]  # fmt: skip
+    assert rows[1][:2] == ["", "`one_copy`"]
+    assert rows[1][4] == "too wide"
+    threads, rows = compared(pair(cells=[cell, cell | {"n_threads": 2}]))
+    assert threads[1].title == "Threads"
+    assert [row[1] for row in rows] == ["1", "2"]
+
+
+def test_overheads_stand_above_the_published_ones() -> None:
+    used = {"low": 12.0, "high": 40.0}
+    use = {"sides": ["sender"], "process": used, "guest": used, "hypervisor": used,
+           "overhead": used}  # fmt: skip
+    published = {
+        "scenario": "vm-loopback",
+        "parallel_streams": 1,
+        "client_cpu_min_percent": 0,
+        "client_cpu_max_percent": 91,
+        "server_cpu_min_percent": 0,
+        "server_cpu_max_percent": 74,
+        "qemu_cpu_min_percent": 0,
+        "qemu_cpu_max_percent": 179,
+    }
+    receiver = published | {"client_cpu_min_percent": None, "client_cpu_max_percent": None}
+    _, rows = overheads({"conditions": [guests(uses=[use])], "published": [published, receiver]})
+    text = [[cell.replace(NBSP, " ") for cell in row] for row in rows]
+    assert text[0][0] == "`vm_pair`, sender"
+    assert text[1][1] == "sender 0 to 91.0 %, receiver 0 to 74.0 %"
+    assert text[2][1] == "receiver 0 to 74.0 %"

@@ -1,0 +1,301 @@
+"""What virtual machines cost: who pays for a byte, and the same cells without guests."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.condition_view import View, complete_block
+from copycost.analysis.conditions import POINT
+from copycost.analysis.json_values import Facts, plain
+from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.together import together
+from copycost.grid.testbeds import without_guests
+from copycost.hosts.side import SIDES
+from copycost.stats.estimates import estimate, mean_estimate
+from copycost.stats.ratios import holm, paired_ratio
+from copycost.stats.settings import FloatArray
+
+PARTS = ("processes", "guests", "vcpu", "io", "vhost", "worker", "apart")
+"""What the CPU time of a byte outside consists of: the processes in the guests; what the guests use
+beyond these; the threads of virtual CPUs beyond what the guests use; the hypervisor's main loop and
+I/O threads; vhost; its other threads; the process of a side that runs in no guest."""
+
+_OUTSIDE = "outside_cpu_ns_per_byte"
+_INSIDE = "both_cpu_ns_per_byte"
+_PARTIES = ("guest", "hypervisor", "overhead")
+
+
+def virtual_facts(views: Mapping[str, View], published: pd.DataFrame | None = None) -> Facts | None:
+    """Return what virtual machines cost; None where no condition has any.
+
+    Parameters
+    ----------
+    views
+        The conditions by their slugs.
+    published
+        ``data/published/cpu-overhead-tcp.csv``.
+
+    Keys
+    ----
+    accelerators, emulated
+        What ran the guests, and whether any of them was emulated.
+    conditions
+        Per condition in guests that was measured: slug, testbed, guests (their number),
+        accelerator, emulated, n_cells, uses (see `_uses`), parts (see `_parts`; None where the
+        hypervisors were not counted).
+    compared
+        Per condition in guests, and the one without them that differs in nothing else; see
+        `_compared`.
+    alone
+        Slugs of those in guests that lack the other.
+    published
+        The published rows of what guests and their hypervisors used.
+    """
+    inside = [view for view in views.values() if view.studied.guests]
+    if not inside:
+        return None
+    measured = [replace(view, rows=with_outside(view.rows)) for view in inside if view.is_measured]
+    pairs = [(view, other) for view in measured if (other := _without(view, views))]
+    compared = [found for pair in pairs if (found := _compared(*pair))]
+    accelerators = sorted({name for view in measured if (name := view.studied.accelerator)})
+    return {
+        "accelerators": accelerators,
+        "emulated": any(view.studied.emulated for view in measured),
+        "conditions": [_condition(view) for view in measured],
+        "compared": compared,
+        "alone": [
+            view.name for view in measured if view.name not in {one["slug"] for one in compared}
+        ],
+        "published": _published(published),
+    }
+
+
+def _published(table: pd.DataFrame | None) -> list[Facts]:
+    if table is None:
+        return []
+    rows: list[Facts] = plain(table[table["qemu_cpu_max_percent"].notna()].to_dict("records"))
+    return rows
+
+
+def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of the cells table with what a byte costs the machine that the guests run on.
+
+    Columns
+    -------
+    outside_cpu_ns_per_byte
+        CPU time of all hypervisors, and of a process that runs in no guest; NaN where the
+        hypervisors were not counted.
+    PART_part_cpu_ns_per_byte
+        Its `PARTS`, whose sum it is.
+    """
+    counted = {side: rows[f"{side}_guest_status"] == "counted" for side in SIDES}
+    outdoors = {side: rows[f"{side}_guest_status"] == "no_guest" for side in SIDES}
+
+    def total(party: str) -> pd.Series:
+        parts = [
+            rows[f"{side}_{party}_cpu_ns_per_byte"].where(counted[side], 0.0) for side in SIDES
+        ]
+        found: pd.Series = (parts[0] + parts[1]).where(counted["sender"] | counted["receiver"])
+        return found
+
+    def processes(*, apart: bool) -> pd.Series:
+        parts = [
+            rows[f"{side}_cpu_ns_per_byte"].where(outdoors[side] == apart, 0.0) for side in SIDES
+        ]
+        return parts[0] + parts[1]
+
+    within, apart = processes(apart=False), processes(apart=True)
+    parts = {
+        "processes": within,
+        "guests": total("guest") - within,
+        "vcpu": total("vcpu") - total("guest"),
+        "io": total("io"),
+        "vhost": total("vhost"),
+        "worker": total("worker"),
+        "apart": apart,
+    }
+    return rows.assign(
+        **{_OUTSIDE: total("hypervisor") + apart},
+        **{part_column(name): values for name, values in parts.items()},
+    )
+
+
+def part_column(part: str) -> str:
+    """Return the column of one of `PARTS`."""
+    return f"{part}_part_cpu_ns_per_byte"
+
+
+def _without(view: View, views: Mapping[str, View]) -> View | None:
+    """Return the condition that differs in having no guests alone, where it was measured."""
+    condition = view.studied.condition
+    testbed = without_guests(condition.testbed)
+    if testbed is None:
+        return None
+    other = views.get(replace(condition, testbed=testbed).slug)
+    return other if other is not None and other.is_measured else None
+
+
+def _condition(view: View) -> Facts:
+    return {
+        "slug": view.name,
+        "testbed": view.studied.condition.testbed,
+        "guests": view.studied.guests,
+        "accelerator": view.studied.accelerator,
+        "emulated": view.studied.emulated,
+        "n_cells": len(view.measured[POINT].drop_duplicates()),
+        "uses": list(_uses(view)),
+        "parts": _parts(view),
+    }
+
+
+def _uses(view: View) -> Iterator[Facts]:
+    """Yield what each side used, inside and outside: a row per guest.
+
+    Keys
+    ----
+    sides
+        Those that run in the guest.
+    process, guest, hypervisor, overhead
+        [% of one CPU]: low and high, the smallest and the largest median of the cells; the process
+        is that of all its sides together.
+    """
+    rows = view.measured
+    counted = {side: (rows[f"{side}_guest_status"] == "counted").any() for side in SIDES}
+    shared = (rows["receiver_guest_status"] == "same_guest").any()
+    percent = rows[THROUGHPUT] / 8.0 * 1e-9 * 100.0
+    for side in SIDES:
+        if counted[side]:
+            sides = [*SIDES] if shared else [side]
+            columns = {
+                "process": sum(rows[f"{one}_cpu_ns_per_byte"] for one in sides) * percent
+            } | {party: rows[f"{side}_{party}_cpu_ns_per_byte"] * percent for party in _PARTIES}
+            medians = pd.DataFrame({**columns, **rows[POINT]}).groupby(POINT).median().dropna()
+            if len(medians):
+                yield {"sides": sides} | {
+                    name: {"low": float(medians[name].min()), "high": float(medians[name].max())}
+                    for name in columns
+                }
+
+
+def _parts(view: View) -> list[Facts] | None:
+    """Return what the CPU time outside consists of, the largest part first.
+
+    None where the hypervisors were not counted.
+
+    Keys
+    ----
+    name
+        Of `PARTS`; those that are 0 throughout are left out.
+    value, low, high, n
+        Share of the whole: its mean over the cells in each round, and of that the mean over the
+        rounds, so that the shares add up to 1. That of ``vcpu`` is below 0 where the guests say
+        more than their threads got: a virtual CPU that waits for a CPU is busy to a guest that
+        nobody tells of it.
+    """
+    whole = _by_round(view, _OUTSIDE)
+    cells, rounds = complete_block(whole)
+    if not cells.size:
+        return None
+    block = np.ix_(cells, rounds)
+    found = []
+    for name in PARTS:
+        share = _by_round(view, part_column(name))[block] / whole[block]
+        if np.abs(share).max() > 0.0:
+            found.append({"name": name} | mean_estimate(share.mean(axis=0), view.settings))
+    return sorted(found, key=lambda part: -float(part["value"]))
+
+
+def _by_round(view: View, column: str) -> FloatArray:
+    """Return a column, shape (n_cells, n_rounds); NaN where a round lacks the cell."""
+    wide = view.measured.pivot(index=POINT, columns="rep", values=column)
+    return wide.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _compared(view: View, other: View) -> Facts | None:
+    """Return what guests make of the cells that were measured without them, too.
+
+    None where no cell was measured under both in the same round.
+
+    Keys
+    ----
+    slug, without
+        The condition in guests and the one that differs in nothing else.
+    accelerator, emulated
+        Of the first.
+    throughput, inside, outside
+        The first over the second, over the cells together and paired by round, see
+        `copycost.analysis.together`: throughput; CPU time per byte of the two processes, in the
+        guests as these say, over that of the two processes without guests; and CPU time per byte of
+        the hypervisors over the latter. None where that was not measured.
+    cells
+        Per cell: the columns of `POINT`; throughput, without_throughput [bit/s], cost (of the
+        processes without guests), inside, outside [ns per byte] (estimates); rate, price (ratios of
+        throughput and of outside to cost, paired by round), rate_sure, price_sure (these stand
+        after Holm's correction for all cells of the pair).
+    """
+    measures = {"throughput": THROUGHPUT, "inside": _INSIDE, "outside": _OUTSIDE}
+    names = [name for name in view.implementations if view.has(name) and other.has(name)]
+    logs = {
+        key: pd.concat(
+            {name: _over(view, metric, other, key, name) for name in names} or {"": pd.DataFrame()},
+            names=[POINT[0]],
+        )
+        for key, metric in measures.items()
+    }
+    if not logs["throughput"].notna().to_numpy().any():
+        return None
+    return {
+        "slug": view.name,
+        "without": other.name,
+        "accelerator": view.studied.accelerator,
+        "emulated": view.studied.emulated,
+        **{key: together(view, found) if len(found) else None for key, found in logs.items()},
+        "cells": list(_cells(view, other, logs)),
+    }
+
+
+def _over(view: View, metric: str, other: View, key: str, name: str) -> pd.DataFrame:
+    """Return log ratios of a measure in guests to that without, round by round."""
+    against = THROUGHPUT if key == "throughput" else _INSIDE
+    found = view.values(metric, name) - other.values(against, name)
+    return found.dropna(how="all").dropna(axis="columns", how="all")
+
+
+def _cells(view: View, other: View, logs: Mapping[str, pd.DataFrame]) -> Iterator[Facts]:
+    confidence = view.settings.confidence
+    rows = {one.name: dict(list(one.measured.groupby(POINT))) for one in (view, other)}
+    ratios = {
+        key: [paired_ratio(row, confidence) for row in logs[key].to_numpy(dtype=np.float64)]
+        for key in ("throughput", "outside")
+    }
+    sure = {
+        key: holm(np.array([ratio.p_value for ratio in found])) < 1.0 - confidence
+        for key, found in ratios.items()
+    }
+    prices = {
+        cell: (ratio_facts(ratio), bool(stands))
+        for cell, ratio, stands in zip(
+            logs["outside"].index, ratios["outside"], sure["outside"], strict=True
+        )
+    }
+    nothing: tuple[Facts | None, bool] = (None, False)
+    for cell, ratio, stands in zip(
+        logs["throughput"].index, ratios["throughput"], sure["throughput"], strict=True
+    ):
+        here, there = rows[view.name][cell], rows[other.name][cell]
+        price, price_stands = prices.get(cell, nothing)
+        yield {
+            **dict(zip(POINT, (str(cell[0]), int(cell[1]), int(cell[2])), strict=True)),
+            "throughput": estimate(here[THROUGHPUT], view.settings),
+            "without_throughput": estimate(there[THROUGHPUT], view.settings),
+            "cost": estimate(there[_INSIDE], view.settings),
+            "inside": estimate(here[_INSIDE], view.settings),
+            "outside": estimate(here[_OUTSIDE], view.settings),
+            "rate": ratio_facts(ratio),
+            "rate_sure": bool(stands),
+            "price": price,
+            "price_sure": price_stands,
+        }
