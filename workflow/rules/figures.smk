@@ -14,6 +14,7 @@ OVERVIEW_FIGURES = [
         ("memory_floor", MEMORY),
         ("real_zero_copy", any(condition.sender_only for condition in GRID.conditions)),
         ("round_trips", ROUND_TRIPS),
+        ("virtual_machines", any(condition.guests for condition in GRID.conditions)),
     )
     if asked_for
 ]

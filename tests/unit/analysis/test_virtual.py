@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from analysed import facts_of
+from matplotlib.text import Text
 from synthetic import Run, make_cells
 
 from copycost.analysis.json_values import Facts
 from copycost.analysis.virtual import PARTS, part_column, with_outside
+from copycost.figures.virtual_machines import draw
 from copycost.grid import testbeds
 
 RUN = Run(
@@ -173,3 +175,16 @@ def test_emulated_is_said_wherever_a_condition_is_named(accelerator: str, label:
     facts = facts_of(RUN, in_guests(make_cells(RUN), accelerator))
     assert facts["conditions"]["veth"]["label"] == label
     assert facts["virtual"]["emulated"] == (accelerator == "tcg")
+
+
+def test_the_figure_stacks_the_parts_as_multiples_of_the_cost_without_guests() -> None:
+    facts = facts_of(RUN, in_guests(make_cells(RUN)))
+    drawn = draw(facts)
+    data = drawn.data[drawn.data["msg_bytes"] == 65536]
+    assert set(data["implementation"]) == {"two_copy"}
+    assert data["multiple"].sum() == pytest.approx(2.6, rel=0.02)
+    words = " ".join(text.get_text() for text in drawn.figure.findobj(Text))
+    assert "veth, emulated (1 is loopback)" in words
+    assert "Emulated guests" in words
+    alone = facts_of(replace(RUN, testbeds=("loopback",)))
+    assert draw(alone).data.empty

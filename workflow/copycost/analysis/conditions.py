@@ -10,7 +10,8 @@ import pandas as pd
 from copycost.analysis.json_values import Facts
 from copycost.grid.conditions import COLD, HOT, RECV, Condition
 from copycost.grid.placements import APART, PLACEMENTS
-from copycost.grid.testbeds import guests_on, kernels_on, path_of
+from copycost.grid.testbeds import kernels_on, path_of
+from copycost.records.parties import EMULATED
 from copycost.wording.sizes import format_size
 
 KEYS = ["condition", "testbed", "working_set", "receiver", "placement"]
@@ -21,9 +22,6 @@ POINT = ["implementation", "msg_bytes", "n_threads"]
 
 CELL = ["study", *KEYS, *POINT]
 """Columns that name a cell."""
-
-EMULATED = "tcg"
-"""The accelerator that is none: an emulator runs the guests' instructions."""
 
 _SECTIONS = ("streams", "udp")
 
@@ -76,7 +74,7 @@ class Studied:
     @property
     def guests(self) -> int:
         """Return in how many virtual machines its ends run; 0 in none."""
-        return guests_on(self.condition.testbed)
+        return self.condition.guests
 
     @property
     def emulated(self) -> bool:

@@ -7,13 +7,14 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from copycost.analysis.conditions import EMULATED, accelerator_of
+from copycost.analysis.conditions import accelerator_of
 from copycost.analysis.labels import copied_labels
 from copycost.analysis.metrics import SIDES, CostMetric, choose_cost_metric
 from copycost.analysis.tables import read_table
 from copycost.errors import DataError
 from copycost.figures.markers import in_order
 from copycost.grid.testbeds import receives_on
+from copycost.records.parties import EMULATED
 from copycost.records.table import read_table as read_cells
 from copycost.wording.plurals import plural
 

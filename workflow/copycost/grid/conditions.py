@@ -13,7 +13,7 @@ from typing import Self
 from copycost.errors import DataError
 from copycost.grid.capabilities import RECEIVERS
 from copycost.grid.placements import APART, PLACEMENTS
-from copycost.grid.testbeds import TESTBEDS, Transport, receives_on, transport_of
+from copycost.grid.testbeds import TESTBEDS, Transport, guests_on, receives_on, transport_of
 
 #: One message again and again, and a ring of messages larger than the last-level cache.
 HOT = "hot"
@@ -73,6 +73,11 @@ class Condition:
     def sender_only(self) -> bool:
         """Whether nobody receives, so that only the sender's cost can be told."""
         return not receives_on(self.testbed)
+
+    @property
+    def guests(self) -> int:
+        """In how many virtual machines the ends run; 0 in none."""
+        return guests_on(self.testbed)
 
     @classmethod
     def from_slug(cls, slug: str) -> Self:

@@ -1,0 +1,149 @@
+"""Figure: what a byte costs with virtual machines, by who uses it, against without."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from copycost.analysis.metrics import BASELINE
+from copycost.figures.style import EDGE, INK, WIDTH_CM, styled
+from copycost.figures.tables import Drawn, counted
+from copycost.figures.text import (
+    EMULATED_NOTE,
+    LABEL_PT,
+    NOTE_PT,
+    empty_figure,
+    put_note,
+    size_label,
+    text_width_cm,
+    wrap,
+)
+from copycost.figures.tips import add_tips
+from copycost.wording.filters import significant
+
+COLUMNS = ("condition", "without", "implementation", "msg_bytes", "n_threads", "part",
+           "ns_per_byte", "without_ns_per_byte", "multiple")  # fmt: skip
+"""Columns of the CSV: CPU time of one part of the hypervisors', and of the processes without
+guests, per byte; `multiple` is the first over the second."""
+
+# told apart with every kind of colour vision (Okabe and Ito)
+_PARTS = {
+    "processes": ("processes, as the guests count them", "#0072B2"),
+    "guests": ("guests beyond these", "#56B4E9"),
+    "io": ("QEMU's main loop and I/O threads", "#D55E00"),
+    "vhost": ("vhost", "#E69F00"),
+    "worker": ("QEMU's other threads", "#CC79A7"),
+    "apart": ("process outside of guests", "#999999"),
+    "vcpu": ("virtual CPUs beyond the guests", "#009E73"),
+}
+_PANELS_MOST = 3
+_PANEL_CM = 6.0
+_LEGEND_ROW_CM = 0.44
+_HANDLE_CM = 1.2
+_BAR = 0.7
+
+
+@styled
+def draw(facts: Mapping[str, Any]) -> Drawn:
+    """Draw bars of the hypervisors' CPU time, as multiples of the processes' without guests.
+
+    One way to send with the fewest threads; a panel per condition in guests.
+    """
+    data = cost_table(facts)
+    if data.empty:
+        return Drawn(empty_figure("No byte's cost was measured in guests and without."), data)
+    shown = list(dict.fromkeys(data["condition"]))[:_PANELS_MOST]
+    figure = Figure(layout="constrained")
+    panels = figure.subplots(1, len(shown), squeeze=False)[0]
+    for axes, condition in zip(panels, shown, strict=True):
+        _draw_panel(axes, data[data["condition"] == condition])
+        label = facts["conditions"][condition]["label"]
+        axes.set_title(f"{label} (1 is {data[data['condition'] == condition]['without'].iloc[0]})")
+    panels[0].set_ylabel("CPU time of a byte\n[times that without guests]")
+    above_cm = _legend(figure, [name for name in _PARTS if name in set(data["part"])])
+    first = data.iloc[0]
+    emulated = any(facts["conditions"][name]["emulated"] for name in shown)
+    note = [
+        f"{first['implementation']}, {counted(int(first['n_threads']), 'thread')};"
+        " means of the repetitions.",
+        "Line: what the two processes take without guests.",
+        EMULATED_NOTE if emulated else "",
+    ]  # fmt: skip
+    lines = wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, NOTE_PT)
+    put_note(figure, lines, _PANEL_CM, above_cm)
+    return Drawn(figure, data)
+
+
+def cost_table(facts: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the parts of a byte's cost with fewest threads, see `COLUMNS`."""
+    rows = [
+        {
+            "condition": pair["slug"],
+            "without": pair["without"],
+            **{name: cell[name] for name in ("implementation", "msg_bytes", "n_threads")},
+            "part": part,
+            "ns_per_byte": value,
+            "without_ns_per_byte": cell["cost"]["median"],
+            "multiple": value / cell["cost"]["median"],
+        }
+        for pair in (facts["virtual"] or {"compared": []})["compared"]
+        for cell in _chosen(pair["cells"])
+        for part, value in cell["parts"].items()
+        if value
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _chosen(cells: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the cells of one way, two_copy if there is one, with the fewest threads."""
+    known = [cell for cell in cells if cell["parts"] and cell["cost"]]
+    ways = [cell["implementation"] for cell in known]
+    fewest = min((cell["n_threads"] for cell in known), default=1)
+    way = BASELINE if BASELINE in ways else next(iter(ways), "")
+    chosen = [
+        cell for cell in known if cell["implementation"] == way and cell["n_threads"] == fewest
+    ]
+    return sorted(chosen, key=lambda cell: int(cell["msg_bytes"]))
+
+
+def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
+    """Draw one bar per size; parts above 0 upon each other, those below 0 downward."""
+    sizes = sorted(set(data["msg_bytes"]))
+    up, down = np.zeros(len(sizes)), np.zeros(len(sizes))
+    for part, (title, colour) in _PARTS.items():
+        found = data[data["part"] == part].set_index("msg_bytes")["multiple"]
+        values = found.reindex(sizes).fillna(0.0).to_numpy(dtype=np.float64)
+        if not values.any():
+            continue
+        base = np.where(values >= 0.0, up, down)
+        axes.bar(
+            range(len(sizes)), values, _BAR, bottom=base, color=colour, edgecolor="white", lw=0.4
+        )
+        tips = [
+            f"{size_label(size)}, {title}: {significant(value)} times"
+            for size, value in zip(sizes, values, strict=True)
+        ]
+        add_tips(axes, [*map(float, range(len(sizes)))], list(base + values / 2), tips)
+        up, down = up + np.clip(values, 0.0, None), down + np.clip(values, None, 0.0)
+    axes.axhline(1.0, color=INK, lw=0.9, ls=(0, (4, 2)), gid="without")
+    if down.any():
+        axes.axhline(0.0, color=EDGE, lw=0.7)
+    axes.set_xticks(range(len(sizes)), [size_label(size) for size in sizes])
+    axes.set_xlabel("message size")
+    axes.grid(axis="y")
+
+
+def _legend(figure: Figure, parts: Sequence[str]) -> float:
+    """Put the parts above the panels; return the height of that."""
+    handles = [Patch(color=_PARTS[part][1], label=_PARTS[part][0]) for part in parts]
+    widest = max(text_width_cm(_PARTS[part][0], LABEL_PT) for part in parts)
+    columns = max(1, min(len(parts), int(WIDTH_CM / (widest + _HANDLE_CM))))
+    figure.legend(
+        handles=handles, ncols=columns, loc="upper left", bbox_to_anchor=(0, 1), borderpad=0.2,
+        handlelength=1, columnspacing=1.4, labelspacing=0.35,
+    )  # fmt: skip
+    return -(-len(parts) // columns) * _LEGEND_ROW_CM
