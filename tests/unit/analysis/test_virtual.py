@@ -1,4 +1,4 @@
-"""What virtual machines cost, where `veth` stands in for two guests and `loopback` for none."""
+"""What virtual machines cost, inside and outside, and against the same cells without them."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,11 +13,10 @@ from synthetic import Run, make_cells
 from copycost.analysis.json_values import Facts
 from copycost.analysis.virtual import PARTS, part_column, with_outside
 from copycost.figures.virtual_machines import draw
-from copycost.grid import testbeds
 
 RUN = Run(
     implementations=("two_copy", "one_copy"),
-    testbeds=("loopback", "veth"),
+    testbeds=("veth", "vm_pair"),
     msg_bytes=(1024, 65536),
     n_threads=(1, 2),
     repetitions=5,
@@ -28,17 +27,11 @@ USE = {"guest": 1.5, "vcpu": 1.6, "io": 0.9, "vhost": 0.0, "worker": 0.1, "hyper
        "overhead": 1.1}  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = replace(testbeds.TESTBEDS["veth"], guests=2, without_guests="loopback")
-    monkeypatch.setattr(testbeds, "TESTBEDS", {**testbeds.TESTBEDS, "veth": entry})
-
-
 def in_guests(cells: pd.DataFrame, accelerator: str = "tcg", **statuses: str) -> pd.DataFrame:
-    """Return cells with `veth` in guests: half the throughput, and hypervisors that use `USE`."""
-    inside = cells["testbed"] == "veth"
+    """Return cells with half the throughput in guests, whose hypervisors use `USE`."""
+    inside = cells["testbed"] == "vm_pair"
     added: dict[str, Any] = {
-        "accelerator": np.where(inside, accelerator, ""),
+        "accelerator": pd.Series(accelerator, cells.index).where(inside),
         "throughput_bits_per_s": cells["throughput_bits_per_s"] * np.where(inside, 0.5, 1.0),
     }
     for side in ("sender", "receiver"):
@@ -48,6 +41,7 @@ def in_guests(cells: pd.DataFrame, accelerator: str = "tcg", **statuses: str) ->
             added[f"{side}_{party}_cpu_ns_per_byte"] = (
                 cells[f"{side}_cpu_ns_per_byte"] * factor
             ).where(inside & (status == "counted"))
+    added["host_cpu_ns_per_byte"] = cells["both_cpu_ns_per_byte"].where(inside) * 3.0
     return cells.assign(**added)
 
 
@@ -58,11 +52,11 @@ def virtual(**statuses: str) -> Facts:
 
 def test_the_parts_of_what_a_byte_costs_outside_add_up_to_it() -> None:
     rows = with_outside(in_guests(make_cells(RUN)))
-    guests = rows[rows["testbed"] == "veth"]
+    guests = rows[rows["testbed"] == "vm_pair"]
     parts = sum(guests[part_column(name)] for name in PARTS)
     np.testing.assert_allclose(parts, guests["outside_cpu_ns_per_byte"])
     np.testing.assert_allclose(parts, 2.6 * guests["both_cpu_ns_per_byte"])
-    assert rows.loc[rows["testbed"] == "loopback", "outside_cpu_ns_per_byte"].isna().all()
+    assert rows.loc[rows["testbed"] == "veth", "outside_cpu_ns_per_byte"].isna().all()
 
 
 def test_shares_of_the_parts_add_up_to_one_largest_first() -> None:
@@ -75,7 +69,7 @@ def test_shares_of_the_parts_add_up_to_one_largest_first() -> None:
 
 def test_guests_are_compared_with_the_same_rounds_without_them() -> None:
     (found,) = virtual()["compared"]
-    assert (found["slug"], found["without"], found["emulated"]) == ("veth", "loopback", True)
+    assert (found["slug"], found["without"], found["emulated"]) == ("vm_pair", "veth", True)
     assert found["throughput"]["value"] == pytest.approx(0.5, rel=0.02)
     assert found["inside"]["value"] == pytest.approx(1.0, rel=0.02)
     assert found["outside"]["value"] == pytest.approx(2.6, rel=0.02)
@@ -87,14 +81,14 @@ def test_guests_are_compared_with_the_same_rounds_without_them() -> None:
 
 def test_a_round_that_one_of_both_lacks_is_left_out() -> None:
     cells = in_guests(make_cells(RUN))
-    gone = (cells["testbed"] == "loopback") & (cells["rep"] == 2)
+    gone = (cells["testbed"] == "veth") & (cells["rep"] == 2)
     (found,) = facts_of(RUN, cells[~gone])["virtual"]["compared"]
     assert {cell["rate"]["n"] for cell in found["cells"]} == {4}
 
 
 def test_a_side_outside_of_guests_pays_outside() -> None:
     rows = with_outside(in_guests(make_cells(RUN), receiver="no_guest"))
-    guests = rows[rows["testbed"] == "veth"]
+    guests = rows[rows["testbed"] == "vm_pair"]
     np.testing.assert_allclose(
         guests["outside_cpu_ns_per_byte"],
         2.6 * guests["sender_cpu_ns_per_byte"] + guests["receiver_cpu_ns_per_byte"],
@@ -129,31 +123,31 @@ def test_hypervisors_that_nobody_counted_leave_the_rates() -> None:
 
 
 def test_without_the_other_testbed_there_is_nothing_to_compare_with() -> None:
-    run = replace(RUN, testbeds=("veth",))
+    run = replace(RUN, testbeds=("vm_pair",))
     facts = facts_of(run, in_guests(make_cells(run)))["virtual"]
-    assert (facts["compared"], facts["alone"]) == ([], ["veth"])
+    assert (facts["compared"], facts["alone"]) == ([], ["vm_pair"])
 
 
 def test_a_run_without_guests_says_nothing_of_them() -> None:
-    run = replace(RUN, testbeds=("loopback",))
+    run = replace(RUN, testbeds=("veth",))
     facts = facts_of(run, in_guests(make_cells(run)))
     assert facts["virtual"] is None
-    assert not facts["conditions"]["loopback"]["emulated"]
+    assert not facts["conditions"]["veth"]["emulated"]
 
 
 def test_guests_say_nothing_of_a_network_card() -> None:
     run = replace(RUN, implementations=("two_copy", "zero_copy"), copied_share=lambda size: 0.0)
     facts = facts_of(run, in_guests(make_cells(run)))
-    assert facts["network_card"]["measured"] == ["loopback"]
+    assert facts["network_card"]["measured"] == ["veth"]
 
 
-def test_each_of_two_kernels_has_cpus_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    changed = replace(RUN, changes={"sender_cpus": "0", "receiver_cpus": "0"})
-    (one,) = {q3["n_cpus"] for q3 in questions(changed)}
-    assert one == 1
-    apart = replace(testbeds.TESTBEDS["veth"], kernels=2)
-    monkeypatch.setattr(testbeds, "TESTBEDS", {**testbeds.TESTBEDS, "veth": apart})
-    assert [q3["n_cpus"] for q3 in questions(changed)] == [1, 2]
+def test_each_of_two_kernels_has_cpus_of_its_own() -> None:
+    run = replace(
+        RUN,
+        testbeds=("veth", "vm_loopback", "vm_pair", "vm_host"),
+        changes={"sender_cpus": "0", "receiver_cpus": "0"},
+    )
+    assert [q3["n_cpus"] for q3 in questions(run)] == [1, 1, 2, 2]
 
 
 def questions(run: Run) -> list[Facts]:
@@ -166,14 +160,16 @@ def test_caches_of_the_machine_are_not_those_of_an_emulated_guest() -> None:
         accelerator: facts_of(RUN, in_guests(make_cells(RUN), accelerator))["conditions"]
         for accelerator in ("tcg", "kvm")
     }
-    assert [len(fits[name]["veth"]["cache_fit"]["unknown"]) for name in fits] == [3, 0]
-    assert fits["tcg"]["loopback"]["cache_fit"]["unknown"] == []
+    assert [len(fits[name]["vm_pair"]["cache_fit"]["unknown"]) for name in fits] == [3, 0]
+    assert fits["tcg"]["veth"]["cache_fit"]["unknown"] == []
 
 
-@pytest.mark.parametrize(("accelerator", "label"), [("tcg", "veth, emulated"), ("kvm", "veth")])
+@pytest.mark.parametrize(
+    ("accelerator", "label"), [("tcg", "vm_pair, emulated"), ("kvm", "vm_pair")]
+)
 def test_emulated_is_said_wherever_a_condition_is_named(accelerator: str, label: str) -> None:
     facts = facts_of(RUN, in_guests(make_cells(RUN), accelerator))
-    assert facts["conditions"]["veth"]["label"] == label
+    assert facts["conditions"]["vm_pair"]["label"] == label
     assert facts["virtual"]["emulated"] == (accelerator == "tcg")
 
 
@@ -184,7 +180,7 @@ def test_the_figure_stacks_the_parts_as_multiples_of_the_cost_without_guests() -
     assert set(data["implementation"]) == {"two_copy"}
     assert data["multiple"].sum() == pytest.approx(2.6, rel=0.02)
     words = " ".join(text.get_text() for text in drawn.figure.findobj(Text))
-    assert "veth, emulated (1 is loopback)" in words
+    assert "vm_pair, emulated (1 is veth)" in words
     assert "Emulated guests" in words
-    alone = facts_of(replace(RUN, testbeds=("loopback",)))
+    alone = facts_of(replace(RUN, testbeds=("veth",)))
     assert draw(alone).data.empty

@@ -33,8 +33,6 @@ class TestbedEntry:
         The sides that run on another machine than this one, which the facts of that are taken for.
     guests
         How many virtual machines its ends run in; 0 where both run on this machine.
-    kernels
-        How many kernels its ends run on; 2 where either has one of its own.
     without_guests
         The testbed that has the same path but for the guests, to tell what these cost; None where
         there is none.
@@ -47,7 +45,6 @@ class TestbedEntry:
     tools: tuple[str, ...] = ("ip",)
     away: tuple[str, ...] = ()
     guests: int = 0
-    kernels: int = 1
     without_guests: str | None = None
 
 
@@ -150,8 +147,9 @@ def guests_on(testbed: str) -> int:
 
 
 def kernels_on(testbed: str) -> int:
-    """Return on how many kernels the ends of a testbed run: 1 or 2."""
-    return TESTBEDS[testbed].kernels if testbed in TESTBEDS else 1
+    """Return on how many kernels the ends of a testbed run: 2 where each has one of its own."""
+    entry = TESTBEDS.get(testbed)
+    return 2 if entry is not None and (entry.guests == 2 or len(entry.away) == 1) else 1
 
 
 def without_guests(testbed: str) -> str | None:
