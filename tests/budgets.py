@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from study_inputs import STATISTICS, published, section_of
+from study_inputs import STATISTICS, guests_row, published, section_of
 
 from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.cpu_budget.facts import compute_facts
@@ -114,34 +114,12 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
         "driver_version": "3.12" if truth.implementation == "iperf3" else "0123abc",
         "process_pairs": n,
         "congestion_control": "cubic",
-        "sender_guest_status": "no_guest", "receiver_guest_status": "no_guest",
-        **_guests(truth, {"sender": sender, "receiver": receiver}),
+        **guests_row(
+            truth.accelerator, {"sender": sender, "receiver": receiver}, shared=truth.shared,
+            outside_per_inside=truth.outside_per_inside, in_io=truth.in_io,
+            vcpu_waiting=truth.vcpu_waiting, host_percent=truth.host_percent,
+        ),
     }  # fmt: skip
-
-
-def _guests(truth: Truth, processes: Mapping[str, float]) -> dict[str, Any]:
-    """Return what guests used."""
-    if truth.accelerator is None:
-        return {}
-    row: dict[str, Any] = {"accelerator": truth.accelerator, "host_cpu_percent": truth.host_percent}
-    inside = {"sender": sum(processes.values())} if truth.shared else processes
-    if truth.shared:
-        row["receiver_guest_status"] = "same_guest"
-    for side, used in inside.items():
-        outside = truth.outside_per_inside * used
-        io = truth.in_io * outside
-        row |= {
-            f"{side}_guest_status": "counted", f"{side}_vcpu_threads": 1,
-            f"{side}_guest_cpu_percent": 1.2 * used, f"{side}_guest_steal_percent": 0.0,
-            f"{side}_guest_softirq_percent": 0.1 * used,
-            f"{side}_hypervisor_cpu_percent": outside, f"{side}_io_cpu_percent": io,
-            f"{side}_vcpu_cpu_percent": outside - io, f"{side}_vhost_cpu_percent": 0.0,
-            f"{side}_worker_cpu_percent": 0.0,
-            f"{side}_overhead_cpu_percent": outside - 1.2 * used,
-            f"{side}_vcpu_waiting_percent": truth.vcpu_waiting, f"{side}_io_waiting_percent": 0.0,
-            f"{side}_hypervisor_kernel_percent": 0.2 * outside,
-        }  # fmt: skip
-    return row
 
 
 def facts_of(study: Study) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from study_inputs import STATISTICS, published, section_of
+from study_inputs import STATISTICS, guests_row, published, section_of
 
 from copycost.studies.datagrams.columns import DATAGRAMS
 from copycost.studies.datagrams.facts import compute_facts
@@ -41,6 +41,13 @@ class Truth:
     flags: str = ""
     noise: float = 0.01
     cpu_clock: str = "task_clock"
+    # what runs the guests' instructions, None without guests; one guest for both sides; of what is
+    # lost, in TAP devices and bridge; packets of a datagram at the largest size
+    accelerator: str | None = None
+    shared: bool = False
+    in_tap: float = 0.0
+    in_bridge: float = 0.0
+    most_packets: int = 1
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,7 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
     lost = round(sent * truth.loss)
     unaccounted = lost if truth.causeless else truth.unaccounted
     memory = round(lost * truth.in_socket_memory)
+    tap, bridge = round(lost * truth.in_tap), round(lost * truth.in_bridge)
     driver_lost = -3 if truth.negative else lost - round(sent * truth.driver_misses)
     row = {
         "testbed": truth.testbed, "implementation": truth.implementation,
@@ -97,7 +105,9 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
         "cpu_clock": truth.cpu_clock,
         "sender_ns": sender_ns, "receiver_ns": receiver_ns,
         "sent": sent, "received": sent - lost, "lost": lost,
-        "lost_receive_buffer": lost - memory - unaccounted, "lost_socket_memory": memory,
+        "lost_receive_buffer": lost - memory - unaccounted - tap - bridge,
+        "lost_socket_memory": memory, "lost_tap": tap, "lost_bridge": bridge,
+        "packets_each": truth.most_packets if size == SIZES[-1] else 1,
         "lost_device": 0, "lost_other": 0, "lost_unaccounted": unaccounted,
         "drained": truth.drained,
         "driver_sent": sent if truth.driver_knows else nan,
@@ -106,6 +116,10 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
         "flags": truth.flags, "process_pairs": n,
         "driver_version": "3.12" if truth.implementation == "iperf3" else "0123abc",
     }  # fmt: skip
+    row |= guests_row(
+        truth.accelerator, {side: row[f"{side}_cpu_percent"] for side in ("sender", "receiver")},
+        shared=truth.shared,
+    )  # fmt: skip
     if not truth.counted:
         row.update({key: nan for key in row if key.startswith(("lost", "kernel"))})
         row.update(sent=nan, received=nan)

@@ -1,6 +1,6 @@
 """What the facts of cpu_budget and datagrams are computed from besides their tables."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -40,3 +40,48 @@ def section_of(truths: Sequence[CurveTruth], repetitions: int) -> dict[str, Any]
 def published(protocol: str) -> pd.DataFrame:
     """Return the published table for ``tcp`` or ``udp``."""
     return pd.read_csv(_PUBLISHED / f"cpu-overhead-{protocol}.csv")
+
+
+def guests_row(
+    accelerator: str | None,
+    processes: Mapping[str, float],
+    *,
+    shared: bool = False,
+    outside_per_inside: float = 2.5,
+    in_io: float = 0.3,
+    vcpu_waiting: float = 0.2,
+    host_percent: float = 150.0,
+) -> dict[str, Any]:
+    """Return the columns of what guests used, for processes that used so much inside [%].
+
+    Parameters
+    ----------
+    accelerator
+        None where sides ran in no guests.
+    shared
+        One guest for both sides.
+    outside_per_inside, in_io
+        CPU of the hypervisor per CPU of the processes, and its part in main loop and I/O.
+    """
+    row: dict[str, Any] = {f"{side}_guest_status": "no_guest" for side in processes}
+    if accelerator is None:
+        return row
+    row |= {"accelerator": accelerator, "host_cpu_percent": host_percent}
+    inside = {"sender": sum(processes.values())} if shared else processes
+    if shared:
+        row["receiver_guest_status"] = "same_guest"
+    for side, used in inside.items():
+        outside = outside_per_inside * used
+        io = in_io * outside
+        row |= {
+            f"{side}_guest_status": "counted", f"{side}_vcpu_threads": 1,
+            f"{side}_guest_cpu_percent": 1.2 * used, f"{side}_guest_steal_percent": 0.0,
+            f"{side}_guest_softirq_percent": 0.1 * used,
+            f"{side}_hypervisor_cpu_percent": outside, f"{side}_io_cpu_percent": io,
+            f"{side}_vcpu_cpu_percent": outside - io, f"{side}_vhost_cpu_percent": 0.0,
+            f"{side}_worker_cpu_percent": 0.0,
+            f"{side}_overhead_cpu_percent": outside - 1.2 * used,
+            f"{side}_vcpu_waiting_percent": vcpu_waiting, f"{side}_io_waiting_percent": 0.0,
+            f"{side}_hypervisor_kernel_percent": 0.2 * outside,
+        }  # fmt: skip
+    return row

@@ -1,4 +1,7 @@
-"""Kernel counters that say where datagrams went, read in both network namespaces.
+"""Kernel counters that say where datagrams went, read where they run.
+
+That is in both sides' network namespaces or guests, and in the network of this machine that joins
+guests, where a TAP device drops what a guest has no room for (drivers/net/tun.c, `tun_net_xmit`).
 
 Source: proc(5) on /proc/net/snmp and /proc/net/dev; include/uapi/linux/snmp.h. `OutDatagrams` is
 what the kernel took from senders, `InDatagrams` what receivers have read, `RcvbufErrors` what found
@@ -12,18 +15,24 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from copycost.hosts.guest.network import BRIDGE
 from copycost.hosts.host import Reader
 from copycost.hosts.side import Side
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
 
 Counters = dict[str, dict[str, int]]
-"""By side (`sender`, and `receiver` where it has a namespace of its own), counter and value."""
+"""By place, counter and value: `sender`, `receiver` where it has a namespace of its own, and
+`switch` where guests are joined."""
 
+_LOOPBACK = "lo"
 _SNMP, _DEVICES, _SOCKETS = "proc/net/snmp", "proc/net/dev", "proc/net/udp"
 # how long a receiver may take to read what lies in its buffer
 _DRAIN_TIMEOUT_S = 1.0
 _POLL_S = 0.002
+# a virtual CPU that is emulated, or waits for one of ours, may rest for longer than that
+_POLL_OF_GUESTS_S = 0.02
+_SWITCH = "switch"
 
 
 class LossCounters(WindowObserver):
@@ -44,12 +53,21 @@ class LossCounters(WindowObserver):
         self._stopped: Counters | None = None
         self._drained = False
         self._reads_to_the_end = False
+        self._poll_s = _POLL_S
+        self._at_switch: set[str] = set()
 
     def prepare(self, testbed: Testbed) -> None:
         """Open the counters of each namespace, and read them before the first datagram."""
         for name, host in testbed.hosts.items():
             if name == "sender" or testbed.own_namespaces:
                 self._readers[name] = host.reader([_SNMP, _DEVICES, _SOCKETS])
+        if testbed.switch is not None:
+            self._readers[_SWITCH] = testbed.switch.reader([_DEVICES])
+            self._at_switch = {
+                name for name, host in testbed.hosts.items() if host is testbed.switch
+            }
+        if testbed.guests:
+            self._poll_s = _POLL_OF_GUESTS_S
         self._begin = self._read()
 
     def attach(self, sides: Sequence[Side]) -> None:
@@ -94,8 +112,12 @@ class LossCounters(WindowObserver):
         """Return all counters as they stand now."""
         texts = {side: reader.read()[1] for side, reader in self._readers.items()}
         return {
-            side: parse_snmp(text[_SNMP]) | parse_devices(text[_DEVICES])
-            for side, text in texts.items()
+            place: parse_switch(text[_DEVICES])
+            if place == _SWITCH
+            else parse_snmp(text[_SNMP])
+            # the devices of a side that is on the switch are the switch's
+            | ({} if place in self._at_switch else parse_devices(text[_DEVICES]))
+            for place, text in texts.items()
         }
 
     def _await_drained(self, ports: Sequence[int]) -> bool:
@@ -108,13 +130,15 @@ class LossCounters(WindowObserver):
         """
         reader = self._readers.get("receiver", self._readers["sender"])
         deadline_s = time.monotonic() + _DRAIN_TIMEOUT_S
-        empty = 0
+        before: tuple[int, int] | None = None
         while time.monotonic() < deadline_s:
-            # twice, since a datagram may be between device and socket
-            empty = empty + 1 if waiting_bytes(reader.read()[1][_SOCKETS], ports) == 0 else 0
-            if empty >= 2:
+            _, texts = reader.read()
+            now = waiting_bytes(texts[_SOCKETS], ports), parse_snmp(texts[_SNMP])["Ip.InReceives"]
+            # twice, and nothing came in between: a datagram may be on its way to the socket
+            if now[0] == 0 and now == before:
                 return True
-            time.sleep(_POLL_S)
+            before = now
+            time.sleep(self._poll_s)
         return False
 
 
@@ -131,11 +155,32 @@ def parse_snmp(text: str) -> dict[str, int]:
 
 def parse_devices(text: str) -> dict[str, int]:
     """Return `rx_dropped` and `tx_dropped`, all devices together, from /proc/net/dev."""
-    rows = [line.partition(":")[2].split() for line in text.splitlines()[2:]]
+    rows = list(_drops(text).values())
     return {
-        "dev.rx_dropped": sum(int(row[3]) for row in rows),
-        "dev.tx_dropped": sum(int(row[11]) for row in rows),
+        "dev.rx_dropped": sum(received for received, _ in rows),
+        "dev.tx_dropped": sum(sent for _, sent in rows),
     }
+
+
+def parse_switch(text: str) -> dict[str, int]:
+    """Return what the TAP devices and the bridge between them dropped, from /proc/net/dev.
+
+    What a TAP device transmits goes to its guest.
+    """
+    drops = _drops(text)
+    taps = [of for name, of in drops.items() if name not in (BRIDGE, _LOOPBACK)]
+    return {
+        "tap.rx_dropped": sum(received for received, _ in taps),
+        "tap.tx_dropped": sum(sent for _, sent in taps),
+        "bridge.dropped": sum(drops.get(BRIDGE, (0, 0))),
+    }
+
+
+def _drops(text: str) -> dict[str, tuple[int, int]]:
+    """Return by device what it dropped of what it received and of what it was to send."""
+    rows = (line.partition(":") for line in text.splitlines()[2:])
+    columns = {name.strip(): rest.split() for name, _, rest in rows}
+    return {name: (int(row[3]), int(row[11])) for name, row in columns.items()}
 
 
 def waiting_bytes(text: str, ports: Sequence[int]) -> int:

@@ -5,6 +5,7 @@ from typing import Any
 
 from copycost.records.columns import SIDES
 from copycost.report import study_values
+from copycost.report.guests_table import inside_and_outside
 from copycost.report.markdown import Column, code, escape, slug
 from copycost.report.study_values import Form, cpu_span, curve_name, in_cell, with_variant
 from copycost.wording.filters import cpu, gbit, significant, span
@@ -21,13 +22,6 @@ _PARTIES = {
     "receiver_guest": "receiver's guest",
     "receiver_hypervisor": "QEMU, receiver's guest",
     "host": "whole host",
-}
-_THREADS = {
-    "vcpu": "virtual CPUs",
-    "io": "main loop, I/O",
-    "vhost": "vhost",
-    "worker": "others",
-    "overhead": "beyond the guest",
 }
 _BASIS = {"line": "the line", "points": "between two points", "least": "the least point"}
 
@@ -100,33 +94,7 @@ def _our_maxima(row: Facts, section: Facts) -> Iterator[str]:
 
 def outside(curve: Facts) -> Table:
     """Return what was used inside and outside the guests of a curve, a row per step and guest."""
-    columns = [
-        Column("Offered", "right"),
-        Column("Guest of"),
-        Column("Process", "right"),
-        Column("Guest", "right"),
-        Column("QEMU", "right"),
-        *(Column(title, "right") for title in _THREADS.values()),
-        Column("Host", "right"),
-    ]
-    guests = curve["guests"]
-    rows = [
-        [
-            cpu(point["limit_percent"]),
-            "both" if guests["shared"] else side,
-            " + ".join(
-                cpu(point[one]["median"]) for one in (SIDES if guests["shared"] else [side])
-            ),
-            *(
-                cpu(point["parties"][f"{side}_{party}"]["median"])
-                for party in ("guest", "hypervisor", *_THREADS)
-            ),
-            cpu(point["parties"]["host"]["median"]),
-        ]
-        for point in curve["points"]
-        for side in guests["sides"]
-    ]
-    return columns, rows
+    return inside_and_outside(curve, "Offered", lambda point: cpu(point["limit_percent"]))
 
 
 def outside_id(curve: Facts) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from copycost.grid.capabilities import IPERF3
 from copycost.report import study_values
+from copycost.report.guests_table import inside_and_outside
 from copycost.report.markdown import Column, code, escape, slug
 from copycost.report.study_values import NOT_KNOWN, Form, curve_name, in_cell
 from copycost.wording.filters import cpu, exact_size, gbit, percent, significant, thousands
@@ -39,6 +40,13 @@ def curve_id(found: Facts) -> str:
     """Return the id of the table of a curve."""
     parts = (found["testbed"], found["implementation"], found["n_threads"])
     return f"tbl-datagrams-{'-'.join(map(slug, parts))}"
+
+
+def outside(found: Facts) -> Table:
+    """Return what was used inside and outside the guests of a curve, a row per size and guest."""
+    return inside_and_outside(
+        found, "Size", lambda point: exact_size(point["msg_bytes"]), "{side}_cpu_percent"
+    )
 
 
 def published(facts: Facts) -> Table:

@@ -39,6 +39,17 @@ def guests_of(rows: pd.DataFrame) -> dict[str, Any] | None:
     }
 
 
+def guests_among(curves: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return in which testbeds sides ran in guests, None in none."""
+    of = [curve for curve in curves if curve["guests"] and curve["points"]]
+    if not of:
+        return None
+    return {
+        "testbeds": list(dict.fromkeys(curve["testbed"] for curve in of)),
+        "emulated": any(curve["emulated"] for curve in of),
+    }
+
+
 def is_emulated(rows: pd.DataFrame) -> bool:
     """Return whether an emulator ran the instructions of a guest."""
     return bool((rows["accelerator"] == EMULATED).any())
@@ -83,7 +94,9 @@ def party_estimates(
     return found
 
 
-def spans(points: Sequence[Mapping[str, Any]], guests: Mapping[str, Any]) -> list[dict[str, Any]]:
+def spans(
+    points: Sequence[Mapping[str, Any]], guests: Mapping[str, Any], inside: str = "{side}"
+) -> list[dict[str, Any]]:
     """Return, for each guest, from where to where the parties' medians go over the points.
 
     Parameters
@@ -92,6 +105,8 @@ def spans(points: Sequence[Mapping[str, Any]], guests: Mapping[str, Any]) -> lis
         Each with what the sides used, and the other parties at ``parties``.
     guests
         See `guests_of`.
+    inside
+        The key of a point at which it has what a side used.
 
     Keys
     ----
@@ -104,8 +119,10 @@ def spans(points: Sequence[Mapping[str, Any]], guests: Mapping[str, Any]) -> lis
     """
     found = []
     for side in guests["sides"]:
-        inside = list(SIDES) if guests["shared"] else [side]
-        of = {name: _span([point[name]["median"] for point in points]) for name in inside}
+        of: dict[str, dict[str, float]] = {
+            name: _span([point[inside.format(side=name)]["median"] for point in points])
+            for name in (SIDES if guests["shared"] else [side])
+        }
         for party in PARTIES:
             of[party] = _span([point["parties"][f"{side}_{party}"]["median"] for point in points])
         most = {

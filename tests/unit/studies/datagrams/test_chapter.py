@@ -1,6 +1,7 @@
 """The chapter on datagrams, and what its macros say in every branch."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,10 @@ from copycost.config.datagrams import FIGURES
 
 TEXTS = GOLDEN / "datagrams"
 ONE, TWO = Truth(), Truth(n_threads=2, loss=0.4)
+PAIR = Truth(
+    testbed="vm_pair_udp", accelerator="tcg", loss=0.5, in_tap=0.9, in_bridge=0.02, most_packets=45
+)
+IN_ONE = Truth(testbed="vm_loopback_udp", accelerator="tcg", shared=True)
 TOO_OLD = (
     "skipped",
     "iperf3 3.1.3 is too old: its JSON lacks what is needed here",
@@ -71,7 +76,27 @@ MACROS: dict[str, tuple[Of, dict[str, Study]]] = {
             "incomplete": Study((Truth(unaccounted=5, drained=False),)),
             "incomplete_in_part": Study((ONE, Truth(n_threads=2, unaccounted=5))),
             "once": Study(sizes=(1472,), repetitions=1),
+            "in_guests": Study((PAIR,)),
         },
+    ),
+    "account_in_guests": (
+        lambda facts: (facts["curves"][-1], facts),
+        {
+            "tap": Study((PAIR,)),
+            "with_hardware": Study((replace(PAIR, accelerator="kvm", most_packets=1),)),
+            "nothing_lost": Study((replace(PAIR, loss=0.0),)),
+        },
+    ),
+    "guests": (
+        lambda facts: (facts,),
+        {
+            "emulated": Study((PAIR, IN_ONE)),
+            "with_hardware": Study((replace(PAIR, accelerator="kvm"),)),
+        },
+    ),
+    "inside_outside": (
+        lambda facts: (facts["curves"][-1]["guests"]["spans"][-1], facts["curves"][-1], facts),
+        {"pair": Study((PAIR,)), "both_in_one": Study((IN_ONE,))},
     ),
     "cross_check": (
         lambda facts: (facts["cross_check"],),
@@ -121,7 +146,7 @@ def test_each_branch_says_the_golden_sentences(name: str) -> None:
 def test_rare_causes_say_the_golden_sentences() -> None:
     shares = {"device": 0.6, "other": 0.4}
     causes = [{"cause": cause, "share": share} for cause, share in shares.items()]
-    told = sentences("datagrams_words", "causes", {"lost": 10, "causes": causes})
+    told = sentences("datagrams_words", "causes", {"lost": 10, "causes": causes, "in_packets": False})
     text = branches({"device_and_other": told})
     assert text == golden_text(TEXTS / "causes.md", text)
 
@@ -131,6 +156,19 @@ def test_the_whole_chapter_is_the_golden_one() -> None:
     study = Study(truths, lost=[TOO_OLD], profile=profile())
     text = chapter("datagrams", facts_of(study), list(FIGURES))
     assert text == golden_text(TEXTS / "chapter.md", text)
+
+
+def test_the_chapter_with_guests_is_the_golden_one_and_says_that_they_are_emulated() -> None:
+    text = chapter("datagrams", facts_of(Study((ONE, PAIR, IN_ONE))), list(FIGURES))
+    assert text == golden_text(TEXTS / "chapter_in_guests.md", text)
+    about = [line for line in text.splitlines() if "`vm_" in line and "n `" in line]
+    assert about
+    assert all("emulated" in line or "virtual machines" in line for line in about)
+
+
+def test_what_hardware_runs_is_never_called_emulated() -> None:
+    guests = (replace(PAIR, accelerator="kvm"), replace(IN_ONE, accelerator="kvm"))
+    assert "mulat" not in chapter("datagrams", facts_of(Study(guests)), list(FIGURES))
 
 
 def test_a_study_without_values_has_its_reasons() -> None:

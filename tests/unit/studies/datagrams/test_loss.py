@@ -2,8 +2,13 @@
 
 import pytest
 
-from copycost.observers.loss_counters import parse_devices, parse_snmp, waiting_bytes
-from copycost.studies.datagrams.loss import account_of
+from copycost.observers.loss_counters import (
+    parse_devices,
+    parse_snmp,
+    parse_switch,
+    waiting_bytes,
+)
+from copycost.studies.datagrams.loss import Account, account_of, packets_of
 
 SNMP = """\
 Ip: Forwarding DefaultTTL InReceives InDiscards OutDiscards
@@ -71,6 +76,77 @@ def test_causes_add_up_to_what_was_lost() -> None:
     assert account.device == 3
     assert account.other == 1
     assert account.unaccounted == 0
+
+
+SWITCH = """\
+Inter-|   Receive                                                |  Transmit
+ face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop fifo
+    lo: 0 0 0 9 0 0 0 0 0 0 0 9 0 0 0 0
+bridge: 0 0 0 1 0 0 0 0 0 0 0 2 0 0 0 0
+  tapa: 0 0 0 4 0 0 0 0 0 0 0 10 0 0 0 0
+  tapb: 0 0 0 0 0 0 0 0 0 0 0 20 0 0 0 0
+"""
+
+
+def test_drops_between_guests_are_those_of_their_devices() -> None:
+    assert parse_switch(SWITCH) == {
+        "tap.rx_dropped": 4, "tap.tx_dropped": 30, "bridge.dropped": 3,
+    }  # fmt: skip
+
+
+def between_guests(packets_each: int, tap: int, bridge: int, *, lost: int = 30) -> Account:
+    """Return the account of 100 datagrams between guests, with 5 lost in the receive buffer."""
+    switch = {"tap.rx_dropped": 0, "tap.tx_dropped": 0, "bridge.dropped": 0}
+    end = {
+        "sender": counters(Udp_OutDatagrams=100),
+        "receiver": counters(Udp_InDatagrams=100 - lost, Udp_RcvbufErrors=5, dev_rx_dropped=0),
+        "switch": switch | {"tap.tx_dropped": tap, "bridge.dropped": bridge},
+    }
+    begin = {"sender": counters(), "receiver": counters(), "switch": switch}
+    moments = {"begin": begin, "stopped": end, "end": end, "drained": True}
+    return account_of(moments, packets_each=packets_each)
+
+
+def test_between_guests_the_tap_devices_and_the_bridge_are_causes() -> None:
+    account = between_guests(1, tap=20, bridge=5)
+    assert (account.receive_buffer, account.tap, account.bridge, account.device) == (5, 20, 5, 0)
+    assert account.unaccounted == 0
+
+
+def test_packets_of_a_datagram_cost_no_more_than_it() -> None:
+    """Of 25 datagrams that lack a packet, devices have dropped 50 packets."""
+    account = between_guests(45, tap=40, bridge=10)
+    assert (account.tap, account.bridge) == (20, 5)
+    assert account.unaccounted == 0
+
+
+def test_a_packet_costs_one_datagram_at_most() -> None:
+    account = between_guests(45, tap=10, bridge=0)
+    assert (account.tap, account.unaccounted) == (10, 15)
+    assert between_guests(45, tap=10, bridge=0, lost=5).tap == 0
+
+
+@pytest.mark.parametrize(
+    ("msg_bytes", "mtu_bytes", "packets"),
+    [(64, 1500, 1), (1472, 1500, 1), (1473, 1500, 2), (2952, 1500, 2), (2953, 1500, 3),
+     (65507, 1500, 45), (65507, 65535, 1), (65507, 65521, 2)],
+)  # fmt: skip
+def test_packets_that_carry_a_datagram(msg_bytes: int, mtu_bytes: int, packets: int) -> None:
+    assert packets_of(msg_bytes, mtu_bytes) == packets
+
+
+def test_a_side_beside_the_switch_has_no_devices_of_its_own() -> None:
+    switch = {"tap.rx_dropped": 0, "tap.tx_dropped": 0, "bridge.dropped": 0}
+    receiver = counters(Udp_InDatagrams=40, Udp_RcvbufErrors=3)
+    for moment in (receiver, before := counters()):
+        del moment["dev.rx_dropped"], moment["dev.tx_dropped"]
+    end = {
+        "sender": counters(Udp_OutDatagrams=50), "receiver": receiver,
+        "switch": switch | {"tap.rx_dropped": 7},
+    }  # fmt: skip
+    begin = {"sender": counters(), "receiver": before, "switch": switch}
+    account = account_of({"begin": begin, "stopped": end, "end": end, "drained": True})
+    assert (account.tap, account.unaccounted) == (7, 0)
 
 
 @pytest.mark.parametrize("missing", [2, -2])

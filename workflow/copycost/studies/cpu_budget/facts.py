@@ -1,6 +1,6 @@
 """Everything that the chapter on the CPU budget says, as numbers and verdicts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -17,7 +17,7 @@ from copycost.studies.cpu_budget.lines import RANGE_RULE, LinearRange, linear_ra
 from copycost.studies.cpu_budget.plan import plan_for
 from copycost.studies.cpu_budget.points import SERIES, Point, points_of, series_of
 from copycost.studies.cpu_budget.table import MISS_POINTS
-from copycost.studies.guests import guests_of, is_emulated, party_estimates, spans
+from copycost.studies.guests import guests_among, guests_of, is_emulated, party_estimates, spans
 from copycost.studies.outcomes import outcome_facts
 
 PLANNED_BITS_PER_S = (1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 100e9)
@@ -75,7 +75,7 @@ def compute_facts(
             "n_missed": sum(curve["limiter_off"]["n_missed"] for curve in curves),
         },
         "has_whole_cpu": WHOLE_CPU in settings["limit_percent"],
-        "guests": _guests(curves),
+        "guests": guests_among(curves),
         "full_percent": FULL_PERCENT,
         "scaling": scaling_of(curves, profile, int(settings["msg_bytes"]), published),
         "published": with_published(curves, published),
@@ -128,17 +128,6 @@ def _curve(
         "bottleneck": None if judgement is None else asdict(judgement),
         "saturated": [point.limit_percent for point in points if point.saturated],
         "limiter_off": _limiter(rows, n_threads),
-    }
-
-
-def _guests(curves: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return in which testbeds sides ran in guests, None in none."""
-    of = [curve for curve in curves if curve["guests"] and curve["points"]]
-    if not of:
-        return None
-    return {
-        "testbeds": list(dict.fromkeys(curve["testbed"] for curve in of)),
-        "emulated": any(curve["emulated"] for curve in of),
     }
 
 

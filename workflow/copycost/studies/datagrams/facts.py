@@ -15,6 +15,7 @@ from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
 from copycost.studies.datagrams.loss import CAUSES
+from copycost.studies.guests import guests_among, guests_of, party_estimates, party_values, spans
 from copycost.studies.outcomes import flag_counts, outcome_facts
 from copycost.studies.profile.cell_facts import category_shares
 
@@ -60,6 +61,7 @@ def compute_facts(
         "cpu_clock": _clock(measured),
         "has_iperf3": any(curve["implementation"] == IPERF3 for curve in curves),
         "n_nan": flag_counts(measured).get("iperf3_nan", 0),
+        "guests": guests_among(curves),
         "account": _account(measured),
         "cross_check": _cross_check(measured),
         "curves": curves,
@@ -86,8 +88,12 @@ def _curve(key: Any, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict
     ]
     most = max(points, key=lambda point: float(point["bits_per_s"]["median"]))
     most_sent = max(points, key=lambda point: float(point["sent_bits_per_s"]["median"]))
+    guests = guests_of(rows)
     return {
         **plain(dict(zip(SERIES, key, strict=True))),
+        "emulated": bool(guests and guests["emulated"]),
+        "guests": guests and guests | {"spans": spans(points, guests, "{side}_cpu_percent")},
+        "account": _account(measured),
         "points": points,
         "maximum": {name: most[name] for name in ("msg_bytes", "bits_per_s", "loss")},
         "maximum_sent": {
@@ -120,6 +126,7 @@ def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dic
             )
         },
         "loss": estimate(rows["lost"] / rows["sent"], statistics, is_share=True),
+        "parties": party_estimates(party_values(rows), statistics),
     }
 
 
@@ -170,6 +177,7 @@ def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
         "n_not_drained": int((~known["drained"].astype(bool)).sum()),
         "sent": int(known["sent"].sum()),
         "lost": int(lost),
+        "in_packets": bool(((known["packets_each"] > 1) & (known["lost_tap"] > 0)).any()),
         "causes": [
             {"cause": cause, "share": float(known[f"lost_{cause}"].sum()) / lost}
             for cause in CAUSES
@@ -245,6 +253,7 @@ def _shares(
     return [
         {
             "testbed": cell["condition"],
+            "emulated": bool(cell.get("emulated")),
             "implementation": cell["implementation"],
             "msg_bytes": cell["msg_bytes"],
             "n_threads": cell["n_threads"],

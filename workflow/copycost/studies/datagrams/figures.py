@@ -41,7 +41,7 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     Columns
     -------
     panel : str
-        Testbed, and implementation where there are several.
+        Testbed, whether emulated, and implementation where there are several.
     n_threads, msg_bytes : int
     quantity : str
         ``sent``, ``received`` [Gbit/s], ``loss`` [%], ``sender``, ``receiver`` [ns per datagram].
@@ -55,7 +55,10 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     several = len({curve["implementation"] for curve in facts["curves"]}) > 1
     rows: list[dict[str, Any]] = []
     for curve in facts["curves"]:
-        panel = str(curve["testbed"]) + (f", {curve['implementation']}" if several else "")
+        parts = [str(curve["testbed"])]
+        parts += ["emulated"] if curve["emulated"] else []
+        parts += [str(curve["implementation"])] if several else []
+        panel = ", ".join(parts)
         for point in curve["points"]:
             for quantity, column, scale in _QUANTITIES:
                 found = point[column]

@@ -1,6 +1,7 @@
 """Where datagrams were lost, by the kernel's own counters, and whether the account is complete."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,8 @@ _OTHER_COUNTERS = (
     "Ip.ReasmFails",
     "Ip.FragFails",
 )
-CAUSES = ("receive_buffer", "socket_memory", "device", "other")
+_IP_BYTES, _UDP_BYTES = 20, 8
+CAUSES = ("receive_buffer", "socket_memory", "device", "tap", "bridge", "other")
 """The causes, in the order of tables."""
 
 
@@ -28,9 +30,10 @@ class Account:
     ----------
     sent, received
         Taken by the kernel from senders, and read by receivers [count].
-    receive_buffer, socket_memory, device, other
+    receive_buffer, socket_memory, device, tap, bridge, other
         Lost by cause [count]: no room in the receiver's buffer, no memory for sockets, dropped by
-        a network device, and whatever else the kernel counts.
+        a side's network device, by the TAP device of a guest (whose queue was full), by the bridge
+        between these, and whatever else the kernel counts.
     drained
         The receivers had read all that had arrived; otherwise the rest counts as unaccounted.
     """
@@ -40,6 +43,8 @@ class Account:
     receive_buffer: int
     socket_memory: int
     device: int
+    tap: int
+    bridge: int
     other: int
     drained: bool
 
@@ -51,11 +56,23 @@ class Account:
     @property
     def unaccounted(self) -> int:
         """Lost, and not by any cause that the kernel counted; 0 if the account is complete."""
-        causes = self.receive_buffer + self.socket_memory + self.device + self.other
-        return self.lost - causes
+        causes = self.receive_buffer + self.socket_memory + self.device + self.tap + self.bridge
+        return self.lost - causes - self.other
 
 
-def account_of(datagrams: Mapping[str, Any], until: str = "stopped") -> Account:
+def packets_of(msg_bytes: int, mtu_bytes: int) -> int:
+    """Return how many packets carry a datagram.
+
+    Source: RFC 768 and RFC 791; all fragments but the last carry a multiple of 8 bytes.
+    """
+    room = mtu_bytes - _IP_BYTES
+    whole = msg_bytes + _UDP_BYTES
+    return 1 if whole <= room else math.ceil(whole / (room // 8 * 8))
+
+
+def account_of(
+    datagrams: Mapping[str, Any], until: str = "stopped", packets_each: int = 1
+) -> Account:
     """Return the account from a record's counters.
 
     Where one namespace holds both sides, as on loopback, its counters are those of both; the few
@@ -67,6 +84,10 @@ def account_of(datagrams: Mapping[str, Any], until: str = "stopped") -> Account:
         The record's entry of this name: counters by moment, side and name.
     until : str
         The moment: ``stopped``, when the receivers had read all, or ``end``.
+    packets_each : int
+        Packets that carry a datagram. Devices count packets; where a datagram is lost with each of
+        several, the devices have what no other cause explains, each by its packets, and no more
+        than these.
     """
     begin, end = datagrams["begin"], datagrams[until]
     change = {
@@ -75,16 +96,39 @@ def account_of(datagrams: Mapping[str, Any], until: str = "stopped") -> Account:
     }
     sender = change["sender"]
     receiver = change.get("receiver", sender)
-    sides = list(change.values())
-    # on veth one drop counts at the receiving device as rx_dropped and at the sending one as
-    # tx_dropped
-    device = max(receiver["dev.rx_dropped"], sender["dev.tx_dropped"])
-    return Account(
-        sender["Udp.OutDatagrams"],
-        receiver["Udp.InDatagrams"],
-        receiver["Udp.RcvbufErrors"],
-        receiver.get("Udp.MemErrors", 0),
-        device,
-        sum(side.get(name, 0) for side in sides for name in _OTHER_COUNTERS),
-        bool(datagrams["drained"]),
-    )
+    sent, received = sender["Udp.OutDatagrams"], receiver["Udp.InDatagrams"]
+    of_sockets = receiver["Udp.RcvbufErrors"], receiver.get("Udp.MemErrors", 0)
+    other = sum(place.get(name, 0) for place in change.values() for name in _OTHER_COUNTERS)
+    dropped: Sequence[int] = _dropped(sender, receiver, change.get("switch"))
+    if packets_each > 1:
+        dropped = _shared_out(sent - received - sum(of_sockets) - other, dropped)
+    device, tap, bridge = dropped
+    drained = bool(datagrams["drained"])
+    return Account(sent, received, *of_sockets, device, tap, bridge, other, drained)
+
+
+def _dropped(
+    sender: Mapping[str, int], receiver: Mapping[str, int], switch: Mapping[str, int] | None
+) -> tuple[int, int, int]:
+    """Return what the sides' devices, the TAP devices and the bridge dropped [packets]."""
+    if switch is None:
+        # on veth one drop counts at the receiving device as rx_dropped and at the sending one as
+        # tx_dropped
+        return max(receiver["dev.rx_dropped"], sender["dev.tx_dropped"]), 0, 0
+    tap, bridge = switch["tap.rx_dropped"] + switch["tap.tx_dropped"], switch["bridge.dropped"]
+    # a side on this machine has no devices but the switch's
+    at_sides = receiver.get("dev.rx_dropped", 0) + sender.get("dev.tx_dropped", 0)
+    return at_sides, tap, bridge
+
+
+def _shared_out(lost: int, packets: Sequence[int]) -> tuple[int, ...]:
+    """Return how many of some lost datagrams each device has, by the packets that it dropped.
+
+    A dropped packet costs one datagram at most.
+    """
+    total = sum(packets)
+    if not 0 < lost < total:
+        return tuple(packets) if lost >= total else (0,) * len(packets)
+    found = [lost * each // total for each in packets]
+    found[max(range(len(packets)), key=packets.__getitem__)] += lost - sum(found)
+    return tuple(found)

@@ -13,7 +13,7 @@ from copycost.grid.cells import Cell
 from copycost.records.columns import SIDES
 from copycost.records.parties import costs_of
 from copycost.studies.datagrams.columns import DATAGRAMS
-from copycost.studies.datagrams.loss import CAUSES, account_of
+from copycost.studies.datagrams.loss import CAUSES, account_of, packets_of
 from copycost.studies.record_table import begin_row, table_of
 
 TASK_CLOCK = "task_clock"
@@ -38,7 +38,9 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     row["received_per_s"] = row["bits_per_s"] / 8 / row["msg_bytes"]
     row["sender_ns"] = _ns_each(row["sender_cpu_percent"], row["sent_per_s"])
     row["receiver_ns"] = _ns_each(row["receiver_cpu_percent"], row["received_per_s"])
-    row.update(_accounts(record["observed"]["datagrams"]))
+    packets_each = packets_of(cell.msg_bytes, record["testbed"]["mtu_bytes"])
+    row["packets_each"] = packets_each
+    row.update(_accounts(record["observed"]["datagrams"], packets_each))
     row.update(_driver_totals(record["driver"]))
     return row
 
@@ -61,8 +63,8 @@ def _ns_each(cpu_percent: float, per_s: float) -> float:
     return cpu_percent / 100 * 1e9 / per_s if per_s > 0 else math.nan
 
 
-def _accounts(datagrams: Mapping[str, Any]) -> dict[str, Any]:
-    stopped, end = account_of(datagrams), account_of(datagrams, "end")
+def _accounts(datagrams: Mapping[str, Any], packets_each: int) -> dict[str, Any]:
+    stopped, end = (account_of(datagrams, until, packets_each) for until in ("stopped", "end"))
     return {
         "sent": stopped.sent,
         "received": stopped.received,
