@@ -78,6 +78,8 @@ def watched(pid: int, seconds: float) -> dict[str, Any]:
     with closing(Hypervisor()) as observer:
         observer.open(HOST)
         observer.prepare(with_guest(pid, "sender", "receiver"))
+        now_ns = HOST.clock_ns()
+        observer.window_planned(now_ns, now_ns + round(seconds * SECOND_NS))
         observer.window_begins()
         time.sleep(seconds)
         observer.window_ends()

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 from copycost.errors import HostError
 from copycost.hosts.cpu_times import PATH as STAT
 from copycost.hosts.cpu_times import CpuTimes, cpu_times
+from copycost.hosts.edges import plan_on
 from copycost.hosts.host import Reader
 from copycost.hosts.local import LocalHost
 from copycost.hosts.process_usage import Usage
@@ -51,7 +52,7 @@ class _Watched:
 
     def __init__(self, machine: LocalHost, guest: Guest) -> None:
         self.guest = guest
-        self.inside = guest.host.reader([STAT])
+        self._inside = guest.host.reader([STAT])
         self._machine = machine
         self._accelerator, self._folders = _threads_of(machine, guest)
         self._kernels = _kernel_threads_of(machine, guest)
@@ -60,9 +61,15 @@ class _Watched:
         self._outside = machine.reader([self._process, *paths_of([*lasting, *self._kernels])])
         self._usage: list[Usage] = []
 
+    def plan(self, start_ns: int, end_ns: int) -> None:
+        """Have the guest read by itself at the edges of a window [ns, our clock]."""
+        plan_on(self.guest.host, self._inside, start_ns, end_ns)
+        self._outside.plan(start_ns, end_ns)
+        self._usage.clear()
+
     def edge(self) -> None:
-        """Read what can be read from here."""
-        self.inside.edge()
+        """Read what is read from here."""
+        self._inside.edge()
         self._outside.edge()
         self._usage.append(self._machine.usage([self.guest.pid]))
 
@@ -70,7 +77,7 @@ class _Watched:
         """Return the record's entry, after the second edge."""
         inside_ticks = self.guest.host.constant("SC_CLK_TCK")
         begin, end = (
-            cpu_times(texts[STAT], at_ns, inside_ticks) for at_ns, texts in self.inside.edges()
+            cpu_times(texts[STAT], at_ns, inside_ticks) for at_ns, texts in self._inside.edges()
         )
         texts_at_edges = [texts for _, texts in self._outside.edges()]
         before, after = map(self._threads, texts_at_edges, self._usage)
@@ -104,7 +111,7 @@ class _Watched:
 
     def close(self) -> None:
         """Close the files."""
-        self.inside.close()
+        self._inside.close()
         self._outside.close()
 
 
@@ -174,6 +181,14 @@ class Hypervisor(WindowObserver):
                 self._watched.append(_Watched(self._machine, guest))
             except OSError as error:
                 raise _gone(guest) from error
+
+    def window_planned(self, start_ns: int, end_ns: int) -> None:
+        """Have the guests read at both edges."""
+        for one in self._watched:
+            one.plan(start_ns, end_ns)
+        if self._stat is not None:
+            self._stat.plan(start_ns, end_ns)
+        self._n_edges = 0
 
     def window_begins(self) -> None:
         """Read the first edge."""
