@@ -65,6 +65,24 @@ def test_perf_is_installed_under_the_name_of_the_distribution(
     assert [call for call in tree.calls() if call.endswith(f" -y {installed}")]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: nothing may be installed here")
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="guests are made for x86_64 alone")
+@pytest.mark.parametrize(
+    ("testbeds", "asked_for"),
+    [("[veth] # or vm_pair", False), ("[vm_pair]", True), ("\n  - vm_loopback", True)],
+)
+def test_guests_are_set_up_where_the_configuration_lists_one(
+    tree: Tree, testbeds: str, asked_for: bool
+) -> None:
+    (tree.path / "config.yaml").write_text(f"streams:\n  testbeds: {testbeds}\n")
+    tree.add_tool("apt-get", 'echo "apt-get $*" >>"$TREE/calls"')
+    tree.add_tool("apt-cache", "exit 0")
+    assert tree.run().returncode == 0
+    installs = [call for call in tree.calls() if " install " in call]
+    wanted = [call for call in installs if "-y qemu-system-x86 busybox-static" in call]
+    assert (len(wanted) > 0) == asked_for == (len(installs) > 0)
+
+
 def test_what_cannot_be_installed_is_named_with_the_command_that_would(tree: Tree) -> None:
     (tree.tools / "cc").unlink()
     (tree.tools / "perf").unlink()

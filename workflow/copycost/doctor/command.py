@@ -12,7 +12,9 @@ from itertools import groupby
 from copycost.doctor.collect import collect_host
 from copycost.doctor.finding import Finding, State
 from copycost.doctor.findings import judge_host
+from copycost.doctor.findings_guests import judge_guests
 from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.guest.needs import guest_needs
 
 _MARKS: dict[State, str] = {"ok": "+", "limited": "~", "missing": "-", "fact": " "}
 _LEGEND = "+ as it should be   ~ works with less   - not here   > what would change it"
@@ -68,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     host = collect_host()
-    findings = judge_host(host, HostFiles())
+    findings = [*judge_host(host, HostFiles()), *judge_guests(guest_needs())]
     if options.json:
         json.dump(
             {"findings": [asdict(finding) for finding in findings], "host": host},

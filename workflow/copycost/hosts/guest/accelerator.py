@@ -35,10 +35,10 @@ class KvmProbe:
 
 def probe_kvm(qemu: str, machine: GuestMachine, stop_fds: Sequence[int] = ()) -> KvmProbe:
     """Boot a guest with KVM, and end it."""
-    if not _KVM.exists():
-        return KvmProbe(False, f"there is no {_KVM}")
-    if not os.access(_KVM, os.R_OK | os.W_OK):
-        return KvmProbe(False, f"{_KVM} may not be opened")
+    try:
+        require_kvm_device()
+    except Unavailable as missing:
+        return KvmProbe(False, missing.reason)
     running = RunningGuest(replace(machine, accelerator="kvm"), qemu)
     try:
         running.await_up(PROBE_LIMIT_S, stop_fds)
@@ -47,6 +47,17 @@ def probe_kvm(qemu: str, machine: GuestMachine, stop_fds: Sequence[int] = ()) ->
     finally:
         running.close()
     return KvmProbe(True, None)
+
+
+def require_kvm_device() -> None:
+    """Raise Unavailable where there is no device, or none that we may open."""
+    if not _KVM.exists():
+        raise Unavailable(
+            f"there is no {_KVM}",
+            "sudo modprobe kvm_intel (or kvm_amd); of a virtual machine, allow nested ones",
+        )
+    if not os.access(_KVM, os.R_OK | os.W_OK):
+        raise Unavailable(f"{_KVM} may not be opened", "sudo adduser $USER kvm, then log in again")
 
 
 def require_kvm(probe: KvmProbe) -> None:

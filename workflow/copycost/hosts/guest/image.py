@@ -54,7 +54,7 @@ class GuestImage:
         for folder in _FOLDERS:
             self.archive.add_folder(folder)
         self.archive.add("/init", init.read_bytes(), 0o755)
-        self.archive.add("/bin/busybox", _busybox().read_bytes(), 0o755)
+        self.archive.add("/bin/busybox", find_busybox().read_bytes(), 0o755)
         for name in ("sh", "kill", "sleep", "uname", "cat"):
             self.archive.add_link(f"/bin/{name}", "busybox")
         modules = kernel.modules.in_loading_order(drivers)
@@ -101,7 +101,7 @@ def agent_image(kernel: Kernel, drivers: Sequence[str], tools: Iterable[str]) ->
     return image
 
 
-def _busybox() -> Path:
+def find_busybox() -> Path:
     """Return busybox, which has to be the static one.
 
     Raises

@@ -78,12 +78,23 @@ def find_kernel(choice: str, drivers: Sequence[str], folder: Path) -> Kernel:
     """
     if choice != AUTO:
         return _with_drivers(kernel_at(Path(choice)), drivers)
-    own = Path("/boot", f"vmlinuz-{os.uname().release}")
-    if os.access(own, os.R_OK):
+    own = own_kernel()
+    if own is not None:
         kernel = kernel_at(own, "the host's own")
         if not kernel.lacks(drivers):
             return kernel
     return _with_drivers(_packaged(drivers, folder), drivers)
+
+
+def own_kernel() -> Path | None:
+    """Return the file of the kernel that runs here; None where it cannot be read."""
+    path = Path("/boot", f"vmlinuz-{os.uname().release}")
+    return path if os.access(path, os.R_OK) else None
+
+
+def package_names() -> tuple[str, ...]:
+    """Return the packages that depend on a kernel here, the smallest first; none elsewhere."""
+    return _PACKAGES.get(_distribution(), ())
 
 
 def kernel_at(image: Path, source: str | None = None) -> Kernel:
@@ -130,7 +141,7 @@ def _with_drivers(kernel: Kernel, drivers: Sequence[str]) -> Kernel:
 
 def _packaged(drivers: Sequence[str], folder: Path) -> Kernel:
     """Return the kernel of the smallest package that has the drivers."""
-    packages = _PACKAGES.get(_distribution(), ())
+    packages = package_names()
     if not packages:
         raise Unavailable(
             "the host's own kernel cannot be booted in a guest, and only packages of Debian and"

@@ -1,0 +1,98 @@
+"""What guests take of this machine, and whether it is there; nothing is fetched, nothing booted."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from copycost.errors import Unavailable
+from copycost.hosts.facts.tools import describe_tool
+from copycost.hosts.guest.accelerator import require_kvm_device
+from copycost.hosts.guest.image import find_busybox
+from copycost.hosts.guest.kernel import own_kernel, package_names
+from copycost.hosts.guest.network import has_vhost, require_taps
+from copycost.hosts.guest.qemu import PROGRAM, find_qemu
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something that guests take.
+
+    Attributes
+    ----------
+    name
+        What it is.
+    use
+        What it is for.
+    found
+        What is there, in a few words; None where it is missing.
+    necessary
+        Whether there are no guests without it.
+    reason, remedy
+        Why it is missing and what helps; None where it is there, or nothing helps.
+    """
+
+    name: str
+    use: str
+    found: str | None
+    necessary: bool = True
+    reason: str | None = None
+    remedy: str | None = None
+
+
+def guest_needs() -> list[Need]:
+    """Return everything that guests take."""
+    return [
+        _tried("QEMU", "runs them", find_qemu, found=describe_tool(PROGRAM).version or "yes"),
+        _tried("busybox", "is their first process", find_busybox, found="static"),
+        _kernel(),
+        _tried(
+            "TAP devices",
+            "join them: vm_pair and vm_host; vm_loopback does without",
+            require_taps,
+            necessary=False,
+        ),
+        _tried(
+            "KVM",
+            "lets the processor run them; ./run tries it with a guest, since a device that is there"
+            " may not work; without it they are emulated",
+            require_kvm_device,
+            found="a device",
+            necessary=False,
+        ),
+        Need(
+            "vhost-net",
+            "has the kernel move their packets; without it QEMU does",
+            "yes" if has_vhost() else None,
+            necessary=False,
+            remedy=None if has_vhost() else "sudo modprobe vhost_net",
+        ),
+    ]
+
+
+def _tried(
+    name: str,
+    use: str,
+    require: Callable[[], object],
+    *,
+    found: str = "yes",
+    necessary: bool = True,
+) -> Need:
+    try:
+        require()
+    except Unavailable as missing:
+        return Need(name, use, None, necessary, missing.reason, missing.remedy)
+    return Need(name, use, found, necessary)
+
+
+def _kernel() -> Need:
+    use = "is what they boot"
+    own = own_kernel()
+    if own is not None:
+        return Need("kernel", use, f"the host's own, {own.name.removeprefix('vmlinuz-')}")
+    packages = package_names()
+    if packages:
+        return Need("kernel", use, f"package {packages[0]}")
+    reason = f"the kernel of this host, {os.uname().release}, cannot be read"
+    remedy = f"sudo chmod a+r {Path('/boot', 'vmlinuz-')}*, or state virtual.kernel in config.yaml"
+    return Need("kernel", use, None, reason=reason, remedy=remedy)
