@@ -9,6 +9,7 @@ from copycost.audit import command as audit
 from copycost.between_runs import command as compare
 from copycost.build.checkout import version
 from copycost.errors import CopycostError
+from copycost.fleet import audit_command as audit_of_any
 from copycost.fleet import export_command as export
 from copycost.fleet import merge_command as merge
 from copycost.report import decisions_command as answer
@@ -16,7 +17,7 @@ from copycost.studies import planning as plan
 
 _COMMANDS = {
     "answer": answer.run,
-    "audit": audit.run,
+    "audit": audit_of_any.run,
     "compare": compare.run,
     "export": export.run,
     "merge": merge.run,

@@ -105,7 +105,18 @@ def test_the_command_refuses_what_is_damaged_and_merges_the_rest(
     (bad / "host.json").write_text("{")
     fleet = tmp_path / "fleet"
     assert (
-        main(["merge", f"lab={good}", str(bad), str(tmp_path / "none"), "--into", str(fleet)]) == 1
+        main(
+            [
+                "merge",
+                f"lab={good}",
+                str(bad),
+                str(tmp_path / "none"),
+                "--into",
+                str(fleet),
+                "--no-report",
+            ]
+        )
+        == 1
     )
     said = capsys.readouterr()
     assert "lab, 6 records new" in said.out
@@ -122,5 +133,5 @@ def test_an_export_by_the_command_can_be_merged(
     archive = tmp_path / "x.zip"
     assert main(["export", str(archive), "--alias", "lab", "--results", str(run)]) == 0
     assert "6 records of lab, without the names of host and user" in capsys.readouterr().out
-    assert main(["merge", str(archive), "--into", str(tmp_path / "fleet")]) == 0
+    assert main(["merge", str(archive), "--into", str(tmp_path / "fleet"), "--no-report"]) == 0
     assert only_set(tmp_path).host == "lab"

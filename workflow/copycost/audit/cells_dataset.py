@@ -57,6 +57,17 @@ def read_cells_table(path: Path, digest: str, mapping: FileMapping) -> Dataset:
             f"{path}: holds a whole number of more than 19 digits; expected a table of cells as "
             "copycost writes it: correct it, or make it again from its records"
         ) from error
+    return dataset_of_cells(cells, path, digest, mapping)
+
+
+def dataset_of_cells(cells: pd.DataFrame, path: Path, digest: str, mapping: FileMapping) -> Dataset:
+    """Return a table of cells as a dataset; `path` is what sentences call it.
+
+    Raises
+    ------
+    DataError
+        If nothing in it was measured, or a value is beyond all that anybody measures.
+    """
     measured = cells[cells["status"] == "measured"].reset_index(drop=True)
     if measured.empty:
         raise DataError(f"{path}: no repetition was measured; there is nothing to audit")

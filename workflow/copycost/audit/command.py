@@ -18,7 +18,10 @@ FORMATS = ("html", "pdf")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
-    parser.add_argument("file", type=Path, metavar="FILE.csv", help="the measurements")
+    parser.add_argument(
+        "file", type=Path, metavar="FILE.csv",
+        help="the measurements; or the folder of a fleet, or of a host in it",
+    )  # fmt: skip
     parser.add_argument(
         "--mapping", type=Path, metavar="MAP.yaml",
         help="what the columns mean, where guesses fail (default: FILE.mapping.yaml, if it exists)",

@@ -65,7 +65,7 @@ def audit_facts(audit: Audit) -> Facts:
         How many claims have which verdict.
     """
     dataset = audit.dataset
-    table = dataset.table
+    table, n_datasets = dataset.table, len(dataset.datasets)
     facts: Facts = plain(
         {
             "schema_version": SCHEMA_VERSION,
@@ -75,12 +75,14 @@ def audit_facts(audit: Audit) -> Facts:
             "source": dict(dataset.mapping.source),
             "n_rows": len(table),
             "n_cells": len(table.drop_duplicates(list(CELL))),
-            "n_datasets": len(dataset.datasets),
+            "n_datasets": n_datasets,
             "repetitions": int(table["rep"].max()),
             "implementations": sorted(set(table["implementation"])),
             "columns": _columns(dataset),
             "notes": [_message(note) for note in _notes(dataset)],
-            "findings": [_finding(finding, len(dataset.datasets)) for finding in audit.findings],
+            "findings": [
+                finding_facts(finding, len(dataset.datasets)) for finding in audit.findings
+            ],
             "claims": [_judged(judged) for judged in audit.judged],
             "verdicts": _verdicts(audit.judged),
         }
@@ -100,7 +102,7 @@ def _verdicts(judged: Sequence[JudgedClaim]) -> dict[str, int]:
 
 def _message(message: Message | Finding) -> Facts:
     if isinstance(message, Finding):
-        return _finding(message, 1)
+        return finding_facts(message, 1)
     return {"code": message.code, "numbers": dict(message.numbers)}
 
 
@@ -130,7 +132,8 @@ def _filled(dataset: Dataset, name: str) -> str:
     return "all" if known == len(table) else f"{known} of {len(table)}"
 
 
-def _finding(finding: Finding, n_datasets: int) -> Facts:
+def finding_facts(finding: Finding, n_datasets: int) -> Facts:
+    """Return a finding for the templates; its dataset is named where there are several."""
     return {
         "check": finding.check,
         "code": finding.code,

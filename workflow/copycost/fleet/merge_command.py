@@ -10,13 +10,17 @@ from copycost.errors import CopycostError
 from copycost.fleet.merging import Merged, merge
 from copycost.fleet.names import RULE, require_name
 from copycost.fleet.parcel import read_parcel
-from copycost.fleet.sets import FLEET
+from copycost.fleet.sets import FLEET, read_sets
+from copycost.report.render import Format
 from copycost.wording.filters import join_and
 from copycost.wording.plurals import plural
 
+FORMATS: tuple[Format, ...] = ("html", "pdf")
+
 DESCRIPTION = """\
 Add results of other hosts to a fleet: archives that ./run export has written there, or folders of
-results. They are read as data and checked; what is damaged, or of another version, is refused."""
+results. They are read as data and checked; what is damaged, or of another version, is refused. The
+report over all hosts, and their tables, are written into the fleet's folder."""
 
 EPILOG = f"""\
 NAME=FILE names the host: {RULE}.
@@ -33,8 +37,11 @@ _NAMED = re.compile(r"(?P<name>[^/=]*)=(?P<path>.*)")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
     add = parser.add_argument
-    add("sources", nargs="+", metavar="[NAME=]FILE", help="archives, or folders of results")
+    add("sources", nargs="*", metavar="[NAME=]FILE",
+        help="archives, or folders of results; none writes the report anew")  # fmt: skip
     add("--into", type=Path, default=FLEET, metavar="FOLDER", help=f"default: {FLEET}")
+    add("--formats", nargs="+", choices=FORMATS, default=list(FORMATS), help="default: both")
+    add("--no-report", action="store_true", help="only merge")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,7 +53,28 @@ def run(options: argparse.Namespace) -> int:
         If the fleet itself cannot be read.
     """
     refused = merge_all([_named(one) for one in options.sources], options.into)
+    if not options.no_report and (read_sets(options.into) or not options.sources):
+        report(options.into, [kind for kind in FORMATS if kind in options.formats])
     return 1 if refused else 0
+
+
+def report(fleet: Path, formats: Sequence[Format]) -> None:
+    """Make the tables of all hosts and the report over them, and print what it says in short.
+
+    Raises
+    ------
+    CopycostError
+        If there is no host, or its tables or the report cannot be made.
+    """
+    # Imported here: what is wrong with a source is said before figures and typesetting are loaded.
+    from copycost.fleet import gathering
+    from copycost.fleet import report as written
+    from copycost.fleet.host_tables import usable_cpus
+
+    facts = written.write_tables(gathering.gather(fleet, usable_cpus()), fleet)
+    print("\n".join(written.summary_lines(facts)))
+    for path in written.write_report(facts, fleet, formats):
+        print(f"report: {path}")
 
 
 def merge_all(sources: Sequence[tuple[str | None, Path]], fleet: Path) -> int:

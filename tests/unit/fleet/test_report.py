@@ -1,0 +1,186 @@
+"""A simulated fleet through tables, facts and the report: its truth is found again."""
+
+import json
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from report.checks import check_pdf
+from unit.fleet.made import records_of, write_run
+
+from copycost.__main__ import main
+from copycost.errors import DataError
+from copycost.fleet.export import write_archive
+from copycost.fleet.gathering import gather
+from copycost.fleet.parcel import Parcel, read_parcel
+from copycost.fleet.sets import read_sets
+from tools.simulate_fleet import SPREAD, WITH_KERNEL, make_fleet, truth_of
+
+WAYS = ("two_copy", "one_copy", "zero_copy")
+N_HOSTS = 14
+
+
+def real(tmp_path: Path) -> Parcel:
+    """Return a run whose ways to send are all alike, so that effects are what is simulated."""
+    records = [
+        record
+        for number, size in enumerate((4096, 16384, 65536))
+        for record in records_of(range(1, 5), WAYS, 1000 * (number + 1), msg_bytes=size)
+    ]
+    rng = random.Random(1)
+    for record in records:  # no two measurements are the same
+        factor = rng.gauss(1.0, 0.01) * 0.9
+        size = record["cell"]["msg_bytes"]
+        for side in ("sender", "receiver"):
+            found = record["driver"][side]
+            for part in ("in_window", "total"):
+                for name in {"bytes", "first_half_bytes"} & found[part].keys():
+                    found[part][name] = int(found[part][name] * factor / size) * size
+            found["in_window"]["bytes"] = min(found["in_window"]["bytes"], found["total"]["bytes"])
+            found["threads"][0]["bytes"] = found["in_window"]["bytes"]
+        for part in ("in_window", "total"):
+            sent = record["driver"]["sender"][part]
+            sent["messages"] = sent["bytes"] // size
+        for side in record["observed"]["perf_stat"].values():
+            for event in side["events"].values():
+                event["value"] *= rng.gauss(0.3, 0.01)
+    return read_parcel(write_run(tmp_path / "real", records), "lab")
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("fleet")
+    for _ in make_fleet(real(folder), folder / "fleet", N_HOSTS, 100):
+        pass
+    assert main(["merge", "--into", str(folder / "fleet")]) == 0
+    return folder / "fleet"
+
+
+def pair_of(fleet: Path, implementation: str) -> dict:
+    facts = json.loads((fleet / "facts.json").read_text())
+    (condition,) = facts["conditions"]
+    return next(
+        pair
+        for pair in condition["pairs"]
+        if (pair["implementation"], pair["baseline"]) == (implementation, "two_copy")
+    )
+
+
+@pytest.mark.slow
+def test_effects_and_spread_are_found_again(fleet: Path) -> None:
+    truths = [truth_of(number, WAYS, 1) for number in range(1, N_HOSTS + 1)]
+    for way in WAYS[1:]:
+        point = pair_of(fleet, way)["quantities"][0]["point"]
+        true = np.array([truth.effects[way] for truth in truths])
+        found = np.log([one["ratio"] for one in point["hosts"]])
+        assert np.abs(found - true).max() < 0.02
+        assert point["n"] == N_HOSTS
+        assert point["spread"] == pytest.approx(true.std(ddof=1), rel=0.1)
+        assert math.log(point["low"]) < true.mean() < math.log(point["high"])
+    assert point["spread"] > SPREAD
+
+
+@pytest.mark.slow
+def test_the_fact_that_an_effect_goes_with_is_named(fleet: Path) -> None:
+    way, release, _ = WITH_KERNEL
+    (found,) = pair_of(fleet, way)["quantities"][0]["point"]["goes_with"]
+    assert found["name"] == "kernel series"
+    groups = {group["value"]: group["ratio"] for group in found["groups"]}
+    assert max(groups, key=groups.__getitem__) == f"Linux {release.rpartition('.')[0]}"
+    assert pair_of(fleet, "one_copy")["quantities"][0]["point"]["goes_with"] == []
+
+
+@pytest.mark.slow
+def test_tables_have_the_host_in_front(fleet: Path) -> None:
+    cells = pd.read_parquet(fleet / "tables" / "cells.parquet")
+    assert cells.columns[0] == "host"
+    assert cells["host"].nunique() == N_HOSTS
+    assert len(cells) == N_HOSTS * 36
+    ratios = pd.read_csv(fleet / "tables" / "ratios.csv")
+    assert set(ratios["host"]) == set(cells["host"])
+    across = pd.read_csv(fleet / "tables" / "across.csv")
+    assert (across["n_hosts"] == N_HOSTS).all()
+    assert (across[["n_better", "n_worse", "n_open"]].sum(axis=1) == N_HOSTS).all()
+
+
+@pytest.mark.slow
+def test_the_report_is_written_and_says_that_hosts_are_simulated(fleet: Path) -> None:
+    html = (fleet / "report" / "report.html").read_text(encoding="utf-8")
+    assert "These hosts are simulated" in html
+    assert "simulated-014" in html
+    check_pdf(fleet / "report" / "report.pdf")
+
+
+def small(tmp_path: Path, n_hosts: int = 2) -> Path:
+    for _ in make_fleet(real(tmp_path), tmp_path / "fleet", n_hosts, 100):
+        pass
+    return tmp_path / "fleet"
+
+
+def test_tables_are_made_anew_only_for_what_changed(tmp_path: Path) -> None:
+    fleet = small(tmp_path)
+    gather(fleet, 1)
+    made = {path: path.stat().st_mtime_ns for path in fleet.glob("host=*/tables/*")}
+    gather(fleet, 1)
+    assert made == {path: path.stat().st_mtime_ns for path in fleet.glob("host=*/tables/*")}
+    for _ in make_fleet(real(tmp_path / "more"), fleet, 1, 100, seed=2):
+        pass
+    gather(fleet, 1)
+    anew = {
+        path.parent.parent.name for path, then in made.items() if path.stat().st_mtime_ns > then
+    }
+    assert len(anew) <= 1
+
+
+def test_a_copied_host_enters_no_mean(tmp_path: Path) -> None:
+    fleet = small(tmp_path)
+    run = write_run(tmp_path / "run", [dict(one) for one in read_sets(fleet)[0].read_records()])
+    assert main(["merge", f"another={run}", "--into", str(fleet), "--no-report"]) == 0
+    gathered = gather(fleet, 1)
+    assert gathered.copies == {"simulated-001": "another"}
+    assert gathered.left_out == {"simulated-001": "refuted"}
+
+
+def test_a_host_whose_numbers_cannot_be_measurements_is_left_out_and_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = small(tmp_path)
+    records = records_of(range(1, 5), WAYS)  # one value for all of a way's rounds
+    run = write_run(tmp_path / "run", records)
+    assert main(["merge", f"invented={run}", "--into", str(fleet), "--formats", "html"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "The numbers of invented cannot be measurements" in said
+    assert main(["audit", str(fleet)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("invented: left out of every mean")
+    assert "nothing speaks against" in lines[1]
+
+
+def test_an_earlier_state_is_kept_and_does_not_count(tmp_path: Path) -> None:
+    fleet = small(tmp_path)
+    for _ in make_fleet(real(tmp_path / "more"), fleet, 1, 100, seed=5):
+        pass
+    gathered = gather(fleet, 1)
+    if len(gathered.sets) == 3:  # the seed gave the host another kernel or processor
+        assert gathered.left_out == {"simulated-001": "older"}
+        assert gathered.used == ["simulated-001_2", "simulated-002"]
+    else:
+        pytest.fail("choose a seed by which the host changes")
+
+
+def test_a_folder_without_hosts_is_said(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no host was merged there"):
+        gather(tmp_path, 1)
+
+
+@pytest.mark.slow
+def test_one_host_of_a_fleet_has_a_report_of_its_own(tmp_path: Path) -> None:
+    archive = tmp_path / "x.zip"
+    write_archive(real(tmp_path), archive)
+    fleet = tmp_path / "fleet"
+    assert main(["merge", str(archive), "--into", str(fleet), "--no-report"]) == 0
+    assert main(["audit", str(fleet / "host=lab"), "--formats", "html"]) == 0
+    assert "two_copy" in (fleet / "host=lab" / "report" / "report.html").read_text()

@@ -1,0 +1,54 @@
+"""The command ``audit`` on a folder: a fleet, host by host, or one host of it in full."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from copycost.analysis.json_values import Facts
+from copycost.audit import command
+from copycost.fleet.gathering import gather
+from copycost.fleet.host_tables import all_tables, usable_cpus
+from copycost.fleet.sets import HostSet, read_sets
+from copycost.fleet.templates import fill
+from copycost.wording.paragraphs import one_line
+
+
+def run(options: argparse.Namespace) -> int:
+    """Audit a file, or the hosts of a folder; return 0 whatever the verdicts are.
+
+    Raises
+    ------
+    CopycostError
+        If something cannot be read.
+    """
+    folder: Path = options.file
+    if not folder.is_dir():
+        return command.run(options)
+    n_workers = usable_cpus()
+    if (folder / "set.json").is_file():
+        (one,) = (one for one in read_sets(folder.parent) if one.folder.name == folder.name)
+        command.audit_file(
+            _cells_of(one), output=options.output or folder / "report", formats=options.formats
+        )
+        return 0
+    fleet = gather(folder, n_workers)
+    for one in fleet.sets:
+        said = verdict_of(one.name, fleet.copies.get(one.name), fleet.findings[one.name])
+        print(f"{one.name}: {said}")
+    return 0
+
+
+def verdict_of(name: str, copy_of: str | None, findings: Sequence[Facts]) -> str:
+    """Return in a line whether a host's numbers can be measurements."""
+    refuting = [one for one in findings if one["refutes"]]
+    text = fill("fleet_audit.txt.j2", name=name, copy_of=copy_of, refuting=refuting,
+                n_more=len(findings) - len(refuting))  # fmt: skip
+    return one_line(text)
+
+
+def _cells_of(one: HostSet) -> Path:
+    """Write the cells of a host as a table that an audit reads; return its path."""
+    (tables,) = all_tables([one], 1)
+    path = one.folder / "tables" / "cells.csv"
+    tables.cells.to_csv(path, index=False)
+    return path

@@ -1,0 +1,345 @@
+"""Everything that the report over hosts says, as numbers and verdicts."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.json_values import Facts, plain
+from copycost.analysis.metrics import THROUGHPUT
+from copycost.figures.markers import in_order
+from copycost.fleet.across import Cell, Effect
+from copycost.fleet.associations import FEWEST_HOSTS, associations
+from copycost.fleet.host_facts import Told, compared_facts, shown_fact, unlike_others
+from copycost.fleet.host_tables import SETTINGS, HostTables
+from copycost.fleet.sets import HostSet
+from copycost.stats.crossover import Outcome
+from copycost.stats.random_effects import FEWEST
+
+SCHEMA_VERSION = 1
+POINT_BYTES = 65536
+"""Size of the messages that hosts are told by, or the nearest that most hosts have."""
+
+_MOST_NAMED = 8
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """All hosts with what was made of their records.
+
+    Attributes
+    ----------
+    sets
+        Every state of every host.
+    used
+        Those that enter what is said of hosts in general: the last state of each, unless its
+        numbers cannot be measurements.
+    left_out
+        Why others do not, by their names: ``older`` or ``refuted``.
+    tables
+        Of all of them, by name.
+    told
+        What each host is, by name.
+    findings
+        What speaks against the numbers of each, by name.
+    copies
+        Hosts that have repetitions of another one, with that one.
+    """
+
+    sets: Sequence[HostSet]
+    used: Sequence[str]
+    left_out: Mapping[str, str]
+    tables: Mapping[str, HostTables]
+    told: Mapping[str, Told]
+    findings: Mapping[str, Sequence[Facts]]
+    copies: Mapping[str, str]
+
+
+def fleet_facts(
+    fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame, *, simulated: bool
+) -> Facts:
+    """Return what the report says.
+
+    Keys
+    ----
+    hosts
+        What each is, and whether it enters what is said of all.
+    conditions
+        Per condition its pairs; see `_pair`.
+    """
+    facts: Facts = plain(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "confidence": SETTINGS.confidence,
+            "simulated": simulated,
+            "hosts": [_host(fleet, one) for one in fleet.sets],
+            "n_hosts": len(fleet.used),
+            "n_older": sum(why == "older" for why in fleet.left_out.values()),
+            "refuted": _refuted(fleet),
+            "enough_for_intervals": len(fleet.used) >= FEWEST,
+            "enough_for_facts": len(fleet.used) >= FEWEST_HOSTS,
+            "fewest": FEWEST,
+            "fewest_for_facts": FEWEST_HOSTS,
+            "alike": _alike(fleet),
+            "conditions": _conditions(fleet, effects, crossovers),
+        }
+    )
+    return facts
+
+
+def _host(fleet: Fleet, one: HostSet) -> Facts:
+    cells, told = fleet.tables[one.name].cells, fleet.told[one.name]
+    return {
+        "name": one.name,
+        "host": one.host,
+        "state": one.state,
+        "changes": list(one.changes),
+        "left_out": fleet.left_out.get(one.name),
+        "told": {name: shown_fact(name, value) for name, value in told.items()},
+        "n_repetitions": len(cells),
+        "n_measured": int((cells["status"] == "measured").sum()),
+        "disturbed": disturbed_share(cells),
+        "n_rounds": int(cells["rep"].max()),
+    }
+
+
+def disturbed_share(cells: pd.DataFrame) -> float:
+    """Return the share of measured repetitions with a warning about the machine (0 to 1)."""
+    measured = cells[cells["status"] == "measured"]
+    return float(measured["warnings"].notna().mean()) if len(measured) else 0.0
+
+
+def _refuted(fleet: Fleet) -> list[Facts]:
+    return [
+        {
+            "name": name,
+            "copy_of": fleet.copies.get(name),
+            "findings": [one for one in fleet.findings[name] if one["refutes"]],
+        }
+        for name, why in fleet.left_out.items()
+        if why == "refuted"
+    ]
+
+
+def _alike(fleet: Fleet) -> list[Facts]:
+    """Return the facts that all hosts share."""
+    if len(fleet.used) < 2:
+        return []
+    told = [fleet.told[name] for name in fleet.used]
+    differing = {fact.name for fact in compared_facts(told)} | {"kernel"}
+    return [
+        {"name": name, "value": shown_fact(name, value)}
+        for name, value in told[0].items()
+        if name not in differing and value is not None
+    ]
+
+
+def _conditions(
+    fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame
+) -> list[Facts]:
+    pairs: dict[str, list[tuple[str, str]]] = {}
+    for condition, implementation, baseline, *_ in effects:
+        of = pairs.setdefault(condition, [])
+        if (implementation, baseline) not in of:
+            of.append((implementation, baseline))
+    return [
+        {
+            "name": condition,
+            "pairs": [
+                _pair(fleet, effects, crossovers, condition, *pair)
+                for pair in sorted(of, key=_order)
+            ],
+        }
+        for condition, of in sorted(pairs.items())
+    ]
+
+
+def _order(pair: tuple[str, str]) -> tuple[int, int]:
+    order = in_order(["two_copy", *pair])
+    return order.index(pair[1]), order.index(pair[0])
+
+
+def _pair(
+    fleet: Fleet,
+    effects: Mapping[Cell, Effect],
+    crossovers: pd.DataFrame,
+    condition: str,
+    implementation: str,
+    baseline: str,
+) -> Facts:
+    """Return what is said of one way beside another under one condition.
+
+    Keys
+    ----
+    n_threads
+        The fewest that most hosts have; all else is of these.
+    quantities
+        Throughput and CPU time per byte: `point` (one size, by host), `sizes`, `holds`, `turns`.
+    """
+    head = (condition, implementation, baseline)
+    cells = {cell: effect for cell, effect in effects.items() if cell[:3] == head}
+    n_threads = _most_hosts(cells, 5, prefer=lambda n: n)
+    at = {cell: effect for cell, effect in cells.items() if cell[5] == n_threads}
+    quantities = []
+    for metric in dict.fromkeys(cell[3] for cell in at):
+        of = {cell[4]: effect for cell, effect in at.items() if cell[3] == metric}
+        mine = crossovers[
+            (crossovers["condition"] == condition)
+            & (crossovers["implementation"] == implementation)
+            & (crossovers["baseline"] == baseline)
+            & (crossovers["metric"] == metric)
+            & (crossovers["n_threads"] == n_threads)
+        ]
+        quantities.append(_quantity(fleet, metric, of, mine))
+    quantities.sort(key=lambda one: one["metric"] != THROUGHPUT)
+    return {
+        "condition": condition,
+        "implementation": implementation,
+        "baseline": baseline,
+        "n_threads": n_threads,
+        "quantities": quantities,
+    }
+
+
+def _most_hosts(cells: Mapping[Cell, Effect], axis: int, prefer: Any) -> int:  # noqa: ANN401
+    """Return the value of an axis that most hosts have; of several, the one preferred."""
+    most: dict[int, int] = {}
+    for cell, effect in cells.items():
+        value = int(str(cell[axis]))
+        most[value] = max(most.get(value, 0), effect.told.n)
+    return min((value for value, n in most.items() if n == max(most.values())), key=prefer)
+
+
+def _quantity(
+    fleet: Fleet, metric: str, of: Mapping[int, Effect], crossovers: pd.DataFrame
+) -> Facts:
+    more_is_better = metric == THROUGHPUT
+    sizes = [_size(size, of[size], more_is_better) for size in sorted(of)]
+    most = max(one["n"] for one in sizes)
+    # sizes that few hosts were refined at say little of all
+    common = [one for one in sizes if 2 * one["n"] > most]
+    point_bytes = min(
+        (one["msg_bytes"] for one in common if one["n"] == most),
+        key=lambda size: abs(math.log(size / POINT_BYTES)),
+    )
+    return {
+        "metric": metric,
+        "words": ["slower", "faster"] if more_is_better else ["more expensive", "cheaper"],
+        "point": _point(fleet, point_bytes, of[point_bytes], more_is_better),
+        "sizes": common,
+        "holds": _holds(common),
+        "turns": _turns(crossovers),
+    }
+
+
+def _size(size: int, effect: Effect, more_is_better: bool) -> Facts:
+    told, signs = effect.told, effect.signs(more_is_better=more_is_better)
+    return {"msg_bytes": size} | _numbers(effect) | {
+        "n_better": int((signs == 1).sum()),
+        "n_worse": int((signs == -1).sum()),
+        "n_open": int((signs == 0).sum()),
+        "mean_sign": _side(told.low, told.high, more_is_better),
+        "next_sign": _side(told.next_low, told.next_high, more_is_better),
+    }  # fmt: skip
+
+
+def _numbers(effect: Effect) -> Facts:
+    told = effect.told
+    ends = np.exp([told.mean, told.low, told.high, told.next_low, told.next_high])
+    names = ("ratio", "low", "high", "next_low", "next_high")
+    return {"n": told.n, **dict(zip(names, map(float, ends), strict=True)),
+            "spread": told.spread, "spread_low": told.spread_low,
+            "spread_high": told.spread_high}  # fmt: skip
+
+
+def _side(low: float, high: float, more_is_better: bool) -> int:
+    """Return 1 where an interval of logarithms is better throughout, -1 worse, 0 neither."""
+    sign = int(low > 0.0) - int(high < 0.0)
+    return sign if more_is_better else -sign
+
+
+def _point(fleet: Fleet, msg_bytes: int, effect: Effect, more_is_better: bool) -> Facts:
+    names = list(fleet.used)
+    told = [fleet.told[name] for name in names]
+    disturbed = [disturbed_share(fleet.tables[name].cells) for name in names]
+    far = [k for k in np.argsort(-np.abs(np.nan_to_num(effect.beyond)))
+           if np.nan_to_num(effect.beyond[k]) != 0.0]  # fmt: skip
+    one = _size(msg_bytes, effect, more_is_better)
+    return one | {
+        "verdict": _verdict(one),
+        "hosts": [_of_host(name, effect, k) for k, name in enumerate(names)
+                  if np.isfinite(effect.logs[k])],
+        "outliers": [
+            _of_host(names[k], effect, int(k)) | {"unlike": unlike_others(int(k), told, disturbed)}
+            for k in far[:_MOST_NAMED]
+        ],
+        "n_outliers": len(far),
+        "goes_with": [
+            {"name": found.name, "sign": found.sign, "p_value": found.p_value, "n": found.n,
+             "groups": [{"value": text, "n": n, "ratio": math.exp(mean)}
+                        for text, n, mean in found.groups]}
+            for found in associations(effect.logs, compared_facts(told))
+        ],
+    }  # fmt: skip
+
+
+def _of_host(name: str, effect: Effect, place: int) -> Facts:
+    log, half = effect.logs[place], effect.halves[place]
+    return {"name": name, "ratio": math.exp(log), "low": math.exp(log - half),
+            "high": math.exp(log + half)}  # fmt: skip
+
+
+def _verdict(one: Mapping[str, Any]) -> str:
+    """Return what holds of hosts in general.
+
+    ``better`` and ``worse``: on every host, as far as can be told, and expected of a further one;
+    ``mostly_...``: in the mean, not of every host; ``depends``: better on some hosts and worse on
+    others for sure; ``open``; ``few``: too few hosts to say.
+    """
+    if one["n_better"] and one["n_worse"]:
+        return "depends"
+    if one["n"] < FEWEST:
+        return "few"
+    if one["next_sign"]:
+        return "better" if one["next_sign"] > 0 else "worse"
+    if one["mean_sign"]:
+        return "mostly_better" if one["mean_sign"] > 0 else "mostly_worse"
+    return "open"
+
+
+def _holds(sizes: Sequence[Facts]) -> Facts:
+    """Return the sizes by what holds on all hosts: better, worse, or it depends on the host."""
+    found: dict[str, list[int]] = {"better": [], "worse": [], "depends": [], "open": []}
+    for one in sizes:
+        verdict = _verdict(one)
+        found[verdict if verdict in found else "open"].append(one["msg_bytes"])
+    return dict(found)
+
+
+def _turns(crossovers: pd.DataFrame) -> Facts:
+    """Return from which size on one way is better, by host: outcomes, and where the places lie."""
+    outcomes = Counter(str(outcome) for outcome in crossovers["outcome"])
+    turning = crossovers[crossovers["outcome"] == "from"]
+    below, above = (turning[f"{end}_bytes"].to_numpy(dtype=np.float64)
+                    for end in ("below", "above"))  # fmt: skip
+    return {
+        "outcomes": {outcome.value: outcomes[outcome.value] for outcome in Outcome},
+        "n": len(crossovers),
+        "n_from": len(turning),
+        "first_below": int(below.min()) if len(turning) else None,
+        "last_above": int(above.max()) if len(turning) else None,
+        "median_below": int(np.median(below)) if len(turning) else None,
+        "median_above": int(np.median(above)) if len(turning) else None,
+        "hosts": [_place(row) for row in crossovers.to_dict("records")],
+    }
+
+
+def _place(row: Mapping[Any, Any]) -> Facts:
+    ends = {end: row[end] for end in ("below_bytes", "above_bytes")}
+    return {"name": row["host"], "outcome": row["outcome"]} | {
+        end: None if math.isnan(value) else int(value) for end, value in ends.items()
+    }

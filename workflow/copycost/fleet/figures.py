@@ -1,0 +1,212 @@
+"""Figures over hosts: a forest of each pair, and along the sizes what share of hosts gains."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from copycost.analysis.metrics import THROUGHPUT
+from copycost.figures.axes import size_axis
+from copycost.figures.style import GRID, INK, QUIET, SHADE, WIDTH_CM, styled
+from copycost.figures.tables import Drawn
+from copycost.figures.text import put_note, size_label, wrap
+from copycost.wording.filters import significant
+
+_NAMED_MOST = 40
+"""Hosts whose names have room beside their rows; of more, only those that lie off are named."""
+
+_ROW_CM, _THIN_CM, _LEAST_CM, _MOST_CM = 0.36, 0.075, 2.4, 17.0
+_BETTER, _WORSE, _OPEN = "#2a7f62", "#b5523b", "#cfcfcf"
+_SIGNS = {"n_better": _BETTER, "n_open": _OPEN, "n_worse": _WORSE}
+
+
+@styled
+def draw_forest(pair: Mapping[str, Any]) -> Drawn:
+    """Draw the ratio of every host at one size, and the sizes at which each changes sides.
+
+    Parameters
+    ----------
+    pair
+        Of facts: a pair of ways under a condition, with both quantities.
+    """
+    quantities = pair["quantities"]
+    first = quantities[0]
+    order = [one["name"] for one in sorted(first["point"]["hosts"], key=lambda h: h["ratio"])]
+    rows = {name: place for place, name in enumerate(order)}
+    named = len(rows) <= _NAMED_MOST
+    height_cm = min(max(len(rows) * (_ROW_CM if named else _THIN_CM), _LEAST_CM), _MOST_CM)
+    figure = Figure(layout="constrained")
+    all_axes = figure.subplots(1, len(quantities) + 1, sharey=True, squeeze=False)[0]
+    for axes, quantity in zip(all_axes, quantities, strict=False):
+        _draw_ratios(axes, quantity, rows, pair, thin=not named)
+    _draw_places(all_axes[-1], first, rows, thin=not named)
+    outliers = {one["name"] for one in first["point"]["outliers"]}
+    shown = [name for name in order if named or name in outliers]
+    all_axes[0].set_yticks([rows[name] for name in shown], shown, fontsize=7.2)
+    all_axes[0].set_ylim(-1.0, len(rows))
+    note = [
+        f"Points: geometric mean of a host's rounds at {size_label(first['point']['msg_bytes'])};"
+        " bars: 95 % t intervals of the rounds.",
+        "Dark line and band: mean over hosts and its interval; light band: where a further host is"
+        " expected."
+        if first["point"]["n"] >= 3
+        else "",
+        "Right: between which two sizes throughput turns for better; arrows: at every size (left),"
+        " or at none (right); no mark: undecided.",
+        "" if named else f"{len(rows)} hosts, sorted; only those that lie off are named.",
+    ]
+    put_note(figure, wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, 7.2), height_cm + 1.6)
+    return Drawn(figure, _forest_table(pair))
+
+
+def _draw_ratios(
+    axes: Axes, quantity: Mapping[str, Any], rows: Mapping[str, int], pair: Mapping[str, Any],
+    *, thin: bool,
+) -> None:  # fmt: skip
+    point = quantity["point"]
+    if point["next_low"] is not None:
+        axes.axvspan(point["next_low"], point["next_high"], color=SHADE, lw=0, zorder=0)
+        axes.axvspan(point["low"], point["high"], color=GRID, lw=0, zorder=0.5)
+        axes.axvline(point["ratio"], color=INK, lw=0.8, zorder=0.8)
+    axes.axvline(1.0, color=QUIET, lw=0.8, ls=(0, (3, 2)), zorder=0.9)
+    hosts = [one for one in point["hosts"] if one["name"] in rows]
+    better_above = quantity["metric"] == THROUGHPUT
+    for one in hosts:
+        low, high = one["low"], one["high"]
+        open_ = low is None or low <= 1.0 <= high
+        better = (one["ratio"] > 1.0) == better_above
+        color = QUIET if open_ else _BETTER if better else _WORSE
+        y = rows[one["name"]]
+        if low is not None:
+            axes.plot([low, high], [y, y], color=color, lw=0.6 if thin else 1.1, zorder=2)
+        axes.plot([one["ratio"]], [y], "o", color=color, ms=1.4 if thin else 3.2, zorder=3)
+    axes.set_xscale("log")
+    ends = [end for one in hosts for end in (one["low"], one["high"], one["ratio"]) if end]
+    _ticks(axes.xaxis, min(ends), max(ends))
+    what = "throughput" if better_above else "CPU time per byte"
+    axes.set_xlabel(f"{what},\n{pair['implementation']} / {pair['baseline']}")
+    axes.tick_params(axis="y", length=0)
+
+
+def _two_digits(value: float, _: object) -> str:
+    return significant(float(value), 2)
+
+
+_STEPS = (
+    (1.8, (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 1.7)),
+    (5.0, (0.2, 0.25, 0.33, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 4.0)),
+    (math.inf, (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)),
+)
+"""Ticks of an axis of ratios, by how many times its upper end is the lower one, at most."""
+
+
+def _ticks(axis: Axis, low: float, high: float) -> None:
+    """Put a few round numbers on a logarithmic axis, however short it is."""
+    low, high = min(low, 0.98), max(high, 1.02)
+    steps = next(steps for most, steps in _STEPS if high / low <= most)
+    axis.set_major_locator(
+        FixedLocator([step for step in steps if low * 0.97 <= step <= high * 1.03])
+    )
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(_two_digits))
+
+
+def _draw_places(
+    axes: Axes, quantity: Mapping[str, Any], rows: Mapping[str, int], *, thin: bool
+) -> None:
+    sizes = [one["msg_bytes"] for one in quantity["sizes"]]
+    for one in quantity["turns"]["hosts"]:
+        if one["name"] not in rows:
+            continue
+        y, size = rows[one["name"]], 1.2 if thin else 2.6
+        if one["outcome"] == "from":
+            axes.plot([one["below_bytes"], one["above_bytes"]], [y, y], color=_BETTER,
+                      lw=0.6 if thin else 1.6, marker="|", ms=size, zorder=2)  # fmt: skip
+        elif one["outcome"] in ("always", "never"):
+            always = one["outcome"] == "always"
+            axes.plot([sizes[0] if always else sizes[-1]], [y], "<" if always else ">",
+                      color=_BETTER if always else _WORSE, ms=size, zorder=2)  # fmt: skip
+    size_axis(axes, pd.Series(sizes), WIDTH_CM / 3 - 1.5)
+    axes.set_xlabel("throughput better\nfrom size")
+    axes.tick_params(axis="y", length=0)
+
+
+def _forest_table(pair: Mapping[str, Any]) -> pd.DataFrame:
+    rows = []
+    for quantity in pair["quantities"]:
+        places = {one["name"]: one for one in quantity["turns"]["hosts"]}
+        for one in quantity["point"]["hosts"]:
+            place = places.get(one["name"], {})
+            rows.append(
+                {"condition": pair["condition"], "implementation": pair["implementation"],
+                 "baseline": pair["baseline"], "metric": quantity["metric"],
+                 "msg_bytes": quantity["point"]["msg_bytes"], "n_threads": pair["n_threads"],
+                 "host": one["name"], "ratio": one["ratio"], "low": one["low"],
+                 "high": one["high"], "outcome": place.get("outcome"),
+                 "below_bytes": place.get("below_bytes"),
+                 "above_bytes": place.get("above_bytes")}
+            )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@styled
+def draw_sizes(pair: Mapping[str, Any]) -> Drawn:
+    """Draw along the sizes the ratio over hosts, and how many hosts gain and lose."""
+    quantities: Sequence[Mapping[str, Any]] = pair["quantities"]
+    figure = Figure(layout="constrained")
+    grid = figure.subplots(2, len(quantities), squeeze=False, height_ratios=[3, 2], sharex="col")
+    for column, quantity in enumerate(quantities):
+        sizes = quantity["sizes"]
+        x = np.array([one["msg_bytes"] for one in sizes], dtype=np.float64)
+        above, below = grid[0][column], grid[1][column]
+        known = [one for one in sizes if one["next_low"] is not None]
+        at = [one["msg_bytes"] for one in known]
+        for low, high, color in (("next_low", "next_high", SHADE), ("low", "high", GRID)):
+            above.fill_between(at, [one[low] for one in known], [one[high] for one in known],
+                               color=color, lw=0, zorder=0.5)  # fmt: skip
+        above.plot(x, [one["ratio"] for one in sizes], "o-", color=INK, ms=3, lw=1.1)
+        above.axhline(1.0, color=QUIET, lw=0.8, ls=(0, (3, 2)))
+        above.set_yscale("log")
+        names = ("next_low", "next_high", "ratio")
+        ends = [end for one in sizes for name in names if (end := one[name]) is not None]
+        _ticks(above.yaxis, min(ends), max(ends))
+        what = "throughput" if quantity["metric"] == THROUGHPUT else "CPU time per byte"
+        above.set_title(f"{what}, {pair['implementation']} / {pair['baseline']}")
+        _draw_shares(below, sizes)
+        size_axis(below, pd.Series(x.astype(int)), WIDTH_CM / len(quantities) - 1.6)
+        below.set_xlabel("message size")
+    grid[0][0].set_ylabel("ratio")
+    grid[1][0].set_ylabel("share of hosts")
+    note = [
+        "Line: geometric mean over hosts; dark band: its 95 % interval; light band: where a further"
+        " host is expected.",
+        "Below: hosts on which it is better (green), worse (red), or open (grey), each by its own"
+        " rounds, corrected (Holm) for their number.",
+    ]
+    put_note(figure, wrap(" ".join(note), WIDTH_CM - 0.4, 7.2), 8.0)
+    table = pd.DataFrame(
+        [{"condition": pair["condition"], "implementation": pair["implementation"],
+          "baseline": pair["baseline"], "metric": quantity["metric"],
+          "n_threads": pair["n_threads"]} | one
+         for quantity in quantities for one in quantity["sizes"]]
+    )  # fmt: skip
+    return Drawn(figure, table)
+
+
+def _draw_shares(axes: Axes, sizes: Sequence[Mapping[str, Any]]) -> None:
+    x = np.array([one["msg_bytes"] for one in sizes], dtype=np.float64)
+    logs = np.log2(x)
+    gap = float(np.diff(logs).min()) if len(logs) > 1 else 2.0
+    low, high = 2 ** (logs - 0.4 * gap), 2 ** (logs + 0.4 * gap)
+    bottom = np.zeros(len(sizes))
+    for name, color in _SIGNS.items():
+        share = np.array([one[name] / max(one["n"], 1) for one in sizes])
+        axes.bar(low, share, high - low, bottom, align="edge", color=color, lw=0)
+        bottom += share
+    axes.set_ylim(0, 1)

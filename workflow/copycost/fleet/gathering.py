@@ -1,0 +1,83 @@
+"""All hosts of a fleet with their tables, and which of them say what holds of hosts in general."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from copycost.errors import DataError
+from copycost.fleet.facts import Fleet
+from copycost.fleet.host_facts import told_by
+from copycost.fleet.host_tables import HostTables, all_findings, all_tables
+from copycost.fleet.sets import HostSet, latest, read_sets
+
+_SIMULATED = "Simulated "
+_COPIED_SHARE = 0.02
+
+
+def gather(folder: Path, n_workers: int) -> Fleet:
+    """Read all hosts of a fleet, making the tables of those that are new.
+
+    Raises
+    ------
+    DataError
+        If there is no host, or the records of one contradict each other.
+    """
+    sets = read_sets(folder)
+    if not sets:
+        raise DataError(
+            f"{folder}: no host was merged there; ./run merge FILE.zip adds what ./run export wrote"
+        )
+    tables = dict(zip((one.name for one in sets), all_tables(sets, n_workers), strict=True))
+    found = all_findings(sets, n_workers)
+    findings = {one.name: of for one, of in zip(sets, found, strict=True)}
+    copies = copied(tables)
+    newest = {one.name for one in latest(sets)}
+    left_out: dict[str, str] = {}
+    for one in sets:
+        if one.name in copies or any(each["refutes"] for each in findings[one.name]):
+            left_out[one.name] = "refuted"
+        elif one.name not in newest:
+            left_out[one.name] = "older"
+    used = [one.name for one in sets if one.name not in left_out]
+    if not used:
+        raise DataError(
+            f"{folder}: the numbers of none of its hosts can be measurements; ./run audit {folder} "
+            "says why"
+        )
+    told = {one.name: told_by(one) for one in sets}
+    return Fleet(sets, used, left_out, tables, told, findings, copies)
+
+
+def is_simulated(sets: Sequence[HostSet], told: Mapping[str, Mapping[str, object]]) -> bool:
+    """Tell whether hosts are those of tools/simulate_fleet.py, which the report then says."""
+    return any(str(told[one.name]["processor"]).startswith(_SIMULATED) for one in sets)
+
+
+def copied(tables: Mapping[str, HostTables]) -> dict[str, str]:
+    """Return hosts that share repetitions with an earlier one, to the last byte, and with which.
+
+    Two measurements of the same cell hardly ever move the same number of bytes in windows of the
+    same length; that several do is no chance.
+    """
+    columns = [
+        "condition",
+        "implementation",
+        "msg_bytes",
+        "n_threads",
+        "received_bytes",
+        "window_s",
+    ]
+    parts = []
+    for name, of in tables.items():
+        rows = of.cells[of.cells["status"] == "measured"][columns]
+        parts.append(rows.drop_duplicates().assign(host=name))
+    rows = pd.concat(parts, ignore_index=True)
+    first = rows.groupby(columns, sort=False)["host"].transform("first")
+    again = rows[first != rows["host"]].assign(other=first)
+    counts = rows["host"].value_counts()
+    found: dict[str, str] = {}
+    for host, same in again.groupby("host", sort=False):
+        if len(same) > max(1, _COPIED_SHARE * int(counts[str(host)])):
+            found[str(host)] = str(same["other"].mode().iloc[0])
+    return found

@@ -1,0 +1,213 @@
+"""The tables of one host, made as those of a run are, and kept until records or code change."""
+
+import hashlib
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.compare import compare, compared_pairs
+from copycost.analysis.json_values import Facts, plain
+from copycost.analysis.log_values import LogCube
+from copycost.analysis.metrics import THROUGHPUT
+from copycost.audit.cells_dataset import dataset_of_cells
+from copycost.audit.facts import finding_facts
+from copycost.audit.mapping import FileMapping
+from copycost.audit.plausibility import check_plausibility
+from copycost.build.checkout import ROOT
+from copycost.errors import DataError
+from copycost.fleet.sets import HostSet
+from copycost.grid.testbeds import receives_on
+from copycost.records.collect import check_one_host
+from copycost.records.derive import Row, derive_row
+from copycost.records.reading import read_all
+from copycost.records.table import make_table, read_table
+from copycost.stats.crossover import find_crossover
+from copycost.stats.settings import FloatArray, StatisticsSettings
+
+SETTINGS = StatisticsSettings()
+"""As in config.yaml, for all hosts alike."""
+
+COST, COST_OF_SENDER = "both_cpu_ns_per_byte", "sender_cpu_ns_per_byte"
+"""CPU time, which every host tells; of the sender where nobody receives."""
+
+CROSSOVER_COLUMNS = (
+    "condition", "implementation", "baseline", "metric", "n_threads", "outcome", "below_bytes",
+    "above_bytes",
+)  # fmt: skip
+_TABLES, _FINDINGS = "tables.stamp", "findings.stamp"
+_ROOMS = ("analysis", "audit/plausibility", "grid", "perf", "records", "stats")
+
+
+@dataclass(frozen=True)
+class HostTables:
+    """What is made of the records of one state of a host.
+
+    Attributes
+    ----------
+    cells
+        The table of cells, rounds numbered from 1 without gaps.
+    ratios
+        As ``ratios.csv`` of a run, throughput and CPU time per byte.
+    crossovers
+        `CROSSOVER_COLUMNS`: one row per condition, pair, metric and number of threads.
+    """
+
+    cells: pd.DataFrame
+    ratios: pd.DataFrame
+    crossovers: pd.DataFrame
+
+
+def usable_cpus() -> int:
+    """Return how many hosts' tables are best made at a time [count]."""
+    return len(os.sched_getaffinity(0))
+
+
+def all_tables(sets: Sequence[HostSet], n_workers: int) -> Iterator[HostTables]:
+    """Yield the tables of each host, in their order; on several CPUs where many are to be made.
+
+    Raises
+    ------
+    DataError
+        If the records of one contradict each other.
+    """
+    _on_all_cpus(make_tables, [one for one in sets if not _is_made(one, _TABLES)], n_workers)
+    for one in sets:
+        yield read_tables(one)
+
+
+def all_findings(sets: Sequence[HostSet], n_workers: int) -> list[list[Facts]]:
+    """Return what an audit finds against the numbers of each host; needs the tables."""
+    _on_all_cpus(make_findings, [one for one in sets if not _is_made(one, _FINDINGS)], n_workers)
+    return [
+        json.loads((one.folder / "tables" / "findings.json").read_text(encoding="utf-8"))
+        for one in sets
+    ]
+
+
+def _on_all_cpus(make: Callable[[HostSet], None], sets: Sequence[HostSet], n_workers: int) -> None:
+    if n_workers < 2 or len(sets) < 2:
+        for one in sets:
+            make(one)
+        return
+    # forked: nothing here has threads that hold locks, and nothing is imported anew
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
+            for _ in pool.map(make, sets):
+                pass
+
+
+def make_tables(one: HostSet) -> None:
+    """Make the tables of a host and write them beside its records."""
+    paths = [path for path in one.records if "streams" in path.relative_to(one.folder).parts]
+    cells = make_table(_renumbered(read_all(paths, derive_row)))
+    if cells.empty or not (cells["status"] == "measured").any():
+        raise DataError(f"{one.folder}: no stream was measured; remove the folder")
+    check_one_host(cells)
+    folder = one.folder / "tables"
+    folder.mkdir(exist_ok=True)
+    (folder / _TABLES).unlink(missing_ok=True)
+    cells.to_parquet(folder / "cells.parquet", index=False)
+    compare(cells, SETTINGS, [THROUGHPUT, COST, COST_OF_SENDER]).to_parquet(
+        folder / "ratios.parquet", index=False
+    )
+    crossovers_of(cells).to_parquet(folder / "crossovers.parquet", index=False)
+    (folder / _TABLES).write_text(_stamp_of(one), encoding="utf-8")
+
+
+def make_findings(one: HostSet) -> None:
+    """Audit the table of a host's cells, and write what was found beside it."""
+    folder = one.folder / "tables"
+    (folder / _FINDINGS).unlink(missing_ok=True)
+    cells = read_table(folder / "cells.parquet")
+    found = check_plausibility(dataset_of_cells(cells, Path(one.name), "", FileMapping()))
+    n_datasets = cells["condition"].nunique()
+    text = json.dumps([plain(finding_facts(finding, n_datasets)) for finding in found], indent=1)
+    (folder / "findings.json").write_text(text, encoding="utf-8")
+    (folder / _FINDINGS).write_text(_stamp_of(one), encoding="utf-8")
+
+
+def read_tables(one: HostSet) -> HostTables:
+    """Read what `make_tables` wrote."""
+    folder = one.folder / "tables"
+    names = ("cells", "ratios", "crossovers")
+    return HostTables(*(pd.read_parquet(folder / f"{name}.parquet") for name in names))
+
+
+def crossovers_of(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return from which size on one way beats another, by condition, pair, metric and threads."""
+    measured = cells[cells["status"] == "measured"]
+    rows: list[tuple[object, ...]] = []
+    for (condition, testbed), part in measured.groupby(["condition", "testbed"], sort=True):
+        cube = LogCube(part)
+        cost = COST if receives_on(str(testbed)) else COST_OF_SENDER
+        grid = cells[cells["condition"] == condition]
+        sizes = {
+            (str(name), int(str(n))): set(of["msg_bytes"])
+            for (name, n), of in grid.groupby(["implementation", "n_threads"])
+        }
+        for implementation, baseline in compared_pairs(part["implementation"]):
+            for metric, sign in ((THROUGHPUT, 1.0), (cost, -1.0)):
+                logs = sign * cube.pair(metric, implementation, baseline)
+                threads = sorted({n for name, n in sizes if name == implementation})
+                for n_threads in threads:
+                    both = (
+                        sizes.get((name, n_threads), set()) for name in (implementation, baseline)
+                    )
+                    grid_sizes = sorted(set.intersection(*both))
+                    if grid_sizes:
+                        found = find_crossover(_by_size(logs, n_threads), grid_sizes, SETTINGS)
+                        turning = found.outcome.value in ("from", "up_to")
+                        change = found.changes[0] if turning else None
+                        rows.append(
+                            (condition, implementation, baseline, metric, n_threads,
+                             found.outcome.value,
+                             np.nan if change is None else change.below_bytes,
+                             np.nan if change is None else change.above_bytes)
+                        )  # fmt: skip
+    table = pd.DataFrame(rows, columns=list(CROSSOVER_COLUMNS))
+    return table.astype({"below_bytes": "float64", "above_bytes": "float64"})
+
+
+def _by_size(logs: pd.DataFrame, n_threads: int) -> dict[int, FloatArray]:
+    if logs.empty:
+        return {}
+    rows = logs[logs.index.get_level_values("n_threads") == n_threads]
+    sizes = rows.index.get_level_values("msg_bytes")
+    values = rows.to_numpy(dtype=np.float64)
+    return {int(size): row for size, row in zip(sizes, values, strict=True)}
+
+
+def _renumbered(rows: Sequence[Row]) -> list[Row]:
+    """Return rows whose rounds count from 1 without gaps."""
+    reps = sorted({int(str(row["rep"])) for row in rows})
+    number = {rep: place for place, rep in enumerate(reps, 1)}
+    return [row | {"rep": number[int(str(row["rep"]))]} for row in rows]
+
+
+def _is_made(one: HostSet, stamp: str) -> bool:
+    path = one.folder / "tables" / stamp
+    return path.is_file() and path.read_text(encoding="utf-8") == _stamp_of(one)
+
+
+def _stamp_of(one: HostSet) -> str:
+    return f"{one.content} {_code()}\n"
+
+
+@cache
+def _code() -> str:
+    """Return the digest of the code that makes the tables."""
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for room in _ROOMS:
+        for path in sorted((ROOT / "workflow" / "copycost" / room).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

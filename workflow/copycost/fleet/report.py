@@ -1,0 +1,189 @@
+"""Writes and typesets the report over hosts, by the templates and typesetters of a run's."""
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from copycost.analysis.json_values import Facts
+from copycost.figures.output import save
+from copycost.fleet.across import across_table, crossovers_of_all, effects_of, ratios_of
+from copycost.fleet.facts import Fleet, fleet_facts
+from copycost.fleet.figures import draw_forest, draw_sizes
+from copycost.fleet.gathering import is_simulated
+from copycost.fleet.templates import TEMPLATES, audit_environment, fill
+from copycost.report.assets import gather_assets
+from copycost.report.markdown import code, escape, slug
+from copycost.report.render import Format, render_report
+from copycost.report.typesetter import find_typesetter
+from copycost.studies.streams.facts import write_facts
+from copycost.wording.filters import exact_size, percent, ratio, size, span
+from copycost.wording.paragraphs import one_line
+from copycost.wording.percent import NBSP
+
+TITLE = "What each copy costs, on many hosts"
+STYLES = ("quarto.css", "shared/page.css", "shared/page.js", "shared/page.lua", "shared/page.typ")
+_WIDTH = 80
+
+
+def write_tables(fleet: Fleet, folder: Path) -> Facts:
+    """Write the tables of all hosts and the facts; return these.
+
+    ``tables/cells.parquet`` has a row per repetition, ``ratios.csv`` one per host and cell,
+    ``crossovers.csv`` one per host, pair and number of threads, each with the host in front;
+    ``across.csv`` is over hosts.
+    """
+    tables = folder / "tables"
+    tables.mkdir(parents=True, exist_ok=True)
+    used = {name: fleet.tables[name] for name in fleet.used}
+    ratios, crossovers = ratios_of(used), crossovers_of_all(used)
+    effects = effects_of(ratios, fleet.used)
+    ratios.to_csv(tables / "ratios.csv", index=False)
+    crossovers.to_csv(tables / "crossovers.csv", index=False)
+    across_table(effects).to_csv(tables / "across.csv", index=False)
+    pd.DataFrame(
+        [{"host": one.name, "state_of": one.host, "left_out": fleet.left_out.get(one.name)}
+         | fleet.told[one.name] for one in fleet.sets]
+    ).to_csv(tables / "hosts.csv", index=False)  # fmt: skip
+    _write_cells(fleet, tables / "cells.parquet")
+    simulated = is_simulated(fleet.sets, fleet.told)
+    facts = fleet_facts(fleet, effects, crossovers, simulated=simulated)
+    write_facts(facts, folder / "facts.json")
+    return facts
+
+
+def _write_cells(fleet: Fleet, path: Path) -> None:
+    """Write the cells of all hosts, one host after the other, so that they never lie side by side.
+
+    Whatever a column lacks on one host, it has the same type on all.
+    """
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from pyarrow import parquet
+
+    writer = None
+    for name in fleet.used:
+        cells = fleet.tables[name].cells
+        table = pa.Table.from_pandas(cells.assign(host=name), preserve_index=False)
+        table = table.select(["host", *cells.columns])
+        if writer is None:
+            writer = parquet.ParquetWriter(path, table.schema)
+        writer.write_table(table.cast(writer.schema))
+    if writer is not None:
+        writer.close()
+
+
+def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[Path]:
+    """Draw the figures, write the report and typeset it; return the reports.
+
+    Raises
+    ------
+    DataError
+        If a template asks for a fact that there is not.
+    """
+    out = folder / "report"
+    drawn = out / "figures" / "across"
+    drawn.mkdir(parents=True, exist_ok=True)
+    figures: list[Path] = []
+    shown: dict[str, dict[str, str]] = {}
+    for pair in _pairs(facts):
+        shown[pair["id"]] = {}
+        for kind, draw in (("forest", draw_forest), ("sizes", draw_sizes)):
+            svg = drawn / f"{pair['id']}_{kind}.svg"
+            save(draw(pair), svg, None, svg.with_suffix(".csv"))
+            figures.append(svg)
+            shown[pair["id"]][kind] = f"assets/across/{svg.name}"
+    gather_assets(figures, [], [TEMPLATES / style for style in STYLES], out / "assets")
+    qmd = out / "report.qmd"
+    text = fill(
+        "fleet.qmd.j2", title=TITLE, subtitle=_subtitle(facts), running=_subtitle(facts),
+        fleet=facts, rows=table_rows(facts), figures=shown,
+    )  # fmt: skip
+    qmd.write_text(text, encoding="utf-8")
+    outputs: dict[Format, Path] = {kind: qmd.with_suffix(f".{kind}") for kind in formats}
+    render_report(qmd, outputs, TEMPLATES / "embedded", find_typesetter())
+    return list(outputs.values())
+
+
+def _pairs(facts: Facts) -> Iterator[dict[str, Any]]:
+    """Yield all pairs, each with an id for files and references."""
+    for condition in facts["conditions"]:
+        for pair in condition["pairs"]:
+            names = (condition["name"], pair["implementation"], pair["baseline"])
+            pair["id"] = "-".join(map(slug, names))
+            yield pair
+
+
+def _subtitle(facts: Facts) -> str:
+    kind = "simulated hosts" if facts["simulated"] else "hosts"
+    return f"{facts['n_hosts']} {kind}"
+
+
+def table_rows(facts: Facts) -> dict[str, Any]:
+    """Return the rows of the report's tables by name, in Markdown."""
+    return {
+        "short": [
+            _short_row(pair) for condition in facts["conditions"] for pair in condition["pairs"]
+        ],
+        "hosts": [_host_row(one) for one in facts["hosts"]],
+        "states": [
+            [code(one["name"]), escape("; ".join(one["changes"]) or "the first")]
+            for one in facts["hosts"]
+            if one["changes"] or any(other["host"] == one["host"] and other is not one
+                                     for other in facts["hosts"])
+        ],
+        "alike": [f"{one['name']} {escape(one['value'])}" for one in facts["alike"]],
+    }  # fmt: skip
+
+
+def _short_row(pair: Mapping[str, Any]) -> list[str]:
+    quantity = pair["quantities"][0]
+    point, turns = quantity["point"], quantity["turns"]
+    counts = "/".join(str(point[name]) for name in ("n_better", "n_open", "n_worse"))
+    is_told = point["next_low"] is not None
+    return [
+        code(pair["condition"]),
+        f"{code(pair['implementation'])} / {code(pair['baseline'])}",
+        exact_size(point["msg_bytes"]),
+        _holds_for(point["verdict"]),
+        ratio(point["ratio"]),
+        span(point["next_low"], point["next_high"]) if is_told else "not told",
+        counts,
+        _from_size(turns),
+    ]
+
+
+def _from_size(turns: Mapping[str, Any]) -> str:
+    if not turns["n_from"]:
+        return "none"
+    return f"{span(turns['median_below'], turns['median_above'], size)} ({turns['n_from']})"
+
+
+def _holds_for(verdict: str) -> str:
+    module: Any = audit_environment().get_template("_macros/fleet_words.j2").module
+    return one_line(module.holds_for(verdict))
+
+
+def _host_row(one: Mapping[str, Any]) -> list[str]:
+    told = one["told"]
+    name = code(one["name"]) + {"older": ", earlier", "refuted": ", left out"}.get(
+        one["left_out"] or "", ""
+    )
+    return [
+        name,
+        *(escape(told[key]) for key in
+          ("kernel", "processor", "CPUs", "last-level cache", "virtualisation")),
+        f"{one['n_measured']} of {one['n_repetitions']}",
+        percent(one["disturbed"]),
+    ]  # fmt: skip
+
+
+def summary_lines(facts: Facts) -> list[str]:
+    """Return what is printed, in lines of at most 80 columns."""
+    lines = []
+    for line in fill("fleet.txt.j2", fleet=facts).splitlines():
+        wrapped = textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_long_words=False,
+                                break_on_hyphens=False)  # fmt: skip
+        lines += [part.replace(NBSP, " ") for part in wrapped]
+    return lines
