@@ -1,5 +1,6 @@
 """What is independent, what stands, and what differs."""
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,8 @@ from unit.between_runs.made import Made, slower_by, write_results
 from copycost.between_runs.facts import compare_runs
 from copycost.between_runs.folders import read_results
 from copycost.between_runs.gate import Gate, parse_gate
-from copycost.between_runs.samples import QUANTITIES, Cell, Rounds, Sides, rounds_of, together
+from copycost.between_runs.samples import CELL, QUANTITIES, Cell, Rounds, Sides, rounds_of, together
+from copycost.between_runs.surroundings import differences
 from copycost.between_runs.verdicts import (
     MEASURED_SPREAD,
     RunSpread,
@@ -214,6 +216,20 @@ def test_cells_that_a_run_took_over_are_not_compared(tmp_path: Path) -> None:
     names = {cell["implementation"] for q in facts["quantities"] for cell in q["cells"]}
     assert "two_copy" not in names
     assert facts["n_shared"] == 5 + 3
+
+
+def test_emulated_guests_on_one_side_are_told_and_what_guests_were_made_of(tmp_path: Path) -> None:
+    columns = {"accelerator": "tcg"}
+    facts = compared(tmp_path, [Made(columns=columns)], [Made(start_s=LATER)])
+    n_cells = len({tuple(cell[key] for key in CELL) for q in facts["quantities"]
+                   for cell in q["cells"]})  # fmt: skip
+    assert facts["guests"] == {"n_emulated": 0, "n_one_side": n_cells}
+    folders = [write_results(tmp_path / name, Made(start_s=s)) for name, s in (("c", 1), ("d", 9))]
+    for folder, release in zip(folders, ("6.1", "6.12"), strict=True):
+        guest = {"virtual": {"spec": {"accelerator": "tcg"}, "kernel": {"release": release}}}
+        (folder / "guest.json").write_text(json.dumps(guest), encoding="utf-8")
+    found = differences(*([read_results(folder)] for folder in folders))
+    assert {"group": "guest", "name": "kernel", "a": ["6.1"], "b": ["6.12"]} in found
 
 
 def test_what_differs_is_named_by_group(tmp_path: Path) -> None:

@@ -60,9 +60,19 @@ def compared(**changed: Any) -> dict[str, Any]:  # noqa: ANN401
     facts = {
         "unit": "rounds", "n_runs": [1, 1], "order": "in_turn", "differs": [], "differing": [],
         "only_a": {"n": 0}, "only_b": {"n": 0}, "n_shared": 0,
+        "guests": {"n_emulated": 0, "n_one_side": 0},
         "spread": {"cell": 0.03, "whole": 0.015, "freedom": 6, "given": False},
     }  # fmt: skip
     return facts | changed
+
+
+def test_emulated_guests_are_told() -> None:
+    counts = {"neither": (0, 0), "both sides": (6, 0), "one side": (0, 1), "some of each": (2, 6)}
+    texts = {
+        name: say("emulated", compared(guests={"n_emulated": both, "n_one_side": one}))
+        for name, (both, one) in counts.items()
+    }
+    check_branches("between_runs_emulated", texts)
 
 
 def test_what_the_intervals_rest_on_is_told() -> None:

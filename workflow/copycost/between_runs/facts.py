@@ -32,6 +32,7 @@ from copycost.between_runs.verdicts import (
     spread_of_runs,
 )
 from copycost.errors import DataError
+from copycost.records.parties import EMULATED
 from copycost.wording.filters import exact_size
 
 SCHEMA_VERSION = 1
@@ -137,6 +138,7 @@ def compare_runs(
         "n_shared": len(shared),
         "only_a": only[0],
         "only_b": only[1],
+        "guests": _guests(a, b, {cell for found in judged.values() for cell in found.cells}),
         "quantities": quantities,
         "gates": [_gate_facts(gate, judged) for gate in gates],
     }
@@ -269,6 +271,34 @@ def _listed(cells: set[tuple[Any, ...]]) -> Facts:
             for condition, name in places
         ],
     }  # fmt: skip
+
+
+def _guests(a: Sequence[Results], b: Sequence[Results], compared: set[Cell]) -> Facts:
+    """Return how many of the compared cells are in emulated guests.
+
+    Keys
+    ----
+    n_emulated
+        On both sides.
+    n_one_side
+        On one side alone, so that the emulator itself is what is compared.
+    """
+    emulated = [
+        {
+            tuple(cell)
+            for run in runs
+            for cell in run.repetitions.loc[
+                run.repetitions["accelerator"] == EMULATED, CELL
+            ].to_numpy()
+        }
+        & compared
+        for runs in (a, b)
+    ]
+    both = emulated[0] & emulated[1]
+    return {
+        "n_emulated": len(both),
+        "n_one_side": len(emulated[0] | emulated[1]) - len(both),
+    }
 
 
 def _boots(runs: Sequence[Results]) -> set[str]:

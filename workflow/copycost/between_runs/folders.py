@@ -22,6 +22,7 @@ _WHEN = (
 SETTINGS = (
     "congestion_control", "sender_cpus", "receiver_cpus", "mss_bytes", "receive_lowat_bytes",
     "offload_tso", "offload_gso", "offload_gro", "mtu_bytes", "isolation", "cpu_source", "fresh",
+    "accelerator",
 )  # fmt: skip
 """Columns that say how a repetition was measured, in both tables; not buffers, which the kernel
 tunes while it runs."""
@@ -48,6 +49,8 @@ class Results:
         Where, as it was given.
     host, config
         What host.json and config.yaml hold.
+    guest
+        What guest.json holds; nothing where no cell was in a guest.
     repetitions
         One row per measured repetition of streams and round trips: the columns of the tables that
         runs are compared by; those of the other study are missing values.
@@ -56,6 +59,7 @@ class Results:
     folder: Path
     host: Mapping[str, Any]
     config: Mapping[str, Any]
+    guest: Mapping[str, Any]
     repetitions: pd.DataFrame
 
     @property
@@ -95,7 +99,9 @@ def read_results(folder: Path) -> Results:
     if rows.empty:
         raise DataError(f"{folder}: no repetition was measured; its report says why")
     host, config = (_content(path / name, folder) for name in ("host.json", "config.yaml"))
-    return Results(folder, host, config, rows)
+    in_guests = (path / "guest.json").is_file()
+    guest = _content(path / "guest.json", folder) if in_guests else {}
+    return Results(folder, host, config, guest, rows)
 
 
 def _require_version(path: Path, folder: Path) -> None:

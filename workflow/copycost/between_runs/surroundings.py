@@ -29,12 +29,13 @@ def differences(a: Sequence[Results], b: Sequence[Results]) -> list[Facts]:
     Returns
     -------
     list of mapping
-        Each with `group` (host, configuration, program or setting), `name`, and the values of the
-        sides, `a` and `b`, as lists of texts. Settings are those read back from the connections of
-        cells that both have: `n_cells` differ in it.
+        Each with `group` (host, guest, configuration, program or setting), `name`, and the values
+        of the sides, `a` and `b`, as lists of texts. Settings are those read back from the
+        connections of cells that both have: `n_cells` differ in it.
     """
     return [
         *_named("host", [_host(run) for run in a], [_host(run) for run in b]),
+        *_named("guest", [_guest(run) for run in a], [_guest(run) for run in b]),
         *_named("configuration", [_measure(run) for run in a], [_measure(run) for run in b]),
         *_named("program", [_programs(run) for run in a], [_programs(run) for run in b]),
         *_settings(a, b),
@@ -60,6 +61,19 @@ def _host(run: Results) -> dict[str, str]:
         for name, value in leaves.items()
         if name not in _TWICE and not name.startswith(_NOT_THE_HOST)
     }
+
+
+def _guest(run: Results) -> dict[str, str]:
+    """Return what guests were made of; nothing where the run has none."""
+    if not run.guest:
+        return {}
+    virtual = run.guest["virtual"]
+    told = {
+        **(virtual.get("spec") or {}),
+        "kernel": (virtual.get("kernel") or {}).get("release"),
+        "qemu": virtual.get("qemu"),
+    }
+    return {name: str(value) for name, value in told.items() if name != "initrd"}
 
 
 def _measure(run: Results) -> dict[str, str]:
