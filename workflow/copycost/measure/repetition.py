@@ -105,9 +105,17 @@ class Task:
 def facts_by_side(
     testbed: str, facts: Mapping[str, Any], peer: Mapping[str, Any] | None
 ) -> dict[SideName, Mapping[str, Any]]:
-    """Return the facts of each side's machine on a testbed: this one's, or those of the other."""
+    """Return the facts of each side's machine on a testbed: this one's, or those of the other.
+
+    Raises
+    ------
+    Unavailable
+        If the other cannot be had: then its facts say only why.
+    """
     away = TESTBEDS[testbed].away
     assert peer is not None or not away, f"{testbed} takes the facts of another machine"
+    if peer is not None and (missing := peer.get("virtual", {}).get("unavailable")) is not None:
+        raise Unavailable(**missing)
     return {side: peer if peer is not None and side in away else facts for side in SIDES}
 
 
@@ -184,6 +192,8 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
             "addresses": list(testbed.addresses),
             "machines": {side: _machine_facts(testbed.hosts[side], facts[side]) for side in SIDES},
         }
+        if testbed.virtual is not None:
+            record["testbed"]["virtual"] = dict(testbed.virtual)
         placement = place_sides(
             testbed.hosts, cell.placement, settings.sender_cpus, settings.receiver_cpus
         )

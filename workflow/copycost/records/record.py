@@ -9,7 +9,7 @@ schema (`workflow/schemas/record.schema.yaml`), for what lies on disk.
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, NotRequired, TypedDict, get_args
 
 from copycost.build.checkout import SCHEMAS
 from copycost.grid.cells import Cell
@@ -74,6 +74,7 @@ class TestbedFacts(TypedDict):
     offloads: dict[str, bool | None]
     addresses: list[str]
     machines: dict[SideName, MachineFacts]
+    virtual: NotRequired[dict[str, Any]]
 
 
 class SinkFacts(TypedDict):

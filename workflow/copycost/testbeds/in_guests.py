@@ -68,6 +68,10 @@ class Guests:
                 for host in self.hosts
             ),
             switch=self.switch,
+            virtual={
+                **self.spec.for_record(),
+                "boot_s": {guest.name: guest.boot_s for guest in self.lease.guests},
+            },
         )
 
 
@@ -95,10 +99,7 @@ def guests(
     """
     if guest is None:
         raise Unavailable("nothing says what guests are made of", _MADE)
-    virtual = guest["virtual"]
-    if virtual["unavailable"] is not None:
-        raise Unavailable(**virtual["unavailable"])
-    spec = GuestSpec.from_plain(virtual["spec"])
+    spec = GuestSpec.from_plain(guest["virtual"]["spec"])
     with ExitStack() as stack:
         lease = stack.enter_context(borrowed(spec, names, network=network))
         if network and lease.isolation == "user_namespace":

@@ -67,6 +67,8 @@ class Testbed:
     switch
         The network of this machine that joins the guests: their TAP devices and what lies between
         these; None where there is none.
+    virtual
+        What the guests are made of, for the record; None without guests.
     """
 
     kind: str
@@ -78,6 +80,7 @@ class Testbed:
     drop_hook: DropHook | None = field(default=None)
     guests: tuple[Guest, ...] = ()
     switch: Host | None = None
+    virtual: Mapping[str, Any] | None = None
 
     @property
     def transport(self) -> Transport:

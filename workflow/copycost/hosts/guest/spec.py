@@ -46,6 +46,11 @@ class GuestSpec:
         """Return plain values."""
         return asdict(self) | {"kernel": str(self.kernel), "initrd": str(self.initrd)}
 
+    def for_record(self) -> dict[str, Any]:
+        """Return what a record says: all but where things lie."""
+        used = self.as_plain()
+        return {name: used[name] for name in used if name not in ("qemu", "kernel", "initrd")}
+
     def absolute(self) -> Self:
         """Return the same with paths that hold in any folder."""
         return replace(self, kernel=self.kernel.absolute(), initrd=self.initrd.absolute())

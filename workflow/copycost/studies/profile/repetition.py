@@ -86,13 +86,12 @@ def profile_repetition(
         task = Task(cell, settings, facts, driver, watched, _COUNTED, lock_path, peer)
         return measure_repetition(task)
 
-    its_facts = facts_by_side(cell.testbed, facts, peer)
-
     def plan_of(side: Side) -> SamplingPlan:
         files = side.host.machine.files
         return plan_sampling(its_facts[side.name], event, frequency_hz, files)
 
     try:
+        its_facts = facts_by_side(cell.testbed, facts, peer)
         if any(one is facts for one in its_facts.values()):  # before anything is measured
             plan_sampling(facts, event, frequency_hz, LocalHost().files)
     except Unavailable as error:
