@@ -95,8 +95,10 @@ def enter_new_namespace() -> Isolation:
 
 
 def join_namespaces(user_fd: int, network_fd: int) -> None:
-    """Enter a user namespace of ours and a network namespace of it, both for good."""
-    _call("setns", user_fd, _CLONE_NEWUSER)
+    """Enter a user namespace of ours, and a network namespace of it, both for good."""
+    # one that we are in already cannot be entered again
+    if os.fstat(user_fd).st_ino != Path("/proc/self/ns/user").stat().st_ino:
+        _call("setns", user_fd, _CLONE_NEWUSER)
     _call("setns", network_fd, _CLONE_NEWNET)
 
 

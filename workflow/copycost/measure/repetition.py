@@ -192,7 +192,7 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
             "addresses": list(testbed.addresses),
             "machines": {side: _machine_facts(testbed.hosts[side], facts[side]) for side in SIDES},
         }
-        if testbed.virtual is not None:
+        if testbed.virtual is not None and record["testbed"] is not None:
             record["testbed"]["virtual"] = dict(testbed.virtual)
         placement = place_sides(
             testbed.hosts, cell.placement, settings.sender_cpus, settings.receiver_cpus
