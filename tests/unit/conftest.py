@@ -49,7 +49,7 @@ def fake_perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakePerf:
             "#!/bin/sh\n"
             'if [ "$1" = --version ]; then echo "perf version 6.8.12"; exit 0; fi\n'
             '[ "$LC_ALL" = C ] || { echo "wrong locale" >&2; exit 98; }\n'
-            '[ "$1 $2 $3 $5 $6" = "stat -j -e -- true" ] || { echo "call: $*" >&2; exit 98; }\n'
+            '[ "$1 $2 $3 $5 $6" = "stat -j -e -- sh" ] || { echo "call: $*" >&2; exit 98; }\n'
             "event=$4\n"
             """counted() { printf '{"event": "%s", "counter-value": "%s"}\\n' "$1" "$2" >&2; }\n"""
             f'case "$event" in\n{cases}\nesac\n',
@@ -57,7 +57,7 @@ def fake_perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakePerf:
         )
         script.chmod(0o755)
         monkeypatch.setenv("PATH", str(folder))
-        monkeypatch.setattr("copycost.hosts.facts.tools._UBUNTU_TOOLS", tmp_path / "none")
+        monkeypatch.setattr("copycost.hosts.facts.tools._UBUNTU_PERFS", "nowhere/*")
         return script
 
     return make

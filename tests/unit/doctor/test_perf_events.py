@@ -137,7 +137,7 @@ def test_without_perf_the_remedy_names_the_distributions_package(
     host_tree: HostTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(tools, "_UBUNTU_TOOLS", tmp_path / "none")
+    monkeypatch.setattr(tools, "_UBUNTU_PERFS", "nowhere/*/perf")
     perf, unknown = probe(host_tree("amd_server"))
     assert (perf.status, perf.path, perf.remedy) == (
         "missing",
@@ -160,10 +160,10 @@ def test_a_neighbouring_perf_is_taken_where_ubuntus_wrapper_finds_none(
     neighbour.write_text("#!/bin/sh\necho 'perf version 6.8.12'\n")
     neighbour.chmod(0o755)
     monkeypatch.setenv("PATH", str(wrapper.parent))
-    monkeypatch.setattr(tools, "_UBUNTU_TOOLS", tmp_path / "linux-tools")
-    assert tools.find_perf() == tools.Tool(str(neighbour), "6.8.12")
-    monkeypatch.setattr(tools, "_UBUNTU_TOOLS", tmp_path / "none")
-    assert tools.find_perf() == tools.Tool(str(wrapper), None)
+    monkeypatch.setattr(tools, "_UBUNTU_PERFS", str(tmp_path / "linux-tools/*/perf").lstrip("/"))
+    assert tools.describe_tool("perf") == tools.Tool(str(neighbour), "6.8.12")
+    monkeypatch.setattr(tools, "_UBUNTU_PERFS", "nowhere/*/perf")
+    assert tools.describe_tool("perf") == tools.Tool(str(wrapper), None)
 
 
 @pytest.mark.needs_perf

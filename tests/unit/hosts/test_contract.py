@@ -306,7 +306,7 @@ def test_the_use_of_processes_is_told_at_both_edges(host: Host) -> None:
     before, after = at_edges.edges()
     assert before is not None
     assert after is not None
-    assert 29e6 < (after - before).at_ns < 1e9
+    assert 0 < (after - before).at_ns < 1e9
     program.end()
     watch(host, at_edges)
     assert list(at_edges.edges()) == [None, None]

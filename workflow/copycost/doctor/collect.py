@@ -7,17 +7,21 @@ from pathlib import Path
 from copycost.doctor.perf_events import read_perf
 from copycost.doctor.testbeds import probe_testbeds
 from copycost.hosts.facts.cpu import read_cpu
-from copycost.hosts.facts.files import HostFiles, Unknowns
+from copycost.hosts.facts.files import Unknowns
 from copycost.hosts.facts.identity import host_identity
 from copycost.hosts.facts.kernel import read_kernel
-from copycost.hosts.facts.net import memlock_limit, read_memory, read_net
+from copycost.hosts.facts.net import read_memory, read_net
 from copycost.hosts.facts.tools import TOOLS, describe_tool
+from copycost.hosts.host import Host
+from copycost.hosts.local import LocalHost
 
 SCHEMA_VERSION = 1
 
 
-def collect_host(identity: dict[str, object] | None = None) -> dict[str, object]:
-    """Describe this host: processors, kernel, limits, perf events, testbeds, tools.
+def collect_host(
+    identity: dict[str, object] | None = None, host: Host | None = None
+) -> dict[str, object]:
+    """Describe a host: processors, kernel, limits, perf events, testbeds, tools.
 
     Only what stays the same from run to run is in it, since every measured cell depends on the
     content of this file. What cannot be found is None, and ``unknown`` gives the reason under
@@ -27,6 +31,8 @@ def collect_host(identity: dict[str, object] | None = None) -> dict[str, object]
     ----------
     identity
         What `host_identity` gave at the start of the run; asked anew if not given.
+    host
+        By default this machine; which testbeds can be built is tried on this one only.
 
     Returns
     -------
@@ -34,19 +40,21 @@ def collect_host(identity: dict[str, object] | None = None) -> dict[str, object]
         Plain JSON values with the keys schema_version, identity, cpu, kernel, memory, net, perf,
         testbeds, tools, unknown.
     """
-    files = HostFiles()
+    here = host is None
+    host = host or LocalHost()
+    files = host.files
     unknown = Unknowns()
-    identity = identity if identity is not None else host_identity(files)
+    identity = identity if identity is not None else host_identity(files, host)
     return {
         "schema_version": SCHEMA_VERSION,
         "identity": identity,
         "cpu": asdict(read_cpu(files, str(identity["machine"]), unknown)),
         "kernel": asdict(read_kernel(files, unknown)),
-        "memory": asdict(read_memory(files, memlock_limit(), unknown)),
+        "memory": asdict(read_memory(files, host.about.memlock_bytes, unknown)),
         "net": asdict(read_net(files, unknown)),
-        "perf": asdict(read_perf(files, unknown)),
-        "testbeds": {name: asdict(bed) for name, bed in probe_testbeds().items()},
-        "tools": _tools(unknown),
+        "perf": asdict(read_perf(files, unknown, host)),
+        "testbeds": {name: asdict(bed) for name, bed in (probe_testbeds() if here else {}).items()},
+        "tools": _tools(host, unknown),
         "unknown": dict(sorted(unknown.reasons.items())),
     }
 
@@ -58,11 +66,11 @@ def write_host(path: Path, host: dict[str, object]) -> None:
     temporary.replace(path)
 
 
-def _tools(unknown: Unknowns) -> dict[str, dict[str, str | None]]:
+def _tools(host: Host, unknown: Unknowns) -> dict[str, dict[str, str | None]]:
     """Return path and version of each program that a measurement calls."""
     tools = {}
     for name in TOOLS:
-        tool = describe_tool(name)
+        tool = describe_tool(name, host)
         unknown.checked(f"tools.{name}.path", tool.path, "not installed")
         unknown.checked(
             f"tools.{name}.version", tool.version, "does not run" if tool.path else "not installed"

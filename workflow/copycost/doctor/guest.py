@@ -5,7 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from copycost.config.virtual import Virtual
+from copycost.doctor.collect import collect_host
+from copycost.hosts.guest.host import hosts_in
+from copycost.hosts.guest.keeping import borrowed
 from copycost.hosts.guest.making import settle
+from copycost.hosts.guest.spec import GuestSpec
 
 
 def collect_guest(
@@ -23,6 +27,11 @@ def collect_guest(
     Returns
     -------
     dict
-        ``virtual``: see `settle`.
+        ``virtual``: see `settle`; where guests can be had, also what `collect_host` says of one.
     """
-    return {"virtual": settle(virtual, made, kernel, initrd)}
+    settled = settle(virtual, made, kernel, initrd)
+    if settled["unavailable"] is not None:
+        return {"virtual": settled}
+    spec = GuestSpec.from_plain(settled["spec"])
+    with borrowed(spec, ["a"], network=False) as lease, hosts_in(lease) as (host,):
+        return {"virtual": settled, **collect_host(host=host)}

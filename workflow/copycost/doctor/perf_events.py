@@ -8,6 +8,7 @@ from copycost.errors import HostError
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.packages import install_command
 from copycost.hosts.facts.tools import find_perf
+from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.perf.events import KERNEL_EVENTS, PERF_EVENTS
 from copycost.perf.output import PerfCount, parse_perf
@@ -64,8 +65,8 @@ class PerfFacts:
     events: dict[str, EventFacts]
 
 
-def read_perf(files: HostFiles, unknown: Unknowns) -> PerfFacts:
-    """Find perf and count each event once.
+def read_perf(files: HostFiles, unknown: Unknowns, host: Host | None = None) -> PerfFacts:
+    """Find a host's perf, by default ours, and count each event once.
 
     Events are tried one by one, since perf refuses a whole command for one name it does not know.
     """
@@ -77,7 +78,8 @@ def read_perf(files: HostFiles, unknown: Unknowns) -> PerfFacts:
     watchdog = unknown.checked(
         "perf.nmi_watchdog", read_nmi_watchdog(files), "this kernel has no such watchdog"
     )
-    perf = find_perf()
+    host = host or LocalHost()
+    perf = find_perf(host)
     path, version = perf.path, perf.version
     if path is None or version is None:
         reason = (
@@ -88,7 +90,7 @@ def read_perf(files: HostFiles, unknown: Unknowns) -> PerfFacts:
         unknown.checked("perf.version", None, reason)
         return _no_perf(path, None, paranoid, watchdog, reason, install_command(files, "perf"))
 
-    probes = {name: _probe(path, perf_name) for name, perf_name in PERF_EVENTS.items()}
+    probes = {name: _probe(host, path, perf_name) for name, perf_name in PERF_EVENTS.items()}
     if all(probe.lacks_json for probe in probes.values()):
         reason = f"perf {version} cannot write JSON (perf stat -j, perf 6.0 and later)"
         return _no_perf(path, version, paranoid, watchdog, reason, install_command(files, "perf"))
@@ -163,10 +165,11 @@ def parse_probe(exit_code: int | None, output: str) -> Probe:
     return Probe(exit_code, parse_perf(output, "perf stat"), text.strip())
 
 
-def _probe(perf: str, perf_name: str) -> Probe:
-    command = [perf, "stat", "-j", "-e", perf_name, "--", "true"]
+def _probe(host: Host, perf: str, perf_name: str) -> Probe:
+    # a shell is everywhere, in guests of few programs too
+    command = [perf, "stat", "-j", "-e", perf_name, "--", "sh", "-c", ":"]
     try:
-        done = LocalHost().run(command, timeout_s=_PROBE_TIMEOUT_S)
+        done = host.run(command, timeout_s=_PROBE_TIMEOUT_S)
     except HostError:
         return Probe(None, (), f"perf did not end within {_PROBE_TIMEOUT_S:.0f} s")
     return parse_probe(done.returncode, done.stderr)

@@ -27,6 +27,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Literal, Protocol
 
+from copycost.hosts.about import About
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.clock import ClockReading
 from copycost.hosts.edges import AtEdges
@@ -147,6 +148,10 @@ class Host(Protocol):
     @property
     def files(self) -> HostFiles:
         """The files by which its kernel describes it."""
+
+    @property
+    def about(self) -> About:
+        """What no file of the kernel tells of it."""
 
     @property
     def kind(self) -> MachineKind:

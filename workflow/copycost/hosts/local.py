@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from copycost.errors import HostError
+from copycost.hosts.about import About, about_us
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.cgroups import CpuGroup, cpu_group
 from copycost.hosts.clock import SAME_CLOCK, ClockReading
@@ -83,6 +84,11 @@ class LocalHost:
         self.files = HostFiles()
         # of locks, which programs hold as long as they run, whatever becomes of us
         self._held_fds: list[int] = []
+
+    @property
+    def about(self) -> About:
+        """What no file of the kernel tells of it."""
+        return about_us()
 
     @property
     def machine(self) -> "LocalHost":

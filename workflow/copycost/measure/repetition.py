@@ -172,13 +172,10 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
     cell, settings, facts = task.cell, task.settings, task.facts_by_side
     used = record["settings"]
     page_segments = cell.receiver == _MAPPING_RECEIVER
-    perf = PerfStat(
-        facts, task.counted, beside_stops=any(one.stops_programs for one in task.observers)
-    )
     kernel = KernelCounters()
-    observers = [perf, *task.observers, kernel, Hypervisor()]
+    others = [*task.observers, kernel, Hypervisor()]
     with ExitStack() as stack:
-        for observer in observers:
+        for observer in others:
             stack.callback(observer.close)
             observer.open(claim.machine)
         testbed = stack.enter_context(
@@ -200,6 +197,11 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
         used["sender_cpus"] = list(placement.sender_cpus)
         if testbed.drop_hook is None:
             used["receiver_cpus"] = list(placement.receiver_cpus)
+        perf = PerfStat(
+            facts, task.counted, beside_stops=any(one.stops_programs for one in task.observers)
+        )
+        stack.callback(perf.close)
+        observers = [perf, *others]
         kernel.heated = {side: placement.cpus(side) for side in SIDES}
         scene = Scene(
             cell,
@@ -278,7 +280,7 @@ def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowO
         payload = traffic.finish()
         window = payload.window or Window(begun_ns, ended_ns)
         found = {one.name: one.found() for one in observers}
-        warnings = _warnings(task, scene.testbed, observers, payload, window)
+        warnings = _warnings(task, scene.testbed, observers, payload, window, found)
         _require_same_clocks(record, scene.testbed, window)
     record["driver"] = payload.entry
     record["window"] = {"start_ns": window.start_ns, "end_ns": window.end_ns}
@@ -337,6 +339,7 @@ def _warnings(
     observers: Sequence[WindowObserver],
     payload: Payload,
     window: Window,
+    seen: Mapping[str, Any],
 ) -> list[Disturbance]:
     """Return warnings about the window, by the account that is to be believed.
 
@@ -366,8 +369,11 @@ def _warnings(
     kernel = next(one for one in observers if isinstance(one, KernelCounters))
     for machine, sides in testbed.machines():
         shared = len(sides) > 1
+        own_ns = sum(cpu_ns.get(side, 0) for side in sides)
+        if machine.kind == "local":
+            own_ns += _of_hypervisors_ns(seen.get(Hypervisor.name))
         found = found + load_warnings(
-            sum(cpu_ns.get(side, 0) for side in sides) / 1e9,
+            own_ns / 1e9,
             window.length_s,
             kernel.changes[sides],
             task.facts_by_side[sides[0]],
@@ -376,6 +382,15 @@ def _warnings(
             where="" if shared else machine.name,
         )
     return found
+
+
+def _of_hypervisors_ns(seen: Mapping[str, Any] | None) -> int:
+    """Return the CPU time of what runs our guests on this machine [ns]; 0 without guests."""
+    if seen is None:
+        return 0
+    return sum(
+        int(used["cpu_ns"]) for guest in seen["guests"] for used in guest["threads"].values()
+    )
 
 
 def _late_look(seen_ns: int, window: Window) -> list[Disturbance]:

@@ -4,14 +4,12 @@ The workflow takes them at the start of every run. Where they differ from those 
 the host is described afresh and every cell is measured again.
 """
 
-import os
-import platform
-
 from copycost.hosts.facts.cpu import online_cpus, read_governor, read_turbo
 from copycost.hosts.facts.files import HostFiles
-from copycost.hosts.facts.net import memlock_limit
 from copycost.hosts.facts.processor import processor_name
 from copycost.hosts.facts.tools import TOOLS, describe_tool
+from copycost.hosts.host import Host
+from copycost.hosts.local import LocalHost
 from copycost.wording.cpulist import format_cpu_list
 
 # Switches that forbid ordinary users to make namespaces; a file that is missing is no switch.
@@ -24,33 +22,42 @@ NAMESPACE_SWITCHES = (
 _CAPABILITIES = "CapEff:"
 
 
-def host_identity(files: HostFiles | None = None) -> dict[str, object]:
+def host_identity(files: HostFiles | None = None, host: Host | None = None) -> dict[str, object]:
     """Return what must stay the same for measurements to be of the same host.
 
     Nothing in it moves by itself (no uptime, no free memory, no clock frequency). It takes a few
     milliseconds; the slowest part is asking tools for their versions.
+
+    Parameters
+    ----------
+    files
+        Those of the host, or captured ones.
+    host
+        By default this machine.
 
     Returns
     -------
     dict
         Names to plain JSON values, None for what this host does not tell. Sizes are in bytes.
     """
-    files = files or HostFiles()
+    host = host or LocalHost()
+    files = files or host.files
+    about = host.about
     cpuinfo = files.text("proc/cpuinfo") or ""
     online = online_cpus(files)
     net = "proc/sys/net"
     return {
         "kernel_release": files.text("proc/sys/kernel/osrelease"),
         "kernel_version": files.text("proc/sys/kernel/version"),
-        "machine": platform.machine(),
+        "machine": about.architecture,
         "cpu_model": processor_name(files, cpuinfo),
         "n_cpus": len(online) or None,
         "cpus_online": format_cpu_list(online),
-        "cpus_allowed": format_cpu_list(os.sched_getaffinity(0)),
+        "cpus_allowed": format_cpu_list(host.usable_cpus()),
         "governor": read_governor(files),
         "turbo": read_turbo(files),
         "mitigations": read_mitigations(files),
-        "euid_is_root": os.geteuid() == 0,
+        "euid_is_root": about.is_root,
         "capabilities": _effective_capabilities(files),
         "namespace_switches": {
             # Limits follow the size of memory, which need not be the same after each boot.
@@ -58,9 +65,9 @@ def host_identity(files: HostFiles | None = None) -> dict[str, object]:
             for path in NAMESPACE_SWITCHES
             if (value := files.number(path)) is not None
         },
-        "memlock_bytes": memlock_limit(),
+        "memlock_bytes": about.memlock_bytes,
         # Versions, not paths: which of several doors leads to a tool is no matter.
-        **{f"{name}_version": describe_tool(name).version for name in TOOLS},
+        **{f"{name}_version": describe_tool(name, host).version for name in TOOLS},
         "perf_event_paranoid": files.number("proc/sys/kernel/perf_event_paranoid"),
         "io_uring_disabled": files.number("proc/sys/kernel/io_uring_disabled"),
         "nmi_watchdog": files.number("proc/sys/kernel/nmi_watchdog"),

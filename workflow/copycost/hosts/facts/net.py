@@ -1,7 +1,6 @@
 """Facts about memory limits and the network stack's settings."""
 
 import re
-import resource
 from dataclasses import dataclass
 
 from copycost.hosts.facts.files import HostFiles, Unknowns
@@ -52,14 +51,8 @@ class NetFacts:
     congestion_allowed: list[str] | None
 
 
-def memlock_limit() -> int | None:
-    """Return RLIMIT_MEMLOCK in bytes, or None where there is no limit."""
-    soft, _hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
-    return None if soft == resource.RLIM_INFINITY else soft
-
-
 def read_memory(files: HostFiles, memlock_bytes: int | None, unknown: Unknowns) -> MemoryFacts:
-    """Read the size of memory; `memlock_bytes` is the limit found by `memlock_limit`."""
+    """Read the size of memory; `memlock_bytes` is the limit that `About` tells."""
     match = re.search(r"^MemTotal:\s+(\d+) kB$", files.text("proc/meminfo") or "", re.MULTILINE)
     return MemoryFacts(
         total_bytes=unknown.checked(

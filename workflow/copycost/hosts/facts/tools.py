@@ -1,16 +1,14 @@
 """The programs of the host that a measurement calls."""
 
-import os
 import re
-import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-# Debian leaves these out of an ordinary user's PATH, though ethtool and nft there need no root.
-_SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+from copycost.errors import HostError
+from copycost.hosts.host import Host
+from copycost.hosts.local import LocalHost
 
-_UBUNTU_TOOLS = Path("/usr/lib/linux-tools")
+_UBUNTU_PERFS = "usr/lib/linux-tools/*/perf"
 
 _VERSION_ARGUMENTS = {
     "perf": ("--version",),
@@ -38,28 +36,15 @@ class Tool:
     version: str | None
 
 
-def find_tool(name: str) -> str | None:
-    """Return the path of a program, looked for in PATH and the system folders, or None."""
-    path = os.pathsep.join((os.environ.get("PATH", os.defpath), *_SYSTEM_FOLDERS))
-    return shutil.which(name, path=path)
-
-
-def tool_version(name: str, path: str) -> str | None:
+def tool_version(host: Host, name: str, path: str) -> str | None:
     """Return the first line that a tool prints about its version, or None if it does not run.
 
     Ubuntu's ``/usr/bin/perf`` is a script that ends with an error where no perf fits the running
     kernel: then there is a path but no version, and the tool counts as missing.
     """
     try:
-        done = subprocess.run(
-            [path, *_VERSION_ARGUMENTS[name]],
-            capture_output=True,
-            text=True,
-            timeout=_VERSION_TIMEOUT_S,
-            check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = host.run([path, *_VERSION_ARGUMENTS[name]], timeout_s=_VERSION_TIMEOUT_S)
+    except (OSError, HostError):
         return None
     lines = done.stdout.strip().splitlines()
     if done.returncode != 0 or not lines:
@@ -67,29 +52,34 @@ def tool_version(name: str, path: str) -> str | None:
     return re.sub(r"^perf version ", "", lines[0].strip())
 
 
-def describe_tool(name: str) -> Tool:
-    """Return where a program is and what it says of its version; perf is found by `find_perf`."""
+def describe_tool(name: str, host: Host | None = None) -> Tool:
+    """Return where a program of a host is, by default ours, and what it says of its version.
+
+    perf is found by `find_perf`.
+    """
+    host = host or LocalHost()
     if name == "perf":
-        return find_perf()
-    path = find_tool(name)
-    return Tool(path, tool_version(name, path) if path else None)
+        return find_perf(host)
+    path = host.find_tool(name)
+    return Tool(path, tool_version(host, name, path) if path else None)
 
 
-def find_perf() -> Tool:
-    """Return a perf that runs here, or one that does not, or none.
+def find_perf(host: Host) -> Tool:
+    """Return a perf that runs on a host, or one that does not, or none.
 
     Ubuntu's wrapper fails where it finds no build for the very kernel release, though a
     neighbouring build counts just as well: so the folder it looks in is searched too, newest
     release first.
     """
-    path = find_tool("perf")
-    version = tool_version("perf", path) if path else None
+    path = host.find_tool("perf")
+    version = tool_version(host, "perf", path) if path else None
     if version is not None:
         return Tool(path, version)
-    for neighbour in sorted(_UBUNTU_TOOLS.glob("*/perf"), key=_numbers, reverse=True):
-        found = tool_version("perf", str(neighbour))
-        if found is not None:
-            return Tool(str(neighbour), found)
+    for found in sorted(host.files.glob(_UBUNTU_PERFS), key=_numbers, reverse=True):
+        neighbour = f"/{found}"
+        version = tool_version(host, "perf", neighbour)
+        if version is not None:
+            return Tool(neighbour, version)
     return Tool(path, None)
 
 

@@ -14,6 +14,7 @@ from threading import Condition
 from typing import IO, Self
 
 from copycost.errors import HostError, MeasurementStopped
+from copycost.hosts.about import About
 from copycost.hosts.cgroups import CpuGroup, Throttling
 from copycost.hosts.clock import ClockReading
 from copycost.hosts.host import MachineKind, Reading
@@ -81,6 +82,11 @@ class RemoteHost:
         except HostError:
             self.close()
             raise
+
+    @property
+    def about(self) -> About:
+        """What no file of the kernel tells of it."""
+        return About(**self.introduction["about"])
 
     @property
     def machine(self) -> "RemoteHost":

@@ -6,14 +6,13 @@ It runs in the agent's main thread, apart from `kill`.
 import hashlib
 import heapq
 import os
-import resource
 import select
 import signal
 import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -52,10 +51,7 @@ def introduction(host: LocalHost) -> Message:
         "protocol": messages.PROTOCOL,
         "constants": {name: host.constant(name) for name in _CONSTANTS},
         "usable_cpus": sorted(host.usable_cpus()),
-        "node": os.uname().nodename,
-        "machine": os.uname().machine,
-        "euid": os.geteuid(),
-        "memlock_bytes": resource.getrlimit(resource.RLIMIT_MEMLOCK)[0],
+        "about": asdict(host.about),
     }
 
 

@@ -1,0 +1,32 @@
+"""What no file of the kernel tells of a host: its architecture, and what its user may do."""
+
+import os
+import platform
+import resource
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What programs on a host are, as far as they can tell by themselves.
+
+    Attributes
+    ----------
+    architecture
+        Of the processor, in uname(1)'s words.
+    is_root
+        Whether they run as root, maybe of a user namespace only.
+    memlock_bytes
+        RLIMIT_MEMLOCK; None where there is no limit.
+    """
+
+    architecture: str
+    is_root: bool
+    memlock_bytes: int | None
+
+
+def about_us() -> About:
+    """Return it for this process and what it starts."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    limit = None if soft == resource.RLIM_INFINITY else soft
+    return About(platform.machine(), os.geteuid() == 0, limit)
