@@ -56,6 +56,12 @@ rule compute_facts:
         memory=MEMORY,
         round_trips=ROUND_TRIPS,
         published="data/published/cpu-overhead-tcp.csv",
+        # what guests are made of, where a condition has any
+        guest=(
+            ["results/guest.json"]
+            if any(condition.guests for condition in GRID.conditions)
+            else []
+        ),
         strategies=COMPARED,
     output:
         facts="results/facts.json",

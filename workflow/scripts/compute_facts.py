@@ -21,6 +21,7 @@ inputs = Inputs(
     # Nothing where the configuration switches them off.
     memory=next((read_memory(Path(path)) for path in given.memory), None),
     published=pd.read_csv(given.published),
+    guest=next((json.loads(Path(path).read_text(encoding="utf-8")) for path in given.guest), None),
     round_trips=next((read_cells(Path(path), ROUND_TRIPS) for path in given.round_trips), None),
 )
 write_facts(compute_facts(inputs), Path(snakemake.output.facts))

@@ -4,6 +4,7 @@ from typing import Any
 
 from golden.sentences import check_branches, sentences
 
+from copycost.report.host_table import guest_rows, measured_on
 from copycost.report.virtual_tables import compared, overheads
 from copycost.wording.percent import NBSP
 
@@ -115,6 +116,38 @@ def test_cells_stand_beside_each_other() -> None:
     threads, rows = compared(pair(cells=[cell, cell | {"n_threads": 2}]))
     assert threads[1].title == "Threads"
     assert [row[1] for row in rows] == ["1", "2"]
+
+
+def test_what_guests_are_made_of_is_told() -> None:
+    spec = {"accelerator": "tcg", "vcpus": 1, "memory_bytes": 1 << 30, "network_device": "virtio",
+            "vhost": False, "offloads": True}  # fmt: skip
+    made = {
+        "kernel": {"release": "6.1.0", "source": "the host's own"},
+        "qemu": "QEMU emulator version 7.2.22",
+        "kvm": {"usable": False, "reason": "the guest was not up within 10 s", "limit_s": 10.0},
+        "spec": spec,
+    }
+    rows = dict(guest_rows(made))
+    assert rows["Instructions"] == (
+        "emulated (TCG); KVM was tried: the guest was not up within 10 s"
+    )
+    assert (rows["Memory"], rows["vhost"]) == ("1.0 GiB", "no")
+    on_processor = dict(guest_rows(made | {"spec": spec | {"accelerator": "kvm"}, "kvm": None}))
+    assert on_processor["Instructions"] == "the processor (KVM)"
+
+
+def test_the_line_of_the_machine_says_that_guests_are_emulated() -> None:
+    host = {
+        "cpu": {"model": "A", "cpus_online": 2, "virtualisation": None},
+        "kernel": {"release": "6.18"},
+    }
+    told = virtual(conditions=[1], made={"kernel": {"release": "6.1"}}, emulated=True)
+    line = measured_on(host, {"started_at": None}, told)
+    assert line == "A, 2 CPUs, Linux 6.18, guests with Linux 6.1 (emulated)"
+    assert measured_on(host, {"started_at": None}, virtual(conditions=[])).endswith("6.18")
+    assert measured_on(host, {"started_at": None}, told | {"made": None, "emulated": False}) == (
+        "A, 2 CPUs, Linux 6.18, guests"
+    )
 
 
 def test_overheads_stand_above_the_published_ones() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,11 @@ _INSIDE = "both_cpu_ns_per_byte"
 _PARTIES = ("guest", "hypervisor", "overhead")
 
 
-def virtual_facts(views: Mapping[str, View], published: pd.DataFrame | None = None) -> Facts | None:
+def virtual_facts(
+    views: Mapping[str, View],
+    published: pd.DataFrame | None = None,
+    guest: Mapping[str, Any] | None = None,
+) -> Facts | None:
     """Return what virtual machines cost; None where no condition has any.
 
     Parameters
@@ -37,6 +42,8 @@ def virtual_facts(views: Mapping[str, View], published: pd.DataFrame | None = No
         The conditions by their slugs.
     published
         ``data/published/cpu-overhead-tcp.csv``.
+    guest
+        Content of results/guest.json.
 
     Keys
     ----
@@ -53,6 +60,9 @@ def virtual_facts(views: Mapping[str, View], published: pd.DataFrame | None = No
         Slugs of those in guests that lack the other.
     published
         The published rows of what guests and their hypervisors used.
+    made
+        What guests were made of (kernel, qemu, spec, kvm: see `copycost.hosts.guest.making`); None
+        where that is not known.
     """
     inside = [view for view in views.values() if view.studied.guests]
     if not inside:
@@ -70,6 +80,7 @@ def virtual_facts(views: Mapping[str, View], published: pd.DataFrame | None = No
             view.name for view in measured if view.name not in {one["slug"] for one in compared}
         ],
         "published": _published(published),
+        "made": guest["virtual"] if guest and guest["virtual"]["unavailable"] is None else None,
     }
 
 

@@ -12,7 +12,13 @@ from copycost.figures.markers import in_order
 from copycost.figures.names import OVERVIEW
 from copycost.report.assets import shown_figures, worth_showing
 from copycost.report.conditions import place
-from copycost.report.host_table import counter_rows, host_rows, measured_on, uncounted_events
+from copycost.report.host_table import (
+    counter_rows,
+    guest_rows,
+    host_rows,
+    measured_on,
+    uncounted_events,
+)
 from copycost.report.markdown import code, escape
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
 from copycost.report.run_table import commit_only, run_rows
@@ -78,7 +84,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         By condition (or ``all``, or a further study), the names of the figures that show something.
     results_tables
         By condition and thread count, the full tables in Markdown.
-    host_rows, counter_rows, run_rows
+    host_rows, guest_rows, counter_rows, run_rows
         Rows of the tables of these names, in Markdown.
     origin
         Commit and host, told once.
@@ -134,6 +140,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
             for condition in conditions
         },
         "host_rows": host_rows(facts["host"]),
+        "guest_rows": guest_rows(made) if (made := _made(facts)) else [],
         "counter_rows": counter_rows(facts["counters"]),
         "run_rows": run_rows(facts),
         "uncounted": uncounted_events(facts["counters"]),
@@ -148,6 +155,12 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         name: _json(sources.chapters[name]) if name in sources.chapters else None
         for name in CHAPTERS
     }
+
+
+def _made(facts: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what guests were made of; None without any."""
+    virtual = facts["virtual"]
+    return virtual["made"] if virtual else None
 
 
 def _json(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
@@ -178,7 +191,7 @@ def _provenance(condition: str, figure: str) -> str:
 
 def _subtitle(facts: Mapping[str, Any]) -> str:
     """Return the machine and the date in one line."""
-    return measured_on(facts["host"], facts["run"])
+    return measured_on(facts["host"], facts["run"], facts["virtual"])
 
 
 def _host(facts: Mapping[str, Any]) -> str:

@@ -103,7 +103,7 @@ def answer_lines(
     yield from wrapped(words.how_to_read(baseline_of(decided), tally(decided), confidence))
     yield from wrapped(f"On a real network card: {card}")
     yield from wrapped(words.undisturbed(facts["undisturbed"]))
-    yield from wrapped(f"Measured on {measured_on(facts['host'], facts['run'])}.")
+    yield from wrapped(f"Measured on {measured_on(facts['host'], facts['run'], facts['virtual'])}.")
 
 
 def with_threads(condition: Mapping[str, Any], threads: int | None) -> Mapping[str, Any] | None:

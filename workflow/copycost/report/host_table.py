@@ -38,17 +38,56 @@ def host_rows(host: Mapping[str, Any]) -> list[list[str]]:
     return [[name, value] for name, value in rows]
 
 
-def measured_on(host: Mapping[str, Any], run: Mapping[str, Any]) -> str:
-    """Return the machine and the date in one line, as plain text."""
+def guest_rows(made: Mapping[str, Any]) -> list[list[str]]:
+    """Return what guests are made of, as (property, value) in Markdown."""
+    spec, probe = made["spec"], made["kvm"]
+    accelerator = "the processor (KVM)" if spec["accelerator"] == "kvm" else "emulated (TCG)"
+    if probe and not probe["usable"]:
+        accelerator += f"; KVM was tried: {escape(probe['reason'])}"
+    return [
+        [
+            "Kernel",
+            f"Linux {escape(made['kernel']['release'])}, {escape(made['kernel']['source'])}",
+        ],
+        ["Hypervisor", escape(made["qemu"])],
+        ["Instructions", accelerator],
+        ["Virtual CPUs", str(spec["vcpus"])],
+        ["Memory", _memory(spec["memory_bytes"])],
+        ["Network device", code(spec["network_device"])],
+        ["vhost", _TRUE[spec["vhost"]]],
+        ["Segmentation and checksums left to the other end", _TRUE[spec["offloads"]]],
+    ]
+
+
+def measured_on(
+    host: Mapping[str, Any], run: Mapping[str, Any], virtual: Mapping[str, Any] | None = None
+) -> str:
+    """Return the machine and the date in one line, as plain text.
+
+    Parameters
+    ----------
+    host, run, virtual
+        The parts of facts.json of these names.
+    """
     cpu = host["cpu"]
     parts = [
         cpu["model"] or "unknown processor",
         *([plural(cpu["cpus_online"], "CPU")] if cpu["cpus_online"] else []),
         *(["a virtual machine"] if cpu["virtualisation"] else []),
         f"Linux {host['kernel']['release']}",
+        *_guests(virtual),
         *([run["started_at"][:10]] if run["started_at"] else []),
     ]
     return ", ".join(parts)
+
+
+def _guests(virtual: Mapping[str, Any] | None) -> list[str]:
+    """Return what the guests run, and that they are emulated where they are."""
+    if not virtual or not virtual["conditions"]:
+        return []
+    made = virtual["made"]
+    words = f"guests with Linux {made['kernel']['release']}" if made else "guests"
+    return [f"{words} (emulated)" if virtual["emulated"] else words]
 
 
 def counter_rows(counters: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:

@@ -56,6 +56,8 @@ class Inputs:
     published
         What others published of guests: ``data/published/cpu-overhead-tcp.csv``; None to leave it
         out.
+    guest
+        Content of results/guest.json; None where no cell is in a guest.
     """
 
     cells: pd.DataFrame
@@ -66,6 +68,7 @@ class Inputs:
     memory: Mapping[str, Any] | None = None
     round_trips: pd.DataFrame | None = None
     published: pd.DataFrame | None = None
+    guest: dict[str, Any] | None = None
 
 
 def compute_facts(inputs: Inputs) -> Facts:
@@ -121,7 +124,7 @@ def compute_facts(inputs: Inputs) -> Facts:
         "modes": {"fewest": FEWEST, "share_held": SHARE_HELD.get(run["rounds_max"])},
         "memory": memory,
         "placement": placement_facts(inputs.cells, inputs.round_trips, settings),
-        "virtual": virtual_facts(views, inputs.published),
+        "virtual": virtual_facts(views, inputs.published, inputs.guest),
         "round_trips": round_trips,
     }
     result: Facts = plain(facts)
