@@ -9,13 +9,9 @@ from copycost.wording.filters import cpu
 
 Facts = Mapping[str, Any]
 
-_THREADS = {
-    "vcpu": "virtual CPUs",
-    "io": "main loop, I/O",
-    "vhost": "vhost",
-    "worker": "others",
-    "overhead": "beyond the guest",
-}
+_KINDS = {"vcpu": "virtual CPUs", "io": "main loop, I/O", "vhost": "vhost", "worker": "others"}
+# a kind of threads that never used as much has no column [% of one CPU]
+_LEAST_PERCENT = 0.05
 
 
 def inside_and_outside(
@@ -30,32 +26,40 @@ def inside_and_outside(
     inside
         The key of a point at which it has what a side used.
     """
+    guests, points = curve["guests"], curve["points"]
+    kinds = [
+        kind
+        for kind in _KINDS
+        if any(
+            _median(point, f"{side}_{kind}") >= _LEAST_PERCENT
+            for point in points
+            for side in guests["sides"]
+        )
+    ]
+    titles = ["Process", "Guest", "QEMU", *(_KINDS[kind] for kind in kinds), "overhead", "waited"]
     columns = [
         Column(title, "right"),
         Column("Guest of"),
-        Column("Process", "right"),
-        Column("Guest", "right"),
-        Column("QEMU", "right"),
-        *(Column(words, "right") for words in _THREADS.values()),
+        *(Column(words, "right") for words in titles),
         Column("Host", "right"),
     ]
-    shared = curve["guests"]["shared"]
     rows = []
-    for point in curve["points"]:
-        for side in curve["guests"]["sides"]:
-            processes = [
-                cpu(point[inside.format(side=one)]["median"])
-                for one in (SIDES if shared else [side])
-            ]
-            parties = ("guest", "hypervisor", *_THREADS)
-            used = [cpu(point["parties"][f"{side}_{party}"]["median"]) for party in parties]
+    for point in points:
+        for side in guests["sides"]:
+            of_guest = SIDES if guests["shared"] else [side]
+            processes = [cpu(point[inside.format(side=one)]["median"]) for one in of_guest]
+            parties = ("guest", "hypervisor", *kinds, "overhead", "vcpu_waiting")
             rows.append(
                 [
                     label(point),
-                    "both" if shared else side,
+                    "both" if guests["shared"] else side,
                     " + ".join(processes),
-                    *used,
-                    cpu(point["parties"]["host"]["median"]),
+                    *(cpu(_median(point, f"{side}_{party}")) for party in parties),
+                    cpu(_median(point, "host")),
                 ]
             )
     return columns, rows
+
+
+def _median(point: Facts, party: str) -> float:
+    return float(point["parties"][party]["median"])

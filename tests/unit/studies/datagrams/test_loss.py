@@ -126,6 +126,16 @@ def test_a_packet_costs_one_datagram_at_most() -> None:
     assert between_guests(45, tap=10, bridge=0, lost=5).tap == 0
 
 
+def test_packets_that_time_out_are_of_earlier_datagrams() -> None:
+    """Of 40 failures to put packets together, 30 were for want of time and 10 for want of room."""
+    begin = {"sender": counters(), "receiver": counters(Ip_ReasmFails=0, Ip_ReasmTimeout=0)}
+    received = counters(Udp_InDatagrams=96, Ip_ReasmFails=40, Ip_ReasmTimeout=30)
+    end = {"sender": counters(Udp_OutDatagrams=100), "receiver": received}
+    moments = {"begin": begin, "stopped": end, "end": end, "drained": True}
+    account = account_of(moments, packets_each=7)
+    assert (account.reassembly, account.other, account.unaccounted) == (4, 0, 0)
+
+
 @pytest.mark.parametrize(
     ("msg_bytes", "mtu_bytes", "packets"),
     [(64, 1500, 1), (1472, 1500, 1), (1473, 1500, 2), (2952, 1500, 2), (2953, 1500, 3),

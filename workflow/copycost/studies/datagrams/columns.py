@@ -39,12 +39,14 @@ _LOSS_COLUMNS = (
     Column("lost_receive_buffer", "float64", "count",
            "Lost for want of room in the receive buffer", _LOSS),
     Column("lost_socket_memory", "float64", "count", "Lost for want of memory for sockets", _LOSS),
+    Column("lost_reassembly", "float64", "count",
+           "Lost for want of room where packets of a datagram are put together; where a datagram "
+           "takes several, what no cause at the socket explains is shared out between this and "
+           "the devices, by packets", _LOSS),
     Column("lost_device", "float64", "count", "Dropped by a side's network device", _LOSS),
-    Column("lost_tap", "float64", "count",
-           "Dropped by a guest's TAP device, whose queue was full; where a datagram takes several "
-           "packets, the datagrams that no other cause explains, by the devices' packets", _LOSS),
-    Column("lost_bridge", "float64", "count",
-           "Dropped by the bridge between guests, counted in the same way", _LOSS),
+    Column("lost_tap", "float64", "count", "Dropped by a guest's TAP device, whose queue was full",
+           _LOSS),
+    Column("lost_bridge", "float64", "count", "Dropped by the bridge between guests", _LOSS),
     Column("lost_other", "float64", "count", "Lost to what else the kernel counts", _LOSS,
            lowest=None),
     Column("lost_unaccounted", "float64", "count", "Lost, and counted nowhere", _LOSS,

@@ -14,7 +14,7 @@ from copycost.records.columns import SIDES
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
-from copycost.studies.datagrams.loss import CAUSES
+from copycost.studies.datagrams.loss import CAUSES, PACKET_CAUSES
 from copycost.studies.guests import guests_among, guests_of, party_estimates, party_values, spans
 from copycost.studies.outcomes import flag_counts, outcome_facts
 from copycost.studies.profile.cell_facts import category_shares
@@ -177,13 +177,18 @@ def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
         "n_not_drained": int((~known["drained"].astype(bool)).sum()),
         "sent": int(known["sent"].sum()),
         "lost": int(lost),
-        "in_packets": bool(((known["packets_each"] > 1) & (known["lost_tap"] > 0)).any()),
+        "in_packets": bool(((known["packets_each"] > 1) & (_in_packets(known) > 0)).any()),
         "causes": [
             {"cause": cause, "share": float(known[f"lost_{cause}"].sum()) / lost}
             for cause in CAUSES
             if lost > 0 and known[f"lost_{cause}"].sum() > 0
         ],
     }
+
+
+def _in_packets(known: pd.DataFrame) -> pd.Series:
+    """Return the losses of which the kernel counts packets."""
+    return known[[f"lost_{cause}" for cause in PACKET_CAUSES]].sum(axis=1)
 
 
 def _clock(measured: pd.DataFrame) -> str | None:

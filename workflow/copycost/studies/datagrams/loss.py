@@ -14,12 +14,13 @@ _OTHER_COUNTERS = (
     "Ip.InAddrErrors",
     "Ip.OutDiscards",
     "Ip.OutNoRoutes",
-    "Ip.ReasmFails",
     "Ip.FragFails",
 )
 _IP_BYTES, _UDP_BYTES = 20, 8
-CAUSES = ("receive_buffer", "socket_memory", "device", "tap", "bridge", "other")
+CAUSES = ("receive_buffer", "socket_memory", "reassembly", "device", "tap", "bridge", "other")
 """The causes, in the order of tables."""
+PACKET_CAUSES = ("reassembly", "device", "tap", "bridge")
+"""Those of which the kernel counts packets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,9 @@ class Account:
     ----------
     sent, received
         Taken by the kernel from senders, and read by receivers [count].
-    receive_buffer, socket_memory, device, tap, bridge, other
-        Lost by cause [count]: no room in the receiver's buffer, no memory for sockets, dropped by
+    receive_buffer, socket_memory, reassembly, device, tap, bridge, other
+        Lost by cause [count]: no room in the receiver's buffer, no memory for sockets, no room
+        where the receiver's kernel puts the packets of a datagram together, dropped by
         a side's network device, by the TAP device of a guest (whose queue was full), by the bridge
         between these, and whatever else the kernel counts.
     drained
@@ -42,6 +44,7 @@ class Account:
     received: int
     receive_buffer: int
     socket_memory: int
+    reassembly: int
     device: int
     tap: int
     bridge: int
@@ -56,8 +59,9 @@ class Account:
     @property
     def unaccounted(self) -> int:
         """Lost, and not by any cause that the kernel counted; 0 if the account is complete."""
-        causes = self.receive_buffer + self.socket_memory + self.device + self.tap + self.bridge
-        return self.lost - causes - self.other
+        at_sockets = self.receive_buffer + self.socket_memory
+        on_the_way = self.reassembly + self.device + self.tap + self.bridge
+        return self.lost - at_sockets - on_the_way - self.other
 
 
 def packets_of(msg_bytes: int, mtu_bytes: int) -> int:
@@ -85,9 +89,9 @@ def account_of(
     until : str
         The moment: ``stopped``, when the receivers had read all, or ``end``.
     packets_each : int
-        Packets that carry a datagram. Devices count packets; where a datagram is lost with each of
-        several, the devices have what no other cause explains, each by its packets, and no more
-        than these.
+        Packets that carry a datagram. What loses them on the way to the socket counts packets;
+        where a datagram is lost with each of several, these causes have what no other explains,
+        each by its packets, and no more than these.
     """
     begin, end = datagrams["begin"], datagrams[until]
     change = {
@@ -99,12 +103,18 @@ def account_of(
     sent, received = sender["Udp.OutDatagrams"], receiver["Udp.InDatagrams"]
     of_sockets = receiver["Udp.RcvbufErrors"], receiver.get("Udp.MemErrors", 0)
     other = sum(place.get(name, 0) for place in change.values() for name in _OTHER_COUNTERS)
-    dropped: Sequence[int] = _dropped(sender, receiver, change.get("switch"))
+    # those that time out, after half a minute, are of datagrams that were lost long before
+    reassembly = receiver.get("Ip.ReasmFails", 0) - receiver.get("Ip.ReasmTimeout", 0)
+    dropped: Sequence[int] = (
+        max(0, reassembly), *_dropped(sender, receiver, change.get("switch"))
+    )  # fmt: skip
     if packets_each > 1:
         dropped = _shared_out(sent - received - sum(of_sockets) - other, dropped)
-    device, tap, bridge = dropped
+    reassembly, device, tap, bridge = dropped
     drained = bool(datagrams["drained"])
-    return Account(sent, received, *of_sockets, device, tap, bridge, other, drained)
+    return Account(
+        sent, received, *of_sockets, reassembly, device, tap, bridge, other, drained
+    )  # fmt: skip
 
 
 def _dropped(
