@@ -73,7 +73,13 @@ def install_drop_hook(host: LocalHost, device: str, address: str) -> DropHook:
     Unavailable
         If `nft` is missing, or the kernel or a restriction refuses.
     """
-    rules = f"""\
+    run_tool(["nft", "-f", "-"], host, drop_rules(device, address), remedy=_REMEDY)
+    return DropHook(host)
+
+
+def drop_rules(device: str, address: str) -> str:
+    """Return what `nft -f` is told, to drop and count what comes in at a device."""
+    return f"""\
 table netdev {_TABLE} {{
     counter {_COUNTER} {{
     }}
@@ -83,8 +89,6 @@ table netdev {_TABLE} {{
     }}
 }}
 """
-    run_tool(["nft", "-f", "-"], host, rules, remedy=_REMEDY)
-    return DropHook(host)
 
 
 def parse_counter(listing: str) -> Dropped:

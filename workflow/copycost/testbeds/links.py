@@ -68,17 +68,39 @@ def make_veth_pair(
         If `ip` is missing or refuses.
     """
     # the path is looked up by `ip` itself, which inherits the descriptor
-    netns = f"netns /proc/self/fd/{receiver.namespace.fd}"
+    peer = f"/proc/self/fd/{receiver.namespace.fd}"
+    at_sender, at_receiver = veth_pair_commands(
+        addresses, peer, mtu_bytes, static_neighbours=static_neighbours
+    )
+    _ip(sender, at_sender, pass_fds=(receiver.namespace.fd,))
+    _ip(receiver, at_receiver)
+
+
+def veth_pair_commands(
+    addresses: tuple[str, str],
+    peer: str,
+    mtu_bytes: int | None = None,
+    *,
+    static_neighbours: bool = False,
+) -> tuple[list[str], list[str]]:
+    """Return what `ip -batch` is told in the sender's namespace, and then in the receiver's.
+
+    Parameters
+    ----------
+    peer
+        The receiver's namespace, as `ip` takes it: a name or a path.
+    addresses, mtu_bytes, static_neighbours
+        As for `make_veth_pair`.
+    """
     mtu = f"mtu {mtu_bytes}" if mtu_bytes is not None else ""
     first, second = (f"address {mac} {mtu}" for mac in _MACS)
     add = f"link add name sender index {_SENDER_INDEX} {first} type veth"
-    add = f"{add} peer name receiver {second} {netns}"
+    add = f"{add} peer name receiver {second} netns {peer}"
     at_sender, at_receiver = _up("sender", addresses[0]), _up("receiver", addresses[1])
     if static_neighbours:
         at_sender.append(_knows("sender", addresses[1], _MACS[1]))
         at_receiver.append(_knows("receiver", addresses[0], _MACS[0]))
-    _ip(sender, [add, *at_sender], pass_fds=(receiver.namespace.fd,))
-    _ip(receiver, at_receiver)
+    return [add, *at_sender], at_receiver
 
 
 def _up(device: str, address: str) -> list[str]:

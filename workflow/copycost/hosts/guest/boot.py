@@ -52,7 +52,7 @@ class RunningGuest:
                 stderr=write,
                 pass_fds=machine.inherited,
                 process_group=0,
-                preexec_fn=_die_with_us,
+                preexec_fn=die_with_us,
                 env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
             )
         except OSError as error:
@@ -150,5 +150,6 @@ class RunningGuest:
             self.ended_fd = -1
 
 
-def _die_with_us() -> None:
+def die_with_us() -> None:
+    """End the calling process, about to become QEMU, with the thread that started it."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

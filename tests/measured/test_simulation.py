@@ -1,0 +1,140 @@
+"""Cells in copies of a guest that was booted and saved."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import guests
+import pytest
+
+from copycost.build.toolchain import compile_program
+from copycost.errors import HostError
+from copycost.simulation.caches import Caches, Level
+from copycost.simulation.cell import Simulated, SimulatedCell, simulate
+from copycost.simulation.image import simulated_image
+from copycost.simulation.machine import SimulatedMachine
+from copycost.simulation.snapshot import Snapshot, save_guest
+
+pytestmark = [pytest.mark.needs_guests, pytest.mark.slow]
+ROOT = Path(__file__).parents[2]
+CACHES = Caches(Level(32 << 10, 8), Level(1 << 20, 16), Level(16 << 20, 16))
+MESSAGES = 64
+SIZES = {"loopback": 64 << 10, "sink": 60 << 10}
+
+Run = Callable[..., Simulated]
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bin")
+    for name in ("two_copy", "one_copy", "zero_copy"):
+        compile_program("sender", name, folder / f"sender_{name}", root=ROOT)
+    compile_program("receiver", "recv", folder / "receiver_recv", root=ROOT)
+    compile_program("simulated_cell", None, folder / "simulated_cell", root=ROOT)
+    compile_program("simulated_plugin", None, folder / "simulated_plugin", root=ROOT)
+    return folder
+
+
+def boot(programs: Path, folder: Path) -> Snapshot:
+    kernel = guests.kernel()
+    initrd = folder / "initrd"
+    needed = [programs / "sender_two_copy", programs / "receiver_recv"]
+    simulated_image(kernel, programs / "simulated_cell", needed).write(initrd)
+    snapshot = Snapshot.in_folder(folder)
+    save_guest(SimulatedMachine(), kernel, kernel.image, initrd, snapshot)
+    return snapshot
+
+
+@pytest.fixture(scope="module")
+def snapshot(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    return boot(programs, tmp_path_factory.mktemp("guest"))
+
+
+@pytest.fixture(scope="module")
+def run(programs: Path, snapshot: Snapshot) -> Run:
+    def run_cell(
+        implementation: str,
+        testbed: str,
+        *,
+        caches: Caches = CACHES,
+        guest: Snapshot = snapshot,
+        messages: int = MESSAGES,
+        timeout_s: float = 120,
+    ) -> Simulated:
+        receiver = programs / "receiver_recv" if testbed == "loopback" else None
+        sender = programs / f"sender_{implementation}"
+        cell = SimulatedCell(testbed, sender, receiver, SIZES[testbed], messages, 48)
+        return simulate(cell, guest, programs / "simulated_plugin", caches, timeout_s)
+
+    return run_cell
+
+
+def total(found: Simulated, side: str, kernel: bool, count: Callable[[dict[str, Any]], int]) -> int:
+    functions = found.counted["functions"][side]
+    return sum(count(function) for function in functions if function["kernel"] == kernel)
+
+
+def l1d_misses(function: dict[str, Any]) -> int:
+    return int(function["load_misses"]["l1d"] + function["store_misses"]["l1d"])
+
+
+def calls_of(found: Simulated, side: str, name: str) -> int:
+    named = [f for f in found.counted["functions"][side] if f["name"] == name]
+    return sum(function["calls"] for function in named)
+
+
+def test_a_copy_costs_two_misses_per_line_of_the_first_level(run: Run) -> None:
+    n_lines = MESSAGES * SIZES["loopback"] / 64
+    two, one = run("two_copy", "loopback"), run("one_copy", "loopback")
+    assert total(two, "sender", False, l1d_misses) / n_lines == pytest.approx(2.02, abs=0.03)
+    assert total(one, "sender", False, l1d_misses) / n_lines < 0.03
+    for found in (two, one):
+        assert total(found, "receiver", True, l1d_misses) / n_lines == pytest.approx(2.2, abs=0.2)
+
+
+def test_zero_copy_to_the_sink_copies_nothing(run: Run) -> None:
+    found = run("zero_copy", "sink")
+    assert found.sender["zero_copy"]["copied"] == 0
+    assert found.sender["zero_copy"]["sent_in_window"] == MESSAGES
+    assert total(found, "sender", True, lambda f: f["string_iterations"]) < MESSAGES * 1000
+    assert found.receiver is None
+    assert found.counted["functions"]["receiver"] == []
+
+
+def test_what_is_counted_agrees_with_what_the_programs_count(run: Run) -> None:
+    found = run("two_copy", "loopback")
+    assert found.receiver is not None
+    assert found.sender["in_window"]["messages"] == MESSAGES
+    assert calls_of(found, "sender", "__x64_sys_sendto") == MESSAGES
+    # one call may begin before the window and end in it, or the other way round
+    calls = calls_of(found, "receiver", "__x64_sys_recvfrom")
+    assert abs(calls - found.receiver["in_window"]["recv_calls"]) <= 1
+    copied = total(found, "receiver", True, lambda f: f["string_iterations"])
+    assert copied == pytest.approx(found.receiver["in_window"]["bytes"] / 8, rel=0.02)
+
+
+def test_cells_of_two_boots_are_the_same_to_the_last_bit(
+    run: Run, programs: Path, tmp_path: Path
+) -> None:
+    again = boot(programs, tmp_path)
+    for testbed in SIZES:
+        first = run("zero_copy", testbed)
+        assert run("zero_copy", testbed, guest=again) == first
+        assert run("zero_copy", testbed) == first
+
+
+def test_an_impossible_cache_is_told_by_the_plugin(run: Run) -> None:
+    caches = Caches(Level(1000, 8), Level(1 << 20, 16), Level(16 << 20, 16))
+    with pytest.raises(HostError, match="l1d: got 1000 bytes, expected a multiple of 512"):
+        run("two_copy", "sink", caches=caches)
+
+
+def test_a_cell_that_does_not_end_is_ended(run: Run) -> None:
+    with pytest.raises(HostError, match="took too long"):
+        run("two_copy", "loopback", messages=1_000_000, timeout_s=3)
+
+
+def test_a_failing_program_is_told_by_its_own_sentence(programs: Path, snapshot: Snapshot) -> None:
+    cell = SimulatedCell("sink", programs / "sender_two_copy", None, 70_000, 8, 8)
+    with pytest.raises(HostError, match="a datagram holds 65507 bytes at most"):
+        simulate(cell, snapshot, programs / "simulated_plugin", CACHES)

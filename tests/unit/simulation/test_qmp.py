@@ -1,0 +1,91 @@
+"""QEMU that ends, refuses or hangs: a sentence each. A few lines of Python take its place."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from copycost.errors import CannotStart, HostError
+from copycost.simulation.qmp import Emulator, running
+
+START = """\
+import json, socket, sys, time
+line = socket.socket(fileno=int(sys.argv[1]))
+lines = line.makefile("rw")
+def say(**message):
+    lines.write(json.dumps(message) + "\\n"); lines.flush()
+def answer(**message):
+    heard = json.loads(lines.readline()); say(event="NOTHING"); say(**message); return heard
+say(QMP={})
+answer(**{"return": {}})
+"""
+
+
+def emulator(tmp_path: Path, rest: str, limit_s: float = 20) -> AbstractContextManager[Emulator]:
+    script = tmp_path / "qemu.py"
+    script.write_text(START + rest)
+
+    def words(fd: int) -> Sequence[str]:
+        return [str(script), str(fd)]
+
+    return running(sys.executable, words, limit_s)
+
+
+def test_it_is_told_and_says_when_it_ends(tmp_path: Path) -> None:
+    rest = """\
+heard = answer(**{"return": {}})
+print(heard["execute"], heard["arguments"]["filename"][-6:], flush=True)
+say(event="STOP")
+"""
+    with emulator(tmp_path, rest) as qemu:
+        qemu.save(tmp_path / "state")
+        qemu.await_stop()
+        assert qemu.await_end() == 0
+        assert qemu.console == ["xen-save-devices-state /state"]
+
+
+def test_a_refusal_is_told(tmp_path: Path) -> None:
+    rest = 'answer(error={"desc": "no room"})\n'
+    with emulator(tmp_path, rest) as qemu, pytest.raises(HostError, match="refused cont: no room"):
+        qemu.tell("cont")
+
+
+def test_a_state_of_another_machine_is_told(tmp_path: Path) -> None:
+    rest = """\
+answer(**{"return": {}})
+answer(**{"return": {}})
+print("unknown section", flush=True)
+say(event="MIGRATION", data={"status": "active"})
+say(event="MIGRATION", data={"status": "failed"})
+time.sleep(60)
+"""
+    with (
+        emulator(tmp_path, rest) as qemu,
+        pytest.raises(HostError, match=r"cannot load .*/state; it said last: unknown section"),
+    ):
+        qemu.load(tmp_path / "state")
+
+
+def test_an_early_end_is_told_with_its_last_words(tmp_path: Path) -> None:
+    rest = 'print("plugin: no such level", file=sys.stderr, flush=True)\nsys.exit(3)\n'
+    with (
+        emulator(tmp_path, rest) as qemu,
+        pytest.raises(HostError, match=r"exit status 3; it said last: plugin: no such level"),
+    ):
+        qemu.await_stop()
+
+
+def test_a_guest_that_does_not_end_is_ended(tmp_path: Path) -> None:
+    rest = 'print("still here", flush=True)\ntime.sleep(60)\n'
+    with (
+        emulator(tmp_path, rest, limit_s=1) as qemu,
+        pytest.raises(HostError, match=r"took too long; .*still here"),
+    ):
+        qemu.await_end()
+
+
+def test_no_qemu_is_told() -> None:
+    with pytest.raises(CannotStart, match="/nowhere"), running("/nowhere", lambda _: [], 1):
+        pass

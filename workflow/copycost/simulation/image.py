@@ -1,0 +1,55 @@
+"""The first file system of a simulated guest: our orchestrator, and the tools of its testbeds."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from copycost.errors import Unavailable
+from copycost.hosts.guest.image import GuestImage
+from copycost.hosts.guest.kernel import Kernel
+from copycost.hosts.guest.libraries import add_program, libraries_of
+from copycost.testbeds.drop_hook import drop_rules
+from copycost.testbeds.links import veth_pair_commands
+from copycost.testbeds.veth_pair import ADDRESSES, LARGEST_MTU_BYTES
+
+INIT = Path(__file__).with_name("init.sh")
+DRIVERS = ("veth", "nf_tables", "nft_objref")
+"""What the testbed `sink` needs of the kernel."""
+
+_TOOLS = ("ip", "nft")
+
+
+def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]) -> GuestImage:
+    """Return the file system of a simulated guest.
+
+    Parameters
+    ----------
+    kernel
+        The kernel that boots it.
+    orchestrator
+        simulated_cell, which runs in it.
+    programs
+        Senders and receivers, whose libraries must be there; they themselves are handed over with
+        each cell.
+
+    Raises
+    ------
+    Unavailable
+        If a tool, a library or a driver is missing here.
+    """
+    image = GuestImage(kernel, DRIVERS, INIT)
+    image.add_tools(_TOOLS)
+    missing = [name for name in _TOOLS if not image.archive.has(f"/usr/bin/{name}")]
+    if missing:
+        raise Unavailable(
+            f"the command {missing[0]} was not found", "install the packages iproute2 and nftables"
+        )
+    add_program(image.archive, orchestrator, "/usr/bin/simulated_cell")
+    for library in {path for program in programs for path in libraries_of(program)}:
+        if not image.archive.has(library):
+            image.archive.add_copy(Path(library))
+    links = veth_pair_commands(ADDRESSES, "receiver", LARGEST_MTU_BYTES, static_neighbours=True)
+    for side, commands in zip(("sender", "receiver"), links, strict=True):
+        text = "".join(f"{command}\n" for command in commands)
+        image.archive.add(f"/etc/links_{side}", text.encode())
+    image.archive.add("/etc/drop_hook", drop_rules("receiver", ADDRESSES[1]).encode())
+    return image
