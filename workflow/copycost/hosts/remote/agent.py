@@ -38,15 +38,26 @@ class Agent:
         Descriptors of the stream.
     programs
         Folder in which programs are kept that are brought here, by their digest.
+    silence_s
+        After so long without a word the stream is taken for broken [s]; None waits for ever.
     """
 
-    def __init__(self, host: LocalHost, stream_in: int, stream_out: int, programs: Path) -> None:
+    def __init__(
+        self,
+        host: LocalHost,
+        stream_in: int,
+        stream_out: int,
+        programs: Path,
+        silence_s: float | None = None,
+    ) -> None:
         self._host = host
         self._stream = stream_in
+        self._silence_s = silence_s
         self._line = Line(stream_out)
         self._programs = programs
         self._inbox: list[Message | None] = []
         self._inbox_lock = threading.Lock()
+        self._heard_s = time.monotonic()
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._service = self._new_service()
 
@@ -58,6 +69,8 @@ class Agent:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: self._tell(None))
         threading.Thread(target=self._read, daemon=True).start()
+        if self._silence_s is not None:
+            threading.Thread(target=self._listen_for_silence, daemon=True).start()
         try:
             while True:
                 self._service.wait_for_news()
@@ -91,17 +104,29 @@ class Agent:
         if "id" in message:
             self._line.send({"id": message["id"], **answer})
 
+    def _listen_for_silence(self) -> None:
+        """End when nothing was heard for too long; in a thread of its own."""
+        assert self._silence_s is not None
+        while (left_s := self._heard_s + self._silence_s - time.monotonic()) > 0:
+            time.sleep(left_s)
+        self._end()
+
     def _read(self) -> None:
         """Read the stream to its end; in a thread of its own."""
         with os.fdopen(self._stream, "rb", closefd=False) as stream, suppress(OSError):
             while line := stream.readline(messages.LONGEST_LINE_BYTES):
                 # what is no message is the rest of one that a killed run left: it is over
+                self._heard_s = time.monotonic()
                 with suppress(NotAMessage):
                     message = messages.message_of(line)
                     if message["op"] == messages.PING:
                         self._line.send({"id": message["id"], "result": self._host.clock_ns()})
                     else:
                         self._tell(message)
+        self._end()
+
+    def _end(self) -> None:
+        """Have the main thread end everything; if it is busy for too long, kill it all."""
         self._tell(None)
         time.sleep(_LONGEST_GOODBYE_S)
         self._service.kill()
@@ -120,6 +145,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--programs", type=Path, required=True, metavar="DIR", help="keeps programs"
     )
+    parser.add_argument(
+        "--silence", type=float, metavar="S", help="end after so long without a word"
+    )
     options = parser.parse_args(arguments)
     if options.stream is None:
         stream_in, stream_out = os.dup(0), os.dup(1)
@@ -133,7 +161,7 @@ def main(arguments: list[str] | None = None) -> int:
     with suppress(PermissionError):
         os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Agent(LocalHost(), stream_in, stream_out, options.programs).serve()
+    Agent(LocalHost(), stream_in, stream_out, options.programs, options.silence).serve()
     return 0
 
 

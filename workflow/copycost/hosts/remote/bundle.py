@@ -11,7 +11,16 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).parents[2]
 _AGENT = "copycost.hosts.remote.agent"
-_MAIN = f"import sys\nfrom {_AGENT} import main\nsys.exit(main())\n"
+TOO_OLD = 91
+"""What the agent ends with where Python is older than it needs."""
+
+_MAIN = f"""\
+import sys
+if sys.version_info < (3, 11):
+    sys.exit({TOO_OLD})
+from {_AGENT} import main
+sys.exit(main())
+"""
 # zip files know no time before
 _TIME = (1980, 1, 1, 0, 0, 0)
 

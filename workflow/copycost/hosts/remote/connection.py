@@ -24,6 +24,8 @@ PATIENCE_S = 20.0
 # a pipe that poll(2) calls writable takes so much at once (pipe(7), PIPE_BUF)
 _PIECE_BYTES = 4096
 _READ_BYTES = 1 << 16
+# how long we say nothing at most: longer than most windows, and shorter than an agent's patience
+_KEEP_ALIVE_S = 10.0
 # what the other end said before it closed the stream is read within that time
 _LAST_WORDS_S = 1.0
 
@@ -61,6 +63,7 @@ class Connection:
         self._patience_s = patience_s
         self._lost: str | None = None
         self._changed = threading.Condition()
+        self._writing = threading.Lock()
         self._answers: dict[int, tuple[int, Message]] = {}
         self._awaited: set[int] = set()
         self._listeners: dict[tuple[str, int], Callable[[Message], None]] = {}
@@ -178,7 +181,10 @@ class Connection:
 
     def _write(self, data: bytes) -> None:
         """Write in pieces that do not block, so that a stream which is stuck is noticed."""
-        rest = memoryview(data)
+        with self._writing:
+            self._write_all(memoryview(data))
+
+    def _write_all(self, rest: memoryview) -> None:
         poll = select.poll()
         poll.register(self._fds[1], select.POLLOUT)
         while rest:
@@ -202,8 +208,12 @@ class Connection:
             poll.register(one, select.POLLIN)
         held = b""
         while True:
-            if self._stop in dict(poll.poll()):
+            ready = dict(poll.poll(_KEEP_ALIVE_S * 1e3))
+            if self._stop in ready:
                 return
+            if not ready:
+                self._keep_alive()
+                continue
             try:
                 data = os.read(fd, _READ_BYTES)
             except OSError as error:
@@ -217,6 +227,11 @@ class Connection:
                     return None
             if len(held) > messages.LONGEST_LINE_BYTES:
                 return self._lose("brings a line without an end")
+
+    def _keep_alive(self) -> None:
+        """Say something, that the agent may know that we are there."""
+        with suppress(ConnectionLost):
+            self._write(b"\n")
 
     def _take(self, line: bytes, at_ns: int) -> bool:
         """Hand one line on; return whether to go on."""

@@ -1,0 +1,173 @@
+"""Another machine, by a real sshd: reached, refused, broken, and left as it was."""
+
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import sshd
+from sshd import AHEAD_S, NODE, Peer
+
+from copycost.errors import ConfigError, HostError, Unavailable
+from copycost.hosts.launch import Launch
+from copycost.hosts.ssh import host as ssh_host
+from copycost.hosts.ssh.client import SshTarget
+from copycost.hosts.ssh.host import SshHost, clean
+
+pytestmark = pytest.mark.needs_root
+LONG_S = 10.0
+SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
+
+
+@pytest.fixture(scope="module")
+def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
+    with sshd.peer(tmp_path_factory.mktemp("peer")) as made:
+        yield made
+
+
+def until(condition: Callable[[], bool], limit_s: float = LONG_S) -> None:
+    deadline_s = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.02)
+
+
+def test_another_machine_serves_us_in_its_own_clock_and_name(peer: Peer) -> None:
+    host = SshHost(peer.target)
+    assert host.kind == "ssh"
+    assert host.run(["hostname"]).stdout == f"{NODE}\n"
+    assert abs(host.clock_offset_ns - AHEAD_S * 10**9) <= host.clock_uncertainty_ns
+    assert host.clock_uncertainty_ns < 50e6
+    program = host.start(SLEEP)
+    assert "/bin/sleep 60" in peer.processes()
+    host.close()
+    program.close()
+    until(lambda: peer.processes() == [])
+
+
+def test_sessions_of_a_run_share_one_connection(peer: Peer) -> None:
+    accepted = (peer.folder / "sshd.log").read_text().count("Accepted publickey")
+    with SshHost(peer.target):
+        pass
+    for _ in range(3):
+        with SshHost(peer.target) as host:
+            assert host.run(["true"]).returncode == 0
+    log = (peer.folder / "sshd.log").read_text()
+    assert log.count("Accepted publickey") <= accepted + 1
+
+
+def test_what_was_brought_is_kept_and_can_be_removed(peer: Peer) -> None:
+    own = peer.folder / "own"
+    own.write_text("#!/bin/sh\necho ours\n")
+    with SshHost(peer.target) as host:
+        assert host.run([host.path_of(own)]).stdout == "ours\n"
+    cache = peer.folder / "cache" / "copycost"
+    assert len(list(cache.glob("agent-*.pyz"))) == 1
+    assert len(list(cache.glob("programs/*/own"))) == 1
+    clean(peer.target)
+    assert not cache.exists()
+    with SshHost(peer.target) as host:
+        assert host.run(["true"]).returncode == 0
+
+
+@pytest.mark.parametrize("victim", ["sshd", "agent-"])
+def test_a_session_that_is_killed_there_is_noticed_and_leaves_nothing(
+    peer: Peer, victim: str
+) -> None:
+    host = SshHost(peer.target)
+    program = host.start(SLEEP)
+    found = subprocess.run(["pgrep", "-f", victim], capture_output=True, text=True, check=True)
+    inside = [pid for pid in found.stdout.split() if _is_there(peer, pid)]
+    assert inside
+    subprocess.run(["kill", "-KILL", *inside], check=False)
+    until(lambda: host.connection_lost)
+    with pytest.raises(HostError, match="the connection to "):
+        host.run(["true"])
+    host.close()
+    program.end()
+    program.close()
+    until(lambda: peer.processes() == [])
+
+
+def test_our_own_death_leaves_nothing_there(peer: Peer) -> None:
+    host = SshHost(peer.target)
+    program = host.start(SLEEP)
+    host._ssh.kill()
+    until(lambda: host.connection_lost)
+    until(lambda: peer.processes() == [], 5.0)
+    host.close()
+    program.close()
+
+
+def test_a_key_that_nobody_knows_is_a_sentence_with_a_remedy(peer: Peer, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    with pytest.raises(Unavailable) as caught:
+        SshHost(_with(peer.target, str(peer.folder / "key"), str(key)))
+    assert "cannot be reached by ssh" in caught.value.reason
+    assert "Permission denied" in caught.value.reason
+    assert "ssh-copy-id" in caught.value.remedy
+
+
+def test_an_unknown_host_key_is_a_sentence_with_a_remedy(peer: Peer, tmp_path: Path) -> None:
+    known = f"UserKnownHostsFile={peer.folder / 'known_hosts'}"
+    target = _with(peer.target, known, f"UserKnownHostsFile={tmp_path / 'none'}")
+    with pytest.raises(Unavailable, match="Host key verification failed") as caught:
+        SshHost(target)
+    assert "once by hand" in caught.value.remedy
+
+
+def test_nobody_at_the_port_is_a_sentence_with_a_remedy(peer: Peer) -> None:
+    target = SshTarget(peer.target.name, (*peer.target.options, "-p", "9"))
+    with pytest.raises(Unavailable, match="Connection refused"):
+        SshHost(target)
+
+
+@pytest.mark.parametrize(
+    ("python", "expected"),
+    [(None, "has no python3"), ("#!/bin/sh\nexit 91\n", "has an older python3 only")],
+)
+def test_a_machine_without_a_python_that_will_do(
+    peer: Peer, monkeypatch: pytest.MonkeyPatch, python: str | None, expected: str
+) -> None:
+    folder = peer.folder / "bin"
+    folder.mkdir(exist_ok=True)
+    if python is not None:
+        (folder / "python3").write_text(python)
+        (folder / "python3").chmod(0o755)
+    with SshHost(peer.target):
+        pass  # the agent is there
+    monkeypatch.setattr(ssh_host, "_START", f"PATH={folder}; {ssh_host._START}")
+    with pytest.raises(Unavailable) as caught:
+        SshHost(peer.target)
+    assert expected in caught.value.reason
+    assert "3.11" in caught.value.remedy
+
+
+def test_a_full_disk_there_is_named(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+    clean(peer.target)
+    full = "echo No space left on device >&2; exit 1 # %(digest)s"
+    monkeypatch.setattr(ssh_host, "_BRING", full)
+    with pytest.raises(HostError, match="No space left on device"):
+        SshHost(peer.target)
+
+
+@pytest.mark.parametrize("name", ["-oProxyCommand=id", "", "a b", "user@-x", "a;b"])
+def test_what_is_no_target_is_refused_before_ssh_sees_it(name: str) -> None:
+    with pytest.raises(ConfigError, match="expected user@other"):
+        SshTarget(name)
+
+
+def _with(target: SshTarget, old: str, new: str) -> SshTarget:
+    return SshTarget(target.name, tuple(new if one == old else one for one in target.options))
+
+
+def _is_there(peer: Peer, pid: str) -> bool:
+    """Whether a process is in the peer's process namespace, and not its first."""
+    try:
+        own = Path(f"/proc/{pid}/ns/pid").readlink()
+        first = Path(f"/proc/{peer.first()}/ns/pid").readlink()
+    except OSError:
+        return False
+    return own == first and int(pid) != peer.first()

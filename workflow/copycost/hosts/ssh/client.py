@@ -1,0 +1,150 @@
+"""How OpenSSH's client is called, and what its refusals mean.
+
+The user's own configuration holds: keys, agents, jump hosts, aliases, known hosts. What we add is
+that nothing is asked for, since a job cannot answer, and that all sessions of a run share one
+authenticated connection (ssh_config(5), ControlMaster), which ends by itself a few seconds after
+the last of them.
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from copycost.errors import ConfigError, HostError, Unavailable
+
+# how long the shared connection outlives its last session: the next repetition comes sooner
+_PERSIST_S = 5
+_CONNECT_TIMEOUT_S = 10
+# of a socket's path, see unix(7); ssh adds some letters while it makes it
+_LONGEST_PATH = 88
+# what ssh itself ends with, whatever went wrong
+_SSH_FAILED = 255
+_TARGET = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9\[][\w.:\]-]*", re.ASCII)
+
+_REMEDIES = (
+    ("Host key verification failed", "its host key is not known here, or has changed: run `ssh"
+     " {target}` once by hand and look at the key"),
+    ("Permission denied", "let a key in there: `ssh-copy-id {target}`, and have ssh-agent hold it"
+     " if it has a passphrase"),
+    ("Could not resolve hostname", "look at the name, or add it to ~/.ssh/config"),
+    ("Connection refused", "start sshd there, or say its port in ~/.ssh/config"),
+    ("timed out", "look whether it is up, and whether a firewall drops what goes to its ssh port"),
+    ("No route to host", "look whether it is up and in a network that is reached from here"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SshTarget:
+    """Somebody's account on another machine, as ssh is told it.
+
+    Attributes
+    ----------
+    name
+        ``user@other``, ``other``, or an alias of ~/.ssh/config.
+    options
+        More options of ssh, for tests.
+    """
+
+    name: str
+    options: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what ssh would take for an option, or for something else."""
+        if not _TARGET.fullmatch(self.name):
+            raise ConfigError(
+                f"wire: got {self.name!r}, expected user@other, or an alias of ~/.ssh/config"
+            )
+
+    def words(self, command: str) -> list[str]:
+        """Return the words that run a command there, through the shared connection."""
+        settings = {
+            "BatchMode": "yes",
+            "ConnectTimeout": _CONNECT_TIMEOUT_S,
+            "ServerAliveInterval": 5,
+            "ServerAliveCountMax": 2,
+            "ControlMaster": "auto",
+            "ControlPath": self._control_path(),
+            "ControlPersist": _PERSIST_S,
+        }
+        given = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+        return ["ssh", "-T", "-a", "-x", *self.options, *given, self.name, command]
+
+    def start(self, command: str, errors: int) -> subprocess.Popen[bytes]:
+        """Start a command there, joined by pipes; what it and ssh say as errors goes to a file.
+
+        Raises
+        ------
+        Unavailable
+            If there is no ssh here.
+        """
+        try:
+            return subprocess.Popen(
+                self.words(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                bufsize=0,
+                start_new_session=True,  # Ctrl-C reaches only us, who close it
+            )
+        except FileNotFoundError as error:
+            raise Unavailable("ssh was not found", "install the package openssh-client") from error
+
+    def run(self, command: str, data: bytes = b"", timeout_s: float = 30.0) -> str:
+        """Run a short command there and return what it printed.
+
+        Raises
+        ------
+        HostError
+            If it ends with an error, or not in time.
+        """
+        with tempfile.TemporaryFile() as errors:
+            process = self.start(command, errors.fileno())
+            try:
+                output, _ = process.communicate(data, timeout_s)
+            except subprocess.TimeoutExpired as error:
+                process.kill()
+                process.communicate()
+                raise HostError(f"{self.name} did not answer within {timeout_s:g} s") from error
+            errors.seek(0)
+            said = errors.read().decode(errors="replace")
+        if process.returncode != 0:
+            raise self.refusal(process.returncode, said)
+        return output.decode(errors="replace")
+
+    def refusal(self, code: int, said: str) -> HostError:
+        """Return what went wrong, in one sentence, where ssh or a command ended with an error."""
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        last = lines[-1] if lines else f"it ended with exit status {code} and said nothing"
+        if code != _SSH_FAILED:
+            return HostError(f"{self.name}: {last}; look whether `ssh {self.name} true` works")
+        found = ((mark, remedy) for mark, remedy in _REMEDIES if mark in said)
+        mark, remedy = next(found, ("", "look whether `ssh {target} true` works"))
+        why = next((line for line in lines if mark and mark in line), last)
+        return Unavailable(
+            f"{self.name} cannot be reached by ssh ({why})", remedy.format(target=self.name)
+        )
+
+    def close(self) -> None:
+        """End the shared connection, if there is one."""
+        words = self.words("")
+        subprocess.run(
+            [*words[:-2], "-O", "exit", self.name], capture_output=True, check=False, timeout=10
+        )
+
+    def _control_path(self) -> str:
+        """Return where the shared connection's socket is: in a folder of ours alone."""
+        runtime = os.environ.get("XDG_RUNTIME_DIR")
+        base = Path(runtime) if runtime else Path(tempfile.gettempdir()) / f"copycost-{os.getuid()}"
+        folder = base / "copycost-ssh" if runtime else base
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_uid != os.getuid() or folder.stat().st_mode & 0o077:
+            raise HostError(f"{folder}: others may write there; delete it, then run again")
+        key = " ".join((self.name, *self.options))
+        path = str(folder / hashlib.sha256(key.encode()).hexdigest()[:16])
+        if len(path) > _LONGEST_PATH:
+            raise HostError(f"{folder}: too long a path for a socket; set TMPDIR to a shorter one")
+        return path
