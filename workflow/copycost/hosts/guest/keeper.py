@@ -313,8 +313,7 @@ class Keeper:
 def _network_words(name: str, spec: GuestSpec) -> list[str]:
     """Return the words of agent.sh for a guest's network."""
     others = [other for other in ADDRESSES if other != name]
-    # of virtio they are off already, since the device has none
-    offloads = "on" if spec.offloads or spec.network_device == "virtio" else "off"
+    offloads = "on" if spec.offloads else "off"
     neighbours = (word for other in others for word in (ADDRESSES[other], MACS[other]))
     return [_DEVICE, offloads, f"{ADDRESSES[name]}/{NETWORK_BITS}", *neighbours]
 

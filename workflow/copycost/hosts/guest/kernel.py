@@ -7,6 +7,7 @@ Source: Documentation/arch/x86/boot.rst on the header of a bzImage; apt-get(8), 
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -167,27 +168,36 @@ def _distribution() -> str:
 
 
 def _unpacked(package: str, folder: Path) -> Kernel:
-    """Return the kernel that a package depends on, fetched and unpacked unless it is there."""
+    """Return the kernel that a package depends on, fetched unless it is there, and unpacked."""
     folder.mkdir(parents=True, exist_ok=True)
-    needed = _KERNEL_PACKAGE.findall(_said(["apt-cache", "depends", package], folder))
-    if not needed:
+    image, *_ = _needed_by(package, folder, "linux-image-") or [""]
+    if not image:
         raise Unavailable(f"apt knows no package {package}", "sudo apt-get update, then run again")
-    stamp = folder / "unpacked.txt"
-    if not stamp.exists() or stamp.read_text().split() != needed:
-        modules = [name for name in needed if name.startswith("linux-modules-")]
-        images = [name for name in needed if name.startswith("linux-image-")]
-        for image in images:
-            # Ubuntu has them apart, and the image depends on the modules
-            said = _said(["apt-cache", "depends", image], folder)
-            modules += [n for n in _KERNEL_PACKAGE.findall(said) if n.startswith("linux-modules-")]
-        for name in dict.fromkeys([*images, *modules]):
+    # Ubuntu has the modules apart: the image depends on them
+    names = [image, *_needed_by(image, folder, "linux-modules-")]
+    for name in names:
+        if not list(folder.glob(f"{name}_*.deb")):
             _said(["apt-get", "-qq", "download", name], folder)
-        for archive in folder.glob("*.deb"):
+    vmlinuz = folder / "boot" / f"vmlinuz-{image.removeprefix('linux-image-')}"
+    if not vmlinuz.exists():
+        for name in names:
+            archive = max(folder.glob(f"{name}_*.deb"), key=lambda path: path.stat().st_mtime)
             _said(["dpkg-deb", "-x", archive.name, "."], folder)
-            archive.unlink()
-        stamp.write_text("\n".join(needed) + "\n")
-    image = max((folder / "boot").glob("vmlinuz-*"), key=lambda path: path.stat().st_mtime)
-    return kernel_at(image, f"package {needed[0]}")
+    return kernel_at(vmlinuz, f"package {image}")
+
+
+def forget_unpacked(folder: Path) -> None:
+    """Remove what was unpacked of packages in a folder; they themselves stay."""
+    for package in folder.iterdir() if folder.is_dir() else ():
+        for path in package.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+
+
+def _needed_by(package: str, folder: Path, kind: str) -> list[str]:
+    """Return the packages of a kind that one depends on, by apt's lists."""
+    said = _said(["apt-cache", "depends", package], folder)
+    return [name for name in _KERNEL_PACKAGE.findall(said) if name.startswith(kind)]
 
 
 def _said(words: Sequence[str], folder: Path) -> str:

@@ -13,7 +13,7 @@ from copycost.errors import Unavailable
 from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.accelerator import PROBE_LIMIT_S, KvmProbe, probe_kvm, require_kvm
 from copycost.hosts.guest.image import agent_image
-from copycost.hosts.guest.kernel import find_kernel
+from copycost.hosts.guest.kernel import find_kernel, forget_unpacked
 from copycost.hosts.guest.network import has_vhost
 from copycost.hosts.guest.qemu import GuestMachine, NetworkDevice, find_qemu
 from copycost.hosts.guest.spec import GuestSpec
@@ -43,14 +43,17 @@ def make_image(choice: str, device: NetworkDevice, kernel: Path, initrd: Path) -
     """
     for target in (kernel, initrd):
         target.write_bytes(b"")
+    packages = kernel.parent / "packages"
     try:
         find_qemu()
-        found = find_kernel(choice, [DRIVERS[device]], kernel.parent / "packages")
+        found = find_kernel(choice, [DRIVERS[device]], packages)
         image = agent_image(found, [DRIVERS[device]], TOOLS)
+        shutil.copyfile(found.image, kernel)
+        image.write(initrd)
     except Unavailable as missing:
         return {"unavailable": {"reason": missing.reason, "remedy": missing.remedy}}
-    shutil.copyfile(found.image, kernel)
-    image.write(initrd)
+    finally:
+        forget_unpacked(packages)
     return {
         "unavailable": None,
         "kernel": {"release": found.release, "source": found.source},
