@@ -23,7 +23,7 @@ class CpuTimes:
     busy_ns : int
         Neither idle nor stolen; counted from nothing, so that only differences mean something. Idle
         time is measured (NO_HZ), while that of tasks is often only sampled by the timer tick, which
-        may run in step with what it samples.
+        may run in step with what it samples, say a sender that a quota starts every period.
     task_ns : int
         Used by tasks, their kernel time included.
     softirq_ns : int

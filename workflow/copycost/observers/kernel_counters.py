@@ -1,6 +1,6 @@
 """Kernel counters around the window: TCP and softirq counters, CPU time, throttling.
 
-Source: proc(5) on /proc/stat, /proc/net/snmp and /proc/net/softnet_stat (whose columns are those of
+Source: proc(5) on /proc/net/snmp and /proc/net/softnet_stat (whose columns are those of
 softnet_seq_show in net/core/net-procfs.c).
 """
 
@@ -8,14 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
+from copycost.hosts.cpu_times import PATH as _STAT
+from copycost.hosts.cpu_times import cpu_times
 from copycost.hosts.edges import plan_on
 from copycost.hosts.host import Host, Reader, Reading
 from copycost.hosts.side import Side, SideName
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
 
-_CPU_TIMES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
-_SNMP, _SOFTNET, _STAT = "proc/net/snmp", "proc/net/softnet_stat", "proc/stat"
+_SNMP, _SOFTNET = "proc/net/snmp", "proc/net/softnet_stat"
 _THROTTLE = "sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{name}"
 _THROTTLE_COUNTS = ("core_throttle_count", "package_throttle_count")
 _RECORDED = (
@@ -41,9 +42,7 @@ class KernelSnapshot:
     softnet_dropped, softnet_squeezed : int
         Host-wide, all CPUs.
     busy_ns, task_ns, softirq_ns, steal_ns : int
-        CPU time of all CPUs [ns, counted in clock ticks]: neither idle nor stolen (counted from
-        nothing, so that only differences mean something); used by tasks, their kernel time
-        included; spent in interrupts and softirqs; taken away by the hypervisor.
+        CPU time of all CPUs, see `copycost.hosts.cpu_times.CpuTimes`.
     throttle_count : int
         How often the CPUs in use were slowed down for heat.
     at_ns : int
@@ -209,20 +208,17 @@ def snapshot_of(common: Reading, snmp: Sequence[str], ticks_per_s: int) -> Kerne
     at_ns, texts = common
     throttle = [int(text) for path, text in texts.items() if path not in (_SOFTNET, _STAT)]
     softnet = [line.split() for line in texts[_SOFTNET].splitlines()]
-    cpu, n_cpus = _cpu_times(texts[_STAT], ticks_per_s)
-    # Idle time is measured (NO_HZ); that of tasks is often only sampled by the timer tick,
-    # which may run in step with what it samples, say a sender that a quota starts every period.
-    not_busy_ns = cpu["idle"] + cpu["iowait"] + cpu["steal"]
+    cpu = cpu_times(texts[_STAT], at_ns, ticks_per_s)
     return KernelSnapshot(
         tcp_retransmitted_segments=sum(snmp_count(text, "Tcp", "RetransSegs") for text in snmp),
         udp_in_errors=sum(snmp_count(text, "Udp", "InErrors") for text in snmp),
         udp_receive_buffer_errors=sum(snmp_count(text, "Udp", "RcvbufErrors") for text in snmp),
         softnet_dropped=sum(int(row[1], 16) for row in softnet),
         softnet_squeezed=sum(int(row[2], 16) for row in softnet),
-        busy_ns=n_cpus * at_ns - not_busy_ns,
-        task_ns=cpu["user"] + cpu["nice"] + cpu["system"],
-        softirq_ns=cpu["irq"] + cpu["softirq"],
-        steal_ns=cpu["steal"],
+        busy_ns=cpu.busy_ns,
+        task_ns=cpu.task_ns,
+        softirq_ns=cpu.softirq_ns,
+        steal_ns=cpu.steal_ns,
         throttle_count=sum(throttle),
         at_ns=at_ns,
     )
@@ -233,10 +229,3 @@ def snmp_count(snmp: str, protocol: str, name: str) -> int:
     rows = [line.split() for line in snmp.splitlines() if line.startswith(f"{protocol}:")]
     names, values = rows
     return int(values[names.index(name)])
-
-
-def _cpu_times(stat: str, ticks_per_s: int) -> tuple[dict[str, int], int]:
-    """Return the times of all CPUs together [ns] by name, and how many CPUs are online."""
-    rows = [line.split() for line in stat.splitlines() if line.startswith("cpu")]
-    times_ns = (int(ticks) * 10**9 // ticks_per_s for ticks in rows[0][1:])
-    return dict(zip(_CPU_TIMES, times_ns, strict=False)), len(rows) - 1
