@@ -48,6 +48,7 @@ class Truth:
     in_io: float = 0.3
     vcpu_waiting: float = 0.2
     host_percent: float = 150.0
+    off_window: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,7 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
             truth.accelerator, {"sender": sender, "receiver": receiver}, shared=truth.shared,
             outside_per_inside=truth.outside_per_inside, in_io=truth.in_io,
             vcpu_waiting=truth.vcpu_waiting, host_percent=truth.host_percent,
+            off_window=truth.off_window,
         ),
     }  # fmt: skip
 

@@ -51,6 +51,7 @@ def guests_row(
     in_io: float = 0.3,
     vcpu_waiting: float = 0.2,
     host_percent: float = 150.0,
+    off_window: bool = False,
 ) -> dict[str, Any]:
     """Return the columns of what guests used, for processes that used so much inside [%].
 
@@ -62,6 +63,8 @@ def guests_row(
         One guest for both sides.
     outside_per_inside, in_io
         CPU of the hypervisor per CPU of the processes, and its part in main loop and I/O.
+    off_window
+        The guests read what they used at other times.
     """
     row: dict[str, Any] = {f"{side}_guest_status": "no_guest" for side in processes}
     if accelerator is None:
@@ -84,4 +87,8 @@ def guests_row(
             f"{side}_vcpu_waiting_percent": vcpu_waiting, f"{side}_io_waiting_percent": 0.0,
             f"{side}_hypervisor_kernel_percent": 0.2 * outside,
         }  # fmt: skip
+        if off_window:
+            row[f"{side}_guest_status"] = "off_window"
+            for name in ("guest_cpu", "guest_steal", "guest_softirq", "overhead_cpu"):
+                row[f"{side}_{name}_percent"] = float("nan")
     return row

@@ -131,6 +131,7 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
             row[f"{side}_{cost}_per_byte"] = _over(part, received)
         if len(ends) == len(_SIDES):
             row[f"both_{cost}_per_byte"] = _over(_sum(parts), received)
+    row |= _of_guests(record["observed"].get("hypervisor"), _window_ns(far) / received)
     calls = ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
     n_calls = sum(sender["in_window"][name] for name in calls)
     row["sender_syscalls_per_message"] = n_calls / messages
@@ -148,6 +149,29 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
     if sender["round_trip"] is not None:
         times = sender["round_trip"]
         row |= {f"round_trip_{name}": times[name] for name in times if name != "percentiles"}
+    return row
+
+
+def _of_guests(found: dict[str, Any] | None, ns_per_byte: float) -> dict[str, Any]:
+    """Return what a byte costs each guest, its hypervisor and the machine.
+
+    Parameters
+    ----------
+    ns_per_byte
+        Time that a byte took: what was used in another time is scaled to it.
+    """
+    if found is None:
+        return {}
+    row: dict[str, Any] = {"accelerator": found["guests"][0]["accelerator"]}
+    machine = found["machine"]
+    row["host_cpu_ns_per_byte"] = machine["busy_ns"] / machine["window_ns"] * ns_per_byte
+    for guest in found["guests"]:
+        inside = guest["inside"]["busy_ns"] / guest["inside"]["window_ns"]
+        used = {kind: of["cpu_ns"] / guest["window_ns"] for kind, of in guest["threads"].items()}
+        outside = sum(used.values())
+        used |= {"guest": inside, "hypervisor": outside, "overhead": outside - inside}
+        side = guest["sides"][0]
+        row |= {f"{side}_{name}_cpu_ns_per_byte": of * ns_per_byte for name, of in used.items()}
     return row
 
 

@@ -1,5 +1,6 @@
 """What a byte costs guests, their hypervisors and the machine, and where there are none."""
 
+import math
 from typing import Any, cast
 
 import pytest
@@ -59,6 +60,20 @@ def test_two_guests_are_told_apart() -> None:
     assert use["host_softirq_cpu_percent"] == pytest.approx(20)
 
 
+def test_a_guest_that_told_of_another_time_is_not_believed_but_its_hypervisor_is() -> None:
+    guest = guest_entry("one", "sender", "receiver")
+    guest["inside"]["window_ns"] = 2_000_000_000
+    record = in_guests(sample_record(), guest)
+    use = use_of(record)
+    assert use["sender_guest_status"] == "off_window"
+    assert use["sender_hypervisor_cpu_percent"] == pytest.approx(70)
+    assert math.isnan(use["sender_guest_cpu_percent"])
+    assert math.isnan(use["sender_overhead_cpu_percent"])
+    row = make_table([row_of(record)]).iloc[0]
+    assert math.isnan(row["sender_overhead_cpu_ns_per_byte"])
+    assert row["sender_hypervisor_cpu_ns_per_byte"] > 0
+
+
 def test_one_guest_for_both_sides_is_counted_once() -> None:
     use = use_of(in_guests(sample_record(), guest_entry("one", "sender", "receiver")))
     assert use["sender_guest_status"] == "counted"
@@ -105,7 +120,10 @@ def test_a_guest_that_was_not_told_that_it_waited_has_an_overhead_below_nothing(
 
 
 def test_every_status_is_one_of_those_explained() -> None:
+    late = guest_entry("one", "sender", "receiver")
+    late["inside"]["window_ns"] = 1
     records = (
+        in_guests(sample_record(), late),
         sample_record(),
         sample_record(status="failed"),
         in_guests(sample_record(), guest_entry("one", "sender", "receiver")),

@@ -15,6 +15,7 @@ from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.together import together
 from copycost.grid.testbeds import without_guests
 from copycost.hosts.side import SIDES
+from copycost.records.parties import WATCHED
 from copycost.stats.estimates import estimate, mean_estimate
 from copycost.stats.ratios import holm, paired_ratio
 from copycost.stats.settings import FloatArray
@@ -102,7 +103,7 @@ def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
     PART_part_cpu_ns_per_byte
         Its `PARTS`, whose sum it is.
     """
-    counted = {side: rows[f"{side}_guest_status"] == "counted" for side in SIDES}
+    counted = {side: rows[f"{side}_guest_status"].isin(WATCHED) for side in SIDES}
     outdoors = {side: rows[f"{side}_guest_status"] == "no_guest" for side in SIDES}
 
     def total(party: str) -> pd.Series:
@@ -174,7 +175,7 @@ def _uses(view: View) -> Iterator[Facts]:
         is that of all its sides together.
     """
     rows = view.measured
-    counted = {side: (rows[f"{side}_guest_status"] == "counted").any() for side in SIDES}
+    counted = {side: (rows[f"{side}_guest_status"].isin(WATCHED)).any() for side in SIDES}
     shared = (rows["receiver_guest_status"] == "same_guest").any()
     percent = rows[THROUGHPUT] / 8.0 * 1e-9 * 100.0
     for side in SIDES:

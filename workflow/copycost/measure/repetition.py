@@ -35,6 +35,7 @@ from copycost.hosts.host import Host
 from copycost.hosts.launch import Launch
 from copycost.hosts.memory import NotEnoughMemory
 from copycost.hosts.placement import place_sides
+from copycost.hosts.process_usage import Usage
 from copycost.hosts.side import SIDES, SideName
 from copycost.measure.claim import Claim, claimed
 from copycost.observers.disturbance import load_warnings, lock_warning, user_mode_warning
@@ -57,6 +58,9 @@ from copycost.testbeds.testbed import Testbed, open_testbed
 # the receiver that maps what comes instead of copying it
 _MAPPING_RECEIVER = "mmap"
 _LATE_SHARE = 0.01
+# of the window, by which a look at processes may be shorter or longer: what they used of the time
+# of the look still stands for the window
+_LONGEST_LOOK = 0.25
 # of the window: what another machine's clock may be wrong by
 _CLOCK_SHARE = 0.01
 _MOST_WINDOWS = 4
@@ -359,6 +363,7 @@ def _warnings(
             reason = f"the {usage.gone}'s processes had ended before the end of the window"
             raise NoMeasurement(Verdict("failed", reason, AGAIN))
         used = {side: usage.used(side) for side in SIDES}
+        _require_looks(used, window)
         cpu_ns = {side: one.cpu_ns for side, one in used.items() if one is not None}
         if stopped:
             # a stopped program always sees its edges late
@@ -391,6 +396,25 @@ def _of_hypervisors_ns(seen: Mapping[str, Any] | None) -> int:
     return sum(
         int(used["cpu_ns"]) for guest in seen["guests"] for used in guest["threads"].values()
     )
+
+
+def _require_looks(used: Mapping[SideName, Usage | None], window: Window) -> None:
+    """Refuse what was read of processes at times that have little to do with the window's edges.
+
+    Raises
+    ------
+    NoMeasurement
+        If a machine was too busy to look.
+    """
+    for side, one in used.items():
+        if one is None or abs(one.at_ns / 1e9 / window.length_s - 1.0) <= _LONGEST_LOOK:
+            continue
+        reason = (
+            f"the {side} was watched for {one.at_ns / 1e9:.3f} s, while the window is"
+            f" {window.length_s:.3f} s long: its machine was too busy"
+        )
+        remedy = "end other programs, make the study's duration_s longer, then " + AGAIN
+        raise NoMeasurement(Verdict("failed", reason, remedy))
 
 
 def _late_look(seen_ns: int, window: Window) -> list[Disturbance]:

@@ -4,6 +4,7 @@ One definition for the tables of all studies: of the columns, and of how their v
 what the observer `hypervisor` found.
 """
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -27,14 +28,21 @@ PARTIES: Mapping[str, str] = MappingProxyType(
 GUEST_STATUSES: Mapping[str, str] = MappingProxyType(
     {
         "counted": "the guest and its hypervisor were counted",
+        "off_window": "the guest, whose virtual CPUs had to wait, read what it used at other times "
+        "than the window's edges, so that only its hypervisor was counted",
         "same_guest": "the receiver runs in the sender's guest, which is counted there",
         "no_guest": "the side runs in no guest",
         "not_measured": "the repetition was skipped or failed",
     }
 )
+WATCHED = ("counted", "off_window")
+"""The statuses with which there is what the hypervisor used."""
+
 ACCELERATORS = ("kvm", "tcg")
 EMULATED = "tcg"
 
+# by which the time that a guest tells of may be shorter or longer than the window
+_OFF_WINDOW = 0.25
 _KINDS = ("vcpu", "io", "vhost", "worker")
 _GROUP = "Guests, their hypervisors, and the whole machine"
 _CPU = "% of one CPU"
@@ -145,16 +153,19 @@ def use_of(record: Mapping[str, Any]) -> dict[str, Any]:
     for guest in found["guests"]:
         first, *others = guest["sides"]
         row["accelerator"] = guest["accelerator"]
-        row[f"{first}_guest_status"] = "counted"
-        row |= {f"{first}_{name}": value for name, value in _use_of_guest(guest).items()}
+        inside_ns, outside_ns = guest["inside"]["window_ns"], guest["window_ns"]
+        is_off = abs(inside_ns - outside_ns) > _OFF_WINDOW * outside_ns
+        row[f"{first}_guest_status"] = "off_window" if is_off else "counted"
+        row |= {f"{first}_{name}": value for name, value in _use_of_guest(guest, is_off).items()}
         row |= {f"{other}_guest_status": "same_guest" for other in others}
     return row
 
 
-def _use_of_guest(guest: Mapping[str, Any]) -> dict[str, float]:
+def _use_of_guest(guest: Mapping[str, Any], is_off: bool) -> dict[str, float]:
+    """Return what one guest used [% of one CPU]; NaN for what it says itself of another time."""
     inside, threads, window_ns = guest["inside"], guest["threads"], guest["window_ns"]
     of_guest = {
-        name: _percent(inside[f"{key}_ns"], inside["window_ns"])
+        name: math.nan if is_off else _percent(inside[f"{key}_ns"], inside["window_ns"])
         for name, key in (
             ("guest_cpu", "busy"), ("guest_softirq", "softirq"), ("guest_steal", "steal"),
         )

@@ -154,8 +154,8 @@ def _published_spans(row: Facts) -> Iterator[str]:
 def _our_spans(row: Facts, section: Facts, parties: Iterable[str]) -> Iterator[str]:
     for curve in row["ours"]:
         if curve["span"]:
-            known = [cpu_span(curve["span"][party]) for party in parties if party in curve["span"]]
-            yield with_variant(" + ".join(known), curve, section)
+            known = (curve["span"].get(party) for party in parties)
+            yield with_variant(" + ".join(cpu_span(of) for of in known if of), curve, section)
 
 
 def plans(facts: Facts) -> Table:

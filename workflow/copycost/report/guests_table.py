@@ -5,6 +5,7 @@ from typing import Any
 
 from copycost.records.columns import SIDES
 from copycost.report.markdown import Column
+from copycost.report.study_values import NOT_KNOWN
 from copycost.wording.filters import cpu
 
 Facts = Mapping[str, Any]
@@ -31,7 +32,7 @@ def inside_and_outside(
         kind
         for kind in _KINDS
         if any(
-            _median(point, f"{side}_{kind}") >= _LEAST_PERCENT
+            point["parties"][f"{side}_{kind}"]["median"] >= _LEAST_PERCENT
             for point in points
             for side in guests["sides"]
         )
@@ -54,12 +55,13 @@ def inside_and_outside(
                     label(point),
                     "both" if guests["shared"] else side,
                     " + ".join(processes),
-                    *(cpu(_median(point, f"{side}_{party}")) for party in parties),
-                    cpu(_median(point, "host")),
+                    *(_cpu(point, f"{side}_{party}") for party in parties),
+                    _cpu(point, "host"),
                 ]
             )
     return columns, rows
 
 
-def _median(point: Facts, party: str) -> float:
-    return float(point["parties"][party]["median"])
+def _cpu(point: Facts, party: str) -> str:
+    found = point["parties"].get(party)
+    return NOT_KNOWN if found is None else cpu(found["median"])

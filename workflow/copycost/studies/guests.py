@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.hosts.side import SIDES
-from copycost.records.parties import EMULATED, PARTIES, use_columns
+from copycost.records.parties import EMULATED, PARTIES, WATCHED, use_columns
 from copycost.stats.estimates import Estimate, estimate
 from copycost.stats.medians import median_intervals
 from copycost.stats.settings import FloatArray, StatisticsSettings
@@ -24,12 +24,12 @@ def guests_of(rows: pd.DataFrame) -> dict[str, Any] | None:
     emulated
         An emulator ran the instructions of at least one guest.
     sides
-        Those whose guest was counted.
+        Those in a guest that was watched, by itself or from outside.
     shared
         One guest for both sides, which counts as the sender's.
     """
     measured = rows[rows["status"] == "measured"]
-    sides = [side for side in SIDES if (measured[f"{side}_guest_status"] == "counted").any()]
+    sides = [side for side in SIDES if measured[f"{side}_guest_status"].isin(WATCHED).any()]
     if not sides:
         return None
     return {
@@ -113,25 +113,32 @@ def spans(
     side
         Whose guest it is.
     of
-        By party, and by side that runs in it, ``low`` and ``high`` [% of one CPU].
+        By party, and by side that runs in it, ``low`` and ``high`` [% of one CPU]; None for a party
+        that was not counted at any point.
     most
-        The largest ``vcpu_waiting`` and ``guest_steal`` [% of one CPU].
+        The largest ``vcpu_waiting`` and ``guest_steal`` [% of one CPU]; None likewise.
     """
     found = []
     for side in guests["sides"]:
-        of: dict[str, dict[str, float]] = {
-            name: _span([point[inside.format(side=name)]["median"] for point in points])
-            for name in (SIDES if guests["shared"] else [side])
+        inside_of = SIDES if guests["shared"] else [side]
+        keys = {one: inside.format(side=one) for one in inside_of}
+        of = {
+            **{one: _span([point[key] for point in points]) for one, key in keys.items()},
+            **{party: _span(_known(points, f"{side}_{party}")) for party in PARTIES},
         }
-        for party in PARTIES:
-            of[party] = _span([point["parties"][f"{side}_{party}"]["median"] for point in points])
         most = {
-            name: max(point["parties"][f"{side}_{name}"]["median"] for point in points)
+            name: span and span["high"]
             for name in ("vcpu_waiting", "guest_steal")
+            for span in [_span(_known(points, f"{side}_{name}"))]
         }
         found.append({"side": side, "of": of, "most": most})
     return found
 
 
-def _span(values: Sequence[float]) -> dict[str, float]:
-    return {"low": min(values), "high": max(values)}
+def _known(points: Sequence[Mapping[str, Any]], party: str) -> list[Estimate]:
+    return [point["parties"][party] for point in points if party in point["parties"]]
+
+
+def _span(estimates: Sequence[Estimate]) -> dict[str, float] | None:
+    medians = [one["median"] for one in estimates]
+    return {"low": min(medians), "high": max(medians)} if medians else None

@@ -150,6 +150,7 @@ def test_each_account_of_a_guest_says_the_golden_sentences() -> None:
         "pair": Study((PAIR,)),
         "both_in_one": Study((IN_ONE,)),
         "waited": Study((replace(PAIR, vcpu_waiting=12.0),)),
+        "off_window": Study((replace(PAIR, off_window=True),)),
         "below_nothing": Study((replace(PAIR, outside_per_inside=1.1),)),
     }
     found = {branch: facts_of(study) for branch, study in studies.items()}
@@ -172,6 +173,12 @@ def test_the_chapter_with_guests_is_the_golden_one_and_says_that_they_are_emulat
     about = [line for line in text.splitlines() if "`vm_" in line and "On `" in line]
     assert about
     assert all("emulated" in line or "virtual machines" in line for line in about)
+
+
+def test_a_guest_that_told_of_another_time_leaves_gaps_with_words() -> None:
+    text = chapter("cpu_budget", facts_of(Study((replace(PAIR, off_window=True),))), [])
+    assert "| not known |" in text
+    assert "nan" not in text
 
 
 def test_what_hardware_runs_is_never_called_emulated() -> None:
