@@ -26,9 +26,9 @@ from copycost.figures.tips import add_tips
 from copycost.wording.filters import significant
 
 COLUMNS = ("condition", "without", "implementation", "msg_bytes", "n_threads", "part",
-           "ns_per_byte", "without_ns_per_byte", "multiple")  # fmt: skip
+           "ns_per_byte", "without_ns_per_byte", "multiple", "state")  # fmt: skip
 """Columns of the CSV: CPU time of one part of the hypervisors', and of the processes without
-guests, per byte; `multiple` is the first over the second."""
+guests, per byte; `multiple` is the first over the second. `state` is always ``measured``."""
 
 # told apart with every kind of colour vision (Okabe and Ito)
 _PARTS = {
@@ -89,6 +89,7 @@ def cost_table(facts: Mapping[str, Any]) -> pd.DataFrame:
             "ns_per_byte": value,
             "without_ns_per_byte": cell["cost"]["median"],
             "multiple": value / cell["cost"]["median"],
+            "state": "measured",
         }
         for pair in (facts["virtual"] or {"compared": []})["compared"]
         for cell in _chosen(pair["cells"])
