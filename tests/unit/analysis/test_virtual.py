@@ -63,8 +63,31 @@ def test_shares_of_the_parts_add_up_to_one_largest_first() -> None:
     (found,) = virtual()["conditions"]
     parts = {part["name"]: part["value"] for part in found["parts"]}
     assert sum(parts.values()) == pytest.approx(1.0)
-    assert list(parts) == ["processes", "io", "guests", "vcpu", "worker"]
+    assert list(parts) == ["vcpu", "io", "worker"]
     assert parts["io"] == pytest.approx(0.9 / 2.6)
+    assert found["within"]["value"] == pytest.approx(1.0 / 1.5)
+    assert not found["waits"]
+
+
+def test_guests_that_wait_for_a_cpu_count_more_than_their_hypervisors_used() -> None:
+    cells = in_guests(make_cells(RUN))
+    columns = [f"{side}_guest_cpu_ns_per_byte" for side in ("sender", "receiver")]
+    (found,) = facts_of(RUN, cells.assign(**{name: cells[name] * 2.0 for name in columns}))[
+        "virtual"
+    ]["conditions"]
+    assert found["waits"]
+
+
+def test_what_a_guest_did_not_count_leaves_what_was_counted_outside() -> None:
+    cells = in_guests(make_cells(RUN))
+    lost = (cells["rep"] == 1) & (cells["testbed"] == "vm_pair")
+    cells.loc[lost, ["sender_cpu_ns_per_byte", "both_cpu_ns_per_byte"]] = np.nan
+    facts = facts_of(RUN, cells)["virtual"]
+    (found,) = facts["conditions"]
+    assert found["parts"][0]["n"] == 5
+    assert found["within"]["n"] == 4
+    assert facts["compared"][0]["outside"]["n"] == 5
+    assert facts["compared"][0]["inside"]["n"] == 4
 
 
 def test_guests_are_compared_with_the_same_rounds_without_them() -> None:

@@ -184,6 +184,10 @@ def test_each_sentence_around_the_tables() -> None:
         "a card, nobody receives": card(SINK),
         "a card, copied": card(VETH),
         "a card, no zero-copy": card(),
+        "emulated guests": sentences(
+            "decisions_words", "emulated", [condition(), condition(emulated=True)]
+        ),
+        "no emulated guests": sentences("decisions_words", "emulated", [condition()]),
         "disturbed": undisturbed(63),
         "one disturbed": undisturbed(1),
         "undisturbed": undisturbed(0),

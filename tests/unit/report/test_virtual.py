@@ -37,7 +37,11 @@ def guests(**changed: object) -> Facts:
     found: Facts = {
         "slug": "vm_pair",
         "emulated": False,
-        "parts": [part("processes", 0.61), part("io", 0.39)],
+        "testbed": "vm_pair",
+        "parts": [part("vcpu", 0.61), part("io", 0.39)],
+        "within": {"value": 0.82, "low": 0.8, "high": 0.84, "n": 3},
+        "waits": False,
+        "copied": [],
     }
     return found | changed
 
@@ -48,6 +52,7 @@ def virtual(**changed: object) -> Facts:
 
 
 def test_sentences() -> None:
+    way = {"implementation": "zero_copy", "copied_share": 0.0}
     texts = {
         branch: sentences("virtual_words", name, *arguments)
         for branch, (name, *arguments) in {
@@ -70,13 +75,18 @@ def test_sentences() -> None:
                     parts=[
                         part(name, share)
                         for name, share in (
-                            ("processes", 0.5), ("guests", 0.2), ("io", 0.2), ("vhost", 0.05),
-                            ("worker", 0.03), ("apart", 0.04), ("vcpu", -0.02),
+                            ("vcpu", 0.6), ("io", 0.2), ("vhost", 0.1), ("worker", 0.06),
+                            ("apart", 0.04),
                         )
                     ]
                 ),
             ),
             "parts not counted": ("parts", guests(parts=None)),
+            "guests not counted": ("parts", guests(within=None)),
+            "guests that wait": ("parts", guests(waits=True)),
+            "zero-copy between guests": ("zero_copy", guests(copied=[way])),
+            "zero-copy within one": ("zero_copy", guests(testbed="vm_loopback", copied=[way])),
+            "no zero-copy": ("zero_copy", guests()),
             "profiled": ("work", [1]),
             "not profiled": ("work", []),
             "published": ("published", virtual(published=[1])),

@@ -11,22 +11,24 @@ from copycost.analysis.condition_view import View, complete_block
 from copycost.analysis.conditions import POINT
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.quantities import copied_share
 from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.real_zero_copy import zero_copy_implementations
 from copycost.analysis.together import together
 from copycost.grid.testbeds import without_guests
 from copycost.hosts.side import SIDES
 from copycost.records.parties import WATCHED
-from copycost.stats.estimates import estimate, mean_estimate
+from copycost.stats.estimates import Mean, estimate, mean_estimate
 from copycost.stats.ratios import holm, paired_ratio
 from copycost.stats.settings import FloatArray
 
-PARTS = ("processes", "guests", "vcpu", "io", "vhost", "worker", "apart")
-"""What the CPU time of a byte outside consists of: the processes in the guests; what the guests use
-beyond these; the threads of virtual CPUs beyond what the guests use; the hypervisor's main loop and
-I/O threads; vhost; its other threads; the process of a side that runs in no guest."""
+PARTS = ("vcpu", "io", "vhost", "worker", "apart")
+"""What the CPU time of a byte outside consists of: the threads of virtual CPUs, the hypervisor's
+main loop and I/O threads, vhost, its other threads; the process of a side that runs in no guest."""
 
 _OUTSIDE = "outside_cpu_ns_per_byte"
 _INSIDE = "both_cpu_ns_per_byte"
+_GUEST, _WITHIN = "guests_cpu_ns_per_byte", "within_cpu_ns_per_byte"
 _PARTIES = ("guest", "hypervisor", "overhead")
 
 
@@ -53,7 +55,9 @@ def virtual_facts(
     conditions
         Per condition in guests that was measured: slug, testbed, guests (their number),
         accelerator, emulated, n_cells, uses (see `_uses`), parts (see `_parts`; None where the
-        hypervisors were not counted).
+        hypervisors were not counted), within (share of the processes in what the guests count as
+        theirs; None likewise), waits (whether the guests count more than their hypervisors used),
+        copied (per way that asks for no copy: implementation, copied_share by the completions).
     compared
         Per condition in guests, and the one without them that differs in nothing else; see
         `_compared`.
@@ -102,6 +106,8 @@ def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
         hypervisors were not counted.
     PART_part_cpu_ns_per_byte
         Its `PARTS`, whose sum it is.
+    guests_cpu_ns_per_byte, within_cpu_ns_per_byte
+        What the guests count as theirs, and of it the processes in them.
     """
     counted = {side: rows[f"{side}_guest_status"].isin(WATCHED) for side in SIDES}
     outdoors = {side: rows[f"{side}_guest_status"] == "no_guest" for side in SIDES}
@@ -113,24 +119,12 @@ def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
         found: pd.Series = (parts[0] + parts[1]).where(counted["sender"] | counted["receiver"])
         return found
 
-    def processes(*, apart: bool) -> pd.Series:
-        parts = [
-            rows[f"{side}_cpu_ns_per_byte"].where(outdoors[side] == apart, 0.0) for side in SIDES
-        ]
-        return parts[0] + parts[1]
-
-    within, apart = processes(apart=False), processes(apart=True)
-    parts = {
-        "processes": within,
-        "guests": total("guest") - within,
-        "vcpu": total("vcpu") - total("guest"),
-        "io": total("io"),
-        "vhost": total("vhost"),
-        "worker": total("worker"),
-        "apart": apart,
-    }
+    processes = {side: rows[f"{side}_cpu_ns_per_byte"] for side in SIDES}
+    apart = sum(processes[side].where(outdoors[side], 0.0) for side in SIDES)
+    within = sum(processes[side].where(~outdoors[side], 0.0) for side in SIDES)
+    parts = {kind: total(kind) for kind in PARTS if kind != "apart"} | {"apart": apart}
     return rows.assign(
-        **{_OUTSIDE: total("hypervisor") + apart},
+        **{_OUTSIDE: total("hypervisor") + apart, _GUEST: total("guest"), _WITHIN: within},
         **{part_column(name): values for name, values in parts.items()},
     )
 
@@ -160,7 +154,21 @@ def _condition(view: View) -> Facts:
         "n_cells": len(view.measured[POINT].drop_duplicates()),
         "uses": list(_uses(view)),
         "parts": _parts(view),
+        "within": _share(view, _WITHIN, _GUEST),
+        "waits": _waits(view),
+        "copied": [
+            {"implementation": name, "copied_share": share}
+            for name in zero_copy_implementations(view)
+            if (share := copied_share(view.of(name))) is not None
+        ],
     }
+
+
+def _waits(view: View) -> bool:
+    """Tell whether in most repetitions the guests count more than their hypervisors used."""
+    counted = view.measured[[_GUEST, _OUTSIDE, part_column("apart")]].dropna()
+    more = counted[_GUEST] > counted[_OUTSIDE] - counted[part_column("apart")]
+    return bool(len(more) and more.mean() > 0.5)
 
 
 def _uses(view: View) -> Iterator[Facts]:
@@ -193,9 +201,7 @@ def _uses(view: View) -> Iterator[Facts]:
 
 
 def _parts(view: View) -> list[Facts] | None:
-    """Return what the CPU time outside consists of, the largest part first.
-
-    None where the hypervisors were not counted.
+    """Return what the CPU time outside consists of, the largest part first; None if not counted.
 
     Keys
     ----
@@ -203,21 +209,24 @@ def _parts(view: View) -> list[Facts] | None:
         Of `PARTS`; those that are 0 throughout are left out.
     value, low, high, n
         Share of the whole: its mean over the cells in each round, and of that the mean over the
-        rounds, so that the shares add up to 1. That of ``vcpu`` is below 0 where the guests say
-        more than their threads got: a virtual CPU that waits for a CPU is busy to a guest that
-        nobody tells of it.
+        rounds, so that the shares add up to 1.
     """
-    whole = _by_round(view, _OUTSIDE)
-    cells, rounds = complete_block(whole)
+    found = [
+        {"name": name} | share
+        for name in PARTS
+        if (share := _share(view, part_column(name), _OUTSIDE)) and share["value"] > 0.0
+    ]
+    return sorted(found, key=lambda part: -float(part["value"])) or None
+
+
+def _share(view: View, part: str, whole: str) -> Mean | None:
+    """Return the mean share of one column in another, over the cells that have both."""
+    above, below = _by_round(view, part), _by_round(view, whole)
+    shares = np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 0.0)
+    cells, rounds = complete_block(shares)
     if not cells.size:
         return None
-    block = np.ix_(cells, rounds)
-    found = []
-    for name in PARTS:
-        share = _by_round(view, part_column(name))[block] / whole[block]
-        if np.abs(share).max() > 0.0:
-            found.append({"name": name} | mean_estimate(share.mean(axis=0), view.settings))
-    return sorted(found, key=lambda part: -float(part["value"]))
+    return mean_estimate(shares[np.ix_(cells, rounds)].mean(axis=0), view.settings)
 
 
 def _by_round(view: View, column: str) -> FloatArray:

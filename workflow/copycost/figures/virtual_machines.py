@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from copycost.analysis.metrics import BASELINE
-from copycost.figures.style import EDGE, INK, WIDTH_CM, styled
+from copycost.figures.style import INK, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted
 from copycost.figures.text import (
     EMULATED_NOTE,
@@ -32,13 +32,11 @@ guests, per byte; `multiple` is the first over the second. `state` is always ``m
 
 # told apart with every kind of colour vision (Okabe and Ito)
 _PARTS = {
-    "processes": ("processes, as the guests count them", "#0072B2"),
-    "guests": ("guests beyond these", "#56B4E9"),
+    "vcpu": ("virtual CPUs", "#0072B2"),
     "io": ("QEMU's main loop and I/O threads", "#D55E00"),
     "vhost": ("vhost", "#E69F00"),
     "worker": ("QEMU's other threads", "#CC79A7"),
     "apart": ("process outside of guests", "#999999"),
-    "vcpu": ("virtual CPUs beyond the guests", "#009E73"),
 }
 _PANELS_MOST = 3
 _PANEL_CM = 6.0
@@ -112,15 +110,14 @@ def _chosen(cells: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
-    """Draw one bar per size; parts above 0 upon each other, those below 0 downward."""
+    """Draw one bar per size, its parts upon each other."""
     sizes = sorted(set(data["msg_bytes"]))
-    up, down = np.zeros(len(sizes)), np.zeros(len(sizes))
+    base = np.zeros(len(sizes))
     for part, (title, colour) in _PARTS.items():
         found = data[data["part"] == part].set_index("msg_bytes")["multiple"]
         values = found.reindex(sizes).fillna(0.0).to_numpy(dtype=np.float64)
         if not values.any():
             continue
-        base = np.where(values >= 0.0, up, down)
         axes.bar(
             range(len(sizes)), values, _BAR, bottom=base, color=colour, edgecolor="white", lw=0.4
         )
@@ -129,10 +126,8 @@ def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
             for size, value in zip(sizes, values, strict=True)
         ]
         add_tips(axes, [*map(float, range(len(sizes)))], list(base + values / 2), tips)
-        up, down = up + np.clip(values, 0.0, None), down + np.clip(values, None, 0.0)
+        base = base + values
     axes.axhline(1.0, color=INK, lw=0.9, ls=(0, (4, 2)), gid="without")
-    if down.any():
-        axes.axhline(0.0, color=EDGE, lw=0.7)
     axes.set_xticks(range(len(sizes)), [size_label(size) for size in sizes])
     axes.set_xlabel("message size")
     axes.grid(axis="y")

@@ -101,6 +101,7 @@ def answer_lines(
     confidence = facts["method"]["statistics"]["confidence"]
     card = words.network_card(facts["network_card"], confidence)
     yield from wrapped(words.how_to_read(baseline_of(decided), tally(decided), confidence))
+    yield from wrapped(words.emulated(decided))
     yield from wrapped(f"On a real network card: {card}")
     yield from wrapped(words.undisturbed(facts["undisturbed"]))
     yield from wrapped(f"Measured on {measured_on(facts['host'], facts['run'], facts['virtual'])}.")

@@ -13,9 +13,7 @@ Facts = Mapping[str, Any]
 Table = tuple[list[Column], list[list[str]]]
 
 _PARTS = {
-    "processes": "what the guests count as the two processes'",
-    "guests": "what they count as theirs beyond these",
-    "vcpu": "the virtual CPUs' threads beyond what the guests count",
+    "vcpu": "virtual CPUs",
     "io": "QEMU's main loop and I/O threads",
     "vhost": "vhost, in the kernel",
     "worker": "QEMU's other threads",
