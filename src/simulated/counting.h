@@ -23,14 +23,14 @@ enum side { SIDE_SENDER, SIDE_RECEIVER, SIDE_OTHER, N_SIDES };
 /* As results name them. */
 extern const char *const SIDE_NAMES[N_SIDES];
 
+enum access { ACCESS_LOAD, ACCESS_STORE, N_ACCESSES };
+
 struct counts {
     uint64_t calls;             /* how often the function's first instruction ran */
     uint64_t instructions;      /* a repeated one once, as a processor counts it */
     uint64_t string_iterations; /* of repeated ones */
-    uint64_t loads;
-    uint64_t stores;
-    struct line_counts by_loads;
-    struct line_counts by_stores;
+    uint64_t accesses[N_ACCESSES];
+    struct line_counts lines[N_ACCESSES];
 };
 
 /* Instructions of one function that run one after the other. */
@@ -107,9 +107,7 @@ void counting_iterate(struct counting *counting, const struct run *run, bool is_
 /* A load or store of a run. */
 static inline void counting_access(struct counting *counting, const struct run *run, bool is_store)
 {
-    struct counts *counts = counting_of(counting, run->function);
-    counts->loads += is_store ? 0 : 1;
-    counts->stores += is_store ? 1 : 0;
+    counting_of(counting, run->function)->accesses[is_store ? ACCESS_STORE : ACCESS_LOAD]++;
     if (run->repeat != REPEAT_NONE) {
         counting_iterate(counting, run, is_store);
     }
@@ -121,7 +119,7 @@ static inline void counting_use(struct counting *counting, size_t function, uint
 {
     struct counts *counts = counting_of(counting, function);
     hierarchy_use(&counting->hierarchy, line, is_store,
-                  is_store ? &counts->by_stores : &counts->by_loads);
+                  &counts->lines[is_store ? ACCESS_STORE : ACCESS_LOAD]);
 }
 
 #endif

@@ -33,9 +33,11 @@ static void write_levels(struct json *json, const char *key, const uint64_t *val
 static void write_function(struct json *json, const char *name, bool is_kernel,
                            const struct counts *counts)
 {
+    const struct line_counts *loads = &counts->lines[ACCESS_LOAD];
+    const struct line_counts *stores = &counts->lines[ACCESS_STORE];
     uint64_t write_backs[N_LEVELS];
     for (int i = 0; i < N_LEVELS; i++) {
-        write_backs[i] = counts->by_loads.write_backs[i] + counts->by_stores.write_backs[i];
+        write_backs[i] = loads->write_backs[i] + stores->write_backs[i];
     }
     json_begin_object(json, NULL);
     json_string(json, "name", name);
@@ -43,12 +45,12 @@ static void write_function(struct json *json, const char *name, bool is_kernel,
     json_uint(json, "calls", counts->calls);
     json_uint(json, "instructions", counts->instructions);
     json_uint(json, "string_iterations", counts->string_iterations);
-    json_uint(json, "loads", counts->loads);
-    json_uint(json, "stores", counts->stores);
-    write_levels(json, "load_misses", counts->by_loads.misses);
-    write_levels(json, "store_misses", counts->by_stores.misses);
+    json_uint(json, "loads", counts->accesses[ACCESS_LOAD]);
+    json_uint(json, "stores", counts->accesses[ACCESS_STORE]);
+    write_levels(json, "load_misses", loads->misses);
+    write_levels(json, "store_misses", stores->misses);
     write_levels(json, "write_backs", write_backs);
-    json_uint(json, "prefetches", counts->by_loads.prefetches + counts->by_stores.prefetches);
+    json_uint(json, "prefetches", loads->prefetches + stores->prefetches);
     json_end_object(json);
 }
 

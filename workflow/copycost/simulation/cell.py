@@ -15,7 +15,7 @@ from copycost.grid.testbeds import receives_on, transport_of
 from copycost.hosts.guest.qemu import find_qemu
 from copycost.simulation.caches import Caches
 from copycost.simulation.machine import copy_words, escaped
-from copycost.simulation.qmp import Emulator, running
+from copycost.simulation.qmp import running
 from copycost.simulation.snapshot import Snapshot
 from copycost.testbeds.veth_pair import ADDRESSES
 
@@ -169,15 +169,11 @@ def simulate(
         with running(find_qemu(), words, timeout_s) as emulator:
             emulator.load(snapshot.state)
             emulator.tell("cont")
-            code = emulator.await_end()
-            return _gathered(emulator, code, result, receives_on(cell.testbed))
+            emulator.await_stop()
+            return _gathered(emulator.console, result, receives_on(cell.testbed))
 
 
-def _gathered(emulator: Emulator, code: int, result: Path, has_receiver: bool) -> Simulated:
-    said = emulator.console
-    ended = "copycost: the cell ended with exit status 0"
-    if code != 0 or ended not in said:
-        raise HostError(f"the simulated cell failed: {emulator.last_words()}")
+def _gathered(said: list[str], result: Path, has_receiver: bool) -> Simulated:
     if not result.exists():
         raise HostError(
             "the plugin saw no window in the simulated guest: the programs have no marks of it, or"

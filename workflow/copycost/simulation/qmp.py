@@ -64,8 +64,15 @@ class Emulator:
             raise HostError(f"QEMU refused {command}: {answer['error']['desc']}")
 
     def await_stop(self) -> None:
-        """Wait until the guest has stopped its machine."""
+        """Wait until the guest has stopped its machine.
+
+        Raises
+        ------
+        HostError
+            If it has switched it off instead, as after a failure, or takes too long.
+        """
         self._await(lambda message: message.get("event") == "STOP")
+        self._listen()
 
     def save(self, state: Path) -> None:
         """Save the state of processor and devices; the memory is a file already.
@@ -91,13 +98,6 @@ class Emulator:
         )
         if end["data"]["status"] == "failed":
             raise HostError(f"QEMU cannot load {state}; it said last: {self.last_words()}")
-
-    def await_end(self) -> int:
-        """Wait until QEMU ends by itself; return its exit code."""
-        while self._process.poll() is None:
-            self._wait_for([])
-        self._listen()
-        return self._process.returncode
 
     def last_words(self) -> str:
         """Return the last lines of the console as the end of a message."""
