@@ -33,7 +33,7 @@ SetEnv XDG_CACHE_HOME={folder}/cache
 """
 # a /run and a name of its own: nothing outside is touched
 _START = (
-    "mount -t tmpfs none /run && mkdir /run/sshd && hostname {node}"
+    "mount -t sysfs none /sys && mount -t tmpfs none /run && mkdir /run/sshd && hostname {node}"
     " && exec /usr/sbin/sshd -D -e -f {config}"
 )
 _NAMESPACES = (

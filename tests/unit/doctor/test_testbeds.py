@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from copycost.doctor import testbeds
-from copycost.grid.testbeds import TESTBEDS, guests_on
+from copycost.grid.testbeds import TESTBEDS
 
 PACKAGE_ROOT = Path(testbeds.__file__).parents[2]
 
 
 def test_every_testbed_is_available_or_has_a_reason_and_a_remedy() -> None:
     facts = testbeds.probe_testbeds()
-    assert list(facts) == [name for name in TESTBEDS if not guests_on(name)]
+    assert list(facts) == [name for name in TESTBEDS if not TESTBEDS[name].away]
     for bed in facts.values():
         assert bed.available == (bed.reason is None) == (bed.isolation is not None)
         assert bed.available or bed.remedy

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from copycost.build.checkout import ROOT
 from copycost.errors import HostError
-from copycost.grid.testbeds import TESTBEDS, guests_on
+from copycost.grid.testbeds import TESTBEDS
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation
 
@@ -37,8 +37,8 @@ class TestbedFacts:
 
 
 def probe_testbeds() -> dict[str, TestbedFacts]:
-    """Build every testbed once and take it down again; those in guests have facts of their own."""
-    return {kind: _probe(kind) for kind in TESTBEDS if not guests_on(kind)}
+    """Build every testbed once and take it down again; other machines have facts of their own."""
+    return {kind: _probe(kind) for kind in TESTBEDS if not TESTBEDS[kind].away}
 
 
 def _probe(kind: str) -> TestbedFacts:

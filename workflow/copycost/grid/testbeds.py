@@ -98,6 +98,18 @@ TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
             guests=1,
             without_guests="veth",
         ),
+        "wire": TestbedEntry(
+            "stream",
+            "the network to another machine, to which this one sends",
+            tools=("ssh", "ip"),
+            away=("receiver",),
+        ),
+        "wire_in": TestbedEntry(
+            "stream",
+            "the network to another machine, which sends to this one",
+            tools=("ssh", "ip"),
+            away=("sender",),
+        ),
         "vm_loopback_udp": TestbedEntry(
             "datagram",
             "the loopback device of a virtual machine",

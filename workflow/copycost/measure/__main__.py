@@ -74,11 +74,17 @@ def _parser() -> argparse.ArgumentParser:
     add("--receiver-cpus", type=_cpus, default="auto", metavar="LIST", help="CPU numbers or auto")
     add("--host", type=Path, default="results/host.json", metavar="FILE", help="host facts")
     add("--guest", type=Path, default="results/guest.json", metavar="FILE", help="guest facts")
+    add("--peer", type=Path, default="results/peer.json", metavar="FILE", help="peer facts")
     add("--bin", type=Path, default="results/bin", metavar="DIR", help="folder of the programs")
     add("--record", type=Path, metavar="FILE", help="write the record there, not to stdout")
     add("--lock", type=Path, default=host_lock_path(), metavar="FILE", help="host-wide lock")
     add("--io-timeout", type=float, default=DEFAULT_IO_TIMEOUT_S, metavar="S", help="longest wait")
     return parser
+
+
+def _peer_path(options: argparse.Namespace, cell: Cell) -> Path:
+    path: Path = options.guest if guests_on(cell.testbed) else options.peer
+    return path
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -119,7 +125,7 @@ def main(arguments: list[str] | None = None) -> int:
                 options.io_timeout,
             ),
             lock_path=options.lock,
-            peer=_content(options.guest) if guests_on(cell.testbed) else None,
+            peer=_content(_peer_path(options, cell)) if TESTBEDS[cell.testbed].away else None,
         )
         record = measure_repetition(task)
         if options.record is None:

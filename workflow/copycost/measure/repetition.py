@@ -118,8 +118,9 @@ def facts_by_side(
     """
     away = TESTBEDS[testbed].away
     assert peer is not None or not away, f"{testbed} takes the facts of another machine"
-    if peer is not None and (missing := peer.get("virtual", {}).get("unavailable")) is not None:
-        raise Unavailable(**missing)
+    for part in ("virtual", "wire"):
+        if peer is not None and (missing := peer.get(part, {}).get("unavailable")) is not None:
+            raise Unavailable(**missing)
     return {side: peer if peer is not None and side in away else facts for side in SIDES}
 
 

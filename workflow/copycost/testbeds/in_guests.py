@@ -1,6 +1,5 @@
 """What all testbeds in guests have in common."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -16,9 +15,9 @@ from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.namespaces import Namespace, join_namespaces
 from copycost.hosts.side import SideName
-from copycost.testbeds.links import OFFLOADS, Device, read_mtu
+from copycost.testbeds.links import mtu_at, offloads_at
 from copycost.testbeds.testbed import Guest, Testbed
-from copycost.testbeds.veth_pair import Offloads, page_segment_mtu_bytes
+from copycost.testbeds.veth_pair import page_segment_mtu_bytes
 
 DEVICE = "eth0"
 """A guest's network device, as its kernel calls it."""
@@ -54,14 +53,14 @@ class Guests:
     ) -> Testbed:
         """Return the testbed, with what is read back of its path."""
         sender, receiver = sides["sender"], sides["receiver"]
-        at_sender = _offloads(sender, devices["sender"])
-        at_receiver = _offloads(receiver, devices["receiver"])
+        at_sender = offloads_at(sender, devices["sender"])
+        at_receiver = offloads_at(receiver, devices["receiver"])
         return Testbed(
             kind,
             self.lease.isolation,
             sides,
             addresses,
-            _mtu_bytes(sender, devices["sender"]),
+            mtu_at(sender, devices["sender"]),
             {"tso": at_sender["tso"], "gso": at_sender["gso"], "gro": at_receiver["gro"]},
             guests=tuple(
                 Guest(host.name, _sides_in(host, sides), host, host.guest.pid)
@@ -168,32 +167,10 @@ def _wanted_mtu(machine: LocalHost, page_segments: bool) -> int:
     return page_segment_mtu_bytes(machine) if page_segments else USUAL_MTU_BYTES
 
 
-def _mtu_bytes(host: Host, device: str) -> int:
-    if isinstance(host, LocalHost):  # of a namespace: /sys shows that in which it was mounted
-        return read_mtu(Device(device, host))
-    found = host.files.number(f"sys/class/net/{device}/mtu")
-    if found is None:
-        raise HostError(f"{host.name} does not tell the MTU of its device {device}; run again")
-    return found
-
-
 def _set_mtu(host: Host, device: str, mtu_bytes: int) -> None:
-    if _mtu_bytes(host, device) != mtu_bytes:
+    if mtu_at(host, device) != mtu_bytes:
         done = host.run(["ip", "link", "set", "dev", device, "mtu", str(mtu_bytes)])
         if done.returncode != 0:
             raise HostError(
                 f"{host.name}: an MTU of {mtu_bytes} is refused: {done.stderr.strip()}; run again"
             )
-
-
-def _offloads(host: Host, device: str) -> Offloads:
-    """Return what `ethtool` reads back; None for what it does not tell, or where it is missing."""
-    try:
-        text = host.run(["ethtool", "-k", device]).stdout
-    except OSError:
-        text = ""
-    states = dict(re.findall(r"^([a-z-]+): (on|off)", text, flags=re.MULTILINE))
-    return {
-        name: states[feature] == "on" if feature in states else None
-        for name, feature in OFFLOADS.items()
-    }

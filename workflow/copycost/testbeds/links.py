@@ -11,7 +11,8 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from copycost.errors import Unavailable
+from copycost.errors import HostError, Unavailable
+from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.testbeds.command import run_tool
@@ -181,3 +182,26 @@ def _ask(device: Device, request: int) -> bytes:
 
 def _ip(host: LocalHost, commands: list[str], pass_fds: tuple[int, ...] = ()) -> None:
     run_tool(["ip", "-batch", "-"], host, "\n".join(commands) + "\n", pass_fds)
+
+
+def mtu_at(host: Host, device: str) -> int:
+    """Return the largest packet of a device on whatever host [bytes]."""
+    if isinstance(host, LocalHost):  # of a namespace: /sys shows that in which it was mounted
+        return read_mtu(Device(device, host))
+    found = host.files.number(f"sys/class/net/{device}/mtu")
+    if found is None:
+        raise HostError(f"{host.name} does not tell the MTU of its device {device}; run again")
+    return found
+
+
+def offloads_at(host: Host, device: str) -> dict[str, bool | None]:
+    """Return what `ethtool` reads back; None for what it does not tell, or where it is missing."""
+    try:
+        text = host.run(["ethtool", "-k", device]).stdout
+    except OSError:
+        text = ""
+    states = dict(re.findall(r"^([a-z-]+): (on|off)", text, flags=re.MULTILINE))
+    return {
+        name: states[feature] == "on" if feature in states else None
+        for name, feature in OFFLOADS.items()
+    }

@@ -1,0 +1,151 @@
+"""Over the network to another machine, a real sshd's: described, measured, and cut off."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sshd
+from measured.failures_support import RECEIVER, host_facts, programs_folder
+from sshd import ADDRESSES, AHEAD_S, Peer
+
+from copycost.config.settings import Mode, Settings
+from copycost.config.wire import Wire
+from copycost.doctor.peer import collect_peer
+from copycost.drivers.choice import driver_of
+from copycost.grid.cells import Cell
+from copycost.measure.repetition import Task, measure_repetition
+from copycost.observers.protocol import WindowObserver
+from copycost.records.contradictions import require_agreement
+from copycost.records.derive import derive_row
+from copycost.records.record import Record, check_record
+
+pytestmark = pytest.mark.needs_root
+
+SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
+STREAM = Cell("streams", "wire", "two_copy", 65536, 2)
+FACTS = host_facts(None)
+
+
+@pytest.fixture(scope="module")
+def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
+    with sshd.peer(tmp_path_factory.mktemp("peer")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def facts(peer: Peer) -> dict[str, Any]:
+    return collect_peer(Wire(peer.target.name, "auto"), peer.target.options)
+
+
+def measured(
+    folder: Path,
+    cell: Cell,
+    peer: dict[str, Any],
+    *observers: WindowObserver,
+    mode: Mode = "stream",
+) -> Record:
+    programs = programs_folder() / "bin"
+    driver = driver_of(cell.implementation, programs / "sender_two_copy", programs / RECEIVER)
+    used = replace(SETTINGS, mode=mode)
+    task = Task(cell, used, FACTS, driver, observers, None, folder / "lock", peer)
+    return check_record(measure_repetition(task), "record")
+
+
+def test_the_other_machine_and_the_way_to_it_are_described(facts: dict[str, Any]) -> None:
+    wire = facts["wire"]
+    assert wire["unavailable"] is None
+    assert (wire["here"]["address"], wire["there"]["address"]) == ADDRESSES
+    assert (wire["here"]["device"], wire["there"]["device"]) == ("sender", "receiver")
+    assert wire["there"]["mtu_bytes"] == 1500
+    assert wire["there"]["speed_mbit_per_s"] is None  # a veth says 10000, which it is not
+    assert facts["identity"]["kernel_release"] == facts["kernel"]["release"]
+    assert facts["perf"]["status"] in ("available", "missing", "forbidden")
+
+
+@pytest.mark.parametrize("kind", ["wire", "wire_in"])
+def test_bytes_are_measured_over_the_wire_both_ways(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any], kind: str
+) -> None:
+    cell = replace(STREAM, testbed=kind)
+    record = measured(tmp_path, cell, facts)
+    assert record["status"] == "measured", record["reason"]
+    require_agreement(record, cell)
+    assert record["testbed"] is not None
+    away, home = ("receiver", "sender") if kind == "wire" else ("sender", "receiver")
+    machine = record["testbed"]["machines"][away]
+    assert (machine["kind"], machine["name"]) == ("ssh", peer.target.name)
+    assert abs(machine["clock_offset_ns"] - AHEAD_S * 10**9) <= machine["clock_uncertainty_ns"]
+    assert record["testbed"]["machines"][home]["kind"] == "local"
+    assert derive_row(record)["throughput_bits_per_s"] > 1e7
+    assert peer.processes() == []
+
+
+def test_round_trips_over_the_wire_have_percentiles(tmp_path: Path, facts: dict[str, Any]) -> None:
+    cell = Cell("round_trips", "wire", "two_copy", 1024, 1)
+    record = measured(tmp_path, cell, facts, mode="request_response")
+    assert record["status"] == "measured", record["reason"]
+    assert record["driver"] is not None
+    assert record["driver"]["sender"]["round_trip"]["p99_ns"] > 0
+
+
+class Cutter(WindowObserver):
+    """Cuts the network within the window."""
+
+    name = "cutter"
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+
+    def window_begins(self) -> None:
+        self._peer.here.run(["ip", "link", "set", "sender", "down"])
+
+
+def test_a_link_that_breaks_is_a_failed_record_and_the_run_goes_on(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+) -> None:
+    began_s = time.monotonic()
+    record = measured(tmp_path, STREAM, facts, Cutter(peer))
+    assert record["status"] == "failed"
+    assert record["reason"]
+    assert record["remedy"]
+    assert time.monotonic() - began_s < 60
+    peer.here.run(["ip", "link", "set", "sender", "up"])
+    deadline_s = time.monotonic() + 45.0
+    while peer.processes():  # what hears nothing for 30 s ends by itself
+        assert time.monotonic() < deadline_s, peer.processes()
+        time.sleep(0.1)
+    assert measured(tmp_path, STREAM, facts)["status"] == "measured"
+
+
+def test_a_peer_that_is_not_there_is_a_skipped_record(tmp_path: Path, peer: Peer) -> None:
+    nobody = collect_peer(Wire(f"root@{ADDRESSES[1]}", "auto"), (*peer.target.options, "-p", "9"))
+    record = measured(tmp_path, STREAM, nobody)
+    assert record["status"] == "skipped"
+    assert "cannot be reached by ssh" in str(record["reason"])
+    assert "sshd" in str(record["remedy"])
+
+
+def test_a_firewall_between_is_noticed_and_named(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+) -> None:
+    drop = "add table inet f; add chain inet f i {type filter hook input priority 0;};"
+    drop += " add rule inet f i tcp dport 1024-65535 tcp flags syn drop"
+    done = peer.here.run(["nft", "-f", "-"], drop)
+    if done.returncode != 0:
+        pytest.skip(f"no firewall can be set up here: {done.stderr}")
+    programs = programs_folder() / "bin"
+    driver = driver_of("two_copy", programs / "sender_two_copy", programs / RECEIVER, 2.0)
+    task = Task(STREAM, SETTINGS, FACTS, driver, (), None, tmp_path / "lock", facts)
+    record = measure_repetition(task)
+    peer.here.run(["nft", "delete", "table", "inet", "f"])
+    assert record["status"] == "failed"
+    assert "connect" in str(record["reason"])
+
+
+def test_this_machine_is_no_other_one(peer: Peer, tmp_path: Path) -> None:
+    found = collect_peer(Wire(peer.target.name, "127.0.0.1"), peer.target.options)
+    wire: Any = found["wire"]
+    assert "loopback device" in wire["unavailable"]["reason"]

@@ -1,0 +1,148 @@
+"""What the other machine of a wire is, and the network between, as one JSON object."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from copycost.config.wire import Wire
+from copycost.doctor.collect import collect_host
+from copycost.errors import Unavailable
+from copycost.hosts.host import Host
+from copycost.hosts.local import LocalHost
+from copycost.hosts.ssh.client import SshTarget
+from copycost.hosts.ssh.host import SshHost
+from copycost.testbeds.links import mtu_at
+
+_NAME = "this host"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How one machine reaches an address of the other.
+
+    Attributes
+    ----------
+    source
+        Its own address on the way.
+    device
+        The network device.
+    """
+
+    source: str
+    device: str
+
+
+def collect_peer(wire: Wire, ssh_options: tuple[str, ...] = ()) -> dict[str, object]:
+    """Describe the other machine and the network between it and this one.
+
+    Parameters
+    ----------
+    wire
+        The section of the configuration.
+    ssh_options
+        More options of ssh, for tests.
+
+    Returns
+    -------
+    dict
+        ``wire``: `peer`, `ssh_options`, `here` and `there` (`address`, `device`, and facts of the
+        device), or `unavailable` with `reason` and `remedy`; and what `collect_host` says of it.
+    """
+    try:
+        with SshHost(SshTarget(wire.peer, ssh_options)) as other:
+            return {
+                "wire": {
+                    "unavailable": None,
+                    "peer": wire.peer,
+                    "ssh_options": list(ssh_options),
+                    **_path(other, wire.address),
+                },
+                **collect_host(host=other),
+            }
+    except Unavailable as missing:
+        return {"wire": {"unavailable": {"reason": missing.reason, "remedy": missing.remedy}}}
+
+
+def _path(other: Host, address: str) -> dict[str, Any]:
+    """Return both ends of the network between."""
+    here = LocalHost(_NAME)
+    theirs = _address_of_ssh(other) if address == "auto" else address
+    ours = route_to(here, theirs)
+    back = route_to(other, ours.source)
+    if ours.device == "lo":
+        raise Unavailable(
+            f"the way to {other.name} is this host's loopback device: it is no other machine",
+            "name another machine under wire.peer",
+        )
+    return {
+        "here": {"address": ours.source, **device_facts(here, ours.device)},
+        "there": {"address": theirs, **device_facts(other, back.device)},
+    }
+
+
+def _address_of_ssh(other: Host) -> str:
+    """Return the address at which ssh reached a machine, see ssh(1), SSH_CONNECTION."""
+    words = other.run(["sh", "-c", "echo $SSH_CONNECTION"]).stdout.split()
+    if len(words) != 4:
+        raise Unavailable(
+            f"{other.name} does not tell at which address ssh reaches it",
+            "set wire.address in config.yaml to an address of it",
+        )
+    return words[2]
+
+
+def route_to(host: Host, address: str) -> Route:
+    """Return how a machine reaches an address.
+
+    Source: ip-route(8), ``ip -json route get``.
+
+    Raises
+    ------
+    Unavailable
+        If there is no way, or nobody can tell.
+    """
+    try:
+        done = host.run(["ip", "-json", "route", "get", address])
+    except OSError as error:
+        raise Unavailable(
+            f"{host.name} has no command ip, which tells the way to {address}",
+            "install the package iproute2 there",
+        ) from error
+    try:
+        (route,) = json.loads(done.stdout or "[]")
+        return Route(route["prefsrc"], route["dev"])
+    except (ValueError, KeyError) as error:
+        said = done.stderr.strip() or "nothing"
+        raise Unavailable(
+            f"{host.name} knows no way to {address} (ip said: {said})",
+            "set wire.address in config.yaml to an address that both machines reach",
+        ) from error
+
+
+def device_facts(host: Host, device: str) -> dict[str, Any]:
+    """Return what decides a figure of a network device, None where nobody tells.
+
+    Keys
+    ----
+    device, driver
+        Its name, and its driver's.
+    speed_mbit_per_s
+        The link's, as far as it is one: a virtual device has none.
+    mtu_bytes
+        Its largest packet.
+    rx_queues, tx_queues
+        [count]
+    """
+    folder = f"sys/class/net/{device}"
+    files = host.files
+    speed = files.number(f"{folder}/speed")
+    uevent = files.text(f"{folder}/device/uevent") or ""
+    driver = dict(line.partition("=")[::2] for line in uevent.splitlines()).get("DRIVER")
+    return {
+        "device": device,
+        "driver": driver,
+        "speed_mbit_per_s": speed if driver is not None and speed and speed > 0 else None,
+        "mtu_bytes": mtu_at(host, device),
+        "rx_queues": len(files.glob(f"{folder}/queues/rx-*")) or None,
+        "tx_queues": len(files.glob(f"{folder}/queues/tx-*")) or None,
+    }

@@ -1,0 +1,64 @@
+"""What the testbeds over a network to another machine have in common.
+
+Nothing is configured there or here: the machines are taken with the network as they are.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from copycost.errors import Unavailable
+from copycost.hosts.host import Host
+from copycost.hosts.local import LocalHost
+from copycost.hosts.parent import watched_parents
+from copycost.hosts.side import SideName
+from copycost.hosts.ssh.client import SshTarget
+from copycost.hosts.ssh.host import SshHost
+from copycost.testbeds.links import mtu_at, offloads_at
+from copycost.testbeds.testbed import Testbed
+
+_MADE = "./run makes results/peer.json where config.yaml names a peer under wire"
+
+
+@contextmanager
+def over_wire(
+    kind: str, machine: LocalHost, peer: Mapping[str, Any] | None, *, away: SideName
+) -> Iterator[Testbed]:
+    """Reach the other machine, and keep other measurements off it, for the time of the block.
+
+    Parameters
+    ----------
+    peer
+        The content of results/peer.json.
+    away
+        The side that runs there.
+
+    Raises
+    ------
+    Unavailable
+        If it cannot be reached.
+    MeasurementStopped
+        If the workflow ends while we wait for our turn there.
+    """
+    if peer is None:
+        raise Unavailable("nothing says which machine is the peer", _MADE)
+    wire = peer["wire"]
+    with (
+        SshHost(SshTarget(wire["peer"], tuple(wire["ssh_options"]))) as other,
+        watched_parents() as parent_fds,
+        other.lock(None, parent_fds),
+    ):
+        ends: dict[bool, tuple[Host, str, str]] = {
+            is_there: (host, wire[end]["address"], wire[end]["device"])
+            for is_there, host, end in ((False, machine, "here"), (True, other, "there"))
+        }
+        sender, receiver = ends[away == "sender"], ends[away == "receiver"]
+        at_sender, at_receiver = offloads_at(sender[0], sender[2]), offloads_at(*receiver[::2])
+        yield Testbed(
+            kind,
+            "host",
+            {"sender": sender[0], "receiver": receiver[0]},
+            (sender[1], receiver[1]),
+            mtu_at(sender[0], sender[2]),
+            {"tso": at_sender["tso"], "gso": at_sender["gso"], "gro": at_receiver["gro"]},
+        )
