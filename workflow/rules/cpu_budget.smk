@@ -21,7 +21,7 @@ rule run_budget:
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
-        code=CODE_OF_DRIVERS,
+        code=lambda wildcards: code_of_drivers(wildcards.testbed),
         settings=CONFIG.cpu_budget.settings(CONFIG.measure.settings()).as_params(),
     script:
         "../scripts/run_budget.py"

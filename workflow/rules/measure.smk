@@ -6,8 +6,10 @@ ORDER_SEED = CONFIG.measure.order_seed
 # What decides what is measured: an edit measures everything again, so these rooms and no more. As
 # digests, since a hundred more inputs of each of thousands of jobs take Snakemake long.
 _ROOMS = ["hosts", "measure", "observers", "perf", "testbeds"]
-CODE_OF_PROGRAMS = dependencies.digest_of(files_of(*_ROOMS, "drivers/programs"))
-CODE_OF_DRIVERS = dependencies.digest_of(files_of(*_ROOMS, "drivers"))
+code_of_programs = partial(
+    dependencies.digest_by_place, files_of(*_ROOMS, "drivers/programs")
+)
+code_of_drivers = partial(dependencies.digest_by_place, files_of(*_ROOMS, "drivers"))
 # Two studies in one rule: they differ in their settings alone.
 RAW_PATTERN = pattern_of("streams").replace("streams/", "{study}/", 1)
 RAW_RECORD = f"{RAW_ROOT}/{RAW_PATTERN}.json"
@@ -43,7 +45,7 @@ rule run_cell:
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
-        code=CODE_OF_PROGRAMS,
+        code=lambda wildcards: code_of_programs(wildcards.testbed),
         settings=lambda wildcards: SETTINGS[wildcards.study],
     script:
         "../scripts/run_cell.py"

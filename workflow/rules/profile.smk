@@ -30,7 +30,7 @@ rule profile_cell:
     # All cores, so that nothing else runs beside a measurement.
     threads: workflow.cores
     params:
-        code=CODE_OF_DRIVERS,
+        code=lambda wildcards: code_of_drivers(wildcards.testbed),
         settings=CONFIG.profile.settings(CONFIG.measure.settings()).as_params(),
         event=CONFIG.profile.event,
         frequency_hz=CONFIG.profile.frequency_hz,

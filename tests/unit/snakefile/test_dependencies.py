@@ -10,6 +10,7 @@ import pytest
 
 from copycost.build.checkout import ROOT
 from copycost.figures.names import FIGURES
+from copycost.snakefile import dependencies
 from copycost.snakefile.dependencies import code_of, digest_of, files_of
 
 SCRIPTS = sorted((ROOT / "workflow" / "scripts").glob("*.py"))
@@ -161,3 +162,26 @@ def test_rooms_are_all_their_modules() -> None:
     assert "workflow/copycost/perf/script.py" in files
     assert "workflow/copycost/drivers/programs/side.py" in files
     assert not any("drivers/iperf3" in file for file in files)
+
+
+def test_what_leads_elsewhere_concerns_testbeds_whose_ends_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    guest, local = Path("copycost/hosts/guest/host.py"), Path("copycost/hosts/local.py")
+    for path in (guest, local):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("first\n")
+    files = [str(guest), str(local)]
+
+    def digests() -> dict[str, str]:
+        dependencies._digest.cache_clear()
+        return {name: dependencies.digest_by_place(files, name) for name in ("veth", "vm_pair")}
+
+    first = digests()
+    guest.write_text("second\n")
+    second = digests()
+    local.write_text("second\n")
+    third = digests()
+    assert first["veth"] == second["veth"] != third["veth"]
+    assert len({first["vm_pair"], second["vm_pair"], third["vm_pair"]}) == 3

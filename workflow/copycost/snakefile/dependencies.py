@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from copycost.build.toolchain import source_digest
+from copycost.grid.testbeds import TESTBEDS
 from copycost.snakefile.internals import add_input, rules_with_scripts, states
 
 PACKAGE = Path("workflow", "copycost")
 SCHEMAS = Path("workflow", "schemas")
 SCRIPTS = Path("workflow", "scripts")
 _NAME = PACKAGE.name
+# of the room of hosts: other machines, and guests
+_ELSEWHERE = re.compile(r"/hosts/(guest|remote|ssh)/")
 _FILE_NAME = re.compile(r"""["'](\w+(?:\.\w+)+)["']""")
 
 # The parameter with which a rule states its code itself.
@@ -44,6 +47,23 @@ def take_code_as_input(workflow: Any) -> None:  # noqa: ANN401
 def digest_of(paths: Sequence[str]) -> str:
     """Return the SHA-256 over the names and contents of files, in hexadecimal digits."""
     return source_digest([Path(path) for path in paths], Path())
+
+
+def digest_by_place(paths: Sequence[str], testbed: str) -> str:
+    """Return the same of the files that a testbed takes: what leads elsewhere, only if its ends do.
+
+    Parameters
+    ----------
+    paths
+        Files that measure.
+    """
+    away = bool(TESTBEDS[testbed].away)
+    return _digest(tuple(path for path in paths if away or not _ELSEWHERE.search(path)))
+
+
+@cache
+def _digest(paths: tuple[str, ...]) -> str:
+    return digest_of(paths)
 
 
 def code_of(root: str | Path, *starts: str | Path) -> list[str]:

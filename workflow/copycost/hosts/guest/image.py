@@ -24,8 +24,6 @@ CONSOLE_DRIVERS = ("virtio_pci", "virtio_console")
 _FOLDERS = ("/proc", "/sys", "/dev", "/tmp", "/root", "/run", "/var/tmp")
 # files of the kernel below /proc/sys, and what is written there
 _SETTINGS = {
-    # a small memory gives small limits, at which senders of small messages without a reader block
-    "net/ipv4/tcp_mem": "196608 262144 393216",
     "net/core/optmem_max": "131072",
     # who measures as root counts everything
     "kernel/perf_event_paranoid": "-1",

@@ -22,6 +22,11 @@ busybox ip link set lo up
 while read -r path value; do
     echo "$value" >"/proc/sys/$path"
 done </etc/settings
+# a small memory gives small limits of TCP [pages], at which small messages without a reader block:
+# up to half of it then
+# shellcheck disable=SC2046
+set -- $(busybox grep MemTotal /proc/meminfo)
+echo "$(($2 / 16)) $(($2 / 12)) $(($2 / 8))" >/proc/sys/net/ipv4/tcp_mem
 ulimit -n 65536
 
 # behind `--`; the kernel adds words that it does not know itself

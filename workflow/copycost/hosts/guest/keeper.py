@@ -103,6 +103,7 @@ class _Network:
 
     isolation: Isolation
     lacking: Unavailable | None = None
+    namespaces: tuple[int, ...] = ()
 
 
 class Keeper:
@@ -194,7 +195,7 @@ class Keeper:
                         self._discard(asked["guest"])
                     else:
                         answer = {"why": self._why(asked["guest"])}
-                except HostError as error:
+                except (HostError, OSError) as error:
                     answer = error_as_words(error)
                 socket.send_fds(client, [json.dumps(answer).encode()], fds)
         except ConnectionError:
@@ -260,16 +261,7 @@ class Keeper:
             "isolation": network.isolation,
             "network": network.lacking is None,
         }
-        return answer, [*lines, *self._namespaces]
-
-    @property
-    def _namespaces(self) -> list[int]:
-        if not hasattr(self, "_namespace_fds"):
-            self._namespace_fds = [
-                os.open(f"/proc/thread-self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)
-                for kind in ("user", "net")
-            ]
-        return self._namespace_fds
+        return answer, [*lines, *network.namespaces]
 
     def _made_network(self) -> _Network:
         """Return the network, which is made once."""
@@ -281,6 +273,10 @@ class Keeper:
                 make_bridge(self._host)
             except Unavailable as error:
                 self._network.lacking = error
+            self._network.namespaces = tuple(
+                os.open(f"/proc/thread-self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)
+                for kind in ("user", "net")
+            )
         return self._network
 
     def _start(self, name: str, spec: GuestSpec) -> Kept:

@@ -15,7 +15,7 @@ from copycost.hosts.guest.accelerator import PROBE_LIMIT_S, KvmProbe, probe_kvm,
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.kernel import find_kernel, forget_unpacked
 from copycost.hosts.guest.network import has_vhost
-from copycost.hosts.guest.qemu import GuestMachine, NetworkDevice, find_qemu
+from copycost.hosts.guest.qemu import CPUS, KERNEL_ARGUMENTS, GuestMachine, NetworkDevice, find_qemu
 from copycost.hosts.guest.spec import GuestSpec
 
 DRIVERS: Mapping[NetworkDevice, str] = {"virtio": "virtio_net", "e1000": "e1000"}
@@ -67,7 +67,8 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
     Returns
     -------
     dict
-        `unavailable` as above, else `spec` (see `GuestSpec`), `kernel`, `qemu` (its version) and
+        `unavailable` as above, else `spec` (see `GuestSpec`), `kernel` with its arguments, `cpu`
+        and `qemu` (model of processor, and version), and
         `kvm`: what came of trying it, None where nobody asked for it.
     """
     if made["unavailable"] is not None:
@@ -97,7 +98,8 @@ def settle(virtual: Virtual, made: Mapping[str, Any], kernel: Path, initrd: Path
     return {
         "unavailable": None,
         "spec": spec.as_plain(),
-        "kernel": made["kernel"],
+        "kernel": {**made["kernel"], "arguments": list(KERNEL_ARGUMENTS)},
+        "cpu": CPUS[spec.accelerator],
         "qemu": describe_tool("qemu-system-x86_64").version,
         "kvm": None
         if probe is None

@@ -21,11 +21,10 @@ PROGRAM = "qemu-system-x86_64"
 # when it panics, which QEMU makes an end of; equal addresses at each boot
 KERNEL_ARGUMENTS = (
     "console=ttyS0", "quiet", "panic=-1", "nokaslr", "audit=0", "random.trust_cpu=on",
-    "transparent_hugepage=madvise",
 )  # fmt: skip
 # The kernel copies by `rep movsb` where the processor says that is fast, and the emulator runs that
 # a byte at a time.
-_CPUS: dict[Accelerator, str] = {"kvm": "host", "tcg": "max,-erms"}
+CPUS: dict[Accelerator, str] = {"kvm": "host", "tcg": "max,-erms"}
 _OFFLOAD_FEATURES = (
     "csum", "gso", "guest_csum", "guest_tso4", "guest_tso6", "guest_ecn", "guest_ufo", "host_tso4",
     "host_tso6", "host_ecn", "host_ufo",
@@ -108,7 +107,7 @@ class GuestMachine:
             *("-name", f"{self.name},debug-threads=on"),
             *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
             *("-machine", f"pc,accel={self.accelerator}"),
-            *("-cpu", _CPUS[self.accelerator]),
+            *("-cpu", CPUS[self.accelerator]),
             *("-smp", str(self.vcpus)),
             *("-m", f"{self.memory_bytes >> 20}M"),
             *("-kernel", str(self.kernel), "-initrd", str(self.initrd)),

@@ -10,7 +10,7 @@ MOST_BYTES = 1 << 16
 MOST_FDS = 8
 
 
-def error_as_words(error: CopycostError) -> Words:
+def error_as_words(error: CopycostError | OSError) -> Words:
     """Return an error as an answer."""
     if isinstance(error, Unavailable):
         return {"unavailable": [error.reason, error.remedy]}
