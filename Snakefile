@@ -5,6 +5,7 @@
 #   snakemake --cores 1 compare    this host beside published runs
 #   snakemake --cores 1 profile    which functions the CPU time goes to; also: cpu_budget, datagrams;
 #                                  chapters of the report where config.yaml enables them
+#   snakemake --cores 1 fleet      many hosts, one report over all: see docs/cluster.md
 #   snakemake --cores 1 audit      not ours: tables that others measured, see docs/audit.md
 import re
 import sys
@@ -93,6 +94,7 @@ include: "workflow/rules/cpu_budget.smk"
 include: "workflow/rules/datagrams.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/fleet.smk"
 
 
 dependencies.take_code_as_input(workflow)

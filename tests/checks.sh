@@ -7,7 +7,7 @@ cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." || exit
 export PATH="$PWD/.venv/bin:$PATH:/usr/sbin:/sbin" PYTHONPATH=workflow
 
 readonly ALL=(ruff ruff_format mypy snakefmt clang_format clang_tidy shellcheck build_gcc
-    build_clang unit workflow programs measured)
+    build_clang unit workflow programs measured slurm)
 readonly QUICK=(ruff ruff_format mypy snakefmt shellcheck unit_fast) # in a minute, without traffic
 
 # check NAME: what the check consists of
@@ -19,13 +19,15 @@ check() {
     snakefmt) snakefmt --check --compact-diff Snakefile workflow/rules ;;
     clang_format) clang-format --dry-run -Werror src/*.[ch] src/*/*.[ch] tests/c/*.[ch] ;;
     clang_tidy) python -m tools.c_checks tidy ;;
-    shellcheck) shellcheck run .ci/run tests/checks.sh workflow/copycost/{hosts/guest,simulation}/*.sh ;;
+    shellcheck) shellcheck run .ci/run tests/checks.sh workflow/scripts/*.sh tests/slurm/*.sh \
+        workflow/copycost/{hosts/guest,simulation}/*.sh ;;
     build_gcc) python -m tools.c_checks compile --compiler gcc ;;
     build_clang) python -m tools.c_checks compile --compiler clang ;;
     unit) on_all_cpus loadscope tests/unit tests/tools tests/report ;;
     unit_fast) on_all_cpus loadscope tests/unit tests/tools -m "not slow" ;;
     workflow) on_all_cpus loadscope tests/workflow ;;
     programs) on_all_cpus worksteal tests/c ;;
+    slurm) python -m pytest tests/slurm ;; # skips without Slurm, which `./run test slurm` installs
     measured) python -m pytest tests/measured ;; # alone: they wait for things to happen in time
     esac
 }

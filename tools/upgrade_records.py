@@ -11,7 +11,6 @@ driver's payload is the smallest from which `copycost.studies.profile.runs.run_o
 `Run`: of the counts in it only those that a `Run` has mean anything, and the others are 0.
 """
 
-import json
 import shutil
 import sys
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ from copycost.errors import DataError
 from copycost.grid.cells import DIMENSIONS, RAW_ROOT, Cell
 from copycost.grid.placements import APART, SAME
 from copycost.hosts.side import SIDES
-from copycost.records.record import SCHEMA_VERSION, Record, cell_of, write_record
+from copycost.records.record import SCHEMA_VERSION, Record, cell_of, load_record, write_record
 from copycost.studies.profile.folded import SUFFIX
 
 Content = dict[str, Any]
@@ -346,7 +345,8 @@ def upgrade_tree(old: Path, new: Path) -> int:
     found = sorted(old.rglob("*.json"))
     for path in found:
         try:
-            record = cast("Record", upgrade(json.loads(path.read_text(encoding="utf-8"))))
+            old_record = load_record(path.read_bytes(), path)  # without its digest
+            record = cast("Record", upgrade(cast("Mapping[str, Any]", old_record)))
         except (DataError, KeyError, TypeError, ValueError) as error:
             raise DataError(f"{path}: cannot be converted: {error!r}") from error
         there = new / Path(cell_of(record).path).relative_to(RAW_ROOT)

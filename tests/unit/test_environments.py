@@ -9,7 +9,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 ENVS = ROOT / "envs"
-LOCKS = ["requirements", "requirements-dev"]
+LOCKS = ["requirements", "requirements-dev", "requirements-slurm"]
 
 # conda-forge splits or renames some packages
 CONDA_NAMES = {

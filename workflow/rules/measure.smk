@@ -23,6 +23,7 @@ rule save_config:
         config="results/config.yaml",
     log:
         "results/logs/save_config.log",
+    localrule: True
     params:
         config=CONFIG.as_dict(),
     script:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, get_args
 
 from copycost.config.cpu_budget import CpuBudget
 from copycost.config.datagrams import Datagrams
+from copycost.config.hosts import Hosts
 from copycost.config.looks import confidence_of_analysis
 from copycost.config.placement import Placement
 from copycost.config.profile import Profile
@@ -165,6 +166,7 @@ class Config:
     cpu_budget: CpuBudget
     datagrams: Datagrams
     virtual: Virtual
+    hosts: Hosts
     measure: Measure
     statistics: Statistics
     report: Report

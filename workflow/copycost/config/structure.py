@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 from cattrs import Converter
 from cattrs.errors import CattrsError
 
+from copycost.config.hosts import Hosts, Slurm
 from copycost.config.settings import AUTO, KERNEL
 
 _Section = TypeVar("_Section")
@@ -31,11 +32,39 @@ def _converter() -> Converter:
         _Minutes, lambda time, _: None if time == NONE else float(time)
     )
     converter.register_unstructure_hook(_Minutes, lambda time: NONE if time is None else time)
+    converter.register_structure_hook(Hosts, _hosts)
+    converter.register_unstructure_hook(Hosts, _plain_hosts)
     converter.register_structure_hook(
         _Cpus, lambda cpus, _: None if cpus == AUTO else tuple(int(cpu) for cpu in cpus)
     )
     converter.register_unstructure_hook(_Cpus, lambda cpus: AUTO if cpus is None else list(cpus))
     return converter
+
+
+def _hosts(tree: Any, _: object) -> Hosts:  # noqa: ANN401 - checked plain values
+    slurm = tree["slurm"]
+    chosen = Slurm(
+        None if slurm["partition"] == AUTO else slurm["partition"],
+        tuple(slurm["nodes"]),
+        int(slurm["count"]),
+        None if slurm["constraint"] == NONE else slurm["constraint"],
+    )
+    alias = None if tree["alias"] == AUTO else tree["alias"]
+    return Hosts(alias, tuple(tree["where"]), chosen)
+
+
+def _plain_hosts(hosts: Hosts) -> dict[str, Any]:
+    slurm = hosts.slurm
+    return {
+        "alias": hosts.alias or AUTO,
+        "where": list(hosts.where),
+        "slurm": {
+            "partition": slurm.partition or AUTO,
+            "nodes": list(slurm.nodes),
+            "count": slurm.count,
+            "constraint": slurm.constraint or NONE,
+        },
+    }
 
 
 _CONVERTER = _converter()

@@ -13,6 +13,7 @@ TARGETS = (
     "datagrams",
     "compare",
     "audit",
+    "fleet",
 )
 # What ./run takes for itself; misspelt, it reaches Snakemake as a target.
 COMMANDS = (
@@ -23,6 +24,8 @@ COMMANDS = (
     "answer",
     "compare",
     "export",
+    "fetch",
+    "fleet",
     "merge",
     "plan",
     "more",

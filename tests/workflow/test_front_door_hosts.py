@@ -1,0 +1,84 @@
+"""`./run fetch` and `./run fleet`: what is asked of other hosts, and what becomes of failures."""
+
+import pytest
+from workflow.front_door import Tree, new_tree
+
+# Stands for ssh: notes what was asked of which host; `export` answers with an archive.
+SSH = """\
+while [[ $1 == -* ]]; do if [[ $1 == -o ]]; then shift; fi; shift; done
+echo "$1: ${*:2}" >>"$TREE/asked"
+case "$*" in
+*"tar -xf"*) cat >/dev/null ;;
+broken*measure*) exit 7 ;;
+gone*) exit 255 ;;
+*export*) echo "archive of $1" ;;
+esac
+"""
+
+
+@pytest.fixture
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    made = new_tree(tmp_path_factory.mktemp("hosts"))
+    made.add_tool("ssh", SSH)
+    made.add_tool("tar", "echo packed")
+    made.add_tool("mv", 'exec /bin/mv "$@"')
+    (made.path / "config.yaml").write_text("hosts: {where: [local]}\n")
+    return made
+
+
+def asked(tree: Tree) -> list[str]:
+    return (tree.path / "asked").read_text().splitlines()
+
+
+def test_hosts_are_measured_and_their_results_merged(tree: Tree) -> None:
+    done = tree.run("fetch", "lab=alice@one", "two", "--configfile", "config/tiny.yaml")
+    assert done.returncode == 0, done.stderr
+    there = "cd copycost_fleet &&"
+    assert asked(tree) == [
+        "alice@one: mkdir -p copycost_fleet && tar -xf - -C copycost_fleet",
+        f"alice@one: {there} ./run measure --configfile config/tiny.yaml",
+        f"alice@one: {there} ./run export - --alias lab",
+        "two: mkdir -p copycost_fleet && tar -xf - -C copycost_fleet",
+        f"two: {there} ./run measure --configfile config/tiny.yaml",
+        f"two: {there} ./run export -",
+    ]
+    nodes = tree.path / "results/nodes"
+    assert (nodes / "lab.zip").read_text() == "archive of alice@one\n"
+    assert "-m copycost merge results/nodes/lab.zip results/nodes/two.zip" in tree.calls()
+
+
+def test_a_host_that_fails_costs_the_others_nothing(tree: Tree) -> None:
+    done = tree.run("fetch", "gone", "broken", "good")
+    assert done.returncode == 1
+    assert "not fetched: gone broken" in done.stderr
+    merged = [call for call in tree.calls() if "copycost merge" in call]
+    assert merged == ["-m copycost merge results/nodes/broken.part.zip results/nodes/good.zip"]
+
+
+def test_whole_results_are_preferred_to_a_part(tree: Tree) -> None:
+    nodes = tree.path / "results/nodes"
+    nodes.mkdir(parents=True)
+    (nodes / "good.part.zip").touch()
+    assert tree.run("fetch", "good").returncode == 0
+    assert "-m copycost merge results/nodes/good.zip" in tree.calls()
+
+
+def test_who_only_looks_merges_nothing(tree: Tree) -> None:
+    assert tree.run("fetch", "one", "-n").returncode == 0
+    assert asked(tree)[-1] == "one: cd copycost_fleet && ./run setup && ./run measure -n"
+    assert not any("merge" in call for call in tree.calls())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [(["fetch"], "name hosts as ssh knows them"), (["fetch", "x=-oProxyCommand=x"], "is no host")],
+)
+def test_no_host_is_said(tree: Tree, given: list[str], said: str) -> None:
+    done = tree.run(*given)
+    assert done.returncode == 1
+    assert said in done.stderr
+
+
+def test_words_reach_the_other_host_as_they_were(tree: Tree) -> None:
+    assert tree.run("fetch", "one", "--config", "report={title: a b; c}").returncode == 0
+    assert asked(tree)[1].endswith(r"--config report=\{title:\ a\ b\;\ c\}")

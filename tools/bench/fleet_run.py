@@ -1,0 +1,68 @@
+"""How long tables and report over many hosts take, on a simulated fleet."""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from copycost.fleet import report
+from copycost.fleet.facts import Fleet
+from copycost.fleet.gathering import gather
+from copycost.fleet.host_facts import told_by
+from copycost.fleet.host_tables import all_findings, all_tables, usable_cpus
+from copycost.fleet.parcel import read_parcel
+from copycost.fleet.sets import read_sets
+from tools.bench.rows import Limit, Row
+from tools.bench.timing import timed
+from tools.simulate_fleet import make_fleet
+
+_TIME_LIMIT_S = Limit("at_most", 60)
+_MEMORY_LIMIT_MB = Limit("at_most", 2000)
+N_HOSTS, N_RECORDS = 200, 400
+
+
+def fleet_rows(project: Path) -> Iterator[Row]:
+    """Yield time and memory of tables, audit and report of a fleet, simulated from a run.
+
+    Parameters
+    ----------
+    project : Path
+        A project with the results of a run, which the simulated hosts are made of.
+
+    Raises
+    ------
+    HostError
+        If it fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="copycost-fleet-") as folder:
+        for _ in make_fleet(read_parcel(project), Path(folder), N_HOSTS, N_RECORDS):
+            pass
+        sets = read_sets(Path(folder))
+        n_records = sum(one.n_records for one in sets)
+        what = f"of {n_records} records of {len(sets)} simulated hosts"
+        for step, limit in (("tables", _TIME_LIMIT_S), ("audit", None), ("report", None)):
+            run = timed(project, [sys.executable, "-m", "tools.bench.fleet_run", step, folder])
+            note = f"{run.cpu_s:.1f} s of CPU time"
+            yield Row("workflow", f"{step} {what}", run.wall_s, "s", limit=limit, note=note)
+            yield Row("workflow", f"{step} {what}, memory", run.peak_bytes / 1e6, "MB",
+                      limit=_MEMORY_LIMIT_MB)  # fmt: skip
+
+
+def main(step: str, folder: Path) -> None:
+    """Make the tables of a fleet, audit its hosts, or write the report over them."""
+    sets = read_sets(folder)
+    if step == "tables":
+        names = [one.name for one in sets]
+        tables = dict(zip(names, all_tables(sets, usable_cpus()), strict=True))
+        told = {one.name: told_by(one) for one in sets}
+        findings: dict[str, list[dict[str, object]]] = {name: [] for name in names}
+        report.write_tables(Fleet(sets, names, {}, tables, told, findings, {}), folder)
+    elif step == "audit":
+        all_findings(sets, usable_cpus())
+    else:
+        facts = report.write_tables(gather(folder, usable_cpus()), folder)
+        report.write_report(facts, folder, ["html"])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

@@ -1,0 +1,53 @@
+# Other hosts: each node of a cluster measured by one job, which runs the ordinary workflow there; and
+# the report over all hosts. `./run fleet`, or snakemake --profile workflow/profiles/slurm fleet.
+from copycost.snakefile.nodes import archives_of, host_name, job_minutes, n_cpus
+
+NODE_ARCHIVE = "results/nodes/{node}.zip"
+
+
+rule measure_node:
+    input:
+        config="results/config.yaml",
+    output:
+        archive=NODE_ARCHIVE,
+    log:
+        "results/logs/nodes/{node}.log",
+    wildcard_constraints:
+        node=r"[A-Za-z0-9][A-Za-z0-9.-]*",
+    resources:
+        cpus_per_task=lambda wildcards: n_cpus(wildcards.node),
+        runtime=job_minutes(CONFIG),
+        slurm_partition=CONFIG.hosts.slurm.partition or "",
+        slurm_extra=lambda wildcards: f"--nodelist={wildcards.node} --exclusive",
+    params:
+        code=CODE_OF_DRIVERS,
+        name=lambda wildcards: host_name(wildcards.node),
+        script=f"{workflow.basedir}/workflow/scripts/measure_node.sh",
+    message:
+        "Measure the node {wildcards.node}"
+    shell:
+        "{params.script:q} \"$PWD\" {params.name} \"$PWD/{input.config}\" \"$PWD/{output.archive}\" &> {log}"
+
+
+rule merge_hosts:
+    input:
+        # Asked only where the fleet is wanted: it takes a cluster to answer.
+        archives=lambda wildcards: archives_of(CONFIG.hosts, NODE_ARCHIVE),
+    output:
+        report="results/fleet/report/report.html",
+    log:
+        "results/logs/fleet/merge.log",
+    localrule: True
+    params:
+        # This machine's own results are taken as they are.
+        local="local" in CONFIG.hosts.where,
+    message:
+        "Merge the hosts and write the report over all of them"
+    script:
+        "../scripts/merge_hosts.py"
+
+
+rule fleet:
+    input:
+        report=rules.merge_hosts.output.report,
+    localrule: True

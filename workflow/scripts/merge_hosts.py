@@ -1,0 +1,14 @@
+import sys
+from pathlib import Path
+
+from copycost.fleet.merge_command import merge_all, report
+from copycost.fleet.sets import FLEET
+from copycost.snakefile.logs import log_to_file
+
+log_to_file(snakemake.log[0])
+sources = [(None, Path(archive)) for archive in snakemake.input.archives]
+if snakemake.params.local:
+    sources.append((None, Path("results")))
+if merge_all(sources, FLEET):
+    sys.exit("copycost: not all hosts could be merged; see above")
+report(FLEET, ["html", "pdf"])
