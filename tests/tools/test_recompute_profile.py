@@ -1,10 +1,12 @@
 import gzip
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from tools.recompute import copies
 from tools.recompute.account import account, together
 from tools.recompute.functions import kind_of, plain
 from tools.recompute.profile import Profile
@@ -24,6 +26,8 @@ CONFIG = {"statistics": {"confidence": 0.95}, "profile": {}}
         (SENDING, "protocol"),
         ("sender;main;__memmove_avx_unaligned", "application's copy"),
         ("sender;__send;nobody_knows_it_[k]", "not categorised"),
+        ("sender_qemu;virtual CPUs_[e];cpu_exec_[e]", "emulator"),
+        ("sender_qemu;main loop and I/O_[h];__memmove_avx_unaligned_[h]", "hypervisor's copy"),
     ],
 )
 def test_a_sample_is_of_its_innermost_function_that_works_for_itself(stack: str, kind: str) -> None:
@@ -31,7 +35,8 @@ def test_a_sample_is_of_its_innermost_function_that_works_for_itself(stack: str,
 
 
 def test_marks_of_a_frame_are_no_part_of_its_name() -> None:
-    assert [plain(frame) for frame in ("a_[k]", "a_[i]", "a_[i]_[k]", "a")] == ["a"] * 4
+    marked = ("a_[k]", "a_[i]", "a_[i]_[k]", "a_[e]", "a_[h]", "a")
+    assert [plain(frame) for frame in marked] == ["a"] * 6
 
 
 @pytest.fixture
@@ -43,17 +48,31 @@ def profile(tmp_path: Path) -> Profile:
     return Profile(tmp_path, CONFIG)
 
 
-def _write(folder: Path, implementation: str, rep: int, stacks: dict[str, float]) -> None:
+def _write(
+    folder: Path,
+    implementation: str,
+    rep: int,
+    stacks: dict[str, float],
+    guests: Mapping[str, float] | None = None,
+) -> None:
+    """Write a repetition; `guests` are the CPU times [ns] of the sides' hypervisors."""
     window = {"start_ns": 0, "end_ns": 1_000_000_000}
     received = {"in_window": {"bytes": 1 << 20}, "process": {"cpu_ns": 0}}
     sender = {**received, "window": window, "zero_copy": None}
-    counted = {"events": {"task_clock_ns": {"value": sum(stacks.values())}}}
+    used = sum(ns for stack, ns in stacks.items() if stack.startswith("sender;"))
+    counted = {"events": {"task_clock_ns": {"value": used}}}
+    hypervisor = {"guests": [_guest(side, used) for side, used in (guests or {}).items()]}
     record = {
         "status": "measured",
-        "cell": {"testbed": "sink", "working_set": "hot", "receiver": "recv", "placement": "apart",
+        "cell": {"testbed": "vm_pair" if guests else "sink", "working_set": "hot",
+                 "receiver": "recv", "placement": "apart",
                  "implementation": implementation, "msg_bytes": 4096, "n_threads": 1, "rep": rep},
         "driver": {"sender": sender, "receiver": None, "sink": None},
-        "observed": {"perf_stat": {"sender": counted, "receiver": None}, "sampling": {}},
+        "observed": {
+            "perf_stat": {"sender": counted, "receiver": counted if guests else None},
+            "sampling": {},
+            **({"hypervisor": hypervisor} if guests else {}),
+        },
         "undisturbed": None,
     }  # fmt: skip
     path = folder / f"raw/profile/{implementation}/rep={rep}.json"
@@ -61,6 +80,16 @@ def _write(folder: Path, implementation: str, rep: int, stacks: dict[str, float]
     path.write_text(json.dumps(record), encoding="utf-8")
     lines = "".join(f"{stack} {weight:.0f}\n" for stack, weight in stacks.items())
     path.with_name(f"rep={rep}.folded.gz").write_bytes(gzip.compress(lines.encode()))
+
+
+def _guest(side: str, cpu_ns: float) -> dict[str, object]:
+    idle = {"cpu_ns": 0, "guest_ns": 0}
+    return {
+        "sides": [side],
+        "inside": {"busy_ns": 1e9, "window_ns": 1_000_000_000},
+        "window_ns": 1_000_000_000,
+        "threads": {"vcpu": idle, "io": {"cpu_ns": cpu_ns, "guest_ns": 0}},
+    }
 
 
 def test_an_account_has_what_grew_what_shrank_and_what_is_open(profile: Profile) -> None:
@@ -73,6 +102,37 @@ def test_an_account_has_what_grew_what_shrank_and_what_is_open(profile: Profile)
     parts = [*made.grew.values(), *made.shrank.values(), *made.open.values(), made.unnamed]
     assert together(parts).change.value == pytest.approx(made.total.change.value)
     assert math.isnan(made.unsampled.value)
+
+
+TAP = "main loop and I/O_[h];do_writev_[k];tun_get_user_[k]"
+
+
+def test_copies_through_guests_are_counted_in_their_order(tmp_path: Path) -> None:
+    stacks = {
+        "sender;main;[unknown]": 20e6,
+        COPYING: 20e6,
+        f"sender_qemu;{TAP};skb_copy_datagram_from_iter_[k];copy_page_from_iter_[k]": 10e6,
+        f"sender_qemu;{TAP};br_handle_frame_[k]": 30e6,
+        "receiver_qemu;main loop and I/O_[h];__memmove_avx_unaligned_[h]": 5e6,
+        "receiver_qemu;main loop and I/O_[h];tun_do_read_[k];skb_copy_datagram_iter_[k]": 5e6,
+        "sender_guest;handle_softirqs_[k];tcp_v4_rcv_[k]": 1e6,
+    }
+    _write(tmp_path, "two_copy", 1, stacks, guests={"sender": 40e6, "receiver": 10e6})
+    cell = Profile(tmp_path, CONFIG).cell("vm-pair-two-copy-4096-1")
+    assert copies.counted(cell) == [
+        ("copy_in", ""),
+        ("tap_copy_in", "sender_qemu"),
+        ("tap_copy_out", "receiver_qemu"),
+        ("hypervisor_copy", "receiver_qemu"),
+    ]
+    place = ("tap_copy_in", "sender_qemu")
+    function, cost = copies.told(cell, place)
+    assert function == "skb_copy_datagram_from_iter"
+    assert cost == pytest.approx(10e6 / 1024)
+    assert copies.share(cell, place) == pytest.approx(0.25)
+    assert copies.unnamed(cell[0]) == pytest.approx(20e6 / 1024)
+    assert cell[0].is_inside("sender")
+    assert not cell[0].is_inside("sender_qemu")
 
 
 def test_a_pair_that_was_not_measured_is_missed(profile: Profile) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tools.recompute.estimates import Estimate
 from tools.recompute.functions import UNNAMED
-from tools.recompute.profile import Profile, Repetition, Sums
+from tools.recompute.profile import SIDES, Profile, Repetition, Sums, Window
 
 # copying between application and kernel is told by side: the bytes are that side's
 _BY_SIDE = "copy in the kernel"
@@ -55,7 +55,7 @@ def account(profile: Profile, rounds: Rounds) -> Account:
     total = part(profile, np.array([[sum(table.values()) for table in both] for both in costs]))
     plain = [[one.unsampled for one in both] for both in rounds]
     unsampled = [
-        [sum(run.ns_per_kib(side) for side in run.cpu_ns) for run in both if run] for both in plain
+        [sum(run.ns_per_kib(side) for side in _sides(run)) for run in both if run] for both in plain
     ]
     known = np.array([both for both in unsampled if len(both) == 2])
     without = part(profile, known).change if len(known) else Estimate(math.nan, n=0)
@@ -80,7 +80,7 @@ def _costs(one: Repetition) -> Sums:
     What a side without a sample used, no list names.
     """
     found = Sums(float)
-    for side in one.sampled.cpu_ns:
+    for side in _sides(one.sampled):
         cost = one.sampled.ns_per_kib(side)
         if side not in one.stacks:
             found[UNNAMED] += cost
@@ -88,6 +88,11 @@ def _costs(one: Repetition) -> Sums:
         for name, share in one.own_shares(side).items():
             found[f"{name} ({side})" if name == _BY_SIDE else name] += share * cost
     return found
+
+
+def _sides(run: Window) -> list[str]:
+    """Return the sides that there were; what is around them in guests is not in the account."""
+    return [side for side in SIDES if side in run.cpu_ns]
 
 
 def _group(row: np.ndarray, change: Estimate) -> str:

@@ -12,12 +12,13 @@ DATA = Path(__file__).parents[2] / "data"
 UNNAMED = "not categorised"
 
 Stack = tuple[str, ...]
-"""Frames from the outermost in; those of the kernel end with ``_[k]``."""
+"""Frames from the outermost in; those of the kernel end with ``_[k]``, those of a hypervisor in
+user mode with ``_[e]`` where it emulates and ``_[h]`` elsewhere."""
 
 
 def plain(frame: str) -> str:
     """Return a function's name without the marks of a frame."""
-    return re.sub(r"(_\[i\])?(_\[k\])?$", "", frame)
+    return re.sub(r"(_\[i\])?(_\[[keh]\])?$", "", frame)
 
 
 @cache
@@ -48,7 +49,7 @@ def _callers_work() -> dict[str, str]:
     return {name: "" for row in _lists()["transparent"] for name in row["names"]}
 
 
-def _find(name: str, meanings: dict[str, str]) -> str | None:
+def find(name: str, meanings: dict[str, str]) -> str | None:
     """Return what a name stands for: one written out goes first, then the longest pattern."""
     if name in meanings:
         return meanings[name]
@@ -61,10 +62,11 @@ def kind_of_function(frame: str) -> str:
     """Return what kind of work a function does; empty where it works for its caller."""
     name = plain(frame)
     if not frame.endswith("_[k]"):
-        return _find(name, _names("user")) or UNNAMED
-    found = _find(name, _names("functions"))
+        where = {"_[e]": "emulator", "_[h]": "hypervisor"}.get(frame[-4:], "user")
+        return find(name, _names(where)) or UNNAMED
+    found = find(name, _names("functions"))
     if found is None:
-        found = _find(name, _callers_work())
+        found = find(name, _callers_work())
     return UNNAMED if found is None else found
 
 

@@ -26,7 +26,7 @@ Key = tuple[str, str, int, int]
 
 @dataclass(frozen=True)
 class Window:
-    """What one run came to: CPU time by side [ns], bytes received, length of the window [s]."""
+    """What one run came to: CPU time by party [ns], bytes received, length of the window [s]."""
 
     cpu_ns: dict[str, float]
     received_bytes: float
@@ -48,7 +48,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Repetition:
-    """A sampled run, its stacks by side with their weights, and the run without sampling."""
+    """A sampled run, its stacks by party with their weights, and the run without sampling."""
 
     key: Key
     rep: int
@@ -57,6 +57,11 @@ class Repetition:
     stacks: dict[str, Counter[Stack]]
     sampling: dict[str, Any]
     copied: float | None
+
+    def is_inside(self, party: str) -> bool:
+        """Tell whether a party runs in a guest."""
+        guests = {"guest", f"{party.partition('_')[0]}_guest"}
+        return not party.endswith("qemu") and bool(guests & self.stacks.keys())
 
     def own_shares(self, side: str) -> Sums:
         """Return which share of a side's samples each kind of work has."""
@@ -116,8 +121,23 @@ def _window(record: dict[str, Any]) -> Window:
         if perf[side] is not None:
             counted = perf[side]["events"].get("task_clock_ns", {}).get("value")
             cpu_ns[side] = driver[side]["process"]["cpu_ns"] if counted is None else counted
-    window = sender["window"]
-    return Window(cpu_ns, received, (window["end_ns"] - window["start_ns"]) / 1e9)
+    length_ns = sender["window"]["end_ns"] - sender["window"]["start_ns"]
+    for guest in record["observed"].get("hypervisor", {}).get("guests", []):
+        cpu_ns |= _around(guest, cpu_ns, length_ns)
+    return Window(cpu_ns, received, length_ns / 1e9)
+
+
+def _around(guest: dict[str, Any], cpu_ns: dict[str, float], length_ns: float) -> dict[str, float]:
+    """Return the CPU time of the rest of a guest and of its hypervisor, outside of guest mode."""
+    sides = guest["sides"]
+    prefix = f"{sides[0]}_" if len(sides) == 1 else ""
+    busy = guest["inside"]["busy_ns"] / guest["inside"]["window_ns"] * length_ns
+    kinds = guest["threads"].values()
+    outside = sum(max(0, kind["cpu_ns"] - kind["guest_ns"]) for kind in kinds)
+    return {
+        f"{prefix}guest": max(0.0, busy - sum(cpu_ns[side] for side in sides)),
+        f"{prefix}qemu": outside / guest["window_ns"] * length_ns,
+    }
 
 
 def _shares(stacks: Counter[Stack], name_of: Callable[[Stack], str]) -> Sums:

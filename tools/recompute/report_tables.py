@@ -284,8 +284,11 @@ def _span(text: str, expected: Estimate, unit: float, run: Run) -> Field:
 
 _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-profile-account-(.*)": profile_tables.account_row,
-    r"tbl-profile-difference-(.*)-(sender|receiver)": profile_tables.difference_row,
+    r"tbl-profile-difference-(.*?)-((?:sender|receiver|guest|qemu)(?:-guest|-qemu)?)": (
+        profile_tables.difference_row
+    ),
     r"tbl-profile-chains-.*-(tcp|udp)-(\d+)(?:-(\d+))?": profile_tables.chain_row,
+    r"tbl-profile-around-(.*)": profile_tables.around_row,
     r"tbl-profile-(.*)": profile_tables.category_row,
     r"tbl-.*?(-round-trips)?-decision": check_row,
     r"tbl-.*-t(\d+)": _cell_row,

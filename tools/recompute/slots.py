@@ -40,7 +40,7 @@ _SLOTS = {
     "x": _X,
     "n": rf"(?:{'|'.join(WORDS)}|none|\d[\d,]*)",
     "p": rf"(?:under |over )?{_X} %",
-    "i": r"\((?:ratio [\d.,]+, )?(?:[\d.]+ % interval [\d.,]+(?: to [\d.,]+)?"
+    "i": r"\((?:ratio [\d.,]+, )?(?:[\d.]+ % interval [\u2212\d.,]+(?: to [\u2212\d.,]+)?"
     r"|too uncertain for an interval|observed once, no interval)\)",
     "e": rf"\({_X}(?: to {_X})?\)",
     "ps": rf"(?:{_X} to )?(?:under |over )?{_X} %",

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import ParseError
-from copycost.perf.script import Sampled, frame_name, read_samples
+from copycost.perf.script import frame_name, read_samples
+from copycost.perf.stacks import Sampled
 
 DATA = Path(__file__).parents[2] / "data" / "perf_script"
 

@@ -1,13 +1,16 @@
 """Where the CPU time goes: how it was sampled, what each side does, and what a difference is."""
 
 import re
+from collections.abc import Sequence
+from itertools import permutations
 
 import numpy as np
 
 from tools.recompute import estimates
 from tools.recompute.account import Account, Part, Rounds, account, part, together
 from tools.recompute.functions import UNNAMED
-from tools.recompute.profile import slug_of
+from tools.recompute.profile import SIDES, slug_of
+from tools.recompute.profile_tables import PARTIES
 from tools.recompute.told import Expected, Slot, Told, says
 
 
@@ -24,14 +27,27 @@ def _samples(told: Told, _n: int) -> Expected:
 
 
 @says(
+    "In guests, samples come to <p> of the CPU time that the guest counted (by side and "
+    "repetition, <ps>)"
+)
+def _complete_inside(told: Told, *_: Slot) -> Expected:
+    return _completeness(told, inside=True)
+
+
+@says(
     "together they come to <p> of the CPU time that was counted in the same window (by side and "
     "repetition, <ps>)"
 )
 def _complete(told: Told, *_: Slot) -> Expected:
+    return _completeness(told, inside=False)
+
+
+def _completeness(told: Told, *, inside: bool) -> Expected:
     shares = [
         sum(one.stacks[side].values()) / one.sampled.cpu_ns[side]
         for one in told.run.profile.repetitions
         for side in one.stacks
+        if not side.endswith("guest") and one.is_inside(side) == inside
     ]
     return [float(np.median(shares)), (min(shares), max(shares))]
 
@@ -59,19 +75,29 @@ def _overhead(told: Told) -> estimates.Estimate:
 
 @says("have <p> of the samples where they have most (sender, <impl> on <impl>)")
 @says("have <p> of the samples where they have most (receiver, <impl> on <impl>)")
+@says(
+    *(
+        f"have <p> of the samples where they have most ({name}, <impl> on <impl>{emulated})"
+        for name in PARTIES
+        for emulated in ("", " (emulated)")
+        if name not in SIDES or emulated
+    )
+)
 def _unnamed(told: Told, _p: str, name: str, condition: str) -> Expected:
     share, *where = max(
         (one.own_shares(side)[UNNAMED], side, one.key[1], one.key[0])
         for one in told.run.profile.repetitions
         for side in one.stacks
+        if not side.endswith("guest")
     )
-    side = re.findall(r"most \((\w+),", told.sentence.text)[0]
-    assert where == [side, name, condition], f"it is {where}"
+    side = re.findall(r"most \(([^,]+),", told.sentence.text)[0]
+    assert where == [PARTIES[side.lower()], name, condition], f"it is {where}"
     return [share, None, None]
 
 
 @says(
     "<impl> with <size> and <threads> on <impl> received <rate> while sampled",
+    "<impl> with <size> and <threads> on <impl> (emulated) received <rate> while sampled",
     "<impl> with <size> and <threads> on <impl> sent <rate> while sampled",
 )
 def _throughput(told: Told, name: str, size: int, threads: Slot, *where: str) -> Expected:
@@ -89,6 +115,16 @@ def _receiver_used(told: Told, _p: str) -> Expected:
     return [_used(told, "receiver")]
 
 
+def _party_used(name: str) -> None:
+    @says(f"The {name} used <p> of a CPU, most of it for")
+    def _used_so(told: Told, _p: str) -> Expected:
+        return [_used(told, PARTIES[name])]
+
+
+for _name in PARTIES.keys() - set(SIDES):
+    _party_used(_name)
+
+
 def _used(told: Told, side: str) -> float:
     """Return how many CPUs a side used, after a look at what it is told to have used them for."""
     where = r"`(\w+)` with ([\d.,]+ \w+) and (\d+) threads? on `(\w+)`"
@@ -99,12 +135,27 @@ def _used(told: Told, side: str) -> float:
     names = {title for each in shares for title in each}
     kinds = {title: float(np.median([each[title] for each in shares])) for title in names}
     most = sorted(kinds, key=lambda title: -kinds[title])[:3]
-    said = f"for {', '.join(most[:-1])} and {most[-1]}"
-    assert said in told.sentence.text, f"it is {said}"
+    # those that take as much as another may stand in any order
+    alike = [title for title in kinds if kinds[title] >= kinds[most[-1]]]
+    orders = (
+        order
+        for order in permutations(alike, len(most))
+        if [kinds[title] for title in order] == [kinds[title] for title in most]
+    )
+    told_so = any(f"most of it for {_listed(order)}" in told.sentence.text for order in orders)
+    assert told_so, f"it is for {_listed(most)}"
     return float(np.median([one.sampled.cpus(side) for one in cell]))
 
 
-@says("<impl> and <impl> were compared with <size> and <threads> on <impl>, paired over <n> rounds")
+def _listed(titles: Sequence[str]) -> str:
+    return f"{', '.join(titles[:-1])} and {titles[-1]}" if len(titles) > 1 else titles[0]
+
+
+@says(
+    "<impl> and <impl> were compared with <size> and <threads> on <impl>, paired over <n> rounds",
+    "<impl> and <impl> were compared with <size> and <threads> on <impl> (emulated), paired over "
+    "<n> rounds",
+)
 def _compared(told: Told, a: str, b: str, *_: Slot) -> Expected:
     return [None, None, None, None, None, len(_rounds(told))]
 
@@ -153,6 +204,16 @@ def _takes_less(told: Told, *_: Slot) -> Expected:
     total = _account(told).total
     less = _turned(total.change)
     return [None, less.value, less, None, total.after, total.before]
+
+
+@says(
+    "Whether <impl> takes more CPU time than <impl>, these rounds leave open: <x> instead of <x> "
+    "ns per KiB, a change of <x> ns per KiB <i>"
+)
+def _takes_either(told: Told, *_: Slot) -> Expected:
+    total = _account(told).total
+    assert total.change.low <= 0 <= total.change.high, "they tell it"
+    return [None, None, total.after, total.before, total.change.value, total.change]
 
 
 def _turned(change: estimates.Estimate) -> estimates.Estimate:
@@ -213,7 +274,8 @@ def _unsampled(told: Told, *_: Slot) -> Expected:
 
 
 def _side(told: Told) -> Part:
-    side = re.findall(r"[Tt]he (sender|receiver)", told.sentence.text)[0]
+    names = "|".join(sorted(map(re.escape, PARTIES), key=len, reverse=True))
+    side = PARTIES[re.findall(rf"the ({names})", told.sentence.text.lower())[0]]
     costs = [[one.sampled.ns_per_kib(side) for one in both] for both in _rounds(told)]
     return part(told.run.profile, np.array(costs))
 

@@ -55,7 +55,7 @@ class _Watched:
         self._inside = guest.host.reader([STAT])
         self._machine = machine
         self._accelerator, self._folders = _threads_of(machine, guest)
-        self._kernels = _kernel_threads_of(machine, guest)
+        self._kernels = kernel_threads_of(machine, guest)
         self._process = f"proc/{guest.pid}/stat"
         lasting = [folder for folders in self._folders.values() for folder in folders]
         self._outside = machine.reader([self._process, *paths_of([*lasting, *self._kernels])])
@@ -141,7 +141,7 @@ def _threads_of(machine: LocalHost, guest: Guest) -> tuple[str, dict[ThreadKind,
     return accelerator, found
 
 
-def _kernel_threads_of(machine: LocalHost, guest: Guest) -> list[str]:
+def kernel_threads_of(machine: LocalHost, guest: Guest) -> list[str]:
     """Return the folders of the kernel's own tasks that work for a guest, before Linux 6.4."""
     tasks = machine.files.glob("proc/[0-9]*/comm")
     wanted = f"vhost-{guest.pid}"

@@ -1,25 +1,34 @@
-"""``perf record`` beside a measurement: attached to both sides, it samples in the window only."""
+"""``perf record`` beside a measurement: attached to all parties, it samples in the window only."""
 
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from copycost.errors import CannotStart, HostError, ParseError
 from copycost.hosts.edges import AtEdges, plan_on
 from copycost.hosts.host import Host, Program
-from copycost.hosts.side import Side, SideName
+from copycost.hosts.local import LocalHost
+from copycost.hosts.parties import PARTIES, hypervisor_of, rest_of_guest
+from copycost.hosts.side import Side
+from copycost.observers.hypervisor import kernel_threads_of
 from copycost.observers.protocol import WindowObserver
+from copycost.observers.sampled_parties import besides, of_hypervisor
 from copycost.observers.sampling_access import SamplingPlan, alike, is_privileged
 from copycost.perf.command import DATA, record_attached
-from copycost.perf.script import Sampled, Stacks, read_samples
+from copycost.perf.script import OfThread, read_samples
+from copycost.perf.stacks import Sampled, Stacks
 from copycost.perf.switch import on_within_window, switched_off, was_switched
+from copycost.testbeds.testbed import Guest, Testbed
 
 # perf reads the maps of all processes that it attaches to before it listens; on a loaded host that
 # takes its time, and longer with the threads or processes of further streams
 _ATTACH_S = 1.5
 _FURTHER_STREAM_S = 0.8
-_READY_TIMEOUT_S = 10.0
+# an emulated guest starts perf some ten times as slowly
+_IN_GUESTS_S = 10.0
+_READY_TIMEOUT_S = 20.0
 _END_TIMEOUT_S = 30.0
 # per CPU; holds a window's samples, so that perf itself sleeps through the window
 _BUFFER = "4M"
@@ -27,26 +36,48 @@ _FIELDS = "comm,pid,tid,time,period,event,ip,sym,dso"
 
 
 @dataclass(frozen=True, slots=True)
-class _Recording:
-    """A perf that samples the sides of one machine.
+class _Target:
+    """What one perf is to sample.
 
     Attributes
     ----------
+    host
+        Where.
+    pids
+        By party, its processes.
+    plan
+        How to call perf there.
+    rest
+        The party that all else there is; None where only the processes are sampled.
+    of_thread
+        What becomes of stacks by their thread.
+    """
+
+    host: Host
+    pids: Mapping[str, Sequence[int]]
+    plan: SamplingPlan
+    rest: str | None = None
+    of_thread: OfThread | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Recording:
+    """A perf that samples the parties of one machine.
+
+    Attributes
+    ----------
+    target
+        What it samples.
     plan
         How it was called.
-    host
-        Where it runs.
-    pids
-        What it is attached to, by side.
     perf
         It.
     switch
         What switches it on and off.
     """
 
+    target: _Target
     plan: SamplingPlan
-    host: Host
-    pids: Mapping[SideName, Sequence[int]]
     perf: Program
     switch: AtEdges[bytes | None]
 
@@ -58,8 +89,17 @@ class _Recording:
             # inlined functions would be looked up in debug data, of which the kernel has none
             *("--no-inline", "--show-lost-events"),
         ]
-        with self.host.stream(command) as lines:
-            return read_samples(lines, "perf script")
+        with self.target.host.stream(command) as lines:
+            return read_samples(lines, "perf script", self.target.of_thread)
+
+    def parties(self, sampled: Sampled) -> dict[str, Stacks]:
+        """Return the stacks of each party."""
+        pids = self.target.pids
+        found = {party: sampled.of(its_pids) for party, its_pids in pids.items()}
+        if self.target.rest is not None:
+            known = {pid for its_pids in pids.values() for pid in its_pids}
+            found[self.target.rest] = besides(sampled, {*known, self.perf.pid})
+        return found
 
     def failure_at_end(self) -> str | None:
         """Wait until perf has written its file; return why there is none."""
@@ -75,12 +115,17 @@ class _Recording:
 class Sampler(WindowObserver):
     """Samples the call stacks of both sides in the window, by a perf on each machine.
 
+    Where sides run in guests, each guest is sampled as a whole, and its hypervisor on this machine.
+
     Parameters
     ----------
     plan_of
-        Returns how to call perf for a side; Unavailable where it cannot be sampled.
+        Returns how to call perf for a side, or for what runs on this machine (None); Unavailable
+        where that cannot be sampled.
     n_threads
         Connections whose processes or threads it attaches to [count].
+    in_guests
+        Whether sides run in guests.
 
     Attributes
     ----------
@@ -91,21 +136,38 @@ class Sampler(WindowObserver):
     name = "sampling"
     takes_any_traffic = True
 
-    def __init__(self, plan_of: Callable[[Side], SamplingPlan], n_threads: int) -> None:
+    def __init__(
+        self,
+        plan_of: Callable[[Side | None], SamplingPlan],
+        n_threads: int,
+        *,
+        in_guests: bool = False,
+    ) -> None:
         self.attach_s = _ATTACH_S + _FURTHER_STREAM_S * (n_threads - 1)
+        if in_guests:
+            self.attach_s += _IN_GUESTS_S
         self.failure: str | None = None
         self._plan_of = plan_of
         self._recordings: list[_Recording] = []
-        self._sampled: dict[SideName, Stacks] = {}
+        self._machine: LocalHost | None = None
+        self._guests: Sequence[Guest] = ()
+        self._sampled: dict[str, Stacks] = {}
+
+    def open(self, machine: LocalHost) -> None:
+        """Note the machine that guests would run on."""
+        self._machine = machine
+
+    def prepare(self, testbed: Testbed) -> None:
+        """Note the guests."""
+        self._guests = testbed.guests
 
     def attach(self, sides: Sequence[Side]) -> None:
         """Attach to the programs of the sides, and to the threads that they make; switched off."""
-        machines = {id(side.host.machine): side.host.machine for side in sides}
-        there = [[one for one in sides if one.host.machine is it] for it in machines.values()]
-        plans = alike([self._plan_of(on_it[0]) for on_it in there])
         try:
-            for on_it, plan in zip(there, plans, strict=True):
-                self._recordings.append(_start(plan, on_it))
+            targets = self._targets(sides)
+            plans = alike([target.plan for target in targets])
+            for target, plan in zip(targets, plans, strict=True):
+                self._recordings.append(_start(target, plan))
         except CannotStart as error:
             self.failure = f"{error.path}: {error.why}"
         except HostError as error:
@@ -114,10 +176,30 @@ class Sampler(WindowObserver):
             # it is off already; that it answers says that it has attached and listens
             self._require(one, "'disable'", switched_off(one.perf, _READY_TIMEOUT_S))
 
+    def _targets(self, sides: Sequence[Side]) -> list[_Target]:
+        """Return what is to be sampled, machine by machine."""
+        found = []
+        guests = {id(guest.host.machine): guest for guest in self._guests}
+        machines = {id(side.host.machine): side.host.machine for side in sides}
+        for key, machine in machines.items():
+            there = [side for side in sides if side.host.machine is machine]
+            pids: dict[str, Sequence[int]] = {side.name: side.pids for side in there}
+            rest = rest_of_guest(guests[key].sides) if key in guests else None
+            found.append(_Target(there[0].host, pids, self._plan_of(there[0]), rest))
+        if guests:
+            assert self._machine is not None
+            hypervisors = {
+                hypervisor_of(guest.sides): (guest.pid, *_vhost_pids(self._machine, guest))
+                for guest in self._guests
+            }
+            plan = self._plan_of(None)
+            found.append(_Target(self._machine, hypervisors, plan, of_thread=of_hypervisor))
+        return found
+
     def window_planned(self, start_ns: int, end_ns: int) -> None:
         """Have the sampling switched on and off."""
         for one in self._recordings:
-            plan_on(one.host, one.switch, start_ns, end_ns)
+            plan_on(one.target.host, one.switch, start_ns, end_ns)
 
     def window_begins(self) -> None:
         """Switch it on."""
@@ -165,7 +247,7 @@ class Sampler(WindowObserver):
             self.failure = str(error)
             raise
         for one, sampled in zip(self._recordings, read, strict=True):
-            self._sampled |= {side: sampled.of(pids) for side, pids in one.pids.items()}
+            self._sampled |= one.parties(sampled)
         plan = self._recordings[0].plan
         return {
             "event": plan.event,
@@ -182,9 +264,9 @@ class Sampler(WindowObserver):
         }
 
     @property
-    def stacks(self) -> dict[SideName, Stacks]:
-        """What was sampled of each side; nothing before `found`."""
-        return dict(self._sampled)
+    def stacks(self) -> dict[str, Stacks]:
+        """What was sampled of each party, sides first; nothing before `found`."""
+        return {party: self._sampled[party] for party in PARTIES if party in self._sampled}
 
     def close(self) -> None:
         """End perf, in whatever state it is; its file goes with it."""
@@ -194,20 +276,25 @@ class Sampler(WindowObserver):
         self._recordings.clear()
 
 
-def _start(plan: SamplingPlan, sides: Sequence[Side]) -> _Recording:
-    """Attach a perf to the sides of one machine."""
-    host = sides[0].host
-    pids = {side.name: side.pids for side in sides}
+def _start(target: _Target, plan: SamplingPlan) -> _Recording:
+    """Attach a perf to the parties of one machine."""
+    host = target.host
+    pids = [pid for its_pids in target.pids.values() for pid in its_pids]
     perf = host.start(
         record_attached(
             plan.path,
             plan.event,
             plan.frequency_hz,
-            [pid for some in pids.values() for pid in some],
+            pids if target.rest is None else None,
             _BUFFER if is_privileged(host.files) else None,
         )
     )
-    return _Recording(plan, host, pids, perf, on_within_window(perf, _READY_TIMEOUT_S))
+    return _Recording(target, plan, perf, on_within_window(perf, _READY_TIMEOUT_S))
+
+
+def _vhost_pids(machine: LocalHost, guest: Guest) -> list[int]:
+    """Return the kernel's own tasks that work for a guest."""
+    return [int(Path(folder).name) for folder in kernel_threads_of(machine, guest)]
 
 
 def _last_line(said: str) -> str:

@@ -92,20 +92,27 @@ def stat_attached(plan: PerfPlan, pids: Sequence[int]) -> Launch:
 
 
 def record_attached(
-    path: str, event: str, frequency_hz: int, pids: Sequence[int], buffer: str | None
+    path: str,
+    event: str,
+    frequency_hz: int,
+    pids: Sequence[int] | None,
+    buffer: str | None,
 ) -> Launch:
-    """Return a launch of perf that samples call stacks of processes which run already.
+    """Return a launch of perf that samples call stacks of what runs already.
 
     Parameters
     ----------
+    pids
+        Processes; None for all that runs on any CPU.
     buffer
         Memory per CPU, as perf takes sizes; None leaves it at perf's own.
     """
+    attached = ("--all-cpus",) if pids is None else ("--pid", ",".join(map(str, pids)))
     words = (
         *(path, "record", "--output", f"/proc/self/fd/{file_word(DATA)}"),
         *("--event", event, "--freq", str(frequency_hz), "--call-graph", "fp"),
         *_SWITCHED,
-        *("--pid", ",".join(map(str, pids))),
+        *attached,
         *(("--mmap-pages", buffer) if buffer else ()),
         # nobody looks for the programs of this profile later
         *("--no-buildid", "--no-buildid-cache"),

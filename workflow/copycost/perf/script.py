@@ -11,20 +11,11 @@ Source: perf-script(1), tools/perf/builtin-script.c and util/evsel_fprintf.c of 
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from typing import IO
 
 from copycost.errors import ParseError
-
-KERNEL_MARK = "_[k]"
-"""Ends the name of a frame of the kernel, as in the flame graphs that others draw."""
-
-INLINED_MARK = "_[i]"
-"""Ends the name of a frame that the compiler has put into its caller."""
-
-UNKNOWN = "[unknown]"
-"""What perf calls an address that belongs to no known function."""
+from copycost.perf.stacks import INLINED_MARK, KERNEL_MARK, UNKNOWN, Sampled, Stacks, Thread
 
 _BLOCK_BYTES = 1 << 22
 # callers are remembered by their text, since few different ones come again and again; what a
@@ -53,81 +44,17 @@ _KERNEL_OBJECT = re.compile(
 _FIRST_KERNEL_ADDRESS = 1 << 63  # on all 64-bit processors that perf knows with one address space
 
 
-@dataclass(slots=True)
-class Stacks:
-    """The call stacks of one process.
-
-    Attributes
-    ----------
-    weights : dict
-        By stack (frames from the outermost in, joined by ``;``), the sum of the periods:
-        nanoseconds of CPU time for the timer, cycles for the cycle counter.
-    samples : int
-        Number of samples [count].
-    """
-
-    weights: dict[str, int] = field(default_factory=dict)
-    samples: int = 0
-
-    @property
-    def weight(self) -> int:
-        """The weight of all samples together."""
-        return sum(self.weights.values())
-
-    def add(self, other: "Stacks") -> None:
-        """Take in the stacks of another process."""
-        self.samples += other.samples
-        for stack, weight in other.weights.items():
-            self.weights[stack] = self.weights.get(stack, 0) + weight
-
-
-@dataclass(slots=True)
-class Sampled:
-    """Everything that was read.
-
-    Attributes
-    ----------
-    processes : dict
-        Stacks by process id.
-    lost_records, lost_samples : int
-        What the kernel could not hand over, by its two records of that [count].
-    truncated : bool
-        The text ends within a sample, which was left out.
-    """
-
-    processes: dict[int, Stacks] = field(default_factory=dict)
-    lost_records: int = 0
-    lost_samples: int = 0
-    truncated: bool = False
-
-    @property
-    def lost(self) -> int:
-        """Samples that the kernel could not hand over [count].
-
-        From Linux 6.0 and perf 6.1 on, what found no room in the buffer is told in both records.
-        """
-        return max(self.lost_records, self.lost_samples)
-
-    @property
-    def samples(self) -> int:
-        """Samples of all processes [count]."""
-        return sum(stacks.samples for stacks in self.processes.values())
-
-    def of(self, pids: Iterable[int]) -> Stacks:
-        """Return the stacks of some processes together; none where they were never on a CPU."""
-        together = Stacks()
-        for pid in pids:
-            if pid in self.processes:
-                together.add(self.processes[pid])
-        return together
+OfThread = Callable[[Thread, str], str]
+"""What becomes of a stack, by the thread that it is of."""
 
 
 class _Reader:
     """Adds up samples; one per text."""
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, of_thread: OfThread | None) -> None:
         self.found = Sampled()
         self._where = where
+        self._of_thread = of_thread
         self._callers: dict[bytes, str] = {}
         self._frames: dict[bytes, str] = {}
 
@@ -173,6 +100,9 @@ class _Reader:
             tid = pid
         leaf, _, callers = (alone or frames).partition(b"\n")
         stack = self._outer(callers) + self._frame(leaf) if leaf else UNKNOWN
+        if self._of_thread is not None:
+            comm = match["comm"].decode(errors="replace")
+            stack = self._of_thread(Thread(comm, int(pid), int(tid)), stack)
         process = self.found.processes.get(int(pid))
         if process is None:
             process = self.found.processes[int(pid)] = Stacks()
@@ -218,7 +148,7 @@ def frame_name(line: bytes) -> str:
     return name + INLINED_MARK if file == b"inlined" else name
 
 
-def read_samples(stream: IO[bytes], where: str) -> Sampled:
+def read_samples(stream: IO[bytes], where: str, of_thread: OfThread | None = None) -> Sampled:
     """Add up the samples of a text, which is read once and never held as a whole.
 
     A sample that the end of the text cuts off is left out, since its outer frames are missing.
@@ -229,13 +159,15 @@ def read_samples(stream: IO[bytes], where: str) -> Sampled:
         The output of ``perf script``.
     where : str
         What to call it in messages.
+    of_thread : callable, optional
+        Given, is handed each stack, and returns what to keep.
 
     Raises
     ------
     ParseError
         If a line is none of perf's; the message names its number.
     """
-    reader = _Reader(where)
+    reader = _Reader(where, of_thread)
     line_number = 1
     for text, n_newlines in _paragraphs(stream):
         if text is None:

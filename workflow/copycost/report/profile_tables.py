@@ -4,9 +4,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from copycost.hosts.side import SIDES
 from copycost.report.markdown import Column, code, slug
 from copycost.report.study_values import in_cell
+from copycost.studies.profile.functions import UNCATEGORISED
 from copycost.wording.filters import impl, percent, sentence, size, span
+from copycost.wording.parties import party
 from copycost.wording.plurals import plural
 
 Facts = Mapping[str, Any]
@@ -73,15 +76,46 @@ def _alike(values: Sequence[float]) -> Callable[[float], str]:
 def categories(cell: Facts) -> Table:
     """Return what each side of a cell does, a row per category."""
     columns = [Column("What")]
-    for side in cell["sides"]:
+    sides = [side for side in SIDES if side in cell["sides"]]
+    for side in sides:
         columns.append(Column(f"{sentence(side)}\N{RIGHT SINGLE QUOTATION MARK}s samples", "right"))
         columns.append(Column("of a CPU", "right"))
-    rows = [[row["title"], *_both_shares(row, cell)] for row in cell["category_rows"]]
+    rows = [
+        [row["title"], *_both_shares(row, sides)]
+        for row in cell["category_rows"]
+        if row["name"] == UNCATEGORISED or row["sides"].keys() & set(sides)
+    ]
     return columns, rows
 
 
-def _both_shares(row: Facts, cell: Facts) -> Iterator[str]:
-    for side in cell["sides"]:
+def around(cell: Facts) -> Table:
+    """Return what is around the sides of a cell, guests and hypervisors, a row per category."""
+    parties = [name for name in cell["sides"] if name not in SIDES]
+    columns = [Column("What"), *(Column(sentence(party(name)), "right") for name in parties)]
+    rows = [
+        [
+            row["title"],
+            *(
+                in_cell(row["sides"][name]["share"], "percent")
+                if name in row["sides"]
+                else percent(0)
+                for name in parties
+            ),
+        ]
+        for row in cell["category_rows"]
+        if row["sides"].keys() & set(parties)
+    ]
+    used = (in_cell(cell["sides"][name]["cpus"], "percent") for name in parties)
+    return columns, [*rows, ["**of a CPU, all together**", *used]]
+
+
+def around_id(cell: Facts) -> str:
+    """Return the id of the table of what is around the sides of a cell."""
+    return f"tbl-profile-around-{slug(cell['slug'])}"
+
+
+def _both_shares(row: Facts, sides: Sequence[str]) -> Iterator[str]:
+    for side in sides:
         found = row["sides"].get(side)
         yield in_cell(found["share"], "percent") if found else percent(0)
         yield percent(found["cpus"]["median"] if found else 0)
@@ -117,7 +151,7 @@ def difference(side: Facts, titles: Mapping[str, str]) -> Table:
 
 def difference_id(found: Facts, side: str) -> str:
     """Return the id of the table of one side of a difference."""
-    return f"tbl-profile-difference-{slug(found['slug'])}-{side}"
+    return f"tbl-profile-difference-{slug(found['slug'])}-{slug(side)}"
 
 
 def chains(found: Facts) -> Table:
@@ -130,7 +164,7 @@ def chains(found: Facts) -> Table:
     ]
     rows = [
         [
-            row["side"],
+            party(row["side"]),
             _INDENT * (len(row["call_path"]) - 1) + code(row["call_path"][-1]),
             percent(row["published_cpus"]),
             *(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from copycost.grid.capabilities import IPERF3
+from copycost.records.parties import EMULATED
 from copycost.report.markdown import Column, escape
 from copycost.wording.filters import (
     FILTERS,
@@ -18,6 +19,7 @@ from copycost.wording.filters import (
     size,
     span,
 )
+from copycost.wording.parties import party
 from copycost.wording.percent import NBSP
 from copycost.wording.plurals import plural
 
@@ -26,6 +28,15 @@ Form = Callable[..., str]
 
 NOT_KNOWN = "not known"
 
+_COPIED = {
+    "application_copy": "by the sending application",
+    "copy_in": "from the sending application to its kernel",
+    "hypervisor_copy": "by {party} itself",
+    "tap_copy_in": "from the guest's memory to the host's kernel by {party}",
+    "tap_copy_out": "out of the host's kernel by {party}",
+    "deferred_copy": "before local delivery",
+    "copy_out": "from its kernel to the receiving application",
+}
 _LIMITERS = {"cgroup": "a control group", "cpulimit": "`cpulimit`"}
 _LIMITER_KINDS = {
     "cgroup v1": "the quota of a control group (version 1)",
@@ -158,7 +169,31 @@ def changed_parts(group: Facts) -> str:
 def cell_name(cell: Facts) -> str:
     """Return the name of a profiled cell: ```two_copy` with 64 KiB and 1 thread on `veth```."""
     load = f"{size(cell['msg_bytes'])} and {n_threads([cell['n_threads']])}"
-    return f"{impl(cell['implementation'])} with {load} on {impl(cell['condition'])}"
+    return f"{impl(cell['implementation'])} with {load} on {where(cell)}"
+
+
+def where(found: Facts) -> str:
+    """Return a condition, and whether its guests were emulated: ```vm_pair` (emulated)``."""
+    name = impl(found["condition"])
+    return f"{name} (emulated)" if found.get("accelerator") == EMULATED else name
+
+
+def inlined(names: Iterable[Facts]) -> str:
+    """Return what is inlined in what: ```tun_put_user` in `tun_do_read```."""
+    return join_and(f"{impl(one['inlines'])} in {impl(one['function'])}" for one in names)
+
+
+def copied_where(copies: Iterable[Facts]) -> str:
+    """Return where bytes are copied, in the order of the way, each with its cost."""
+    return join_and(
+        f"{_COPIED[one['name']].format(party=_possessive(one['party']))}"
+        f" (`{one['function']}`, {ns_per_kib(_middle(one['ns_per_kib']))})"
+        for one in copies
+    )
+
+
+def _possessive(name: str | None) -> str:
+    return "" if name is None else f"the {party(name)}"
 
 
 def renamed(names: Sequence[Facts]) -> str:
@@ -208,6 +243,10 @@ _FORMS = {**FILTERS, "ns_per_kib": ns_per_kib}
 
 VALUES: dict[str, Callable[..., str]] = {
     "cell_name": cell_name,
+    "copied_where": copied_where,
+    "inlined": inlined,
+    "party": party,
+    "where": where,
     "change_of": change_of,
     "changed_parts": changed_parts,
     "cpu_span": cpu_span,

@@ -14,7 +14,7 @@ from jinja2 import Environment
 from copycost.wording.finite import finite
 from copycost.wording.paragraphs import item, one_line, paragraph
 from copycost.wording.percent import NBSP, format_percent
-from copycost.wording.plurals import agree, count, counted, nearest, plural
+from copycost.wording.plurals import agree, count, counted, nearest, plural, times
 from copycost.wording.sizes import format_size
 
 # Beyond this factor between its ends, an interval says how little is known rather than where.
@@ -256,6 +256,7 @@ FILTERS: dict[str, Callable[..., str]] = {
     "nearest": nearest,
     "plural": plural,
     "counted": counted,
+    "times": times,
     "agree": agree,
     "join_and": join_and,
     "n_threads": n_threads,

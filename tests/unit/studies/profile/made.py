@@ -9,7 +9,7 @@ import yaml
 
 from copycost.config.config import Config
 from copycost.config.profile import Profile
-from copycost.perf.script import Stacks
+from copycost.perf.stacks import Stacks
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.facts import load_lists, profile_facts
 from copycost.studies.profile.record import ProfileRecord
@@ -75,6 +75,102 @@ UDP_RECEIVER = {
 }
 """Stacks of iperf3 that receives them; percent."""
 
+_SENDS = f"{_IN}tcp_sendmsg_locked_[k];tcp_write_xmit_[k];ip_output_[k];dev_hard_start_xmit_[k];"
+_COMES = "asm_common_interrupt_[k];handle_softirqs_[k];net_rx_action_[k];virtnet_poll_[k];"
+_ENTRY = "entry_SYSCALL_64_after_hwframe_[k];do_syscall_64_[k];"
+_WRITES = f"main loop and I/O_[h];{_ENTRY}do_writev_[k];tun_chr_write_iter_[k];tun_get_user_[k];"
+_READS = f"main loop and I/O_[h];{_ENTRY}ksys_read_[k];tun_chr_read_iter_[k];tun_do_read_[k];"
+
+_ACKNOWLEDGED = {
+    f"{_COMES}napi_complete_done_[k];ip_rcv_[k];tcp_v4_rcv_[k];tcp_ack_[k]": 60,
+    f"{_COMES}try_fill_recv_[k];virtqueue_notify_[k]": 40,
+}
+_WAITS = {
+    f"main loop and I/O_[h];{_ENTRY}__x64_sys_ppoll_[k];do_sys_poll_[k];eventfd_poll_[k]": 5,
+    "main loop and I/O_[h];[unknown]_[h]": 5,
+}
+
+PAIR: dict[str, dict[str, int]] = {
+    "sender": {
+        "main;__memmove_avx_unaligned": 10,
+        f"{_IN}tcp_sendmsg_locked_[k];_copy_from_iter_[k]": 20,
+        f"{_SENDS}start_xmit_[k];virtqueue_notify_[k];vp_notify_[k]": 60,
+        f"{_IN}release_sock_[k];tcp_ack_[k]": 10,
+    },
+    "receiver": {
+        f"{_RECEIVE}skb_copy_datagram_iter_[k];_copy_to_iter_[k]": 70,
+        f"{_RECEIVE}sk_wait_data_[k];schedule_[k]": 30,
+    },
+    "sender_guest": _ACKNOWLEDGED,
+    "receiver_guest": {
+        f"{_COMES}ip_rcv_[k];tcp_v4_rcv_[k];sock_def_readable_[k]": 60,
+        f"{_COMES}try_fill_recv_[k];virtqueue_notify_[k]": 40,
+    },
+    "sender_qemu": {
+        "virtual CPUs_[e];[unknown]_[e]": 70,
+        f"{_WRITES}skb_copy_datagram_from_iter_[k];copy_page_from_iter_[k]": 10,
+        f"{_WRITES}netif_receive_skb_[k];br_handle_frame_[k];__dev_queue_xmit_[k];"
+        "tun_net_xmit_[k]": 5,
+        f"virtual CPUs_[e];{_ENTRY}ksys_write_[k];eventfd_write_[k]": 5,
+        **_WAITS,
+    },
+    "receiver_qemu": {
+        "virtual CPUs_[e];[unknown]_[e]": 70,
+        f"{_READS}skb_copy_datagram_iter_[k];_copy_to_iter_[k]": 10,
+        f"{_READS}consume_skb_[k]": 5,
+        "main loop and I/O_[h];__memmove_avx_unaligned_[h]": 5,
+        **_WAITS,
+    },
+}
+"""Stacks of two emulated guests, the sender copying twice; percent."""
+
+PAIR_ZERO = {
+    **PAIR,
+    "sender": {
+        f"{_IN}tcp_sendmsg_locked_[k];skb_zerocopy_iter_stream_[k];gup_fast_fallback_[k]": 30,
+        f"{_SENDS}start_xmit_[k];virtqueue_notify_[k];vp_notify_[k]": 60,
+        f"{_IN}release_sock_[k];tcp_ack_[k];msg_zerocopy_complete_[k]": 10,
+    },
+}
+"""The same with a sender that asks for zero-copy."""
+
+PAIR_KVM = {
+    **PAIR,
+    "sender": {
+        stack.replace("__memmove_avx_unaligned", "[unknown]"): share
+        for stack, share in PAIR["sender"].items()
+    },
+    "sender_qemu": {
+        f"virtual CPUs_[h];{_ENTRY}__x64_sys_ioctl_[k];kvm_vcpu_ioctl_[k];vcpu_run_[k];"
+        "vmx_vcpu_run_[k]": 60,
+        "vhost_[h];vhost_task_fn_[k];handle_tx_[k];tun_sendmsg_[k];tun_get_user_[k];"
+        "skb_copy_datagram_from_iter_[k]": 30,
+        **_WAITS,
+    },
+    "receiver_qemu": {
+        f"virtual CPUs_[h];{_ENTRY}__x64_sys_ioctl_[k];kvm_vcpu_ioctl_[k];vcpu_run_[k];"
+        "vmx_vcpu_run_[k]": 60,
+        "vhost_[h];vhost_task_fn_[k];handle_rx_[k];tun_recvmsg_[k];tun_do_read_[k];"
+        "skb_copy_datagram_iter_[k]": 30,
+        **_WAITS,
+    },
+}
+"""Two guests under KVM, whose packets the kernel moves (vhost)."""
+
+IN_ONE_GUEST = {
+    "sender": ZERO_COPY,
+    "receiver": RECEIVER,
+    "guest": _ACKNOWLEDGED,
+    "qemu": {"virtual CPUs_[e];[unknown]_[e]": 90, **_WAITS},
+}
+"""Both sides in one emulated guest, zero-copy asked for; percent."""
+
+PAIR_CPU_S = {
+    "sender": 0.3, "receiver": 0.2, "sender_guest": 0.1, "receiver_guest": 0.15,
+    "sender_qemu": 0.6, "receiver_qemu": 0.5,
+}  # fmt: skip
+"""CPU time of the parties of two guests in a window of a second."""
+
 _SAMPLES = 4000
 
 
@@ -96,6 +192,7 @@ class Cell:
     cpu_s: Mapping[str, float] = field(default_factory=lambda: {"sender": 0.8, "receiver": 0.6})
     gigabytes: float = 2.0
     copied_share: float | None = None
+    accelerator: str | None = None
     wobble: Sequence[float] = (1.0, 1.02, 0.99, 1.01)
     overhead: Sequence[float] = (1.04, 1.05, 1.06, 1.05)
     source: str = "timer"
@@ -119,6 +216,7 @@ def _run(cell: Cell, rep: int, faster: float) -> Run:
             for side in cell.stacks
         },
         "copied_share": cell.copied_share,
+        "accelerator": cell.accelerator,
         "warnings": [],
     }
 

@@ -9,6 +9,11 @@ import pytest
 from golden.compare import GOLDEN, golden_text
 from golden.sentences import branches, chapter, sentences
 from unit.studies.profile.made import (
+    IN_ONE_GUEST,
+    PAIR,
+    PAIR_CPU_S,
+    PAIR_KVM,
+    PAIR_ZERO,
     REAL_ZERO_COPY,
     RECEIVER,
     SENDER,
@@ -30,6 +35,7 @@ TWO = Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER})
 ZERO = Cell("zero_copy", {"sender": ZERO_COPY, "receiver": RECEIVER}, copied_share=1.0)
 _UDP = {stack.replace("tcp", "udp"): share for stack, share in SENDER.items()}
 _ONE = {stack: share for stack, share in SENDER.items() if "memmove" not in stack}
+_GUESTS: dict[str, Any] = {"testbed": "vm_pair", "accelerator": "tcg", "cpu_s": PAIR_CPU_S}
 _SINK = {"testbed": "sink", "working_set": "cold", "cpu_s": {"sender": 0.9}}
 
 
@@ -152,6 +158,48 @@ SCENARIOS: dict[str, tuple[list[Cell], dict[str, Any]]] = {
         ],
         {"differences": ()},
     ),
+    "emulated_pair": (
+        [
+            Cell("two_copy", PAIR, **_GUESTS, gigabytes=0.3),
+            Cell("zero_copy", PAIR_ZERO, **_GUESTS, gigabytes=0.3, copied_share=0.0),
+        ],
+        {"testbeds": ("vm_pair",)},
+    ),
+    "kvm_pair": (
+        [
+            Cell("iperf3", PAIR_KVM, **{**_GUESTS, "accelerator": "kvm"}, gigabytes=1.0,
+                 repetitions=1),
+        ],
+        {"testbeds": ("vm_pair",), "implementations": ("iperf3",), "differences": ()},
+    ),
+    "copied_in_a_guest": (
+        [
+            Cell("zero_copy", IN_ONE_GUEST, testbed="vm_loopback", accelerator="tcg",
+                 copied_share=1.0,
+                 cpu_s={"sender": 0.5, "receiver": 0.3, "guest": 0.1, "qemu": 0.95}),
+        ],
+        {"testbeds": ("vm_loopback",), "differences": ()},
+    ),
+    "copied_twice": (
+        [
+            Cell("zero_copy", {**PAIR_ZERO, "sender": PAIR["sender"]}, **_GUESTS, gigabytes=0.3,
+                 copied_share=1.0),
+        ],
+        {"testbeds": ("vm_pair",), "differences": ()},
+    ),
+    "no_copy_seen": (
+        [
+            Cell("zero_copy", {party: {"main": 100} for party in PAIR}, **_GUESTS,
+                 copied_share=0.0),
+        ],
+        {"testbeds": ("vm_pair",), "differences": ()},
+    ),
+    "few_samples_of_copying": (
+        [
+            Cell("zero_copy", PAIR_ZERO, **_GUESTS, gigabytes=20.0, copied_share=0.0),
+        ],
+        {"testbeds": ("vm_pair",), "differences": ()},
+    ),
     "forbidden": (
         [
             Cell(name, {}, status="skipped",
@@ -182,7 +230,10 @@ MACROS: dict[str, tuple[Of, tuple[str, ...]]] = {
         lambda facts: (facts["sampling"],),
         ("deferred_copy", "some_lost", "cycles", "strange_kernel"),
     ),
-    "completeness": (lambda facts: (facts["sampling"],), ("deferred_copy", "cycles")),
+    "completeness": (
+        lambda facts: (facts["sampling"],),
+        ("deferred_copy", "cycles", "emulated_pair"),
+    ),
     "overhead": (
         lambda facts: (facts["overhead"], facts["confidence"]),
         ("deferred_copy", "observed_once", "restless", "cycles", "nothing_received"),
@@ -193,10 +244,16 @@ MACROS: dict[str, tuple[Of, tuple[str, ...]]] = {
     ),
     "tracing": (lambda facts: (facts["tracing"],), ("strange_kernel",)),
     "loss": (lambda facts: (facts["losses"][0],), ("some_lost", "forbidden")),
-    "cell": (lambda facts: (facts["cells"][0],), ("deferred_copy", "real_zero_copy")),
+    "cell": (
+        lambda facts: (facts["cells"][0],),
+        ("deferred_copy", "real_zero_copy", "emulated_pair"),
+    ),
     "hidden": (lambda facts: (facts,), ("iperf3_and_published",)),
     "without_chains": (lambda facts: (), ("strange_kernel",)),
-    "compared": (lambda facts: (first_difference(facts),), ("deferred_copy", "once")),
+    "compared": (
+        lambda facts: (first_difference(facts),),
+        ("deferred_copy", "once", "emulated_pair"),
+    ),
     "side_change": (sender_of_difference, ("costlier", "cheaper", "once", "restless")),
     "functions_changed": (sender_of_difference, ("deferred_copy", "once", "restless")),
     "account_caption": (
@@ -223,9 +280,28 @@ MACROS: dict[str, tuple[Of, tuple[str, ...]]] = {
     ),
     "chains_caption": (
         lambda facts: (facts["chains"][-1],),
-        ("cycles", "iperf3_and_published"),
+        ("cycles", "iperf3_and_published", "emulated_pair", "kvm_pair", "copied_in_a_guest"),
     ),
-    "names_here": (lambda facts: (facts["chains"][0],), ("cycles",)),
+    "copies": (
+        lambda facts: (facts["cells"][0],),
+        (
+            "emulated_pair",
+            "kvm_pair",
+            "copied_in_a_guest",
+            "no_copy_seen",
+            "few_samples_of_copying",
+        ),
+    ),
+    "zero_copy_in_guest": (
+        lambda facts: (facts["cells"][-1],),
+        ("emulated_pair", "copied_in_a_guest", "copied_twice", "no_copy_seen"),
+    ),
+    "around_caption": (
+        lambda facts: (facts["cells"][0], facts["confidence"]),
+        ("emulated_pair", "kvm_pair"),
+    ),
+    "guest_paths": (lambda facts: (facts,), ("emulated_pair", "kvm_pair")),
+    "names_here": (lambda facts: (facts["chains"][0],), ("cycles", "emulated_pair")),
 }
 
 
@@ -235,11 +311,21 @@ def _facts(name: str) -> dict[str, Any]:
     return facts_of(cells, **changes)
 
 
+def _template(macro: str) -> str:
+    of_guests = {"copies", "zero_copy_in_guest", "around_caption", "guest_paths"}
+    return "profile_guests_words" if macro in of_guests else "profile_words"
+
+
 @pytest.mark.parametrize("name", MACROS)
 def test_each_branch_says_the_golden_sentences(name: str) -> None:
     of, scenarios = MACROS[name]
-    text = branches({s: sentences("profile_words", name, *of(_facts(s))) for s in scenarios})
+    text = branches({s: sentences(_template(name), name, *of(_facts(s))) for s in scenarios})
     assert text == golden_text(TEXTS / f"{name}.md", text)
+
+
+def test_the_whole_chapter_of_guests_is_the_golden_one() -> None:
+    text = _text(_facts("emulated_pair"))
+    assert text == golden_text(TEXTS / "guests.md", text)
 
 
 def test_the_whole_chapter_is_the_golden_one() -> None:

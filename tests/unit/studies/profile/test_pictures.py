@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 from unit.studies.profile.made import (
+    IN_ONE_GUEST,
     LISTS,
+    PAIR,
+    PAIR_CPU_S,
     RECEIVER,
     SENDER,
     ZERO_COPY,
@@ -158,3 +161,55 @@ def test_the_diagram_marks_copies_and_leaves_out_what_only_others_do(drawn: Path
     svg = (drawn / "path_veth_two_copy_65536_1.svg").read_text()
     assert "<text" not in svg  # letters are outlines
     assert svg.count("#d55e00") == 3  # the edges of the three copies
+
+
+@pytest.fixture(scope="module")
+def guests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder with the pictures of a cell between two guests, and of one within one."""
+    loopback = {"sender": 0.5, "receiver": 0.3, "guest": 0.1, "qemu": 0.95}
+    cells = [
+        Cell("two_copy", PAIR, testbed="vm_pair", accelerator="tcg", cpu_s=PAIR_CPU_S,
+             gigabytes=0.3),
+        Cell("zero_copy", IN_ONE_GUEST, testbed="vm_loopback", accelerator="tcg", cpu_s=loopback),
+    ]  # fmt: skip
+    folder = tmp_path_factory.mktemp("figures")
+    draw_all(repetitions_of(cells), (), LISTS, folder)
+    return folder
+
+
+def test_every_party_of_guests_has_a_flame_graph(guests: Path) -> None:
+    names = {path.stem for path in guests.glob("flame_*.svg")}
+    assert names == {
+        *(f"flame_vm_pair_two_copy_65536_1_{party}" for party in PAIR),
+        *(f"flame_vm_loopback_zero_copy_65536_1_{party}" for party in IN_ONE_GUEST),
+    }
+    svg = (guests / "flame_vm_pair_two_copy_65536_1_sender_qemu.svg").read_text()
+    assert "vm_pair, emulated: sender's QEMU" in svg
+    assert set(frames(svg)) >= {"virtual CPUs", "main loop and I/O", "tun_get_user"}
+
+
+def test_the_diagram_numbers_the_copies_between_guests(guests: Path) -> None:
+    svg = (guests / "path_vm_pair_two_copy_65536_1.svg").read_text()
+    assert svg.count('stroke="#d55e00"') == 6
+    rows = {row["box"]: row for row in rows_of(guests / "path_vm_pair_two_copy_65536_1.csv")}
+    copies = {
+        box for box, row in rows.items() if row["copies"] == "True" and row["state"] == "measured"
+    }
+    assert copies == {
+        *("application_copy", "copy_in", "tap_copy_in"),
+        *("tap_copy_out", "hypervisor_copy", "copy_out"),
+    }
+    assert rows["tap_copy_in"]["function"] == "skb_copy_datagram_from_iter"
+    assert float(rows["tap_copy_in"]["sender_qemu_cpu_percent"]) == pytest.approx(6, rel=0.05)
+    assert float(rows["tap_copy_in"]["receiver_qemu_cpu_percent"]) == 0.0
+
+
+def test_within_one_guest_no_copy_is_the_hosts(guests: Path) -> None:
+    svg = (guests / "path_vm_loopback_zero_copy_65536_1.svg").read_text()
+    assert svg.count('stroke="#d55e00"') == 2  # the deferred one, and that to the application
+
+
+def test_a_diagram_of_one_machine_has_no_parts_of_a_host(drawn: Path) -> None:
+    boxes = {row["box"] for row in rows_of(drawn / "path_veth_two_copy_65536_1.csv")}
+    assert "emulator" not in boxes
+    assert "bridge" not in boxes

@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 
 from copycost.drivers.protocol import NoMeasurement
-from copycost.perf.script import UNKNOWN, Stacks
+from copycost.perf.stacks import UNKNOWN, Stacks
 from copycost.studies.profile.record import Sampling
 from copycost.studies.profile.repetition import require_samples, require_stacks
 from copycost.studies.profile.runs import Run
@@ -42,6 +42,7 @@ def sampled(
         "received_bytes": 1,
         "sides": {"sender": {"cpu_ns": cpu_s * 1e9, "cpu_source": "task_clock"}},
         "copied_share": None,
+        "accelerator": None,
         "warnings": [],
     }
     return sampling, run

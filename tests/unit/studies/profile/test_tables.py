@@ -20,7 +20,7 @@ from unit.studies.profile.made import (
 
 from copycost.errors import DataError, ParseError
 from copycost.grid.cells import Cell as GridCell
-from copycost.perf.script import Stacks
+from copycost.perf.stacks import Stacks
 from copycost.records.table import read_table, write_table
 from copycost.studies.profile.columns import SHARES
 from copycost.studies.profile.folded import read_folded, write_folded

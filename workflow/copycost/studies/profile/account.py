@@ -5,12 +5,14 @@ for its caller. So the categories of both sides add up to the CPU time that was 
 changes to its change. What a category calls is not part of it: it counts where it is done.
 
 Work on packets is done in whatever task is there, so it is not told apart by sides; copying between
-the application and the kernel is always done by the side whose bytes they are, so it is.
+the application and the kernel is always done by the side whose bytes they are, so it is. What is
+around sides in guests is not part of it: a hypervisor's time is the guest's once more.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from copycost.hosts.side import SIDES
 from copycost.studies.profile.changes import Change, changes, negated
 from copycost.studies.profile.functions import UNCATEGORISED
 from copycost.studies.profile.runs import Run
@@ -108,7 +110,9 @@ def _costs(one: Repetition) -> dict[Kind, float]:
     found = {_UNNAMED: 0.0}
     run = one.record["sampled"]
     assert run is not None
-    for side in run["sides"]:
+    for side in SIDES:
+        if side not in run["sides"]:
+            continue
         scale = one.ns_per_kib(side)
         if side not in one.shares:
             found[_UNNAMED] += scale
@@ -175,7 +179,8 @@ def _unsampled(rounds: Rounds, confidence: float) -> Change | None:
 
 def _per_kib(run: Run) -> float:
     """Return the CPU time per KiB of both sides of a run [ns]."""
-    return sum(side["cpu_ns"] for side in run["sides"].values()) / (run["received_bytes"] / KIB)
+    both = (run["sides"][side]["cpu_ns"] for side in SIDES if side in run["sides"])
+    return sum(both) / (run["received_bytes"] / KIB)
 
 
 def _differences(row: Iterable[tuple[float, float]]) -> list[float]:

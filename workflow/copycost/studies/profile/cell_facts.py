@@ -5,11 +5,14 @@ from typing import Any
 
 from copycost.analysis.labels import copied_label
 from copycost.grid.conditions import Condition
+from copycost.grid.testbeds import guests_on
+from copycost.hosts.parties import is_rest
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
+from copycost.studies.profile.copies import copy_facts, tap_copy
 from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.names import SIDES, flame_figure, path_figure, slug_of
+from copycost.studies.profile.names import flame_figure, parties_on, path_figure, slug_of
 from copycost.studies.profile.shares import Lists, Share
 from copycost.studies.profile.tables import Repetition
 
@@ -26,10 +29,13 @@ def cell_facts(
         side: {
             **_side(side, cell, lists, settings),
             "figure": flame_figure(slug_of(key), side),
+            "pictured": not is_rest(side),
         }
-        for side in SIDES
+        for side in parties_on(key.testbed)
         if any(side in one.shares for one in cell)
     }
+    in_guests = guests_on(key.testbed) > 0
+    copies = copy_facts(cell, lists.data_path, settings) if in_guests else None
     return {
         "slug": slug_of(key),
         "figure": path_figure(slug_of(key)),
@@ -38,6 +44,9 @@ def cell_facts(
         "n": len(cell),
         "throughput_bits_per_s": estimate(rates, settings),
         "copied_share": copied_share(cell),
+        "accelerator": accelerator_of(cell),
+        "copies": copies,
+        "tap_copy": tap_copy(copies) if copies is not None else None,
         "sides": found,
         "category_rows": _category_rows(found, lists),
     }
@@ -53,6 +62,12 @@ def copied_share(cell: Sequence[Repetition]) -> dict[str, float] | None:
     runs = [one.record["sampled"] for one in cell]
     copied = [run["copied_share"] for run in runs if run and run["copied_share"] is not None]
     return {"low": min(copied), "high": max(copied)} if copied else None
+
+
+def accelerator_of(cell: Sequence[Repetition]) -> str | None:
+    """Return what ran the guests of a cell (kvm, tcg), None where there were none."""
+    runs = [one.record["sampled"] for one in cell]
+    return next((run["accelerator"] for run in runs if run), None)
 
 
 def labels_of(cells: Mapping[str, Sequence[Repetition]]) -> dict[str, str]:
@@ -104,7 +119,10 @@ def _side(
         "cpus": estimate(cpus, settings, most=n_threads),
         "categories": categories,
         "acknowledging": estimate(
-            [_share_through(one.stacks[side], lists.acknowledging[side]) for one in present],
+            [
+                _share_through(one.stacks[side], lists.acknowledging.get(side, frozenset()))
+                for one in present
+            ],
             settings,
             is_share=True,
         ),

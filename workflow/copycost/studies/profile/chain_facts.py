@@ -9,7 +9,7 @@ import pandas as pd
 from copycost.grid.testbeds import transport_of
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.cell_facts import labels_of
+from copycost.studies.profile.cell_facts import accelerator_of, labels_of
 from copycost.studies.profile.functions import plain_name
 from copycost.studies.profile.grid import CellKey
 from copycost.studies.profile.paths import Chain, ChainNames
@@ -69,6 +69,7 @@ def chain_facts(
                         "n_threads": int(streams),
                         "msg_bytes": int(datagram) if datagram else None,
                         "condition": condition,
+                        "accelerator": accelerator_of(next(iter(ours.values()))),
                         "same_path": next(iter(ours))[1] in comparable["same_path"],
                         "cells": [{"implementation": key[2], "msg_bytes": key[3]} for key in ours],
                         "labels": labels_of({key[2]: cell for key, cell in ours.items()}),
@@ -108,12 +109,29 @@ def _rows(
     return {
         "rows": found,
         "renamed": [
-            {"published": name, "here": next(iter(seen)), "note": names.notes[name]}
+            {"published": name, "here": first, "note": names.note(name, first)}
             for name, seen in here.items()
             if seen and name not in seen
+            for first in list(seen)[:1]
+        ],
+        "inlined": [
+            {"function": name, "inlines": names.inlines[name]}
+            for name, seen in here.items()
+            if name in seen and name in names.inlines and not _is_in(names.inlines[name], ours)
         ],
         "missing": [name for name, seen in here.items() if not seen],
     }
+
+
+def _is_in(function: str, cells: Mapping[CellKey, Sequence[Repetition]]) -> bool:
+    """Tell whether a function is in any stack."""
+    return any(
+        plain_name(frame) == function
+        for cell in cells.values()
+        for one in cell
+        for shares in one.shares.values()
+        for frame in shares.functions
+    )
 
 
 def _row(
@@ -123,7 +141,7 @@ def _row(
     settings: StatisticsSettings,
 ) -> dict[str, Any]:
     """Return one chain: the published CPU use and ours, None where it was in no stack."""
-    path, side = row["call_path"], row["side"]
+    path, side = row["call_path"], names.parties.get(row["side"], row["side"])
     found = []
     for key, cell in ours.items():
         present = [one for one in cell if side in one.shares]
@@ -141,7 +159,6 @@ def _row(
         "call_path": path.split(";"),
         "published_cpus": float(row["cpu_percent"]) / 100.0,
         "ours": found,
-        "note": names.notes[path.split(";")[-1]],
     }
 
 

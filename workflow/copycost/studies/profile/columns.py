@@ -1,5 +1,6 @@
 """The columns of the tables of shares of the study `profile`."""
 
+from copycost.hosts.parties import PARTIES
 from copycost.records.column import Column, Definition, fact
 from copycost.records.columns import CELLS
 from copycost.studies.profile.table_columns import KEY, QUANTITIES, SHARE_TABLES
@@ -42,7 +43,7 @@ def _definition(name: str) -> Definition:
         (
             *(_BY_NAME[column] for column in KEY),
             Column("side", "str", "", "Whose samples", _GROUP, nullable=False, always=True,
-                   allowed=("sender", "receiver")),
+                   allowed=PARTIES),
             *about,
             fact("n", "int64", "count", "Repetitions with samples of the side", _GROUP),
             *_quantities(),

@@ -4,13 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from copycost.grid.conditions import Condition
+from copycost.hosts.parties import is_rest
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.account import DECIMALS, Rounds, account
-from copycost.studies.profile.cell_facts import copied_share
+from copycost.studies.profile.cell_facts import accelerator_of, copied_share
 from copycost.studies.profile.changes import changes, negated
 from copycost.studies.profile.functions import UNCATEGORISED, Stack, plain_name
 from copycost.studies.profile.grid import CellKey
-from copycost.studies.profile.names import SIDES, Pair, difference_figure, pair_slug, slug_of
+from copycost.studies.profile.names import (
+    Pair,
+    difference_figure,
+    pair_slug,
+    parties_on,
+    slug_of,
+)
 from copycost.studies.profile.shares import Lists
 from copycost.studies.profile.tables import Repetition
 
@@ -49,11 +56,13 @@ def difference_facts(
             side: {
                 **_side(side, rounds, lists, settings.confidence),
                 "figure": difference_figure(pair_slug(pair), side),
+                "pictured": not is_rest(side),
             }
-            for side in SIDES
+            for side in parties_on(first.testbed)
             if all(side in one.shares for both in rounds for one in both)
         },
         "copied_share": copied_share([other for _, other in rounds]),
+        "accelerator": accelerator_of([other for _, other in rounds]),
         "account": account(rounds, lists, settings.confidence),
         "zero_copy_work": any(
             name in side.categories

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from copycost.config.profile import Profile
+from copycost.hosts.parties import is_inside, is_rest
 from copycost.stats.ratios import paired_ratio
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.cell_facts import cell_facts, labels_of
 from copycost.studies.profile.chain_facts import chain_facts, published_chains, read_published
+from copycost.studies.profile.copies import LEAST_NS_PER_KIB
 from copycost.studies.profile.difference_facts import difference_facts, rounds_of
 from copycost.studies.profile.functions import load_categories
 from copycost.studies.profile.grid import CellKey
@@ -29,7 +31,7 @@ _MOST_SHOWN = 4
 _MOST_FLAMED = 2
 
 # what the text names a cell by
-_NAMING = ("condition", "implementation", "msg_bytes", "n_threads")
+_NAMING = ("condition", "accelerator", "implementation", "msg_bytes", "n_threads")
 
 MOST_UNCATEGORISED = 0.05
 """From which share on the text warns that the lists of functions do not know this kernel."""
@@ -83,6 +85,8 @@ def profile_facts(
     return {
         "schema_version": SCHEMA_VERSION,
         "confidence": settings.confidence,
+        "accelerator": next(filter(None, (one["accelerator"] for one in found)), None),
+        "least_copy_ns_per_kib": LEAST_NS_PER_KIB,
         "n_measured": len(measured),
         "losses": _losses(repetitions),
         "sampling": _sampling(measured, profile.event),
@@ -169,15 +173,22 @@ def _sampling(measured: Sequence[Repetition], choice: str) -> dict[str, Any] | N
         "n_samples_and_lost": samples + lost,
         "lost_share": lost / (samples + lost) if samples + lost else 0.0,
         "n_truncated": sum(one["truncated"] for one in all_of_them),
-        "timer_agreement": _timer_agreement(measured),
+        "timer_agreement": _timer_agreement(measured, inside=False),
+        "guest_agreement": _timer_agreement(measured, inside=True),
     }
 
 
-def _timer_agreement(measured: Sequence[Repetition]) -> dict[str, float] | None:
-    """Return the CPU time that the timer's samples add up to, over what perf stat counted.
+def _timer_agreement(measured: Sequence[Repetition], *, inside: bool) -> dict[str, float] | None:
+    """Return the CPU time that the timer's samples add up to, over what was counted.
 
-    Samples of the timer stand for a known time each, so both must agree; None where the cycle
-    counter sampled.
+    Samples of the timer stand for a known time each, so both must agree, but not in guests, whose
+    timer may be late. What a guest does besides its sides is counted too coarsely for that.
+
+    Parameters
+    ----------
+    inside
+        Of what runs in guests, or of all else; None where there is none, or the cycle counter
+        sampled.
     """
     ratios = []
     for one in measured:
@@ -187,7 +198,9 @@ def _timer_agreement(measured: Sequence[Repetition]) -> dict[str, float] | None:
         ratios += [
             side["weight"] / run["sides"][name]["cpu_ns"]
             for name, side in sampling["sides"].items()
-            if run["sides"][name]["cpu_ns"] > 0
+            if not is_rest(name)
+            and is_inside(name, sampling["sides"]) == inside
+            and run["sides"][name]["cpu_ns"] > 0
         ]
     if not ratios:
         return None
@@ -222,9 +235,10 @@ def _uncategorised(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return the largest share of a repetition's side that no list of functions knows."""
     sides = [
         {"share": side["uncategorised"], "side": name, "implementation": cell["implementation"],
-         "condition": cell["condition"]}
+         "condition": cell["condition"], "accelerator": cell["accelerator"]}
         for cell in cells
         for name, side in cell["sides"].items()
+        if not is_rest(name)
     ]  # fmt: skip
     if not sides:
         return None

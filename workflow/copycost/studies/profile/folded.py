@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from copycost.errors import ParseError
-from copycost.perf.script import Stacks
+from copycost.perf.stacks import Stacks
 
 SUFFIX = ".folded.gz"
 

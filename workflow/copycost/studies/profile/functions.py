@@ -10,7 +10,13 @@ from typing import Any
 import yaml
 
 from copycost.errors import DataError
-from copycost.perf.script import INLINED_MARK, KERNEL_MARK, UNKNOWN
+from copycost.perf.stacks import (
+    EMULATOR_MARK,
+    HYPERVISOR_MARK,
+    INLINED_MARK,
+    KERNEL_MARK,
+    UNKNOWN,
+)
 
 UNCATEGORISED = "uncategorised"
 """The category of a function that no list names."""
@@ -18,10 +24,19 @@ UNCATEGORISED = "uncategorised"
 Stack = tuple[str, ...]
 """Names of frames, outermost first, with their marks."""
 
+_MARKS = (KERNEL_MARK, INLINED_MARK, EMULATOR_MARK, HYPERVISOR_MARK)
+HYPERVISOR_LISTS = {EMULATOR_MARK: "emulator", HYPERVISOR_MARK: "hypervisor"}
+"""By the mark of a hypervisor's frames in user mode, the key of the lists that name them."""
+
 
 def plain_name(frame: str) -> str:
     """Return the name of a frame's function without its mark."""
-    return frame.removesuffix(KERNEL_MARK).removesuffix(INLINED_MARK)
+    return frame.removesuffix(mark_of(frame))
+
+
+def mark_of(frame: str) -> str:
+    """Return the mark at the end of a frame, '' if there is none."""
+    return next((mark for mark in _MARKS if frame.endswith(mark)), "")
 
 
 def in_kernel(frame: str) -> bool:
@@ -96,6 +111,9 @@ class Categories:
         )
         self._kernel = Names(_meanings(rows, "functions"), where)
         self._user = Names(_meanings(rows, "user"), where)
+        self._hypervisor = {
+            mark: Names(_meanings(rows, key), where) for mark, key in HYPERVISOR_LISTS.items()
+        }
         self._transparent = Names(
             ((name, "transparent") for row in tree["transparent"] for name in row["names"]), where
         )
@@ -104,7 +122,8 @@ class Categories:
         """Return the category of one function; None if it works for its caller."""
         name = plain_name(frame)
         if not in_kernel(frame):
-            return self._user.find(name) or UNCATEGORISED
+            user = self._hypervisor.get(mark_of(frame), self._user)
+            return user.find(name) or UNCATEGORISED
         if name == UNKNOWN:
             return UNCATEGORISED
         found = self._kernel.find(name)

@@ -2,12 +2,25 @@
 
 from collections.abc import Iterable, Sequence
 
+from copycost.grid.testbeds import TESTBEDS, guests_on
+from copycost.hosts.parties import parties_of
+from copycost.hosts.side import SIDES
 from copycost.studies.profile.grid import CellKey
-
-SIDES = ("sender", "receiver")
 
 Pair = tuple[CellKey, CellKey]
 """Two cells that differ in nothing but the implementation."""
+
+
+def parties_on(testbed: str) -> tuple[str, ...]:
+    """Return whose stacks are sampled on a testbed, sides first."""
+    match guests_on(testbed):
+        case 0:
+            return SIDES
+        case 1:
+            away = TESTBEDS[testbed].away
+            return parties_of([tuple(side for side in SIDES if side in away)])
+        case _:
+            return parties_of([(side,) for side in SIDES])
 
 
 def slug_of(key: CellKey) -> str:
@@ -38,12 +51,12 @@ def path_figure(slug: str) -> str:
 
 
 def flame_figure(slug: str, side: str) -> str:
-    """Return the name of the flame graph of one side of a cell."""
+    """Return the name of the flame graph of a party of a cell."""
     return f"flame_{slug}_{side}"
 
 
 def difference_figure(slug: str, side: str) -> str:
-    """Return the name of the differential flame graph of one side of a pair."""
+    """Return the name of the differential flame graph of a party of a pair."""
     return f"difference_{slug}_{side}"
 
 
@@ -51,7 +64,10 @@ def figure_names(keys: Iterable[CellKey], differences: Sequence[tuple[str, str]]
     """Return the names of all pictures of a grid, whether or not its cells could be measured."""
     cells = list(keys)
     names = [path_figure(slug_of(key)) for key in cells]
-    names += [flame_figure(slug_of(key), side) for key in cells for side in SIDES]
+    names += [
+        flame_figure(slug_of(key), party) for key in cells for party in parties_on(key.testbed)
+    ]
     for pair in pairs_of(cells, differences):
-        names += [difference_figure(pair_slug(pair), side) for side in SIDES]
+        parties = parties_on(pair[0].testbed)
+        names += [difference_figure(pair_slug(pair), party) for party in parties]
     return names

@@ -8,12 +8,23 @@ from typing import Any, Literal
 import yaml
 
 from copycost.errors import DataError
-from copycost.studies.profile.functions import Names, Stack, in_kernel, plain_name
+from copycost.hosts.parties import is_hypervisor, side_near
+from copycost.hosts.side import SIDES
+from copycost.studies.profile.functions import (
+    HYPERVISOR_LISTS,
+    Names,
+    Stack,
+    in_kernel,
+    mark_of,
+    plain_name,
+)
 
-Lane = Literal["down", "link", "up"]
+Lane = Literal["down", "link", "up", "host", "host_down", "host_up"]
 
 ELSEWHERE = "elsewhere"
 """The box of what is on none of the boxes' ways: interrupts of others, say."""
+
+_HYPERVISOR = "hypervisor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +38,8 @@ class Box:
     titles : dict
         Words for it, by transport (`stream`, `datagram`).
     lane : str
-        Where it lies: down from the sender, on the link, or up to the receiver.
+        Where it lies: down from the sender, on the link, or up to the receiver; around guests, on
+        the host on neither way, down from the sender's or up to the receiver's.
     copies : bool
         Whether the bytes of messages are copied there.
     """
@@ -43,22 +55,43 @@ class DataPath:
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], where: str) -> None:
         self.boxes = tuple(_box(row) for row in rows)
-        sides = ("sender", "receiver")
-        self._kernel = {side: Names(_names(rows, "functions", side), where) for side in sides}
-        self._user = {side: Names(_names(rows, "user", side), where) for side in sides}
+        self._copies = frozenset(box.name for box in self.boxes if box.copies)
+        places = (*SIDES, _HYPERVISOR)
+        self._kernel = {place: Names(_names(rows, "functions", place), where) for place in places}
+        self._user = {place: Names(_names(rows, "user", place), where) for place in places}
+        self._hypervisor = {
+            mark: Names(_names(rows, key, _HYPERVISOR), where)
+            for mark, key in HYPERVISOR_LISTS.items()
+        }
 
-    def box_of(self, side: str, frame: str) -> str | None:
+    def box_of(self, party: str, frame: str) -> str | None:
         """Return the box that a function begins, or belongs to; None if it is in its caller's."""
-        names = self._kernel if in_kernel(frame) else self._user
-        return names[side].find(plain_name(frame))
+        place = _HYPERVISOR if is_hypervisor(party) else side_near(party)
+        if in_kernel(frame):
+            names = self._kernel[place]
+        else:
+            names = self._hypervisor.get(mark_of(frame), self._user[place])
+        return names.find(plain_name(frame))
 
-    def of_stack(self, side: str, stack: Stack) -> tuple[str, str]:
+    def of_stack(self, party: str, stack: Stack) -> tuple[str, str]:
         """Return the box of a sample, and the function that puts it there."""
-        for frame in reversed(stack):
-            found = self.box_of(side, frame)
+        for depth in range(len(stack) - 1, -1, -1):
+            found = self.box_of(party, stack[depth])
             if found is not None:
-                return found, frame
+                outermost = is_hypervisor(party) and found in self._copies
+                return found, stack[self._begin(party, stack, depth) if outermost else depth]
         return ELSEWHERE, stack[-1]
+
+    def _begin(self, party: str, stack: Stack, depth: int) -> int:
+        """Return where the box of a frame begins: a host's copy is known by who asks for it."""
+        box, begin = self.box_of(party, stack[depth]), depth
+        for outer in range(depth, -1, -1):
+            found = self.box_of(party, stack[outer])
+            if found == box:
+                begin = outer
+            elif found is not None:
+                break
+        return begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +126,34 @@ class ChainNames:
 
     Attributes
     ----------
-    names, notes : dict
-        Names, and a note or None, by published function.
+    names : dict
+        By published function.
+    notes : dict
+        By published function, and by the name under which it is seen ("" for all others).
     source : str
         What was profiled, as the beginning of a sentence.
     scenarios : dict
         By published scenario, the testbeds of ours to compare it with, and which are one path.
+    inlines : dict
+        By published function, one that the compiler puts into it.
+    parties : dict
+        By published side, whose function shares these are, where it is called otherwise.
     acknowledging : dict
         By side, the functions in whose presence it works on acknowledgements.
     """
 
     names: dict[str, frozenset[str]]
-    notes: dict[str, str | None]
+    notes: dict[str, dict[str, str]]
     source: str
     scenarios: dict[str, dict[str, list[str]]]
+    inlines: dict[str, str]
+    parties: dict[str, str]
     acknowledging: dict[str, frozenset[str]]
+
+    def note(self, function: str, seen_as: str) -> str | None:
+        """Return what is to be said of a published function that is seen under another name."""
+        notes = self.notes[function]
+        return notes.get(seen_as, notes.get(""))
 
     def chain(self, call_path: str) -> Chain:
         """Return the chain of a published call path (``tcp_sendmsg;tcp_sendmsg_locked``).
@@ -142,11 +188,18 @@ def load_chain_names(folder: Path) -> ChainNames:
         functions = tree["functions"]
         return ChainNames(
             {name: frozenset(row["names"]) for name, row in functions.items()},
-            {name: row.get("note") for name, row in functions.items()},
+            {name: _notes(row) for name, row in functions.items()},
             tree["source"],
             tree["scenarios"],
+            {name: row["inlines"] for name, row in functions.items() if "inlines" in row},
+            tree["sides"],
             {side: frozenset(found) for side, found in tree["acknowledging"].items()},
         )
+
+
+def _notes(row: Mapping[str, Any]) -> dict[str, str]:
+    note = row.get("note", {})
+    return dict(note) if isinstance(note, Mapping) else {"": note}
 
 
 def _tree(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
@@ -176,10 +229,12 @@ def _box(row: Mapping[str, Any]) -> Box:
     return Box(row["name"], titles, row["lane"], bool(row.get("copy", False)))
 
 
-def _names(rows: Iterable[Mapping[str, Any]], key: str, side: str) -> list[tuple[str, str]]:
+def _names(rows: Iterable[Mapping[str, Any]], key: str, place: str) -> list[tuple[str, str]]:
+    """Return names and their boxes; a hypervisor's boxes are those that are its alone."""
+    everywhere = None if place == _HYPERVISOR else place
     return [
         (name, row["name"])
         for row in rows
-        if row.get("side", side) == side
+        if row.get("side", everywhere) == place
         for name in row.get(key, ())
     ]

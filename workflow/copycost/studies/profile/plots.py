@@ -5,26 +5,30 @@ from pathlib import Path
 
 import pandas as pd
 
-from copycost.grid.testbeds import transport_of
-from copycost.studies.profile.cell_facts import labels_of
+from copycost.grid.testbeds import guests_on, transport_of
+from copycost.records.parties import EMULATED
+from copycost.studies.profile.cell_facts import accelerator_of, labels_of
+from copycost.studies.profile.copies import number_copies
 from copycost.studies.profile.diagram import Measured, data_path_diagram
 from copycost.studies.profile.difference_facts import rounds_of
 from copycost.studies.profile.flame import aligned, difference_graph, flame_graph
 from copycost.studies.profile.functions import Stack
 from copycost.studies.profile.grid import CellKey
+from copycost.studies.profile.guest_diagram import GuestPath
 from copycost.studies.profile.names import (
-    SIDES,
     Pair,
     difference_figure,
     flame_figure,
     pair_slug,
     pairs_of,
+    parties_on,
     path_figure,
     slug_of,
 )
 from copycost.studies.profile.shares import Lists, Share, SideShares
 from copycost.studies.profile.tables import Repetition, by_cell
 from copycost.wording.filters import exact_size
+from copycost.wording.parties import party
 from copycost.wording.plurals import plural
 
 COST_UNIT = "ns/KiB"
@@ -57,10 +61,10 @@ def draw_all(
     every: Cells = {one.key: measured.get(one.key, ()) for one in repetitions}
     for key, cell in every.items():
         _draw_path(key, cell, lists, folder / f"{path_figure(slug_of(key))}.svg")
-        for side in SIDES:
+        for side in parties_on(key.testbed):
             _draw_flame(key, side, cell, lists, folder / f"{flame_figure(slug_of(key), side)}.svg")
     for pair in pairs_of(every, differences):
-        for side in SIDES:
+        for side in parties_on(pair[0].testbed):
             path = folder / f"{difference_figure(pair_slug(pair), side)}.svg"
             _draw_difference(pair, side, every, lists, path)
 
@@ -70,7 +74,8 @@ def describe(key: CellKey, cell: Sequence[Repetition]) -> str:
     implementation, threads = key.implementation, plural(int(key.n_threads), "thread")
     label = labels_of({implementation: cell}).get(implementation)
     name = implementation if label is None else f"{implementation} ({label})"
-    return f"{name}, {exact_size(key.msg_bytes)}, {threads}, {key.condition}"
+    emulated = ", emulated" if accelerator_of(cell) == EMULATED else ""
+    return f"{name}, {exact_size(key.msg_bytes)}, {threads}, {key.condition}{emulated}"
 
 
 def _draw_flame(
@@ -83,11 +88,11 @@ def _draw_flame(
         _add(stacks, one.stacks[side], 1.0 / len(present) / sum(one.stacks[side].values()))
     columns = ("state", "side", "call_path", "own_share")
     if not stacks:
-        _write(path, _nothing(f"{describe(key, cell)}: {side}"), columns, [])
+        _write(path, _nothing(f"{describe(key, cell)}: {party(side)}"), columns, [])
         return
-    title = f"{describe(key, cell)}: {side}"
+    title = f"{describe(key, cell)}: {party(side)}"
     rows = [("measured", side, ";".join(stack), share) for stack, share in _ranked(stacks)]
-    _write(path, flame_graph(title, side, stacks, lists.categories), columns, rows)
+    _write(path, flame_graph(title, party(side), stacks, lists.categories), columns, rows)
 
 
 def _draw_difference(pair: Pair, side: str, cells: Cells, lists: Lists, path: Path) -> None:
@@ -100,7 +105,7 @@ def _draw_difference(pair: Pair, side: str, cells: Cells, lists: Lists, path: Pa
             _add(stacks, one.stacks[side], scale)
     before, after = (aligned(stacks, lists.categories) for stacks in tables)
     columns = ("state", "side", "call_path", "before_ns_per_kib", "after_ns_per_kib")
-    title = f"{describe(pair[0], cells[pair[0]])}, to {_labelled(pair, cells)}: {side}"
+    title = f"{describe(pair[0], cells[pair[0]])}, to {_labelled(pair, cells)}: {party(side)}"
     if not rounds:
         _write(path, _nothing(title), columns, [])
         return
@@ -109,7 +114,8 @@ def _draw_difference(pair: Pair, side: str, cells: Cells, lists: Lists, path: Pa
         ("measured", side, ";".join(stack), before.get(stack, 0.0), after.get(stack, 0.0))
         for stack in both_of
     ]
-    _write(path, difference_graph(title, side, before, after, COST_UNIT), columns, rows)
+    svg = difference_graph(title, party(side), before, after, COST_UNIT)
+    _write(path, svg, columns, rows)
 
 
 def _labelled(pair: Pair, cells: Cells) -> str:
@@ -122,37 +128,47 @@ def _labelled(pair: Pair, cells: Cells) -> str:
 def _draw_path(key: CellKey, cell: Sequence[Repetition], lists: Lists, path: Path) -> None:
     """Draw the means over the repetitions."""
     columns = (
-        "state", "box", "lane", "copies", "function", "sender_cpu_percent", "receiver_cpu_percent",
-    )  # fmt: skip
+        *("state", "box", "lane", "copies", "function"),
+        *(f"{party}_cpu_percent" for party in parties_on(key.testbed)),
+    )
     if not cell:
         _write(path, _nothing(describe(key, cell)), columns, [])
         return
-    measured = {box.name: _measured(box.name, cell) for box in lists.data_path.boxes}
+    parties = parties_on(key.testbed)
+    boxes = [
+        box
+        for box in lists.data_path.boxes
+        if guests_on(key.testbed) or not box.lane.startswith("host")
+    ]
+    measured = {box.name: _measured(box.name, cell, parties) for box in boxes}
     totals = {
-        side: _mean([one.cpu_percent(side) for one in cell])
-        for side in SIDES
-        if all(side in one.shares for one in cell)
+        party: _mean([one.cpu_percent(party) for one in cell])
+        for party in parties
+        if all(party in one.shares for one in cell)
     }
-    rows = [
+    rows: list[Row] = [
         (
             "measured" if measured[box.name].seen else "not seen",
             box.name,
             box.lane,
             box.copies,
             measured[box.name].function,
-            *(measured[box.name].cpu_percent.get(side, "") for side in SIDES),
+            *(measured[box.name].cpu_percent.get(party, "") for party in parties),
         )
-        for box in lists.data_path.boxes
+        for box in boxes
     ]
-    svg = data_path_diagram(
-        describe(key, cell), lists.data_path.boxes, measured, totals, transport_of(key[1])
-    )
+    title, transport = describe(key, cell), transport_of(key[1])
+    if guests_on(key.testbed):
+        numbers = number_copies(cell, lists.data_path)
+        svg = GuestPath(boxes, measured, list(totals), transport, numbers).svg(title, totals)
+    else:
+        svg = data_path_diagram(title, boxes, measured, totals, transport)
     _write(path, svg, columns, rows)
 
 
-def _measured(box: str, cell: Sequence[Repetition]) -> Measured:
+def _measured(box: str, cell: Sequence[Repetition], parties: Sequence[str]) -> Measured:
     cpu_percent = {}
-    for side in SIDES:
+    for side in parties:
         if all(side in one.shares for one in cell):
             cpu_percent[side] = _mean(
                 [
@@ -160,8 +176,10 @@ def _measured(box: str, cell: Sequence[Repetition]) -> Measured:
                     for one in cell
                 ]
             )
-    shares = [one.shares[side] for one in cell for side in SIDES if side in one.shares]
-    return Measured(cpu_percent, _busiest_function(shares, box))
+    shares = {side: [one.shares[side] for one in cell if side in one.shares] for side in parties}
+    every = [one for side in parties for one in shares[side]]
+    functions = {side: _busiest_function(found, box) for side, found in shares.items()}
+    return Measured(cpu_percent, _busiest_function(every, box), functions)
 
 
 def _busiest_function(shares: Sequence[SideShares], box: str) -> str:

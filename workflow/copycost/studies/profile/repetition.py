@@ -12,17 +12,20 @@ from copycost.drivers.protocol import AGAIN, Driver, NoMeasurement, Verdict
 from copycost.errors import Unavailable
 from copycost.grid.capabilities import IPERF3
 from copycost.grid.cells import Cell
+from copycost.grid.testbeds import guests_on
 from copycost.hosts.local import LocalHost
-from copycost.hosts.side import Side, SideName
+from copycost.hosts.parties import is_inside, is_rest
+from copycost.hosts.side import Side
 from copycost.measure.repetition import Task, facts_by_side, measure_repetition
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
 from copycost.observers.sampler import Sampler
 from copycost.observers.sampling_access import SamplingPlan, plan_sampling
-from copycost.perf.script import UNKNOWN, Stacks
+from copycost.perf.stacks import UNKNOWN, Stacks
 from copycost.records.record import Record
 from copycost.studies.profile.runs import Run, run_of
 from copycost.testbeds.testbed import Testbed
+from copycost.wording.parties import party
 
 # what perf stat counts beside the sampling: more events would be counted in turns with it
 _COUNTED = ("task_clock_ns", "context_switches")
@@ -30,6 +33,8 @@ _COUNTED = ("task_clock_ns", "context_switches")
 # machines have them, makes few or none. The timer makes all of them while it is switched on, which
 # perf does thread by thread: with many of them it is late, and samples how they end instead.
 _FEWEST_SHARE = {"hardware": 0.1, "timer": 0.5}
+# A guest's timer is late whenever its virtual CPU waits for a CPU, and its clocks go on meanwhile.
+_FEWEST_SHARE_IN_GUESTS = 0.1
 # fewer may be missing by chance: a side that sleeps through the window has none
 _FEWEST_EXPECTED = 20
 # perf discards a whole stack in which it finds what cannot be an address
@@ -40,10 +45,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Profiled:
-    """A record, and the stacks by side that belong to it."""
+    """A record, and the stacks by party that belong to it."""
 
     record: Record
-    stacks: dict[SideName, Stacks]
+    stacks: dict[str, Stacks]
 
 
 def profile_repetition(
@@ -86,20 +91,23 @@ def profile_repetition(
         task = Task(cell, settings, facts, driver, watched, _COUNTED, lock_path, peer)
         return measure_repetition(task)
 
-    def plan_of(side: Side) -> SamplingPlan:
+    def plan_of(side: Side | None) -> SamplingPlan:
+        if side is None:
+            return plan_sampling(facts, event, frequency_hz, LocalHost().files)
         files = side.host.machine.files
         return plan_sampling(its_facts[side.name], event, frequency_hz, files)
 
     try:
         its_facts = facts_by_side(cell.testbed, facts, peer)
-        if any(one is facts for one in its_facts.values()):  # before anything is measured
-            plan_sampling(facts, event, frequency_hz, LocalHost().files)
+        here = guests_on(cell.testbed) or any(one is facts for one in its_facts.values())
+        if here:  # before anything is measured
+            plan_of(None)
     except Unavailable as error:
         return Profiled(run(_Refused(error)), {})
     plain = run() if cell.rep % 2 else None
     if plain is not None and plain["status"] != "measured":
         return Profiled(plain, {})
-    sampler = Sampler(plan_of, cell.n_threads)
+    sampler = Sampler(plan_of, cell.n_threads, in_guests=guests_on(cell.testbed) > 0)
     record = run(sampler)
     if record["status"] != "measured":
         return Profiled(record, {})
@@ -134,24 +142,28 @@ def require_samples(sampling: Mapping[str, Any], run: Run) -> None:
     ------
     NoMeasurement
         If a side has less than a tenth of the samples that its CPU time should have given; with
-        the timer, less than half.
+        the timer and outside of guests, less than half.
     """
     source = sampling["source"]
     remedy = "set profile.event to cpu_clock"
     if source == "timer":
         remedy = f"ask for fewer threads or look for an overloaded host, then {AGAIN}"
     for side, sampled in sampling["sides"].items():
+        if is_rest(side):
+            continue  # what its kernel calls busy is counted in ticks
         expected = run["sides"][side]["cpu_ns"] / 1e9 * sampling["frequency_hz"]
-        too_few = sampled["samples"] < _FEWEST_SHARE[source] * expected
+        inside = is_inside(side, sampling["sides"])
+        fewest = _FEWEST_SHARE_IN_GUESTS if inside else _FEWEST_SHARE[source]
+        too_few = sampled["samples"] < fewest * expected
         if too_few and expected >= _FEWEST_EXPECTED:
             reason = (
-                f"the {side} has {sampled['samples']} samples of {sampling['event']}, where its CPU"
-                f" time at {sampling['frequency_hz']} Hz should have given {expected:.0f}"
+                f"the {party(side)} has {sampled['samples']} samples of {sampling['event']}, where"
+                f" its CPU time at {sampling['frequency_hz']} Hz should have given {expected:.0f}"
             )
             raise NoMeasurement(Verdict("failed", reason, remedy))
 
 
-def require_stacks(sides: Mapping[SideName, Stacks]) -> None:
+def require_stacks(sides: Mapping[str, Stacks]) -> None:
     """Refuse a profile that perf has discarded the call stacks of.
 
     Raises

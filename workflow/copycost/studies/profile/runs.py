@@ -7,13 +7,17 @@ from typing import Any, Literal, TypedDict
 from copycost.drivers.programs.driver import NAME as PROGRAMS
 from copycost.drivers.protocol import AGAIN, NoMeasurement, Verdict
 from copycost.drivers.rates import rates_of
+from copycost.hosts.parties import hypervisor_of, rest_of_guest
 from copycost.hosts.side import SIDES
 
-CpuSource = Literal["task_clock", "process_clock"]
+CpuSource = Literal["task_clock", "process_clock", "guest_clock", "threads"]
 
 
 class RunSide(TypedDict):
-    """CPU time of one side in the window [ns], and what counted it."""
+    """CPU time of a party in the window [ns], and what counted it.
+
+    That of a hypervisor is without the time in which the processor ran the guest's instructions.
+    """
 
     cpu_ns: float
     cpu_source: CpuSource
@@ -22,7 +26,8 @@ class RunSide(TypedDict):
 class Run(TypedDict):
     """What one run of the cell came to, sampled or not.
 
-    `received_bytes` are those of the window; `sides` are the ones that there were.
+    `received_bytes` are those of the window; `sides` are the parties that there were, and
+    `accelerator` is what ran the guests (kvm, tcg), None where there were none.
     """
 
     started_at: str
@@ -30,6 +35,7 @@ class Run(TypedDict):
     received_bytes: int
     sides: dict[str, RunSide]
     copied_share: float | None
+    accelerator: str | None
     warnings: list[str]
 
 
@@ -45,16 +51,22 @@ def run_of(record: Mapping[str, Any]) -> Run:
         reason, remedy = record["reason"] or "not measured", record["remedy"] or AGAIN
         raise NoMeasurement(Verdict(record["status"], reason, remedy))
     own = record["driver"]["name"] == PROGRAMS
+    window_s = _window_s(record)
+    sides: dict[str, RunSide] = {
+        side: _cpu(record, side)
+        for side in SIDES
+        if record["observed"]["perf_stat"][side] is not None
+    }
+    guests = record["observed"].get("hypervisor", {}).get("guests", [])
+    for guest in guests:
+        sides |= _around(guest, sides, window_s * 1e9)
     return {
         "started_at": record["started_at"],
-        "window_s": _window_s(record),
+        "window_s": window_s,
         "received_bytes": _received_by_programs(record) if own else _received_by_iperf3(record),
-        "sides": {
-            side: _cpu(record, side)
-            for side in SIDES
-            if record["observed"]["perf_stat"][side] is not None
-        },
+        "sides": sides,
         "copied_share": _copied_share(record["driver"]["sender"]) if own else None,
+        "accelerator": guests[0]["accelerator"] if guests else None,
         "warnings": [warning["code"] for warning in record["warnings"]],
     }
 
@@ -76,6 +88,26 @@ def _cpu(record: Mapping[str, Any], side: str) -> RunSide:
         return {"cpu_ns": float(driver[side]["process"]["cpu_ns"]), "cpu_source": "process_clock"}
     cpu_ns = record["observed"]["usage"][side]["cpu_ns"]
     return {"cpu_ns": float(cpu_ns), "cpu_source": "process_clock"}
+
+
+def _around(
+    guest: Mapping[str, Any], sides: Mapping[str, RunSide], window_ns: float
+) -> dict[str, RunSide]:
+    """Return the CPU time of the rest of a guest, and of its hypervisor, in the window.
+
+    Both were looked at a little before and after it, so their times are scaled to it.
+    """
+    inside, threads = guest["inside"], guest["threads"].values()
+    busy_ns = inside["busy_ns"] * window_ns / inside["window_ns"]
+    rest_ns = busy_ns - sum(sides[side]["cpu_ns"] for side in guest["sides"])
+    used_ns = sum(max(0, kind["cpu_ns"] - kind["guest_ns"]) for kind in threads)
+    return {
+        rest_of_guest(guest["sides"]): {"cpu_ns": max(0.0, rest_ns), "cpu_source": "guest_clock"},
+        hypervisor_of(guest["sides"]): {
+            "cpu_ns": used_ns * window_ns / guest["window_ns"],
+            "cpu_source": "threads",
+        },
+    }
 
 
 def _received_by_iperf3(record: Mapping[str, Any]) -> int:

@@ -72,7 +72,7 @@ def shares_of(stacks: Mapping[Stack, int], side: str, lists: Lists) -> SideShare
     stacks : mapping
         Weight by stack; at least one.
     side : str
-        ``sender`` or ``receiver``.
+        One of the parties.
     lists : Lists
         Which function is what.
     """
