@@ -42,8 +42,6 @@ struct options {
     size_t batch;               /* messages per system call */
     size_t interval_ns;         /* between requests; 0: each as soon as the last is answered */
     size_t sample_every;        /* SAMPLE_BY_SIZE, or one message in how many is timed; 0: none */
-    size_t counted_messages; /* exactly so many are sent within the window; 0: as many as can be */
-    size_t warmup_messages;  /* before them, likewise */
     size_t port;
     const char *bind_address;
     const char *connect_address;
@@ -56,8 +54,10 @@ struct options {
     int perf_ack_fd;
     enum nodelay nodelay;
     bool verify;
-    bool fresh; /* each message is written before it is sent */
-    bool sink;  /* a sender connects to where nobody receives */
+    bool fresh;              /* each message is written before it is sent */
+    bool sink;               /* a sender connects to where nobody receives */
+    size_t counted_messages; /* exactly so many are sent within the window; 0: as many as can be */
+    size_t warmup_messages;  /* before them, likewise */
 };
 
 /*

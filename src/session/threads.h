@@ -51,15 +51,15 @@ struct crew {
     size_t n_started;
     const struct options *options;
     const struct crew_duty *duty;
-    uint64_t planned_start_ns; /* of the window; these two are set before the gate opens */
-    uint64_t planned_end_ns;
-    int news_fd; /* eventfd; its value is how many workers have finished */
+    uint64_t planned_end_ns; /* set before the gate opens, as planned_start_ns */
+    int news_fd;             /* eventfd; its value is how many workers have finished */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     size_t n_prepared; /* these four under the mutex */
     struct worker *first_failed;
     bool gate_open;
     bool aborted;
+    uint64_t planned_start_ns;
 };
 
 /*
