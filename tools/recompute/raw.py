@@ -16,6 +16,8 @@ _COSTS = (
 )
 # Counts that perf began or ended so late are of another time than the window.
 _OFF_WINDOW = 0.05
+# What a guest says of a time that is longer or shorter by more is not of the window.
+_OTHER_TIME = 0.25
 # Of the errors that intervals make, looking in between takes this share: docs/stopping.md.
 _OF_LOOKS = 0.2
 
@@ -166,7 +168,10 @@ def _of_guests(found: dict[str, Any] | None, ns_per_byte: float) -> dict[str, An
     machine = found["machine"]
     row["host_cpu_ns_per_byte"] = machine["busy_ns"] / machine["window_ns"] * ns_per_byte
     for guest in found["guests"]:
-        inside = guest["inside"]["busy_ns"] / guest["inside"]["window_ns"]
+        looked_ns = guest["inside"]["window_ns"]
+        inside = guest["inside"]["busy_ns"] / looked_ns
+        if abs(looked_ns / guest["window_ns"] - 1.0) > _OTHER_TIME:
+            inside = math.nan
         used = {kind: of["cpu_ns"] / guest["window_ns"] for kind, of in guest["threads"].items()}
         outside = sum(used.values())
         used |= {"guest": inside, "hypervisor": outside, "overhead": outside - inside}

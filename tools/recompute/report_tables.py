@@ -19,6 +19,7 @@ from tools.recompute.host_table import host_row
 from tools.recompute.published import published_row
 from tools.recompute.quality import bound, limit_in, quality_of
 from tools.recompute.run import THROUGHPUT, Cell, Run
+from tools.recompute.sentences import virtual
 from tools.recompute.slots import agrees, ends_agree, is_vague, read
 
 Field = bool | None
@@ -184,6 +185,67 @@ def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) ->
     }
 
 
+def _virtual_row(run: Run, condition: str, _: re.Match[str], row: Row, table: Table) -> Checked:
+    """Check a cell in guests and without: throughputs, costs inside and outside, and ratios."""
+    known: dict[str, Field] = {}
+    size = run.size(row["Message"])
+    logs = {name: virtual.over(run, condition, name) for name in ("throughput", "outside")}
+    threads = int(row.get("Threads", logs["throughput"].index.get_level_values("n_threads").min()))
+    cell = (_name(row), size, threads)
+    without = re.findall(r"without guests on `(\w+)`", table.caption)[0]
+    rows = run.measured(condition)
+    here = rows[
+        (rows["implementation"] == cell[0])
+        & (rows["msg_bytes"] == size)
+        & (rows["n_threads"] == threads)
+    ]
+    for place, rate in ((condition, "Gbit/s"), (without, "Gbit/s")):
+        value = run.median(place, cell[0], (size, threads), THROUGHPUT).value
+        known[f"{rate}, `{place}`"] = _shows(row[f"{rate}, `{place}`"], value / 1e9)
+    costs = {
+        f"ns/B, `{without}`": run.median(
+            without, cell[0], (size, threads), "both_cpu_ns_per_byte"
+        ).value,
+        "ns/B, inside": run.median_of(here["both_cpu_ns_per_byte"]).value,
+        "ns/B, outside": run.median_of(virtual.outside(here)).value,
+    }
+    known |= {title: _shows(row[title], value) for title, value in costs.items()}
+    titles = [title for title in row if title.endswith("ratio")]
+    for title, name in zip(titles, ("throughput", "outside"), strict=True):
+        rounds = dict(logs[name].iterrows())
+        ratio = run.ratio(rounds[cell])
+        known[title] = row[title] == "too wide" or _with_ends(row[title], ratio, run)
+    return known
+
+
+def _with_ends(text: str, expected: Estimate, run: Run) -> Field:
+    """Tell whether a field shows a ratio, and its interval in brackets."""
+    value, _, ends = text.partition(" (")
+    if not ends:
+        return _shows(value, expected.value)
+    return _shows(value, expected.value) and _span(ends.rstrip(")"), expected, 1.0, run)
+
+
+def _overhead_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
+    """Check what a guest and its hypervisor used: the smallest and largest median of the cells."""
+    found = re.fullmatch(r"`(\w+)`, (sender|receiver)( and receiver)?", row["Guest"])
+    if found is None:
+        return {}  # what others published
+    rows, side = run.measured(found[1]), found[2]
+    cpu = rows[THROUGHPUT] / 8.0 * 1e-9 * 100.0
+    processes = "both" if found[3] else side
+    columns = {"processes": f"{processes}_cpu_ns_per_byte"} | {
+        name: f"{side}_{name}_cpu_ns_per_byte" for name in ("guest", "hypervisor", "overhead")
+    }
+    used = pd.DataFrame({title: rows[name].astype(float) * cpu for title, name in columns.items()})
+    keys = [rows[name] for name in ("implementation", "msg_bytes", "n_threads")]
+    medians = used.groupby(keys).median().dropna()
+    return {
+        title: agrees("ps", row[title], [medians[title].min() / 100, medians[title].max() / 100])
+        for title in columns
+    }
+
+
 def _expectation_row(run: Run, condition: str, _: re.Match[str], row: Row, _t: Table) -> Checked:
     found = fared(run, condition, row["Expected"])
     known: dict[str, Field] = {
@@ -301,4 +363,6 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-.*-quality": _quality_row,
     r"tbl-published-(.*)": published_row,
     r"tbl-.*-expectations": _expectation_row,
+    r"tbl-virtual-overhead": _overhead_row,
+    r"tbl-.*-virtual": _virtual_row,
 }

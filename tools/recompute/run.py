@@ -98,11 +98,14 @@ class Run:
     def values(self, condition: str, metric: str) -> pd.DataFrame:
         """Return logarithms: a row per implementation, size and threads, a column per round."""
         if (condition, metric) not in self._logs:
-            rows = self.measured(condition)
-            known = rows[[*_CELL, "rep"]].assign(value=rows.get(metric, math.nan))
-            wide = known.pivot(index=_CELL, columns="rep", values="value").astype(float)
-            self._logs[condition, metric] = wide.where(wide > 0).map(np.log)
+            self._logs[condition, metric] = self.logs_of(self.measured(condition), metric)
         return self._logs[condition, metric]
+
+    def logs_of(self, rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+        """Return the same of a column of these rows."""
+        known = rows[[*_CELL, "rep"]].assign(value=rows.get(metric, math.nan))
+        wide = known.pivot(index=_CELL, columns="rep", values="value").astype(float)
+        return wide.where(wide > 0).map(np.log)
 
     def implementations(self, condition: str) -> list[str]:
         """Return what was measured under a condition."""

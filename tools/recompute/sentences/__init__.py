@@ -28,6 +28,7 @@ from tools.recompute.sentences import (
     real_zero_copy,
     results,
     round_trips,
+    virtual,
     zero_copy,
 )
 
@@ -54,5 +55,6 @@ __all__ = [
     "real_zero_copy",
     "results",
     "round_trips",
+    "virtual",
     "zero_copy",
 ]

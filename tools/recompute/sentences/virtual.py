@@ -1,0 +1,137 @@
+"""What virtual machines cost, inside and outside."""
+
+import re
+
+import pandas as pd
+
+from tools.recompute import estimates
+from tools.recompute.run import THROUGHPUT, Run
+from tools.recompute.told import Expected, NotRecomputedError, Slot, Told, says
+
+_SIDES = ("sender", "receiver")
+_PROCESSES = "both_cpu_ns_per_byte"
+_WITHOUT = {"vm_loopback": "loopback", "vm_pair": "veth", "vm_host": "veth"}
+_KINDS = {
+    "virtual CPUs": "vcpu",
+    "QEMU's main loop and I/O threads": "io",
+    "vhost, in the kernel": "vhost",
+    "QEMU's other threads": "worker",
+}
+
+
+def _guests(told: Told) -> str:
+    """Return the condition in guests that was named last."""
+    named = re.findall(r"`(vm_\w+)`", f"{told.sentence.before} {told.sentence.text}")
+    if not named:
+        raise NotRecomputedError("no condition in guests was named")
+    return str(named[-1])
+
+
+def _without(condition: str) -> str:
+    """Return the same condition without guests."""
+    testbed = max((name for name in _WITHOUT if condition.startswith(name)), key=len)
+    return condition.replace(testbed, _WITHOUT[testbed])
+
+
+def over(run: Run, condition: str, quantity: str) -> pd.DataFrame:
+    """Return log ratios to the condition without guests: a row per cell, a column per round.
+
+    Of the throughput, of the CPU time that both processes say they took, or of what the machine
+    outside used to what the processes take without guests.
+    """
+    rows = run.measured(condition)
+    if quantity == "outside":
+        rows = rows.assign(outside=outside(rows))
+    metrics = {"throughput": (THROUGHPUT,) * 2, "inside": (_PROCESSES,) * 2}
+    here, there = metrics.get(quantity, ("outside", _PROCESSES))
+    return run.logs_of(rows, here) - run.values(_without(condition), there)
+
+
+def outside(rows: pd.DataFrame) -> pd.Series:
+    """Return the CPU time that the hypervisors, and a process on the machine, take for a byte."""
+    watched = [f"{side}_hypervisor_cpu_ns_per_byte" for side in _SIDES]
+    known = [name for name in watched if name in rows]
+    return rows[known].sum(axis=1, min_count=1) + _apart(rows)
+
+
+def _apart(rows: pd.DataFrame) -> pd.Series:
+    """Return the CPU time of the receiving process where it runs on the machine itself."""
+    alone = rows["testbed"].str.startswith("vm_host")
+    return rows["receiver_cpu_ns_per_byte"].where(alone, 0.0).astype(float)
+
+
+def _pooled(told: Told, quantity: str) -> Expected:
+    logs = over(told.run, _guests(told), quantity).dropna(how="all").dropna(axis=1, how="all")
+    return [told.run.pooled(logs), logs]
+
+
+@says(
+    "Over <n> cells together, throughput on <impl> (emulated) was <x> times that on <impl> <i>",
+    "Over <n> cells together, throughput on <impl> was <x> times that on <impl> <i>",
+)
+def _throughput(told: Told, *_: Slot) -> Expected:
+    found, logs = _pooled(told, "throughput")
+    return [len(logs), None, found.value, None, found]
+
+
+@says("the two processes took <x> times as much CPU time <i>, as the guests count it")
+def _inside(told: Told, *_: Slot) -> Expected:
+    found, _logs = _pooled(told, "inside")
+    return [found.value, found]
+
+
+@says("The hypervisors took <x> times as much for it as the two processes take on <impl> <i>")
+def _outside(told: Told, *_: Slot) -> Expected:
+    found, _logs = _pooled(told, "outside")
+    return [found.value, None, found]
+
+
+@says("cells that contradict each other: it was higher in <n> and lower in <n>")
+def _contradict(told: Told, *_: Slot) -> Expected:
+    _found, logs = _pooled(told, "throughput")
+    signs = [told.run.ratio(row).seen for _, row in logs.iterrows()]
+    return [signs.count(1), signs.count(-1)]
+
+
+def _mean_share(told: Told, part: str, whole: str) -> float:
+    """Return the mean over the cells of each round, and over these, of what both have."""
+    rows = told.run.measured(_guests(told))
+    values = {
+        "outside": outside(rows),
+        "apart": _apart(rows),
+        "within": rows[_PROCESSES].astype(float) - _apart(rows),
+    }
+
+    def column(name: str) -> pd.Series:
+        if name in values:
+            return values[name]
+        known = [f"{side}_{name}_cpu_ns_per_byte" for side in _SIDES]
+        return rows[[one for one in known if one in rows]].astype(float).sum(axis=1, min_count=1)
+
+    shares = rows.assign(share=column(part) / column(whole))
+    wide = shares.pivot(
+        index=["implementation", "msg_bytes", "n_threads"], columns="rep", values="share"
+    )
+    return float(estimates.block(wide).mean().mean())
+
+
+def _says_part(words: str, part: str) -> None:
+    @says(f"{words} (<p>)")
+    def _share(told: Told, _p: Slot) -> Expected:
+        return [_mean_share(told, part, "outside")]
+
+
+for _words, _kind in {**_KINDS, "the process outside of guests": "apart"}.items():
+    _says_part(_words, _kind)
+
+
+@says("count themselves busy, <p> is that of the two processes")
+def _within(told: Told, *_: Slot) -> Expected:
+    return [_mean_share(told, "within", "guest")]
+
+
+@says("the guest's kernel copied <p> of what <impl> sent")
+def _copied(told: Told, _p: Slot, name: str) -> Expected:
+    rows = told.run.measured(_guests(told))
+    rows = rows[rows["implementation"] == name]
+    return [float(rows["zc_copied"].sum() / rows["zc_completed"].sum()), None]
