@@ -51,6 +51,16 @@ def virtual(**changed: object) -> Facts:
     return found | changed
 
 
+def profiled(condition: str, *parties: str) -> Facts:
+    share = {"title": "The emulator", "share": 0.71}
+    copies = {"title": "Copying", "share": 0.081}
+    side = {"top": [share, copies]}
+    return {
+        "implementation": "two_copy", "msg_bytes": 65536, "n_threads": 1, "condition": condition,
+        "sides": dict.fromkeys(parties, side),
+    }  # fmt: skip
+
+
 def test_sentences() -> None:
     way = {"implementation": "zero_copy", "copied_share": 0.0}
     texts = {
@@ -87,7 +97,8 @@ def test_sentences() -> None:
             "zero-copy between guests": ("zero_copy", guests(copied=[way])),
             "zero-copy within one": ("zero_copy", guests(testbed="vm_loopback", copied=[way])),
             "no zero-copy": ("zero_copy", guests()),
-            "profiled": ("work", [1]),
+            "profiled": ("work", [profiled("vm_pair", "sender", "sender_qemu", "receiver_qemu"),
+                                  profiled("vm_loopback", "qemu")]),
             "not profiled": ("work", []),
             "published": ("published", virtual(published=[1])),
         }.items()

@@ -27,6 +27,12 @@ def part_shares(parts: Iterable[Facts]) -> str:
     return join_and(f"{_PARTS[part['name']]} ({percent(part['value'])})" for part in parts)
 
 
+def hypervisor_name(party: str) -> str:
+    """Return whose hypervisor a party of a profile is: ``the sender's QEMU``."""
+    side = party.rpartition("_")[0]
+    return f"the {side}'s QEMU" if side else "QEMU"
+
+
 def compared(found: Facts) -> Table:
     """Return the cells of one of ``facts["virtual"]["compared"]``, in guests and without."""
     several = len({cell["n_threads"] for cell in found["cells"]}) > 1

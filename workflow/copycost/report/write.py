@@ -132,6 +132,7 @@ def make_environment(templates: Path) -> Environment:
             "cpu_lists": cpu_lists,
             "more_rounds": more_rounds,
             "part_shares": virtual_tables.part_shares,
+            "hypervisor_name": virtual_tables.hypervisor_name,
             "place": place,
             "placement_span": placement_span,
             "wake_up_marks": wake_up_marks,
