@@ -20,7 +20,8 @@ rule measure_node:
         slurm_partition=CONFIG.hosts.slurm.partition or "",
         slurm_extra=lambda wildcards: f"--nodelist={wildcards.node} --exclusive",
     params:
-        code=CODE_OF_DRIVERS,
+        # All of it, whatever is measured there.
+        code=code_of_drivers("wire"),
         name=lambda wildcards: host_name(wildcards.node),
         script=f"{workflow.basedir}/workflow/scripts/measure_node.sh",
     message:
