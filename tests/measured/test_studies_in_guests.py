@@ -1,0 +1,125 @@
+"""The studies of iperf3 in emulated guests, for real: what they and their hypervisors use.
+
+On a busy machine a repetition may fail for want of CPU; that is asked for again a few times.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import guests
+import pytest
+from measured.failures_support import host_facts
+
+from copycost.config.settings import Settings
+from copycost.drivers.choice import driver_of
+from copycost.grid.cells import Cell
+from copycost.hosts.guest import keeping
+from copycost.hosts.guest.image import agent_image
+from copycost.hosts.guest.qemu import find_qemu
+from copycost.hosts.guest.spec import GuestSpec
+from copycost.observers.hypervisor import THREAD_KINDS
+from copycost.records.record import Record, check_record
+from copycost.studies.cpu_budget.repetition import measure_budget
+from copycost.studies.cpu_budget.table import row_of as budget_row
+from copycost.studies.datagrams.repetition import measure_datagrams
+from copycost.studies.datagrams.table import row_of as datagram_row
+
+pytestmark = [
+    pytest.mark.needs_guests,
+    pytest.mark.slow,
+    pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed"),
+]
+SETTINGS = Settings(warmup_s=0.3, duration_s=1.0, congestion_control="reno")
+TRIES = 4
+
+
+@pytest.fixture(scope="module")
+def peer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The facts of a guest, as far as a repetition of iperf3 asks for them."""
+    initrd = tmp_path_factory.mktemp("guest") / "initrd"
+    agent_image(guests.kernel(), ["virtio_net"], ["ip", "iperf3", "cpulimit"]).write(initrd)
+    image = guests.kernel().image
+    spec = GuestSpec(find_qemu(), image, initrd, "tcg", 1, 256 << 20, "virtio", False, True)
+    facts = host_facts(None)
+    virtual = {"unavailable": None, "spec": spec.as_plain(), "kernel": {"release": "any"}}
+    return {**facts, "cpu": facts["cpu"] | {"cpus_online": 1}, "virtual": virtual}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _our_keeper() -> Iterator[None]:
+    """Have the tests themselves be the run that guests end with."""
+    patch = pytest.MonkeyPatch()
+
+    @contextmanager
+    def ourselves() -> Iterator[tuple[int, ...]]:
+        fd = os.pidfd_open(os.getpid())
+        yield (fd,)
+        os.close(fd)
+
+    patch.setattr(keeping, "waiting_process", os.getpid)
+    patch.setattr(keeping, "watched_parents", ourselves)
+    yield
+    patch.undo()
+
+
+def measured(measure: Callable[..., Record], cell: Cell, peer: Any, tmp_path: Path) -> Record:  # noqa: ANN401
+    """Return the record of a repetition that was measured."""
+    driver = driver_of("iperf3", None, None)
+    for _ in range(TRIES):
+        record = measure(cell, SETTINGS, host_facts(None), driver, tmp_path / "lock", peer=peer)
+        check_record(record, "record")
+        if record["status"] == "measured":
+            return record
+    pytest.fail(f"not once measured: {record['reason']}")
+
+
+@pytest.mark.parametrize("limiter", ["cgroup", "cpulimit"])
+def test_a_limit_between_two_guests_is_told_inside_and_outside(
+    limiter: str, peer: Any, tmp_path: Path  # noqa: ANN401
+) -> None:  # fmt: skip
+    cell = Cell("cpu_budget", "vm_pair", "iperf3", 131072, 1, limiter=limiter, limit_percent=30)
+    record = measured(measure_budget, cell, peer, tmp_path)
+    seen = record["observed"]["hypervisor"]
+    assert [guest["sides"] for guest in seen["guests"]] == [["sender"], ["receiver"]]
+    for guest in seen["guests"]:
+        assert guest["accelerator"] == "tcg"
+        assert guest["vcpu_threads"] == 1
+        assert guest["threads"]["vcpu"]["cpu_ns"] > 0
+        # QEMU's main loop carries the packets where vhost does not
+        assert guest["threads"]["io"]["cpu_ns"] > 0
+        assert guest["threads"]["vhost"]["cpu_ns"] == 0
+        outside = sum(guest["threads"][kind]["cpu_ns"] for kind in THREAD_KINDS)
+        assert outside <= 1.1 * seen["machine"]["busy_ns"]
+    row = budget_row(record, cell)
+    assert row["accelerator"] == "tcg"
+    assert row["bits_per_s"] > 0
+    assert row["sender_hypervisor_cpu_percent"] > 0
+    assert row["sender_hypervisor_cpu_ns_per_byte"] > 0
+
+
+def test_datagrams_between_two_guests_are_accounted_for(peer: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    cell = Cell("datagrams", "vm_pair_udp", "iperf3", 1000, 1)
+    record = measured(measure_datagrams, cell, peer, tmp_path)
+    begin = record["observed"]["datagrams"]["begin"]
+    assert list(begin) == ["sender", "receiver", "switch"]
+    assert set(begin["switch"]) == {"tap.rx_dropped", "tap.tx_dropped", "bridge.dropped"}
+    row = datagram_row(record, cell)
+    assert row["packets_each"] == 1
+    assert row["sent"] >= row["received"] > 0
+    if row["drained"]:
+        assert row["lost_unaccounted"] == 0
+
+
+def test_one_guest_for_both_sides_is_counted_once(peer: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    cell = Cell(
+        "cpu_budget", "vm_loopback", "iperf3", 131072, 1, limiter="cpulimit", limit_percent=100
+    )
+    record = measured(measure_budget, cell, peer, tmp_path)
+    (guest,) = record["observed"]["hypervisor"]["guests"]
+    assert guest["sides"] == ["sender", "receiver"]
+    row = budget_row(record, cell)
+    assert row["receiver_guest_status"] == "same_guest"
