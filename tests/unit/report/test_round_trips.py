@@ -69,6 +69,19 @@ def test_how_sure_it_is_and_what_was_lost_are_told() -> None:
     check_branches("round_trips_how_sure", texts)
 
 
+def test_what_guests_cost_has_its_sentence() -> None:
+    spans = {
+        "a range": ((150_000.0, 300_000.0), (410_000.0, 1_200_000.0)),
+        "one value": ((8_000.0, 8_000.0), (21_000.0, 21_000.0)),
+    }
+    texts = {"no guests": sentences("round_trips_words", "inside_outside", {"cpu_in_guests": None})}
+    for name, of in spans.items():
+        ranges = [{"low": low, "high": high} for low, high in of]
+        found = dict(zip(("inside", "outside"), ranges, strict=True))
+        texts[name] = sentences("round_trips_words", "inside_outside", {"cpu_in_guests": found})
+    check_branches("round_trips_inside_outside", texts)
+
+
 def test_every_implementation_with_ratios_is_compared_in_order() -> None:
     facts = condition(ratio(), ratio(implementation="one_copy", percentile="p99_ns"))
     found = round_trips_compared(facts, "two_copy")

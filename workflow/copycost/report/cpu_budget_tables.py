@@ -7,7 +7,7 @@ from copycost.records.columns import SIDES
 from copycost.report import study_values
 from copycost.report.guests_table import inside_and_outside
 from copycost.report.markdown import Column, code, escape, slug
-from copycost.report.study_values import Form, cpu_span, curve_name, in_cell, with_variant
+from copycost.report.study_values import Form, cpu_range, curve_name, in_cell, with_variant
 from copycost.wording.filters import cpu, gbit, significant, span
 
 Facts = Mapping[str, Any]
@@ -135,7 +135,7 @@ def published_outside(facts: Facts) -> Table:
             str(row["parallel_streams"]),
             " + ".join(_published_spans(row)),
             "; ".join(_our_spans(row, facts["section"], SIDES)) or "not measured",
-            cpu_span({"low": row["qemu_cpu_min_percent"], "high": row["qemu_cpu_max_percent"]}),
+            cpu_range({"low": row["qemu_cpu_min_percent"], "high": row["qemu_cpu_max_percent"]}),
             "; ".join(_our_spans(row, facts["section"], ["hypervisor"])) or "not measured",
         ]
         for row in facts["published"]
@@ -148,14 +148,14 @@ def _published_spans(row: Facts) -> Iterator[str]:
     for name in ("client", "server"):
         low, high = row[f"{name}_cpu_min_percent"], row[f"{name}_cpu_max_percent"]
         if high is not None:
-            yield cpu_span({"low": low, "high": high})
+            yield cpu_range({"low": low, "high": high})
 
 
 def _our_spans(row: Facts, section: Facts, parties: Iterable[str]) -> Iterator[str]:
     for curve in row["ours"]:
         if curve["span"]:
             known = (curve["span"].get(party) for party in parties)
-            yield with_variant(" + ".join(cpu_span(of) for of in known if of), curve, section)
+            yield with_variant(" + ".join(cpu_range(of) for of in known if of), curve, section)
 
 
 def plans(facts: Facts) -> Table:

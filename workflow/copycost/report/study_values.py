@@ -96,7 +96,7 @@ def guest_name(guest: Facts, curve: Facts) -> str:
     )
 
 
-def cpu_span(of: Facts) -> str:
+def cpu_range(of: Facts) -> str:
     """Return from where to where a CPU use goes: ``12 to 38 %``."""
     return span(of["low"], of["high"], cpu)
 
@@ -249,7 +249,6 @@ VALUES: dict[str, Callable[..., str]] = {
     "where": where,
     "change_of": change_of,
     "changed_parts": changed_parts,
-    "cpu_span": cpu_span,
     "curve_name": curve_name,
     "estimated": estimated,
     "guest_name": guest_name,

@@ -279,6 +279,7 @@ def add_filters(environment: Environment) -> None:
             "size_span": partial(span, form=size),
             "gbit_span": partial(span, form=gbit),
             "cpu_span": partial(span, form=cpu),
+            "ns_span": partial(span, form=ns),
             "percent_span": partial(span, form=percent),
         }
     )

@@ -68,6 +68,8 @@ class Agent:
         """Serve until the stream ends, or somebody asks us to end."""
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: self._tell(None))
+        # what is to be done at the edges of a window does not wait for those that are measured
+        self._host.prioritise([os.getpid()])
         threading.Thread(target=self._read, daemon=True).start()
         if self._silence_s is not None:
             threading.Thread(target=self._listen_for_silence, daemon=True).start()

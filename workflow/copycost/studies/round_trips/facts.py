@@ -15,6 +15,8 @@ from copycost.analysis.metrics import BASELINE, counted_share
 from copycost.analysis.missing import missing_facts
 from copycost.analysis.quality_table import disturbances, disturbed
 from copycost.analysis.ratio_facts import ratio_facts
+from copycost.hosts.side import SIDES
+from copycost.records.parties import WATCHED
 from copycost.stats.medians import median_intervals
 from copycost.stats.ratios import Direction, holm, paired_ratio
 from copycost.stats.settings import FloatArray, StatisticsSettings
@@ -83,6 +85,7 @@ def _condition(studied: Studied, rows: pd.DataFrame, settings: StatisticsSetting
         "n_warned": int(disturbed(measured).sum()),
         "warnings": disturbances(measured),
         "rows": _rows(studied, measured, settings),
+        "cpu_in_guests": _cpu_in_guests(measured) if studied.guests else None,
         "ratios": ratios,
         "n_compared": sum(not row["once"] for row in ratios),
         "n_sure": sum(row["sure"] for row in ratios),
@@ -126,6 +129,34 @@ def _rows(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings
     return sorted(
         rows, key=lambda row: (row["n_threads"], row["msg_bytes"], order[row["implementation"]])
     )
+
+
+def _cpu_in_guests(measured: pd.DataFrame) -> Facts | None:
+    """Return from where to where the CPU time of a round trip goes over the cells, by medians [ns].
+
+    Keys
+    ----
+    inside
+        Of both processes, as their machines count it: ``low`` and ``high``.
+    outside
+        Of the hypervisors for all guests that sides run in.
+
+    None where the hypervisors were not counted.
+    """
+    parts = []
+    for side in SIDES:
+        cost = measured[f"{side}_hypervisor_cpu_ns_per_round_trip"]
+        parts.append(cost.where(measured[f"{side}_guest_status"].isin(WATCHED), 0.0))
+    costs = pd.DataFrame(
+        {"inside": measured["both_cpu_ns_per_round_trip"], "outside": parts[0] + parts[1]}
+    )
+    medians = costs.groupby([measured[name] for name in POINT]).median().dropna()
+    if medians.empty or not (medians["outside"] > 0.0).any():
+        return None
+    return {
+        name: {"low": float(medians[name].min()), "high": float(medians[name].max())}
+        for name in ("inside", "outside")
+    }
 
 
 def _median(column: pd.Series, settings: StatisticsSettings) -> Facts | None:
