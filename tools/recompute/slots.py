@@ -2,7 +2,8 @@
 
 A pattern is a piece of a sentence with slots: ``<impl> was faster than <impl> <at>``. Numeric slots
 are ``<x>`` (a value), ``<n>`` (a whole number, in digits or in words), ``<p>`` (percent), ``<i>``
-(an interval in brackets), ``<e>`` (its ends alone), ``<ps>`` (percent from to), ``<size>``,
+(an interval in brackets), ``<e>`` (its ends alone), ``<ps>`` (percent from to), ``<times>`` (the
+same of times), ``<size>``,
 ``<sizes>``, ``<at>``, ``<threads>``; the others are names.
 """
 
@@ -20,7 +21,7 @@ WORDS = (
     "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-_SCALES = {"gbit/s": 1e9, "mbit/s": 1e6, "ms": 1e-3}
+_SCALES = {"gbit/s": 1e9, "mbit/s": 1e6, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 # An interval wider than this, as a factor, is not printed.
 VAGUE = 20.0
 # The same of a share, as a difference.
@@ -35,6 +36,7 @@ Said: TypeAlias = Any
 _X = r"[+\u2212]?\d[\d,]*(?:\.\d+)?"
 _SIZE = rf"{_X} (?:B|[KMG]iB)"
 _LIST = rf"(?:{_SIZE}, )*{_SIZE}(?: and {_SIZE})?"
+_TIME = r"(?:ns|µs|ms|s)"
 _THREADS = r"(?:with )?(?:every number of threads|(?:\d+, )*\d+(?: and \d+)? threads?)"
 _SLOTS = {
     "x": _X,
@@ -51,6 +53,7 @@ _SLOTS = {
     "at": rf"(?:at every size|up to {_SIZE}|from {_SIZE} up|at {_LIST})",
     "threads": _THREADS,
     "time": rf"{_X} (?:ms|s)",
+    "times": rf"(?:{_X}(?: {_TIME})? to )?{_X} {_TIME}",
     "rate": rf"{_X} [GM]bit/s",
     "impl": r"`\w+`",
     "cost": r"(?:sender )?(?:CPU cycles|CPU time)",
@@ -127,6 +130,11 @@ def agrees(kind: str, text: str, expected: Said, resampling: float = 0.0) -> boo
     if kind == "ps":
         first, _, last = text.rpartition(" to ")
         ends = (f"{first} %" if first else last, last)
+        return all(_value_agrees(end, value) for end, value in zip(ends, expected, strict=True))
+    if kind == "times":
+        first, _, last = text.rpartition(" to ")
+        unit = last.rpartition(" ")[2]
+        ends = (first if " " in first else f"{first} {unit}" if first else last, last)
         return all(_value_agrees(end, value) for end, value in zip(ends, expected, strict=True))
     if kind == "e":
         return ends_agree(text, expected, resampling)

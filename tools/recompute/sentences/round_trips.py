@@ -67,6 +67,25 @@ def _other_sizes(told: Told, said: Slot) -> Expected:
     return [even if isinstance(said, tuple) else even[0]]
 
 
+@says(
+    "A round trip took the two processes <times> of CPU time, as their kernels count it, "
+    "and the hypervisors <times> outside"
+)
+def _in_guests(told: Told, *_: Slot) -> Expected:
+    rows = told.rows
+    outside = [f"{side}_hypervisor_cpu_ns_per_byte" for side in ("sender", "receiver")]
+    of_byte = rows.reindex(columns=outside).astype(float).fillna(0.0).sum(axis=1)
+    costs = pd.DataFrame(
+        {
+            "inside": rows["sender_cpu_ns"] + rows["receiver_cpu_ns"],
+            "outside": of_byte * rows["received_bytes"],
+        }
+    )
+    trips = costs.div(rows["round_trip_samples"], axis=0) * 1e-9
+    cells = trips.groupby([rows["implementation"], rows["msg_bytes"], rows["n_threads"]]).median()
+    return [(cells[name].min(), cells[name].max()) for name in ("inside", "outside")]
+
+
 def _all_ratios(told: Told) -> list[Estimate]:
     names = set(told.rows["implementation"]) - {"two_copy"}
     metrics = [f"round_trip_{name}_ns" for name in ("p50", "p90", "p99", "p999")]
