@@ -22,7 +22,7 @@ sys.path.insert(0, PACKAGE_ROOT)
 
 from copycost.build import toolchain
 from copycost.grid.capabilities import IPERF3
-from copycost.build.programs import guest_of, receiver_of, sender_of
+from copycost.build.programs import peer_of, receiver_of, sender_of
 from copycost.grid.testbeds import TESTBEDS
 from copycost.config.config import STUDIES
 from copycost.config.sources import require_yaml
@@ -84,6 +84,7 @@ wildcard_constraints:
 include: "workflow/rules/host.smk"
 include: "workflow/rules/build.smk"
 include: "workflow/rules/virtual.smk"
+include: "workflow/rules/wire.smk"
 include: "workflow/rules/measure.smk"
 include: "workflow/rules/passes.smk"
 include: "workflow/rules/tables.smk"

@@ -10,6 +10,7 @@ import pytest
 import sshd
 from measured.failures_support import RECEIVER, host_facts, programs_folder
 from sshd import ADDRESSES, AHEAD_S, Peer
+from workflow.support import new_checkout
 
 from copycost.config.settings import Mode, Settings
 from copycost.config.wire import Wire
@@ -37,7 +38,7 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
 
 @pytest.fixture(scope="module")
 def facts(peer: Peer) -> dict[str, Any]:
-    return collect_peer(Wire(peer.target.name, "auto"), peer.target.options)
+    return collect_peer(Wire(peer.target.name, "auto", peer.target.options))
 
 
 def measured(
@@ -121,7 +122,7 @@ def test_a_link_that_breaks_is_a_failed_record_and_the_run_goes_on(
 
 
 def test_a_peer_that_is_not_there_is_a_skipped_record(tmp_path: Path, peer: Peer) -> None:
-    nobody = collect_peer(Wire(f"root@{ADDRESSES[1]}", "auto"), (*peer.target.options, "-p", "9"))
+    nobody = collect_peer(Wire(f"root@{ADDRESSES[1]}", "auto", (*peer.target.options, "-p", "9")))
     record = measured(tmp_path, STREAM, nobody)
     assert record["status"] == "skipped"
     assert "cannot be reached by ssh" in str(record["reason"])
@@ -146,6 +147,20 @@ def test_a_firewall_between_is_noticed_and_named(
 
 
 def test_this_machine_is_no_other_one(peer: Peer, tmp_path: Path) -> None:
-    found = collect_peer(Wire(peer.target.name, "127.0.0.1"), peer.target.options)
+    found = collect_peer(Wire(peer.target.name, "127.0.0.1", peer.target.options))
     wire: Any = found["wire"]
     assert "loopback device" in wire["unavailable"]["reason"]
+
+
+def test_the_tiny_grid_is_measured_with_another_machine(tmp_path: Path, peer: Peer) -> None:
+    checkout = new_checkout(tmp_path / "checkout")
+    checkout.configure("wire", peer=peer.target.name, ssh_options=list(peer.target.options))
+    checkout.snakemake("--cores", "1", "--configfile", "config/wire_tiny.yaml")
+    records = checkout.records()
+    assert len(records) == 4
+    assert [(one["status"], one["reason"]) for one in records if one["status"] != "measured"] == []
+    for record in records:
+        assert record["testbed"]["machines"]["receiver"]["kind"] == "ssh"
+    assert (checkout.path / "results/report/report.html").exists()
+    assert peer.processes() == []
+    assert checkout.planned("--configfile", "config/wire_tiny.yaml") == {}

@@ -12,7 +12,7 @@ rule run_budget:
         sender=sender_of,
         receiver=receiver_of,
         host="results/host.json",
-        guest=guest_of,
+        peer=peer_of,
     output:
         record=record_pattern(budget.STUDY),
     log:

@@ -35,7 +35,7 @@ rule run_cell:
         sender=sender_of,
         receiver=receiver_of,
         host="results/host.json",
-        guest=guest_of,
+        peer=peer_of,
     output:
         record=RAW_RECORD,
     log:

@@ -20,7 +20,7 @@ rule profile_cell:
         sender=sender_of,
         receiver=receiver_of,
         host="results/host.json",
-        guest=guest_of,
+        peer=peer_of,
     output:
         record=f"{RAW_ROOT}/{PROFILE_PATTERN}.json",
         folded=f"{RAW_ROOT}/{PROFILE_PATTERN}.folded.gz",

@@ -16,7 +16,7 @@ from copycost.studies.profile.repetition import profile_repetition
 log_to_file(snakemake.log[0])
 given, params = snakemake.input, snakemake.params
 cell = Cell.from_path(snakemake.output.record)
-peer = json.loads(Path(given.guest).read_text(encoding="utf-8")) if given.guest else None
+peer = json.loads(Path(given.peer).read_text(encoding="utf-8")) if given.peer else None
 programs = (Path(each) if each else None for each in (given.sender, given.receiver))
 profiled = profile_repetition(
     cell,

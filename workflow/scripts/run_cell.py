@@ -15,7 +15,7 @@ from copycost.snakefile.results import line_of
 log_to_file(snakemake.log[0])
 given, settings = snakemake.input, snakemake.params.settings
 cell = Cell.from_path(snakemake.output.record)
-peer = json.loads(Path(given.guest).read_text(encoding="utf-8")) if given.guest else None
+peer = json.loads(Path(given.peer).read_text(encoding="utf-8")) if given.peer else None
 programs = (Path(each) if each else None for each in (given.sender, given.receiver))
 task = Task(
     cell,

@@ -159,7 +159,7 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
             "placement.testbeds",
             ["vet"],
             "got 'vet', must be one of veth, veth_no_offload, loopback, vm_loopback, vm_pair, "
-            "vm_host; did you mean veth?",
+            "vm_host, wire, wire_in; did you mean veth?",
         ),
         ("measure.send_buffer_bytes", "64K", "got '64K', must be kernel, or a size such as 64KiB"),
         ("streams.n_threads", [1, 1000], "got 1000, must be <= 256"),
@@ -177,13 +177,13 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
             "streams.testbeds",
             ["vet"],
             "got 'vet', must be one of veth, veth_no_offload, loopback, vm_loopback, vm_pair, "
-            "vm_host; did you mean veth?",
+            "vm_host, wire, wire_in; did you mean veth?",
         ),
         (
             "streams.testbeds",
             ["veth", "sink"],
             "got 'sink', must be one of veth, veth_no_offload, loopback, vm_loopback, "
-            "vm_pair, vm_host; sink belongs in udp",
+            "vm_pair, vm_host, wire, wire_in; sink belongs in udp",
         ),
         (
             "udp.testbeds",
@@ -273,6 +273,17 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
         ("report.title", " ", "got ' ', must be a text of one line"),
         ("report.titel", "x", "unknown key; did you mean title?"),
         ("extra", 1, "unknown key"),
+        (
+            "wire.peer",
+            "-oProxyCommand=id",
+            "got '-oProxyCommand=id', must be none, or a machine as ssh is told it, such as "
+            "user@other",
+        ),
+        (
+            "wire.address",
+            "other",
+            "got 'other', must be auto, or a numeric IPv4 address of the other machine",
+        ),
     ],
 )
 def test_a_problem_is_named_in_one_line(key: str, value: object, text: str) -> None:
@@ -416,3 +427,10 @@ def test_a_misspelt_choice_of_cells_is_named() -> None:
     (problem,) = problems({"placement.round_trips.implementations": ["one_cop"]})
     assert "placement.round_trips.implementations: got 'one_cop', must be one of" in problem
     assert problem.endswith("did you mean one_copy?")
+
+
+def test_a_wire_without_a_peer_is_refused_where_it_is_listed() -> None:
+    assert problems({"streams.testbeds": ["veth", "wire"]}) == [
+        "config.yaml: wire.peer: got none, must name the other machine, such as user@other, where"
+        " streams.testbeds lists wire; ./run --wire user@other does too"
+    ]

@@ -86,6 +86,9 @@ def test_a_target_may_stand_anywhere(given: str) -> None:
         ("doctr", "; did you mean doctor?"),
         ("-n doctor", "doctor: is a command by itself; it must come first: ./run doctor"),
         ("--minutes", "--minutes : must be a number of minutes above 0, such as 5 or 0.5"),
+        ("--wire", "--wire : must be another machine as ssh is told it, such as user@other"),
+        ("--wire -oProxyCommand=id", "must be another machine as ssh is told it"),
+        ("--wire a@b --config wire={}", "--config wire=... cannot go with --wire"),
         ("--minutes 0.0", "--minutes 0.0: must be a number of minutes above 0"),
         ("more", "nothing was measured here that rounds could be added to"),
         ("more many", "more many: must be a whole number of rounds from 1 to 999"),
@@ -175,3 +178,10 @@ def test_the_options_are_those_of_snakemake() -> None:
             one.nargs, options.A_VALUE_OR_NONE if one.nargs == "?" else options.SEVERAL_VALUES
         )
         assert group.issuperset(one.option_strings), one.option_strings
+
+
+def test_a_peer_is_measured_with_the_grid_of_the_wire_unless_another_is_named() -> None:
+    given = parse(["--wire", "me@other"])
+    assert given.config_files == ["config/wire.yaml"]
+    assert ["--config", "wire={peer: 'me@other'}"] in given.words
+    assert parse(["--configfile", TINY, "--wire=other"]).config_files == [TINY]

@@ -1,10 +1,10 @@
-"""What a cell needs, as inputs of the rules that measure: our programs, what guests are made of."""
+"""What a cell needs, as inputs of the rules that measure: our programs, and other machines."""
 
 from typing import Any
 
 from copycost.grid.capabilities import IPERF3, split_implementation
 from copycost.grid.conditions import RECV
-from copycost.grid.testbeds import guests_on, receives_on
+from copycost.grid.testbeds import WIRES, guests_on, receives_on
 
 
 def sender_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
@@ -24,6 +24,8 @@ def receiver_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake'
     return f"results/bin/receiver_{wildcards.get('receiver', RECV)}"
 
 
-def guest_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
-    """Return what says how guests are made, none for a cell that is in no guest."""
-    return "results/guest.json" if guests_on(wildcards.testbed) else []
+def peer_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
+    """Return what describes the machine of sides that run elsewhere, none where both are here."""
+    if guests_on(wildcards.testbed):
+        return "results/guest.json"
+    return "results/peer.json" if wildcards.testbed in WIRES else []

@@ -17,6 +17,7 @@ from copycost.config.profile import Profile
 from copycost.config.report import Report, Statistics
 from copycost.config.settings import NoDelay, Settings
 from copycost.config.virtual import Virtual
+from copycost.config.wire import Wire
 
 Study = Literal["streams", "round_trips"]
 STUDIES: tuple[Study, ...] = get_args(Study)
@@ -166,6 +167,7 @@ class Config:
     cpu_budget: CpuBudget
     datagrams: Datagrams
     virtual: Virtual
+    wire: Wire
     hosts: Hosts
     measure: Measure
     statistics: Statistics

@@ -16,7 +16,7 @@ from copycost.grid.capabilities import (
 )
 from copycost.grid.conditions import COLD, HOT, RECV
 from copycost.grid.placements import APART, PLACEMENTS, SAME
-from copycost.grid.testbeds import Transport, receives_on, transport_of
+from copycost.grid.testbeds import WIRES, Transport, receives_on, transport_of
 from copycost.wording.cpulist import format_cpu_list
 from copycost.wording.sizes import format_size
 from copycost.wording.spelling import did_you_mean
@@ -33,6 +33,8 @@ TRANSPORTS: dict[str, Transport] = {
 }
 _PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
 
+# the word of the configuration for no other machine
+_NO_PEER = "none"
 _GRID_LISTS = ("implementations", "testbeds", "msg_bytes", "n_threads")
 _STREAM_LISTS = ("working_sets", "receivers", "placements")
 _PLACED = (*GRIDS, "placement", "profile")
@@ -109,6 +111,7 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
     yield from _profile_problems(sound, around.strategies)
     yield from _sink_problems(sound, "profile")
     yield from _working_set_problems(sound, "profile", around.memory_bytes)
+    yield from _wire_problems(sound)
     yield from _time_problems(sound)
     yield from _cpu_problems(sound, around.usable_cpus)
 
@@ -254,6 +257,22 @@ def _sink_problems(sound: Sound, grid: str) -> Iterator[Problem]:
             (grid, "placements"),
             f"got {SAME}, must list {others} too for {sinks[0]}, where nobody receives",
         )
+
+
+def _wire_problems(sound: Sound) -> Iterator[Problem]:
+    """Yield that a testbed over the wire is listed where no other machine is named."""
+    if sound.get("wire", "peer") != _NO_PEER:
+        return
+    for section in (*GRIDS, "placement", "profile", *_DRIVEN):
+        listed = [name for name in sound.list(section, "testbeds") if name in WIRES]
+        used = sound.list(section, "implementations") or section == "placement"
+        if listed and used and sound.get(section, "enabled") is not False:
+            yield (
+                ("wire", "peer"),
+                f"got {_NO_PEER}, must name the other machine, such as user@other, where"
+                f" {section}.testbeds lists {listed[0]}; ./run --wire user@other does too",
+            )
+            return
 
 
 def _working_set_problems(sound: Sound, grid: str, memory_bytes: int | None) -> Iterator[Problem]:

@@ -13,7 +13,10 @@ class Wire:
         As ssh is told it, ``user@other`` or an alias; ``none`` for no other machine.
     address
         The address there that bytes are to go to; ``auto`` takes the one that ssh reaches.
+    ssh_options
+        More options of ssh.
     """
 
     peer: str
     address: str
+    ssh_options: tuple[str, ...] = ()

@@ -32,15 +32,13 @@ class Route:
     device: str
 
 
-def collect_peer(wire: Wire, ssh_options: tuple[str, ...] = ()) -> dict[str, object]:
+def collect_peer(wire: Wire) -> dict[str, object]:
     """Describe the other machine and the network between it and this one.
 
     Parameters
     ----------
     wire
         The section of the configuration.
-    ssh_options
-        More options of ssh, for tests.
 
     Returns
     -------
@@ -49,12 +47,12 @@ def collect_peer(wire: Wire, ssh_options: tuple[str, ...] = ()) -> dict[str, obj
         device), or `unavailable` with `reason` and `remedy`; and what `collect_host` says of it.
     """
     try:
-        with SshHost(SshTarget(wire.peer, ssh_options)) as other:
+        with SshHost(SshTarget(wire.peer, wire.ssh_options)) as other:
             return {
                 "wire": {
                     "unavailable": None,
                     "peer": wire.peer,
-                    "ssh_options": list(ssh_options),
+                    "ssh_options": list(wire.ssh_options),
                     **_path(other, wire.address),
                 },
                 **collect_host(host=other),

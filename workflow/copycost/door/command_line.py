@@ -20,6 +20,9 @@ from copycost.wording.spelling import did_you_mean
 MORE_PATH = Path("results/more.yaml")
 """The part of the configuration in which ``./run more`` notes its rounds."""
 
+_WIRE_GRID = "config/wire.yaml"
+"""What is measured with another machine where nothing else is said."""
+
 # Studies that a run with a report takes into it when they are named.
 _STUDIES = ("profile", "cpu_budget", "datagrams")
 
@@ -43,6 +46,7 @@ _ELSEWHERE = frozenset({"-d", "--directory", "-s", "--snakefile"})
 
 _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*=")
 _MINUTES = re.compile(r"(?=.*[1-9])\d{1,4}(\.\d{1,6})?")
+_PEER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:-]{0,255}")
 _ROUNDS = re.compile(r"[1-9]\d{0,2}")
 _RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
 
@@ -65,6 +69,8 @@ class Request:
         Values of ``--configfile`` and of ``--config``.
     measure
         What is said of the section `measure` by options of ``./run`` alone.
+    wire
+        The other machine that is to be measured with; None where nothing is said of it.
     more_rounds
         How many rounds behind those of the configuration are wanted in this and later runs [count];
         None where nothing is said of them.
@@ -75,6 +81,7 @@ class Request:
     config_files: list[str] = field(default_factory=list)
     settings: list[str] = field(default_factory=list)
     measure: list[str] = field(default_factory=list)
+    wire: str | None = None
     more_rounds: int | None = None
 
     @property
@@ -136,6 +143,8 @@ def _take(words: deque[str], request: Request) -> None:
     name, equals, value = word.partition("=")
     if name == "--minutes":
         request.measure.append(f"minutes: {_minutes(value if equals else _next(words))}")
+    elif name == "--wire":
+        request.wire = _peer(value if equals else _next(words))
     elif name in _CONFIG_FILES:
         request.config_files += _config_files([value] if equals else [], words)
     elif name in _CONFIG:
@@ -178,7 +187,7 @@ def _require_option(name: str) -> None:
     """Refuse an option that is none; one that is like no other may be that of a plugin."""
     if name in options.ALL or (_is_short(name) and name[:2] in options.ALL):
         return
-    meant = did_you_mean(name, sorted(options.ALL | {"--minutes"}))
+    meant = did_you_mean(name, sorted(options.ALL | {"--minutes", "--wire"}))
     if meant:
         raise UsageError(f"{name}: there is no such option{meant}")
 
@@ -217,6 +226,14 @@ def _settings(settings: list[str], words: deque[str]) -> list[str]:
 def _minutes(text: str) -> str:
     if not _MINUTES.fullmatch(text):
         raise UsageError(f"--minutes {text}: must be a number of minutes above 0, such as 5 or 0.5")
+    return text
+
+
+def _peer(text: str) -> str:
+    if not _PEER.fullmatch(text):
+        raise UsageError(
+            f"--wire {text}: must be another machine as ssh is told it, such as user@other"
+        )
     return text
 
 
@@ -275,6 +292,11 @@ def _add_settings(request: Request) -> None:
                 f"put {said} into it"
             )
         ours.append(f"measure={{{said}}}")
+    if request.wire is not None:
+        if any(setting.startswith("wire=") for setting in request.settings):
+            raise UsageError("--config wire=... cannot go with --wire; put the peer into it")
+        ours.append(f"wire={{peer: '{request.wire}'}}")
+        request.config_files = request.config_files or [_WIRE_GRID]
     if request.config_files:
         request.words.append(["--configfile", *request.config_files])
     if ours or request.settings:

@@ -153,6 +153,10 @@ def receives_on(testbed: str) -> bool:
     return testbed not in TESTBEDS or TESTBEDS[testbed].receives
 
 
+WIRES = tuple(name for name, entry in TESTBEDS.items() if entry.away and not entry.guests)
+"""The testbeds over the network to another machine."""
+
+
 def guests_on(testbed: str) -> int:
     """Return in how many virtual machines the ends of a testbed run; 0 in none."""
     return TESTBEDS[testbed].guests if testbed in TESTBEDS else 0

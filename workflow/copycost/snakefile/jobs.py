@@ -39,6 +39,7 @@ OTHERS = {
     HOST_RULE: Work("describing this host", 1.0),
     "build_guest": Work("making what guests boot", 4.0),
     "collect_guest": Work("booting a guest", 10.0),
+    "collect_peer": Work("reaching the other machine", 3.0),
     MEMORY_RULE: Work("measuring what a plain copy of memory costs", 1.0),
     CHOOSING_RULE: Work("looking where comparisons are open", 0.5),
     "collect_results": Work(_TABLES, 0.8),

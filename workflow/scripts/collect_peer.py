@@ -1,0 +1,12 @@
+"""Reach the other machine of the wire and describe it, and the network between."""
+
+from pathlib import Path
+
+from copycost.config.structure import from_plain
+from copycost.config.wire import Wire
+from copycost.doctor import collect_peer, write_host
+from copycost.snakefile.logs import log_to_file
+
+log_to_file(snakemake.log[0])
+peer = collect_peer(from_plain(snakemake.params.wire, Wire))
+write_host(Path(snakemake.output.peer), peer)
