@@ -6,27 +6,39 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from scenes import HOST
 
 from copycost.errors import HostError
+from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
 from copycost.hosts.process_usage import usage_of
 from copycost.hosts.side import Side
 from copycost.observers.sampler import Sampler
 from copycost.observers.sampling_access import SamplingPlan
+from copycost.testbeds.testbed import Guest, Testbed
 
 PERF = shutil.which("perf")
 _BUSY = (sys.executable, "-c", "while True: sum(range(20000))")
 
 
-@pytest.fixture
-def busy() -> Iterator[Side]:
+def _program() -> Iterator[Program]:
     program = HOST.start(Launch(_BUSY, _BUSY[0]))
-    yield Side("sender", HOST, [program])
+    yield program
     program.end()
     program.close()
+
+
+program = pytest.fixture(_program, name="program")
+hypervisor = pytest.fixture(_program, name="hypervisor")
+
+
+@pytest.fixture
+def busy(program: Program) -> Side:
+    return Side("sender", HOST, [program])
 
 
 def sampler(path: str, event: str = "cpu-clock:u") -> Sampler:
@@ -75,3 +87,33 @@ def test_a_perf_that_gives_up_has_its_last_words_in_the_failure(tmp_path: Path, 
     script.write_text("#!/bin/sh\necho 'Permission denied by policy' >&2\nexit 255\n")
     script.chmod(0o755)
     fails(script, "Permission denied by policy", busy)
+
+
+@pytest.mark.skipif(PERF is None, reason="perf is not installed")
+@pytest.mark.needs_root
+def test_a_guest_is_sampled_as_a_whole_and_its_hypervisor_from_outside(
+    busy: Side, hypervisor: Program
+) -> None:
+    """This machine stands for the guest, and a program that keeps busy for its hypervisor."""
+    assert PERF is not None
+    guest = Guest("guest a", ("sender",), HOST, hypervisor.pid)
+    testbed = cast("Testbed", SimpleNamespace(guests=(guest,)))
+    with closing(sampler(PERF, "cpu-clock")) as samples:
+        samples.open(HOST)
+        samples.prepare(testbed)
+        samples.attach([busy])
+        if samples.failure:
+            pytest.skip(f"perf may not sample here: {samples.failure}")
+        samples.window_begins()
+        time.sleep(0.5)
+        samples.window_ends()
+        samples.traffic_ends([busy])
+        found = samples.found()
+        stacks = samples.stacks
+    assert list(stacks) == ["sender", "sender_guest", "sender_qemu"]
+    assert list(found["sides"]) == list(stacks)
+    assert all(one.samples > 0 for one in stacks.values())
+    outside = stacks["sender_qemu"]
+    assert all(stack.startswith("main loop and I/O_[h];") for stack in outside.weights)
+    # the program that stands for the hypervisor runs on the machine that stands for the guest
+    assert stacks["sender_guest"].samples >= 0.5 * outside.samples
