@@ -185,45 +185,35 @@ def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) ->
     }
 
 
-def _virtual_row(run: Run, condition: str, _: re.Match[str], row: Row, table: Table) -> Checked:
-    """Check a cell in guests and without: throughputs, costs inside and outside, and ratios."""
-    known: dict[str, Field] = {}
-    size = run.size(row["Message"])
-    logs = {name: virtual.over(run, condition, name) for name in ("throughput", "outside")}
-    threads = int(row.get("Threads", logs["throughput"].index.get_level_values("n_threads").min()))
-    cell = (_name(row), size, threads)
-    without = re.findall(r"without guests on `(\w+)`", table.caption)[0]
+def _virtual_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Table) -> Checked:
+    """Check a cell in guests and without: throughput, or CPU time per byte inside and outside."""
+    size, without = run.size(row["Message"]), virtual.without(condition)
     rows = run.measured(condition)
+    threads = int(row.get("Threads", rows["n_threads"].min()))
     here = rows[
-        (rows["implementation"] == cell[0])
+        (rows["implementation"] == _name(row))
         & (rows["msg_bytes"] == size)
         & (rows["n_threads"] == threads)
     ]
-    for place, rate in ((condition, "Gbit/s"), (without, "Gbit/s")):
-        value = run.median(place, cell[0], (size, threads), THROUGHPUT).value
-        known[f"{rate}, `{place}`"] = _shows(row[f"{rate}, `{place}`"], value / 1e9)
-    costs = {
-        f"ns/B, `{without}`": run.median(
-            without, cell[0], (size, threads), "both_cpu_ns_per_byte"
-        ).value,
+
+    def elsewhere(metric: str) -> float:
+        return run.median(without, _name(row), (size, threads), metric).value
+
+    values = {
+        f"Gbit/s, `{without}`": elsewhere(THROUGHPUT) / 1e9,
+        f"Gbit/s, `{condition}`": run.median_of(here[THROUGHPUT]).value / 1e9,
+        f"ns/B, `{without}`": elsewhere("both_cpu_ns_per_byte"),
         "ns/B, inside": run.median_of(here["both_cpu_ns_per_byte"]).value,
         "ns/B, outside": run.median_of(virtual.outside(here)).value,
     }
-    known |= {title: _shows(row[title], value) for title, value in costs.items()}
-    titles = [title for title in row if title.endswith("ratio")]
-    for title, name in zip(titles, ("throughput", "outside"), strict=True):
-        rounds = dict(logs[name].iterrows())
-        ratio = run.ratio(rounds[cell])
-        known[title] = row[title] == "too wide" or _with_ends(row[title], ratio, run)
-    return known
-
-
-def _with_ends(text: str, expected: Estimate, run: Run) -> Field:
-    """Tell whether a field shows a ratio, and its interval in brackets."""
-    value, _, ends = text.partition(" (")
-    if not ends:
-        return _shows(value, expected.value)
-    return _shows(value, expected.value) and _span(ends.rstrip(")"), expected, 1.0, run)
+    quantity = {"rates": "throughput", "costs": "outside"}[found[1]]
+    rounds = dict(virtual.over(run, condition, quantity).iterrows())
+    ratio = run.ratio(rounds[_name(row), size, threads])
+    return {
+        **{title: _shows(row[title], value) for title, value in values.items() if title in row},
+        "ratio": _shows(row["ratio"], ratio.value),
+        "interval": _span(row["interval"], ratio, 1.0, run),
+    }
 
 
 def _overhead_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
@@ -364,5 +354,5 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-published-(.*)": published_row,
     r"tbl-.*-expectations": _expectation_row,
     r"tbl-virtual-overhead": _overhead_row,
-    r"tbl-.*-virtual": _virtual_row,
+    r"tbl-.*-virtual-(rates|costs)": _virtual_row,
 }

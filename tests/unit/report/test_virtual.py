@@ -5,7 +5,7 @@ from typing import Any
 from golden.sentences import check_branches, sentences
 
 from copycost.report.host_table import guest_rows, measured_on
-from copycost.report.virtual_tables import compared, overheads
+from copycost.report.virtual_tables import costs, overheads, rates
 from copycost.wording.percent import NBSP
 
 Facts = dict[str, Any]
@@ -124,17 +124,20 @@ def test_cells_stand_beside_each_other() -> None:
         "price": None,
     }
     other = cell | {"implementation": "one_copy", "rate": ratio(0.1, low=0.01, high=1.0)}
-    columns, rows = compared(pair(cells=[cell, other]))
-    assert [column.title for column in columns][:4] == [
-        "Message", "Implementation", "Gbit/s, `veth`", "Gbit/s, `vm_pair`",
+    columns, rows = rates(pair(cells=[cell, other]))
+    assert [column.title for column in columns] == [
+        "Message", "Implementation", "Gbit/s, `veth`", "Gbit/s, `vm_pair`", "ratio", "interval",
     ]  # fmt: skip
-    assert [cell.replace(NBSP, " ") for cell in rows[0]] == [
-        "64 KiB", "`two_copy`", "20.0", "2.00", "0.10 (0.090 to 0.11)", "0.300", "1.10", "---",
-        "---",
+    assert [[field.replace(NBSP, " ") for field in row] for row in rows] == [
+        ["64 KiB", "`two_copy`", "20.0", "2.00", "0.10", "0.090 to 0.11"],
+        ["", "`one_copy`", "20.0", "2.00", "0.10", "too wide"],
+    ]
+    columns, rows = costs(pair(cells=[cell]))
+    assert [column.title for column in columns][2:5] == [
+        "ns/B, `veth`", "ns/B, inside", "ns/B, outside",
     ]  # fmt: skip
-    assert rows[1][:2] == ["", "`one_copy`"]
-    assert rows[1][4] == "too wide"
-    threads, rows = compared(pair(cells=[cell, cell | {"n_threads": 2}]))
+    assert rows[0][2:] == ["0.300", "1.10", "---", "---", "---"]
+    threads, rows = rates(pair(cells=[cell, cell | {"n_threads": 2}]))
     assert threads[1].title == "Threads"
     assert [row[1] for row in rows] == ["1", "2"]
 

@@ -27,7 +27,7 @@ def _guests(told: Told) -> str:
     return str(named[-1])
 
 
-def _without(condition: str) -> str:
+def without(condition: str) -> str:
     """Return the same condition without guests."""
     testbed = max((name for name in _WITHOUT if condition.startswith(name)), key=len)
     return condition.replace(testbed, _WITHOUT[testbed])
@@ -44,7 +44,7 @@ def over(run: Run, condition: str, quantity: str) -> pd.DataFrame:
         rows = rows.assign(outside=outside(rows))
     metrics = {"throughput": (THROUGHPUT,) * 2, "inside": (_PROCESSES,) * 2}
     here, there = metrics.get(quantity, ("outside", _PROCESSES))
-    return run.logs_of(rows, here) - run.values(_without(condition), there)
+    return run.logs_of(rows, here) - run.values(without(condition), there)
 
 
 def outside(rows: pd.DataFrame) -> pd.Series:

@@ -123,10 +123,10 @@ def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
     apart = sum(processes[side].where(outdoors[side], 0.0) for side in SIDES)
     within = sum(processes[side].where(~outdoors[side], 0.0) for side in SIDES)
     parts = {kind: total(kind) for kind in PARTS if kind != "apart"} | {"apart": apart}
-    return rows.assign(
-        **{_OUTSIDE: total("hypervisor") + apart, _GUEST: total("guest"), _WITHIN: within},
-        **{part_column(name): values for name, values in parts.items()},
-    )
+    found = {_OUTSIDE: total("hypervisor") + apart, _GUEST: total("guest"), _WITHIN: within}
+    found |= {part_column(name): values for name, values in parts.items()}
+    # at once: a table of so many columns takes no single ones
+    return pd.concat([rows, pd.DataFrame(found)], axis="columns")
 
 
 def part_column(part: str) -> str:

@@ -1,6 +1,6 @@
 """The tables of the chapter on virtual machines: columns, and rows in Markdown."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -33,54 +33,62 @@ def hypervisor_name(party: str) -> str:
     return f"the {side}'s QEMU" if side else "QEMU"
 
 
-def compared(found: Facts) -> Table:
-    """Return the cells of one of ``facts["virtual"]["compared"]``, in guests and without."""
+def rates(found: Facts) -> Table:
+    """Return the throughput of the cells of a pair, in guests and without.
+
+    The pair is one of ``facts["virtual"]["compared"]``.
+    """
+    titles = [f"Gbit/s, {code(found[name])}" for name in ("without", "slug")]
+
+    def fields(cell: Facts) -> list[str]:
+        medians = (cell["without_throughput"], cell["throughput"])
+        return [*(_median(one, 1e-9) for one in medians), *_ratio(cell["rate"])]
+
+    return _by_cell(found, titles, fields)
+
+
+def costs(found: Facts) -> Table:
+    """Return the same of the CPU time per byte, inside and outside."""
+    titles = [f"ns/B, {code(found['without'])}", "ns/B, inside", "ns/B, outside"]
+
+    def fields(cell: Facts) -> list[str]:
+        medians = (cell[name] for name in ("cost", "inside", "outside"))
+        return [*map(_median, medians), *_ratio(cell["price"])]
+
+    return _by_cell(found, titles, fields)
+
+
+def _by_cell(found: Facts, titles: Sequence[str], fields: Callable[[Facts], list[str]]) -> Table:
     several = len({cell["n_threads"] for cell in found["cells"]}) > 1
-    inside, outside = code(found["slug"]), code(found["without"])
     columns = [
         Column("Message"),
         *([Column("Threads", "right")] if several else []),
         Column("Implementation"),
-        Column(f"Gbit/s, {outside}", "right"),
-        Column(f"Gbit/s, {inside}", "right"),
-        Column("ratio", "right"),
-        Column(f"ns/B, {outside}", "right"),
-        Column("ns/B, inside", "right"),
-        Column("ns/B, outside", "right"),
-        Column("ratio", "right"),
+        *(Column(title, "right") for title in (*titles, "ratio", "interval")),
     ]
     cells = sorted(found["cells"], key=lambda cell: (cell["msg_bytes"], cell["n_threads"]))
     rows = []
     for at, members in groupby(cells, lambda cell: (cell["msg_bytes"], cell["n_threads"])):
         for index, cell in enumerate(members):
             head = [size(at[0]), *([str(at[1])] if several else [])]
-            rows.append([*(head if index == 0 else [""] * len(head)), *_cell(cell)])
+            start = head if index == 0 else [""] * len(head)
+            rows.append([*start, impl(cell["implementation"]), *fields(cell)])
     return columns, rows
-
-
-def _cell(cell: Facts) -> Iterator[str]:
-    yield impl(cell["implementation"])
-    yield _median(cell["without_throughput"], 1e-9)
-    yield _median(cell["throughput"], 1e-9)
-    yield _ratio(cell["rate"])
-    for name in ("cost", "inside", "outside"):
-        yield _median(cell[name])
-    yield _ratio(cell["price"])
 
 
 def _median(found: Facts | None, scale: float = 1.0) -> str:
     return significant(found["median"] * scale) if found else NONE
 
 
-def _ratio(found: Facts | None) -> str:
-    """Return a ratio with its interval; one that says nothing is told as too wide."""
+def _ratio(found: Facts | None) -> tuple[str, str]:
+    """Return a ratio and its interval; one that says nothing is told as too wide."""
     if found is None:
-        return NONE
+        return NONE, NONE
     if found["low"] is None:
-        return ratio(found["value"])
+        return ratio(found["value"]), NONE
     if found["high"] > VAGUE_FACTOR * found["low"]:
-        return VAGUE
-    return f"{ratio(found['value'])} ({span(found['low'], found['high'])})"
+        return ratio(found["value"]), VAGUE
+    return ratio(found["value"]), span(found["low"], found["high"])
 
 
 def overheads(virtual: Facts) -> Table:
