@@ -434,3 +434,12 @@ def test_a_wire_without_a_peer_is_refused_where_it_is_listed() -> None:
         "config.yaml: wire.peer: got none, must name the other machine, such as user@other, where"
         " streams.testbeds lists wire; ./run --wire user@other does too"
     ]
+
+
+def test_guests_need_no_more_memory_than_there_is_for_all_of_them() -> None:
+    most = 8 << 10
+    assert check({"virtual.memory_mib": most + 1}).virtual.memory_mib == most + 1  # none is listed
+    assert check({"virtual.memory_mib": most, "streams.testbeds": ["vm_host"]})
+    (line,) = problems({"virtual.memory_mib": most, "datagrams.testbeds": ["vm_pair_udp"]})
+    assert "virtual.memory_mib: got 8192, must be <= 4096: 2 guests share" in line
+    assert check({"virtual.vhost": False}).virtual.vhost == "off"  # as YAML reads `off`

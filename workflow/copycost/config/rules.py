@@ -16,7 +16,7 @@ from copycost.grid.capabilities import (
 )
 from copycost.grid.conditions import COLD, HOT, RECV
 from copycost.grid.placements import APART, PLACEMENTS, SAME
-from copycost.grid.testbeds import WIRES, Transport, receives_on, transport_of
+from copycost.grid.testbeds import WIRES, Transport, guests_on, receives_on, transport_of
 from copycost.wording.cpulist import format_cpu_list
 from copycost.wording.sizes import format_size
 from copycost.wording.spelling import did_you_mean
@@ -40,6 +40,7 @@ _STREAM_LISTS = ("working_sets", "receivers", "placements")
 _PLACED = (*GRIDS, "placement", "profile")
 _PLACEMENT_GRIDS = ("streams", "round_trips")
 _BUDGET_LISTS = ("implementations", "testbeds", "limiters", "n_threads", "limit_percent")
+_WITH_TESTBEDS = (*GRIDS, "profile", "cpu_budget", "datagrams")
 _DRIVEN: dict[str, Transport] = {"cpu_budget": "stream", "datagrams": "datagram"}
 _LISTS: tuple[tuple[str, ...], ...] = (
     *((grid, key) for grid in GRIDS for key in _GRID_LISTS),
@@ -112,6 +113,7 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
     yield from _sink_problems(sound, "profile")
     yield from _working_set_problems(sound, "profile", around.memory_bytes)
     yield from _wire_problems(sound)
+    yield from _guest_problems(sound, around.memory_bytes)
     yield from _time_problems(sound)
     yield from _cpu_problems(sound, around.usable_cpus)
 
@@ -293,6 +295,21 @@ def _working_set_problems(sound: Sound, grid: str, memory_bytes: int | None) -> 
             yield (
                 (grid, "working_sets"),
                 f"got {shown}, must be less than the host's memory, "
+                f"{memory_bytes / (1 << 30):.1f} GiB",
+            )
+
+
+def _guest_problems(sound: Sound, memory_bytes: int | None) -> Iterator[Problem]:
+    """Yield that the guests of the testbeds listed need more memory than there is."""
+    listed = (name for section in _WITH_TESTBEDS for name in sound.list(section, "testbeds"))
+    n_guests = max(map(guests_on, listed), default=0)
+    mib = sound.get("virtual", "memory_mib")
+    if n_guests and mib is not None and memory_bytes is not None:
+        most = (memory_bytes >> 20) // n_guests
+        if mib > most:
+            yield (
+                ("virtual", "memory_mib"),
+                f"got {mib}, must be <= {most}: {n_guests} guests share the host's memory, "
                 f"{memory_bytes / (1 << 30):.1f} GiB",
             )
 

@@ -19,6 +19,7 @@ import select
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
@@ -40,7 +41,7 @@ from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation, enter_new_namespace
 from copycost.hosts.remote import messages
 
-_BOOT_TIMEOUT_S = 60.0
+_BOOT_TIMEOUT_S = 120.0
 _ANSWER_TIMEOUT_S = 5.0
 _IDLE_S = 600.0
 # the port's name in the guest (agent.sh), and the device of its network there
@@ -57,18 +58,30 @@ class Kept:
         self.line = line
         self._asked = 0
 
-    def answers(self, timeout_s: float = _ANSWER_TIMEOUT_S) -> bool:
-        """Return whether the agent does, having taken in whatever still came for others."""
+    def answers(self, stop_fds: Sequence[int], timeout_s: float = _ANSWER_TIMEOUT_S) -> bool:
+        """Return whether the agent does, having taken in whatever still came for others.
+
+        Parameters
+        ----------
+        stop_fds
+            Become readable when the run is over.
+
+        Raises
+        ------
+        MeasurementStopped
+            If it is.
+        """
         self._asked += 1
         asked = messages.as_line({"op": messages.PING, "id": self._asked})
         deadline_s = time.monotonic() + timeout_s
         held = b""
         try:
-            self.line.settimeout(timeout_s)
-            self.line.sendall(messages.end_line() + asked)
+            self.line.send(messages.end_line() + asked, socket.MSG_DONTWAIT)
             while (left_s := deadline_s - time.monotonic()) > 0:
-                self.line.settimeout(left_s)
-                data = self.line.recv(1 << 16)
+                ready, _, _ = select.select([self.line.fileno(), *stop_fds], [], [], left_s)
+                if set(ready).intersection(stop_fds):
+                    raise MeasurementStopped("the run is over")
+                data = self.line.recv(1 << 16) if ready else b""
                 if not data:
                     return False
                 *lines, held = (held + data).split(b"\n")
@@ -76,8 +89,6 @@ class Kept:
                     return True
         except OSError:
             return False
-        finally:
-            self.line.setblocking(True)
         return False
 
     def end_session(self) -> None:
@@ -231,7 +242,7 @@ class Keeper:
         names: list[str] = asked["guests"]
         for name in names:
             kept_before = self._guests.get(name)
-            if kept_before is not None and not kept_before.answers():
+            if kept_before is not None and not kept_before.answers(self._parent_fds):
                 _log.warning("guest %s does not answer: it is ended", name)
                 self._discard(name)
         new = [name for name in names if name not in self._guests]
@@ -244,7 +255,7 @@ class Keeper:
             for kept in started.values():  # side by side
                 kept.running.await_up(_BOOT_TIMEOUT_S, self._parent_fds)
             for name, kept in started.items():
-                if not kept.answers(_BOOT_TIMEOUT_S):
+                if not kept.answers(self._parent_fds, _BOOT_TIMEOUT_S):
                     raise HostError(
                         f"the agent in guest {name} does not answer; the last lines of its console:"
                         f" {kept.running.console.end()}"

@@ -20,7 +20,7 @@ from copycost.hosts.parent import waiting_process, watched_parents
 _PACKAGE_ROOT = Path(__file__).parents[3]
 _TRIES = 5
 # two guests may both be booted within one answer
-_PATIENCE_S = 150.0
+_PATIENCE_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
