@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from tools.recompute import estimates, profile_tables
+from tools.recompute import estimates, profile_tables, virtual
 from tools.recompute.decisions import check_row
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
@@ -19,7 +19,6 @@ from tools.recompute.host_table import host_row
 from tools.recompute.published import published_row
 from tools.recompute.quality import bound, limit_in, quality_of
 from tools.recompute.run import THROUGHPUT, Cell, Run
-from tools.recompute.sentences import virtual
 from tools.recompute.slots import agrees, ends_agree, is_vague, read
 
 Field = bool | None
@@ -210,6 +209,7 @@ def _virtual_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Ta
     rounds = dict(virtual.over(run, condition, quantity).iterrows())
     ratio = run.ratio(rounds[_name(row), size, threads])
     return {
+        "Message": len(here) > 0,
         **{title: _shows(row[title], value) for title, value in values.items() if title in row},
         "ratio": _shows(row["ratio"], ratio.value),
         "interval": _span(row["interval"], ratio, 1.0, run),

@@ -5,12 +5,9 @@ import re
 import pandas as pd
 
 from tools.recompute import estimates
-from tools.recompute.run import THROUGHPUT, Run
 from tools.recompute.told import Expected, NotRecomputedError, Slot, Told, says
+from tools.recompute.virtual import PROCESSES, SIDES, apart, outside, over
 
-_SIDES = ("sender", "receiver")
-_PROCESSES = "both_cpu_ns_per_byte"
-_WITHOUT = {"vm_loopback": "loopback", "vm_pair": "veth", "vm_host": "veth"}
 _KINDS = {
     "virtual CPUs": "vcpu",
     "QEMU's main loop and I/O threads": "io",
@@ -25,39 +22,6 @@ def _guests(told: Told) -> str:
     if not named:
         raise NotRecomputedError("no condition in guests was named")
     return str(named[-1])
-
-
-def without(condition: str) -> str:
-    """Return the same condition without guests."""
-    testbed = max((name for name in _WITHOUT if condition.startswith(name)), key=len)
-    return condition.replace(testbed, _WITHOUT[testbed])
-
-
-def over(run: Run, condition: str, quantity: str) -> pd.DataFrame:
-    """Return log ratios to the condition without guests: a row per cell, a column per round.
-
-    Of the throughput, of the CPU time that both processes say they took, or of what the machine
-    outside used to what the processes take without guests.
-    """
-    rows = run.measured(condition)
-    if quantity == "outside":
-        rows = rows.assign(outside=outside(rows))
-    metrics = {"throughput": (THROUGHPUT,) * 2, "inside": (_PROCESSES,) * 2}
-    here, there = metrics.get(quantity, ("outside", _PROCESSES))
-    return run.logs_of(rows, here) - run.values(without(condition), there)
-
-
-def outside(rows: pd.DataFrame) -> pd.Series:
-    """Return the CPU time that the hypervisors, and a process on the machine, take for a byte."""
-    watched = [f"{side}_hypervisor_cpu_ns_per_byte" for side in _SIDES]
-    known = [name for name in watched if name in rows]
-    return rows[known].sum(axis=1, min_count=1) + _apart(rows)
-
-
-def _apart(rows: pd.DataFrame) -> pd.Series:
-    """Return the CPU time of the receiving process where it runs on the machine itself."""
-    alone = rows["testbed"].str.startswith("vm_host")
-    return rows["receiver_cpu_ns_per_byte"].where(alone, 0.0).astype(float)
 
 
 def _pooled(told: Told, quantity: str) -> Expected:
@@ -98,15 +62,16 @@ def _mean_share(told: Told, part: str, whole: str) -> float:
     rows = told.run.measured(_guests(told))
     values = {
         "outside": outside(rows),
-        "apart": _apart(rows),
-        "within": rows[_PROCESSES].astype(float) - _apart(rows),
+        "apart": apart(rows),
+        "within": rows[PROCESSES].astype(float) - apart(rows),
     }
 
     def column(name: str) -> pd.Series:
         if name in values:
             return values[name]
-        known = [f"{side}_{name}_cpu_ns_per_byte" for side in _SIDES]
-        return rows[[one for one in known if one in rows]].astype(float).sum(axis=1, min_count=1)
+        names = [f"{side}_{name}_cpu_ns_per_byte" for side in SIDES]
+        known = [one for one in names if one in rows and rows[one].notna().any()]
+        return rows[known].astype(float).sum(axis=1, skipna=False)
 
     shares = rows.assign(share=column(part) / column(whole))
     wide = shares.pivot(
