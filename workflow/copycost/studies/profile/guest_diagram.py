@@ -128,8 +128,10 @@ class GuestPath:
         shared = "guest" in self._inside
         columns = {side: list(self._in_guest(side, shared=shared)) for side in SIDES}
         beside = {side: [] if shared else self._back_in_guest(side) for side in SIDES}
-        names = ["in the guest", ""] if shared else [self._where(side) for side in SIDES]
-        return self._band(y, _GUEST, names, columns, beside, joined=shared)
+        names: dict[SideName, str] = {side: self._where(side) for side in SIDES}
+        if shared:
+            names = {"sender": "in the guest"}
+        return self._band(y, _GUEST, names, columns, beside, joined=shared, wide=shared)
 
     def _where(self, side: SideName) -> str:
         inside = rest_of_guest([side]) in self._inside
@@ -153,20 +155,22 @@ class GuestPath:
             way = [box for box in self._lane("host") if box.copies and self._seen(box, [party])]
             lane = self._lane(_ON_HOST[side])
             boxes = [*way, *lane] if side == "sender" else [*way, *reversed(lane)]
-            columns[side] = [self._entry(box, [party]) for box in boxes]
+            columns[side] = [self._entry(box, [party]) for box in boxes if self._seen(box, [party])]
             back = self._together(
                 [box for other in SIDES if other != side for box in self._lane(_ON_HOST[other])],
                 [party],
                 _BACK[side],
             )
             beside[side] = [*around, *back]
-        names = [
-            f"on the host: the {side}'s QEMU" if hypervisor_of([side]) in self._outside else ""
+        names: dict[SideName, str] = {
+            side: f"on the host: the {side}'s QEMU"
             for side in SIDES
-        ]
-        if not any(columns.values()):
-            names = ["on the host: QEMU", ""]
-        return self._band(y, _HOST, names, columns, beside, joined=any(columns.values()))
+            if hypervisor_of([side]) in self._outside
+        }
+        joined, wide = all(columns.values()), not names
+        if wide:
+            names = {"sender": "on the host: QEMU"}
+        return self._band(y, _HOST, names, columns, beside, joined=joined, wide=wide)
 
     def _lane(self, lane: str) -> list[Box]:
         return [box for box in self._boxes if box.lane == lane]
@@ -220,11 +224,12 @@ class GuestPath:
         self,
         y: float,
         fill: str,
-        names: Sequence[str],
+        names: Mapping[SideName, str],
         columns: Mapping[SideName, Sequence[_Entry]],
         beside: Mapping[SideName, Sequence[_Entry]],
         *,
         joined: bool,
+        wide: bool,
     ) -> tuple[list[str], float]:
         """Return a band with two columns whose ways end at the same height.
 
@@ -232,22 +237,23 @@ class GuestPath:
         ----------
         joined
             Whether a message goes from the end of one column to that of the other.
+        wide
+            Whether both columns are one place.
         """
         rows = max(len(column) for column in columns.values())
         extra = max(len(column) for column in beside.values())
         top = y + _HEAD
         end = top + (rows + extra) * STEP + _PAD
         parts = []
-        edges = (
-            [(0.0, WIDTH)] if joined or not names[1] else [(0.0, COLUMN), (COLUMN + GAP, COLUMN)]
-        )
-        for left, width in edges:
+        lefts = {"sender": 0.0, "receiver": COLUMN + GAP}
+        edges = [(lefts[side], COLUMN) for side in names]
+        for left, width in [(0.0, WIDTH)] if joined or wide else edges:
             parts.append(
-                f'<rect x="{left - 0.0:g}" y="{y:g}" width="{width:g}" height="{end - y - 4:g}"'
+                f'<rect x="{left:g}" y="{y:g}" width="{width:g}" height="{end - y - 4:g}"'
                 f' rx="5" fill="{fill}" stroke="{_EDGE}"/>'
             )
-        for side, name in zip(SIDES, names, strict=True):
-            left = 0.0 if side == "sender" else COLUMN + GAP
+        for side in SIDES:
+            left, name = lefts[side], names.get(side, "")
             downwards = side == "sender"
             parts.append(draw_text(left + _PAD, y + 16, name, colour=QUIET, size=11))
             first = top + (rows - len(columns[side])) * STEP
