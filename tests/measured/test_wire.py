@@ -14,9 +14,11 @@ from workflow.support import new_checkout
 
 from copycost.config.settings import Mode, Settings
 from copycost.config.wire import Wire
+from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
 from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
+from copycost.hosts.facts.files import HostFiles
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.protocol import WindowObserver
 from copycost.records.contradictions import require_agreement
@@ -63,6 +65,8 @@ def test_the_other_machine_and_the_way_to_it_are_described(facts: dict[str, Any]
     assert wire["there"]["mtu_bytes"] == 1500
     assert wire["there"]["speed_mbit_per_s"] is None  # a veth says 10000, which it is not
     assert facts["identity"]["kernel_release"] == facts["kernel"]["release"]
+    assert wire["connects"]
+    assert wire["there"]["scatter_gather"] in (True, None)
     assert facts["perf"]["status"] in ("available", "missing", "forbidden")
 
 
@@ -133,7 +137,7 @@ def test_a_firewall_between_is_noticed_and_named(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
     drop = "add table inet f; add chain inet f i {type filter hook input priority 0;};"
-    drop += " add rule inet f i tcp dport 1024-65535 tcp flags syn drop"
+    drop += " add rule inet f i tcp dport 1024-65535 tcp flags & (syn | ack) == syn drop"
     done = peer.here.run(["nft", "-f", "-"], drop)
     if done.returncode != 0:
         pytest.skip(f"no firewall can be set up here: {done.stderr}")
@@ -164,3 +168,15 @@ def test_the_tiny_grid_is_measured_with_another_machine(tmp_path: Path, peer: Pe
     assert (checkout.path / "results/report/report.html").exists()
     assert peer.processes() == []
     assert checkout.planned("--configfile", "config/wire_tiny.yaml") == {}
+
+
+def test_the_doctor_says_what_the_wire_is(facts: dict[str, Any]) -> None:
+    found = {(one.section, one.name): one for one in judge_wire(facts, HostFiles())}
+    assert found["Wire", "connection"].state == "ok"
+    assert found["Wire", "clock"].value.startswith("known to ")
+    assert found["The other end", "device"].value == "receiver"
+    assert found["This end", "zero-copy"].state == "limited"  # a veth is no network card
+    assert ("Kernel", "release") in found
+    refused = {**facts, "wire": {**facts["wire"], "connects": False}}
+    (missing,) = (one for one in judge_wire(refused, HostFiles()) if one.state == "missing")
+    assert f"let TCP connections in from {ADDRESSES[1]}" in str(missing.remedy)

@@ -9,10 +9,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 
+from copycost.config.wire import Wire
 from copycost.doctor.collect import collect_host
 from copycost.doctor.finding import Finding, State
 from copycost.doctor.findings import judge_host
 from copycost.doctor.findings_guests import judge_guests
+from copycost.doctor.findings_wire import judge_wire
+from copycost.doctor.peer import collect_peer
+from copycost.errors import CopycostError
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.needs import guest_needs
 
@@ -68,9 +72,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="store_true",
         help="one JSON object: findings, and all facts about the host",
     )
+    parser.add_argument(
+        "--wire", metavar="USER@OTHER", help="tell of another machine, and of the network to it"
+    )
     options = parser.parse_args(arguments)
-    host = collect_host()
-    findings = [*judge_host(host, HostFiles()), *judge_guests(guest_needs())]
+    try:
+        host, findings = _look(options.wire)
+    except CopycostError as error:
+        print(f"copycost: {error}", file=sys.stderr)
+        return 1
     if options.json:
         json.dump(
             {"findings": [asdict(finding) for finding in findings], "host": host},
@@ -82,6 +92,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         columns = shutil.get_terminal_size((100, 24)).columns
         print(render(findings, max(_NARROWEST, min(columns, _WIDEST))), end="")
     return 0
+
+
+def _look(peer: str | None) -> tuple[dict[str, object], list[Finding]]:
+    """Return the facts of this host, or of another machine, and what is to be said of them."""
+    if peer is not None:
+        facts = collect_peer(Wire(peer, "auto"))
+        return facts, judge_wire(facts, HostFiles())
+    host = collect_host()
+    return host, [*judge_host(host, HostFiles()), *judge_guests(guest_needs())]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """What the other machine of a wire is, and the network between, as one JSON object."""
 
 import json
-from dataclasses import dataclass
+import re
+import socket
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from copycost.config.wire import Wire
@@ -14,6 +16,9 @@ from copycost.hosts.ssh.host import SshHost
 from copycost.testbeds.links import mtu_at
 
 _NAME = "this host"
+_CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 3)"
+# ethtool's names of what zero-copy sends need of a device
+_FEATURES = {"scatter_gather": "scatter-gather", "tx_checksum": "tx-checksumming"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +48,9 @@ def collect_peer(wire: Wire) -> dict[str, object]:
     Returns
     -------
     dict
-        ``wire``: `peer`, `ssh_options`, `here` and `there` (`address`, `device`, and facts of the
-        device), or `unavailable` with `reason` and `remedy`; and what `collect_host` says of it.
+        ``wire``: `peer`, `ssh_options`, `clock`, whether it `connects`, `here` and `there`
+        (`address`, and `device_facts`), or `unavailable` with `reason` and `remedy`; and what
+        `collect_host` says of it.
     """
     try:
         with SshHost(SshTarget(wire.peer, wire.ssh_options)) as other:
@@ -61,7 +67,7 @@ def collect_peer(wire: Wire) -> dict[str, object]:
         return {"wire": {"unavailable": {"reason": missing.reason, "remedy": missing.remedy}}}
 
 
-def _path(other: Host, address: str) -> dict[str, Any]:
+def _path(other: SshHost, address: str) -> dict[str, Any]:
     """Return both ends of the network between."""
     here = LocalHost(_NAME)
     theirs = _address_of_ssh(other) if address == "auto" else address
@@ -73,9 +79,18 @@ def _path(other: Host, address: str) -> dict[str, Any]:
             "name another machine under wire.peer",
         )
     return {
+        "clock": asdict(other.clock),
+        "connects": _connects(other, ours.source),
         "here": {"address": ours.source, **device_facts(here, ours.device)},
         "there": {"address": theirs, **device_facts(other, back.device)},
     }
+
+
+def _connects(other: Host, address: str) -> bool:
+    """Return whether a program there can connect to one here, as a receiver does: tried."""
+    with socket.create_server((address, 0)) as listener:
+        port = listener.getsockname()[1]
+        return other.run(["python3", "-c", _CONNECT, address, str(port)]).returncode == 0
 
 
 def _address_of_ssh(other: Host) -> str:
@@ -130,6 +145,8 @@ def device_facts(host: Host, device: str) -> dict[str, Any]:
         Its largest packet.
     rx_queues, tx_queues
         [count]
+    scatter_gather, tx_checksum
+        Whether it takes bytes from where they lie, and sums them up by itself.
     """
     folder = f"sys/class/net/{device}"
     files = host.files
@@ -143,4 +160,18 @@ def device_facts(host: Host, device: str) -> dict[str, Any]:
         "mtu_bytes": mtu_at(host, device),
         "rx_queues": len(files.glob(f"{folder}/queues/rx-*")) or None,
         "tx_queues": len(files.glob(f"{folder}/queues/tx-*")) or None,
+        **_features(host, device),
+    }
+
+
+def _features(host: Host, device: str) -> dict[str, bool | None]:
+    """Return what the device does of what zero-copy sends need; None where ethtool is missing."""
+    try:
+        text = host.run(["ethtool", "-k", device]).stdout
+    except OSError:
+        text = ""
+    states = dict(re.findall(r"^([a-z-]+): (on|off)", text, flags=re.MULTILINE))
+    return {
+        name: states[feature] == "on" if feature in states else None
+        for name, feature in _FEATURES.items()
     }

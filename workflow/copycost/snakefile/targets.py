@@ -20,6 +20,7 @@ COMMANDS = (
     "setup",
     "test",
     "doctor",
+    "wire-clean",
     "bench",
     "answer",
     "compare",

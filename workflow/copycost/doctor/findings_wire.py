@@ -1,0 +1,60 @@
+"""What the doctor says of another machine, and of the network between it and this one."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from copycost.doctor.finding import Finding, State
+from copycost.doctor.findings_machine import judge_machine
+from copycost.hosts.facts.files import HostFiles
+
+_ENDS = {"here": "This end", "there": "The other end"}
+_REAL = {
+    "scatter_gather": "without it the kernel copies what a zero-copy send left where it was",
+    "tx_checksum": "without it the kernel reads every byte to sum it up, and copies it",
+}
+_FIREWALL = "let TCP connections in from {address}, to ports of net.ipv4.ip_local_port_range"
+
+
+def judge_wire(peer: Mapping[str, Any], files: HostFiles) -> list[Finding]:
+    """Return all findings about a peer, given what `collect_peer` says of it.
+
+    `files` are those of the other machine, or of any of its distribution.
+    """
+    wire = peer["wire"]
+    missing = wire["unavailable"]
+    if missing is not None:
+        return [Finding("Wire", "reached", "missing", "no", missing["reason"], missing["remedy"])]
+    return [*_between(wire), *_ends(wire), *judge_machine(peer, files)]
+
+
+def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
+    yield Finding("Wire", "reached", "ok", "yes", f"{wire['peer']}, by ssh")
+    clock = wire["clock"]
+    unsure_us = clock["uncertainty_ns"] / 1e3
+    yield Finding("Wire", "clock", "ok", f"known to {unsure_us:.0f} us", "each side has its own")
+    here, there = (wire[end]["address"] for end in _ENDS)
+    if wire["connects"]:
+        yield Finding("Wire", "connection", "ok", "yes", f"tried: from {there} to {here}")
+    else:
+        remedy = _FIREWALL.format(address=there)
+        note = f"tried: from {there} to {here}; the receiver connects to the sender"
+        yield Finding("Wire", "connection", "missing", "no", note, remedy)
+
+
+def _ends(wire: Mapping[str, Any]) -> Iterator[Finding]:
+    for end, section in _ENDS.items():
+        facts = wire[end]
+        yield Finding(section, "device", "fact", facts["device"], facts["driver"] or "virtual")
+        speed = facts["speed_mbit_per_s"]
+        shown = "unknown" if speed is None else f"{speed / 1e3:g} Gbit/s"
+        yield Finding(section, "link", "fact", shown, f"MTU {facts['mtu_bytes']} bytes")
+        if facts["driver"] is None:
+            note = "no network card: what is sent may be copied after all on its way"
+            yield Finding(section, "zero-copy", "limited", facts["device"], note)
+        for name, why in _REAL.items():
+            state: State = "fact" if facts[name] is None else "ok" if facts[name] else "limited"
+            words = {None: "unknown", True: "on", False: "off"}[facts[name]]
+            remedy = None if facts[name] in (True, None) else f"ethtool -K {facts['device']} sg on"
+            yield Finding(section, name.replace("_", " "), state, words, why, remedy)
+        queues = f"{facts['rx_queues'] or 'unknown'} to receive, {facts['tx_queues'] or 'unknown'}"
+        yield Finding(section, "queues", "fact", f"{queues} to send")
