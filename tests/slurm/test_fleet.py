@@ -98,7 +98,8 @@ def test_a_cancelled_node_brings_its_part_back_and_goes_on(checkout: Checkout) -
     (checkout.path / "cancel").write_text("")
     running = command(
         checkout,
-        f"($FLEET; echo ended $?) & while [[ ! -s cancel ]]; do sleep 0.2; done; {cancel}; wait",
+        "($FLEET; echo ended $?) & while [[ ! -s cancel ]] && kill -0 $!; do sleep 0.2; done; "
+        f"{cancel}; wait",
     )
     wait_for(lambda: n_there("n1") >= 3 or running.poll() is not None)
     (checkout.path / "cancel").write_text("now")
