@@ -15,6 +15,7 @@ from copycost.errors import HostError
 from copycost.records.record import Record, read_record
 from tools.bench.analysis_run import analysis_rows
 from tools.bench.audit_run import audit_rows
+from tools.bench.fleet_run import fleet_rows
 from tools.bench.rows import Limit, Row, row_of_rounds
 from tools.bench.table_run import table_rows
 from tools.bench.timing import Timed, timed
@@ -87,6 +88,8 @@ def workflow_rows(*, quick: bool) -> Iterator[Row]:
         yield from table_rows(copies, records)
         yield from analysis_rows(project, copies)
         yield from audit_rows(project, project.with_name("audited"))
+        if not quick:
+            yield from fleet_rows(project)
 
 
 def short_config(project: Path, *, quick: bool) -> dict[str, Any]:
