@@ -124,6 +124,28 @@ def test_the_headline_has_the_numbers_of_its_figure() -> None:
     ]
 
 
+def test_what_the_readme_says_of_guests_is_in_its_figure() -> None:
+    with (ROOT / "docs/virtual.csv").open(newline="") as table:
+        rows = [row for row in csv.DictReader(table) if row["msg_bytes"] == "65536"]
+
+    def times(condition: str, *parts: str) -> float:
+        return sum(
+            float(row["multiple"])
+            for row in rows
+            if row["condition"] == condition and (not parts or row["part"] in parts)
+        )
+
+    said = re.search(
+        r"took (\d+) times .* `loopback` within a guest, and (\d+) times that of `veth` .* "
+        r"of which (\d+) % was QEMU's main loop",
+        " ".join(README.split()),
+    )
+    assert said is not None
+    pair = times("vm_pair")
+    found = (times("vm_loopback"), pair, 100.0 * times("vm_pair", "io") / pair)
+    assert [int(number) for number in said.groups()] == [round(value) for value in found]
+
+
 def test_the_continuous_integration_runs_what_the_readme_says() -> None:
     assert "`./run test` runs all checks" in README
     assert re.search(r'^exec \./run test "\$@"$', (ROOT / ".ci/run").read_text(), re.MULTILINE)

@@ -255,8 +255,8 @@ def _compared(view: View, other: View) -> Facts | None:
         Per cell: the columns of `POINT`; throughput, without_throughput [bit/s], cost (of the
         processes without guests), inside, outside [ns per byte] (estimates); rate, price (ratios of
         throughput and of outside to cost, paired by round), rate_sure, price_sure (these stand
-        after Holm's correction for all cells of the pair); parts ([ns per byte] by the names of
-        `PARTS`, means over the rounds, whose sum is the mean of outside; None where not counted).
+        after Holm's correction for all cells of the pair); parts (share of outside by the
+        names of `PARTS`, means over the rounds, which add up to 1; None where not counted).
     """
     measures = {"throughput": THROUGHPUT, "inside": _INSIDE, "outside": _OUTSIDE}
     names = [name for name in view.implementations if view.has(name) and other.has(name)]
@@ -286,11 +286,11 @@ def _over(view: View, metric: str, other: View, key: str, name: str) -> pd.DataF
     return found.dropna(how="all").dropna(axis="columns", how="all")
 
 
-def _means(rows: pd.DataFrame) -> Facts | None:
-    counted = rows[rows[_OUTSIDE].notna()]
+def _shares(rows: pd.DataFrame) -> Facts | None:
+    counted = rows[rows[_OUTSIDE] > 0.0]
     if counted.empty:
         return None
-    return {name: float(counted[part_column(name)].mean()) for name in PARTS}
+    return {name: float((counted[part_column(name)] / counted[_OUTSIDE]).mean()) for name in PARTS}
 
 
 def _cells(view: View, other: View, logs: Mapping[str, pd.DataFrame]) -> Iterator[Facts]:
@@ -323,7 +323,7 @@ def _cells(view: View, other: View, logs: Mapping[str, pd.DataFrame]) -> Iterato
             "cost": estimate(there[_INSIDE], view.settings),
             "inside": estimate(here[_INSIDE], view.settings),
             "outside": estimate(here[_OUTSIDE], view.settings),
-            "parts": _means(here),
+            "parts": _shares(here),
             "rate": ratio_facts(ratio),
             "rate_sure": bool(stands),
             "price": price,

@@ -27,8 +27,9 @@ from copycost.wording.filters import significant
 
 COLUMNS = ("condition", "without", "implementation", "msg_bytes", "n_threads", "part",
            "ns_per_byte", "without_ns_per_byte", "multiple", "state")  # fmt: skip
-"""Columns of the CSV: CPU time of one part of the hypervisors', and of the processes without
-guests, per byte; `multiple` is the first over the second. `state` is always ``measured``."""
+"""Columns of the CSV: CPU time per byte of one part of the hypervisors', and of the processes
+without guests (medians); `multiple` is that part of the ratio of the whole to the latter, paired by
+round. `state` is always ``measured``."""
 
 # told apart with every kind of colour vision (Okabe and Ito)
 _PARTS = {
@@ -38,6 +39,8 @@ _PARTS = {
     "worker": ("QEMU's other threads", "#CC79A7"),
     "apart": ("process outside of guests", "#999999"),
 }
+# less of a bar is not to be seen
+_LEAST_SHARE = 0.001
 _PANELS_MOST = 3
 _PANEL_CM = 6.0
 _LEGEND_ROW_CM = 0.44
@@ -67,7 +70,7 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
     emulated = any(facts["conditions"][name]["emulated"] for name in shown)
     note = [
         f"{first['implementation']}, {counted(int(first['n_threads']), 'thread')};"
-        " means of the repetitions.",
+        " ratios paired by round.",
         "Line: what the two processes take without guests.",
         EMULATED_NOTE if emulated else "",
     ]  # fmt: skip
@@ -84,22 +87,22 @@ def cost_table(facts: Mapping[str, Any]) -> pd.DataFrame:
             "without": pair["without"],
             **{name: cell[name] for name in ("implementation", "msg_bytes", "n_threads")},
             "part": part,
-            "ns_per_byte": value,
+            "ns_per_byte": share * cell["outside"]["median"],
             "without_ns_per_byte": cell["cost"]["median"],
-            "multiple": value / cell["cost"]["median"],
+            "multiple": share * cell["price"]["value"],
             "state": "measured",
         }
         for pair in (facts["virtual"] or {"compared": []})["compared"]
         for cell in _chosen(pair["cells"])
-        for part, value in cell["parts"].items()
-        if value
+        for part, share in cell["parts"].items()
+        if share >= _LEAST_SHARE
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _chosen(cells: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the cells of one way, two_copy if there is one, with the fewest threads."""
-    known = [cell for cell in cells if cell["parts"] and cell["cost"]]
+    known = [cell for cell in cells if cell["parts"] and cell["price"]]
     ways = [cell["implementation"] for cell in known]
     fewest = min((cell["n_threads"] for cell in known), default=1)
     way = BASELINE if BASELINE in ways else next(iter(ways), "")
