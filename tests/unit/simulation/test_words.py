@@ -1,12 +1,13 @@
 """What QEMU, the plugin and the guest's orchestrator are told."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from copycost.errors import HostError
 from copycost.simulation.caches import Caches, Level
-from copycost.simulation.cell import SimulatedCell
+from copycost.simulation.cell import SimulatedCell, loaded_part
 from copycost.simulation.machine import SimulatedMachine, copy_words
 from copycost.simulation.snapshot import clock_leapt, symbol_table
 
@@ -106,3 +107,13 @@ def test_a_clock_that_leapt_as_the_machine_stopped_is_noticed(
 def test_a_state_of_another_form_is_refused() -> None:
     with pytest.raises(HostError, match="no instruction counts"):
         clock_leapt(b"QEVM")
+
+
+def test_a_program_without_its_debug_data_runs_as_before(tmp_path: Path) -> None:
+    source, whole, part = (tmp_path / name for name in ("a.c", "whole", "part"))
+    source.write_text('#include <stdio.h>\nint main(void) { return puts("runs") < 0; }\n')
+    subprocess.run(["cc", "-g3", source, "-o", whole], check=True)
+    part.write_bytes(loaded_part(whole.read_bytes()))
+    part.chmod(0o755)
+    assert part.stat().st_size < whole.stat().st_size
+    assert subprocess.run([part], capture_output=True, check=True).stdout == b"runs\n"

@@ -4,6 +4,7 @@ The window holds exactly so many messages, and nothing is under way at its edges
 """
 
 import json
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ TIMEOUT_S = 120.0
 
 _TOKEN = "0" * 16  # sender and receiver know each other by it, and nobody else is there
 _LOOPBACK = "127.0.0.1"
+_PT_LOAD = 1
 # the port of the discard service (RFC 863), as for the sink of a host
 _SINK_PORT = 9
 # Time in the guest costs nothing while nobody runs: room for the largest cells.
@@ -155,9 +157,11 @@ def simulate(
         result = folder / "result"
         request = folder / "cell"
         request.write_text(cell.text(), encoding="utf-8")
-        files = {"cell": request, "sender": cell.sender}
-        if cell.receiver is not None:
-            files["receiver"] = cell.receiver
+        files = {"cell": request}
+        for side, program in (("sender", cell.sender), ("receiver", cell.receiver)):
+            if program is not None:
+                files[side] = folder / side
+                files[side].write_bytes(loaded_part(program.read_bytes()))
         told = [*caches.words(), f"symbols={escaped(snapshot.symbols)}", f"result={result}"]
         machine = snapshot.read_guest().machine
 
@@ -171,6 +175,21 @@ def simulate(
             emulator.tell("cont")
             emulator.await_stop()
             return _gathered(emulator.console, result, receives_on(cell.testbed))
+
+
+def loaded_part(program: bytes) -> bytes:
+    """Return a program as far as it is loaded to run; debug data, most of it, come behind that.
+
+    The guest reads it byte by byte. Source: elf(5), Elf64_Ehdr and Elf64_Phdr.
+    """
+    (first,) = struct.unpack_from("<Q", program, 0x20)
+    size, n = struct.unpack_from("<HH", program, 0x36)
+    ends = [first + n * size]
+    for at in range(first, first + n * size, size):
+        kind, offset, length = struct.unpack_from("<I4xQ16xQ", program, at)
+        if kind == _PT_LOAD:
+            ends.append(offset + length)
+    return program[: max(ends)]
 
 
 def _gathered(said: list[str], result: Path, has_receiver: bool) -> Simulated:
