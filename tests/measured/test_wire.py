@@ -1,5 +1,6 @@
 """Over the network to another machine, a real sshd's: described, measured, and cut off."""
 
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,6 +20,7 @@ from copycost.doctor.peer import collect_peer
 from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
 from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.launch import Launch
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.protocol import WindowObserver
 from copycost.records.contradictions import require_agreement
@@ -180,3 +182,16 @@ def test_the_doctor_says_what_the_wire_is(facts: dict[str, Any]) -> None:
     refused = {**facts, "wire": {**facts["wire"], "connects": False}}
     (missing,) = (one for one in judge_wire(refused, HostFiles()) if one.state == "missing")
     assert f"let TCP connections in from {ADDRESSES[1]}" in str(missing.remedy)
+
+
+@pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")
+def test_iperf3_takes_a_port_that_is_free_there(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+) -> None:
+    held = peer.there.start(
+        Launch(("iperf3", "-s"), "iperf3")
+    )  # somebody else's, at its usual port
+    record = measured(tmp_path, replace(STREAM, implementation="iperf3"), facts)
+    held.end()
+    held.close()
+    assert record["status"] == "measured", record["reason"]

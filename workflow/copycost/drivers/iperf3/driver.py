@@ -115,7 +115,7 @@ class Iperf3Traffic:
     def start(self) -> None:
         """Start all processes; the last client sends when this returns."""
         testbed = self._scene.testbed
-        if testbed.own_namespaces:
+        if testbed.own_namespaces and testbed.isolation != "host":
             self._ports = [_FIRST_PORT + index for index in range(self._n_pairs)]
         else:
             host, address = testbed.hosts["receiver"], testbed.addresses[1]
