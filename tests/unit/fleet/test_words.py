@@ -32,6 +32,8 @@ def test_what_holds_has_a_sentence_for_each_verdict() -> None:
         "few": quantity("few", n=2, **nothing),
         "better": quantity("better", next_low=1.02, n_worse=0),
         "worse": quantity("worse", n_better=0, ratio=0.7, low=0.6, high=0.8),
+        "better, with exceptions": quantity("better_but", next_low=1.02),
+        "worse, with an exception": quantity("worse_but", n_better=1, n_worse=38),
         "depends": quantity("depends"),
         "mostly better": quantity("mostly_better", n_worse=0),
         "mostly worse, of a cost": quantity("mostly_worse", cost=True),
@@ -39,7 +41,16 @@ def test_what_holds_has_a_sentence_for_each_verdict() -> None:
         "open, of a cost": quantity("open", cost=True),
     }
     texts = {name: say("verdict", pair(), q, 0.95) for name, q in verdicts.items()}
-    names = ("better", "worse", "mostly_better", "mostly_worse", "depends", "few", "open")
+    names = (
+        "better",
+        "worse",
+        "better_but",
+        "mostly_better",
+        "mostly_worse",
+        "depends",
+        "few",
+        "open",
+    )
     texts |= {f"in short, {name}": say("holds_for", name) for name in names}
     check_branches("fleet_verdict", texts)
 

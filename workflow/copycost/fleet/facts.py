@@ -297,11 +297,12 @@ def _verdict(one: Mapping[str, Any]) -> str:
     """Return what holds of hosts in general.
 
     ``better`` and ``worse``: on every host, as far as can be told, and expected of a further one;
+    ``better_but``, ``worse_but``: expected of a further one, but a few are otherwise for sure;
     ``mostly_...``: in the mean, not of every host; ``depends``: better on some hosts and worse on
     others for sure; ``open``; ``few``: too few hosts to say.
     """
     if one["n_better"] and one["n_worse"]:
-        return "depends"
+        return {1: "better_but", -1: "worse_but"}.get(one["next_sign"], "depends")
     if one["n"] < FEWEST:
         return "few"
     if one["next_sign"]:
@@ -315,7 +316,9 @@ def _holds(sizes: Sequence[Facts]) -> Facts:
     """Return the sizes by what holds on all hosts: better, worse, or it depends on the host."""
     found: dict[str, list[int]] = {"better": [], "worse": [], "depends": [], "open": []}
     for one in sizes:
-        verdict = _verdict(one)
+        verdict = {"better_but": "depends", "worse_but": "depends"}.get(
+            _verdict(one), _verdict(one)
+        )
         found[verdict if verdict in found else "open"].append(one["msg_bytes"])
     return dict(found)
 
