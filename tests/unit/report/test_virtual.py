@@ -54,7 +54,7 @@ def virtual(**changed: object) -> Facts:
 def profiled(condition: str, *parties: str) -> Facts:
     share = {"title": "The emulator", "share": 0.71}
     copies = {"title": "Copying", "share": 0.081}
-    side = {"top": [share, copies]}
+    side = {"top_shares": [share, copies]}
     return {
         "implementation": "two_copy", "msg_bytes": 65536, "n_threads": 1, "condition": condition,
         "sides": dict.fromkeys(parties, side),

@@ -442,3 +442,8 @@ def test_the_text_names_only_figures_that_are_drawn() -> None:
     for line in _text(facts).splitlines():
         if "(assets/profile/" in line:
             assert line.partition("(assets/profile/")[2].partition(".svg")[0] in drawn
+
+
+def test_other_chapters_say_what_a_hypervisor_does_from_the_same_facts() -> None:
+    text = sentences("virtual_words", "work", _facts("emulated_pair")["cells"])
+    assert "the sender's QEMU spent its CPU time on emulator 70\N{NO-BREAK SPACE}%, copy" in text

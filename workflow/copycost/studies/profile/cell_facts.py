@@ -126,7 +126,11 @@ def _side(
             settings,
             is_share=True,
         ),
-        "top": _top(categories),
+        "top": [row["title"] for row in _top(categories)],
+        "top_shares": [
+            {"title": row["title"], "share": row["own"]["share"]["median"]}
+            for row in _top(categories)
+        ],
         "uncategorised": max(table.get(UNCATEGORISED, Share()).own for table in tables),
     }
 
@@ -141,7 +145,7 @@ def _share_through(stacks: Mapping[Stack, int], names: Collection[str]) -> float
     return through / sum(stacks.values())
 
 
-def _top(categories: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the titles of the categories that take most, at most three."""
+def _top(categories: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the categories that take most, at most three."""
     ranked = sorted(categories, key=lambda row: -row["own"]["share"]["median"])
-    return [str(row["title"]) for row in ranked[:_TOP_CATEGORIES]]
+    return ranked[:_TOP_CATEGORIES]
