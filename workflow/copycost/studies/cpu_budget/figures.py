@@ -25,6 +25,12 @@ from copycost.wording.filters import significant
 
 _PANEL_CM = 5.6
 _NOTHING_MEASURED = "No CPU limit was measured."
+_OF_BOTH = "both_hypervisor"
+_WHOSE = {
+    "sender_hypervisor": "sender's guest",
+    "receiver_hypervisor": "receiver's guest",
+    _OF_BOTH: "guest of both sides",
+}
 # intervals are shown up to this multiple of the largest median
 _REACH = 1.6
 # from the outermost point to the end of an axis, so that its marker is whole
@@ -50,7 +56,8 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
         Testbed, with implementation and limiter where there are several, and whether emulated.
     n_threads, limit_percent : int
     side : str
-        ``sender``, ``receiver``, or a hypervisor: ``sender_hypervisor``, ``receiver_hypervisor``.
+        ``sender``, ``receiver``, or whose hypervisor: ``sender_hypervisor``,
+        ``receiver_hypervisor``, or ``both_hypervisor`` where both sides share a guest.
     offered_percent, cpu_percent, cpu_low, cpu_high : float
         CPU [% of one CPU], with interval.
     gbit_per_s, gbit_low, gbit_high : float
@@ -73,6 +80,9 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
         panel = ", ".join([str(curve["testbed"]), *emulated, *more])
         for party, line in curve["lines"].items():
             rows += [_row(panel, curve["n_threads"], party, line, p) for p in curve["points"]]
+            if party not in SIDES and curve["guests"]["shared"]:
+                for row in rows[-len(curve["points"]) :]:
+                    row["side"] = _OF_BOTH
     columns = list(_row("", 0, "sender", None, _NOTHING))
     return pd.DataFrame(rows, columns=columns)
 
@@ -164,7 +174,7 @@ def draw_bitrate_outside(facts: Mapping[str, Any]) -> Drawn:
     data = data[~data["side"].isin(SIDES)].reset_index(drop=True)
     if data.empty:
         return Drawn(empty_figure("No guest was measured."), data)
-    whose = data["side"].str.removesuffix("_hypervisor") + "'s guest"
+    whose = data["side"].map(_WHOSE)
     data["panel"] = data["panel"] + ", " + whose
     grid = grid_of(data, None, _PANEL_CM, share_y=True)
     for panel, axes in grid.axes_dict.items():
