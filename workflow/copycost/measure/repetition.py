@@ -269,7 +269,9 @@ def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowO
         for observer in observers:
             observer.attach(sides)
         planned = traffic.open_window(settings.warmup_s, settings.duration_s)
-        for observer in observers:
+        # a host far away does what is planned for one moment in this order: first what is read, and
+        # last that perf is switched, which waits for perf
+        for observer in reversed(observers):
             observer.window_planned(planned.start_ns, planned.end_ns)
         traffic.watch_until(planned.start_ns, "window")
         for observer in observers:

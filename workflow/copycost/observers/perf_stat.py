@@ -93,6 +93,8 @@ class PerfStat(WindowObserver):
             elif plan is not None and self._given_up is None:
                 try:
                     perf = side.host.start(stat_attached(plan, side.pids))
+                    # it is to answer at the edges, whatever else wants the CPU
+                    side.host.prioritise([perf.pid])
                     switch = on_within_window(perf, _ACK_TIMEOUT_S)
                     self._attached[side.name] = _Attached(side.host, perf, switch)
                 except CannotStart as error:
