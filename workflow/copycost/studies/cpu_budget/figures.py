@@ -194,7 +194,8 @@ def _points(axes: Axes, data: pd.DataFrame, x: str, y: str, ends: tuple[str, str
     for look, part in looks_of(data):
         draw_intervals(axes, part, x, ends, look)
         tips = [
-            f"{look.label}, {_WHOSE.get(row['side'], row['side'])}: {significant(row['gbit_per_s'])} Gbit/s with "
+            f"{look.label}, {_WHOSE.get(row['side'], row['side'])}: "
+            f"{significant(row['gbit_per_s'])} Gbit/s with "
             f"{significant(row['cpu_percent'])} % of a CPU, {row['offered_percent']:g} % offered"
             for row in part.to_dict("records")
         ]
