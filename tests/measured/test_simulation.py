@@ -35,13 +35,13 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def boot(programs: Path, folder: Path) -> Snapshot:
+def boot(programs: Path, folder: Path, machine: SimulatedMachine | None = None) -> Snapshot:
     kernel = guests.kernel()
     initrd = folder / "initrd"
     needed = [programs / "sender_two_copy", programs / "receiver_recv"]
     simulated_image(kernel, programs / "simulated_cell", needed).write(initrd)
     snapshot = Snapshot.in_folder(folder)
-    save_guest(SimulatedMachine(), kernel, kernel.image, initrd, snapshot)
+    save_guest(machine or SimulatedMachine(), kernel, kernel.image, initrd, snapshot)
     return snapshot
 
 
@@ -138,3 +138,11 @@ def test_a_failing_program_is_told_by_its_own_sentence(programs: Path, snapshot:
     cell = SimulatedCell("sink", programs / "sender_two_copy", None, 70_000, 8, 8)
     with pytest.raises(HostError, match="a datagram holds 65507 bytes at most"):
         simulate(cell, snapshot, programs / "simulated_plugin", CACHES)
+
+
+def test_a_guest_that_cannot_boot_is_told_with_its_last_words(
+    programs: Path, tmp_path: Path
+) -> None:
+    machine = SimulatedMachine(kernel_arguments=("rdinit=/missing", "root=/dev/missing"))
+    with pytest.raises(HostError, match=r"QEMU ended with .*Kernel panic"):
+        boot(programs, tmp_path, machine)

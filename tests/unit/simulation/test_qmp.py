@@ -88,3 +88,12 @@ def test_a_guest_that_does_not_end_is_ended(tmp_path: Path) -> None:
 def test_no_qemu_is_told() -> None:
     with pytest.raises(CannotStart, match="/nowhere"), running("/nowhere", lambda _: [], 1):
         pass
+
+
+def test_a_panic_is_told_by_its_own_line(tmp_path: Path) -> None:
+    rest = 'print("Kernel panic - not syncing: no init", *range(20), sep="\\n", flush=True)\n'
+    with (
+        emulator(tmp_path, rest) as qemu,
+        pytest.raises(HostError, match=r"status 0; it said last: Kernel panic - .*: no init$"),
+    ):
+        qemu.await_stop()

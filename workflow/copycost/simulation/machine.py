@@ -70,6 +70,7 @@ class SimulatedMachine:
         backend = f"memory-backend-file,id=memory,share={share},size={MEMORY_BYTES}"
         return [
             *("-name", "copycost-simulated", "-nodefaults", "-no-user-config", "-display", "none"),
+            "-no-reboot",  # a kernel that panics does that
             *("-machine", "pc,accel=tcg,memory-backend=memory", "-cpu", self.cpu, "-smp", "1"),
             *("-m", f"{MEMORY_BYTES >> 20}M", "-nic", "none"),
             *("-object", f"{backend},mem-path={escaped(memory)}"),

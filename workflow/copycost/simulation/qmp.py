@@ -100,8 +100,13 @@ class Emulator:
             raise HostError(f"QEMU cannot load {state}; it said last: {self.last_words()}")
 
     def last_words(self) -> str:
-        """Return the last lines of the console as the end of a message."""
-        return " | ".join([line for line in self.console if line][-_SHOWN_LINES:]) or "nothing"
+        """Return the last lines of the console as the end of a message.
+
+        Of a kernel that panicked, the line that says so, which many others follow.
+        """
+        panics = [line for line in self.console if "Kernel panic" in line]
+        last = panics[:1] or [line for line in self.console if line][-_SHOWN_LINES:]
+        return " | ".join(last) or "nothing"
 
     def close(self) -> None:
         """End QEMU, and give back the descriptors."""
