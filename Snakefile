@@ -79,6 +79,7 @@ wildcard_constraints:
     limiter=WORDS["limiter"],
     limit_percent=WORDS["limit_percent"],
     rep=WORDS["rep"],
+    variant=WORDS["variant"],
 
 
 include: "workflow/rules/host.smk"
@@ -93,6 +94,7 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/profile.smk"
 include: "workflow/rules/cpu_budget.smk"
 include: "workflow/rules/datagrams.smk"
+include: "workflow/rules/simulated.smk"
 include: "workflow/rules/audit.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/fleet.smk"

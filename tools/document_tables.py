@@ -17,6 +17,8 @@ from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.datagrams.columns import DATAGRAMS
 from copycost.studies.profile.columns import SHARES
 from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
+from copycost.studies.simulated.columns import FUNCTIONS as SIMULATED_FUNCTIONS
+from copycost.studies.simulated.columns import SIMULATED
 
 _TYPES = {
     "str": "text",
@@ -89,6 +91,14 @@ _SHARES = """\
 One row per cell, side and {about}: shares of its samples and what they come to, median over the
 repetitions, with intervals where there are two or more. [profile.md](profile.md) says more.
 """
+_SIMULATED = """\
+One row per cell of the study `simulated` and side: what a model of the caches counts in a guest
+that runs our programs and a kernel. No times, and no repetitions, since two runs count the same.
+The records behind it are `results/raw/simulated/`.
+"""
+_SIMULATED_FUNCTIONS = """\
+One row per cell of the study `simulated`, side and function of the kernel that ran in the window.
+"""
 _TABLES = (
     _Table("cells.csv, cells.parquet", _CELLS, CELLS),
     _Table("summary.csv", _SUMMARY, SUMMARY),
@@ -98,6 +108,8 @@ _TABLES = (
     _Table("round_trip_curves.csv", _CURVES, CURVES),
     _Table("cpu_budget.csv", _DRIVEN.format(study="cpu_budget"), CPU_BUDGET),
     _Table("datagrams.csv", _DRIVEN.format(study="datagrams"), DATAGRAMS),
+    _Table("simulated.csv", _SIMULATED, SIMULATED),
+    _Table("simulated_functions.csv", _SIMULATED_FUNCTIONS, SIMULATED_FUNCTIONS),
     *(
         _Table(f"{name}.csv", _SHARES.format(about=shares.key[-1].replace("_", " ")), shares)
         for name, shares in SHARES.items()

@@ -15,6 +15,7 @@ from tools.recompute import estimates
 from tools.recompute.estimates import Estimate
 from tools.recompute.profile import Profile
 from tools.recompute.raw import repetitions, settings_of
+from tools.recompute.simulated import Simulated
 from tools.recompute.slots import read
 
 Cell = tuple[int, int]
@@ -58,6 +59,11 @@ class Run:
     def profile(self) -> Profile:
         """The sampled call stacks."""
         return Profile(self.results, self.config)
+
+    @cached_property
+    def simulated(self) -> Simulated:
+        """The simulated counts."""
+        return Simulated(self.results)
 
     @cached_property
     def memory(self) -> dict[str, Any]:

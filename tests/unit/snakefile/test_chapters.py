@@ -12,8 +12,10 @@ from copycost.report.context import CHAPTERS as OF_THE_REPORT
 from copycost.snakefile import chapters
 from copycost.snakefile.targets import TARGETS
 
+NONE = dict.fromkeys(OF_THE_REPORT, False)
 
-def config_with(**enabled: bool) -> Config:
+
+def config_with(**enabled: bool | str) -> Config:
     tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
     for study, value in enabled.items():
         tree[study]["enabled"] = value
@@ -26,9 +28,11 @@ def names(config: Config) -> list[str]:
 
 
 def test_the_report_has_a_chapter_for_what_the_configuration_enables() -> None:
-    assert names(config_with(profile=False, cpu_budget=False, datagrams=False)) == []
-    assert names(config_with(profile=False, cpu_budget=False, datagrams=True)) == ["datagrams"]
-    assert names(config_with(profile=True, cpu_budget=True, datagrams=True)) == list(OF_THE_REPORT)
+    assert names(config_with(**NONE)) == []
+    assert names(config_with(**NONE | {"datagrams": True})) == ["datagrams"]
+    assert names(config_with(**dict.fromkeys(NONE, True))) == list(OF_THE_REPORT)
+    # whether this host counts misses itself shows when it has been described
+    assert names(config_with(**NONE | {"simulated": "auto"})) == ["simulated"]
 
 
 def test_what_was_measured_earlier_is_no_chapter(
@@ -42,9 +46,7 @@ def test_what_was_measured_earlier_is_no_chapter(
 
 
 def test_a_chapter_states_its_facts_and_figures() -> None:
-    (chapter,) = chapters.enabled_chapters(
-        config_with(profile=False, cpu_budget=True, datagrams=False)
-    )
+    (chapter,) = chapters.enabled_chapters(config_with(**NONE | {"cpu_budget": True}))
     assert chapter.facts == "results/cpu_budget/facts.json"
     assert "results/figures/cpu_budget/bitrate" in chapter.figures
 

@@ -28,6 +28,7 @@ from tools.recompute.sentences import (
     real_zero_copy,
     results,
     round_trips,
+    simulated,
     virtual,
     zero_copy,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "real_zero_copy",
     "results",
     "round_trips",
+    "simulated",
     "virtual",
     "zero_copy",
 ]

@@ -11,7 +11,9 @@ from typing import Literal, get_args
 
 from copycost.errors import ConfigError, HostError
 
-Program = Literal["sender", "receiver", "memory_floor", "simulated_cell", "simulated_plugin"]
+Program = Literal[
+    "sender", "receiver", "memory_floor", "simulated_cell", "simulated_plugin", "simulated_walk"
+]
 Sanitizer = Literal["address", "thread"]
 
 #: The part of a program that there are several of, by the folder in src that holds them.

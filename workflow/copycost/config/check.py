@@ -1,6 +1,7 @@
 """Checks of the configuration, which report every problem at once, one line each."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import deepcopy
 from functools import cache
 from math import isfinite
 from typing import Any, cast
@@ -46,6 +47,12 @@ _SIZES = (
     ("profile", "working_sets"),
     ("cpu_budget", "msg_bytes"),
     ("datagrams", "msg_bytes"),
+    ("simulated", "msg_bytes"),
+    ("simulated", "window_bytes"),
+    ("simulated", "caches", "l1d", "size_bytes"),
+    ("simulated", "caches", "l2", "size_bytes"),
+    ("simulated", "caches", "llc", "size_bytes"),
+    ("simulated", "sensitivity", "msg_bytes"),
     ("measure", "send_buffer_bytes"),
     ("measure", "receive_buffer_bytes"),
 )
@@ -128,6 +135,9 @@ def _normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
         placement |= {
             name: dict(part) for name, part in placement.items() if isinstance(part, Mapping)
         }
+    simulated = tree.get("simulated")
+    if isinstance(simulated, dict):
+        tree["simulated"] = deepcopy(simulated)
     for *names, key in _SIZES:
         section: Any = tree
         for name in names:

@@ -16,6 +16,7 @@ from copycost.config.placement import Placement
 from copycost.config.profile import Profile
 from copycost.config.report import Report, Statistics
 from copycost.config.settings import NoDelay, Settings
+from copycost.config.simulated import Simulated
 from copycost.config.virtual import Virtual
 from copycost.config.wire import Wire
 
@@ -169,6 +170,7 @@ class Config:
     virtual: Virtual
     wire: Wire
     hosts: Hosts
+    simulated: Simulated
     measure: Measure
     statistics: Statistics
     report: Report

@@ -75,6 +75,7 @@ def n_repetitions(config: Config) -> dict[str, int]:
         * _size(
             datagrams.testbeds, datagrams.implementations, datagrams.msg_bytes, datagrams.n_threads
         ),
+        "simulated": len(config.simulated.cells()),
     }
 
 

@@ -4,13 +4,17 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
+from copycost.config import simulated
 from copycost.grid.capabilities import RECEIVERS
 from copycost.grid.placements import PLACEMENTS
 from copycost.grid.testbeds import TESTBEDS, names_over
+from copycost.grid.variants import PLAIN, VARIANTS
 
 
 def testbeds_for(section: str) -> tuple[str, ...]:
     """Return the testbeds that a section may name, in the order of their table."""
+    if section == "simulated":
+        return simulated.TESTBEDS
     if section == "profile":
         return tuple(TESTBEDS)
     if section == "udp":
@@ -26,6 +30,8 @@ def with_names(schema: Mapping[str, Any]) -> dict[str, Any]:
         testbeds = node.get("properties", {}).get("testbeds")
         if testbeds is not None:
             testbeds["items"]["enum"] = list(testbeds_for(section))
+    variants = filled["properties"]["simulated"]["properties"]["sensitivity"]["properties"]
+    variants["variants"]["items"]["enum"] = [name for name in VARIANTS if name != PLAIN]
     filled["$defs"]["receivers"]["items"]["enum"] = list(RECEIVERS)
     filled["$defs"]["placements"]["items"]["enum"] = list(PLACEMENTS)
     return filled

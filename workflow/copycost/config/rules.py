@@ -41,6 +41,7 @@ _PLACED = (*GRIDS, "placement", "profile")
 _PLACEMENT_GRIDS = ("streams", "round_trips")
 _BUDGET_LISTS = ("implementations", "testbeds", "limiters", "n_threads", "limit_percent")
 _WITH_TESTBEDS = (*GRIDS, "profile", "cpu_budget", "datagrams")
+_SIMULATED_LISTS = ("implementations", "testbeds", "msg_bytes", "working_sets")
 _DRIVEN: dict[str, Transport] = {"cpu_budget": "stream", "datagrams": "datagram"}
 _LISTS: tuple[tuple[str, ...], ...] = (
     *((grid, key) for grid in GRIDS for key in _GRID_LISTS),
@@ -55,6 +56,8 @@ _LISTS: tuple[tuple[str, ...], ...] = (
     ),
     *(("cpu_budget", key) for key in _BUDGET_LISTS),
     *(("datagrams", key) for key in _GRID_LISTS),
+    *(("simulated", key) for key in _SIMULATED_LISTS),
+    *(("simulated", "sensitivity", key) for key in ("variants", "msg_bytes", "working_sets")),
     *(("profile", key) for key in (*_GRID_LISTS, *_STREAM_LISTS)),
     ("measure", "cpus", "sender"),
     ("measure", "cpus", "receiver"),
@@ -109,6 +112,7 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
     for study in _DRIVEN:
         yield from _sender_problems(sound, study, around.strategies)
     yield from _placement_problems(sound, around.strategies)
+    yield from _simulated_problems(sound, around.strategies)
     yield from _profile_problems(sound, around.strategies)
     yield from _sink_problems(sound, "profile")
     yield from _working_set_problems(sound, "profile", around.memory_bytes)
@@ -193,6 +197,29 @@ def _placement_problems(sound: Sound, strategies: Collection[str]) -> Iterator[P
                     f"got {name!r}, must be one of {', '.join(sorted(strategies))}"
                     f"{did_you_mean(name, strategies)}",
                 )
+
+
+def _simulated_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
+    """Yield the ways to send that there are not, and caches that cannot be."""
+    for name in sound.list("simulated", "implementations"):
+        strategy, batch = split_implementation(name)
+        if strategy not in strategies or (batch > 1 and not capability_of(strategy).batching):
+            yield (
+                ("simulated", "implementations"),
+                f"got {name!r}, must be one of {', '.join(sorted(strategies))}"
+                f"{did_you_mean(name, strategies)}",
+            )
+    line_bytes = sound.get("simulated", "line_bytes")
+    for level in ("l1d", "l2", "llc"):
+        size, ways = (
+            sound.get("simulated", "caches", level, key) for key in ("size_bytes", "ways")
+        )
+        if size and ways and line_bytes and size % (ways * line_bytes):
+            yield (
+                ("simulated", "caches", level),
+                f"got {format_size(size)} in {ways} ways, must be a multiple of "
+                f"{format_size(ways * line_bytes)}, its ways times a line",
+            )
 
 
 def _sizes(value: object) -> Sequence[int]:

@@ -11,14 +11,19 @@ from cattrs.errors import CattrsError
 
 from copycost.config.hosts import Hosts, Slurm
 from copycost.config.settings import AUTO, KERNEL
+from copycost.config.simulated import CacheSizes, Enabled
 
 _Section = TypeVar("_Section")
 _Cpus = tuple[int, ...] | None
 _Buffer = int | None
 _Minutes = float | None
+_Caches = CacheSizes | None
+_Kernel = str | None
 
 NONE = "none"
-"""The word of the configuration for no limit of time."""
+"""The word of the configuration for no limit of time, and for no file."""
+HOST = "host"
+"""The word of the configuration for what the host has."""
 
 
 def _converter() -> Converter:
@@ -38,6 +43,16 @@ def _converter() -> Converter:
         _Cpus, lambda cpus, _: None if cpus == AUTO else tuple(int(cpu) for cpu in cpus)
     )
     converter.register_unstructure_hook(_Cpus, lambda cpus: AUTO if cpus is None else list(cpus))
+    converter.register_structure_hook(Enabled, lambda enabled, _: enabled)
+    converter.register_unstructure_hook(Enabled, lambda enabled: enabled)
+    converter.register_structure_hook(
+        _Caches, lambda sizes, _: None if sizes == HOST else converter.structure(sizes, CacheSizes)
+    )
+    converter.register_unstructure_hook(
+        _Caches, lambda sizes: HOST if sizes is None else converter.unstructure(sizes, CacheSizes)
+    )
+    converter.register_structure_hook(_Kernel, lambda path, _: None if path == NONE else str(path))
+    converter.register_unstructure_hook(_Kernel, lambda path: NONE if path is None else path)
     return converter
 
 

@@ -24,7 +24,7 @@ _WIRE_GRID = "config/wire.yaml"
 """What is measured with another machine where nothing else is said."""
 
 # Studies that a run with a report takes into it when they are named.
-_STUDIES = ("profile", "cpu_budget", "datagrams")
+_STUDIES = ("profile", "cpu_budget", "datagrams", "simulated")
 
 _CONFIG_FILES = frozenset({"--configfile", "--configfiles"})
 _CONFIG = frozenset({"--config", "-C"})

@@ -11,6 +11,7 @@ from copycost.errors import DataError
 from copycost.grid.capabilities import split_implementation
 from copycost.grid.conditions import HOT, RECV, Condition
 from copycost.grid.placements import APART, PLACEMENTS
+from copycost.grid.variants import PLAIN, VARIANTS
 
 RAW_ROOT = "results/raw"
 
@@ -34,6 +35,7 @@ DIMENSIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("limiter", "limit_percent", "rep"),
         ),
         "datagrams": ("testbed", "implementation", "msg_bytes", "n_threads", "rep"),
+        "simulated": ("testbed", "implementation", "msg_bytes", "working_set", "variant"),
     }
 )
 """What tells the cells of a study apart: the folders of a record's path, in their order."""
@@ -51,6 +53,7 @@ WORDS = {
     "placement": "|".join(PLACEMENTS),
     "limiter": r"[a-z]\w*",
     "limit_percent": r"[1-9]\d*",
+    "variant": "|".join(VARIANTS),
     "rep": r"[1-9]\d*",
 }
 
@@ -92,6 +95,8 @@ class Cell:
         Number of the repetition, from 1.
     limiter, limit_percent
         What limits the senders' CPU, and what each connection's may use [% of one CPU].
+    variant
+        What is changed where counts are simulated.
     """
 
     study: str
@@ -105,6 +110,7 @@ class Cell:
     rep: int = 1
     limiter: str = UNLIMITED
     limit_percent: int = WHOLE_CPU
+    variant: str = PLAIN
 
     @property
     def strategy(self) -> str:
@@ -155,6 +161,7 @@ class Cell:
         values: dict[str, Any] = {
             name: int(word) if name in _NUMBERS else word for name, word in words.items()
         }
+        values.setdefault("n_threads", 1)  # of studies that have no such dimension
         return cls(study=study, **values)
 
 

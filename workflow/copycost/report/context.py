@@ -26,7 +26,7 @@ from copycost.report.strategies import strategy_notes
 
 BASELINE = "two_copy"
 
-CHAPTERS = ("profile", "cpu_budget", "datagrams")
+CHAPTERS = ("profile", "cpu_budget", "datagrams", "simulated")
 """Further studies, in the order of their chapters.
 
 The template of one is ``report/NAME.qmd.j2``. It is part of the report where its facts are among

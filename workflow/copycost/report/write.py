@@ -13,6 +13,7 @@ from copycost.report import (
     cpu_budget_tables,
     datagrams_tables,
     profile_tables,
+    simulated_tables,
     study_values,
     virtual_tables,
 )
@@ -121,6 +122,7 @@ def make_environment(templates: Path) -> Environment:
     add_filters(environment)
     environment.filters.update(study_values.VALUES)
     environment.filters.update(answer_values.VALUES)
+    environment.filters.update(simulated_tables.VALUES)
     environment.filters.update(
         {
             "md": escape,
@@ -166,6 +168,7 @@ def make_environment(templates: Path) -> Environment:
             "datagrams_tables": datagrams_tables,
             "profile_tables": profile_tables,
             "virtual_tables": virtual_tables,
+            "simulated_tables": simulated_tables,
             "ranking_table": ranking_table,
             "round_trips_table": round_trips_table,
             "placement_table": placement_table,

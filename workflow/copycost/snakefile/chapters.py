@@ -5,9 +5,9 @@ was asked for beside the report, or measured once, cannot be seen by a job that 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from copycost.config import datagrams
+from copycost.config import datagrams, simulated
 from copycost.config.config import Config
 from copycost.studies.profile.grid import cell_keys
 from copycost.studies.profile.names import figure_names
@@ -43,6 +43,11 @@ def cpu_budget_chapter(config: Config) -> Chapter:
     return _chapter("cpu_budget", config.cpu_budget.figures)
 
 
+def simulated_chapter(_config: Config) -> Chapter:
+    """Return the chapter on simulated counts."""
+    return replace(_chapter("simulated", simulated.FIGURES), facts="results/simulated/report.json")
+
+
 def datagrams_chapter(_config: Config) -> Chapter:
     """Return the chapter on UDP datagrams."""
     return _chapter("datagrams", datagrams.FIGURES)
@@ -52,6 +57,7 @@ CHAPTERS: dict[str, Callable[[Config], Chapter]] = {
     "profile": profile_chapter,
     "cpu_budget": cpu_budget_chapter,
     "datagrams": datagrams_chapter,
+    "simulated": simulated_chapter,
 }
 """In the order of the report; each is a target too, which measures the study in any case."""
 

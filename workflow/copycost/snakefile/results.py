@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from copycost.config import simulated
 from copycost.drivers.programs.driver import NAME as PROGRAMS
 from copycost.drivers.rates import rates_of
 from copycost.errors import CopycostError
 from copycost.grid.cells import UNLIMITED, Cell
 from copycost.grid.conditions import COLD, HOT, RECV
 from copycost.grid.placements import APART, PLACEMENTS
+from copycost.grid.variants import PLAIN, VARIANTS
 from copycost.hosts.side import SIDES
 from copycost.records.record import cell_of
 from copycost.snakefile.progress import count
@@ -25,6 +27,8 @@ def line_of(record: Mapping[str, Any]) -> str:
 
 def describe_cell(cell: Cell) -> str:
     """Return a cell in words: ``sink zero_copy 64 KiB x 4 threads, cold, repetition 1``."""
+    if cell.study == simulated.STUDY:
+        return _describe_simulated(cell)
     parts = [
         f"{cell.testbed} {cell.implementation} {format_size(cell.msg_bytes)} x "
         f"{count(cell.n_threads, 'thread')}"
@@ -42,6 +46,12 @@ def describe_cell(cell: Cell) -> str:
     if cell.placement != APART:
         parts.append(PLACEMENTS[cell.placement])
     return ", ".join([*parts, f"repetition {cell.rep}"])
+
+
+def _describe_simulated(cell: Cell) -> str:
+    what = f"simulated {cell.testbed} {cell.implementation} {format_size(cell.msg_bytes)}"
+    changed = () if cell.variant == PLAIN else (f"with {VARIANTS[cell.variant].change}",)
+    return ", ".join([what, cell.working_set, *changed])
 
 
 def describe_result(record: Mapping[str, Any]) -> str:

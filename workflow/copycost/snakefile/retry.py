@@ -13,6 +13,7 @@ from pathlib import Path
 
 import yaml
 
+from copycost.config import simulated
 from copycost.config.config import Config
 from copycost.config.passes import known_paths
 from copycost.errors import DataError
@@ -23,8 +24,11 @@ from copycost.records.record import SCHEMA_VERSION
 from copycost.snakefile.progress import count
 from copycost.snakefile.results import describe_cell
 from copycost.studies.profile.grid import profile_cells
+from copycost.studies.simulated.record import simulated_problem
 
 MEMORY_PATH = "results/memory.json"
+
+_SIMULATED = Path(RAW_ROOT, simulated.STUDY)
 
 # Saved by the run before it measures anything.
 CONFIG_PATH = Path("results/config.yaml")
@@ -46,7 +50,11 @@ def checked(outcome: Outcome) -> Outcome:
     """Return an outcome, unless it is of a record that no table would take."""
     if str(outcome.path) == MEMORY_PATH or outcome.status != "measured":
         return outcome
-    problem = problem_of(outcome.path)
+    problem = (
+        simulated_problem(outcome.path)
+        if outcome.path.is_relative_to(_SIMULATED)
+        else problem_of(outcome.path)
+    )
     return Outcome(outcome.path, UNREADABLE, problem) if problem else outcome
 
 
@@ -93,6 +101,7 @@ def other_paths(config: Config) -> list[Path]:
         *profile_cells(config, ("cpu_budget", "datagrams")),
         *config.cpu_budget.cells(),
         *config.datagrams.cells(),
+        *config.simulated.cells(),
     )
     return [Path(cell.path) for cell in cells]
 

@@ -11,6 +11,7 @@ TARGETS = (
     "profile",
     "cpu_budget",
     "datagrams",
+    "simulated",
     "compare",
     "audit",
     "fleet",

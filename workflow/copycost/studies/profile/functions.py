@@ -21,6 +21,9 @@ from copycost.perf.stacks import (
 UNCATEGORISED = "uncategorised"
 """The category of a function that no list names."""
 
+# what `transparent` says of functions that copy and set memory
+_MOVES_MEMORY = "memory of the kernel itself copied or set"
+
 Stack = tuple[str, ...]
 """Names of frames, outermost first, with their marks."""
 
@@ -115,7 +118,7 @@ class Categories:
             mark: Names(_meanings(rows, key), where) for mark, key in HYPERVISOR_LISTS.items()
         }
         self._transparent = Names(
-            ((name, "transparent") for row in tree["transparent"] for name in row["names"]), where
+            ((name, row["does"]) for row in tree["transparent"] for name in row["names"]), where
         )
 
     def of_frame(self, frame: str) -> str | None:
@@ -130,6 +133,10 @@ class Categories:
         if found is None and self._transparent.find(name) is not None:
             return None
         return found or UNCATEGORISED
+
+    def moves_memory(self, function: str) -> bool:
+        """Tell whether a function of the kernel copies or sets memory for whoever calls it."""
+        return self._transparent.find(function) == _MOVES_MEMORY
 
     def of_stack(self, stack: Stack) -> str:
         """Return what the CPU did in a sample: the category of its innermost function."""

@@ -1,0 +1,231 @@
+"""Records of simulated counts with a known truth, their tables and their facts."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from copycost.build.checkout import ROOT
+from copycost.records.table import make_table
+from copycost.studies.profile.functions import load_categories
+from copycost.studies.simulated.beside import beside_facts
+from copycost.studies.simulated.columns import FUNCTIONS, SIMULATED
+from copycost.studies.simulated.facts import compute_facts
+from copycost.studies.simulated.record import SimulatedRecord
+from copycost.studies.simulated.table import rows_of
+from copycost.studies.simulated.walks import WALKS, walk_facts
+
+LINE = 64
+SIZES = (4096, 16384, 49152, 262144, 1048576)
+IMPLEMENTATIONS = ("two_copy", "one_copy", "zero_copy")
+CATEGORIES = load_categories(ROOT / "data/functions")
+CACHES = {
+    "line_bytes": LINE,
+    "prefetcher": "none",
+    "l1d": {"size_bytes": 32 << 10, "ways": 8},
+    "l2": {"size_bytes": 1 << 20, "ways": 16},
+    "llc": {"size_bytes": 16 << 20, "ways": 16},
+}
+GUEST = {
+    "kernel": "6.12.1-test",
+    "kernel_source": "a package",
+    "kernel_arguments": ["nokaslr"],
+    "qemu": "7.2.0",
+    "cpu": "max,-erms",
+    "tunables": "",
+}
+SECTION = {"implementations": list(IMPLEMENTATIONS), "enabled": True, "window_bytes": 4 << 20}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is missed per line of payload.
+
+    Attributes
+    ----------
+    user
+        By the application's copy, of a level that does not hold it and its source.
+    kernel
+        By each copy of the kernel, likewise.
+    real_zero_copy
+        Whether zero-copy spares the kernel's copy.
+    changed
+        By variant, what to multiply all that with.
+    """
+
+    testbeds: Sequence[str] = ("loopback", "sink")
+    working_sets: Sequence[str] = ("hot", "cold")
+    sizes: Sequence[int] = SIZES
+    implementations: Sequence[str] = IMPLEMENTATIONS
+    variants: Sequence[str] = ("plain", "half_caches", "no_zeroing")
+    user: float = 2.0
+    kernel: float = 2.0
+    deferred: float = 0.0
+    real_zero_copy: bool = True
+    changed: Mapping[str, float] = field(default_factory=lambda: {"half_caches": 1.0})
+    lost: Sequence[tuple[str, str, str]] = ()  # status, reason, remedy
+
+
+def records_of(truth: Truth) -> list[SimulatedRecord]:
+    """Return the records of all cells that can exist."""
+    return [
+        record_of(truth, testbed, implementation, size, working_set, variant)
+        for variant in truth.variants
+        for testbed in truth.testbeds
+        for working_set in truth.working_sets
+        for size in (truth.sizes if variant == "plain" else (49152,))
+        for implementation in truth.implementations
+        if size in truth.sizes and (testbed != "sink" or size <= 65507)
+    ]
+
+
+def record_of(
+    truth: Truth, testbed: str, implementation: str, size: int, working_set: str, variant: str
+) -> SimulatedRecord:
+    """Return one record."""
+    return {
+        "schema_version": 1,
+        "study": "simulated",
+        "cell": {
+            "testbed": testbed,
+            "implementation": implementation,
+            "msg_bytes": size,
+            "working_set": working_set,
+            "variant": variant,
+        },
+        "status": "measured",
+        "reason": None,
+        "remedy": None,
+        "settings": {"messages": max(2, (4 << 20) // size), "warmup_messages": 8},
+        "guest": GUEST,
+        "counted": {
+            "schema_version": 1,
+            "caches": CACHES,
+            "functions": _functions(
+                truth, testbed, implementation, size, working_set == "cold",
+                truth.changed.get(variant, 1.0),
+            ),
+        },
+    }  # fmt: skip
+
+
+def lost_record(outcome: tuple[str, str, str], size: int = 1024) -> SimulatedRecord:
+    """Return the record of a cell that could not be counted."""
+    status, reason, remedy = outcome
+    record = record_of(Truth(), "loopback", "two_copy", size, "hot", "plain")
+    record |= {"status": status, "reason": reason, "remedy": remedy}  # type: ignore[typeddict-item]
+    record |= {"guest": None, "counted": None}  # type: ignore[typeddict-item]
+    return record
+
+
+def _functions(
+    truth: Truth, testbed: str, implementation: str, size: int, cold: bool, factor: float
+) -> dict[str, list[dict[str, Any]]]:
+    """Return what each side's functions count: one message's lines times what a line misses."""
+    n_messages = max(2, (4 << 20) // size)
+    lines = n_messages * size // LINE
+    copies = implementation == "two_copy"
+    real = implementation == "zero_copy" and testbed == "sink" and truth.real_zero_copy
+
+    def levels(per_line: float, n_bytes: int, cold_lines: float = 0.0) -> dict[str, int]:
+        found = {}
+        for level in ("l1d", "l2", "llc"):
+            geometry: Any = CACHES[level]
+            misses = per_line if n_bytes > geometry["size_bytes"] else 0.0
+            found[level] = round(lines * max(misses, cold_lines) * factor)
+        return found
+
+    user = _row(
+        "user",
+        False,
+        200 * n_messages,
+        levels(truth.user if copies else 0.0, 2 * size, 1.0 if cold and copies else 0.0),
+    )
+    first_reads = 1.0 if cold and not copies else 0.0
+    sender = [
+        user,
+        _row("do_syscall_64", True, n_messages, {}),
+        _row("__x64_sys_sendmsg", True, n_messages, levels(0, 0)),
+    ]
+    if not real:
+        sender.append(
+            _row(
+                "rep_movs_alternative",
+                True,
+                n_messages,
+                levels(truth.kernel, 4 * size, first_reads),
+            )
+        )
+    if implementation == "zero_copy" and not real:
+        sender.append(_row("skb_copy_ubufs", True, n_messages, levels(truth.deferred, 4 * size)))
+    sender.append(_row("clear_page_rep", True, n_messages, levels(1.1, 4 * size)))
+    receiver = [] if testbed == "sink" else [
+        _row("user", False, 10, levels(0, 0)),
+        _row("rep_movs_alternative", True, n_messages, levels(truth.kernel, 4 * size)),
+    ]  # fmt: skip
+    return {"sender": sender, "receiver": receiver, "other": [_row("do_idle", True, 1, {})]}
+
+
+def _row(name: str, kernel: bool, calls: int, misses: Mapping[str, int]) -> dict[str, Any]:
+    missed = {level: misses.get(level, 0) for level in ("l1d", "l2", "llc")}
+    return {
+        "name": name,
+        "kernel": kernel,
+        "calls": calls if kernel else 0,
+        "instructions": 10 * calls,
+        "string_iterations": missed["l1d"],
+        "loads": missed["l1d"] + 5,
+        "stores": 3,
+        "load_misses": missed,
+        "store_misses": dict.fromkeys(missed, 0),
+        "write_backs": {level: n // 2 for level, n in missed.items()},
+        "prefetches": 0,
+    }
+
+
+def tables_of(truth: Truth) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return both tables."""
+    records = [*records_of(truth), *map(lost_record, truth.lost)]
+    rows = [rows_of(record, CATEGORIES) for record in records]
+    sides = [row for some, _ in rows for row in some]
+    functions = [row for _, more in rows for row in more]
+    return make_table(sides, SIMULATED), make_table(functions, FUNCTIONS)
+
+
+def facts_of(truth: Truth, **section: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return the facts."""
+    machine = {"caches": CACHES, "guest": GUEST} if truth.sizes else None
+    return compute_facts(*tables_of(truth), SECTION | section, machine, CATEGORIES, None)
+
+
+def beside(truth: Truth, **measured: float) -> dict[str, Any]:
+    """Return the counts beside those of a summary with these medians, of one cell on sink."""
+    medians = {
+        "sender_l1d_load_misses_per_byte": 4.0 / LINE,
+        "sender_llc_load_misses_per_byte": math.nan,
+        "sender_syscalls_per_message": 1.0,
+    } | measured
+    cell = {
+        "study": "streams", "testbed": "sink", "implementation": "two_copy", "msg_bytes": 49152,
+        "n_threads": 1, "working_set": "hot", "receiver": "recv", "placement": "apart",
+    }  # fmt: skip
+    rows = [
+        cell
+        | {"metric": metric, "n": 0 if math.isnan(value) else 8}
+        | {"median": value, "low": 0.9 * value, "high": 1.1 * value}
+        for metric, value in medians.items()
+    ]
+    return beside_facts(*tables_of(truth), pd.DataFrame(rows), LINE)
+
+
+def walks(off: int) -> dict[str, Any]:
+    """Return the facts about walks of which the first is off by so many lines."""
+    found = []
+    for number, walk in enumerate(WALKS):
+        missed = {level: walk.expected(level) for level in ("l1d", "l2", "llc")}
+        missed["l1d"] += off if number == 1 else 0
+        functions = {"sender": [_row("user", False, 1, missed)], "receiver": [], "other": []}
+        found.append((walk, {"functions": functions}))
+    return walk_facts(found)

@@ -1,0 +1,203 @@
+"""From records of simulated counts to tables and facts, against a known truth."""
+
+from pathlib import Path
+
+import pytest
+from simulated_tables import (
+    CATEGORIES,
+    Truth,
+    beside,
+    facts_of,
+    record_of,
+    records_of,
+    tables_of,
+    walks,
+)
+
+from copycost.build.checkout import ROOT
+from copycost.errors import DataError
+from copycost.grid.cells import Cell
+from copycost.studies.simulated.counts import (
+    APPLICATION,
+    HELPERS,
+    LEVELS,
+    MEMORY,
+    category_of,
+    functions_of,
+    totals_of,
+)
+from copycost.studies.simulated.record import read_simulated, write_simulated
+from copycost.studies.simulated.savings import LEAST, change_of, level_of
+from copycost.studies.simulated.table import collect
+from copycost.studies.simulated.walks import ROUNDS, WALKS
+
+FALLS = {"l1d": 2.0, "l2": 0.0, "llc": 0.0}
+
+
+def test_sides_add_up_and_leave_other_threads_out() -> None:
+    record = record_of(Truth(), "loopback", "two_copy", 49152, "hot", "plain")
+    totals = totals_of(functions_of(record["counted"] or {}))
+    for quantity in ("l1d_misses", "instructions", "loads"):
+        for mode in ("user", "kernel"):
+            both = totals["both", mode][quantity]
+            assert both == sum(totals[side, mode][quantity] for side in ("sender", "receiver"))
+    assert totals["other", "kernel"]["instructions"] == 10
+    assert totals["both", "kernel"]["l1d_misses"] > 0
+
+
+def test_functions_of_one_name_are_one() -> None:
+    record = record_of(Truth(), "sink", "one_copy", 4096, "hot", "plain")
+    counted = record["counted"]
+    assert counted is not None
+    counted["functions"]["sender"].append(counted["functions"]["sender"][2])
+    twice = {one.function: one for one in functions_of(counted) if one.side == "sender"}
+    assert twice["__x64_sys_sendmsg"].calls == 2 * 1024
+
+
+def test_misses_per_byte_are_those_of_the_records() -> None:
+    table, _ = tables_of(Truth(variants=("plain",)))
+    row = table.set_index(
+        ["testbed", "implementation", "msg_bytes", "working_set", "side"]
+    ).loc["loopback", "two_copy", 49152, "hot", "both"]  # fmt: skip
+    assert row["simulated_l1d_misses_user_per_byte"] * 64 == pytest.approx(2.0)
+    assert row["simulated_l1d_misses_kernel_per_byte"] * 64 == pytest.approx(5.1, abs=0.01)
+    assert row["simulated_l1d_misses_user_per_message"] == pytest.approx(2 * 49152 / 64)
+    assert row["simulated_messages"] == 85
+    assert row["simulated_bytes"] == 85 * 49152
+
+
+def test_a_record_survives_its_file_and_two_writers_write_the_same(tmp_path: Path) -> None:
+    records = records_of(Truth(sizes=(4096,), variants=("plain",)))[:2]
+    for record in records:
+        first, second = tmp_path / "1.json", tmp_path / "2.json"
+        write_simulated(record, first)
+        write_simulated(record, second)
+        assert first.read_bytes() == second.read_bytes()
+        assert read_simulated(first) == record
+
+
+def test_a_record_in_another_place_is_refused(tmp_path: Path) -> None:
+    record = record_of(Truth(), "sink", "one_copy", 4096, "hot", "plain")
+    path = tmp_path / Cell("simulated", "sink", "one_copy", 16384, 1).path
+    path.parent.mkdir(parents=True)
+    write_simulated(record, path)
+    with pytest.raises(DataError, match="expected the one that its path names"):
+        collect([path], CATEGORIES)
+
+
+def test_what_functions_do() -> None:
+    assert category_of("user", "user", CATEGORIES) == APPLICATION
+    assert category_of("kernel", "clear_page_rep", CATEGORIES) == MEMORY
+    assert category_of("kernel", "__memcpy", CATEGORIES) == MEMORY
+    assert category_of("kernel", "_raw_spin_lock", CATEGORIES) == HELPERS
+    assert category_of("kernel", "rep_movs_alternative", CATEGORIES) == "copy"
+    assert category_of("kernel", "copy_user_generic_string", CATEGORIES) == "copy"
+
+
+def test_differences_below_the_least_are_none() -> None:
+    assert [change_of(one) for one in (LEAST, LEAST - 0.01, -LEAST)] == ["fewer", "same", "more"]
+
+
+@pytest.mark.parametrize(
+    ("saved", "level"),
+    [
+        (FALLS, "l1d"),
+        (FALLS | {"l1d": 1.99, "l2": 2.0}, "l1d"),
+        (FALLS | {"l2": 2.1, "llc": 2.1}, "l2"),
+        (FALLS | {"l1d": 0.0}, None),
+        (FALLS | {"l1d": -1.0, "llc": 0.2}, "llc"),
+    ],
+)
+def test_the_first_of_the_levels_that_fall_most_is_named(
+    saved: dict[str, float], level: str | None
+) -> None:
+    assert level_of(saved) == level
+
+
+def test_one_copy_saves_the_lines_of_the_application_copy() -> None:
+    (hot,) = facts_of(Truth(testbeds=("loopback",), working_sets=("hot",)))["conditions"]
+    one = hot["savings"][0]
+    assert one["implementation"] == "one_copy"
+    assert (one["most"]["level"], one["most"]["msg_bytes"]) == ("l1d", 49152)
+    assert one["most"]["saved"] == pytest.approx(2.0)
+    assert one["most"]["saved_user"] == pytest.approx(2.0)
+    assert one["most"]["served"] == [{"by": "l2", "lines": pytest.approx(2.0)}]
+    assert [level["fewer"] for level in one["levels"]] == [
+        [49152, 262144, 1048576], [1048576], [],
+    ]  # fmt: skip
+    assert one["functions"][0]["mode"] == "user"
+
+
+def test_source_and_target_are_found_where_both_fit() -> None:
+    (hot,) = facts_of(Truth(testbeds=("loopback",), working_sets=("hot",)))["conditions"]
+    l1d, l2, llc = hot["own_copy"]["levels"]
+    assert (l1d["both"], l1d["neither"]) == ([4096, 16384], [49152, 262144, 1048576])
+    assert l1d["beyond"] == l1d["neither"]
+    assert l1d["displaced"] == []
+    assert l2["neither"] == [1048576]
+    assert llc["both"] == [4096, 16384, 49152, 262144, 1048576]
+
+
+def test_who_reads_a_cold_message_first_pays() -> None:
+    cold = {one["testbed"]: one for one in facts_of(Truth())["cold"]}
+    payers = {
+        (testbed, row["implementation"]): row["payer"]
+        for testbed, one in cold.items()
+        for row in one["rows"]
+    }
+    assert payers == {
+        ("loopback", "two_copy"): "user",
+        ("loopback", "one_copy"): "kernel",
+        ("loopback", "zero_copy"): "kernel",
+        ("sink", "two_copy"): "user",
+        ("sink", "one_copy"): "kernel",
+        ("sink", "zero_copy"): "nobody",
+    }
+
+
+def test_a_conclusion_that_a_change_turns_around_does_not_survive() -> None:
+    steady = facts_of(Truth())["sensitivity"]
+    assert steady["n"] == steady["n_surviving"] == 8
+    shaken = facts_of(Truth(changed={"half_caches": 0.0}))["sensitivity"]
+    assert shaken["n_surviving"] == 0
+    by_name = {one["name"]: one for one in shaken["variants"]}
+    assert by_name["half_caches"]["n_surviving"] == 0
+    assert by_name["no_zeroing"]["n_surviving"] == 8
+
+
+def test_counted_misses_and_system_calls_stand_beside_simulated_ones() -> None:
+    found = beside(Truth(variants=("plain",)))
+    (row,) = found["misses"]
+    # the application's two lines, the kernel's two, and a page that is set to 0
+    assert row["simulated"] == pytest.approx(5.1, abs=0.01)
+    assert row["measured"]["median"] == pytest.approx(4.0)
+    assert row["ratio"] == pytest.approx(5.1 / 4.0, abs=0.01)
+    assert (found["n_calls_agree"], len(found["calls"])) == (1, 1)
+    more = beside(Truth(variants=("plain",)), sender_syscalls_per_message=1.5)
+    assert more["n_calls_agree"] == 0
+
+
+def test_walks_are_held_against_what_is_known() -> None:
+    right, wrong = walks(21), walks(4000)
+    assert (right["n"], right["n_right"], right["worst_lines"]) == (len(WALKS), len(WALKS), 21)
+    assert (wrong["n_right"], wrong["worst_lines"]) == (len(WALKS) - 1, 4000)
+    # what fits into a level misses it never, what is twice as large always
+    known = {walk.n_bytes: [walk.expected(level) for level in LEVELS] for walk in WALKS}
+    lines = {n_bytes: n_bytes // 64 * ROUNDS for n_bytes in known}
+    assert known == {
+        16 << 10: [0, 0, 0],
+        128 << 10: [lines[128 << 10], 0, 0],
+        1 << 20: [lines[1 << 20]] * 2 + [0],
+        8 << 20: [lines[8 << 20]] * 3,
+    }
+
+
+def test_nothing_of_the_tables_is_called_measured_or_timed() -> None:
+    table, functions = tables_of(Truth(variants=("plain",)))
+    for columns in (table.columns, functions.columns):
+        values = [name for name in columns if "_per_" in name]
+        assert values
+        assert all(name.startswith("simulated_") for name in values)
+        assert not any(name.endswith(("_ns", "_s")) or "bits" in name for name in columns)
+    schema = (ROOT / "workflow/schemas/simulated.schema.yaml").read_text(encoding="utf-8")
+    assert "started_at" not in schema

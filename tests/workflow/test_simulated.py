@@ -1,0 +1,57 @@
+"""The real workflow of simulated counts: a guest saved once, cells in copies, tables and facts."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import guests
+import pytest
+from workflow.support import Checkout, new_checkout
+
+TINY = ("--configfile", "config/tiny.yaml")
+RAW = "results/raw/simulated"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return new_checkout(tmp_path / "checkout")
+
+
+def digests(checkout: Checkout) -> dict[str, str]:
+    """Return the digest of every record of simulated counts."""
+    root = checkout.path / RAW
+    return {
+        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in root.rglob("*.json")
+    }
+
+
+def test_where_no_guest_boots_cells_are_skipped_with_what_helps(checkout: Checkout) -> None:
+    checkout.configure("virtual", kernel="/nowhere/vmlinuz")
+    checkout.snakemake("--cores", "1", "simulated", *TINY)
+    records = [json.loads(path.read_text()) for path in (checkout.path / RAW).rglob("*.json")]
+    assert len(records) == 6
+    assert {record["status"] for record in records} == {"skipped"}
+    assert all("/nowhere" in one["reason"] or "not found" in one["reason"] for one in records)
+    assert all(record["remedy"] for record in records)
+    facts = json.loads((checkout.path / "results/simulated/facts.json").read_text())
+    assert (facts["n_counted"], facts["n_cells"], facts["machine"]) == (0, 6, None)
+
+
+@pytest.mark.needs_guests
+@pytest.mark.slow
+def test_two_runs_write_the_same_files(checkout: Checkout) -> None:
+    checkout.configure("virtual", kernel=str(guests.kernel().image))
+    checkout.snakemake("--cores", "1", "simulated", *TINY)
+    facts = json.loads((checkout.path / "results/simulated/facts.json").read_text())
+    assert (facts["n_counted"], facts["n_cells"]) == (6, 6)
+    assert facts["walks"]["n_right"] == facts["walks"]["n"]
+    (condition,) = facts["conditions"]
+    assert {one["implementation"] for one in condition["savings"]} == {"one_copy", "zero_copy"}
+    assert (checkout.path / "results/tables/simulated.csv").is_file()
+    assert not (checkout.path / "results/simulated/guests/plain").exists()
+    first = digests(checkout)
+    shutil.rmtree(checkout.path / RAW)
+    checkout.snakemake("--cores", "2", "simulated", *TINY)
+    assert digests(checkout) == first

@@ -1,0 +1,143 @@
+"""The section `simulated` of the configuration, and its grid."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from copycost.grid.capabilities import can_exist
+from copycost.grid.cells import Cell
+from copycost.grid.conditions import RECV
+from copycost.grid.variants import OTHER_KERNEL, PLAIN
+
+STUDY = "simulated"
+
+FIGURES = ("misses", "categories")
+"""Names of the figures, see `copycost.studies.simulated.figures`."""
+
+TESTBEDS = ("loopback", "sink")
+"""What can be built within one guest."""
+
+_LEAST_MESSAGES = 8
+
+Enabled = bool | Literal["auto"]
+Prefetcher = Literal["none", "next_line"]
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """One level of the cache: its size [bytes] and the lines of a set [count]."""
+
+    size_bytes: int
+    ways: int
+
+
+@dataclass(frozen=True, slots=True)
+class CacheSizes:
+    """The levels of the cache, as stated."""
+
+    l1d: Geometry
+    l2: Geometry
+    llc: Geometry
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """What of the section decides what one cell counts; see `Simulated`."""
+
+    window_bytes: int
+    caches: CacheSizes | None
+    line_bytes: int
+    prefetcher: Prefetcher
+
+    def n_messages(self, msg_bytes: int) -> int:
+        """Return how many messages a window holds [count]."""
+        return max(_LEAST_MESSAGES, -(-self.window_bytes // msg_bytes))
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """Which cells are counted again, each with one thing changed.
+
+    Attributes
+    ----------
+    variants
+        What is changed, by the names of `copycost.grid.variants`.
+    msg_bytes
+        Message sizes [bytes].
+    working_sets
+        As in the grid.
+    kernel
+        Path of the kernel of the variant ``other_kernel``; None leaves that out.
+    """
+
+    variants: tuple[str, ...]
+    msg_bytes: tuple[int, ...]
+    working_sets: tuple[str, ...]
+    kernel: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """The section of the configuration.
+
+    Attributes
+    ----------
+    enabled
+        Whether it is counted by the default target; ``auto``: where the host counts no misses.
+    implementations, testbeds
+        Names.
+    msg_bytes
+        Message sizes [bytes].
+    working_sets
+        ``hot`` or ``cold``.
+    window_bytes
+        What is sent in the window of a cell [bytes], by whole messages, eight at least.
+    caches
+        The levels; None for those of the host.
+    line_bytes
+        A line of the cache [bytes].
+    prefetcher
+        What is fetched before it is needed.
+    sensitivity
+        Which cells are counted again with something changed.
+    """
+
+    enabled: Enabled
+    implementations: tuple[str, ...]
+    testbeds: tuple[str, ...]
+    msg_bytes: tuple[int, ...]
+    working_sets: tuple[str, ...]
+    window_bytes: int
+    caches: CacheSizes | None
+    line_bytes: int
+    prefetcher: Prefetcher
+    sensitivity: Sensitivity
+
+    def cells(self) -> tuple[Cell, ...]:
+        """Return every cell that can exist, those with nothing changed first."""
+        plain = tuple(self._plain_cells(self.msg_bytes, self.working_sets))
+        changed = (
+            replace(cell, variant=variant)
+            for variant in self.variants()
+            for cell in self._plain_cells(self.sensitivity.msg_bytes, self.sensitivity.working_sets)
+        )
+        return (*plain, *changed)
+
+    def variants(self) -> tuple[str, ...]:
+        """Return what is changed, one after the other, where it can be."""
+        return tuple(
+            name
+            for name in self.sensitivity.variants
+            if name != OTHER_KERNEL or self.sensitivity.kernel is not None
+        )
+
+    def counting(self) -> Counting:
+        """Return what decides what one cell counts."""
+        return Counting(self.window_bytes, self.caches, self.line_bytes, self.prefetcher)
+
+    def _plain_cells(self, sizes: tuple[int, ...], working_sets: tuple[str, ...]) -> Iterator[Cell]:
+        points = itertools.product(self.testbeds, working_sets, sizes, self.implementations)
+        for testbed, working_set, msg_bytes, implementation in points:
+            if can_exist(implementation, testbed, msg_bytes, RECV):
+                yield Cell(STUDY, testbed, implementation, msg_bytes, 1, working_set, variant=PLAIN)

@@ -1,0 +1,151 @@
+"""Count one cell, and write down what came of it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from copycost.config.simulated import Counting
+from copycost.errors import HostError, Unavailable
+from copycost.grid.cells import Cell
+from copycost.grid.conditions import COLD
+from copycost.grid.variants import VARIANTS
+from copycost.hosts.facts.files import HostFiles
+from copycost.simulation.caches import Caches, Level
+from copycost.simulation.cell import SimulatedCell, simulate
+from copycost.simulation.snapshot import Snapshot
+from copycost.studies.simulated.caches import caches_of
+from copycost.studies.simulated.counts import LEVELS
+from copycost.studies.simulated.guest import read_made
+from copycost.studies.simulated.record import SCHEMA_VERSION, SimulatedRecord
+
+# Sent before the window, so that buffers of sockets have grown to what they use, and the kernel's
+# free pages have all been in the caches.
+_WARMUP_BYTES = 16 << 20
+_MOST_WARMUP_MESSAGES = 1024
+# What a message takes in a ring beyond its bytes: heads of its eight fields, and where these are of
+# a page or more, room to begin each at one (src/messages/message.h).
+_FIELDS, _PAGE_BYTES = 8, 4096
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+_HEADS_BYTES = 512
+
+
+def count_cell(
+    cell: Cell,
+    counting: Counting,
+    host: Mapping[str, Any],
+    sender: Path,
+    receiver: Path | None,
+    plugin: Path,
+    folder: Path,
+) -> SimulatedRecord:
+    """Count a cell in a copy of a saved guest; what does not work is a record too.
+
+    Parameters
+    ----------
+    cell
+        Which.
+    counting
+        What of the configuration decides what is counted.
+    host
+        The host facts, which know its caches.
+    sender, receiver
+        The programs; no receiver where nobody receives.
+    plugin
+        simulated_plugin.
+    folder
+        The saved guest, see `make_guest`.
+    """
+    n_messages = counting.n_messages(cell.msg_bytes)
+    n_before = warmup_messages(cell.msg_bytes)
+    made = read_made(folder)
+    record: SimulatedRecord = {
+        "schema_version": SCHEMA_VERSION,
+        "study": cell.study,
+        "cell": cell.key,
+        "settings": {"messages": n_messages, "warmup_messages": n_before},
+        "guest": None,
+        "counted": None,
+        "status": made["status"],
+        "reason": made["reason"],
+        "remedy": made["remedy"],
+    }
+    if record["status"] != "measured":
+        return record
+    variant = VARIANTS[cell.variant]
+    asked = SimulatedCell(
+        cell.testbed,
+        sender,
+        receiver,
+        cell.msg_bytes,
+        n_messages,
+        n_before,
+        ring_bytes(cell, n_messages + n_before),
+        cell.batch,
+        environment(variant.tunables),
+    )
+    try:
+        caches = simulated_caches(cell, counting, host)
+        snapshot = Snapshot.in_folder(folder)
+        found = simulate(asked, snapshot, plugin, caches)
+    except Unavailable as missing:
+        record |= {"status": "skipped", "reason": missing.reason, "remedy": missing.remedy}
+    except HostError as failure:
+        remedy = "run again with ./run retry-failed"
+        record |= {"status": "failed", "reason": str(failure), "remedy": remedy}
+    else:
+        guest = asdict(snapshot.read_guest())
+        record["guest"] = {
+            "kernel": guest["kernel"],
+            "kernel_source": guest["kernel_source"],
+            "kernel_arguments": list(guest["kernel_arguments"]),
+            "qemu": version_in(guest["qemu"] or ""),
+            "cpu": guest["cpu"],
+            "tunables": environment(variant.tunables).get("GLIBC_TUNABLES", ""),
+        }
+        record["counted"] = found.counted
+    return record
+
+
+def version_in(text: str) -> str:
+    """Return the version in what a program says of itself: ``7.2.22``."""
+    found = _VERSION.search(text)
+    return found[0] if found else text
+
+
+def simulated_caches(cell: Cell, counting: Counting, host: Mapping[str, Any]) -> Caches:
+    """Return the caches of a cell: the configured ones, as its variant changes them."""
+    variant = VARIANTS[cell.variant]
+    plain = {
+        "caches": "host" if counting.caches is None else asdict(counting.caches),
+        "line_bytes": counting.line_bytes,
+    }
+    levels = caches_of(plain, host, HostFiles(), variant.cache_factor)
+    l1d, l2, llc = (Level(**levels[level]) for level in LEVELS)
+    prefetcher = variant.prefetcher or counting.prefetcher
+    return Caches(l1d, l2, llc, counting.line_bytes, prefetcher)
+
+
+def warmup_messages(msg_bytes: int) -> int:
+    """Return how many messages are sent before the window [count]."""
+    return min(-(-_WARMUP_BYTES // msg_bytes), _MOST_WARMUP_MESSAGES)
+
+
+def ring_bytes(cell: Cell, n_messages: int) -> int:
+    """Return the ring of messages [bytes]: 0 for a hot one, else so large that none comes twice.
+
+    The simulated caches are empty when the first message is sent, so that each comes from memory.
+    """
+    if cell.working_set != COLD:
+        return 0
+    in_pages = cell.msg_bytes >= _FIELDS * _PAGE_BYTES
+    more = _HEADS_BYTES + (_FIELDS * _PAGE_BYTES if in_pages else 0)
+    return (n_messages + 1) * (cell.msg_bytes + more)
+
+
+def environment(tunables: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment that tells the C library its tunables."""
+    if not tunables:
+        return {}
+    return {"GLIBC_TUNABLES": ":".join(f"{name}={value}" for name, value in tunables.items())}

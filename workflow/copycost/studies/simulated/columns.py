@@ -1,0 +1,90 @@
+"""The columns of the tables of the study `simulated`.
+
+What a model of the caches says begins with `simulated_`; nothing joins it with what was measured.
+"""
+
+from copycost.records.column import Column, Definition, fact
+from copycost.records.columns import OUTCOME
+from copycost.studies.simulated.counts import BOTH, MODES, QUANTITIES, SIDES
+
+_KEY = "Key"
+CELL_KEY = ("testbed", "implementation", "msg_bytes", "working_set", "variant")
+_CELL_COLUMNS = (
+    fact("testbed", "str", "", "Where the messages travel, within the guest", _KEY),
+    fact("implementation", "str", "", "How they are sent", _KEY),
+    fact("msg_bytes", "int64", "byte", "Size of a message", _KEY),
+    fact("working_set", "str", "", "Where the bytes lie: hot or cold", _KEY),
+    fact("variant", "str", "", "What is changed; plain is nothing", _KEY),
+)
+_SIDE = Column(
+    "side", "str", "",
+    "Whose threads: the sender's, the receiver's, other ones (of the kernel, mostly), or the first"
+    " two together", _KEY, nullable=False, always=True, allowed=(*SIDES, BOTH),
+)  # fmt: skip
+
+_WORDS = {
+    "instructions": "Instructions, a repeated one once",
+    "string_iterations": "Iterations of repeated instructions (rep movs and the like)",
+    "loads": "Loads",
+    "stores": "Stores",
+    "l1d_misses": "Loads and stores that missed the simulated L1 data cache",
+    "l2_misses": "Those that missed the simulated L2 cache too",
+    "llc_misses": "Those that missed the simulated last-level cache too",
+    "l1d_load_misses": "Loads alone that missed the simulated L1 data cache",
+    "l2_load_misses": "Loads alone that missed the simulated L2 cache too",
+    "llc_load_misses": "Loads alone that missed the simulated last-level cache too",
+    "l1d_write_backs": "Changed lines that had to leave the simulated L1 data cache",
+    "l2_write_backs": "Changed lines that had to leave the simulated L2 cache",
+    "llc_write_backs": "Changed lines that had to leave the simulated last-level cache",
+}
+_MODES = {"user": "by the application", "kernel": "by the kernel"}
+_WINDOW = "The window"
+_WINDOW_COLUMNS = (
+    Column("simulated_messages", "float64", "count", "Messages sent in the window", _WINDOW),
+    Column("simulated_bytes", "float64", "byte", "Their bytes", _WINDOW),
+    Column("simulated_line_bytes", "float64", "byte", "A line of the simulated caches", _WINDOW),
+)
+_COUNT_COLUMNS = tuple(
+    Column(
+        f"simulated_{quantity}_{mode}_per_{per}",
+        "float64",
+        f"1/{per}",
+        f"{_WORDS[quantity]}, {_MODES[mode]}",
+        f"Simulated counts per {per}",
+    )
+    for per in ("byte", "message")
+    for quantity in QUANTITIES
+    for mode in MODES
+)
+
+SIMULATED = Definition(
+    "table of simulated counts",
+    (*_CELL_COLUMNS, _SIDE, *OUTCOME, *_WINDOW_COLUMNS, *_COUNT_COLUMNS),
+    key=(*CELL_KEY, "side"),
+    sorted_by=(),
+)
+
+_FUNCTION_COLUMNS = (
+    fact("mode", "str", "", "user or kernel", _KEY),
+    fact("function", "str", "", "The kernel's function; the application is one", _KEY),
+)
+_WORK = "What it does"
+FUNCTIONS = Definition(
+    "table of simulated counts by function",
+    (
+        *_CELL_COLUMNS,
+        _SIDE,
+        *_FUNCTION_COLUMNS,
+        fact("category", "str", "", "What the function does (data/functions)", _WORK),
+        fact("simulated_calls_per_message", "float64", "1/message",
+             "How often its first instruction ran", _WORK),
+        *(
+            fact(f"simulated_{quantity}_per_byte", "float64", "1/byte", _WORDS[quantity],
+                 "Simulated counts per byte, of one function")
+            for quantity in QUANTITIES
+        ),
+    ),
+    key=(*CELL_KEY, "side", "mode", "function"),
+    sorted_by=(),
+)  # fmt: skip
+"""Of the cells that could be counted, every function that ran."""

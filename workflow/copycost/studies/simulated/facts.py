@@ -1,0 +1,179 @@
+"""Everything that the chapter on simulated counts says, as numbers and verdicts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from copycost.analysis.json_values import Facts, plain
+from copycost.grid.conditions import COLD, HOT
+from copycost.grid.variants import PLAIN
+from copycost.studies.outcomes import losses_of
+from copycost.studies.profile.functions import Categories
+from copycost.studies.simulated.columns import CELL_KEY
+from copycost.studies.simulated.counts import LEVELS, MODES, title_of
+from copycost.studies.simulated.savings import (
+    LEAST,
+    compared_bytes,
+    copy_facts,
+    function_changes,
+    nearest,
+    saving_of,
+)
+from copycost.studies.simulated.sensitivity import sensitivity_facts
+from copycost.studies.simulated.values import (
+    BASELINE,
+    Misses,
+    Place,
+    Values,
+    total,
+    values_by_place,
+)
+
+
+def compute_facts(
+    table: pd.DataFrame,
+    functions: pd.DataFrame,
+    section: Mapping[str, Any],
+    machine: Mapping[str, Any] | None,
+    categories: Categories,
+    walks: Mapping[str, Any] | None,
+) -> Facts:
+    """Return the facts.
+
+    Parameters
+    ----------
+    table, functions : DataFrame
+        As `copycost.studies.simulated.columns` defines them.
+    section
+        The section `simulated` of the configuration.
+    machine
+        What counted: `caches` and `guest` as in a record; None where nothing was counted.
+    categories
+        What functions do.
+    walks
+        What `walk_facts` says of walks with known misses; None where there were none.
+    """
+    places = values_by_place(table)
+    cells = table.drop_duplicates(list(CELL_KEY))
+    line_bytes = machine["caches"]["line_bytes"] if machine else 0
+    conditions = [
+        _condition(values, functions, machine["caches"], categories)
+        for place, values in places.items()
+        if place.variant == PLAIN and machine
+    ]
+    facts = {
+        "section": {name: section[name] for name in ("implementations", "enabled", "window_bytes")},
+        "n_counted": int((cells["status"] == "measured").sum()),
+        "n_cells": len(cells),
+        "losses": losses_of(cells, CELL_KEY),
+        "machine": machine,
+        "line_bytes": line_bytes,
+        "least": LEAST,
+        "conditions": conditions,
+        "cold": _cold(places),
+        "sensitivity": sensitivity_facts(places),
+        "categories": _categories(functions, line_bytes, categories),
+        "walks": walks,
+        "beside": None,
+    }
+    return dict(plain(facts))
+
+
+def _condition(
+    values: Values, functions: pd.DataFrame, caches: Mapping[str, Any], categories: Categories
+) -> Facts:
+    savings = [
+        saving
+        for name in values.implementations
+        if name != BASELINE and (saving := saving_of(values, name)) is not None
+    ]
+    for saving in savings:
+        changes = function_changes(functions, values.place, saving, caches["line_bytes"])
+        for row in changes:
+            row["title"] = title_of(row["category"], categories) if row["category"] else None
+        saving["functions"] = changes
+        saving["functions_bytes"] = compared_bytes(saving)
+    return {
+        "testbed": values.place.testbed,
+        "working_set": values.place.working_set,
+        "implementations": values.implementations,
+        "sizes": values.sizes,
+        "misses": _misses(values),
+        "savings": savings,
+        "own_copy": copy_facts(values, {level: caches[level]["size_bytes"] for level in LEVELS}),
+    }
+
+
+def _misses(values: Values) -> list[Facts]:
+    return [
+        {"implementation": name, "msg_bytes": size, "level": level, **misses[level],
+         "total": total(misses, level)}
+        for name in values.implementations
+        for size in values.sizes
+        if (misses := values.of(name, size)) is not None
+        for level in LEVELS
+    ]  # fmt: skip
+
+
+def _cold(places: Mapping[Place, Values]) -> list[Facts]:
+    """Return what changes from hot to cold, per testbed, at the size nearest to 64 KiB."""
+    found = []
+    for place, hot in places.items():
+        cold = places.get(place._replace(working_set=COLD))
+        if place.working_set != HOT or place.variant != PLAIN or cold is None:
+            continue
+        names = [name for name in hot.implementations if name in cold.implementations]
+        sizes = [size for size in hot.common_sizes(*names) if size in cold.common_sizes(*names)]
+        if not sizes:
+            continue
+        size = nearest(sizes)
+        found.append(
+            {
+                "testbed": place.testbed,
+                "msg_bytes": size,
+                "rows": [
+                    _payer(name, hot.misses[name, size], cold.misses[name, size]) for name in names
+                ],
+            }
+        )
+    return found
+
+
+def _payer(implementation: str, hot: Misses, cold: Misses) -> Facts:
+    """Return whose misses of the last level rise with a cold message, and by how many per line."""
+    more = {mode: cold["llc"][mode] - hot["llc"][mode] for mode in MODES}
+    paying = [mode for mode in MODES if more[mode] >= LEAST]
+    return {
+        "implementation": implementation,
+        "payer": "both" if len(paying) > 1 else paying[0] if paying else "nobody",
+        **{f"more_{mode}": more[mode] for mode in MODES},
+    }
+
+
+def _categories(functions: pd.DataFrame, line_bytes: int, categories: Categories) -> list[Facts]:
+    """Return misses per line by category, of every plain cell at its place's typical size."""
+    rows = functions[(functions["variant"] == PLAIN) & (functions["side"] != "other")]
+    found = []
+    levels = [f"simulated_{level}_misses_per_byte" for level in LEVELS]
+    for (testbed, working_set), part in rows.groupby(["testbed", "working_set"], sort=False):
+        size = nearest(sorted(int(one) for one in part["msg_bytes"].unique()))
+        here = part[part["msg_bytes"] == size]
+        sums = here.groupby(["implementation", "category"], sort=False, as_index=False)[
+            levels
+        ].sum()
+        for row in sums.to_dict("records"):
+            found.append(
+                {
+                    "testbed": testbed,
+                    "working_set": working_set,
+                    "msg_bytes": size,
+                    "implementation": row["implementation"],
+                    "title": title_of(str(row["category"]), categories),
+                    **{
+                        level: float(row[name]) * line_bytes
+                        for level, name in zip(LEVELS, levels, strict=True)
+                    },
+                }
+            )
+    return found

@@ -1,0 +1,91 @@
+"""The guests of simulated counts: one is booted and saved for each way to start it."""
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+from copycost.config.simulated import Simulated
+from copycost.errors import HostError, Unavailable
+from copycost.grid.variants import VARIANTS
+from copycost.hosts.guest.kernel import Kernel, find_kernel
+from copycost.hosts.guest.qemu import find_qemu
+from copycost.records.record import Status
+from copycost.simulation.image import DRIVERS, simulated_image
+from copycost.simulation.machine import SimulatedMachine
+from copycost.simulation.snapshot import Snapshot, save_guest
+from copycost.studies.simulated.wanted import require_wanted
+
+_MADE = "made.json"
+
+
+class Made(TypedDict):
+    """Whether there is a guest (``measured``), or why not."""
+
+    status: Status
+    reason: str | None
+    remedy: str | None
+
+
+def read_made(folder: Path) -> Made:
+    """Return what came of saving a guest in a folder."""
+    made: Made = json.loads((folder / _MADE).read_text(encoding="utf-8"))
+    return made
+
+
+def make_guest(
+    start: str,
+    section: Simulated,
+    host: Mapping[str, Any],
+    kernel: str,
+    orchestrator: Path,
+    programs: Iterable[Path],
+    packages: Path,
+    folder: Path,
+) -> None:
+    """Boot a guest and save it, or write down why there is none.
+
+    Parameters
+    ----------
+    start
+        The variant that says how it is started.
+    section
+        The section of the configuration.
+    host
+        The host facts.
+    kernel
+        The usual kernel: the path of one, or ``auto``.
+    orchestrator, programs
+        simulated_cell, and what runs in cells.
+    packages
+        Where a kernel's package is unpacked.
+    folder
+        Where the guest is saved; it exists.
+    """
+    outcome: Made = {"status": "measured", "reason": None, "remedy": None}
+    try:
+        require_wanted(section, host)
+        other = section.sensitivity.kernel if VARIANTS[start].other_kernel else None
+        find_qemu()  # before a kernel is fetched
+        found = find_kernel(other or kernel, DRIVERS, packages)
+        _save(start, found, orchestrator, programs, folder)
+    except Unavailable as missing:
+        outcome = {"status": "skipped", "reason": missing.reason, "remedy": missing.remedy}
+    except HostError as failure:
+        remedy = "run again with ./run retry-failed"
+        outcome = {"status": "failed", "reason": str(failure), "remedy": remedy}
+    (folder / _MADE).write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
+
+
+def _save(
+    start: str, kernel: Kernel, orchestrator: Path, programs: Iterable[Path], folder: Path
+) -> None:
+    variant = VARIANTS[start]
+    image, initrd = folder / "kernel", folder / "initrd"
+    shutil.copyfile(kernel.image, image)
+    simulated_image(kernel, orchestrator, programs).write(initrd)
+    machine = SimulatedMachine(variant.cpu_features, variant.kernel_arguments)
+    save_guest(machine, kernel, image, initrd, Snapshot.in_folder(folder))
+    image.unlink()
+    initrd.unlink()

@@ -1,0 +1,90 @@
+"""Which conclusions survive when caches, kernel or copying instructions are others."""
+
+from collections.abc import Iterator, Mapping
+
+from copycost.analysis.json_values import Facts
+from copycost.grid.variants import PLAIN, VARIANTS
+from copycost.studies.simulated.counts import LEVELS
+from copycost.studies.simulated.savings import change_of, level_of, saved_at
+from copycost.studies.simulated.values import BASELINE, Place, Values
+
+
+def sensitivity_facts(places: Mapping[Place, Values]) -> Facts:
+    """Return each conclusion, and what becomes of it with one thing changed.
+
+    A conclusion is which level's misses a way to send lowers most against `two_copy` at a size, and
+    which levels' it raises or leaves as they are. It survives a change that leaves all of that.
+
+    Keys
+    ----
+    variants
+        What was changed: name, change, and how many conclusions survive of how many.
+    conclusions
+        Testbed, working set, implementation, size, what is saved with nothing changed, and per
+        variant what is saved then, and whether the conclusion survives.
+    n, n_surviving
+        Conclusions, and those that survive every change [count].
+    """
+    conclusions = [one for place in places if place.variant == PLAIN
+                   for one in _conclusions(place, places)]  # fmt: skip
+    names = [name for name in VARIANTS if any(place.variant == name for place in places)]
+    return {
+        "variants": [_variant(name, conclusions) for name in names if name != PLAIN],
+        "conclusions": conclusions,
+        "n": len(conclusions),
+        "n_surviving": sum(one["survives"] for one in conclusions),
+    }
+
+
+def _variant(name: str, conclusions: list[Facts]) -> Facts:
+    tried = [found for one in conclusions for found in one["variants"] if found["name"] == name]
+    return {
+        "name": name,
+        "change": VARIANTS[name].change,
+        "n": len(tried),
+        "n_surviving": sum(found["survives"] for found in tried),
+    }
+
+
+def _conclusions(place: Place, places: Mapping[Place, Values]) -> Iterator[Facts]:
+    plain = places[place]
+    others = [
+        (name, other)
+        for name in VARIANTS
+        if name != PLAIN and (other := places.get(place._replace(variant=name))) is not None
+    ]
+    for implementation in plain.implementations:
+        if implementation == BASELINE:
+            continue
+        for size in plain.common_sizes(BASELINE, implementation):
+            saved = saved_at(plain, implementation, size)
+            tried = [
+                _tried(name, saved, saved_at(other, implementation, size))
+                for name, other in others
+                if size in other.common_sizes(BASELINE, implementation)
+            ]
+            if not tried:
+                continue
+            yield {
+                "testbed": place.testbed,
+                "working_set": place.working_set,
+                "implementation": implementation,
+                "msg_bytes": size,
+                "saved": saved,
+                "level": level_of(saved),
+                "variants": tried,
+                "survives": all(found["survives"] for found in tried),
+            }
+
+
+def _tried(name: str, plain: Mapping[str, float], saved: Mapping[str, float]) -> Facts:
+    return {
+        "name": name,
+        "saved": saved,
+        "level": level_of(saved),
+        "survives": _says(saved) == _says(plain),
+    }
+
+
+def _says(saved: Mapping[str, float]) -> tuple[str | None, ...]:
+    return (level_of(saved), *(change_of(saved[level]) for level in LEVELS))

@@ -1,0 +1,105 @@
+"""From the records of `simulated` to its tables: a row per cell and side, and per function."""
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from copycost.errors import DataError
+from copycost.grid.cells import Cell
+from copycost.records.column import Definition
+from copycost.records.table import make_table
+from copycost.studies.profile.functions import Categories
+from copycost.studies.simulated.columns import CELL_KEY, FUNCTIONS, SIMULATED
+from copycost.studies.simulated.counts import (
+    BOTH,
+    MODES,
+    QUANTITIES,
+    SIDES,
+    FunctionCounts,
+    category_of,
+    functions_of,
+    totals_of,
+)
+from copycost.studies.simulated.record import SimulatedRecord, read_simulated
+
+Row = dict[str, Any]
+
+
+def collect(paths: Iterable[Path], categories: Categories) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the table of cells and that of functions, in the order of the paths.
+
+    Raises
+    ------
+    DataError
+        If a record is of another cell than its path says, or breaks its schema.
+    """
+    sides: list[Row] = []
+    functions: list[Row] = []
+    for path in paths:
+        record = read_simulated(path)
+        if Cell.from_path(str(path)).key != record["cell"]:
+            raise DataError(
+                f"{path}: holds the cell {record['cell']}, expected the one that its path names; "
+                "delete it to count that cell again"
+            )
+        some, more = rows_of(record, categories)
+        sides += some
+        functions += more
+    return make_table(sides, SIMULATED), make_table(functions, FUNCTIONS)
+
+
+def rows_of(record: SimulatedRecord, categories: Categories) -> tuple[list[Row], list[Row]]:
+    """Return one record's rows of both tables; a cell without counts has one, of `BOTH` sides."""
+    key = {name: record["cell"][name] for name in CELL_KEY}
+    outcome = {name: record[name] for name in ("status", "reason", "remedy")}
+    counted = record["counted"]
+    if counted is None:
+        return [_empty(SIMULATED) | key | outcome | {"side": BOTH}], []
+    found = list(functions_of(counted))
+    n_messages = record["settings"]["messages"]
+    window = {
+        "simulated_messages": float(n_messages),
+        "simulated_bytes": float(n_messages * key["msg_bytes"]),
+        "simulated_line_bytes": float(counted["caches"]["line_bytes"]),
+    }
+    totals = totals_of(found)
+    sides = [
+        key | outcome | {"side": side} | window | _per_mode(totals, side, window)
+        for side in (*SIDES, BOTH)
+    ]
+    return sides, [key | _function_row(one, window, categories) for one in found]
+
+
+def _per_mode(
+    totals: Mapping[tuple[str, str], Mapping[str, int]], side: str, window: Mapping[str, float]
+) -> Row:
+    pers = {"byte": window["simulated_bytes"], "message": window["simulated_messages"]}
+    return {
+        f"simulated_{quantity}_{mode}_per_{per}": totals[side, mode][quantity] / n
+        for per, n in pers.items()
+        for quantity in QUANTITIES
+        for mode in MODES
+    }
+
+
+def _function_row(one: FunctionCounts, window: Mapping[str, float], categories: Categories) -> Row:
+    return {
+        "side": one.side,
+        "mode": one.mode,
+        "function": one.function,
+        "category": category_of(one.mode, one.function, categories),
+        "simulated_calls_per_message": one.calls / window["simulated_messages"],
+        **{
+            f"simulated_{quantity}_per_byte": one.counts[quantity] / window["simulated_bytes"]
+            for quantity in QUANTITIES
+        },
+    }
+
+
+def _empty(definition: Definition) -> Row:
+    return {
+        column.name: None if column.dtype == "str" else math.nan for column in definition.columns
+    }

@@ -1,0 +1,88 @@
+"""Misses per line of payload, out of the tables, by cell."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pandas as pd
+
+from copycost.figures.markers import in_order
+from copycost.studies.simulated.counts import BOTH, LEVELS, MODES
+
+BASELINE = "two_copy"
+
+
+class Place(NamedTuple):
+    """What is the same in cells that are compared: where they run, and what is changed."""
+
+    testbed: str
+    working_set: str
+    variant: str
+
+
+Misses = Mapping[str, Mapping[str, float]]
+"""By level and mode, misses per line of payload, of both sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The counted cells of one place.
+
+    Attributes
+    ----------
+    place
+        Which.
+    implementations
+        In the order of every legend.
+    sizes
+        Message sizes [bytes], ascending.
+    misses
+        By implementation and size.
+    """
+
+    place: Place
+    implementations: tuple[str, ...]
+    sizes: tuple[int, ...]
+    misses: Mapping[tuple[str, int], Misses]
+
+    def of(self, implementation: str, msg_bytes: int) -> Misses | None:
+        """Return the misses of a cell, None where it was not counted."""
+        return self.misses.get((implementation, msg_bytes))
+
+    def common_sizes(self, *implementations: str) -> list[int]:
+        """Return the sizes at which all of them were counted."""
+        return [
+            size
+            for size in self.sizes
+            if all((name, size) in self.misses for name in implementations)
+        ]
+
+
+def total(misses: Misses, level: str) -> float:
+    """Return a level's misses per line, in both modes."""
+    return sum(misses[level].values())
+
+
+def values_by_place(table: pd.DataFrame) -> dict[Place, Values]:
+    """Return the counted cells of each place, in the order of the table."""
+    counted = table[(table["status"] == "measured") & (table["side"] == BOTH)]
+    found: dict[Place, dict[tuple[str, int], Misses]] = {}
+    for row in counted.to_dict("records"):
+        place = Place(str(row["testbed"]), str(row["working_set"]), str(row["variant"]))
+        cells = found.setdefault(place, {})
+        cells[str(row["implementation"]), int(row["msg_bytes"])] = {
+            level: {
+                mode: float(row[f"simulated_{level}_misses_{mode}_per_byte"])
+                * float(row["simulated_line_bytes"])
+                for mode in MODES
+            }
+            for level in LEVELS
+        }
+    return {
+        place: Values(place, _names(cells), tuple(sorted({size for _, size in cells})), cells)
+        for place, cells in found.items()
+    }
+
+
+def _names(cells: Iterable[tuple[str, int]]) -> tuple[str, ...]:
+    return in_order(name for name, _ in cells)

@@ -1,0 +1,113 @@
+"""Walks through memory whose misses are known: a check of all between a load and its count.
+
+They run in the guest as cells do (src/simulated_walk.c), through caches of their own, small ones.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from copycost.analysis.json_values import Facts
+from copycost.studies.simulated.counts import LEVELS, functions_of, totals_of
+
+CACHES: Mapping[str, Mapping[str, int]] = {
+    "l1d": {"size_bytes": 32 << 10, "ways": 8},
+    "l2": {"size_bytes": 256 << 10, "ways": 8},
+    "llc": {"size_bytes": 2 << 20, "ways": 16},
+}
+LINE_BYTES = 64
+ROUNDS = 4
+
+# lines that the program itself touches on its stack, in all rounds together, at most
+_OWN_LINES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """One walk: every round touches each line of a buffer once, always in the same order.
+
+    Attributes
+    ----------
+    pattern
+        ``strided``, ``random``, or ``copy``: half of the buffer to the other half.
+    n_bytes
+        The buffer [bytes].
+    """
+
+    pattern: str
+    n_bytes: int
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the program is told."""
+        return ("--pattern", self.pattern, "--bytes", str(self.n_bytes), "--rounds", str(ROUNDS))
+
+    @property
+    def n_lines(self) -> int:
+        """How many lines are touched in the window [count]."""
+        return self.n_bytes // LINE_BYTES * ROUNDS
+
+    def expected(self, level: str) -> int:
+        """Return how many of them miss a level: all where the buffer is twice its size, else none.
+
+        Each level then holds all lines from round to round, or none until its turn comes again.
+        """
+        size = CACHES[level]["size_bytes"]
+        assert self.n_bytes <= size or self.n_bytes >= 2 * size
+        return self.n_lines if self.n_bytes > size else 0
+
+
+WALKS = tuple(
+    Walk(pattern, n_bytes)
+    for pattern, sizes in (
+        ("strided", (16 << 10, 128 << 10, 1 << 20, 8 << 20)),
+        ("random", (8 << 20,)),
+        ("copy", (1 << 20,)),
+    )
+    for n_bytes in sizes
+)
+"""Buffers that fit into the first level, the second, the last, and none."""
+
+
+def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
+    """Return how the counts of walks compare with what is known.
+
+    Keys
+    ----
+    walks
+        Pattern, bytes, lines, and per level what is `expected` and `counted`, of the application.
+    n, n_right
+        Walks, and those whose counts are off by no more lines than the program has itself [count].
+    worst_lines
+        The largest difference [count].
+    own_lines
+        What is allowed [count].
+
+    Parameters
+    ----------
+    found
+        Each walk with what the simulation has counted.
+    """
+    walks = [_one(walk, counted) for walk, counted in found]
+    return {
+        "walks": walks,
+        "n": len(walks),
+        "n_right": sum(one["off_lines"] <= _OWN_LINES for one in walks),
+        "worst_lines": max((one["off_lines"] for one in walks), default=0),
+        "own_lines": _OWN_LINES,
+    }
+
+
+def _one(walk: Walk, counted: Mapping[str, Any]) -> Facts:
+    user = totals_of(functions_of(counted))["sender", "user"]
+    levels = [(level, walk.expected(level), user[f"{level}_misses"]) for level in LEVELS]
+    return {
+        "pattern": walk.pattern,
+        "bytes": walk.n_bytes,
+        "lines": walk.n_lines,
+        "levels": [
+            {"level": level, "expected": expected, "counted": counted}
+            for level, expected, counted in levels
+        ],
+        "off_lines": max(abs(counted - expected) for _, expected, counted in levels),
+    }

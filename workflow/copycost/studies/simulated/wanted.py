@@ -1,0 +1,65 @@
+"""Whether counts are to be simulated where the configuration leaves that to us."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from copycost.config.settings import AUTO
+from copycost.config.simulated import Simulated
+from copycost.errors import Unavailable
+from copycost.grid.variants import start_of
+
+MOST_S = 60.0
+"""What a plain run may take longer for it [s]."""
+
+# A guest that boots and is saved, a cell, a message, and a byte of it, on a processor of 2023 [s].
+_BOOT_S = 6.0
+_CELL_S = 0.6
+_MESSAGE_S = 60e-6
+_BYTE_S = 12e-9
+
+_EVENTS = ("l1d_load_misses", "llc_load_misses")
+
+
+def require_wanted(section: Simulated, host: Mapping[str, Any]) -> None:
+    """Do nothing where counts are to be simulated.
+
+    Raises
+    ------
+    Unavailable
+        If the configuration says `auto`, and this host counts misses itself, or it would take long.
+    """
+    if section.enabled != AUTO:
+        return
+    if counts_misses(host):
+        raise Unavailable(
+            "this host counts cache misses itself", "set simulated.enabled to true in config.yaml"
+        )
+    if (expected := expected_s(section)) > MOST_S:
+        raise Unavailable(
+            f"it would take about {expected:.0f} s, more than the {MOST_S:.0f} s that auto allows",
+            "set simulated.enabled to true in config.yaml, or shorten its lists",
+        )
+
+
+def counts_misses(host: Mapping[str, Any]) -> bool:
+    """Tell whether a host counts the misses of its first and its last level, the kernel's too."""
+    perf = host["perf"]
+    return (
+        perf["status"] == "available"
+        and not perf["user_only"]
+        and all(perf["events"][name]["status"] == "supported" for name in _EVENTS)
+    )
+
+
+def expected_s(section: Simulated) -> float:
+    """Return how long all cells take on one core [s]."""
+    cells, counting = section.cells(), section.counting()
+    starts = {start_of(cell.variant) for cell in cells}
+    return len(starts) * _BOOT_S + sum(
+        cell_s(counting.n_messages(cell.msg_bytes), cell.msg_bytes) for cell in cells
+    )
+
+
+def cell_s(n_messages: int, msg_bytes: int) -> float:
+    """Return how long a cell takes [s]."""
+    return _CELL_S + n_messages * (_MESSAGE_S + msg_bytes * _BYTE_S)

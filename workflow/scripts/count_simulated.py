@@ -1,0 +1,24 @@
+"""Count one cell in a guest whose caches are simulated, and write its record."""
+
+import json
+from pathlib import Path
+
+from copycost.config.simulated import Counting
+from copycost.config.structure import from_plain
+from copycost.grid.cells import Cell
+from copycost.snakefile.logs import log_to_file
+from copycost.studies.simulated.cell import count_cell
+from copycost.studies.simulated.record import write_simulated
+
+log_to_file(snakemake.log[0])
+given = snakemake.input
+record = count_cell(
+    Cell.from_path(snakemake.output.record),
+    from_plain(snakemake.params.counting, Counting),
+    json.loads(Path(given.host).read_text(encoding="utf-8")),
+    Path(given.sender),
+    Path(given.receiver) if given.receiver else None,
+    Path(given.plugin),
+    Path(given.guest),
+)
+write_simulated(record, Path(snakemake.output.record))
