@@ -10,7 +10,7 @@ from copycost.wording.filters import cpu
 
 Facts = Mapping[str, Any]
 
-_KINDS = {"vcpu": "virtual CPUs", "io": "main loop, I/O", "vhost": "vhost", "worker": "others"}
+_KINDS = {"vcpu": "virtual CPUs", "io": "main loop", "vhost": "vhost", "worker": "others"}
 # a kind of threads that never used as much has no column [% of one CPU]
 _LEAST_PERCENT = 0.05
 
