@@ -17,7 +17,7 @@ from workflow.support import ROOT, Checkout, clean_environment, new_checkout
 CLUSTER = ROOT / "tests" / "slurm" / "cluster.sh"
 NEEDED = ("slurmctld", "slurmd", "munged", "sinfo", "sbatch", "unshare")
 LIMIT_S = 1500.0
-N_RECORDS = 4 * 8
+N_RECORDS = 4 * 5
 
 pytestmark = [
     pytest.mark.slow,
@@ -33,7 +33,7 @@ pytestmark = [
 def checkout(tmp_path: Path) -> Checkout:
     made = new_checkout(tmp_path / "checkout")
     (made.path / ".venv").symlink_to(Path(sys.prefix))
-    made.configure("measure", repetitions=8)
+    made.configure("measure", repetitions=5)
     made.configure("hosts", where=["slurm"])
     made.configure("hosts", slurm={"partition": "all", "nodes": [], "count": 2,
                                    "constraint": "none"})  # fmt: skip
