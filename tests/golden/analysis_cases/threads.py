@@ -41,8 +41,10 @@ def _difference(branch: str, course: str) -> Case:
     return "difference", branch, (row, {"sizes": [1024, 4096], "explained": found}, CONFIDENCE)
 
 
-def _turns(branch: str, found: Facts, sender_only: bool = False, n_cpus: int | None = 2) -> Case:
-    return "turns", branch, (found, {"n_cpus": n_cpus, "most": 4}, sender_only)
+def _turns(
+    branch: str, found: Facts, sender_only: bool = False, n_cpus: int | None = 2, guests: int = 0
+) -> Case:
+    return "turns", branch, (found, {"n_cpus": n_cpus, "most": 4}, sender_only, guests)
 
 
 def _growth(branch: str, found: Facts, *apart: Facts) -> Case:
@@ -75,6 +77,7 @@ CASES: list[Case] = [
     _turns("each sender its own", weighed("contradicted", 1.0), sender_only=True, n_cpus=8),
     _turns("each its own", weighed("contradicted", 1.0), n_cpus=8),
     _turns("not pinned", UNKNOWN, n_cpus=None),
+    _turns("in guests", UNKNOWN, n_cpus=None, guests=2),
     _growth("grew", SHOWN, _of(DOWN, "one_copy")),
     _growth("grew a trifle", weighed("contradicted", ratio(1.01, 1.005, 1.015))),
     _growth("fell", AGAINST),

@@ -53,8 +53,11 @@ class Placement:
 
 
 def placement_of(view: View) -> Placement | None:
-    """Return where the threads ran; None where it varied, or where they were not pinned."""
-    if view.studied.condition.placement == FREE:
+    """Return where the threads ran; None where it varied, or where they were not pinned.
+
+    Nor is it known of guests, whose virtual CPUs run on any of the machine's.
+    """
+    if view.studied.condition.placement == FREE or view.studied.guests:
         return None
     sides = ["sender_cpus", "receiver_cpus"][: 1 if view.sender_only else 2]
     pinned = view.measured[sides].drop_duplicates()
