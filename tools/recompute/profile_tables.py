@@ -118,9 +118,13 @@ def difference_row(run: Run, _c: str, found: re.Match[str], row: Row, table: Tab
         costs = [[one.sampled.ns_per_kib(side) for one in both] for both in rounds]
         return _line(row, part(run.profile, np.array(costs)))
     parts = functions(run.profile, rounds, side)
-    shown = [each[0] for each in table.rows]
+    shown = {tuple(each[:2]) for each in table.rows}
     if rest := re.fullmatch(r"(\d+) other functions?", name):
-        others = [one for key, one in parts.items() if f"`{plain(key)}`" not in shown]
+        others = [
+            one
+            for key, one in parts.items()
+            if (f"`{plain(key)}`", kind_of_function(key)) not in shown
+        ]
         right = int(rest[1]) == len(others)
         return {**_line(row, together(others)), "Function": right}
     ranked = sorted(parts, key=lambda key: (-parts[key].change.value, plain(key)))
@@ -157,6 +161,10 @@ def chain_row(run: Run, condition: str, found: re.Match[str], row: Row, table: T
     rows, names = _published()
     streams, size = int(found[2]), found[3]
     rows = rows[(rows["protocol"] == found[1]) & (rows["parallel_streams"] == streams)]
+    # a run may profile what it measures nowhere else
+    profiled = {one.key[0] for one in run.profile.repetitions}
+    named = [one for one in profiled if f"chains-{one.replace('_', '-')}-" in found[0]]
+    condition = condition or max(named, key=len)
     scenario = _SCENARIOS.get(condition.removesuffix("_udp"), "host-loopback")
     rows = rows[rows["scenario"] == scenario]
     if size:

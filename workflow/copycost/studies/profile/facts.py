@@ -116,7 +116,8 @@ def _tracing(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
         for cell in cells
         for name, side in cell["sides"].items()
         for entry in side["categories"]
-        if entry["name"] == "tracing"
+        # what else is in a guest is the sampling itself
+        if entry["name"] == "tracing" and not is_rest(name)
     ]
     most = max(found, key=lambda one: float(one["share"]), default=None)
     return most if most is not None and most["share"] >= _NOTABLE_TRACING else None
