@@ -40,6 +40,10 @@ def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
                 yield remote
 
 
+# uses a CPU; ends by itself should its test fail
+SPIN = "import time\nend_s = time.monotonic() + 30\nwhile time.monotonic() < end_s: pass"
+
+
 def python(code: str, *more: str, **launch: object) -> Launch:
     return Launch((PYTHON, "-I", "-c", code, *more), PYTHON, **launch)  # type: ignore[arg-type]
 
@@ -284,7 +288,7 @@ def test_a_reader_of_a_file_that_is_missing_is_an_os_error(host: Host) -> None:
 
 
 def test_the_use_of_processes_is_told(host: Host) -> None:
-    program = host.start(python("while True: pass"))
+    program = host.start(python(SPIN))
     before = host.usage([program.pid])
     time.sleep(0.2)
     used = host.usage([program.pid]) - before
@@ -300,7 +304,7 @@ def test_the_use_of_processes_is_told(host: Host) -> None:
 
 
 def test_the_use_of_processes_is_told_at_both_edges(host: Host) -> None:
-    program = host.start(python("while True: pass"))
+    program = host.start(python(SPIN))
     at_edges = host.usage_at_edges([program.pid])
     watch(host, at_edges)
     before, after = at_edges.edges()
@@ -431,7 +435,7 @@ def test_a_control_group_holds_a_program_back(host: Host) -> None:
         with pytest.raises(Unavailable, match="no control group"), host.cpu_group(20.0):
             pass
         pytest.skip(str(error))
-    program = host.start(python("while True: pass"))
+    program = host.start(python(SPIN))
     with host.cpu_group(20.0) as group:
         group.add([program.pid])
         before = group.throttling()

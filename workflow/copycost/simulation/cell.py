@@ -14,9 +14,9 @@ from typing import Any
 from copycost.errors import HostError
 from copycost.grid.testbeds import receives_on, transport_of
 from copycost.hosts.guest.qemu import find_qemu
+from copycost.hosts.guest.qmp import running
 from copycost.simulation.caches import Caches
 from copycost.simulation.machine import copy_words, escaped
-from copycost.simulation.qmp import running
 from copycost.simulation.snapshot import Snapshot
 from copycost.testbeds.veth_pair import ADDRESSES
 

@@ -14,8 +14,8 @@ from copycost.errors import HostError
 from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.kernel import Kernel
 from copycost.hosts.guest.qemu import PROGRAM, find_qemu
+from copycost.hosts.guest.qmp import running
 from copycost.simulation.machine import SimulatedMachine
-from copycost.simulation.qmp import running
 
 BOOT_TIMEOUT_S = 300.0
 """How long a guest may take to boot and be saved; on a quiet CPU of 2022 it takes 6 s [s]."""
@@ -200,5 +200,5 @@ def symbol_table(kallsyms: str) -> str:
     """
     found = sorted(_TEXT_SYMBOL.findall(kallsyms))
     if not found:
-        raise HostError("/proc/kallsyms of the simulated guest names no function's address")
+        raise HostError("the simulated guest's /proc/kallsyms names no function's address")
     return "".join(f"{address} {name}\n" for address, name in found)

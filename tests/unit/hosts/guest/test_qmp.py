@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import CannotStart, HostError
-from copycost.simulation.qmp import Emulator, running
+from copycost.hosts.guest.qmp import Emulator, running
 
 START = """\
 import json, socket, sys, time
