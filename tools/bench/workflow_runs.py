@@ -33,7 +33,8 @@ _WARMUP_S = 0.02
 _DURATION_S = 0.1
 # Studies with records of their own take another time per repetition.
 _GRID_ALONE: dict[str, Any] = {
-    study: {"enabled": False} for study in ("refine", "profile", "cpu_budget", "datagrams")
+    study: {"enabled": False}
+    for study in ("refine", "profile", "cpu_budget", "datagrams", "simulated")
 }
 _NOTHING_ELSE: dict[str, Any] = _GRID_ALONE | {
     "udp": {"implementations": []},
