@@ -27,7 +27,7 @@ rule measure_node:
     message:
         "Measure the node {wildcards.node}"
     shell:
-        "{params.script:q} \"$PWD\" {params.name} \"$PWD/{input.config}\" \"$PWD/{output.archive}\" &> {log}"
+        '{params.script:q} "$PWD" {params.name} "$PWD/{input.config}" "$PWD/{output.archive}" &> {log}'
 
 
 rule merge_hosts:

@@ -190,7 +190,8 @@ INTRODUCTION = (
 
 def test_a_stream_that_is_cut_within_a_message_is_an_end() -> None:
     stream, thread = answering(INTRODUCTION, b'{"id":1,"resul')
-    with pytest.raises(ConnectionLost, match="the connection to it ended"):
+    # a peer that has not read all that we said resets the connection
+    with pytest.raises(ConnectionLost, match=r"the connection to it (ended|broke \(Conn)"):
         RemoteHost(stream, stream, "it", PATIENCE_S)
     thread.join()
 
