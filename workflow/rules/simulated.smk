@@ -42,6 +42,11 @@ rule save_simulated_guest:
     input:
         orchestrator="results/bin/simulated_cell",
         programs=[*SIMULATED_PROGRAMS, "results/bin/simulated_walk"],
+        # What can be sent how is looked up in these.
+        strategies=[
+            f"src/strategies/{split_implementation(name)[0]}.c"
+            for name in CONFIG.simulated.implementations
+        ],
         host="results/host.json",
     output:
         # what cells begin with, some 100 MB; booted again where it is needed again
