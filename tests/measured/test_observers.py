@@ -218,7 +218,7 @@ def test_observers_are_called_in_the_order_that_is_documented(
     assert notes == [
         *("first open", "second open", "first prepare", "second prepare"),
         *(around if driver.name == "programs" else ()),
-        *("first attach", "second attach", "first window_planned", "second window_planned"),
+        *("first attach", "second attach", "second window_planned", "first window_planned"),
         *("first window_begins", "second window_begins"),
         *("second window_ends", "first window_ends"),
         *("first traffic_ends", "second traffic_ends", "first found", "second found"),

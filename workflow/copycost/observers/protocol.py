@@ -11,6 +11,8 @@ the study that asked for it. A repetition takes its observers through these step
    observers have returned.
 5. `window_planned(start_ns, end_ns)`: it is known when the window will be, in our clock. What is to
    be done at its edges on the hosts of the sides is handed to them now (`AtEdges.plan`), in theirs.
+   In the reverse order of the list: a far host does it in that order, and what is read must not
+   wait until perf, the first of the list, has been switched.
 6. `window_begins()` and `window_ends()`: the edges. They begin in the order of the list and end in
    the reverse order, so that the window of an observer encloses that of the next.
 7. `traffic_ends(sides)`: the window is over, senders may still send.
