@@ -41,7 +41,13 @@ def boot(programs: Path, folder: Path, machine: SimulatedMachine | None = None) 
     needed = [programs / "sender_two_copy", programs / "receiver_recv"]
     simulated_image(kernel, programs / "simulated_cell", needed).write(initrd)
     snapshot = Snapshot.in_folder(folder)
-    save_guest(machine or SimulatedMachine(), kernel, kernel.image, initrd, snapshot)
+    try:
+        save_guest(machine or SimulatedMachine(), kernel, kernel.image, initrd, snapshot)
+    except HostError as error:
+        # some machines stop QEMU at the wrong moment most of the time, and the product says so
+        if "clock leapt" in str(error):
+            pytest.skip(str(error))
+        raise
     return snapshot
 
 
