@@ -2,10 +2,15 @@
 
 import os
 import select
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from copycost.errors import Unavailable
+from copycost.hosts.guest import keeping
 from copycost.hosts.guest.image import CONSOLE_DRIVERS, GuestImage
 from copycost.hosts.guest.kernel import AUTO, Kernel, find_kernel
 from copycost.hosts.guest.qemu import find_qemu
@@ -39,3 +44,18 @@ def ends(pidfd: int, within_s: float) -> bool:
     """Return whether a process ends in time."""
     ended, _, _ = select.select([pidfd], [], [], within_s)
     return bool(ended)
+
+
+def run_of_our_own() -> Iterator[None]:
+    """Have the tests themselves be the run that guests end with; a fixture's body."""
+
+    @contextmanager
+    def ourselves() -> Iterator[tuple[int, ...]]:
+        fd = os.pidfd_open(os.getpid())
+        yield (fd,)
+        os.close(fd)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keeping, "waiting_process", os.getpid)
+        patch.setattr(keeping, "watched_parents", ourselves)
+        yield

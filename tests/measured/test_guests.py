@@ -15,7 +15,7 @@ import guests
 import pytest
 
 from copycost.errors import HostError, Unavailable
-from copycost.hosts.guest import keeping, network
+from copycost.hosts.guest import network
 from copycost.hosts.guest.host import GuestFailed, GuestHost, hosts_in
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.keeping import Lease, borrowed
@@ -36,21 +36,7 @@ def spec(tmp_path_factory: pytest.TempPathFactory) -> GuestSpec:
     return GuestSpec(find_qemu(), image, initrd, "tcg", 1, 256 << 20, "virtio", False, True)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def our_keeper() -> Iterator[None]:
-    """Have the tests themselves be the run that guests end with."""
-    patch = pytest.MonkeyPatch()
-
-    @contextmanager
-    def ourselves() -> Iterator[tuple[int, ...]]:
-        fd = os.pidfd_open(os.getpid())
-        yield (fd,)
-        os.close(fd)
-
-    patch.setattr(keeping, "waiting_process", os.getpid)
-    patch.setattr(keeping, "watched_parents", ourselves)
-    yield
-    patch.undo()
+our_keeper = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 
 
 @contextmanager

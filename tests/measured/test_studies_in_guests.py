@@ -3,10 +3,8 @@
 On a busy machine a repetition may fail for want of CPU; that is asked for again a few times.
 """
 
-import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,6 @@ from measured.failures_support import host_facts
 from copycost.config.settings import Settings
 from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
-from copycost.hosts.guest import keeping
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.qemu import find_qemu
 from copycost.hosts.guest.spec import GuestSpec
@@ -49,21 +46,7 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {**facts, "cpu": facts["cpu"] | {"cpus_online": 1}, "virtual": virtual}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _our_keeper() -> Iterator[None]:
-    """Have the tests themselves be the run that guests end with."""
-    patch = pytest.MonkeyPatch()
-
-    @contextmanager
-    def ourselves() -> Iterator[tuple[int, ...]]:
-        fd = os.pidfd_open(os.getpid())
-        yield (fd,)
-        os.close(fd)
-
-    patch.setattr(keeping, "waiting_process", os.getpid)
-    patch.setattr(keeping, "watched_parents", ourselves)
-    yield
-    patch.undo()
+our_keeper = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 
 
 def measured(measure: Callable[..., Record], cell: Cell, peer: Any, tmp_path: Path) -> Record:  # noqa: ANN401

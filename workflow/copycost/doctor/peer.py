@@ -1,7 +1,6 @@
 """What the other machine of a wire is, and the network between, as one JSON object."""
 
 import json
-import re
 import socket
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import SshHost
-from copycost.testbeds.links import mtu_at
+from copycost.testbeds.links import features_at, mtu_at
 
 _NAME = "this host"
 _CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 3)"
@@ -160,18 +159,6 @@ def device_facts(host: Host, device: str) -> dict[str, Any]:
         "mtu_bytes": mtu_at(host, device),
         "rx_queues": len(files.glob(f"{folder}/queues/rx-*")) or None,
         "tx_queues": len(files.glob(f"{folder}/queues/tx-*")) or None,
-        **_features(host, device),
-    }
-
-
-def _features(host: Host, device: str) -> dict[str, bool | None]:
-    """Return what the device does of what zero-copy sends need; None where ethtool is missing."""
-    try:
-        text = host.run(["ethtool", "-k", device]).stdout
-    except OSError:
-        text = ""
-    states = dict(re.findall(r"^([a-z-]+): (on|off)", text, flags=re.MULTILINE))
-    return {
-        name: states[feature] == "on" if feature in states else None
-        for name, feature in _FEATURES.items()
+        # what zero-copy sends need
+        **features_at(host, device, _FEATURES),
     }

@@ -8,7 +8,7 @@ import re
 import socket
 import struct
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from copycost.errors import HostError, Unavailable
@@ -196,6 +196,17 @@ def mtu_at(host: Host, device: str) -> int:
 
 def offloads_at(host: Host, device: str) -> dict[str, bool | None]:
     """Return what `ethtool` reads back; None for what it does not tell, or where it is missing."""
+    return features_at(host, device, OFFLOADS)
+
+
+def features_at(host: Host, device: str, names: Mapping[str, str]) -> dict[str, bool | None]:
+    """Return whether a device has features on, by our names of them; None where nobody tells.
+
+    Parameters
+    ----------
+    names
+        What ``ethtool -k`` calls each.
+    """
     try:
         text = host.run(["ethtool", "-k", device]).stdout
     except OSError:
@@ -203,5 +214,5 @@ def offloads_at(host: Host, device: str) -> dict[str, bool | None]:
     states = dict(re.findall(r"^([a-z-]+): (on|off)", text, flags=re.MULTILINE))
     return {
         name: states[feature] == "on" if feature in states else None
-        for name, feature in OFFLOADS.items()
+        for name, feature in names.items()
     }
