@@ -2,14 +2,13 @@
 
 from functools import cache
 
-from jinja2 import Environment, TemplateError
+from jinja2 import Environment
 
 from copycost.analysis.json_values import Facts
 from copycost.audit.wording import plain_number, quantities, small_percent, tally
 from copycost.build.checkout import ROOT
-from copycost.errors import DataError
 from copycost.report.markdown import code, escape
-from copycost.report.write import make_environment
+from copycost.report.write import fill_from, make_environment
 
 TEMPLATES = ROOT / "report"
 
@@ -25,18 +24,8 @@ def audit_environment() -> Environment:
 
 
 def fill(template: str, **context: object) -> str:
-    """Return the text of a template.
-
-    Raises
-    ------
-    DataError
-        If it asks for a fact that there is not.
-    """
-    try:
-        return audit_environment().get_template(template).render(context)
-    except TemplateError as error:
-        where = getattr(error, "name", None) or template
-        raise DataError(f"audit: {where}: {error}; please report this table") from error
+    """Return the text of a template; DataError if it asks for a fact that there is not."""
+    return fill_from(audit_environment(), template, context, "audit", "this table")
 
 
 def table_rows(audit: Facts) -> dict[str, list[list[str]]]:

@@ -3,11 +3,10 @@
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, TemplateError
+from jinja2 import Environment
 
 from copycost.build.checkout import ROOT
-from copycost.errors import DataError
-from copycost.report.write import make_environment
+from copycost.report.write import fill_from, make_environment
 
 TEMPLATES = ROOT / "report"
 
@@ -18,17 +17,7 @@ def _environment() -> Environment:
 
 
 def fill(template: str, **context: Any) -> str:  # noqa: ANN401 - whatever a template asks for
-    """Return the text of a template.
-
-    Raises
-    ------
-    DataError
-        If it asks for a fact that there is not.
-    """
-    try:
-        return _environment().get_template(template).render(context)
-    except TemplateError as error:
-        where = getattr(error, "name", None) or template
-        raise DataError(
-            f"compare: {where}: {error}; please report this with facts.json of the comparison"
-        ) from error
+    """Return the text of a template; DataError if it asks for a fact that there is not."""
+    return fill_from(
+        _environment(), template, context, "compare", "this with facts.json of the comparison"
+    )

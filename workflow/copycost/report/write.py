@@ -1,8 +1,9 @@
 """Fills the templates: from facts and tables to the report in Markdown."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
@@ -207,3 +208,25 @@ def _strategy(implementation: str) -> str:
 
 def _batch(implementation: str) -> int:
     return split_implementation(implementation)[1]
+
+
+def fill_from(
+    environment: Environment, template: str, context: Mapping[str, Any], who: str, what: str
+) -> str:
+    """Return the text of one template.
+
+    Parameters
+    ----------
+    who, what
+        For the message: which command, and what helps to find the fault.
+
+    Raises
+    ------
+    DataError
+        If it asks for a fact that there is not.
+    """
+    try:
+        return environment.get_template(template).render(context)
+    except TemplateError as error:
+        where = getattr(error, "name", None) or template
+        raise DataError(f"{who}: {where}: {error}; please report {what}") from error
