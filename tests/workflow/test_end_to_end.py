@@ -107,7 +107,8 @@ def test_one_command_leads_to_the_report(whole_run: WholeRun) -> None:
             line,
         ), line
     steps = [line for line in lines[1:-2] if line not in results and ": still " not in line]
-    assert steps[:1] == ["copycost: building the programs"]
+    # neither needs the other, so either may come first
+    assert set(steps[:2]) == {"copycost: building the programs", "copycost: describing this host"}
     at = steps.index("copycost: 8 of 8 repetitions measured.")
     assert steps[at - 2 : at] == [
         "copycost: writing the report",

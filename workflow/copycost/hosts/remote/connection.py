@@ -216,6 +216,8 @@ class Connection:
                 continue
             try:
                 data = os.read(fd, _READ_BYTES)
+            except ConnectionResetError:  # an end with something left unread there
+                data = b""
             except OSError as error:
                 return self._lose(f"broke ({error.strerror})")
             at_ns = time.monotonic_ns()
