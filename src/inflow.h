@@ -10,6 +10,10 @@
 #include "failure.h"
 #include "program/options.h"
 
+/* A datagram may arrive later than this many that were sent after it; what comes later yet cannot be
+ * told from one that came twice. */
+#define LATEST_DATAGRAM 1024U
+
 struct inflow {
     int fd;                   /* connected, blocking, with SO_RCVTIMEO */
     enum transport transport; /* a message over TRANSPORT_DATAGRAM is one datagram */
@@ -25,7 +29,8 @@ struct inflow {
 
     /* Under --verify; for inflow.c. */
     uint64_t checked_bytes;
-    uint64_t next_number; /* of a datagram: one more than the last one's */
+    uint64_t next_number; /* of a datagram: one more than the highest so far */
+    bool arrived[LATEST_DATAGRAM]; /* of the datagrams before it, by number modulo as many */
     uint64_t wrong_bytes;
     uint64_t first_wrong_offset;
 };

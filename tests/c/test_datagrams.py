@@ -173,20 +173,22 @@ def speaker() -> Iterator[socket.socket]:
         yield speaker
 
 
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        ([b"x" * 999], "a datagram of 999 bytes, expected 1000"),
-        ([b"\0" * 1000], "of 1000 bytes differ from the pattern, the first at offset 8"),
-        ([b"\1" + b"\0" * 999] * 2, "of 2000 bytes differ from the pattern"),
-    ],
-)
-def test_wrong_datagrams_fail_the_receiver(
-    address_build: Build, speaker: socket.socket, said: list[bytes], words: str
-) -> None:
+def message(number: int, n_bytes: int = 1000) -> bytes:
+    """Return the message of the first connection with this number, as src/messages/pattern.h."""
+    words = []
+    for index in range(number * n_bytes // 8, (number + 1) * n_bytes // 8):
+        word = (index + 0x9E3779B97F4A7C15) % 2**64
+        word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        word = (word ^ word >> 27) * 0x94D049BB133111EB % 2**64
+        words.append((word ^ word >> 31).to_bytes(8, "little"))
+    return number.to_bytes(8, "little") + b"".join(words[1:])
+
+
+def hear(build: Build, speaker: socket.socket, said: list[bytes]) -> Outcome:
+    """Say these datagrams to a receiver; return how it ends."""
     setting = datagrams(msg_bytes=1000, verify=True)
     port = speaker.getsockname()[1]
-    with start_receiver(address_build.receiver, setting, port) as receiver:
+    with start_receiver(build.receiver, setting, port) as receiver:
         hello, peer = speaker.recvfrom(100)
         assert hello == note(0)
         speaker.connect(peer)
@@ -198,7 +200,30 @@ def test_wrong_datagrams_fail_the_receiver(
             speaker.send(datagram)
         time.sleep(setting.warmup_s + setting.duration_s)
         speaker.send(note(2))
-        assert_failed(receiver.finish(), words)
+        return receiver.finish()
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ([b"x" * 999], "a datagram of 999 bytes, expected 1000"),
+        ([b"\0" * 1000], "of 1000 bytes differ from the pattern, the first at offset 8"),
+        ([message(1), message(1)], "1000 of 2000 bytes differ from the pattern"),
+        ([message(3), message(1), message(1)], "1000 of 3000 bytes differ from the pattern"),
+        ([message(2000), message(900)], "1000 of 2000 bytes differ from the pattern"),
+    ],
+)
+def test_wrong_datagrams_fail_the_receiver(
+    address_build: Build, speaker: socket.socket, said: list[bytes], words: str
+) -> None:
+    assert_failed(hear(address_build, speaker, said), words)
+
+
+def test_datagrams_may_come_out_of_order(address_build: Build, speaker: socket.socket) -> None:
+    numbers = [0, 2, 1, 5, 3, 2000, 1999, 1001, 977]
+    outcome = hear(address_build, speaker, [message(number) for number in numbers])
+    assert outcome.code == 0, outcome.stderr
+    assert outcome.result["verify"]["checked_bytes"] == 1000 * len(numbers)
 
 
 def test_a_sender_that_never_comes_ends_in_a_timeout(
