@@ -20,7 +20,6 @@ from copycost.drivers.protocol import (
     Driver,
     LateEdge,
     NoMeasurement,
-    Payload,
     PerfUnusable,
     Scene,
     Verdict,
@@ -29,40 +28,30 @@ from copycost.drivers.protocol import (
 from copycost.errors import ConfigError, CopycostError, MeasurementStopped, Unavailable
 from copycost.grid.cells import Cell
 from copycost.grid.testbeds import TESTBEDS
-from copycost.hosts.clock import ClockReading
 from copycost.hosts.guest.host import GuestFailed
 from copycost.hosts.host import Host
 from copycost.hosts.launch import Launch
 from copycost.hosts.memory import NotEnoughMemory
 from copycost.hosts.placement import place_sides
-from copycost.hosts.process_usage import Usage
 from copycost.hosts.side import SIDES, SideName
 from copycost.measure.claim import Claim, claimed
-from copycost.observers.disturbance import load_warnings, lock_warning, user_mode_warning
+from copycost.measure.window import require_same_clocks, window_warnings
+from copycost.observers.disturbance import lock_warning, user_mode_warning
 from copycost.observers.hypervisor import Hypervisor
 from copycost.observers.kernel_counters import KernelCounters
 from copycost.observers.perf_stat import PerfStat
-from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
 from copycost.records.record import (
     SCHEMA_VERSION,
-    Disturbance,
     MachineFacts,
     Record,
-    disturbance,
     host_digest,
     prepare_check,
 )
-from copycost.testbeds.testbed import Testbed, open_testbed
+from copycost.testbeds.testbed import open_testbed
 
 # the receiver that maps what comes instead of copying it
 _MAPPING_RECEIVER = "mmap"
-_LATE_SHARE = 0.01
-# of the window, by which a look at processes may be shorter or longer: what they used of the time
-# of the look still stands for the window
-_LONGEST_LOOK = 0.25
-# of the window: what another machine's clock may be wrong by
-_CLOCK_SHARE = 0.01
 _MOST_WINDOWS = 4
 
 _log = logging.getLogger(__name__)
@@ -287,8 +276,10 @@ def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowO
         payload = traffic.finish()
         window = payload.window or Window(begun_ns, ended_ns)
         found = {one.name: one.found() for one in observers}
-        warnings = _warnings(task, scene.testbed, observers, payload, window, found)
-        _require_same_clocks(record, scene.testbed, window)
+        warnings = window_warnings(
+            task.facts_by_side, scene.testbed, observers, payload, window, found
+        )
+        require_same_clocks(record, scene.testbed, window)
     record["driver"] = payload.entry
     record["window"] = {"start_ns": window.start_ns, "end_ns": window.end_ns}
     record["observed"] = {name: entry for name, entry in found.items() if entry is not None}
@@ -305,129 +296,6 @@ def _machine_facts(host: Host, facts: Mapping[str, Any]) -> MachineFacts:
         "clock_offset_ns": machine.clock_offset_ns,
         "clock_uncertainty_ns": machine.clock_uncertainty_ns,
     }
-
-
-def _require_same_clocks(record: Record, testbed: Testbed, window: Window) -> None:
-    """Refuse a window that was not the same time on both machines, as far as is known.
-
-    Raises
-    ------
-    NoMeasurement
-        If a clock was known too badly, or went another way than ours since it was compared.
-    """
-    assert record["testbed"] is not None
-    for machine, sides in testbed.machines():
-        before = ClockReading(machine.clock_offset_ns, machine.clock_uncertainty_ns)
-        after = machine.resync()
-        drift_ns = abs(after.offset_ns - before.offset_ns)
-        unsure_ns = max(before.uncertainty_ns, after.uncertainty_ns)
-        for side in sides:
-            entry = record["testbed"]["machines"][side]
-            entry["clock_offset_ns"] = before.offset_ns
-            entry["clock_uncertainty_ns"] = unsure_ns
-        if max(drift_ns, unsure_ns) <= _CLOCK_SHARE * window.length_s * 1e9:
-            continue
-        how = (
-            f"went {drift_ns / 1e6:.3g} ms away from ours"
-            if drift_ns > 2 * unsure_ns
-            else f"is known to {unsure_ns / 1e6:.3g} ms only"
-        )
-        reason = (
-            f"the clock of {machine.name} {how}, where the window is"
-            f" {window.length_s * 1e3:.3g} ms long"
-        )
-        remedy = f"make measure.duration_s longer, look what keeps {machine.name} busy, then"
-        raise NoMeasurement(Verdict("failed", reason, f"{remedy} {AGAIN}"))
-
-
-def _warnings(
-    task: Task,
-    testbed: Testbed,
-    observers: Sequence[WindowObserver],
-    payload: Payload,
-    window: Window,
-    seen: Mapping[str, Any],
-) -> list[Disturbance]:
-    """Return warnings about the window, by the account that is to be believed.
-
-    That of the driver, unless it has none or its programs were stopped at the edges of their own
-    windows; then what the kernel tells of the processes.
-
-    Raises
-    ------
-    NoMeasurement
-        If neither has one.
-    """
-    found, cpu_ns = payload.warnings, payload.cpu_ns
-    stopped = any(one.stops_programs for one in observers)
-    usage = next((one for one in observers if isinstance(one, ProcessUsage)), None)
-    if usage is not None and (stopped or cpu_ns is None):
-        if cpu_ns is None and usage.gone is not None:
-            reason = f"the {usage.gone}'s processes had ended before the end of the window"
-            raise NoMeasurement(Verdict("failed", reason, AGAIN))
-        used = {side: usage.used(side) for side in SIDES}
-        _require_looks(used, window)
-        cpu_ns = {side: one.cpu_ns for side, one in used.items() if one is not None}
-        if stopped:
-            # a stopped program always sees its edges late
-            found = [one for one in found if one["code"] != "window_edge_late"]
-            found += _late_look(used["sender"].at_ns if used["sender"] else 0, window)
-    if cpu_ns is None:
-        return found
-    kernel = next(one for one in observers if isinstance(one, KernelCounters))
-    for machine, sides in testbed.machines():
-        shared = len(sides) > 1
-        own_ns = sum(cpu_ns.get(side, 0) for side in sides)
-        if machine.kind == "local":
-            own_ns += _of_hypervisors_ns(seen.get(Hypervisor.name))
-        found = found + load_warnings(
-            own_ns / 1e9,
-            window.length_s,
-            kernel.changes[sides],
-            task.facts_by_side[sides[0]],
-            machine.constant("SC_NPROCESSORS_ONLN"),
-            shared=shared,
-            where="" if shared else machine.name,
-        )
-    return found
-
-
-def _of_hypervisors_ns(seen: Mapping[str, Any] | None) -> int:
-    """Return the CPU time of what runs our guests on this machine [ns]; 0 without guests."""
-    if seen is None:
-        return 0
-    return sum(
-        int(used["cpu_ns"]) for guest in seen["guests"] for used in guest["threads"].values()
-    )
-
-
-def _require_looks(used: Mapping[SideName, Usage | None], window: Window) -> None:
-    """Refuse what was read of processes at times that have little to do with the window's edges.
-
-    Raises
-    ------
-    NoMeasurement
-        If a machine was too busy to look.
-    """
-    for side, one in used.items():
-        if one is None or abs(one.at_ns / 1e9 / window.length_s - 1.0) <= _LONGEST_LOOK:
-            continue
-        reason = (
-            f"the {side} was watched for {one.at_ns / 1e9:.3f} s, while the window is"
-            f" {window.length_s:.3f} s long: its machine was too busy"
-        )
-        remedy = "end other programs, make the study's duration_s longer, then " + AGAIN
-        raise NoMeasurement(Verdict("failed", reason, remedy))
-
-
-def _late_look(seen_ns: int, window: Window) -> list[Disturbance]:
-    """Return the warning that what we saw of a side is not what was in the window, if so."""
-    if abs(seen_ns / 1e9 - window.length_s) <= _LATE_SHARE * window.length_s:
-        return []
-    detail = (
-        f"the sender was watched for {seen_ns / 1e9:.3f} s, the window is {window.length_s:.3f} s"
-    )
-    return [disturbance("window_edge_late", detail)]
 
 
 def start_record(cell: Cell, settings: Settings, facts: Mapping[str, Any], claim: Claim) -> Record:

@@ -1,0 +1,146 @@
+"""Whether a window can be believed: one time on both machines, on time, and undisturbed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from copycost.drivers.protocol import AGAIN, NoMeasurement, Payload, Verdict, Window
+from copycost.hosts.clock import ClockReading
+from copycost.hosts.process_usage import Usage
+from copycost.hosts.side import SIDES, SideName
+from copycost.observers.disturbance import load_warnings
+from copycost.observers.hypervisor import Hypervisor
+from copycost.observers.kernel_counters import KernelCounters
+from copycost.observers.process_usage import ProcessUsage
+from copycost.observers.protocol import WindowObserver
+from copycost.records.record import Disturbance, Record, disturbance
+from copycost.testbeds.testbed import Testbed
+
+_LATE_SHARE = 0.01
+# of the window, by which a look at processes may be shorter or longer: what they used of the time
+# of the look still stands for the window
+_LONGEST_LOOK = 0.25
+# of the window: what another machine's clock may be wrong by
+_CLOCK_SHARE = 0.01
+
+
+def require_same_clocks(record: Record, testbed: Testbed, window: Window) -> None:
+    """Refuse a window that was not the same time on both machines, as far as is known.
+
+    Raises
+    ------
+    NoMeasurement
+        If a clock was known too badly, or went another way than ours since it was compared.
+    """
+    assert record["testbed"] is not None
+    for machine, sides in testbed.machines():
+        before = ClockReading(machine.clock_offset_ns, machine.clock_uncertainty_ns)
+        after = machine.resync()
+        drift_ns = abs(after.offset_ns - before.offset_ns)
+        unsure_ns = max(before.uncertainty_ns, after.uncertainty_ns)
+        for side in sides:
+            entry = record["testbed"]["machines"][side]
+            entry["clock_offset_ns"] = before.offset_ns
+            entry["clock_uncertainty_ns"] = unsure_ns
+        if max(drift_ns, unsure_ns) <= _CLOCK_SHARE * window.length_s * 1e9:
+            continue
+        how = (
+            f"went {drift_ns / 1e6:.3g} ms away from ours"
+            if drift_ns > 2 * unsure_ns
+            else f"is known to {unsure_ns / 1e6:.3g} ms only"
+        )
+        reason = (
+            f"the clock of {machine.name} {how}, where the window is"
+            f" {window.length_s * 1e3:.3g} ms long"
+        )
+        remedy = f"make measure.duration_s longer, look what keeps {machine.name} busy, then"
+        raise NoMeasurement(Verdict("failed", reason, f"{remedy} {AGAIN}"))
+
+
+def window_warnings(
+    facts: Mapping[SideName, Mapping[str, Any]],
+    testbed: Testbed,
+    observers: Sequence[WindowObserver],
+    payload: Payload,
+    window: Window,
+    seen: Mapping[str, Any],
+) -> list[Disturbance]:
+    """Return warnings about the window, by the account that is to be believed.
+
+    That of the driver, unless it has none or its programs were stopped at the edges of their own
+    windows; then what the kernel tells of the processes.
+
+    Raises
+    ------
+    NoMeasurement
+        If neither has one.
+    """
+    found, cpu_ns = payload.warnings, payload.cpu_ns
+    stopped = any(one.stops_programs for one in observers)
+    usage = next((one for one in observers if isinstance(one, ProcessUsage)), None)
+    if usage is not None and (stopped or cpu_ns is None):
+        if cpu_ns is None and usage.gone is not None:
+            reason = f"the {usage.gone}'s processes had ended before the end of the window"
+            raise NoMeasurement(Verdict("failed", reason, AGAIN))
+        used = {side: usage.used(side) for side in SIDES}
+        _require_looks(used, window)
+        cpu_ns = {side: one.cpu_ns for side, one in used.items() if one is not None}
+        if stopped:
+            # a stopped program always sees its edges late
+            found = [one for one in found if one["code"] != "window_edge_late"]
+            found += _late_look(used["sender"].at_ns if used["sender"] else 0, window)
+    if cpu_ns is None:
+        return found
+    kernel = next(one for one in observers if isinstance(one, KernelCounters))
+    for machine, sides in testbed.machines():
+        shared = len(sides) > 1
+        own_ns = sum(cpu_ns.get(side, 0) for side in sides)
+        if machine.kind == "local":
+            own_ns += _of_hypervisors_ns(seen.get(Hypervisor.name))
+        found = found + load_warnings(
+            own_ns / 1e9,
+            window.length_s,
+            kernel.changes[sides],
+            facts[sides[0]],
+            machine.constant("SC_NPROCESSORS_ONLN"),
+            shared=shared,
+            where="" if shared else machine.name,
+        )
+    return found
+
+
+def _of_hypervisors_ns(seen: Mapping[str, Any] | None) -> int:
+    """Return the CPU time of what runs our guests on this machine [ns]; 0 without guests."""
+    if seen is None:
+        return 0
+    return sum(
+        int(used["cpu_ns"]) for guest in seen["guests"] for used in guest["threads"].values()
+    )
+
+
+def _require_looks(used: Mapping[SideName, Usage | None], window: Window) -> None:
+    """Refuse what was read of processes at times that have little to do with the window's edges.
+
+    Raises
+    ------
+    NoMeasurement
+        If a machine was too busy to look.
+    """
+    for side, one in used.items():
+        if one is None or abs(one.at_ns / 1e9 / window.length_s - 1.0) <= _LONGEST_LOOK:
+            continue
+        reason = (
+            f"the {side} was watched for {one.at_ns / 1e9:.3f} s, while the window is"
+            f" {window.length_s:.3f} s long: its machine was too busy"
+        )
+        remedy = "end other programs, make the study's duration_s longer, then " + AGAIN
+        raise NoMeasurement(Verdict("failed", reason, remedy))
+
+
+def _late_look(seen_ns: int, window: Window) -> list[Disturbance]:
+    """Return the warning that what we saw of a side is not what was in the window, if so."""
+    if abs(seen_ns / 1e9 - window.length_s) <= _LATE_SHARE * window.length_s:
+        return []
+    detail = (
+        f"the sender was watched for {seen_ns / 1e9:.3f} s, the window is {window.length_s:.3f} s"
+    )
+    return [disturbance("window_edge_late", detail)]
