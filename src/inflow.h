@@ -10,8 +10,8 @@
 #include "failure.h"
 #include "program/options.h"
 
-/* A datagram may arrive later than this many that were sent after it; what comes later yet cannot be
- * told from one that came twice. */
+/* A datagram may arrive later than this many that were sent after it; what comes later yet cannot
+ * be told from one that came twice. */
 #define LATEST_DATAGRAM 1024U
 
 struct inflow {
@@ -29,7 +29,7 @@ struct inflow {
 
     /* Under --verify; for inflow.c. */
     uint64_t checked_bytes;
-    uint64_t next_number; /* of a datagram: one more than the highest so far */
+    uint64_t next_number;          /* of a datagram: one more than the highest so far */
     bool arrived[LATEST_DATAGRAM]; /* of the datagrams before it, by number modulo as many */
     uint64_t wrong_bytes;
     uint64_t first_wrong_offset;
