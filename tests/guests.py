@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import Unavailable
-from copycost.hosts.guest import keeping
 from copycost.hosts.guest.image import CONSOLE_DRIVERS, GuestImage
 from copycost.hosts.guest.kernel import AUTO, Kernel, find_kernel
 from copycost.hosts.guest.qemu import find_qemu
+from copycost.hosts.remote import keeping
 
 DRIVERS = (*CONSOLE_DRIVERS, "virtio_net")
 

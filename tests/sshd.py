@@ -1,127 +1,23 @@
-"""A real sshd in namespaces of its own, as another machine: network, processes, name and clock."""
+"""Another machine for tests, see `tools.bench.another_machine`; skipped where there can be none."""
 
-import getpass
-import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
-from copycost.hosts.local import LocalHost
-from copycost.hosts.namespace import NamespaceHost
-from copycost.hosts.namespaces import two_namespaces
-from copycost.hosts.ssh.client import SshTarget
-from copycost.testbeds.links import Device, make_veth_pair, wait_until_running
+from copycost.errors import Unavailable
+from tools.bench.another_machine import ADDRESSES, AHEAD_S, NODE, Peer, another_machine
 
-ADDRESSES = ("198.18.0.1", "198.18.0.2")
-AHEAD_S = 100_000
-NODE = "otherhost"
-_LIMIT_S = 10.0
-_SSHD = "/usr/sbin/sshd"
-_CONFIG = """\
-HostKey {folder}/host_key
-AuthorizedKeysFile {folder}/key.pub
-PidFile none
-UsePAM no
-StrictModes no
-PermitRootLogin yes
-PasswordAuthentication no
-KbdInteractiveAuthentication no
-SetEnv XDG_CACHE_HOME={folder}/cache
-"""
-# a /run and a name of its own: nothing outside is touched
-_START = (
-    "mount -t sysfs none /sys && mount -t tmpfs none /run && mkdir /run/sshd && hostname {node}"
-    " && exec {sshd} -D -e -f {config}"
-)
-_NAMESPACES = (
-    *("unshare", "--time", "--monotonic", str(AHEAD_S), "--uts", "--pid", "--mount-proc"),
-    *("--fork", "--kill-child"),
-)
-
-
-@dataclass
-class Peer:
-    """Another machine.
-
-    Attributes
-    ----------
-    target
-        How ssh reaches it, by its key and its own list of known hosts.
-    folder
-        Where its keys are, and what is brought to it.
-    here, there
-        Both ends of the network in between; we are to be in the first.
-    sshd
-        Its process, the father of the first of its namespaces.
-    """
-
-    target: SshTarget
-    folder: Path
-    here: NamespaceHost
-    there: NamespaceHost
-    sshd: subprocess.Popen[bytes]
-
-    def processes(self) -> list[str]:
-        """Return the command lines of what runs there, but for sshd's own."""
-        found = subprocess.run(
-            ["nsenter", "--target", str(self.first()), "--pid", "--mount", "ps", "-eo", "args="],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        lines = [line.strip() for line in found.stdout.splitlines()]
-        return [line for line in lines if "sshd" not in line and not line.startswith("ps -eo")]
-
-    def first(self) -> int:
-        """Return the process id, seen from here, of the first process there."""
-        children = Path(f"/proc/{self.sshd.pid}/task/{self.sshd.pid}/children").read_text()
-        return int(children.split()[0])
+__all__ = ["ADDRESSES", "AHEAD_S", "NODE", "Peer", "peer"]
 
 
 @contextmanager
 def peer(folder: Path) -> Iterator[Peer]:
     """Build it, and run the block in its neighbour's network."""
-    if not Path(_SSHD).exists():
-        pytest.skip("sshd is not installed (openssh-server)")
-    if subprocess.run([*_NAMESPACES, "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("the namespaces of another machine cannot be made here")
-    for name in ("key", "host_key"):
-        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
-        subprocess.run(words, check=True)
-    config = folder / "sshd_config"
-    config.write_text(_CONFIG.format(folder=folder))
-    host_key = " ".join((folder / "host_key.pub").read_text().split()[:2])
-    (folder / "known_hosts").write_text(f"{ADDRESSES[1]} {host_key}\n")
-    with two_namespaces() as (first, second, _):
-        machine = LocalHost()
-        here = NamespaceHost(machine, first, "here")
-        there = NamespaceHost(machine, second, "there")
-        make_veth_pair(here, there, ADDRESSES)
-        wait_until_running((Device("sender", here), Device("receiver", there)))
-        start = _START.format(node=NODE, sshd=_SSHD, config=config)
-        with there.inside(), (folder / "sshd.log").open("wb") as log:
-            sshd = subprocess.Popen([*_NAMESPACES, "sh", "-c", start], stdout=log, stderr=log)
+    with ExitStack() as stack:
         try:
-            _await(folder / "sshd.log")
-            options = ("-F", "none", "-i", str(folder / "key"), "-o", "IdentitiesOnly=yes")
-            known = ("-o", f"UserKnownHostsFile={folder / 'known_hosts'}")
-            target = SshTarget(f"{getpass.getuser()}@{ADDRESSES[1]}", (*options, *known))
-            with here.inside():
-                try:
-                    yield Peer(target, folder, here, there, sshd)
-                finally:
-                    target.close()
-        finally:
-            sshd.kill()
-            sshd.wait()
-
-
-def _await(log: Path) -> None:
-    deadline_s = time.monotonic() + _LIMIT_S
-    while "Server listening" not in log.read_text():
-        assert time.monotonic() < deadline_s, log.read_text()
-        time.sleep(0.01)
+            made = stack.enter_context(another_machine(folder))
+        except Unavailable as missing:
+            pytest.skip(missing.reason)
+        yield made

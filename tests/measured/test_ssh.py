@@ -1,8 +1,13 @@
 """Another machine, by a real sshd: reached, refused, broken, and left as it was."""
 
+import os
+import select
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,12 +16,15 @@ from sshd import AHEAD_S, NODE, Peer
 
 from copycost.errors import ConfigError, HostError, Unavailable
 from copycost.hosts.launch import Launch
-from copycost.hosts.ssh import host as ssh_host
+from copycost.hosts.ssh import line as ssh_line
 from copycost.hosts.ssh.client import SshTarget
-from copycost.hosts.ssh.host import SshHost, clean
+from copycost.hosts.ssh.host import SshHost
+from copycost.hosts.ssh.line import clean
 
 pytestmark = pytest.mark.needs_root
 LONG_S = 10.0
+# nothing may be left after so long, whatever was killed or cut
+SOON_S = 5.0
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
 
 
@@ -93,11 +101,129 @@ def test_a_session_that_is_killed_there_is_noticed_and_leaves_nothing(
 def test_our_own_death_leaves_nothing_there(peer: Peer) -> None:
     host = SshHost(peer.target)
     program = host.start(SLEEP)
-    host._ssh.kill()
+    os.kill(host.ssh.pid, signal.SIGKILL)
     until(lambda: host.connection_lost)
     until(lambda: peer.processes() == [], 5.0)
     host.close()
     program.close()
+
+
+class SmallRun:
+    """See kept_run.py."""
+
+    def __init__(self, peer: Peer) -> None:
+        words = [sys.executable, str(Path(__file__).with_name("kept_run.py")), peer.target.name]
+        self.peer = peer
+        self.process = subprocess.Popen(
+            [*words, *peer.target.options], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def repeat(self) -> tuple[int, int]:
+        """Begin a repetition; return its process, and that of its agent, each as seen there."""
+        self._say(b"r")
+        repetition, agent = self.hear().split()
+        return int(repetition), int(agent)
+
+    def end_repetition(self) -> None:
+        self._say(b".")
+        assert self.hear() == "over"
+
+    def hear(self) -> str:
+        assert self.process.stdout is not None
+        assert select.select([self.process.stdout], [], [], LONG_S)[0]
+        return self.process.stdout.readline().decode().strip()
+
+    def _say(self, word: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(word)
+        self.process.stdin.flush()
+
+    def here(self) -> dict[int, str]:
+        """Return what it has running on this side: whatever is in this network, but for us."""
+        network = Path("/proc/thread-self/ns/net").readlink()
+        found = {}
+        for path in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if (path / "ns/net").readlink() == network and int(path.name) != os.getpid():
+                    words = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                    found[int(path.name)] = words
+        return found
+
+    def pid_of(self, mark: str) -> int:
+        (pid,) = (pid for pid, words in self.here().items() if mark in words)
+        return pid
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.close()
+        self.process.wait(LONG_S)
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def small_run(peer: Peer) -> Iterator[SmallRun]:
+    run = SmallRun(peer)
+    until(lambda: list(run.here()) == [run.process.pid], LONG_S)
+    yield run
+    run.close()
+    until(lambda: peer.processes() == [] and run.here() == {}, SOON_S)
+
+
+def test_repetitions_of_a_run_share_an_agent(peer: Peer, small_run: SmallRun) -> None:
+    first = small_run.repeat()
+    assert peer.programs() == ["/bin/sleep 60"]
+    small_run.end_repetition()
+    second = small_run.repeat()
+    assert second[0] != first[0]
+    assert second[1] == first[1]
+    small_run.end_repetition()
+    until(lambda: peer.programs() == [])
+
+
+def test_a_repetition_that_is_killed_leaves_nothing(peer: Peer, small_run: SmallRun) -> None:
+    repetition, agent = small_run.repeat()
+    os.kill(repetition, signal.SIGKILL)
+    until(lambda: peer.programs() == [], SOON_S)
+    assert small_run.repeat()[1] == agent
+    small_run.end_repetition()
+
+
+@pytest.mark.parametrize("mark", ["ssh -T", "[mux]"])
+def test_an_ssh_that_is_killed_leaves_nothing(peer: Peer, small_run: SmallRun, mark: str) -> None:
+    agent = small_run.repeat()[1]
+    os.kill(small_run.pid_of(mark), signal.SIGKILL)
+    assert small_run.hear() == "lost"
+    until(lambda: peer.processes() == [], SOON_S)
+    assert small_run.repeat()[1] != agent
+    small_run.end_repetition()
+
+
+def test_a_keeper_that_is_killed_leaves_nothing(peer: Peer, small_run: SmallRun) -> None:
+    agent = small_run.repeat()[1]
+    os.kill(small_run.pid_of("hosts.ssh.keeper"), signal.SIGKILL)
+    small_run.end_repetition()
+    until(lambda: peer.processes() == [], SOON_S)
+    assert small_run.repeat()[1] != agent
+    small_run.end_repetition()
+
+
+def test_a_run_that_is_killed_leaves_nothing(peer: Peer, small_run: SmallRun) -> None:
+    small_run.repeat()
+    small_run.process.kill()
+    until(lambda: peer.processes() == [] and not small_run.here(), SOON_S)
+
+
+def test_a_link_that_breaks_leaves_nothing(peer: Peer, small_run: SmallRun) -> None:
+    agent = small_run.repeat()[1]
+    peer.here.run(["ip", "link", "set", "sender", "down"])
+    began_s = time.monotonic()
+    until(lambda: peer.processes() == [], SOON_S)
+    assert small_run.hear() == "lost"
+    assert time.monotonic() - began_s < SOON_S + 1.0
+    peer.here.run(["ip", "link", "set", "sender", "up"])
+    assert small_run.repeat()[1] != agent
+    small_run.end_repetition()
 
 
 def test_a_key_that_nobody_knows_is_a_sentence_with_a_remedy(peer: Peer, tmp_path: Path) -> None:
@@ -138,7 +264,7 @@ def test_a_machine_without_a_python_that_will_do(
         (folder / "python3").chmod(0o755)
     with SshHost(peer.target):
         pass  # the agent is there
-    monkeypatch.setattr(ssh_host, "_START", f"PATH={folder}; {ssh_host._START}")
+    monkeypatch.setattr(ssh_line, "_START", f"PATH={folder}; {ssh_line._START}")
     with pytest.raises(Unavailable) as caught:
         SshHost(peer.target)
     assert expected in caught.value.reason
@@ -148,7 +274,7 @@ def test_a_machine_without_a_python_that_will_do(
 def test_a_full_disk_there_is_named(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
     clean(peer.target)
     full = "echo No space left on device >&2; exit 1 # %(digest)s"
-    monkeypatch.setattr(ssh_host, "_BRING", full)
+    monkeypatch.setattr(ssh_line, "_BRING", full)
     with pytest.raises(HostError, match="No space left on device"):
         SshHost(peer.target)
 

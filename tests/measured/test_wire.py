@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import sshd
+from guests import run_of_our_own
 from measured.failures_support import RECEIVER, host_facts, programs_folder
 from sshd import ADDRESSES, AHEAD_S, Peer
 from workflow.support import new_checkout
@@ -32,6 +33,12 @@ pytestmark = pytest.mark.needs_root
 SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
 STREAM = Cell("streams", "wire", "two_copy", 65536, 2)
 FACTS = host_facts(None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _run_of_our_own() -> Iterator[None]:
+    """Keep what is borrowed no longer than these tests."""
+    yield from run_of_our_own()
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +94,7 @@ def test_bytes_are_measured_over_the_wire_both_ways(
     assert abs(machine["clock_offset_ns"] - AHEAD_S * 10**9) <= machine["clock_uncertainty_ns"]
     assert record["testbed"]["machines"][home]["kind"] == "local"
     assert derive_row(record)["throughput_bits_per_s"] > 1e7
-    assert peer.processes() == []
+    assert peer.programs() == []
 
 
 def test_round_trips_over_the_wire_have_percentiles(tmp_path: Path, facts: dict[str, Any]) -> None:
@@ -118,10 +125,10 @@ def test_a_link_that_breaks_is_a_failed_record_and_the_run_goes_on(
     assert record["status"] == "failed"
     assert record["reason"]
     assert record["remedy"]
-    assert time.monotonic() - began_s < 60
+    assert time.monotonic() - began_s < 30
     peer.here.run(["ip", "link", "set", "sender", "up"])
-    deadline_s = time.monotonic() + 45.0
-    while peer.processes():  # what hears nothing for 30 s ends by itself
+    deadline_s = time.monotonic() + 6.0
+    while peer.programs():
         assert time.monotonic() < deadline_s, peer.processes()
         time.sleep(0.1)
     assert measured(tmp_path, STREAM, facts)["status"] == "measured"
@@ -168,7 +175,7 @@ def test_the_tiny_grid_is_measured_with_another_machine(tmp_path: Path, peer: Pe
     for record in records:
         assert record["testbed"]["machines"]["receiver"]["kind"] == "ssh"
     assert (checkout.path / "results/report/report.html").exists()
-    assert peer.processes() == []
+    assert peer.programs() == []
     assert checkout.planned("--configfile", "config/wire_tiny.yaml") == {}
 
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-PARTS = ("workflow", "streams", "round_trips")
+PARTS = ("workflow", "wire", "streams", "round_trips")
 """`workflow` is first: without root, making a testbed moves this process into a user namespace."""
 
 
@@ -14,9 +14,9 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="./run bench",
         description="How fast copycost itself is: its two_copy sender beside iperf3 on the same"
-        " testbed in interleaved rounds, its round trips beside sockperf's, its workflow beside the"
-        " clock. Takes about 20 minutes, and up to 15 more where first rounds leave open whether a"
-        " limit is kept.",
+        " testbed in interleaved rounds, its round trips beside sockperf's, its workflow beside"
+        " the clock, repetitions over ssh beside veth's. Takes about 20 minutes, and up to 15 more"
+        " where first rounds leave open whether a limit is kept.",
     )
     parser.add_argument(
         "--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts (default: all)"

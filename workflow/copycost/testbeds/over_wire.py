@@ -13,7 +13,7 @@ from copycost.hosts.local import LocalHost
 from copycost.hosts.parent import watched_parents
 from copycost.hosts.side import SideName
 from copycost.hosts.ssh.client import SshTarget
-from copycost.hosts.ssh.host import SshHost
+from copycost.hosts.ssh.host import kept_host
 from copycost.testbeds.links import mtu_at, offloads_at
 from copycost.testbeds.testbed import Testbed
 
@@ -44,7 +44,7 @@ def over_wire(
         raise Unavailable("nothing says which machine is the peer", _MADE)
     wire = peer["wire"]
     with (
-        SshHost(SshTarget(wire["peer"], tuple(wire["ssh_options"]))) as other,
+        kept_host(SshTarget(wire["peer"], tuple(wire["ssh_options"]))) as other,
         watched_parents() as parent_fds,
         other.lock(None, parent_fds),
     ):

@@ -24,7 +24,7 @@ from copycost.hosts.remote.messages import Message, NotAMessage
 from copycost.hosts.remote.service import Line, Service, introduction
 
 # a session's things are ended by the main thread; if that is busy for longer, all are just killed
-_LONGEST_GOODBYE_S = 2.0
+_LONGEST_GOODBYE_S = 1.5
 
 
 class Agent:

@@ -24,8 +24,6 @@ PATIENCE_S = 20.0
 # a pipe that poll(2) calls writable takes so much at once (pipe(7), PIPE_BUF)
 _PIECE_BYTES = 4096
 _READ_BYTES = 1 << 16
-# how long we say nothing at most: longer than most windows, and shorter than an agent's patience
-_KEEP_ALIVE_S = 10.0
 # what the other end said before it closed the stream is read within that time
 _LAST_WORDS_S = 1.0
 
@@ -45,6 +43,8 @@ class Connection:
         What messages call the host there.
     patience_s
         How long the agent may take for an answer [s].
+    keep_alive_s
+        How long we say nothing at most [s]; None for ever.
 
     Attributes
     ----------
@@ -57,10 +57,19 @@ class Connection:
         If no agent answers.
     """
 
-    def __init__(self, fd_in: int, fd_out: int, name: str, patience_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self,
+        fd_in: int,
+        fd_out: int,
+        name: str,
+        patience_s: float = PATIENCE_S,
+        keep_alive_s: float | None = None,
+    ) -> None:
         self.name = name
         self._fds = fd_in, fd_out
         self._patience_s = patience_s
+        self._keep_alive_s = keep_alive_s
+        self._spoke_s = time.monotonic()
         self._lost: str | None = None
         self._changed = threading.Condition()
         self._writing = threading.Lock()
@@ -182,6 +191,7 @@ class Connection:
     def _write(self, data: bytes) -> None:
         """Write in pieces that do not block, so that a stream which is stuck is noticed."""
         with self._writing:
+            self._spoke_s = time.monotonic()
             self._write_all(memoryview(data))
 
     def _write_all(self, rest: memoryview) -> None:
@@ -208,11 +218,10 @@ class Connection:
             poll.register(one, select.POLLIN)
         held = b""
         while True:
-            ready = dict(poll.poll(_KEEP_ALIVE_S * 1e3))
+            ready = dict(poll.poll(self._keep_alive()))
             if self._stop in ready:
                 return
-            if not ready:
-                self._keep_alive()
+            if fd not in ready:
                 continue
             try:
                 data = os.read(fd, _READ_BYTES)
@@ -230,10 +239,20 @@ class Connection:
             if len(held) > messages.LONGEST_LINE_BYTES:
                 return self._lose("brings a line without an end")
 
-    def _keep_alive(self) -> None:
-        """Say something, that the agent may know that we are there."""
-        with suppress(ConnectionLost):
-            self._write(b"\n")
+    def _keep_alive(self) -> float | None:
+        """Say something if it is time, that the agent may know that we are there.
+
+        Returns
+        -------
+        float or None
+            When to look again [ms from now].
+        """
+        if self._keep_alive_s is None:
+            return None
+        if time.monotonic() >= self._spoke_s + self._keep_alive_s:
+            with suppress(ConnectionLost):
+                self._write(b"\n")
+        return max(0.0, self._spoke_s + self._keep_alive_s - time.monotonic()) * 1e3
 
     def _take(self, line: bytes, at_ns: int) -> bool:
         """Hand one line on; return whether to go on."""

@@ -55,6 +55,8 @@ class RemoteHost:
         How long its agent may take for an answer [s].
     kind
         What kind of machine it is.
+    keep_alive_s
+        How long we say nothing at most [s]; None for ever.
 
     Raises
     ------
@@ -70,10 +72,11 @@ class RemoteHost:
         patience_s: float = PATIENCE_S,
         *,
         kind: MachineKind = "ssh",
+        keep_alive_s: float | None = None,
     ) -> None:
         self.name = name
         self.kind: MachineKind = kind
-        self._connection = Connection(fd_in, fd_out, name, patience_s)
+        self._connection = Connection(fd_in, fd_out, name, patience_s, keep_alive_s)
         self.files = RemoteFiles(connection=self._connection)
         self._constants: dict[str, int] = dict(self.introduction["constants"])
         self._brought: dict[str, str] = {}

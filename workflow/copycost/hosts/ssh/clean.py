@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from copycost.errors import CopycostError
 from copycost.hosts.ssh.client import SshTarget
-from copycost.hosts.ssh.host import clean
+from copycost.hosts.ssh.line import clean
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from copycost.errors import ConfigError, HostError, Unavailable
 
-# how long the shared connection outlives its last session: the next repetition comes sooner
-_PERSIST_S = 5
+# how long the shared connection outlives its last session: the next one comes sooner
+_PERSIST_S = 2
 _CONNECT_TIMEOUT_S = 10
 # of a socket's path, see unix(7); ssh adds some letters while it makes it
 _LONGEST_PATH = 88
@@ -64,8 +64,9 @@ class SshTarget:
         settings = {
             "BatchMode": "yes",
             "ConnectTimeout": _CONNECT_TIMEOUT_S,
-            "ServerAliveInterval": 5,
-            "ServerAliveCountMax": 2,
+            # a link that breaks is noticed after four seconds
+            "ServerAliveInterval": 1,
+            "ServerAliveCountMax": 3,
             "ControlMaster": "auto",
             "ControlPath": self._control_path(),
             "ControlPersist": _PERSIST_S,
@@ -73,8 +74,17 @@ class SshTarget:
         given = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
         return ["ssh", "-T", "-a", "-x", *self.options, *given, self.name, command]
 
-    def start(self, command: str, errors: int) -> subprocess.Popen[bytes]:
-        """Start a command there, joined by pipes; what it and ssh say as errors goes to a file.
+    def start(
+        self, command: str, errors: int, stream: int = subprocess.PIPE
+    ) -> subprocess.Popen[bytes]:
+        """Start a command there.
+
+        Parameters
+        ----------
+        errors
+            Descriptor of a file for what it and ssh say as errors.
+        stream
+            Descriptor of its input and output; by default a pipe each.
 
         Raises
         ------
@@ -84,8 +94,8 @@ class SshTarget:
         try:
             return subprocess.Popen(
                 self.words(command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdin=stream,
+                stdout=stream,
                 stderr=errors,
                 bufsize=0,
                 start_new_session=True,  # Ctrl-C reaches only us, who close it

@@ -1,0 +1,101 @@
+"""Reach a run's keeper, which is started by who comes first; see `copycost.hosts.remote.keeper`."""
+
+import array
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from copycost.errors import HostError
+from copycost.hosts.parent import waiting_process, watched_parents
+from copycost.hosts.remote.words import MOST_BYTES, MOST_FDS, Words, raise_if_error
+
+_PACKAGE_ROOT = Path(__file__).parents[3]
+_TRIES = 5
+
+
+def ask_keeper(client: socket.socket, words: Words) -> tuple[Words, list[int]]:
+    """Return what a keeper answers, and the descriptors that came with it.
+
+    Raises
+    ------
+    Unavailable, HostError
+        As the keeper ran into it, or if it has ended.
+    """
+    client.send(json.dumps(words).encode())
+    data, fds, _, _ = socket.recv_fds(client, MOST_BYTES, MOST_FDS)
+    if not data:
+        raise HostError("the run's keeper has ended; run again")
+    answer: Words = json.loads(data)
+    raise_if_error(answer)
+    return answer, fds
+
+
+def connected(module: str, patience_s: float) -> socket.socket:
+    """Return a connection to the run's keeper of one kind.
+
+    Parameters
+    ----------
+    module
+        What the keeper runs: ``copycost.hosts.guest.keeper``, say.
+    patience_s
+        How long an answer may take [s].
+    """
+    with watched_parents() as parents:
+        address = _address(module)
+        for _ in range(_TRIES):
+            client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            try:
+                client.connect(address)
+            except ConnectionRefusedError:
+                client.close()
+                _start(module, address, parents)
+                continue
+            _require_ours(client)
+            client.settimeout(patience_s)
+            return client
+    raise HostError(f"{module} cannot be started; run again")
+
+
+def _address(module: str) -> str:
+    """Return a keeper's address, an abstract one, which leaves no file (unix(7)).
+
+    A run is known by the process that waits for us, and by when that started.
+    """
+    owner = waiting_process()
+    started = Path(f"/proc/{owner}/stat").read_text().rpartition(")")[2].split()[19]
+    return f"\0{module}-{os.getuid()}-{owner}-{started}"
+
+
+def _require_ours(client: socket.socket) -> None:
+    """Refuse a keeper of somebody else's: anybody may take an abstract address."""
+    credentials = array.array("i")
+    credentials.frombytes(client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    if credentials[1] != os.geteuid():
+        client.close()
+        raise HostError(f"user {credentials[1]} pretends to be our keeper; run again")
+
+
+def _start(module: str, address: str, parents: Sequence[int]) -> None:
+    """Start a keeper, unless another process has just done it."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        try:
+            listening.bind(address)
+        except OSError:
+            return
+        listening.listen(8)
+        fds = [listening.fileno(), *parents]
+        # it outlives us, and holds nothing of ours open; what we start forks it, and ends
+        subprocess.run(
+            [sys.executable, "-SP", "-m", module, *map(str, fds)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=fds,
+            start_new_session=True,
+            check=True,
+            env={**os.environ, "PYTHONPATH": str(_PACKAGE_ROOT)},
+        )
