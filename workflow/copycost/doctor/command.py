@@ -14,6 +14,7 @@ from copycost.doctor.collect import collect_host
 from copycost.doctor.finding import Finding, State
 from copycost.doctor.findings import judge_host
 from copycost.doctor.findings_guests import judge_guests
+from copycost.doctor.findings_simulated import judge_simulation, simulation_needs
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
 from copycost.errors import CopycostError
@@ -99,8 +100,12 @@ def _look(peer: str | None) -> tuple[dict[str, object], list[Finding]]:
     if peer is not None:
         facts = collect_peer(Wire(peer, "auto"))
         return facts, judge_wire(facts, HostFiles())
-    host = collect_host()
-    return host, [*judge_host(host, HostFiles()), *judge_guests(guest_needs())]
+    host, guests = collect_host(), guest_needs()
+    return host, [
+        *judge_host(host, HostFiles()),
+        *judge_guests(guests),
+        *judge_simulation(simulation_needs(guests)),
+    ]
 
 
 if __name__ == "__main__":

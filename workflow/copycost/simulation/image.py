@@ -15,7 +15,8 @@ INIT = Path(__file__).with_name("init.sh")
 DRIVERS = ("veth", "nf_tables", "nft_objref")
 """What the testbed `sink` needs of the kernel."""
 
-_TOOLS = ("ip", "nft")
+TOOLS = ("ip", "nft")
+"""Programs of this host that make the testbeds in it."""
 
 
 def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]) -> GuestImage:
@@ -37,8 +38,8 @@ def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]
         If a tool, a library or a driver is missing here.
     """
     image = GuestImage(kernel, DRIVERS, INIT)
-    image.add_tools(_TOOLS)
-    missing = [name for name in _TOOLS if not image.archive.has(f"/usr/bin/{name}")]
+    image.add_tools(TOOLS)
+    missing = [name for name in TOOLS if not image.archive.has(f"/usr/bin/{name}")]
     if missing:
         raise Unavailable(
             f"the command {missing[0]} was not found", "install the packages iproute2 and nftables"

@@ -1,0 +1,102 @@
+"""Whether caches can be simulated here: QEMU with plugins, our plugin, what guests are made of."""
+
+import re
+import subprocess
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from copycost.build.checkout import ROOT
+from copycost.build.toolchain import compile_program
+from copycost.doctor.finding import Finding
+from copycost.errors import CopycostError, Unavailable
+from copycost.hosts.facts.tools import describe_tool
+from copycost.hosts.guest.needs import Need
+from copycost.hosts.guest.qemu import PROGRAM, find_qemu
+from copycost.hosts.local import LocalHost
+from copycost.simulation.image import TOOLS
+
+_SECTION = "Simulated counts"
+_OF_GUESTS = ("busybox", "kernel")
+_OLDEST_QEMU = (7, 2)
+_NEWER = "install a newer QEMU: Debian 12 and Ubuntu 24.04 have one"
+
+
+def simulation_needs(guests: Iterable[Need]) -> list[Need]:
+    """Return what simulated counts take.
+
+    Parameters
+    ----------
+    guests
+        What `guest_needs` says: parts of it are needed here too.
+    """
+    return [
+        _tried("QEMU with plugins", "runs the guest", require_plugins),
+        _tried("plugin", "counts in it", _build_plugin),
+        *(need for need in guests if need.name in _OF_GUESTS),
+        *(_tool(name) for name in TOOLS),
+    ]
+
+
+def judge_simulation(needs: Iterable[Need]) -> Iterator[Finding]:
+    """Yield what is missing for simulated counts, or that nothing is."""
+    missing = [need for need in needs if need.found is None]
+    for need in missing:
+        note = f"{need.reason}; it {need.use}" if need.reason else need.use
+        yield Finding(_SECTION, need.name, "missing", "missing", note, need.remedy)
+    if not missing:
+        yield Finding(
+            _SECTION,
+            "cache model",
+            "ok",
+            "yes",
+            "./run simulated says which level of the caches misses what, where none is counted",
+        )
+
+
+def require_plugins(said: Callable[[str, str], str] | None = None) -> None:
+    """Do nothing where QEMU takes plugins of the interface that ours is written for.
+
+    Parameters
+    ----------
+    said
+        What QEMU, a path, prints with an option; by default it is run.
+
+    Raises
+    ------
+    Unavailable
+        If there is no QEMU, an older one, or one built without plugins.
+    """
+    said = said or _said
+    qemu = find_qemu()
+    version = re.search(r"version (\d+)\.(\d+)", said(qemu, "--version"))
+    if version is None or tuple(map(int, version.groups())) < _OLDEST_QEMU:
+        found = version[0] if version else "no version that it tells"
+        raise Unavailable(f"QEMU has {found}, and plugins that count need 7.2 or newer", _NEWER)
+    if not re.search(r"^-plugin ", said(qemu, "-help"), re.MULTILINE):
+        raise Unavailable("this QEMU was built without plugins", "install the distribution's QEMU")
+
+
+def _said(program: str, option: str) -> str:
+    done = subprocess.run([program, option], capture_output=True, text=True, check=False)
+    return done.stdout
+
+
+def _build_plugin() -> None:
+    with TemporaryDirectory(prefix="copycost_") as folder:
+        compile_program("simulated_plugin", None, Path(folder, "plugin"), root=ROOT)
+
+
+def _tool(name: str) -> Need:
+    found = LocalHost().find_tool(name)
+    return Need(name, "makes the testbeds in it", found, remedy="install iproute2 and nftables")
+
+
+def _tried(name: str, use: str, require: Callable[[], None]) -> Need:
+    try:
+        require()
+    except Unavailable as missing:
+        return Need(name, use, None, True, missing.reason, missing.remedy)
+    except CopycostError as failure:
+        return Need(name, use, None, True, str(failure), "install gcc and its headers")
+    return Need(name, use, describe_tool(PROGRAM).version or "yes")
