@@ -36,6 +36,8 @@ GUEST = {
     "cpu": "max,-erms",
     "tunables": "",
 }
+Misses = Mapping[str, tuple[int, int]]
+"""Loads and stores that miss, by level."""
 SECTION = {"implementations": list(IMPLEMENTATIONS), "enabled": True, "window_bytes": 4 << 20}
 
 
@@ -51,6 +53,8 @@ class Truth:
         By each copy of the kernel, likewise.
     real_zero_copy
         Whether zero-copy spares the kernel's copy.
+    second
+        By how much more the kernel misses L1d with what spares the application's copy.
     changed
         By variant, what to multiply all that with.
     """
@@ -64,6 +68,7 @@ class Truth:
     kernel: float = 2.0
     deferred: float = 0.0
     real_zero_copy: bool = True
+    second: float = 0.0
     changed: Mapping[str, float] = field(default_factory=lambda: {"half_caches": 1.0})
     lost: Sequence[tuple[str, str, str]] = ()  # status, reason, remedy
 
@@ -129,12 +134,14 @@ def _functions(
     copies = implementation == "two_copy"
     real = implementation == "zero_copy" and testbed == "sink" and truth.real_zero_copy
 
-    def levels(per_line: float, n_bytes: int, cold_lines: float = 0.0) -> dict[str, int]:
+    def levels(per_line: float, n_bytes: int, first_reads: float = 0.0) -> Misses:
+        """Return loads and stores that miss: half and half, or what comes from memory."""
         found = {}
         for level in ("l1d", "l2", "llc"):
             geometry: Any = CACHES[level]
-            misses = per_line if n_bytes > geometry["size_bytes"] else 0.0
-            found[level] = round(lines * max(misses, cold_lines) * factor)
+            each = per_line / 2 if n_bytes > geometry["size_bytes"] else 0.0
+            loads, stores = max(each, first_reads), each
+            found[level] = (round(lines * loads * factor), round(lines * stores * factor))
         return found
 
     user = _row(
@@ -160,6 +167,9 @@ def _functions(
         )
     if implementation == "zero_copy" and not real:
         sender.append(_row("skb_copy_ubufs", True, n_messages, levels(truth.deferred, 4 * size)))
+    if not copies and truth.second:
+        sender.append(_row("tcp_sendmsg_locked", True, n_messages,
+                           {"l1d": (round(lines * truth.second), 0)}))  # fmt: skip
     sender.append(_row("clear_page_rep", True, n_messages, levels(1.1, 4 * size)))
     receiver = [] if testbed == "sink" else [
         _row("user", False, 10, levels(0, 0)),
@@ -168,19 +178,22 @@ def _functions(
     return {"sender": sender, "receiver": receiver, "other": [_row("do_idle", True, 1, {})]}
 
 
-def _row(name: str, kernel: bool, calls: int, misses: Mapping[str, int]) -> dict[str, Any]:
-    missed = {level: misses.get(level, 0) for level in ("l1d", "l2", "llc")}
+def _row(name: str, kernel: bool, calls: int, misses: Misses) -> dict[str, Any]:
+    loads, stores = (
+        {level: misses.get(level, (0, 0))[which] for level in ("l1d", "l2", "llc")}
+        for which in (0, 1)
+    )
     return {
         "name": name,
         "kernel": kernel,
         "calls": calls if kernel else 0,
         "instructions": 10 * calls,
-        "string_iterations": missed["l1d"],
-        "loads": missed["l1d"] + 5,
-        "stores": 3,
-        "load_misses": missed,
-        "store_misses": dict.fromkeys(missed, 0),
-        "write_backs": {level: n // 2 for level, n in missed.items()},
+        "string_iterations": loads["l1d"],
+        "loads": loads["l1d"] + 5,
+        "stores": stores["l1d"] + 3,
+        "load_misses": loads,
+        "store_misses": stores,
+        "write_backs": {level: n // 2 for level, n in stores.items()},
         "prefetches": 0,
     }
 
@@ -224,8 +237,9 @@ def walks(off: int) -> dict[str, Any]:
     """Return the facts about walks of which the first is off by so many lines."""
     found = []
     for number, walk in enumerate(WALKS):
-        missed = {level: walk.expected(level) for level in ("l1d", "l2", "llc")}
-        missed["l1d"] += off if number == 1 else 0
+        missed = {level: (walk.expected(level), 0) for level in ("l1d", "l2", "llc")}
+        if number == 1:
+            missed["l1d"] = (missed["l1d"][0] + off, 0)
         functions = {"sender": [_row("user", False, 1, missed)], "receiver": [], "other": []}
         found.append((walk, {"functions": functions}))
     return walk_facts(found)

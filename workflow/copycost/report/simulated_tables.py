@@ -1,14 +1,15 @@
 """The tables of the chapter on simulated counts: columns, and rows in Markdown."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from copycost.grid.variants import VARIANTS
 from copycost.report import study_values
 from copycost.report.answer_values import cache
-from copycost.report.markdown import Column, code, escape, slug
+from copycost.report.markdown import Column, code, escape, identifier
 from copycost.report.study_values import Form
 from copycost.studies.simulated.counts import LEVELS
-from copycost.wording.filters import exact_size, join_and, ratio, size, span
+from copycost.wording.filters import exact_size, impl, join_and, ratio, size, span
 from copycost.wording.finite import finite
 from copycost.wording.plurals import plural
 
@@ -16,6 +17,13 @@ Facts = Mapping[str, Any]
 Table = tuple[list[Column], list[list[str]]]
 
 _NAMES = {"l1d": "L1d", "l2": "L2", "llc": "Last level"}
+_PAYERS = {
+    "user": "the application",
+    "kernel": "the kernel",
+    "both": "both",
+    "nobody": "nobody",
+}
+_FAILS = "\\*"
 
 
 def misses(value: float) -> str:
@@ -39,7 +47,27 @@ def ratios_of(values: Iterable[float]) -> str:
     return span(min(found), max(found))
 
 
-VALUES = {"misses": misses, "cache_levels": cache_levels, "ratios_of": ratios_of}
+def carriers(functions: Iterable[Facts]) -> str:
+    """Return functions with what they save: ``the application (2.00) and `memcpy` (0.50)``."""
+    return join_and(f"{_function(one)} ({misses(abs(one['saved']))})" for one in functions)
+
+
+def payers(rows: Iterable[Facts]) -> str:
+    """Return who reads first: ``the kernel with `one_copy` and nobody with `zero_copy```."""
+    return join_and(f"{_PAYERS[row['payer']]} with {impl(row['implementation'])}" for row in rows)
+
+
+def _function(row: Facts) -> str:
+    return "the application" if row["mode"] == "user" else code(row["function"])
+
+
+VALUES = {
+    "misses": misses,
+    "cache_levels": cache_levels,
+    "ratios_of": ratios_of,
+    "carriers": carriers,
+    "payers": payers,
+}
 """Filters of the templates."""
 
 
@@ -57,8 +85,7 @@ def functions(saving: Facts) -> Table:
                 continue
             names = [f"{plural(row['n'], 'other function')}", ""]
         else:
-            in_user = row["mode"] == "user"
-            names = ["the application" if in_user else code(row["function"]), escape(row["title"])]
+            names = [_function(row), escape(row["title"])]
         rows.append([*names, *(_change(row["before"][one], row["after"][one]) for one in LEVELS)])
     return columns, rows
 
@@ -71,7 +98,12 @@ def _change(before: float, after: float) -> str:
 def functions_id(condition: Facts, saving: Facts) -> str:
     """Return the id of the table of one way to send under one condition."""
     parts = (condition["testbed"], condition["working_set"], saving["implementation"])
-    return f"tbl-simulated-{'-'.join(map(slug, parts))}"
+    return identifier("tbl-simulated", *parts)
+
+
+def levels_id(condition: Facts) -> str:
+    """Return the id of the table of all misses under one condition."""
+    return identifier("tbl-simulated-levels", condition["testbed"], condition["working_set"])
 
 
 def levels(condition: Facts) -> Table:
@@ -94,32 +126,41 @@ def _three(cells: Mapping[tuple[str, int, str], float], name: str, msg_bytes: in
     return " / ".join("" if value is None else misses(value) for value in values)
 
 
-def sensitivity(facts: Facts) -> Table:
-    """Return each conclusion with its span over the changes, and under how many it holds."""
+def sensitivity_id(testbed: str) -> str:
+    """Return the id of the table of one testbed's conclusions with something changed."""
+    return identifier("tbl-simulated-changed", testbed)
+
+
+def sensitivity(facts: Facts, conclusions: Sequence[Facts]) -> Table:
+    """Return what is saved, a column per conclusion and a row per change."""
     columns = [
-        Column("Where"),
         Column("With"),
-        Column("Size", "right"),
-        *(Column(_NAMES[level], "right") for level in LEVELS),
-        Column("Holds under", "right"),
+        *(
+            Column(
+                f"{code(one['implementation'])}, {one['working_set']}, "
+                f"{exact_size(one['msg_bytes'])}",
+                "right",
+            )
+            for one in conclusions
+        ),
     ]
+    plain = ["nothing changed", *(_saved(one["saved"]) for one in conclusions)]
     rows = [
-        [
-            f"{code(one['testbed'])}, {one['working_set']}",
-            code(one["implementation"]),
-            exact_size(one["msg_bytes"]),
-            *(_spread(one, level) for level in LEVELS),
-            f"{sum(tried['survives'] for tried in one['variants'])} of {len(one['variants'])}",
-        ]
-        for one in facts["sensitivity"]["conclusions"]
+        [variant["change"], *(_changed(one, variant["name"]) for one in conclusions)]
+        for variant in facts["sensitivity"]["variants"]
     ]
-    return columns, rows
+    return columns, [plain, *rows]
 
 
-def _spread(conclusion: Facts, level: str) -> str:
-    values = [tried["saved"][level] for tried in conclusion["variants"]]
-    found = span(min(values), max(values), misses)
-    return f"{misses(conclusion['saved'][level])} ({found})"
+def _saved(saved: Mapping[str, float]) -> str:
+    return " / ".join(misses(saved[level]) for level in LEVELS)
+
+
+def _changed(conclusion: Facts, name: str) -> str:
+    for tried in conclusion["variants"]:
+        if tried["name"] == name:
+            return _saved(tried["saved"]) + ("" if tried["survives"] else _FAILS)
+    return ""
 
 
 def beside(found: Facts) -> Table:
@@ -179,10 +220,6 @@ def losses(facts: Facts) -> Table:
         "testbed": ("Testbed", code),
         "implementation": ("With", code),
         "msg_bytes": ("Sizes", exact_size),
+        "variant": ("Changed", lambda name: VARIANTS[name].change),
     }
     return study_values.losses_table(facts["losses"], about)
-
-
-def failing(variants: Iterable[Facts]) -> list[Facts]:
-    """Return the changes under which a conclusion fails."""
-    return [one for one in variants if one["n_surviving"] < one["n"]]

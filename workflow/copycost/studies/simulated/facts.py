@@ -11,15 +11,9 @@ from copycost.grid.variants import PLAIN
 from copycost.studies.outcomes import losses_of
 from copycost.studies.profile.functions import Categories
 from copycost.studies.simulated.columns import CELL_KEY
+from copycost.studies.simulated.copies import copy_facts
 from copycost.studies.simulated.counts import LEVELS, MODES, title_of
-from copycost.studies.simulated.savings import (
-    LEAST,
-    compared_bytes,
-    copy_facts,
-    function_changes,
-    nearest,
-    saving_of,
-)
+from copycost.studies.simulated.savings import LEAST, function_changes, nearest, saving_of
 from copycost.studies.simulated.sensitivity import sensitivity_facts
 from copycost.studies.simulated.values import (
     BASELINE,
@@ -83,17 +77,21 @@ def compute_facts(
 def _condition(
     values: Values, functions: pd.DataFrame, caches: Mapping[str, Any], categories: Categories
 ) -> Facts:
+    sizes = {level: caches[level]["size_bytes"] for level in LEVELS}
     savings = [
         saving
         for name in values.implementations
-        if name != BASELINE and (saving := saving_of(values, name)) is not None
+        if name != BASELINE and (saving := saving_of(values, name, sizes)) is not None
     ]
     for saving in savings:
-        changes = function_changes(functions, values.place, saving, caches["line_bytes"])
+        changes = (
+            function_changes(functions, values.place, saving, caches["line_bytes"])
+            if saving["most"]
+            else []
+        )
         for row in changes:
             row["title"] = title_of(row["category"], categories) if row["category"] else None
         saving["functions"] = changes
-        saving["functions_bytes"] = compared_bytes(saving)
     return {
         "testbed": values.place.testbed,
         "working_set": values.place.working_set,
@@ -101,7 +99,7 @@ def _condition(
         "sizes": values.sizes,
         "misses": _misses(values),
         "savings": savings,
-        "own_copy": copy_facts(values, {level: caches[level]["size_bytes"] for level in LEVELS}),
+        "own_copy": copy_facts(values, sizes),
     }
 
 

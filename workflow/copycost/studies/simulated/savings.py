@@ -5,22 +5,23 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
-from copycost.grid.conditions import COLD
-from copycost.studies.simulated.counts import LEVELS, MODES
+from copycost.studies.simulated.copies import copy_at
+from copycost.studies.simulated.counts import LEVELS
 from copycost.studies.simulated.values import BASELINE, Place, Values, total
 
 LEAST = 0.05
 """Fewer misses per line than this are no difference: the edges of a window, and what lies next to
 messages in memory, come to as much."""
 
-# of the misses per line of a copy: from here on neither source nor target was found, and below
-# neither was missed
-_NEITHER, _ONE = 1.5, 0.5
 _N_FUNCTIONS = 8
+# what a function changes, of all that changes: below it is not named in a sentence
+_LEAST_SHARE = 0.1
+# what two digits show of a function's misses per line
+_SHOWN = 0.005
 _TYPICAL_BYTES = 65536
 
 
-def saving_of(values: Values, implementation: str) -> Facts | None:
+def saving_of(values: Values, implementation: str, caches: Mapping[str, int]) -> Facts | None:
     """Return what one way to send saves against `two_copy`; None where both were counted nowhere.
 
     Keys
@@ -29,27 +30,36 @@ def saving_of(values: Values, implementation: str) -> Facts | None:
         ``falls`` (some level's misses, at some size), ``rises`` (some are more, none fewer),
         ``same``.
     most
-        The level with the largest fall and the size where that is, of equal ones the one next to
-        64 KiB; in misses per line `before`, `after`, `saved`, `saved_user`, `saved_kernel`, and
-        `served`: what of it which level behind it, or memory, had to serve. None where nothing
-        falls.
+        The level whose misses fall most (or, where none fall, rise most) and the size where they
+        do, of equal ones the one next to 64 KiB; in misses per line `before`, `after` and `saved`,
+        what of that is the `kernel`'s, by loads and stores, and what which level behind it, or
+        memory, had to serve (`served`); `own_copy`: see `copy_at`. None where nothing changes.
     levels
         Per level the sizes at which its misses are fewer, and more.
     points
         Per size and level, what is saved.
+
+    Parameters
+    ----------
+    values
+        The cells of one place.
+    implementation
+        Which one.
+    caches
+        Size of each level [bytes].
     """
     sizes = values.common_sizes(BASELINE, implementation)
     if not sizes:
         return None
     points = {size: saved_at(values, implementation, size) for size in sizes}
     levels = [_level(level, points) for level in LEVELS]
-    falls = any(one["fewer"] for one in levels)
-    rises = any(one["more"] for one in levels)
+    falls, rises = (any(one[change] for one in levels) for change in ("fewer", "more"))
+    verdict = "falls" if falls else "rises" if rises else "same"
     return {
         "implementation": implementation,
         "sizes": sizes,
-        "verdict": "falls" if falls else "rises" if rises else "same",
-        "most": _most(values, implementation, points) if falls else None,
+        "verdict": verdict,
+        "most": _most(values, implementation, points, verdict, caches),
         "levels": levels,
         "points": [{"msg_bytes": size} | saved for size, saved in points.items()],
     }
@@ -91,26 +101,40 @@ def _level(level: str, points: Mapping[int, Mapping[str, float]]) -> Facts:
     }
 
 
-def _most(values: Values, implementation: str, points: Mapping[int, Mapping[str, float]]) -> Facts:
-    falling = {size: saved for size, saved in points.items() if level_of(saved) is not None}
-    largest = max(max(saved.values()) for saved in falling.values())
+def _most(
+    values: Values,
+    implementation: str,
+    points: Mapping[int, Mapping[str, float]],
+    verdict: str,
+    caches: Mapping[str, int],
+) -> Facts | None:
+    if verdict == "same":
+        return None
+    sign = 1 if verdict == "falls" else -1
+    changes = {
+        size: {level: sign * value for level, value in saved.items()}
+        for size, saved in points.items()
+    }
+    changing = {size: change for size, change in changes.items() if level_of(change) is not None}
+    largest = max(max(change.values()) for change in changing.values())
     size = nearest(
-        [size for size, saved in falling.items() if max(saved.values()) > largest - LEAST]
+        [size for size, change in changing.items() if max(change.values()) > largest - LEAST]
     )
-    saved = falling[size]
-    level = level_of(saved)
+    level = level_of(changing[size])
     assert level is not None
-    before, after = values.of(BASELINE, size), values.of(implementation, size)
-    assert before is not None
-    assert after is not None
+    before, after = (values.misses[name, size] for name in (BASELINE, implementation))
+    kernel = before[level]["kernel"] - after[level]["kernel"]
+    first, last = (values.loads[name, size] for name in (BASELINE, implementation))
+    loads = first[level]["kernel"] - last[level]["kernel"]
     return {
         "level": level,
         "msg_bytes": size,
         "before": total(before, level),
         "after": total(after, level),
-        "saved": saved[level],
-        **{f"saved_{mode}": before[level][mode] - after[level][mode] for mode in MODES},
-        "served": _served(saved) if level == LEVELS[0] else [],
+        "saved": points[size][level],
+        "kernel": {"saved": kernel, "loads": loads, "stores": kernel - loads},
+        "served": _served(points[size]) if sign > 0 and level == LEVELS[0] else [],
+        "own_copy": copy_at(values, implementation, size, level, caches[level]),
     }
 
 
@@ -129,89 +153,18 @@ def nearest(sizes: Sequence[int]) -> int:
     return min(sizes, key=lambda size: (abs(size - _TYPICAL_BYTES), size))
 
 
-def copy_facts(values: Values, caches: Mapping[str, int]) -> Facts | None:
-    """Return where source and target of the application's copy were found, by size.
-
-    The copy is what the application misses more with `two_copy` than with `one_copy`.
-
-    Keys
-    ----
-    levels
-        Per level its size [bytes], the sizes at which `neither`, `one` or `both` of source and
-        target were found in it; of those at which not both were, those at which they do not fit
-        (`beyond`), the message has to come from memory (`from_memory`), or they are displaced
-        although they fit (`displaced`); those at which both were found although they do not fit
-        (`found_beyond`); and `missed`, misses per line by size.
-
-    Returns
-    -------
-    None where the two were counted nowhere together.
-    """
-    sizes = values.common_sizes(BASELINE, "one_copy")
-    if not sizes:
-        return None
-    levels = []
-    for level in LEVELS:
-        missed = {
-            size: values.misses[BASELINE, size][level]["user"]
-            - values.misses["one_copy", size][level]["user"]
-            for size in sizes
-        }
-        found = {size: _found(value) for size, value in missed.items()}
-        levels.append(
-            {
-                "level": level,
-                "size_bytes": caches[level],
-                **{
-                    kind: [size for size in sizes if found[size] == kind]
-                    for kind in ("neither", "one", "both")
-                },
-                **_causes(found, caches[level], values.place.working_set),
-                "missed": [{"msg_bytes": size, "misses": value} for size, value in missed.items()],
-            }
-        )
-    return {"sizes": sizes, "levels": levels}
-
-
-def _causes(found: Mapping[int, str], cache_bytes: int, working_set: str) -> dict[str, list[int]]:
-    """Return the sizes at which source and target were missed, by the reason."""
-    causes: dict[str, list[int]] = {
-        name: [] for name in ("beyond", "from_memory", "displaced", "found_beyond")
-    }
-    for size, kind in found.items():
-        fits = 2 * size <= cache_bytes
-        if kind == "both":
-            if not fits:
-                causes["found_beyond"].append(size)
-        elif not fits:
-            causes["beyond"].append(size)
-        elif kind == "one" and working_set == COLD:
-            causes["from_memory"].append(size)
-        else:
-            causes["displaced"].append(size)
-    return causes
-
-
-def _found(misses: float) -> str:
-    return "neither" if misses >= _NEITHER else "one" if misses >= _ONE else "both"
-
-
-def compared_bytes(saving: Facts) -> int:
-    """Return the size at which functions are compared: where most is saved, else the largest."""
-    return int(saving["most"]["msg_bytes"] if saving["most"] else saving["sizes"][-1])
-
-
 def function_changes(
     functions: pd.DataFrame, place: Place, saving: Facts, line_bytes: int
 ) -> list[Facts]:
-    """Return the functions that carry the difference, at the size where most is saved.
+    """Return the functions that carry the difference, at the size where it is largest.
 
     Both sides' threads; misses per line of payload with `two_copy` (`before`) and with the other
-    (`after`), by level; those with the largest change at the level that falls most come first, and
-    what is left is one row.
+    (`after`), by level; those with the largest change at the level that changes most come first,
+    and what is left, or does not change, is one row. `carries` tells those to be named: of the
+    direction of the whole change, and a tenth of it at least.
     """
-    size = compared_bytes(saving)
-    level = saving["most"]["level"] if saving["most"] else LEVELS[0]
+    most = saving["most"]
+    size, level, whole = most["msg_bytes"], most["level"], most["saved"]
     here = functions[
         (functions[["testbed", "working_set", "variant"]] == list(place)).all(axis=1)
         & (functions["msg_bytes"] == size)
@@ -225,16 +178,21 @@ def function_changes(
     ]
     before, after = (one.set_axis(list(LEVELS), axis=1) for one in both)
     before, after = before.align(after, fill_value=0.0)
-    order = (after - before)[level].abs().sort_values(ascending=False, kind="stable").index
+    saved = (before - after)[level]
+    order = saved.abs().sort_values(ascending=False, kind="stable").index
+    changed = (before - after).abs().max(axis=1) >= _SHOWN
+    named = order[changed[order]][:_N_FUNCTIONS]
     rows = [
         dict(zip(key, at, strict=True))
         | {
             "before": before.loc[at].to_dict(),
             "after": after.loc[at].to_dict(),
+            "saved": saved[at],
+            "carries": saved[at] / whole >= _LEAST_SHARE,
         }
-        for at in order[:_N_FUNCTIONS]
+        for at in named
     ]
-    rest = order[_N_FUNCTIONS:]
+    rest = order.difference(named, sort=False)
     return [
         *rows,
         {
@@ -242,6 +200,8 @@ def function_changes(
             "function": None,
             "category": None,
             "n": len(rest),
+            "saved": saved[rest].sum(),
+            "carries": False,
             "before": before.loc[rest].sum().to_dict(),
             "after": after.loc[rest].sum().to_dict(),
         },

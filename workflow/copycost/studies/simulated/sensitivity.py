@@ -20,8 +20,9 @@ def sensitivity_facts(places: Mapping[Place, Values]) -> Facts:
     variants
         What was changed: name, change, and how many conclusions survive of how many.
     conclusions
-        Testbed, working set, implementation, size, what is saved with nothing changed, and per
-        variant what is saved then, and whether the conclusion survives.
+        Testbed, working set, implementation, size, what is saved with nothing changed, per variant
+        what is saved then, and whether the conclusion survives; and the changes under which it does
+        not (`failing`).
     n, n_surviving
         Conclusions, and those that survive every change [count].
     """
@@ -73,6 +74,9 @@ def _conclusions(place: Place, places: Mapping[Place, Values]) -> Iterator[Facts
                 "saved": saved,
                 "level": level_of(saved),
                 "variants": tried,
+                "failing": [
+                    VARIANTS[found["name"]].change for found in tried if not found["survives"]
+                ],
                 "survives": all(found["survives"] for found in tried),
             }
 

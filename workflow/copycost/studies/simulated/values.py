@@ -1,8 +1,8 @@
 """Misses per line of payload, out of the tables, by cell."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -38,12 +38,15 @@ class Values:
         Message sizes [bytes], ascending.
     misses
         By implementation and size.
+    loads
+        Those of loads alone.
     """
 
     place: Place
     implementations: tuple[str, ...]
     sizes: tuple[int, ...]
     misses: Mapping[tuple[str, int], Misses]
+    loads: Mapping[tuple[str, int], Misses]
 
     def of(self, implementation: str, msg_bytes: int) -> Misses | None:
         """Return the misses of a cell, None where it was not counted."""
@@ -66,23 +69,29 @@ def total(misses: Misses, level: str) -> float:
 def values_by_place(table: pd.DataFrame) -> dict[Place, Values]:
     """Return the counted cells of each place, in the order of the table."""
     counted = table[(table["status"] == "measured") & (table["side"] == BOTH)]
-    found: dict[Place, dict[tuple[str, int], Misses]] = {}
+    found: dict[Place, dict[tuple[str, int], tuple[Misses, Misses]]] = {}
     for row in counted.to_dict("records"):
         place = Place(str(row["testbed"]), str(row["working_set"]), str(row["variant"]))
-        cells = found.setdefault(place, {})
-        cells[str(row["implementation"]), int(row["msg_bytes"])] = {
-            level: {
-                mode: float(row[f"simulated_{level}_misses_{mode}_per_byte"])
-                * float(row["simulated_line_bytes"])
-                for mode in MODES
-            }
-            for level in LEVELS
-        }
+        key = str(row["implementation"]), int(row["msg_bytes"])
+        found.setdefault(place, {})[key] = _per_line(row, "misses"), _per_line(row, "load_misses")
     return {
-        place: Values(place, _names(cells), tuple(sorted({size for _, size in cells})), cells)
+        place: Values(
+            place,
+            in_order(name for name, _ in cells),
+            tuple(sorted({size for _, size in cells})),
+            {key: misses for key, (misses, _) in cells.items()},
+            {key: loads for key, (_, loads) in cells.items()},
+        )
         for place, cells in found.items()
     }
 
 
-def _names(cells: Iterable[tuple[str, int]]) -> tuple[str, ...]:
-    return in_order(name for name, _ in cells)
+def _per_line(row: Mapping[Hashable, Any], quantity: str) -> Misses:
+    return {
+        level: {
+            mode: float(row[f"simulated_{level}_{quantity}_{mode}_per_byte"])
+            * float(row["simulated_line_bytes"])
+            for mode in MODES
+        }
+        for level in LEVELS
+    }
