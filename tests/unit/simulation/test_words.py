@@ -9,7 +9,7 @@ from copycost.errors import HostError
 from copycost.simulation.caches import Caches, Level
 from copycost.simulation.cell import SimulatedCell, loaded_part
 from copycost.simulation.machine import SimulatedMachine, copy_words
-from copycost.simulation.snapshot import clock_leapt, symbol_table
+from copycost.simulation.snapshot import symbol_table
 
 PROGRAM = Path("results/bin/sender_two_copy")
 
@@ -80,33 +80,6 @@ ffffffff81000000 t first
 def test_symbols_without_addresses_are_refused() -> None:
     with pytest.raises(HostError, match="names no function's address"):
         symbol_table("0000000000000000 T first\n")
-
-
-STATE = (
-    "5145564d000000030400000000000574696d65720000000000000002000000{offsets}0c74696d65722f69636f"
-    "756e7400000001{leapt}0000000071343afa7e000000000400000001067265706c6179000000000000000200000000"
-    "000000000000000000000000{recorded}00000000ffffffff000000000000000000000000"
-)
-"""The beginning of what QEMU 7.2 saves, of a guest that never idled."""
-
-
-@pytest.mark.parametrize(
-    ("leapt", "recorded", "expected"),
-    [
-        ("0000000000000000", "0000000071340ba7", False),
-        ("00000000001a4d3e", "0000000071343afa", True),
-    ],
-)
-def test_a_clock_that_leapt_as_the_machine_stopped_is_noticed(
-    leapt: str, recorded: str, expected: bool
-) -> None:
-    state = bytes.fromhex(STATE.format(offsets="00" * 20, leapt=leapt, recorded=recorded))
-    assert clock_leapt(state) == expected
-
-
-def test_a_state_of_another_form_is_refused() -> None:
-    with pytest.raises(HostError, match="no instruction counts"):
-        clock_leapt(b"QEVM")
 
 
 def test_a_program_without_its_debug_data_runs_as_before(tmp_path: Path) -> None:

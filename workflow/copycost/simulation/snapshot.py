@@ -20,12 +20,6 @@ from copycost.simulation.machine import SimulatedMachine
 BOOT_TIMEOUT_S = 300.0
 """How long a guest may take to boot and be saved; on a quiet CPU of 2022 it takes 6 s [s]."""
 
-# A clock that leaps is a matter of moments: the guest then is booted anew.
-_MOST_BOOTS = 6
-# numbers of 4 and 8 bytes: version, what the clock has leapt [ns], instructions; and instance,
-# version, two clocks, instructions
-_CLOCK = re.compile(rb"\x0ctimer/icount.{4}.{8}(.{8})", re.DOTALL)
-_RECORDING = re.compile(rb"\x06replay.{4}.{4}.{16}(.{8})", re.DOTALL)
 _SYMBOLS = re.compile(r"^symbols (\d+) (\d+)$", re.MULTILINE)
 _COMPLAINTS = re.compile(r"^copycost: .*$", re.MULTILINE)
 _TEXT_SYMBOL = re.compile(r"^(f[0-9a-f]{15}) [tT] (\S+)", re.MULTILINE)
@@ -117,15 +111,7 @@ def save_guest(
     HostError
         If it does not boot, or cannot be saved.
     """
-    for _ in range(_MOST_BOOTS):
-        _boot(machine, image, initrd, target)
-        if not clock_leapt(target.state.read_bytes()):
-            break
-    else:
-        raise HostError(
-            f"in each of {_MOST_BOOTS} boots the simulated guest's clock leapt as it was stopped;"
-            " expected one in six at most: run again"
-        )
+    _boot(machine, image, initrd, target)
     guest = Guest(
         kernel.release,
         kernel.source,
@@ -159,32 +145,6 @@ def _boot(machine: SimulatedMachine, image: Path, initrd: Path, target: Snapshot
         target.symbols.write_text(symbol_table(raw.read_text(encoding="utf-8")))
         raw.unlink()
         emulator.save(target.state)
-
-
-def clock_leapt(state: bytes) -> bool:
-    """Tell whether the guest's clock leapt to its next timer while the machine was being stopped.
-
-    QEMU's main thread takes a stopped processor for an idle one if it looks at it too early, and
-    lets the clock leap over the idle time. It then also brings the count of executed instructions
-    that recording has up to that of the clock; else that one is behind.
-
-    Parameters
-    ----------
-    state
-        What QEMU has saved. Source: vmstate_timers (softmmu/cpu-timers.c) and vmstate_replay
-        (replay/replay-snapshot.c) of QEMU 7.2.
-
-    Raises
-    ------
-    HostError
-        If it has another form.
-    """
-    clock, recording = _CLOCK.search(state), _RECORDING.search(state)
-    if clock is None or recording is None:
-        raise HostError(
-            "the state that QEMU has saved has no instruction counts where 7.2 has them"
-        )
-    return clock[1] == recording[1]
 
 
 def symbol_table(kallsyms: str) -> str:
