@@ -22,8 +22,8 @@ sys.path.insert(0, PACKAGE_ROOT)
 
 from copycost.build import toolchain
 from copycost.grid.capabilities import IPERF3
-from copycost.build.programs import peer_of, receiver_of, sender_of
-from copycost.grid.testbeds import TESTBEDS
+from copycost.build.programs import facts_elsewhere, receiver_of, sender_of
+from copycost.grid.testbeds import NAME_PATTERN
 from copycost.config.config import STUDIES
 from copycost.config.sources import require_yaml
 from copycost.grid.cells import (
@@ -68,7 +68,7 @@ announcements.say_what_would_follow(workflow, CONFIG)
 
 wildcard_constraints:
     study=WORDS["study"],
-    testbed="|".join(TESTBEDS),
+    testbed=NAME_PATTERN,
     strategy="|".join(STRATEGIES),
     implementation=rf"(?:{'|'.join(STRATEGIES)})(?:_x[1-9]\d*)?|{IPERF3}",
     msg_bytes=WORDS["msg_bytes"],

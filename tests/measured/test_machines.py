@@ -23,7 +23,6 @@ from copycost.drivers.choice import driver_of
 from copycost.drivers.protocol import Driver
 from copycost.errors import Unavailable
 from copycost.grid.cells import Cell
-from copycost.grid.testbeds import TESTBEDS
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.clock import ClockReading
 from copycost.hosts.host import Host
@@ -110,8 +109,7 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., M
                 return made.build(kind, away, machine, mtu_bytes)
 
             monkeypatch.setattr(module, "build", build)
-        entries = {name: replace(entry, away=away) for name, entry in TESTBEDS.items()}
-        monkeypatch.setattr(repetition, "TESTBEDS", entries)
+        monkeypatch.setattr(repetition, "away_on", lambda _: away)
         return made
 
     return put_away

@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -167,16 +168,25 @@ def test_this_machine_is_no_other_one(peer: Peer, tmp_path: Path) -> None:
 
 def test_the_tiny_grid_is_measured_with_another_machine(tmp_path: Path, peer: Peer) -> None:
     checkout = new_checkout(tmp_path / "checkout")
-    checkout.configure("wire", peer=peer.target.name, ssh_options=list(peer.target.options))
+    one = {"peer": peer.target.name, "ssh_options": list(peer.target.options)}
+    checkout.configure("wire", **one, alias="near", more=[{**one, "alias": "far"}])
     checkout.snakemake("--cores", "1", "--configfile", "config/wire_tiny.yaml")
     records = checkout.records()
-    assert len(records) == 4
+    assert Counter(one["cell"]["testbed"] for one in records) == {"wire-near": 4, "wire-far": 4}
     assert [(one["status"], one["reason"]) for one in records if one["status"] != "measured"] == []
     for record in records:
         assert record["testbed"]["machines"]["receiver"]["kind"] == "ssh"
     assert (checkout.path / "results/report/report.html").exists()
     assert peer.programs() == []
     assert checkout.planned("--configfile", "config/wire_tiny.yaml") == {}
+    report = (checkout.path / "results/report/report.html").read_text()
+    assert "the network to near" in report
+    assert "the network to far" in report
+    # the other's results stay where it is not asked for
+    checkout.configure("wire", **one, alias="far", more=[])
+    again = checkout.planned("--configfile", "config/wire_tiny.yaml")
+    assert not {"run_cell", "collect_peer"}.intersection(again)
+    assert len(checkout.records()) == 8
 
 
 def test_the_doctor_says_what_the_wire_is(facts: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ rule run_datagrams:
         sender=sender_of,
         receiver=receiver_of,
         host="results/host.json",
-        peer=peer_of,
+        peer=facts_elsewhere,
     output:
         record=record_pattern(udp_section.STUDY),
     log:

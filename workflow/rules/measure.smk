@@ -35,7 +35,7 @@ rule run_cell:
         sender=sender_of,
         receiver=receiver_of,
         host="results/host.json",
-        peer=peer_of,
+        peer=facts_elsewhere,
     output:
         record=RAW_RECORD,
     log:

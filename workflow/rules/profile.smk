@@ -20,7 +20,7 @@ rule profile_cell:
         sender=sender_of,
         receiver=receiver_of,
         host="results/host.json",
-        peer=peer_of,
+        peer=facts_elsewhere,
     output:
         record=f"{RAW_ROOT}/{PROFILE_PATTERN}.json",
         folded=f"{RAW_ROOT}/{PROFILE_PATTERN}.folded.gz",

@@ -1,16 +1,23 @@
-# The other machine of the testbeds `wire` and `wire_in`: every cell over the wire depends on the
-# content of results/peer.json.
+# The other machines of the testbeds over a wire: every cell with one depends on the content of its
+# file.
+from copycost.config.structure import to_plain
+
+PEERS = {name: to_plain(peer) for name, peer in CONFIG.wire.peers().items()}
+
+
 rule collect_peer:
     output:
-        peer="results/peer.json",
+        peer="results/peers/{peer}.json",
     log:
-        "results/logs/collect_peer.log",
+        "results/logs/collect_peer/{peer}.log",
+    wildcard_constraints:
+        peer="|".join(PEERS) or "none",
     # Whatever it runs there, it must not disturb a measurement.
     threads: workflow.cores
     params:
-        wire=CONFIG.as_dict()["wire"],
+        peer=lambda wildcards: PEERS[wildcards.peer],
         identity=lambda wildcards: host_identity(),
     message:
-        "Reach the other machine and collect what it is"
+        "Reach {wildcards.peer} and collect what it is"
     script:
         "../scripts/collect_peer.py"

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from copycost.config.structure import from_plain
-from copycost.config.wire import Wire
+from copycost.config.wire import Peer
 from copycost.doctor import collect_peer, write_host
 from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
-peer = collect_peer(from_plain(snakemake.params.wire, Wire))
+peer = collect_peer(from_plain(snakemake.params.peer, Peer))
 write_host(Path(snakemake.output.peer), peer)

@@ -184,4 +184,6 @@ def test_a_peer_is_measured_with_the_grid_of_the_wire_unless_another_is_named() 
     given = parse(["--wire", "me@other"])
     assert given.config_files == ["config/wire.yaml"]
     assert ["--config", "wire={peer: 'me@other'}"] in given.words
+    both = parse(["--wire", "me@other", "--wire=third"])
+    assert ["--config", "wire={peer: 'me@other', more: [{peer: 'third'}]}"] in both.words
     assert parse(["--configfile", TINY, "--wire=other"]).config_files == [TINY]

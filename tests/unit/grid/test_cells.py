@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from copycost.config.grid import Grid
 from copycost.errors import DataError
 from copycost.grid.cells import Cell, cell_priority
 from copycost.grid.conditions import Condition
+from copycost.grid.testbeds import away_on, path_of, peer_of
 
 ROOT = Path(__file__).parents[3]
 CELL = Cell("streams", "veth", "one_copy", 65536, 4, "hot", "recv", "apart", 1)
@@ -204,9 +206,10 @@ def test_where_nobody_receives_both_ends_are_not_on_one_cpu() -> None:
 
 
 SLUGS = ["veth", "sink_cold", "veth_16777216_mmap", "loopback_trunc", "veth_cold_mmap_same"]
+WIRED = ["wire", "wire_in-lab2", "wire-lab-2_cold_trunc"]
 
 
-@pytest.mark.parametrize("slug", [*SLUGS, "veth_free"])
+@pytest.mark.parametrize("slug", [*SLUGS, *WIRED, "veth_free"])
 def test_a_condition_and_its_name_say_the_same(slug: str) -> None:
     assert Condition.from_slug(slug).slug == slug
 
@@ -217,6 +220,17 @@ def test_a_condition_and_its_name_say_the_same(slug: str) -> None:
 def test_what_is_no_condition_is_refused(slug: str) -> None:
     with pytest.raises(DataError, match=f"{slug}: not a condition, which is a testbed"):
         Condition.from_slug(slug)
+
+
+def test_another_machine_is_another_testbed() -> None:
+    cell = replace(CELL, testbed="wire-lab2")
+    assert "/testbed=wire-lab2/" in cell.path
+    assert Cell.from_path(cell.path) == cell
+    assert peer_of("wire-lab2") == "lab2"
+    assert (peer_of("wire"), peer_of("veth"), peer_of("measured-elsewhere")) == (None, None, None)
+    assert away_on("wire_in-lab2") == ("sender",)
+    assert path_of("wire-lab2") == "the network to lab2, to which this machine sends"
+    assert path_of("measured-elsewhere") is None
 
 
 def test_only_the_sink_has_no_receiver() -> None:

@@ -262,7 +262,14 @@ def test_the_row_fills_every_column_there_is() -> None:
         "datagrams_received",
         "datagrams_lost",
     ]
-    assert empty == ["reason", "remedy", *of_others, "udp_receive_buffer_errors", "warnings"]
+    assert empty == [
+        "peer",
+        "reason",
+        "remedy",
+        *of_others,
+        "udp_receive_buffer_errors",
+        "warnings",
+    ]
     assert all(f"{side}_{event}" in row for side in SIDES for event in PERF_EVENTS)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from copycost.analysis.json_values import Facts
 from copycost.grid.conditions import COLD, HOT, RECV, Condition
 from copycost.grid.placements import APART, PLACEMENTS
-from copycost.grid.testbeds import kernels_on, path_of
+from copycost.grid.testbeds import kernels_on, path_of, peer_of
 from copycost.records.parties import EMULATED
 from copycost.wording.sizes import format_size
 
@@ -106,6 +106,7 @@ class Studied:
             "label": self.label,
             "testbed": condition.testbed,
             "path": path_of(condition.testbed),
+            "peer": peer_of(condition.testbed),
             "working_set": condition.working_set,
             "receiver": condition.receiver,
             "placement": condition.placement,

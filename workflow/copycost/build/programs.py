@@ -4,7 +4,7 @@ from typing import Any
 
 from copycost.grid.capabilities import IPERF3, split_implementation
 from copycost.grid.conditions import RECV
-from copycost.grid.testbeds import WIRES, guests_on, receives_on
+from copycost.grid.testbeds import guests_on, peer_of, receives_on
 
 
 def sender_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
@@ -24,8 +24,9 @@ def receiver_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake'
     return f"results/bin/receiver_{wildcards.get('receiver', RECV)}"
 
 
-def peer_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
+def facts_elsewhere(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
     """Return what describes the machine of sides that run elsewhere, none where both are here."""
     if guests_on(wildcards.testbed):
         return "results/guest.json"
-    return "results/peer.json" if wildcards.testbed in WIRES else []
+    peer = peer_of(wildcards.testbed)
+    return [] if peer is None else f"results/peers/{peer}.json"

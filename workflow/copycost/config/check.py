@@ -13,7 +13,7 @@ from jsonschema.exceptions import ValidationError
 from copycost.build.checkout import SCHEMAS
 from copycost.config.config import Config
 from copycost.config.extent import require_measurable
-from copycost.config.names import with_names
+from copycost.config.names import with_names, with_peers
 from copycost.config.rules import (
     TRANSPORTS,
     KeyPath,
@@ -21,7 +21,8 @@ from copycost.config.rules import (
     Surroundings,
     cross_problems,
 )
-from copycost.config.structure import NONE
+from copycost.config.structure import NONE, from_plain
+from copycost.config.wire import Wire
 from copycost.errors import ConfigError
 from copycost.grid.capabilities import capability_of
 from copycost.grid.testbeds import TESTBEDS, transport_of
@@ -99,7 +100,8 @@ def check_config(
     """
     tree = _normalised(raw)
     _name_all(tree, around.strategies)
-    problems = [*_schema_problems(tree, raw)]
+    peers = _peers(tree)
+    problems = [*_schema_problems(tree, raw, peers)]
     sound = _Sound(tree, {path for path, _ in problems})
     problems += cross_problems(sound, around)
     if problems:
@@ -108,9 +110,20 @@ def check_config(
             for path, text in sorted(problems, key=lambda problem: _dotted(problem[0]))
         )
         raise ConfigError("\n".join(dict.fromkeys(lines)))
+    for section in tree.values():
+        if "testbeds" in section:
+            section["testbeds"] = list(with_peers(section["testbeds"], peers))
     config = Config.from_dict(tree)
     require_measurable(config)
     return config
+
+
+def _peers(tree: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what the other machines are called; of a section that is wrong, nothing."""
+    try:
+        return tuple(from_plain(tree["wire"], Wire).peers())
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return ()
 
 
 def _normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,8 +188,10 @@ def _bytes_if_size(value: object) -> object:
         return value
 
 
-def _schema_problems(tree: Mapping[str, Any], raw: Mapping[str, Any]) -> Iterator[Problem]:
-    schema = _schema()
+def _schema_problems(
+    tree: Mapping[str, Any], raw: Mapping[str, Any], peers: tuple[str, ...]
+) -> Iterator[Problem]:
+    schema = _schema(peers)
     for error in _VALIDATOR(schema).iter_errors(tree):
         path = tuple(error.absolute_path)
         if error.validator == "additionalProperties":
@@ -195,9 +210,9 @@ def _schema_problems(tree: Mapping[str, Any], raw: Mapping[str, Any]) -> Iterato
 
 
 @cache
-def _schema() -> dict[str, Any]:
+def _schema(peers: tuple[str, ...]) -> dict[str, Any]:
     text = SCHEMA_PATH.read_text(encoding="utf-8")
-    return with_names(yaml.load(text, yaml.CSafeLoader))
+    return with_names(yaml.load(text, yaml.CSafeLoader), peers)
 
 
 def _resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,13 +1,13 @@
 """Which testbeds, receivers and placements the configuration may name, as far as it has them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 from copycost.config import simulated
 from copycost.grid.capabilities import RECEIVERS
 from copycost.grid.placements import PLACEMENTS
-from copycost.grid.testbeds import TESTBEDS, names_over
+from copycost.grid.testbeds import TESTBEDS, WIRES, names_over, over_wire_to
 from copycost.grid.variants import PLAIN, VARIANTS
 
 
@@ -23,13 +23,34 @@ def testbeds_for(section: str) -> tuple[str, ...]:
     return names_over("datagram" if section == "datagrams" else "stream", receiving=True)
 
 
-def with_names(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of the configuration with the names that it may use filled in."""
+def with_peers(testbeds: Iterable[str], peers: Sequence[str]) -> tuple[str, ...]:
+    """Return a list of testbeds with one per peer in the place of each over a wire."""
+    return tuple(dict.fromkeys(_with_peers(testbeds, peers)))
+
+
+def _with_peers(testbeds: Iterable[str], peers: Sequence[str]) -> Iterator[str]:
+    for name in testbeds:
+        if name in WIRES:
+            yield from (over_wire_to(name, peer) for peer in peers)
+        else:
+            yield name
+
+
+def with_names(schema: Mapping[str, Any], peers: Sequence[str]) -> dict[str, Any]:
+    """Return the schema of the configuration with the names that it may use filled in.
+
+    Parameters
+    ----------
+    peers
+        What other machines are called; testbeds over a wire may be listed with them, too.
+    """
     filled = deepcopy(dict(schema))
     for section, node in filled["properties"].items():
         testbeds = node.get("properties", {}).get("testbeds")
         if testbeds is not None:
-            testbeds["items"]["enum"] = list(testbeds_for(section))
+            names = testbeds_for(section)
+            wires = [name for name in names if name in WIRES]
+            testbeds["items"]["enum"] = [*names, *with_peers(wires, peers)]
     variants = filled["properties"]["simulated"]["properties"]["sensitivity"]["properties"]
     variants["variants"]["items"]["enum"] = [name for name in VARIANTS if name != PLAIN]
     filled["$defs"]["receivers"]["items"]["enum"] = list(RECEIVERS)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from copycost.config.wire import AUTO, NO_PEER, Peer
 from copycost.grid.capabilities import (
     IPERF3,
     MAX_BATCH,
@@ -33,8 +34,6 @@ TRANSPORTS: dict[str, Transport] = {
 }
 _PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
 
-# the word of the configuration for no other machine
-_NO_PEER = "none"
 _GRID_LISTS = ("implementations", "testbeds", "msg_bytes", "n_threads")
 _STREAM_LISTS = ("working_sets", "receivers", "placements")
 _PLACED = (*GRIDS, "placement", "profile")
@@ -289,8 +288,15 @@ def _sink_problems(sound: Sound, grid: str) -> Iterator[Problem]:
 
 
 def _wire_problems(sound: Sound) -> Iterator[Problem]:
-    """Yield that a testbed over the wire is listed where no other machine is named."""
-    if sound.get("wire", "peer") != _NO_PEER:
+    """Yield that machines share a name, or that a wire is listed where no machine is named."""
+    first = {key: sound.get("wire", key) or AUTO for key in ("peer", "alias")}
+    stated = [first, *sound.list("wire", "more")]
+    machines = (Peer(one["peer"], alias=one.get("alias", AUTO)) for one in stated)
+    names = [one.name for one in machines if one.peer != NO_PEER]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        yield ("wire", "more"), f"has {twice} more than once, must give each machine its own alias"
+    if names:
         return
     for section in (*GRIDS, "placement", "profile", *_DRIVEN):
         listed = [name for name in sound.list(section, "testbeds") if name in WIRES]
@@ -298,7 +304,7 @@ def _wire_problems(sound: Sound) -> Iterator[Problem]:
         if listed and used and sound.get(section, "enabled") is not False:
             yield (
                 ("wire", "peer"),
-                f"got {_NO_PEER}, must name the other machine, such as user@other, where"
+                f"got {NO_PEER}, must name the other machine, such as user@other, where"
                 f" {section}.testbeds lists {listed[0]}; ./run --wire user@other does too",
             )
             return

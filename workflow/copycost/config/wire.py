@@ -1,11 +1,21 @@
-"""The section `wire` of the configuration: which other machine is measured with."""
+"""The section `wire` of the configuration: which other machines are measured with."""
 
+import re
 from dataclasses import dataclass
+
+AUTO = "auto"
+NO_PEER = "none"
+"""In the place of a peer: there is no other machine."""
+
+# a user before, and a port behind the name of a host, as ssh is told them
+_AROUND = re.compile(r"^.*@|:\d+$")
+_HARMFUL = re.compile(r"[^a-z0-9]+")
+_LONGEST = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
-    """The other machine of the testbeds ``wire`` and ``wire_in``.
+class Peer:
+    """Another machine.
 
     Attributes
     ----------
@@ -15,8 +25,38 @@ class Wire:
         The address there that bytes are to go to; ``auto`` takes the one that ssh reaches.
     ssh_options
         More options of ssh.
+    alias
+        What paths and the report call it; ``auto`` makes that of `peer`.
     """
 
     peer: str
-    address: str
+    address: str = AUTO
     ssh_options: tuple[str, ...] = ()
+    alias: str = AUTO
+
+    @property
+    def name(self) -> str:
+        """What paths and the report call it: small letters, digits and ``-``."""
+        if self.alias != AUTO:
+            return self.alias
+        host = _AROUND.sub("", self.peer).lower()
+        return _HARMFUL.sub("-", host)[:_LONGEST].strip("-") or "peer"
+
+
+@dataclass(frozen=True, slots=True)
+class Wire(Peer):
+    """The other machines of the testbeds over a wire: one, and more.
+
+    Attributes
+    ----------
+    more
+        Further ones, with which everything over a wire is measured too.
+    """
+
+    more: tuple[Peer, ...] = ()
+
+    def peers(self) -> dict[str, Peer]:
+        """Return all of them by their names."""
+        first = Peer(self.peer, self.address, self.ssh_options, self.alias)
+        there = [one for one in (first, *self.more) if one.peer != NO_PEER]
+        return {one.name: one for one in there}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 
-from copycost.config.wire import Wire
+from copycost.config.wire import Peer
 from copycost.doctor.collect import collect_host
 from copycost.doctor.finding import Finding, State
 from copycost.doctor.findings import judge_host
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _look(peer: str | None) -> tuple[dict[str, object], list[Finding]]:
     """Return the facts of this host, or of another machine, and what is to be said of them."""
     if peer is not None:
-        facts = collect_peer(Wire(peer, "auto"))
+        facts = collect_peer(Peer(peer))
         return facts, judge_wire(facts, HostFiles())
     host, guests = collect_host(), guest_needs()
     return host, [

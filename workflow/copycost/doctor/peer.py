@@ -5,7 +5,7 @@ import socket
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from copycost.config.wire import Wire
+from copycost.config.wire import AUTO, Peer
 from copycost.doctor.collect import collect_host
 from copycost.errors import Unavailable
 from copycost.hosts.host import Host
@@ -36,13 +36,13 @@ class Route:
     device: str
 
 
-def collect_peer(wire: Wire) -> dict[str, object]:
+def collect_peer(wire: Peer) -> dict[str, object]:
     """Describe the other machine and the network between it and this one.
 
     Parameters
     ----------
     wire
-        The section of the configuration.
+        The machine, as the configuration says it.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def collect_peer(wire: Wire) -> dict[str, object]:
 def _path(other: SshHost, address: str) -> dict[str, Any]:
     """Return both ends of the network between."""
     here = LocalHost(_NAME)
-    theirs = _address_of_ssh(other) if address == "auto" else address
+    theirs = _address_of_ssh(other) if address == AUTO else address
     ours = route_to(here, theirs)
     back = route_to(other, ours.source)
     if ours.device == "lo":

@@ -70,7 +70,7 @@ class Request:
     measure
         What is said of the section `measure` by options of ``./run`` alone.
     wire
-        The other machine that is to be measured with; None where nothing is said of it.
+        The other machines that are to be measured with; none where nothing is said of them.
     more_rounds
         How many rounds behind those of the configuration are wanted in this and later runs [count];
         None where nothing is said of them.
@@ -81,7 +81,7 @@ class Request:
     config_files: list[str] = field(default_factory=list)
     settings: list[str] = field(default_factory=list)
     measure: list[str] = field(default_factory=list)
-    wire: str | None = None
+    wire: list[str] = field(default_factory=list)
     more_rounds: int | None = None
 
     @property
@@ -144,7 +144,7 @@ def _take(words: deque[str], request: Request) -> None:
     if name == "--minutes":
         request.measure.append(f"minutes: {_minutes(value if equals else _next(words))}")
     elif name == "--wire":
-        request.wire = _peer(value if equals else _next(words))
+        request.wire.append(_peer(value if equals else _next(words)))
     elif name in _CONFIG_FILES:
         request.config_files += _config_files([value] if equals else [], words)
     elif name in _CONFIG:
@@ -292,10 +292,12 @@ def _add_settings(request: Request) -> None:
                 f"put {said} into it"
             )
         ours.append(f"measure={{{said}}}")
-    if request.wire is not None:
+    if request.wire:
         if any(setting.startswith("wire=") for setting in request.settings):
             raise UsageError("--config wire=... cannot go with --wire; put the peer into it")
-        ours.append(f"wire={{peer: '{request.wire}'}}")
+        peer, *others = (f"peer: '{name}'" for name in request.wire)
+        more = ", ".join(f"{{{other}}}" for other in others)
+        ours.append(f"wire={{{peer}{f', more: [{more}]' if more else ''}}}")
         request.config_files = request.config_files or [_WIRE_GRID]
     if request.config_files:
         request.words.append(["--configfile", *request.config_files])

@@ -15,7 +15,7 @@ from copycost.fleet.privacy import without_private
 from copycost.fleet.schemas import EXPORT, FACTS
 from copycost.fleet.stores import MOST_BYTES, MOST_FILES, STUDIES, FolderStore, Store, open_store
 from copycost.grid.capabilities import RECEIVERS
-from copycost.grid.testbeds import TESTBEDS
+from copycost.grid.testbeds import TESTBEDS, kind_of
 from copycost.records.derive import derive_row
 from copycost.records.record import (
     SCHEMA_VERSION,
@@ -241,7 +241,7 @@ def _require_known(record: Record, name: str) -> None:
         raise DataError("holds the record of another repetition")
     if any(len(text) > _LONGEST_NAME for text in texts):
         raise DataError("has a name of more than 64 letters")
-    for word, known in ((cell.testbed, TESTBEDS), (cell.receiver, RECEIVERS)):
+    for word, known in ((kind_of(cell.testbed), TESTBEDS), (cell.receiver, RECEIVERS)):
         if word not in known:
             raise DataError(f"{word} is not known to this release; expected {', '.join(known)}")
 

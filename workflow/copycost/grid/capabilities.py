@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from copycost.grid.placements import APART, SAME
-from copycost.grid.testbeds import TESTBEDS, Transport, receives_on, transport_of
+from copycost.grid.testbeds import Transport, entry_of, receives_on, transport_of
 
 #: The largest payload of a UDP datagram over IPv4 [bytes]: 65535 less 20 of IP and 8 of UDP.
 MAX_DATAGRAM_BYTES = 65507
@@ -157,7 +157,8 @@ def can_exist(
         most_bytes = _IPERF3_WRITES_BYTES if transport == "stream" else MAX_DATAGRAM_BYTES
         usual = receiver == "recv" and placement != SAME
         return receives_on(testbed) and usual and msg_bytes <= most_bytes
-    if transport == "datagram" and testbed in TESTBEDS and not TESTBEDS[testbed].own_addresses:
+    entry = entry_of(testbed)
+    if transport == "datagram" and entry is not None and not entry.own_addresses:
         return False
     if not receives_on(testbed):
         receives = receiver == "recv" and placement != SAME

@@ -44,7 +44,7 @@ DIMENSIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 # have their names checked with the configuration.
 WORDS = {
     "study": "|".join(DIMENSIONS),
-    "testbed": r"[a-z]\w*",
+    "testbed": r"[a-z][\w-]*",
     "implementation": r"[a-z]\w*",
     "msg_bytes": r"[1-9]\d*",
     "n_threads": r"[1-9]\d*",

@@ -13,7 +13,14 @@ from typing import Self
 from copycost.errors import DataError
 from copycost.grid.capabilities import RECEIVERS
 from copycost.grid.placements import APART, PLACEMENTS
-from copycost.grid.testbeds import TESTBEDS, Transport, guests_on, receives_on, transport_of
+from copycost.grid.testbeds import (
+    NAME_PATTERN,
+    TESTBEDS,
+    Transport,
+    guests_on,
+    receives_on,
+    transport_of,
+)
 
 #: One message again and again, and a ring of messages larger than the last-level cache.
 HOT = "hot"
@@ -25,7 +32,7 @@ RECV = "recv"
 _SPECIAL_RECEIVERS = [name for name in RECEIVERS if name != RECV]
 _SPECIAL_PLACEMENTS = [name for name in PLACEMENTS if name != APART]
 _SLUG = re.compile(
-    rf"(?P<testbed>{'|'.join(sorted(TESTBEDS, key=len, reverse=True))})"
+    rf"(?P<testbed>{NAME_PATTERN})"
     rf"(_(?P<working_set>{COLD}|[1-9]\d*))?(_(?P<receiver>{'|'.join(_SPECIAL_RECEIVERS)}))?"
     rf"(_(?P<placement>{'|'.join(_SPECIAL_PLACEMENTS)}))?"
 )
@@ -54,7 +61,7 @@ class Condition:
 
     @property
     def slug(self) -> str:
-        """Name for files and tables, without what is usual: ``veth``, ``sink_cold``."""
+        """Name for files and tables, without what is usual: ``veth``, ``wire-lab2_cold``."""
         parts = [self.testbed]
         if self.working_set != HOT:
             parts.append(self.working_set)

@@ -2,6 +2,8 @@
 
 Everything else that has to know a testbed looks it up here: the grid which cells can exist, the
 configuration what may be asked for, the doctor what to try, the report what to call it.
+
+Over a wire there is a testbed per other machine: `wire-lab2` is `wire` to the peer called `lab2`.
 """
 
 from collections.abc import Mapping
@@ -22,7 +24,7 @@ class TestbedEntry:
     transport
         What its sockets are.
     path
-        What it is, as a noun phrase without its name.
+        What it is, as a noun phrase without its name; ``{peer}`` stands for the other machine.
     receives
         Whether somebody receives; where not, only the sender's cost can be told.
     own_addresses
@@ -100,13 +102,13 @@ TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
         ),
         "wire": TestbedEntry(
             "stream",
-            "the network to another machine, to which this one sends",
+            "the network to {peer}, to which this machine sends",
             tools=("ssh", "ip"),
             away=("receiver",),
         ),
         "wire_in": TestbedEntry(
             "stream",
-            "the network to another machine, which sends to this one",
+            "the network to {peer}, which sends to this machine",
             tools=("ssh", "ip"),
             away=("sender",),
         ),
@@ -138,39 +140,76 @@ TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
 """By name, which is also that of its file."""
 
 
+WIRES = tuple(name for name, entry in TESTBEDS.items() if entry.away and not entry.guests)
+"""The testbeds over the network to another machine."""
+
+_PEER = r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?"
+
+NAME_PATTERN = "|".join((*TESTBEDS, *(f"{wire}-{_PEER}" for wire in WIRES)))
+"""A regular expression of what a testbed may be called, with its peer where it has one."""
+
+
+def over_wire_to(wire: str, peer: str) -> str:
+    """Return what a testbed over the wire is called with a machine at its other end."""
+    return f"{wire}-{peer}"
+
+
+def peer_of(testbed: str) -> str | None:
+    """Return what the other machine of a testbed is called; None where there is none."""
+    wire, _, peer = testbed.partition("-")
+    return peer if peer and wire in WIRES else None
+
+
+def kind_of(testbed: str) -> str:
+    """Return the name of a testbed in the table: without its peer."""
+    return testbed.partition("-")[0] if peer_of(testbed) else testbed
+
+
+def entry_of(testbed: str) -> TestbedEntry | None:
+    """Return what is known of a testbed; None of one that a table made elsewhere names."""
+    return TESTBEDS.get(kind_of(testbed))
+
+
 def transport_of(testbed: str) -> Transport:
     """Return what the sockets of a testbed are; a table made elsewhere may name others: TCP's."""
-    return TESTBEDS[testbed].transport if testbed in TESTBEDS else "stream"
+    entry = entry_of(testbed)
+    return "stream" if entry is None else entry.transport
 
 
 def path_of(testbed: str) -> str | None:
     """Return what a testbed is, as a noun phrase; None for one of a table made elsewhere."""
-    return TESTBEDS[testbed].path if testbed in TESTBEDS else None
+    entry = entry_of(testbed)
+    return None if entry is None else entry.path.format(peer=peer_of(testbed) or "another machine")
 
 
 def receives_on(testbed: str) -> bool:
     """Return whether somebody receives on a testbed."""
-    return testbed not in TESTBEDS or TESTBEDS[testbed].receives
+    entry = entry_of(testbed)
+    return entry is None or entry.receives
 
 
-WIRES = tuple(name for name, entry in TESTBEDS.items() if entry.away and not entry.guests)
-"""The testbeds over the network to another machine."""
+def away_on(testbed: str) -> tuple[str, ...]:
+    """Return the sides that run on another machine than this one."""
+    entry = entry_of(testbed)
+    return () if entry is None else entry.away
 
 
 def guests_on(testbed: str) -> int:
     """Return in how many virtual machines the ends of a testbed run; 0 in none."""
-    return TESTBEDS[testbed].guests if testbed in TESTBEDS else 0
+    entry = entry_of(testbed)
+    return 0 if entry is None else entry.guests
 
 
 def kernels_on(testbed: str) -> int:
     """Return on how many kernels the ends of a testbed run: 2 where each has one of its own."""
-    entry = TESTBEDS.get(testbed)
+    entry = entry_of(testbed)
     return 2 if entry is not None and (entry.guests == 2 or len(entry.away) == 1) else 1
 
 
 def without_guests(testbed: str) -> str | None:
     """Return the testbed with the same path but for the guests; None where there is none."""
-    return TESTBEDS[testbed].without_guests if testbed in TESTBEDS else None
+    entry = entry_of(testbed)
+    return None if entry is None else entry.without_guests
 
 
 def names_over(transport: Transport, *, receiving: bool = False) -> tuple[str, ...]:

@@ -13,12 +13,12 @@ from typing import Any
 from copycost.config.settings import Settings
 from copycost.drivers.choice import driver_of
 from copycost.drivers.programs.driver import DEFAULT_IO_TIMEOUT_S
-from copycost.errors import CopycostError
+from copycost.errors import ConfigError, CopycostError
 from copycost.grid.capabilities import RECEIVERS
 from copycost.grid.cells import Cell
 from copycost.grid.conditions import COLD, HOT, RECV
 from copycost.grid.placements import APART, PLACEMENTS
-from copycost.grid.testbeds import TESTBEDS, guests_on, receives_on
+from copycost.grid.testbeds import TESTBEDS, away_on, guests_on, receives_on
 from copycost.hosts.lock import host_lock_path
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.records.record import write_record
@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--receiver-cpus", type=_cpus, default="auto", metavar="LIST", help="CPU numbers or auto")
     add("--host", type=Path, default="results/host.json", metavar="FILE", help="host facts")
     add("--guest", type=Path, default="results/guest.json", metavar="FILE", help="guest facts")
-    add("--peer", type=Path, default="results/peer.json", metavar="FILE", help="peer facts")
+    add("--peer", type=Path, metavar="FILE", help="peer facts, one of results/peers")
     add("--bin", type=Path, default="results/bin", metavar="DIR", help="folder of the programs")
     add("--record", type=Path, metavar="FILE", help="write the record there, not to stdout")
     add("--lock", type=Path, default=host_lock_path(), metavar="FILE", help="host-wide lock")
@@ -83,7 +83,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _peer_path(options: argparse.Namespace, cell: Cell) -> Path:
-    path: Path = options.guest if guests_on(cell.testbed) else options.peer
+    path: Path | None = options.guest if guests_on(cell.testbed) else options.peer
+    if path is None:
+        raise ConfigError(f"--testbed {cell.testbed}: --peer must name one of results/peers")
     return path
 
 
@@ -125,7 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
                 options.io_timeout,
             ),
             lock_path=options.lock,
-            peer=_content(_peer_path(options, cell)) if TESTBEDS[cell.testbed].away else None,
+            peer=_content(_peer_path(options, cell)) if away_on(cell.testbed) else None,
         )
         record = measure_repetition(task)
         if options.record is None:

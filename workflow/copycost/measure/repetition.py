@@ -27,7 +27,7 @@ from copycost.drivers.protocol import (
 )
 from copycost.errors import ConfigError, CopycostError, MeasurementStopped, Unavailable
 from copycost.grid.cells import Cell
-from copycost.grid.testbeds import TESTBEDS
+from copycost.grid.testbeds import away_on
 from copycost.hosts.guest.host import GuestFailed
 from copycost.hosts.host import Host
 from copycost.hosts.launch import Launch
@@ -105,7 +105,7 @@ def facts_by_side(
     Unavailable
         If the other cannot be had: then its facts say only why.
     """
-    away = TESTBEDS[testbed].away
+    away = away_on(testbed)
     assert peer is not None or not away, f"{testbed} takes the facts of another machine"
     for part in ("virtual", "wire"):
         if peer is not None and (missing := peer.get(part, {}).get("unavailable")) is not None:

@@ -64,6 +64,8 @@ _DERIVED_COLUMNS = (
     fact("condition", "str", "",
          "Testbed, working set unless hot, receiver unless recv, placement unless apart, joined by "
          "_", _DERIVED),
+    Column("peer", "str", "", "The other machine of a testbed over a wire, as its name has it",
+           _DERIVED, always=True),
     fact("strategy", "str", "", "The implementation without its batch", _DERIVED),
     fact("batch", "int64", "count", "Messages per system call", _DERIVED),
     Column("transport", "str", "", "TCP (stream) or UDP (datagram: one message each)", _DERIVED,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from copycost.grid.conditions import RECV
-from copycost.grid.testbeds import receives_on, transport_of
+from copycost.grid.testbeds import peer_of, receives_on, transport_of
 from copycost.perf.counters import PerfSide
 from copycost.perf.events import HARDWARE_EVENTS, PERF_EVENTS
 from copycost.records.columns import (
@@ -40,6 +40,7 @@ def derive_row(record: Record) -> Row:
     row: Row = {
         **{name: getattr(cell, name) for name in KEY},
         "condition": cell.condition,
+        "peer": peer_of(cell.testbed),
         "strategy": cell.strategy,
         "batch": cell.batch,
         "transport": transport_of(cell.testbed),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.build.toolchain import source_digest
-from copycost.grid.testbeds import TESTBEDS
+from copycost.grid.testbeds import away_on
 from copycost.snakefile.internals import add_input, rules_with_scripts, states
 
 PACKAGE = Path("workflow", "copycost")
@@ -57,7 +57,7 @@ def digest_by_place(paths: Sequence[str], testbed: str) -> str:
     paths
         Files that measure.
     """
-    away = bool(TESTBEDS[testbed].away)
+    away = bool(away_on(testbed))
     return _digest(tuple(path for path in paths if away or not _ELSEWHERE.search(path)))
 
 

@@ -17,7 +17,7 @@ from copycost.hosts.ssh.host import kept_host
 from copycost.testbeds.links import mtu_at, offloads_at
 from copycost.testbeds.testbed import Testbed
 
-_MADE = "./run makes results/peer.json where config.yaml names a peer under wire"
+_MADE = "./run makes results/peers/PEER.json where config.yaml names a peer under wire"
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def over_wire(
     Parameters
     ----------
     peer
-        The content of results/peer.json.
+        The content of results/peers/PEER.json.
     away
         The side that runs there.
 

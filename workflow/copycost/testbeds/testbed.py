@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from copycost.grid.testbeds import TESTBEDS, Transport, guests_on, transport_of
+from copycost.grid.testbeds import Transport, away_on, guests_on, kind_of, transport_of
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation
@@ -121,17 +121,17 @@ def open_testbed(
         Choose the largest packet so that a full TCP segment carries a page of payload: a receiver
         can map only whole pages (TCP_ZEROCOPY_RECEIVE). Of no effect on a device that is not ours.
     peer
-        The facts of guests (results/guest.json), or of another machine (results/peer.json), for a
-        testbed with sides there.
+        The facts of guests (results/guest.json), or of another machine (results/peers/PEER.json),
+        for a testbed with sides there.
 
     Raises
     ------
     Unavailable
         With the reason and a remedy, if this host does not allow it.
     """
-    build = import_module(f"copycost.testbeds.{kind}").build
+    build = import_module(f"copycost.testbeds.{kind_of(kind)}").build
     more = {}
-    if TESTBEDS[kind].away:
+    if away_on(kind):
         more = {"guest" if guests_on(kind) else "peer": peer}
     with build(machine or LocalHost(), page_segments=page_segments, **more) as testbed:
         yield testbed

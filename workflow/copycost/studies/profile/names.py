@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from copycost.grid.testbeds import TESTBEDS, guests_on
+from copycost.grid.testbeds import away_on, guests_on
 from copycost.hosts.parties import parties_of
 from copycost.hosts.side import SIDES
 from copycost.studies.profile.grid import CellKey
@@ -17,7 +17,7 @@ def parties_on(testbed: str) -> tuple[str, ...]:
         case 0:
             return SIDES
         case 1:
-            away = TESTBEDS[testbed].away
+            away = away_on(testbed)
             return parties_of([tuple(side for side in SIDES if side in away)])
         case _:
             return parties_of([(side,) for side in SIDES])

@@ -38,7 +38,8 @@ _COST_COLUMNS = (
 
 # Columns that mean the same here as in the table of cells, in this order.
 _BEFORE = (
-    *KEY, "condition", "strategy", "transport", "fresh", "status", "reason", "remedy", "window_s",
+    *KEY, "condition", "peer", "strategy", "transport", "fresh", "status", "reason", "remedy",
+    "window_s",
 )  # fmt: skip
 _AFTER = (
     "sender_cpu_ns", "receiver_cpu_ns", "cpu_source", "sender_syscalls", "receiver_syscalls",
