@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include "connections/net.h"
 
 #define MAGIC_BYTES 8
-#define TEXT_BYTES 128
 
 /* How long a note may remain unanswered before it is said again. */
 #define PATIENCE_NS (20 * NS_PER_MS)
@@ -116,13 +114,6 @@ int datagram_say_goodbye(int fd, const struct options *options, size_t index,
     return fail(failure, ETIMEDOUT, "datagram: connection %zu: no answer to the goodbye", index);
 }
 
-static void drop_stranger(note_function note, const char *reason)
-{
-    char text[TEXT_BYTES];
-    (void)snprintf(text, sizeof(text), "datagram: dropped a datagram: %s", reason);
-    note(text);
-}
-
 /* Makes a socket with the address of `fd` that is connected to a receiver's. */
 static int connect_back(int fd, const struct options *options, const struct sockaddr *peer,
                         socklen_t peer_bytes, struct failure *failure)
@@ -150,7 +141,7 @@ static int connect_back(int fd, const struct options *options, const struct sock
 }
 
 /* Takes one datagram at the bound socket. Returns how many connections are new (0, 1) or -errno. */
-static int take_hello(int fd, const struct options *options, note_function note, int *fds,
+static int take_hello(int fd, const struct options *options, struct strangers *strangers, int *fds,
                       struct failure *failure)
 {
     struct sockaddr_storage peer = {0};
@@ -165,11 +156,11 @@ static int take_hello(int fd, const struct options *options, note_function note,
     }
     const size_t index = ntohl(wire.index);
     if (n != NOTE_BYTES || !datagram_is_note(&wire, NOTE_HELLO, options->token, index)) {
-        drop_stranger(note, "it is no hello of this measurement");
+        strangers_add(strangers, &peer, "it is no hello of this measurement");
         return 0;
     }
     if (index >= options->n_threads) {
-        drop_stranger(note, "its index is out of range");
+        strangers_add(strangers, &peer, "its index is out of range");
         return 0;
     }
     const bool is_new = fds[index] == NO_FD;
@@ -186,8 +177,8 @@ static int take_hello(int fd, const struct options *options, note_function note,
     return error != 0 ? error : (int)is_new;
 }
 
-int datagram_welcome_all(int fd, const struct options *options, struct control *control,
-                         note_function note, int *fds, struct failure *failure)
+static int welcome_all(int fd, const struct options *options, struct control *control,
+                       struct strangers *strangers, int *fds, struct failure *failure)
 {
     const uint64_t deadline_ns = clock_now_ns() + options->io_timeout_ms * NS_PER_MS;
     size_t n_greeted = 0;
@@ -201,11 +192,20 @@ int datagram_welcome_all(int fd, const struct options *options, struct control *
         if (n_ready < 0) {
             return n_ready;
         }
-        const int n_new = take_hello(fd, options, note, fds, failure);
+        const int n_new = take_hello(fd, options, strangers, fds, failure);
         if (n_new < 0) {
             return n_new;
         }
         n_greeted += (size_t)n_new;
     }
     return 0;
+}
+
+int datagram_welcome_all(int fd, const struct options *options, struct control *control,
+                         note_function note, int *fds, struct failure *failure)
+{
+    struct strangers strangers = {0};
+    const int error = welcome_all(fd, options, control, &strangers, fds, failure);
+    strangers_tell(&strangers, note);
+    return error;
 }

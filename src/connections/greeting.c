@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,13 +10,13 @@
 
 #include "clock.h"
 #include "connections/net.h"
+#include "connections/strangers.h"
 
 #define GREETING_MAGIC "COPYCOST"
 #define GREETING_VERSION 1
 #define MAGIC_BYTES 8
 #define MAX_STRANGERS 64 /* waiting at once, beside the connections we want */
-#define NOTE_BYTES 128
-#define OWN_POLL_FDS 2 /* the control socket and the listening one */
+#define OWN_POLL_FDS 2   /* the control socket and the listening one */
 
 /* On the wire, numbers in network byte order. */
 struct greeting {
@@ -32,13 +31,14 @@ _Static_assert(sizeof(struct greeting) == MAGIC_BYTES + 8 + TOKEN_CHARS, "greeti
 /* A connection that has not yet said everything. */
 struct guest {
     int fd;
+    struct sockaddr_storage address;
     size_t got_bytes;
     struct greeting greeting;
 };
 
 struct reception {
     const struct options *options;
-    note_function note;
+    struct strangers strangers;
     int *fds; /* by connection index */
     size_t n_greeted;
     struct guest *guests;
@@ -73,10 +73,7 @@ static void remove_guest(struct reception *reception, size_t i)
 /* Drops guest i, with the reason. */
 static void send_away(struct reception *reception, size_t i, const char *reason)
 {
-    char text[NOTE_BYTES];
-    (void)snprintf(text, sizeof(text), "greeting: dropped the connection on fd %d: %s",
-                   reception->guests[i].fd, reason);
-    reception->note(text);
+    strangers_add(&reception->strangers, &reception->guests[i].address, reason);
     (void)close(reception->guests[i].fd);
     remove_guest(reception, i);
 }
@@ -108,7 +105,7 @@ static void listen_to(struct reception *reception, size_t i)
         return;
     }
     if (n <= 0) {
-        send_away(reception, i, n == 0 ? "it closed before greeting" : strerror(errno));
+        send_away(reception, i, n == 0 ? "it closed before greeting" : "its connection broke");
         return;
     }
     guest->got_bytes += (size_t)n;
@@ -128,7 +125,10 @@ static void listen_to(struct reception *reception, size_t i)
 /* Accepts what is waiting; the longest-waiting guest makes room when there are too many. */
 static int let_in(struct reception *reception, int listen_fd, struct failure *failure)
 {
-    const int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct sockaddr_storage address = {0};
+    socklen_t n_bytes = sizeof(address);
+    const int fd =
+        accept4(listen_fd, (struct sockaddr *)&address, &n_bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
         /* accept(2): errors of the connection itself are to be treated like EAGAIN. */
         return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED
@@ -136,9 +136,9 @@ static int let_in(struct reception *reception, int listen_fd, struct failure *fa
                    : fail(failure, errno, "greeting: accept on fd %d", listen_fd);
     }
     if (reception->n_guests == reception->n_guests_max) {
-        send_away(reception, 0, "too many connections that say nothing");
+        send_away(reception, 0, "too many connections said nothing");
     }
-    reception->guests[reception->n_guests++] = (struct guest){.fd = fd};
+    reception->guests[reception->n_guests++] = (struct guest){.fd = fd, .address = address};
     return 0;
 }
 
@@ -181,7 +181,6 @@ int greeting_accept_all(int listen_fd, const struct options *options, struct con
 {
     struct reception reception = {
         .options = options,
-        .note = note,
         .fds = fds,
         .n_guests_max = options->n_threads + MAX_STRANGERS,
     };
@@ -195,6 +194,7 @@ int greeting_accept_all(int listen_fd, const struct options *options, struct con
         while (reception.n_guests > 0) {
             send_away(&reception, reception.n_guests - 1, "it said nothing");
         }
+        strangers_tell(&reception.strangers, note);
     }
     free(reception.guests);
     free(poll_fds);

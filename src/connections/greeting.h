@@ -8,12 +8,10 @@
 
 #include <stddef.h>
 
+#include "connections/strangers.h"
 #include "failure.h"
 #include "program/options.h"
 #include "session/control.h"
-
-/* Called for each stranger that is dropped; main prints the text. */
-typedef void (*note_function)(const char *text);
 
 /* Sends the greeting of connection `index`. */
 int greeting_send(int fd, const struct options *options, size_t index, struct failure *failure);
@@ -21,7 +19,7 @@ int greeting_send(int fd, const struct options *options, size_t index, struct fa
 /*
  * Accepts connections until options->n_threads of them have greeted rightly, and stores each at its
  * index in fds (which holds NO_FD before; the caller closes them also after an error). Strangers
- * are dropped, never waited for.
+ * are dropped, never waited for, and told of at the end.
  */
 int greeting_accept_all(int listen_fd, const struct options *options, struct control *control,
                         note_function note, int *fds, struct failure *failure);

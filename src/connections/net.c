@@ -128,20 +128,49 @@ int net_share_address(int fd, struct failure *failure)
     return socket_option_set_int(fd, SOCKET_OPTION(SOL_SOCKET, SO_REUSEADDR), 1, failure);
 }
 
+static void set_port(struct endpoint *endpoint, size_t port)
+{
+    struct sockaddr_in v4; /* its port is at the same place in sockaddr_in6 */
+    memcpy(&v4, &endpoint->address, sizeof(v4));
+    v4.sin_port = htons((uint16_t)port);
+    memcpy(&endpoint->address, &v4, sizeof(v4));
+}
+
+/* Binds a socket to the first port from options->port on that is free. */
+static int take_port(int fd, const struct options *options, struct endpoint *endpoint,
+                     struct failure *failure)
+{
+    size_t port = options->port;
+    for (;; port++) {
+        set_port(endpoint, port);
+        const struct sockaddr *address = (const struct sockaddr *)&endpoint->address;
+        if (bind(fd, address, endpoint->address_bytes) == 0) {
+            return 0;
+        }
+        if (errno != EADDRINUSE || port >= options->last_port) {
+            break;
+        }
+    }
+    return fail(failure, errno, "net: bind to %s port %zu", options->bind_address, port);
+}
+
 /* Binds a socket, lets it be found, and reads back where it is bound. */
 static int bind_and_listen(int fd, const struct options *options, struct endpoint *endpoint,
                            struct failure *failure)
 {
-    if (bind(fd, (const struct sockaddr *)&endpoint->address, endpoint->address_bytes) != 0) {
-        return fail(failure, errno, "net: bind to %s port %zu", options->bind_address,
-                    options->port);
+    const bool is_stream = options->transport == TRANSPORT_STREAM;
+    /* A port of a range is taken again while connections of the last measurement still linger. */
+    int error = is_stream && options->port != 0 ? net_share_address(fd, failure) : 0;
+    if (error == 0) {
+        error = take_port(fd, options, endpoint, failure);
     }
-    if (options->transport == TRANSPORT_STREAM && listen(fd, SOMAXCONN) != 0) {
-        return fail(failure, errno, "net: listen on %s port %zu", options->bind_address,
-                    options->port);
+    if (error == 0 && is_stream && listen(fd, SOMAXCONN) != 0) {
+        error = fail(failure, errno, "net: listen on %s", options->bind_address);
     }
-    /* Only now, so that the port itself was nobody else's. */
-    const int error = options->transport == TRANSPORT_DATAGRAM ? net_share_address(fd, failure) : 0;
+    /* Over UDP only now, so that the port itself was nobody else's. */
+    if (error == 0 && !is_stream) {
+        error = net_share_address(fd, failure);
+    }
     if (error != 0) {
         return error;
     }

@@ -51,6 +51,8 @@ static const struct option_spec SPECS[] = {
      FIELD(connect_address), 0, 0},
     {"--port", "N", "port to listen on, or to send to; 0..65535, default 0: any free one",
      ROLE_SENDER, option_set_size, FIELD(port), 0, MAX_PORT},
+    {"--last-port", "N", "take the first free one from --port to this; 0..65535, default 0: --port",
+     ROLE_SENDER, option_set_size, FIELD(last_port), 0, MAX_PORT},
     {"--port", "N", "port of the sender; 1..65535; required", ROLE_RECEIVER, option_set_size,
      FIELD(port), 1, MAX_PORT},
     {"--ring-bytes", "N",

@@ -43,6 +43,7 @@ struct options {
     size_t interval_ns;         /* between requests; 0: each as soon as the last is answered */
     size_t sample_every;        /* SAMPLE_BY_SIZE, or one message in how many is timed; 0: none */
     size_t port;
+    size_t last_port; /* of a range that begins with port; 0: of that one only */
     const char *bind_address;
     const char *connect_address;
     const char *congestion; /* comma-separated, tried in order */

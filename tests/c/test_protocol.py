@@ -5,6 +5,7 @@ import signal
 import socket
 import struct
 import time
+from dataclasses import replace
 
 import pytest
 from c.conftest import Build
@@ -57,7 +58,35 @@ def test_strangers_are_dropped_and_the_right_receiver_is_served(address_build: B
     for stranger in strangers:
         stranger.close()
     assert [outcome.code for outcome in outcomes] == [0, 0], outcomes[0].stderr
-    assert outcomes[0].stderr.count("greeting: dropped the connection") == 6
+    assert "strangers: dropped 6 from 127.0.0.1, the last one because" in outcomes[0].stderr
+
+
+def test_a_flood_of_strangers_is_told_by_address(address_build: Build) -> None:
+    with start_sender(address_build.sender("two_copy"), QUICK) as sender:
+        port = listening_port(sender)
+        for n in range(300):
+            address = f"127.0.0.{2 + n % 20}"
+            with socket.create_connection(("127.0.0.1", port), source_address=(address, 0)) as one:
+                one.sendall(b"x" * 100)
+        outcome = sender.finish()
+    told = [line for line in outcome.stderr.splitlines() if "strangers:" in line]
+    assert len(told) == 9
+    assert told[0].startswith("sender: strangers: dropped 15 from 127.0.0.2, the last one because")
+    assert told[-1] == "sender: strangers: dropped 180 from other addresses, more than are named"
+    assert_failed(outcome, "0 of 1 connections have greeted", "timed out")
+
+
+def test_the_first_free_port_of_a_range_is_taken(address_build: Build) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        first = held.getsockname()[1]
+        options = ("--port", str(first), "--last-port", str(first + 20))
+        setting = replace(QUICK, sender_options=options)
+        with start_sender(address_build.sender("two_copy"), setting) as sender:
+            assert first < listening_port(sender) <= first + 20
+            sender.finish()
+        setting = replace(QUICK, sender_options=("--port", str(first), "--last-port", str(first)))
+        with start_sender(address_build.sender("two_copy"), setting) as sender:
+            assert_failed(sender.finish(), f"net: bind to 127.0.0.1 port {first}", "in use")
 
 
 def test_only_strangers_end_in_a_timeout(address_build: Build) -> None:

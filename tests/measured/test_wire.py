@@ -1,6 +1,9 @@
 """Over the network to another machine, a real sshd's: described, measured, and cut off."""
 
+import re
 import shutil
+import socket
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -133,6 +136,45 @@ def test_a_link_that_breaks_is_a_failed_record_and_the_run_goes_on(
         assert time.monotonic() < deadline_s, peer.processes()
         time.sleep(0.1)
     assert measured(tmp_path, STREAM, facts)["status"] == "measured"
+
+
+STRANGER = """
+import socket, sys
+while True:
+    for port in range(5301, 5304):
+        try:
+            with socket.create_connection(("198.18.0.1", port), 1, (sys.argv[1], 0)) as one:
+                one.sendall(b"GET / HTTP/1.0" * 4)
+        except OSError:
+            pass
+"""
+
+
+def test_strangers_cost_little_and_are_named(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+) -> None:
+    peer.there.run(["ip", "address", "add", "198.18.0.9/32", "dev", "receiver"])
+    peer.here.run(["ip", "route", "add", "198.18.0.9/32", "via", ADDRESSES[1]])
+    stranger = peer.there.start(
+        Launch((sys.executable, "-c", STRANGER, "198.18.0.9"), sys.executable)
+    )
+    in_range = {**facts, "wire": {**facts["wire"], "ports": [5301, 5303]}}
+    for _ in range(5):  # one may come too late to be met
+        record = measured(tmp_path, STREAM, in_range)
+        assert record["status"] == "measured", record["reason"]
+        told = [one["detail"] for one in record["warnings"] if one["code"] == "strangers"]
+        if told:
+            break
+    assert re.match(r"dropped \d+ from 198\.18\.0\.9, the last one because", told[0])
+    held = [socket.create_server((ADDRESSES[0], port)) for port in range(5301, 5304)]
+    record = measured(tmp_path, STREAM, in_range)
+    for one in held:
+        one.close()
+    stranger.end()
+    stranger.close()
+    assert record["status"] == "failed"
+    assert "port 5303: Address already in use" in str(record["reason"])
+    assert "wire.ports" in str(record["remedy"])
 
 
 def test_a_peer_that_is_not_there_is_a_skipped_record(tmp_path: Path, peer: Peer) -> None:

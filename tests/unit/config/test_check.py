@@ -284,6 +284,16 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
             "other",
             "got 'other', must be auto, or a numeric IPv4 address of the other machine",
         ),
+        (
+            "wire.ports",
+            "5201",
+            "got '5201', must be auto, or FIRST-LAST with ports from 1024 to 65535",
+        ),
+        (
+            "wire.ports",
+            "5210-5201",
+            "got 5210-5201, must be FIRST-LAST with 1024 <= FIRST <= LAST <= 65535",
+        ),
     ],
 )
 def test_a_problem_is_named_in_one_line(key: str, value: object, text: str) -> None:

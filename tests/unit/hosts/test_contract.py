@@ -402,6 +402,10 @@ def test_tools_are_found(host: Host) -> None:
 
 def test_ports_are_free_and_different(host: Host) -> None:
     assert len(set(host.free_ports("0.0.0.0", 3))) == 3
+    first = host.free_ports("0.0.0.0", 1)[0]
+    assert host.free_ports("0.0.0.0", 1, (first, first + 20))[0] in range(first, first + 21)
+    with pytest.raises(Unavailable, match=f"ports {first} to {first} at 0.0.0.0: 1 free, 2 needed"):
+        host.free_ports("0.0.0.0", 2, (first, first))
     with pytest.raises(OSError, match="family"):
         host.free_ports("::1", 1)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from copycost.config.wire import AUTO, NO_PEER, Peer
+from copycost.config.wire import AUTO, NO_PEER, Peer, port_range_of
 from copycost.grid.capabilities import (
     IPERF3,
     MAX_BATCH,
@@ -288,14 +288,21 @@ def _sink_problems(sound: Sound, grid: str) -> Iterator[Problem]:
 
 
 def _wire_problems(sound: Sound) -> Iterator[Problem]:
-    """Yield that machines share a name, or that a wire is listed where no machine is named."""
-    first = {key: sound.get("wire", key) or AUTO for key in ("peer", "alias")}
+    """Yield what is wrong with the other machines, or that there is none where one is needed."""
+    first = {key: sound.get("wire", key) or AUTO for key in ("peer", "alias", "ports")}
     stated = [first, *sound.list("wire", "more")]
     machines = (Peer(one["peer"], alias=one.get("alias", AUTO)) for one in stated)
     names = [one.name for one in machines if one.peer != NO_PEER]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         yield ("wire", "more"), f"has {twice} more than once, must give each machine its own alias"
+    for ports in (one.get("ports") for one in stated):
+        if ports in (None, AUTO):
+            continue
+        first_port, last_port = port_range_of(ports)
+        if not 1024 <= first_port <= last_port <= 65535:
+            found = f"got {ports}, must be FIRST-LAST with 1024 <= FIRST <= LAST <= 65535"
+            yield ("wire", "ports"), found
     if names:
         return
     for section in (*GRIDS, "placement", "profile", *_DRIVEN):

@@ -27,12 +27,20 @@ class Peer:
         More options of ssh.
     alias
         What paths and the report call it; ``auto`` makes that of `peer`.
+    ports
+        Where programs listen: ``FIRST-LAST``, or ``auto`` for any port that is free.
     """
 
     peer: str
     address: str = AUTO
     ssh_options: tuple[str, ...] = ()
     alias: str = AUTO
+    ports: str = AUTO
+
+    @property
+    def port_range(self) -> tuple[int, int] | None:
+        """The first and the last port; None for any."""
+        return None if self.ports == AUTO else port_range_of(self.ports)
 
     @property
     def name(self) -> str:
@@ -57,6 +65,12 @@ class Wire(Peer):
 
     def peers(self) -> dict[str, Peer]:
         """Return all of them by their names."""
-        first = Peer(self.peer, self.address, self.ssh_options, self.alias)
+        first = Peer(self.peer, self.address, self.ssh_options, self.alias, self.ports)
         there = [one for one in (first, *self.more) if one.peer != NO_PEER]
         return {one.name: one for one in there}
+
+
+def port_range_of(text: str) -> tuple[int, int]:
+    """Return the first and the last port of a text such as ``5201-5210``."""
+    first, _, last = text.partition("-")
+    return int(first), int(last)

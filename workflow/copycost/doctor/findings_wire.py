@@ -12,7 +12,8 @@ _REAL = {
     "scatter_gather": "without it the kernel copies what a zero-copy send left where it was",
     "tx_checksum": "without it the kernel reads every byte to sum it up, and copies it",
 }
-_FIREWALL = "let TCP connections in from {address}, to ports of net.ipv4.ip_local_port_range"
+_FIREWALL = "let TCP connections in from {address}, to {ports}"
+_ANY_PORTS = "ports of net.ipv4.ip_local_port_range, or those that you name under wire.ports"
 
 
 def judge_wire(peer: Mapping[str, Any], files: HostFiles) -> list[Finding]:
@@ -36,7 +37,8 @@ def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
     if wire["connects"]:
         yield Finding("Wire", "connection", "ok", "yes", f"tried: from {there} to {here}")
     else:
-        remedy = _FIREWALL.format(address=there)
+        ports = "ports {} to {}".format(*wire["ports"]) if wire["ports"] else _ANY_PORTS
+        remedy = _FIREWALL.format(address=there, ports=ports)
         note = f"tried: from {there} to {here}; the receiver connects to the sender"
         yield Finding("Wire", "connection", "missing", "no", note, remedy)
 

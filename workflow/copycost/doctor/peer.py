@@ -58,7 +58,8 @@ def collect_peer(wire: Peer) -> dict[str, object]:
                     "unavailable": None,
                     "peer": wire.peer,
                     "ssh_options": list(wire.ssh_options),
-                    **_path(other, wire.address),
+                    "ports": None if wire.port_range is None else list(wire.port_range),
+                    **_path(other, wire),
                 },
                 **collect_host(host=other),
             }
@@ -66,10 +67,10 @@ def collect_peer(wire: Peer) -> dict[str, object]:
         return {"wire": {"unavailable": {"reason": missing.reason, "remedy": missing.remedy}}}
 
 
-def _path(other: SshHost, address: str) -> dict[str, Any]:
+def _path(other: SshHost, wire: Peer) -> dict[str, Any]:
     """Return both ends of the network between."""
     here = LocalHost(_NAME)
-    theirs = _address_of_ssh(other) if address == AUTO else address
+    theirs = _address_of_ssh(other) if wire.address == AUTO else wire.address
     ours = route_to(here, theirs)
     back = route_to(other, ours.source)
     if ours.device == "lo":
@@ -77,18 +78,18 @@ def _path(other: SshHost, address: str) -> dict[str, Any]:
             f"the way to {other.name} is this host's loopback device: it is no other machine",
             "name another machine under wire.peer",
         )
+    (port,) = here.free_ports(ours.source, 1, wire.port_range)
     return {
         "clock": asdict(other.clock),
-        "connects": _connects(other, ours.source),
+        "connects": _connects(other, ours.source, port),
         "here": {"address": ours.source, **device_facts(here, ours.device)},
         "there": {"address": theirs, **device_facts(other, back.device)},
     }
 
 
-def _connects(other: Host, address: str) -> bool:
+def _connects(other: Host, address: str, port: int) -> bool:
     """Return whether a program there can connect to one here, as a receiver does: tried."""
-    with socket.create_server((address, 0)) as listener:
-        port = listener.getsockname()[1]
+    with socket.create_server((address, port)):
         return other.run(["python3", "-c", _CONNECT, address, str(port)]).returncode == 0
 
 

@@ -243,7 +243,7 @@ class Host(Protocol):
             If the host, or our rights there, allow none.
         """
 
-    def free_ports(self, address: str, n: int) -> list[int]:
+    def free_ports(self, address: str, n: int, ports: tuple[int, int] | None = None) -> list[int]:
         """Return TCP ports at an address that nobody listens at."""
 
     def allows_congestion_control(self, name: str) -> bool:

@@ -1,5 +1,6 @@
 """The machine that we run on, as a host."""
 
+import errno
 import os
 import shutil
 import socket
@@ -10,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from pathlib import Path
 from typing import IO
 
-from copycost.errors import HostError
+from copycost.errors import HostError, Unavailable
 from copycost.hosts.about import About, about_us
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.cgroups import CpuGroup, cpu_group
@@ -226,17 +227,27 @@ class LocalHost:
         with cpu_group(find_hierarchy(), limit_percent) as group:
             yield group
 
-    def free_ports(self, address: str, n: int) -> list[int]:
+    def free_ports(self, address: str, n: int, ports: tuple[int, int] | None = None) -> list[int]:
         """Return TCP ports at an address that nobody listens at."""
-        with self.inside():
-            probes = [socket.socket() for _ in range(n)]
-        try:
-            for probe in probes:
-                probe.bind((address, 0))
-            return [probe.getsockname()[1] for probe in probes]
-        finally:
-            for probe in probes:
-                probe.close()
+        wanted = [0] * n if ports is None else list(range(ports[0], ports[1] + 1))
+        found: list[int] = []
+        with ExitStack() as stack, self.inside():
+            for port in wanted:
+                probe = stack.enter_context(socket.socket())
+                try:
+                    probe.bind((address, port))
+                except OSError as error:
+                    if port == 0 or error.errno != errno.EADDRINUSE:
+                        raise
+                    continue
+                found.append(probe.getsockname()[1])
+                if len(found) == n:
+                    return found
+        raise Unavailable(
+            f"{self.name}: ports {wanted[0]} to {wanted[-1]} at {address}: {len(found)} free,"
+            f" {n} needed",
+            "stop what holds them, or widen the range, wire.ports in config.yaml",
+        )
 
     def allows_congestion_control(self, name: str) -> bool:
         """Return whether sockets may have this TCP congestion control.

@@ -30,6 +30,7 @@ WarningCode = Literal[
     "user_mode_only",
     "sink_loss",
     "iperf3_nan",
+    "strangers",
 ]
 WARNING_CODES: tuple[WarningCode, ...] = get_args(WarningCode)
 

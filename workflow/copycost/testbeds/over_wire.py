@@ -61,4 +61,5 @@ def over_wire(
             (sender[1], receiver[1]),
             mtu_at(sender[0], sender[2]),
             {"tso": at_sender["tso"], "gso": at_sender["gso"], "gro": at_receiver["gro"]},
+            ports=None if wire["ports"] is None else (wire["ports"][0], wire["ports"][1]),
         )

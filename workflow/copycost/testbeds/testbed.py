@@ -69,6 +69,8 @@ class Testbed:
         these; None where there is none.
     virtual
         What the guests are made of, for the record; None without guests.
+    ports
+        The first and the last port that programs may listen at; None for any.
     """
 
     kind: str
@@ -81,6 +83,7 @@ class Testbed:
     guests: tuple[Guest, ...] = ()
     switch: Host | None = None
     virtual: Mapping[str, Any] | None = None
+    ports: tuple[int, int] | None = None
 
     @property
     def transport(self) -> Transport:

@@ -13,6 +13,7 @@ _MEANINGS = {
     "lock_waited": "another measurement on this host had to be waited for",
     "user_mode_only": "counters saw user mode only",
     "sink_loss": "datagrams were lost before the hook that drops them",
+    "strangers": "somebody else came to the port of the measurement",
 }
 
 

@@ -119,7 +119,7 @@ class Iperf3Traffic:
             self._ports = [_FIRST_PORT + index for index in range(self._n_pairs)]
         else:
             host, address = testbed.hosts["receiver"], testbed.addresses[1]
-            self._ports = host.free_ports(address, self._n_pairs)
+            self._ports = host.free_ports(address, self._n_pairs, testbed.ports)
         for index, port in enumerate(self._ports):
             self._servers.append(self._start("server", index, port))
         self._scene.meanwhile()

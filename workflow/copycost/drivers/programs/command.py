@@ -42,7 +42,12 @@ def _addresses(scene: Scene, name: SideName) -> dict[str, str | int]:
     if testbed.drop_hook is not None:
         return {"--connect": testbed.addresses[1], "--port": _SINK_PORT}
     # the receiver connects to the sender
-    return {"--bind" if name == "sender" else "--connect": testbed.addresses[0]}
+    if name == "receiver":
+        return {"--connect": testbed.addresses[0]}
+    if testbed.ports is None:
+        return {"--bind": testbed.addresses[0]}
+    first, last = testbed.ports
+    return {"--bind": testbed.addresses[0], "--port": first, "--last-port": last}
 
 
 def _pinning(scene: Scene, name: SideName) -> dict[str, str]:

@@ -11,7 +11,10 @@ _FEWEST_SAMPLES = 100
 
 
 def own_disturbances(
-    sender: Mapping[str, Any], receiver: Mapping[str, Any] | None, sink: SinkFacts | None
+    sender: Mapping[str, Any],
+    receiver: Mapping[str, Any] | None,
+    sink: SinkFacts | None,
+    strangers: str = "",
 ) -> list[Disturbance]:
     """Return warnings about a measured window.
 
@@ -21,8 +24,10 @@ def own_disturbances(
         What the programs printed; no receiver where nobody receives.
     sink : SinkFacts or None
         What became of datagrams that were dropped on arrival.
+    strangers
+        Who else came to the sender's port; '' for nobody.
     """
-    found = []
+    found = [disturbance("strangers", strangers)] if strangers else []
     window_s = (sender["window"]["end_ns"] - sender["window"]["start_ns"]) / 1e9
     sides = [side for side in (sender, receiver) if side is not None]
     late_s = max(latest_edge_s(side["window"]) for side in sides)

@@ -99,7 +99,7 @@ class Programs:
             end_sides(running, _GRACE_S)
             traffic.log_errors()
             _raise_if_perf_failed(error, running)
-            raise NoMeasurement(judge(error, running)) from error
+            raise NoMeasurement(_with_strangers(judge(error, running), running)) from error
         finally:
             # also after Ctrl-C: then at once
             end_sides(running, 0)
@@ -196,7 +196,7 @@ class ProgramsTraffic:
             {"name": NAME, "sender": sender, "receiver": receiver, "sink": sink},
             Window(own["start_ns"] - offset_ns, own["end_ns"] - offset_ns),
             {name: int(report["process"]["cpu_ns"]) for name, report in reports.items()},
-            own_disturbances(sender, receiver, sink),
+            own_disturbances(sender, receiver, sink, self.running[0].strangers()),
         )
 
     def log_errors(self) -> None:
@@ -204,6 +204,15 @@ class ProgramsTraffic:
         for side in self.running:
             for line in side.errors():
                 _log.info("%s wrote: %s", side.name, line)
+
+
+def _with_strangers(verdict: Verdict, sides: Sequence[RunningSide]) -> Verdict:
+    """Return a verdict that names who else came to the sender's port, if anybody did."""
+    told = "; ".join(said for side in sides if (said := side.strangers()))
+    if not told:
+        return verdict
+    remedy = f"keep strangers away from its port by a firewall, then {verdict.remedy}"
+    return Verdict(verdict.status, f"{verdict.reason} (strangers: {told})", remedy)
 
 
 def _report_of(side: RunningSide) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from copycost.hosts.side import SideName
 # what a program's last words point to
 _REMEDIES = (
     ("Address already in use", "no port is free: stop what holds the ports, or widen"
-     " net.ipv4.ip_local_port_range"),
+     " net.ipv4.ip_local_port_range, or wire.ports in config.yaml if that names a range"),
     ("No buffer space", "raise net.core.optmem_max (sysctl) or the limit of locked memory"
      " (ulimit -l)"),
     ("Cannot allocate memory", "raise the limit of locked memory (ulimit -l) or ask for fewer"

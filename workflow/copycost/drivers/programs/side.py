@@ -11,6 +11,8 @@ from copycost.hosts.side import SideName
 EXIT_USAGE = 2
 EXIT_UNAVAILABLE = 77
 _SIGNALS = {signal.strsignal(number): number for number in signal.valid_signals()}
+# before what the programs tell of them
+_STRANGERS = ": strangers: "
 # what perf itself says on stderr each time it is switched
 _PERF_CHATTER = ("Events enabled", "Events disabled")
 
@@ -65,9 +67,18 @@ class RunningSide:
 
     @property
     def last_words(self) -> str:
-        """The program's last line on stderr, which begins with its name; '' if there is none."""
+        """The program's last line on stderr, which begins with its name; '' if there is none.
+
+        What it tells of strangers explains no end.
+        """
         own = [line for line in self.errors() if line.startswith(f"{self.name}:")]
+        own = [line for line in own if _STRANGERS not in line]
         return own[-1] if own else ""
+
+    def strangers(self) -> str:
+        """Return who else came to the program's port, by address and count; '' if nobody did."""
+        told = (line.partition(_STRANGERS)[2] for line in self.errors() if _STRANGERS in line)
+        return "; ".join(told)
 
     @property
     def mute(self) -> bool:

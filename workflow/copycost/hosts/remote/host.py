@@ -167,10 +167,10 @@ class RemoteHost:
         path: str | None = self._connection.ask("find_tool", name=name)
         return path
 
-    def free_ports(self, address: str, n: int) -> list[int]:
+    def free_ports(self, address: str, n: int, ports: tuple[int, int] | None = None) -> list[int]:
         """Return TCP ports at an address that nobody listens at."""
-        ports: list[int] = self._connection.ask("free_ports", address=address, n=n)
-        return ports
+        found: list[int] = self._connection.ask("free_ports", address=address, n=n, ports=ports)
+        return found
 
     def allows_congestion_control(self, name: str) -> bool:
         """Return whether sockets there may have this TCP congestion control."""

@@ -224,7 +224,9 @@ class Service:
         return self._host.find_tool(message["name"])
 
     def _do_free_ports(self, message: Message) -> list[int]:
-        return self._host.free_ports(message["address"], message["n"])
+        ports = message["ports"]
+        wanted = None if ports is None else (ports[0], ports[1])
+        return self._host.free_ports(message["address"], message["n"], wanted)
 
     def _do_allows_congestion_control(self, message: Message) -> bool:
         return self._host.allows_congestion_control(message["name"])
