@@ -27,7 +27,8 @@ rule measure_node:
     message:
         "Measure the node {wildcards.node}"
     shell:
-        '{params.script:q} "$PWD" {params.name} "$PWD/{input.config}" "$PWD/{output.archive}" &> {log}'
+        # The script takes the shell's place: a signal that ends a shell would end the job before it.
+        'exec {params.script:q} "$PWD" {params.name} "$PWD/{input.config}" "$PWD/{output.archive}" &> {log}'
 
 
 rule merge_hosts:
