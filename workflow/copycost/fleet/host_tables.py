@@ -28,7 +28,6 @@ from copycost.fleet.sets import HostSet
 from copycost.grid.testbeds import receives_on
 from copycost.records.collect import check_one_host
 from copycost.records.derive import Row, derive_row
-from copycost.records.reading import read_all
 from copycost.records.table import make_table, read_table
 from copycost.stats.crossover import find_crossover
 from copycost.stats.settings import FloatArray, StatisticsSettings
@@ -108,8 +107,8 @@ def _on_all_cpus(make: Callable[[HostSet], None], sets: Sequence[HostSet], n_wor
 
 def make_tables(one: HostSet) -> None:
     """Make the tables of a host and write them beside its records."""
-    paths = [path for path in one.records if "streams" in path.relative_to(one.folder).parts]
-    cells = make_table(_renumbered(read_all(paths, derive_row)))
+    streams = [record for record in one.unchanged_records() if record["study"] == "streams"]
+    cells = make_table(_renumbered([derive_row(record) for record in streams]))
     if cells.empty or not (cells["status"] == "measured").any():
         raise DataError(f"{one.folder}: no stream was measured; remove the folder")
     check_one_host(cells)

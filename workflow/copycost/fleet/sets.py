@@ -18,7 +18,7 @@ from copycost.fleet.schemas import FACTS, SET, SET_VERSION
 from copycost.fleet.stores import STUDIES
 from copycost.records.files import write_whole
 from copycost.records.reading import read_all
-from copycost.records.record import Record
+from copycost.records.record import SCHEMA_VERSION, Record
 
 FLEET = Path("results/fleet")
 _BESIDE = ("host.json", "config.json", "memory.json")
@@ -71,6 +71,34 @@ class HostSet:
     def read_records(self) -> list[Record]:
         """Return all records."""
         return read_all(self.records, lambda record: record)
+
+    def unchanged_records(self) -> list[Record]:
+        """Return all records as they were when they were merged, and checked.
+
+        That the folder still holds the same takes a fraction of the time to see that checking every
+        value again would.
+
+        Raises
+        ------
+        DataError
+            If anything was changed since, or is of another version.
+        """
+        contents = _contents(self)
+        if _digest_of(contents, self.folder) != self.content:
+            raise DataError(
+                f"{self.folder}: was changed after it was merged; remove the folder and merge what "
+                "./run export has written there again"
+            )
+        found: list[Record] = [
+            json.loads(content) for path, content in contents.items() if path.name not in _BESIDE
+        ]
+        versions = {record["schema_version"] for record in found} - {SCHEMA_VERSION}
+        if versions:
+            raise DataError(
+                f"{self.folder}: has records of schema version {min(versions)}, and this copycost "
+                f"reads {SCHEMA_VERSION}; remove the folder and merge an export of this release"
+            )
+        return found
 
 
 def folder_of(fleet: Path, host: str, state: int) -> Path:
@@ -125,16 +153,24 @@ def describe(folder: Path, host: str, state: int, changes: Iterable[str]) -> Hos
     Until it is there, or where it is of another content, the set is not whole.
     """
     one = HostSet(folder, host, state, tuple(changes), 0, "")
-    records = one.records
-    digest = hashlib.sha256()
-    for path in (*records, *(folder / name for name in _BESIDE)):
-        if path.is_file():
-            digest.update(f"{path.relative_to(folder)}\n".encode())
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-    content = digest.hexdigest()
+    n_records, content = len(one.records), _digest_of(_contents(one), folder)
     said = {
         "schema_version": SET_VERSION, "host": host, "state": state,
-        "changes": list(one.changes), "n_records": len(records), "content": content,
+        "changes": list(one.changes), "n_records": n_records, "content": content,
     }  # fmt: skip
     SET.write(said, folder / "set.json")
-    return HostSet(folder, host, state, one.changes, len(records), content)
+    return HostSet(folder, host, state, one.changes, n_records, content)
+
+
+def _contents(one: HostSet) -> dict[Path, bytes]:
+    """Return all that a set holds, records first."""
+    paths = (*one.records, *(one.folder / name for name in _BESIDE))
+    return {path: path.read_bytes() for path in paths if path.is_file()}
+
+
+def _digest_of(contents: Mapping[Path, bytes], folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path, content in contents.items():
+        digest.update(f"{path.relative_to(folder)}\n".encode())
+        digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()

@@ -6,6 +6,7 @@ what the observer `hypervisor` found.
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -113,6 +114,7 @@ def use_columns() -> tuple[Column, ...]:
     return tuple(columns)
 
 
+@cache
 def cost_columns(unit: str = "byte") -> tuple[Column, ...]:
     """Return the columns of what a unit of work, a received byte say, costs each party."""
     named = [
@@ -198,12 +200,18 @@ def costs_of(use: Mapping[str, Any], per_s: object, unit: str = "byte") -> dict[
     """
     if not isinstance(per_s, int | float) or not per_s > 0:
         return {}
-    names = {column.name: column.name.split("_ns_per_")[0] for column in cost_columns(unit)}
     return {
         column: use[f"{name}_percent"] / 100 * _NS_PER_S / per_s
-        for column, name in names.items()
+        for column, name in _costs_of_parties(unit)
         if f"{name}_percent" in use
     }
+
+
+@cache
+def _costs_of_parties(unit: str) -> tuple[tuple[str, str], ...]:
+    """Return each column of `cost_columns`, and what its party's use begins with."""
+    columns = (column.name for column in cost_columns(unit))
+    return tuple((name, name.split("_ns_per_")[0]) for name in columns)
 
 
 def _percent(value_ns: float, window_ns: float) -> float:
