@@ -83,7 +83,7 @@ def guests_row(
             f"{side}_hypervisor_cpu_percent": outside, f"{side}_io_cpu_percent": io,
             f"{side}_vcpu_cpu_percent": outside - io, f"{side}_vhost_cpu_percent": 0.0,
             f"{side}_worker_cpu_percent": 0.0,
-            f"{side}_overhead_cpu_percent": outside - 1.2 * used,
+            f"{side}_overhead_cpu_percent": outside - min(1.2 * used, outside - io),
             f"{side}_vcpu_waiting_percent": vcpu_waiting, f"{side}_io_waiting_percent": 0.0,
             f"{side}_hypervisor_kernel_percent": 0.2 * outside,
         }  # fmt: skip

@@ -174,7 +174,8 @@ def _of_guests(found: dict[str, Any] | None, ns_per_byte: float) -> dict[str, An
             inside = math.nan
         used = {kind: of["cpu_ns"] / guest["window_ns"] for kind, of in guest["threads"].items()}
         outside = sum(used.values())
-        used |= {"guest": inside, "hypervisor": outside, "overhead": outside - inside}
+        own = math.nan if math.isnan(inside) else min(inside, used["vcpu"])
+        used |= {"guest": inside, "hypervisor": outside, "overhead": outside - own}
         side = guest["sides"][0]
         row |= {f"{side}_{name}_cpu_ns_per_byte": of * ns_per_byte for name, of in used.items()}
     return row

@@ -66,16 +66,17 @@ def test_shares_of_the_parts_add_up_to_one_largest_first() -> None:
     assert list(parts) == ["vcpu", "io", "worker"]
     assert parts["io"] == pytest.approx(0.9 / 2.6)
     assert found["within"]["value"] == pytest.approx(1.0 / 1.5)
-    assert not found["waits"]
+    assert found["stalled"] is None
 
 
-def test_guests_that_wait_for_a_cpu_count_more_than_their_hypervisors_used() -> None:
+def test_what_guests_count_beyond_what_their_virtual_cpus_ran_is_told() -> None:
     cells = in_guests(make_cells(RUN))
     columns = [f"{side}_guest_cpu_ns_per_byte" for side in ("sender", "receiver")]
     (found,) = facts_of(RUN, cells.assign(**{name: cells[name] * 2.0 for name in columns}))[
         "virtual"
     ]["conditions"]
-    assert found["waits"]
+    # 3.0 of the processes' time, of which the virtual CPUs ran for 1.6
+    assert found["stalled"]["value"] == pytest.approx(1.4 / 3.0)
 
 
 def test_what_a_guest_did_not_count_leaves_what_was_counted_outside() -> None:

@@ -111,12 +111,15 @@ def test_a_round_trip_costs_each_party_too() -> None:
     assert row["host_cpu_percent"] == pytest.approx(150)
 
 
-def test_a_guest_that_was_not_told_that_it_waited_has_an_overhead_below_nothing() -> None:
-    assert overhead(60.0, 62.0) == pytest.approx(-2.0)
+def test_a_guest_used_no_more_than_its_virtual_cpus_ran_whatever_it_counts() -> None:
+    assert overhead(60.0, 62.0, 45.0) == pytest.approx(15.0)
+    assert overhead(60.0, 40.0, 45.0) == pytest.approx(20.0)
+    assert math.isnan(overhead(60.0, math.nan, 45.0))
     guest = guest_entry("one", "sender", "receiver")
     guest["inside"]["busy_ns"] = 900_000_000
-    row = make_table([row_of(in_guests(sample_record(), guest))]).iloc[0]
-    assert row["sender_overhead_cpu_ns_per_byte"] < 0
+    use = use_of(in_guests(sample_record(), guest))
+    # the hypervisor's 70 % without the 50 % of its virtual CPUs
+    assert use["sender_overhead_cpu_percent"] == pytest.approx(20.0)
 
 
 def test_every_status_is_one_of_those_explained() -> None:

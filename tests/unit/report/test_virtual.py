@@ -40,7 +40,7 @@ def guests(**changed: object) -> Facts:
         "testbed": "vm_pair",
         "parts": [part("vcpu", 0.61), part("io", 0.39)],
         "within": {"value": 0.82, "low": 0.8, "high": 0.84, "n": 3},
-        "waits": False,
+        "stalled": None,
         "copied": [],
     }
     return found | changed
@@ -93,7 +93,7 @@ def test_sentences() -> None:
             ),
             "parts not counted": ("parts", guests(parts=None)),
             "guests not counted": ("parts", guests(within=None)),
-            "guests that wait": ("parts", guests(waits=True)),
+            "guests that wait": ("parts", guests(stalled=part("stalled", 0.18))),
             "zero-copy between guests": ("zero_copy", guests(copied=[way])),
             "zero-copy within one": ("zero_copy", guests(testbed="vm_loopback", copied=[way])),
             "no zero-copy": ("zero_copy", guests()),

@@ -69,6 +69,15 @@ def _mean_share(told: Told, part: str, whole: str) -> float:
     def column(name: str) -> pd.Series:
         if name in values:
             return values[name]
+        if name == "stalled":
+            return sum(
+                (rows[f"{side}_guest_cpu_ns_per_byte"] - rows[f"{side}_vcpu_cpu_ns_per_byte"])
+                .astype(float)
+                .clip(lower=0.0)
+                for side in SIDES
+                if f"{side}_guest_cpu_ns_per_byte" in rows
+                and rows[f"{side}_guest_cpu_ns_per_byte"].notna().any()
+            )
         names = [f"{side}_{name}_cpu_ns_per_byte" for side in SIDES]
         known = [one for one in names if one in rows and rows[one].notna().any()]
         return rows[known].astype(float).sum(axis=1, skipna=False)
@@ -93,6 +102,11 @@ for _words, _kind in {**_KINDS, "the process outside of guests": "apart"}.items(
 @says("count themselves busy, <p> is that of the two processes")
 def _within(told: Told, *_: Slot) -> Expected:
     return [_mean_share(told, "within", "guest")]
+
+
+@says("<p> of the time for which the guests count themselves busy is more than their virtual CPUs")
+def _stalled(told: Told, *_: Slot) -> Expected:
+    return [_mean_share(told, "stalled", "guest")]
 
 
 @says("the guest's kernel copied <p> of what <impl> sent")

@@ -29,6 +29,9 @@ main loop and I/O threads, vhost, its other threads; the process of a side that 
 _OUTSIDE = "outside_cpu_ns_per_byte"
 _INSIDE = "both_cpu_ns_per_byte"
 _GUEST, _WITHIN = "guests_cpu_ns_per_byte", "within_cpu_ns_per_byte"
+_STALLED = "stalled_ns_per_byte"
+# a guest counts in ticks, of which a window has few
+_LEAST_STALLED = 0.02
 _PARTIES = ("guest", "hypervisor", "overhead")
 
 
@@ -56,8 +59,9 @@ def virtual_facts(
         Per condition in guests that was measured: slug, testbed, guests (their number),
         accelerator, emulated, n_cells, uses (see `_uses`), parts (see `_parts`; None where the
         hypervisors were not counted), within (share of the processes in what the guests count as
-        theirs; None likewise), waits (whether the guests count more than their hypervisors used),
-        copied (per way that asks for no copy: implementation, copied_share by the completions).
+        theirs; None likewise), stalled (share of the latter for which their virtual CPUs did not
+        run; None likewise, and where it is too little to be told), copied (per way that asks for no
+        copy: implementation, copied_share by the completions).
     compared
         Per condition in guests, and the one without them that differs in nothing else; see
         `_compared`.
@@ -108,6 +112,8 @@ def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
         Its `PARTS`, whose sum it is.
     guests_cpu_ns_per_byte, within_cpu_ns_per_byte
         What the guests count as theirs, and of it the processes in them.
+    stalled_ns_per_byte
+        By how much that is longer than their virtual CPUs ran.
     """
     counted = {side: rows[f"{side}_guest_status"].isin(WATCHED) for side in SIDES}
     outdoors = {side: rows[f"{side}_guest_status"] == "no_guest" for side in SIDES}
@@ -123,7 +129,14 @@ def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
     apart = sum(processes[side].where(outdoors[side], 0.0) for side in SIDES)
     within = sum(processes[side].where(~outdoors[side], 0.0) for side in SIDES)
     parts = {kind: total(kind) for kind in PARTS if kind != "apart"} | {"apart": apart}
+    stalled = sum(
+        (rows[f"{side}_guest_cpu_ns_per_byte"] - rows[f"{side}_vcpu_cpu_ns_per_byte"])
+        .clip(lower=0.0)
+        .where(counted[side], 0.0)
+        for side in SIDES
+    )
     found = {_OUTSIDE: total("hypervisor") + apart, _GUEST: total("guest"), _WITHIN: within}
+    found[_STALLED] = stalled
     found |= {part_column(name): values for name, values in parts.items()}
     # at once: a table of so many columns takes no single ones
     return pd.concat([rows, pd.DataFrame(found)], axis="columns")
@@ -155,7 +168,7 @@ def _condition(view: View) -> Facts:
         "uses": list(_uses(view)),
         "parts": _parts(view),
         "within": _share(view, _WITHIN, _GUEST),
-        "waits": _waits(view),
+        "stalled": _stalled(view),
         "copied": [
             {"implementation": name, "copied_share": share}
             for name in zero_copy_implementations(view)
@@ -164,11 +177,10 @@ def _condition(view: View) -> Facts:
     }
 
 
-def _waits(view: View) -> bool:
-    """Tell whether in most repetitions the guests count more than their hypervisors used."""
-    counted = view.measured[[_GUEST, _OUTSIDE, part_column("apart")]].dropna()
-    more = counted[_GUEST] > counted[_OUTSIDE] - counted[part_column("apart")]
-    return bool(len(more) and more.mean() > 0.5)
+def _stalled(view: View) -> Mean | None:
+    """Return the share of the guests' busy time in which they did not run; None if too little."""
+    share = _share(view, _STALLED, _GUEST)
+    return share if share and share["value"] >= _LEAST_STALLED else None
 
 
 def _uses(view: View) -> Iterator[Facts]:

@@ -21,7 +21,8 @@ PARTIES: Mapping[str, str] = MappingProxyType(
         "vhost": "vhost, in the kernel, for the {side}'s guest",
         "worker": "the hypervisor's other threads for the {side}'s guest",
         "hypervisor": "the hypervisor for the {side}'s guest, all four kinds of threads",
-        "overhead": "virtualisation: {side}_hypervisor less {side}_guest",
+        "overhead": "virtualisation: {side}_hypervisor less the smaller of {side}_guest and"
+        " {side}_vcpu",
     }
 )
 """What a side has besides its process, and what its CPU time is that of."""
@@ -63,15 +64,17 @@ _MACHINE = {
 }
 
 
-def overhead(hypervisor: float, guest: float) -> float:
-    """Return the virtualisation overhead, in the unit of both.
+def overhead(hypervisor: float, guest: float, vcpu: float) -> float:
+    """Return the virtualisation overhead, in the unit of all three; NaN without the guest's word.
 
     It is what the hypervisor's threads use (virtual CPUs, main loop and I/O, vhost, workers) beyond
-    the time for which the guest's own kernel says that its CPUs were busy (neither idle nor
-    stolen). A virtual CPU that waits for a CPU is busy to a guest that nobody tells of it (no steal
-    time, as under emulation). The overhead is then too small by as much, and may be negative.
+    what the guest used: the time for which its own kernel says that its CPUs were busy (neither
+    idle nor stolen), or, where that is longer, for which they ran. A virtual CPU that waits, for a
+    CPU or for the hypervisor's lock, is busy to a guest that nobody tells of it (no steal time, as
+    under emulation), and uses nothing. A guest may have used less than its CPUs ran for while they
+    waited, so the overhead is the least that it can have been; never below 0.
     """
-    return hypervisor - guest
+    return math.nan if math.isnan(guest) else hypervisor - min(guest, vcpu)
 
 
 def status_columns() -> tuple[Column, ...]:
@@ -95,10 +98,7 @@ def use_columns() -> tuple[Column, ...]:
     for side in SIDES:
         for party, words in PARTIES.items():
             name, what = f"{side}_{party}_cpu_percent", words.format(side=side)
-            lowest = None if party == "overhead" else 0
-            columns.append(
-                Column(name, "float64", _CPU, f"CPU time of {what}", _GROUP, lowest=lowest)
-            )
+            columns.append(Column(name, "float64", _CPU, f"CPU time of {what}", _GROUP))
         columns += [
             Column(f"{side}_{name}_percent", "float64", _CPU, words.format(side=side), _GROUP)
             for name, words in _MORE.items()
@@ -132,7 +132,6 @@ def cost_columns(unit: str = "byte") -> tuple[Column, ...]:
             "ns/byte" if unit == "byte" else "ns",
             f"CPU time of {words}, per {_UNITS[unit]}",
             _GROUP,
-            lowest=None if name.endswith("overhead") else 0,
         )
         for name, words in named
     )
@@ -179,7 +178,7 @@ def _use_of_guest(guest: Mapping[str, Any], is_off: bool) -> dict[str, float]:
         **of_guest,
         **{f"{kind}_cpu": value for kind, value in kinds.items()},
         "hypervisor_cpu": hypervisor,
-        "overhead_cpu": overhead(hypervisor, of_guest["guest_cpu"]),
+        "overhead_cpu": overhead(hypervisor, of_guest["guest_cpu"], kinds["vcpu"]),
         "hypervisor_kernel": _percent(kernel_ns, window_ns),
         "vcpu_waiting": _percent(threads["vcpu"]["waiting_ns"], window_ns),
         "io_waiting": _percent(threads["io"]["waiting_ns"], window_ns),

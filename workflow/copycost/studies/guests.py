@@ -9,7 +9,6 @@ import pandas as pd
 from copycost.hosts.side import SIDES
 from copycost.records.parties import EMULATED, PARTIES, WATCHED, use_columns
 from copycost.stats.estimates import Estimate, estimate
-from copycost.stats.medians import median_intervals
 from copycost.stats.settings import FloatArray, StatisticsSettings
 
 _CPU = "_cpu_percent"
@@ -79,19 +78,9 @@ def _columns() -> Iterator[tuple[str, str]]:
 def party_estimates(
     values: Mapping[str, FloatArray], settings: StatisticsSettings
 ) -> dict[str, Estimate]:
-    """Return the medians with intervals, which may be below 0 where a value is."""
-    found = {}
-    for name, of in values.items():
-        middle = estimate(of, settings)
-        if middle is None:
-            continue
-        known = of[np.isfinite(of)]
-        if known.size > 1 and known.min() < 0.0:
-            around = median_intervals(known[None], settings)
-            middle["low"], middle["high"] = float(around.low[0]), float(around.high[0])
-            middle["vague"] = False
-        found[name] = middle
-    return found
+    """Return the medians with intervals, of those parties that have any value."""
+    found = {name: estimate(of, settings) for name, of in values.items()}
+    return {name: middle for name, middle in found.items() if middle is not None}
 
 
 def spans(
