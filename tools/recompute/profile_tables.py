@@ -12,7 +12,7 @@ from tools.recompute import estimates
 from tools.recompute.account import Part, account, part, together
 from tools.recompute.document import Table
 from tools.recompute.functions import DATA, kind_of_function, plain
-from tools.recompute.profile import Profile, Repetition
+from tools.recompute.profile import Profile, Repetition, slug_of
 from tools.recompute.run import Run
 from tools.recompute.slots import agrees, ends_agree, percent_agrees
 
@@ -28,6 +28,7 @@ PARTIES = {
     "sender's qemu": "sender_qemu",
     "receiver's qemu": "receiver_qemu",
     "guest's qemu": "qemu",
+    "qemu": "qemu",
 }
 """By what a text calls them, in small letters."""
 
@@ -71,6 +72,25 @@ def around_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table) -> 
         else:
             known[title] = row[title] == "0 %"
     return known
+
+
+def work_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
+    """Check what a hypervisor did: its largest kinds of work."""
+    where = r"`(\w+)` with ([\d.,]+ \w+) and (\d+) threads? on `(\w+)`"
+    named = re.search(where, row["Cell"])
+    assert named is not None
+    name, size, threads, condition = named.groups()
+    profile = run.profile
+    cell = profile.cell(slug_of((condition, name, profile.size(size), int(threads))))
+    party = PARTIES[row["Hypervisor"].removeprefix("the ").replace("QEMU", "qemu")]
+    kinds = {kind.lower(): kind for one in cell for kind in one.own_shares(party)}
+
+    def median(kind: str) -> float:
+        return float(np.median([one.own_shares(party)[kinds[kind]] for one in cell]))
+
+    told = re.findall(r"(?:^|, )(.+?) ((?:under )?[\d.]+ %)", row["Its CPU time"])
+    right = bool(told) and all(agrees("p", text, median(kind)) for kind, text in told)
+    return {"Cell": True, "Its CPU time": right}
 
 
 def _shows_percent(text: str, found: estimates.Estimate, run: Run, *, share: bool) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from tools.recompute import estimates, profile_tables, virtual
+from tools.recompute import driven_tables, estimates, profile_tables, virtual
 from tools.recompute.decisions import check_row
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
@@ -354,5 +354,8 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-published-(.*)": published_row,
     r"tbl-.*-expectations": _expectation_row,
     r"tbl-virtual-overhead": _overhead_row,
+    r"tbl-virtual-work": profile_tables.work_row,
+    r"tbl-budget-outside-.*|tbl-datagrams-.*-outside": driven_tables.outside_row,
+    r"tbl-budget-costs": driven_tables.costs_row,
     r"tbl-.*-virtual-(rates|costs)": _virtual_row,
 }

@@ -12,6 +12,7 @@ import pandas as pd
 import yaml
 
 from tools.recompute import estimates
+from tools.recompute.driven import driven
 from tools.recompute.estimates import Estimate
 from tools.recompute.profile import Profile
 from tools.recompute.raw import repetitions, settings_of
@@ -38,6 +39,7 @@ class Run:
         self.config = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
         self._cells: dict[tuple[str, ...], dict[Cell, Estimate]] = {}
         self._logs: dict[tuple[str, str], pd.DataFrame] = {}
+        self._driven: dict[str, pd.DataFrame] = {}
 
     @cached_property
     def streams(self) -> pd.DataFrame:
@@ -48,6 +50,12 @@ class Run:
     def round_trips(self) -> pd.DataFrame:
         """A row per repetition of the round trips."""
         return repetitions(self.results, "round_trips")
+
+    def driven(self, study: str) -> pd.DataFrame:
+        """Return a row per measured repetition of a study that iperf3 drives."""
+        if study not in self._driven:
+            self._driven[study] = driven(self.results, study)
+        return self._driven[study]
 
     @cached_property
     def host(self) -> dict[str, Any]:

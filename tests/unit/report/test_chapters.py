@@ -72,8 +72,12 @@ def test_limits(context: Context) -> None:
         "several boots": of_run(n_boots=2),
         "sink": of_conditions(sender_only=True),
         "nothing but hot messages": of_conditions(working_set="hot"),
-        "emulated guests": of_virtual(emulated=True, conditions=[1]),
-        "guests": of_virtual(emulated=False, conditions=[1]),
+        "emulated guests": of_virtual(emulated=True, conditions=[1], made=None),
+        "guests": of_virtual(emulated=False, conditions=[1], made=None),
+        "guests with one virtual CPU": lambda context: (
+            of_virtual(emulated=False, conditions=[1], made={"spec": {"vcpus": 1}})(context),
+            context["facts"]["method"].update(placements=[{"placement": "apart"}]),
+        ),
         "several placements": lambda context: context["facts"].update(placement={"groups": []}),
         "one placement": lambda context: context["facts"]["method"].update(
             placements=[{"placement": "apart"}]

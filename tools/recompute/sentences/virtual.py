@@ -70,14 +70,13 @@ def _mean_share(told: Told, part: str, whole: str) -> float:
         if name in values:
             return values[name]
         if name == "stalled":
-            return sum(
-                (rows[f"{side}_guest_cpu_ns_per_byte"] - rows[f"{side}_vcpu_cpu_ns_per_byte"])
-                .astype(float)
-                .clip(lower=0.0)
-                for side in SIDES
-                if f"{side}_guest_cpu_ns_per_byte" in rows
-                and rows[f"{side}_guest_cpu_ns_per_byte"].notna().any()
-            )
+            sides = [side for side in SIDES if f"{side}_vcpu_cpu_ns_per_byte" in rows]
+            more = {
+                side: rows[f"{side}_guest_cpu_ns_per_byte"] - rows[f"{side}_vcpu_cpu_ns_per_byte"]
+                for side in sides
+                if rows[f"{side}_vcpu_cpu_ns_per_byte"].notna().any()
+            }
+            return pd.DataFrame(more).clip(lower=0.0).sum(axis=1, skipna=False)
         names = [f"{side}_{name}_cpu_ns_per_byte" for side in SIDES]
         known = [one for one in names if one in rows and rows[one].notna().any()]
         return rows[known].astype(float).sum(axis=1, skipna=False)

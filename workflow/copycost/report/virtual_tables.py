@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from copycost.hosts.parties import is_hypervisor
 from copycost.report.markdown import Column, code
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
+from copycost.report.study_values import cell_name, top_shares
 from copycost.wording.filters import cpu, impl, join_and, percent, ratio, significant, size, span
 from copycost.wording.plurals import plural
 
@@ -31,6 +33,20 @@ def hypervisor_name(party: str) -> str:
     """Return whose hypervisor a party of a profile is: ``the sender's QEMU``."""
     side = party.rpartition("_")[0]
     return f"the {side}'s QEMU" if side else "QEMU"
+
+
+def work(cells: Iterable[Facts]) -> Table:
+    """Return what hypervisors did, a row per profiled cell and hypervisor.
+
+    The cells are those of the profile's facts, see `copycost.studies.profile.cell_facts`.
+    """
+    columns = [Column("Cell"), Column("Hypervisor"), Column("Its CPU time")]
+    rows = [
+        [cell_name(cell), hypervisor_name(party), top_shares(cell["sides"][party]["top_shares"])]
+        for cell in cells
+        for party in filter(is_hypervisor, cell["sides"])
+    ]
+    return columns, rows
 
 
 def rates(found: Facts) -> Table:

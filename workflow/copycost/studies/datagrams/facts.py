@@ -11,6 +11,7 @@ from copycost.analysis.json_values import plain
 from copycost.grid.capabilities import IPERF3, MAX_DATAGRAM_BYTES
 from copycost.grid.testbeds import transport_of
 from copycost.records.columns import SIDES
+from copycost.records.parties import EMULATED
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
@@ -258,7 +259,7 @@ def _shares(
     return [
         {
             "testbed": cell["condition"],
-            "emulated": bool(cell.get("emulated")),
+            "emulated": cell.get("accelerator") == EMULATED,
             "implementation": cell["implementation"],
             "msg_bytes": cell["msg_bytes"],
             "n_threads": cell["n_threads"],

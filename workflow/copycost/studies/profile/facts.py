@@ -138,9 +138,15 @@ def _zero_copy(cells: Mapping[CellKey, Sequence[Repetition]]) -> list[dict[str, 
 def _shown(
     cells: Sequence[Mapping[str, Any]], differences: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """Return the cells whose pictures the report shows: first those that are compared."""
+    """Return the cells whose pictures the report shows: first those that are compared.
+
+    Of what is compared in guests as many more, since there each testbed is another way.
+    """
     compared = [slug for one in differences for slug in one["cells"]]
-    return list(dict.fromkeys([*compared, *(cell["slug"] for cell in cells)]))[:_MOST_SHOWN]
+    shown = list(dict.fromkeys([*compared, *(cell["slug"] for cell in cells)]))[:_MOST_SHOWN]
+    in_guests = {cell["slug"] for cell in cells if cell["accelerator"] is not None}
+    more = [slug for slug in dict.fromkeys(compared) if slug in in_guests and slug not in shown]
+    return [*shown, *more[:_MOST_SHOWN]]
 
 
 def _losses(repetitions: Iterable[Repetition]) -> list[dict[str, Any]]:
