@@ -22,7 +22,7 @@ choice = choose_cells(done, config, int(snakemake.wildcards.number))
 write_pass(choice.cells, Path(snakemake.output.cells))
 each_s = STREAMS.expected_s(config.measure.warmup_s + config.measure.duration_s)
 missing = Counter(
-    kind_of(GRID_RULE, {"study": cell.study, "working_set": cell.working_set})
+    kind_of(GRID_RULE, {name: getattr(cell, name) for name in ("study", "testbed", "working_set")})
     for cell in choice.cells
     if not Path(cell.path).is_file()
 )

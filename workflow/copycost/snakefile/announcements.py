@@ -36,6 +36,7 @@ from copycost.snakefile.internals import (
     waiting_jobs,
 )
 from copycost.snakefile.jobs import (
+    BOOT_S,
     CHOOSING_RULE,
     DRIVING_RULES,
     GRID_RULE,
@@ -45,6 +46,7 @@ from copycost.snakefile.jobs import (
     OTHERS,
     PROFILING_RULE,
     REPORTING_RULE,
+    in_guests_s,
     kind_of,
     memory_s,
     ring_s,
@@ -236,14 +238,20 @@ def _progress(jobs: Sequence[Any], ahead: passes_ahead.Ahead | None) -> progress
 def _kinds(measuring: Iterable[Any]) -> dict[str, progress.Kind]:
     """Return how many repetitions there are of each kind, and how long one takes."""
     kinds: dict[str, progress.Kind] = {}
+    in_guests: dict[str, int] = {}
     for job in measuring:
         name = kind_of(job.rule.name, job.wildcards_dict)
+        longer_s = in_guests_s(job.rule.name, job.wildcards_dict)
         if name not in kinds:
             settings = job.params.settings  # the same for all of a kind
             each_s = _pace_of(job).expected_s(settings["warmup_s"] + settings["duration_s"])
             ring = _ring_bytes(job.wildcards_dict.get("working_set", HOT))
-            kinds[name] = progress.Kind(0, each_s + ring_s(ring))
+            kinds[name] = progress.Kind(0, each_s + ring_s(ring) + longer_s)
         kinds[name].total += 1
+        if longer_s:
+            in_guests[name] = kinds[name].total
+    for name in in_guests:  # they are booted once
+        kinds[name].each_s += BOOT_S / sum(in_guests.values())
     return kinds
 
 

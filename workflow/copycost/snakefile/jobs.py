@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from copycost.grid.capabilities import IPERF3
 from copycost.grid.conditions import HOT
+from copycost.grid.testbeds import guests_on
 
 GRID_RULE = "run_cell"
 CHOOSING_RULE = "choose_cells"
@@ -91,10 +92,35 @@ def memory_s(largest_bytes: int) -> float:
     return OTHERS[MEMORY_RULE].expected_s + largest_bytes * _MEMORY_S_PER_BYTE
 
 
+BOOT_S = 6.0
+"""How long the first repetition in guests waits for all of these to boot, where emulated [s]."""
+
+# What a repetition in guests, emulated ones, takes longer than one without: an agent starts the
+# programs there, and iperf3 and perf take their time to start.
+_IN_GUESTS_S = {GRID_RULE: 0.6, PROFILING_RULE: 4.0, **dict.fromkeys(DRIVING_RULES, 0.9)}
+_PROFILE_OF_IPERF3_IN_GUESTS_S = 13.0
+
+
+def in_guests_s(rule: str, wildcards: Mapping[str, str]) -> float:
+    """Return how much longer a repetition takes in guests; 0 for one that is in none [s]."""
+    if not guests_on(wildcards.get("testbed", "")):
+        return 0.0
+    if _profiles_iperf3(rule, wildcards):
+        return _PROFILE_OF_IPERF3_IN_GUESTS_S
+    return _IN_GUESTS_S[rule]
+
+
 def kind_of(rule: str, wildcards: Mapping[str, str]) -> str:
     """Return the kind of a repetition: those of one kind take about equally long."""
-    study = wildcards.get("study", rule)
-    if rule == PROFILING_RULE and wildcards["implementation"] == IPERF3:
-        return f"{study} of {IPERF3}"
-    working_set = wildcards.get("working_set", HOT)
-    return study if working_set == HOT else f"{study}, {working_set}"
+    words = [wildcards.get("study", rule)]
+    if _profiles_iperf3(rule, wildcards):
+        words[0] += f" of {IPERF3}"
+    elif (working_set := wildcards.get("working_set", HOT)) != HOT:
+        words.append(working_set)
+    if guests_on(wildcards.get("testbed", "")):
+        words.append("in guests")
+    return ", ".join(words)
+
+
+def _profiles_iperf3(rule: str, wildcards: Mapping[str, str]) -> bool:
+    return rule == PROFILING_RULE and wildcards["implementation"] == IPERF3

@@ -14,7 +14,10 @@ import os
 import select
 import socket
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from copycost.errors import HostError, MeasurementStopped
 from copycost.hosts.remote.words import MOST_BYTES, Words, error_as_words
@@ -72,7 +75,7 @@ class Keeper:
         try:
             while self._wait(self._listening.fileno(), self.idle_s):
                 client, _ = self._listening.accept()
-                with client:
+                with client, suppress(ConnectionError):
                     self._serve_one(client)
         except MeasurementStopped as stopped:
             _log.info("%s", stopped)
@@ -92,8 +95,14 @@ class Keeper:
                 except (HostError, OSError) as error:
                     answer = error_as_words(error)
                 socket.send_fds(client, [json.dumps(answer).encode()], fds)
-        except ConnectionError:
-            return
+        except (ConnectionError, MeasurementStopped):
+            raise
+        except Exception as bug:
+            # nobody reads what a keeper prints: its client is told, and it ends
+            failed = error_as_words(HostError(_as_sentence(bug)))
+            with suppress(OSError):
+                client.send(json.dumps(failed).encode())
+            raise
         finally:
             self.take_back()
 
@@ -121,6 +130,14 @@ class Keeper:
                 self.beat()
             if time.monotonic() >= deadline_s:
                 return False
+
+
+def _as_sentence(bug: Exception) -> str:
+    place = traceback.extract_tb(bug.__traceback__)[-1]
+    return (
+        f"the run's keeper has ended by a fault of its own: {type(bug).__name__}: {bug}"
+        f" ({Path(place.filename).name}, line {place.lineno}); run again, and report it"
+    )
 
 
 def _poll(fds: list[int], until_s: float) -> set[int]:
