@@ -34,7 +34,8 @@ SUMMARY = Definition(
         Column("median", "float64", "of the metric", "Median of the repetitions; none where n is 0",
                _SUMMARY),
         Column("low", "float64", "of the metric",
-               "Lower end of the median's interval; none where n is below 2", _SUMMARY),
+               "Lower end of the median's interval; none where n is below 2; below 0 where values "
+               "near it vary much", _SUMMARY, lowest=None),
         Column("high", "float64", "of the metric", "Upper end of the same", _SUMMARY),
         Column("confidence", "float64", "1", "Confidence of the interval", _SUMMARY,
                nullable=False, highest=1),
