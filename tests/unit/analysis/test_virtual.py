@@ -204,7 +204,7 @@ def test_the_figure_stacks_the_parts_as_multiples_of_the_cost_without_guests() -
     assert set(data["implementation"]) == {"two_copy"}
     assert data["multiple"].sum() == pytest.approx(2.6, rel=0.02)
     words = " ".join(text.get_text() for text in drawn.figure.findobj(Text))
-    assert "vm_pair, emulated (1 is veth)" in words
+    assert "vm_pair, emulated\n(1 is veth)" in words
     assert "Emulated guests" in words
     alone = facts_of(replace(RUN, testbeds=("veth",)))
     assert draw(alone).data.empty

@@ -63,7 +63,8 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
     for axes, condition in zip(panels, shown, strict=True):
         _draw_panel(axes, data[data["condition"] == condition])
         label = facts["conditions"][condition]["label"]
-        axes.set_title(f"{label} (1 is {data[data['condition'] == condition]['without'].iloc[0]})")
+        without = data[data["condition"] == condition]["without"].iloc[0]
+        axes.set_title(f"{label}\n(1 is {without})")  # three panels leave no room for one line
     panels[0].set_ylabel("CPU time of a byte\n[times that without guests]")
     above_cm = _legend(figure, [name for name in _PARTS if name in set(data["part"])])
     first = data.iloc[0]
