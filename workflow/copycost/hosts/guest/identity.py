@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from copycost.hosts.facts.tools import describe_tool
+from copycost.hosts.guest.libraries import symbols_of
 from copycost.hosts.guest.making import TOOLS
 from copycost.hosts.guest.qemu import PROGRAM
 
@@ -14,5 +15,6 @@ def guest_identity() -> dict[str, object]:
     return {
         "python": sys.version,
         "host_kernel": release,
+        "c_library_symbols": str(symbols_of(Path(sys.executable))),
         **{f"{name}_version": describe_tool(name).version for name in (PROGRAM, "busybox", *TOOLS)},
     }

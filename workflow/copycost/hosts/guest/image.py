@@ -4,6 +4,7 @@
 others put together what they need by the same steps.
 """
 
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from copycost.errors import Unavailable
 from copycost.hosts.facts.tools import describe_tool
 from copycost.hosts.guest.archive import Archive
 from copycost.hosts.guest.kernel import Kernel
-from copycost.hosts.guest.libraries import add_program, libraries_of
+from copycost.hosts.guest.libraries import add_program, add_symbols, libraries_of
 from copycost.hosts.guest.python_files import add_module, add_python
 from copycost.hosts.local import LocalHost
 from copycost.hosts.remote.bundle import agent_modules
@@ -96,6 +97,8 @@ def agent_image(kernel: Kernel, drivers: Sequence[str], tools: Iterable[str]) ->
     for inside, path in modules.items():
         add_module(image.archive, path, f"/copycost/{inside}")
     add_python(image.archive, modules.values())
+    # the application copies by functions of the C library, which a profile has to name
+    add_symbols(image.archive, Path(sys.executable))
     return image
 
 

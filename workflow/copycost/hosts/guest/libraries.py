@@ -1,6 +1,7 @@
 """What a program needs to run in a guest: its libraries, by what the loader says.
 
-Source: ld.so(8), ldd(1).
+Source: ld.so(8), ldd(1); gdb's documentation, "Debugging Information in Separate Files", on where
+the names of a stripped library's functions lie.
 """
 
 import re
@@ -12,6 +13,10 @@ from copycost.hosts.guest.archive import Archive
 
 _LIBRARY = re.compile(r"^\s*(?:\S+ => )?(/\S+) \(0x[0-9a-f]+\)$", re.MULTILINE)
 _MISSING = re.compile(r"^\s*(\S+) => not found$", re.MULTILINE)
+_C_LIBRARY = "libc.so.6"
+_SYMBOLS = Path("/usr/lib/debug/.build-id")
+# of a note in ELF: bytes of its name and of what it says, its type, its name; then the build's id
+_BUILD_ID = b"".join(number.to_bytes(4, "little") for number in (4, 20, 3)) + b"GNU\0"
 # by which the loader finds libraries in folders that are not its own
 _LOADER_CACHE = Path("/etc/ld.so.cache")
 
@@ -30,6 +35,27 @@ def add_program(archive: Archive, program: Path, path: str | None = None) -> Non
             archive.add_copy(Path(library))
     if _LOADER_CACHE.exists() and not archive.has(str(_LOADER_CACHE)):
         archive.add_copy(_LOADER_CACHE)
+
+
+def add_symbols(archive: Archive, program: Path) -> None:
+    """Add the names of the functions of a program's C library, for perf, where they are here."""
+    symbols = symbols_of(program)
+    if symbols is not None:
+        archive.add_copy(symbols)
+
+
+def symbols_of(program: Path) -> Path | None:
+    """Return the file of what names the functions of a program's C library; None without one.
+
+    Distributions strip libraries, and have the names in packages of their own: libc6-dbg.
+    """
+    library = next((one for one in libraries_of(program) if Path(one).name == _C_LIBRARY), None)
+    if library is None:
+        return None
+    _, found, behind = Path(library).read_bytes().partition(_BUILD_ID)
+    name = behind[:20].hex()
+    path = _SYMBOLS / name[:2] / f"{name[2:]}.debug"
+    return path if found and path.exists() else None
 
 
 def libraries_of(program: Path) -> list[str]:
