@@ -13,6 +13,12 @@
 /* With counted messages, how long after an edge of the window its readings are over. */
 #define EDGE_NS (2 * NS_PER_MS)
 
+/* At a rate: the shortest sleep, since each costs a wake-up; the longest one without a look at
+ * whether to stop; and how far behind a thread makes up for. */
+#define PAUSE_NS (50 * NS_PER_US)
+#define NAP_NS (20 * NS_PER_MS)
+#define LONGEST_LAG_NS (10 * NS_PER_MS)
+
 /*
  * One message in how many is timed. Reading the clock twice costs some 50 ns: more than 1 % of a
  * small message, nothing beside a large one. Odd numbers, so that the samples do not fall in step
@@ -81,20 +87,26 @@ static int send_batches(struct worker *worker, struct stream *stream, size_t n)
     return error;
 }
 
-/* With samples: every so many calls one is timed. A batch counts as that many equal messages. */
+/* Sends one, and times it. A batch counts as that many equal messages. */
+static int send_timed(struct worker *worker, struct sending *sending)
+{
+    const uint64_t began_ns = clock_now_ns();
+    const int error = send_batches(worker, &sending->stream, 1);
+    const uint64_t ended_ns = clock_now_ns();
+    if (error == 0 && crew_phase(worker->crew) == PHASE_WINDOW) {
+        histogram_record(&sending->service_time, (ended_ns - began_ns) / sending->stream.batch);
+    }
+    return error;
+}
+
+/* With samples: every so many calls one is timed. */
 static int send_sampled(struct worker *worker, struct sending *sending, size_t sample_every)
 {
     int error = 0;
     while (error == 0 && crew_phase(worker->crew) != PHASE_STOP) {
         error = send_batches(worker, &sending->stream, sample_every - 1);
-        if (error != 0) {
-            return error;
-        }
-        const uint64_t began_ns = clock_now_ns();
-        error = send_batches(worker, &sending->stream, 1);
-        const uint64_t ended_ns = clock_now_ns();
-        if (error == 0 && crew_phase(worker->crew) == PHASE_WINDOW) {
-            histogram_record(&sending->service_time, (ended_ns - began_ns) / sending->stream.batch);
+        if (error == 0) {
+            error = send_timed(worker, sending);
         }
     }
     return error;
@@ -104,6 +116,52 @@ static int send_sampled(struct worker *worker, struct sending *sending, size_t s
 static int send_unsampled(struct worker *worker, struct sending *sending)
 {
     return send_batches(worker, &sending->stream, SIZE_MAX);
+}
+
+/* Sleeps until the next message is due: not too short, which costs, and not too long, see below. */
+static void pause_for(double due_in_ns, uint64_t now_ns)
+{
+    const uint64_t wanted_ns = due_in_ns < (double)NAP_NS ? (uint64_t)due_in_ns : NAP_NS;
+    clock_sleep_until(now_ns + (wanted_ns > PAUSE_NS ? wanted_ns : PAUSE_NS));
+}
+
+/*
+ * At a rate: what is due is sent at once, and then the thread sleeps for a moment. It makes up for
+ * a sleep, and not for a time in which it could not keep up.
+ */
+static int send_paced(struct worker *worker, struct sending *sending, size_t sample_every)
+{
+    const struct options *options = worker->crew->options;
+    const double bytes_per_s = (double)options->rate_bytes_per_s / (double)options->n_threads;
+    const double batch_bytes = (double)options->msg_bytes * (double)options->batch;
+    const double batch_ns = batch_bytes / bytes_per_s * (double)NS_PER_S;
+    uint64_t began_ns = clock_now_ns();
+    uint64_t n_sent = 0; /* since then */
+    size_t until_timed = sample_every;
+    int error = 0;
+    while (error == 0 && crew_phase(worker->crew) != PHASE_STOP) {
+        const uint64_t now_ns = clock_now_ns();
+        const double behind_ns = (double)(now_ns - began_ns) - (double)n_sent * batch_ns;
+        if (behind_ns < 0) {
+            pause_for(-behind_ns, now_ns);
+            count(&worker->counters, COUNT_OTHER_CALLS, 1);
+        } else if (until_timed == 1) {
+            error = send_timed(worker, sending);
+            until_timed = sample_every;
+            n_sent++;
+        } else {
+            size_t n = 1 + (size_t)(behind_ns / batch_ns);
+            n = until_timed > 0 && n >= until_timed ? until_timed - 1 : n;
+            error = send_batches(worker, &sending->stream, n);
+            until_timed -= until_timed > 0 ? n : 0;
+            n_sent += n;
+        }
+        if (behind_ns > (double)LONGEST_LAG_NS) {
+            began_ns = clock_now_ns();
+            n_sent = 0;
+        }
+    }
+    return error;
 }
 
 /* Sleeps until the readings at the window's start have been taken. */
@@ -167,6 +225,8 @@ static int work(struct worker *worker)
         error = requests_make(worker, &sending->stream, &sending->round_trip);
     } else if (options->counted_messages > 0) {
         error = send_counted(worker, &sending->stream);
+    } else if (options->rate_bytes_per_s > 0) {
+        error = send_paced(worker, sending, sample_every);
     } else {
         error = sample_every > 0 ? send_sampled(worker, sending, sample_every)
                                  : send_unsampled(worker, sending);

@@ -19,6 +19,7 @@
 #define MIN_READ_BYTES ((size_t)64 * 1024) /* a datagram fits */
 #define MAX_RING_BYTES ((size_t)1 << 40)
 #define MAX_INTERVAL_NS ((size_t)10 * 1000 * 1000 * 1000)
+#define MAX_RATE_BYTES_PER_S ((size_t)1 << 40)
 #define MAX_FD 1048576
 #define DEFAULT_TIMEOUT_MS 10000
 
@@ -65,6 +66,9 @@ static const struct option_spec SPECS[] = {
     {"--interval-ns", "N",
      "between requests [ns]; 0..10^10, default 0: each as soon as the last is answered",
      ROLE_SENDER, option_set_size, FIELD(interval_ns), 0, MAX_INTERVAL_NS},
+    {"--rate", "N",
+     "payload of all threads at most [byte/s]; 0..2^40, default 0: as fast as can be", ROLE_SENDER,
+     option_set_size, FIELD(rate_bytes_per_s), 0, MAX_RATE_BYTES_PER_S},
     {"--control-fd", "FD", "inherited stream socket of the control protocol; required", ROLE_BOTH,
      option_set_control_fd, 0, 0, MAX_FD},
     {"--token", "HEX16", "16 hexadecimal digits that both sides are given; required", ROLE_BOTH,
@@ -170,6 +174,10 @@ static const char *find_contradiction(enum program_role role, const struct optio
     if (options->counted_messages % options->batch != 0 ||
         options->warmup_messages % options->batch != 0) {
         return "--counted-messages and --warmup-messages must be multiples of --batch";
+    }
+    if (options->rate_bytes_per_s > 0 &&
+        (options->mode != MODE_STREAM || options->counted_messages > 0)) {
+        return "--rate needs --mode stream, without --counted-messages";
     }
     if (options->interval_ns > 0 && options->mode != MODE_REQUEST_RESPONSE) {
         return "--interval-ns needs --mode request_response";

@@ -41,6 +41,7 @@ struct options {
     size_t ring_bytes;          /* of all threads together; 0: hot */
     size_t batch;               /* messages per system call */
     size_t interval_ns;         /* between requests; 0: each as soon as the last is answered */
+    size_t rate_bytes_per_s;    /* of all threads together, at most; 0: as fast as can be */
     size_t sample_every;        /* SAMPLE_BY_SIZE, or one message in how many is timed; 0: none */
     size_t port;
     size_t last_port; /* of a range that begins with port; 0: of that one only */

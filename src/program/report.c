@@ -38,6 +38,7 @@ void report_options(struct json *json, enum program_role role, const struct opti
         json_bool(json, "fresh", options->fresh);
         json_uint(json, "batch", options->batch);
         json_uint(json, "interval_ns", options->interval_ns);
+        json_uint(json, "rate_bytes_per_s", options->rate_bytes_per_s);
     }
     json_string(json, "connect_address", options->connect_address);
     json_uint(json, "port", options->port);

@@ -70,6 +70,22 @@ def test_what_only_tcp_has_is_null(plain_build: Build) -> None:
         assert result["effective"]["send_buffer_bytes"] > 0
 
 
+@pytest.mark.parametrize("msg_bytes", [1000, 60_000])
+def test_no_more_is_sent_than_a_rate_allows(plain_build: Build, msg_bytes: int) -> None:
+    rate = 4_000_000
+    how = datagrams(
+        msg_bytes=msg_bytes, n_threads=2, duration_s=0.2, sender_options=("--rate", str(rate))
+    )
+    sender, receiver = run_pair(plain_build.sender("two_copy"), plain_build.receiver, how)
+    assert_right(sender, receiver, how)
+    window, within = sender.result["window"], sender.result["in_window"]
+    seconds = (window["end_ns"] - window["start_ns"]) / 1e9
+    most = rate * seconds + 2 * 2 * msg_bytes + rate * 0.02  # a burst after a pause, each thread
+    assert rate * seconds * 0.5 < within["bytes"] <= most
+    assert sender.result["options"]["rate_bytes_per_s"] == rate
+    assert sender.result["service_time"]["samples"] > 0
+
+
 @pytest.fixture
 def deaf() -> Iterator[socket.socket]:
     """Return a socket whose queue overflows: datagrams to it vanish without a word."""

@@ -188,8 +188,8 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
         (
             "udp.testbeds",
             ["veth"],
-            "got 'veth', must be one of sink, veth_udp, vm_pair_udp, vm_host_udp; "
-            "veth belongs in streams",
+            "got 'veth', must be one of sink, veth_udp, vm_pair_udp, vm_host_udp, wire_udp, "
+            "wire_in_udp; veth belongs in streams",
         ),
         ("udp.msg_bytes", ["64KiB"], "got '64KiB', must be <= 65507 B"),
         ("udp.receivers", ["mmap"], "got 'mmap', must be one of recv, trunc"),
@@ -279,6 +279,12 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
             "got '-oProxyCommand=id', must be none, or a machine as ssh is told it, such as "
             "user@other",
         ),
+        (
+            "wire.udp_mbit_per_s",
+            "fast",
+            "got 'fast', must be link, unlimited, or a number of Mbit/s from 1 to 1000000",
+        ),
+        ("wire.udp_mbit_per_s", 0, "got 0, must be >= 1"),
         (
             "wire.address",
             "other",
@@ -452,7 +458,7 @@ def test_everything_over_a_wire_is_measured_with_each_other_machine() -> None:
     wired = {
         "streams.testbeds": ["veth", "wire", "wire_in-b"],
         "wire.peer": "me@A.example.org:22",
-        "wire.more": [{"peer": "other", "alias": "b"}],
+        "wire.more": [{"peer": "other", "alias": "b", "udp_mbit_per_s": 500}],
     }
     config = check(wired)
     named = ("veth", "wire-a-example-org", "wire-b", "wire_in-b")
@@ -461,6 +467,7 @@ def test_everything_over_a_wire_is_measured_with_each_other_machine() -> None:
     # what is saved of it is a configuration again
     plain = config.as_dict()
     around = Surroundings(STRATEGIES, range(2), memory_bytes=8 << 30)
+    assert config.wire.more[0].udp_mbit_per_s == 500
     again = check_config(plain, sources=[("saved", plain)], around=around)
     assert again.streams.testbeds == named
 

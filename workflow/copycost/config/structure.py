@@ -12,6 +12,7 @@ from cattrs.errors import CattrsError
 from copycost.config.hosts import Hosts, Slurm
 from copycost.config.settings import AUTO, KERNEL
 from copycost.config.simulated import CacheSizes, Enabled
+from copycost.config.wire import UdpRate
 
 _Section = TypeVar("_Section")
 _Cpus = tuple[int, ...] | None
@@ -43,6 +44,8 @@ def _converter() -> Converter:
         _Cpus, lambda cpus, _: None if cpus == AUTO else tuple(int(cpu) for cpu in cpus)
     )
     converter.register_unstructure_hook(_Cpus, lambda cpus: AUTO if cpus is None else list(cpus))
+    converter.register_structure_hook(UdpRate, lambda rate, _: rate)
+    converter.register_unstructure_hook(UdpRate, lambda rate: rate)
     converter.register_structure_hook(Enabled, lambda enabled, _: enabled)
     converter.register_unstructure_hook(Enabled, lambda enabled: enabled)
     converter.register_structure_hook(

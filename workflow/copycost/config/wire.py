@@ -1,11 +1,14 @@
 """The section `wire` of the configuration: which other machines are measured with."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 AUTO = "auto"
+LINK, UNLIMITED = "link", "unlimited"
 NO_PEER = "none"
 """In the place of a peer: there is no other machine."""
+
+UdpRate = int | str
 
 # a user before, and a port behind the name of a host, as ssh is told them
 _AROUND = re.compile(r"^.*@|:\d+$")
@@ -25,6 +28,9 @@ class Peer:
         The address there that bytes are to go to; ``auto`` takes the one that ssh reaches.
     ssh_options
         More options of ssh.
+    udp_mbit_per_s
+        What UDP senders may send at most, with all headers [Mbit/s]; ``link`` for as much as the
+        link carries, where a device at its ends tells, ``unlimited`` for as much as they can.
     alias
         What paths and the report call it; ``auto`` makes that of `peer`.
     ports
@@ -34,6 +40,7 @@ class Peer:
     peer: str
     address: str = AUTO
     ssh_options: tuple[str, ...] = ()
+    udp_mbit_per_s: UdpRate = LINK
     alias: str = AUTO
     ports: str = AUTO
 
@@ -65,7 +72,7 @@ class Wire(Peer):
 
     def peers(self) -> dict[str, Peer]:
         """Return all of them by their names."""
-        first = Peer(self.peer, self.address, self.ssh_options, self.alias, self.ports)
+        first = Peer(*(getattr(self, each.name) for each in fields(Peer)))
         there = [one for one in (first, *self.more) if one.peer != NO_PEER]
         return {one.name: one for one in there}
 

@@ -2,10 +2,11 @@
 
 import json
 import socket
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from copycost.config.wire import AUTO, Peer
+from copycost.config.wire import AUTO, LINK, UNLIMITED, Peer, UdpRate
 from copycost.doctor.collect import collect_host
 from copycost.errors import Unavailable
 from copycost.hosts.host import Host
@@ -48,8 +49,8 @@ def collect_peer(wire: Peer) -> dict[str, object]:
     -------
     dict
         ``wire``: `peer`, `ssh_options`, `clock`, whether it `connects`, `here` and `there`
-        (`address`, and `device_facts`), or `unavailable` with `reason` and `remedy`; and what
-        `collect_host` says of it.
+        (`address`, and `device_facts`), `udp_mbit_per_s` (None without a limit), or `unavailable`
+        with `reason` and `remedy`; and what `collect_host` says of it.
     """
     try:
         with SshHost(SshTarget(wire.peer, wire.ssh_options)) as other:
@@ -59,7 +60,8 @@ def collect_peer(wire: Peer) -> dict[str, object]:
                     "peer": wire.peer,
                     "ssh_options": list(wire.ssh_options),
                     "ports": None if wire.port_range is None else list(wire.port_range),
-                    **_path(other, wire),
+                    **(path := _path(other, wire)),
+                    "udp_mbit_per_s": _udp_limit(wire.udp_mbit_per_s, path),
                 },
                 **collect_host(host=other),
             }
@@ -85,6 +87,15 @@ def _path(other: SshHost, wire: Peer) -> dict[str, Any]:
         "here": {"address": ours.source, **device_facts(here, ours.device)},
         "there": {"address": theirs, **device_facts(other, back.device)},
     }
+
+
+def _udp_limit(asked: UdpRate, path: Mapping[str, Any]) -> int | None:
+    """Return what UDP senders may send [Mbit/s]; None for as much as they can."""
+    if asked == UNLIMITED:
+        return None
+    speeds = [path[end]["speed_mbit_per_s"] for end in ("here", "there")]
+    known = [speed for speed in speeds if speed is not None]
+    return min(known, default=None) if asked == LINK else int(asked)
 
 
 def _connects(other: Host, address: str, port: int) -> bool:

@@ -7,7 +7,7 @@ Over a wire there is a testbed per other machine: `wire-lab2` is `wire` to the p
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -50,32 +50,10 @@ class TestbedEntry:
     without_guests: str | None = None
 
 
-TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
+_OVER_BOTH: Mapping[str, TestbedEntry] = MappingProxyType(
     {
-        "veth": TestbedEntry(
-            "stream",
-            "two network namespaces joined by a veth pair, offloads as the kernel sets them",
-        ),
-        "veth_no_offload": TestbedEntry(
-            "stream",
-            "a veth pair with segmentation and receive offloads (TSO, GSO, GRO) off",
-            tools=("ip", "ethtool"),
-        ),
         "loopback": TestbedEntry(
             "stream", "the host's own loopback device", own_addresses=False, tools=()
-        ),
-        "sink": TestbedEntry(
-            "datagram",
-            "a veth pair whose far end counts and drops what arrives before local delivery, so that"
-            " zero-copy sends are not copied after all",
-            receives=False,
-            tools=("ip", "nft"),
-        ),
-        "veth_udp": TestbedEntry(
-            "datagram", "a veth pair whose packets may be as large as a datagram"
-        ),
-        "loopback_udp": TestbedEntry(
-            "datagram", "the host's own loopback device", own_addresses=False, tools=()
         ),
         "vm_loopback": TestbedEntry(
             "stream",
@@ -112,29 +90,39 @@ TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
             tools=("ssh", "ip"),
             away=("sender",),
         ),
-        "vm_loopback_udp": TestbedEntry(
-            "datagram",
-            "the loopback device of a virtual machine",
-            own_addresses=False,
-            tools=(),
-            away=("sender", "receiver"),
-            guests=1,
-            without_guests="loopback_udp",
+    }
+)
+"""Those that are one path for TCP and for UDP; over UDP, each is called NAME_udp."""
+
+
+def _over_udp(entry: TestbedEntry) -> TestbedEntry:
+    without = entry.without_guests and f"{entry.without_guests}_udp"
+    return replace(entry, transport="datagram", without_guests=without)
+
+
+TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
+    {
+        "veth": TestbedEntry(
+            "stream",
+            "two network namespaces joined by a veth pair, offloads as the kernel sets them",
         ),
-        "vm_pair_udp": TestbedEntry(
-            "datagram",
-            "two virtual machines joined by TAP devices and a bridge",
-            away=("sender", "receiver"),
-            guests=2,
-            without_guests="veth_udp",
+        "veth_no_offload": TestbedEntry(
+            "stream",
+            "a veth pair with segmentation and receive offloads (TSO, GSO, GRO) off",
+            tools=("ip", "ethtool"),
         ),
-        "vm_host_udp": TestbedEntry(
+        **_OVER_BOTH,
+        "sink": TestbedEntry(
             "datagram",
-            "a virtual machine that sends to its host through a TAP device and a bridge",
-            away=("sender",),
-            guests=1,
-            without_guests="veth_udp",
+            "a veth pair whose far end counts and drops what arrives before local delivery, so that"
+            " zero-copy sends are not copied after all",
+            receives=False,
+            tools=("ip", "nft"),
         ),
+        "veth_udp": TestbedEntry(
+            "datagram", "a veth pair whose packets may be as large as a datagram"
+        ),
+        **{f"{name}_udp": _over_udp(entry) for name, entry in _OVER_BOTH.items()},
     }
 )
 """By name, which is also that of its file."""

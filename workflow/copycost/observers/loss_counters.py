@@ -11,7 +11,7 @@ the receive buffer full, `MemErrors` what found no memory for sockets (udp(7), u
 
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -55,6 +55,7 @@ class LossCounters(WindowObserver):
         self._reads_to_the_end = False
         self._poll_s = _POLL_S
         self._at_switch: set[str] = set()
+        self._devices: Mapping[str, str] = {}
 
     def prepare(self, testbed: Testbed) -> None:
         """Open the counters of each namespace, and read them before the first datagram."""
@@ -66,6 +67,7 @@ class LossCounters(WindowObserver):
             self._at_switch = {
                 name for name, host in testbed.hosts.items() if host is testbed.switch
             }
+        self._devices = {str(side): device for side, device in testbed.devices.items()}
         if testbed.guests:
             self._poll_s = _POLL_OF_GUESTS_S
         self._begin = self._read()
@@ -116,7 +118,11 @@ class LossCounters(WindowObserver):
             if place == _SWITCH
             else parse_snmp(text[_SNMP])
             # the devices of a side that is on the switch are the switch's
-            | ({} if place in self._at_switch else parse_devices(text[_DEVICES]))
+            | (
+                {}
+                if place in self._at_switch
+                else parse_devices(text[_DEVICES], self._devices.get(place))
+            )
             for place, text in texts.items()
         }
 
@@ -153,9 +159,9 @@ def parse_snmp(text: str) -> dict[str, int]:
     return found
 
 
-def parse_devices(text: str) -> dict[str, int]:
-    """Return `rx_dropped` and `tx_dropped`, all devices together, from /proc/net/dev."""
-    rows = list(_drops(text).values())
+def parse_devices(text: str, device: str | None = None) -> dict[str, int]:
+    """Return `rx_dropped` and `tx_dropped` of a device, or of all together, from /proc/net/dev."""
+    rows = [of for name, of in _drops(text).items() if device in (None, name)]
     return {
         "dev.rx_dropped": sum(received for received, _ in rows),
         "dev.tx_dropped": sum(sent for _, sent in rows),

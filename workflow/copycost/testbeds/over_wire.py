@@ -43,6 +43,7 @@ def over_wire(
     if peer is None:
         raise Unavailable("nothing says which machine is the peer", _MADE)
     wire = peer["wire"]
+    limit = wire["udp_mbit_per_s"]
     with (
         kept_host(SshTarget(wire["peer"], tuple(wire["ssh_options"]))) as other,
         watched_parents() as parent_fds,
@@ -62,4 +63,6 @@ def over_wire(
             mtu_at(sender[0], sender[2]),
             {"tso": at_sender["tso"], "gso": at_sender["gso"], "gro": at_receiver["gro"]},
             ports=None if wire["ports"] is None else (wire["ports"][0], wire["ports"][1]),
+            devices={"sender": sender[2], "receiver": receiver[2]},
+            udp_bits_per_s=None if limit is None else limit * 10**6,
         )

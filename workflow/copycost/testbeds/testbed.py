@@ -17,6 +17,7 @@ from copycost.hosts.local import LocalHost
 from copycost.hosts.namespaces import Isolation
 from copycost.hosts.side import SIDES, SideName
 from copycost.testbeds.drop_hook import DropHook
+from copycost.testbeds.packets import payload_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,11 @@ class Testbed:
     offloads
         `tso` and `gso` as read back at the sender's device, `gro` at the receiver's; None where
         `ethtool` could not tell.
+    devices
+        The network device of each side where others are no part of the path; none where all are.
+    udp_bits_per_s
+        What the link carries, all headers included [bit/s], and UDP senders keep to; None where
+        they send as fast as they can.
     drop_hook
         What drops the messages where nobody receives; None where somebody does.
     guests
@@ -80,6 +86,8 @@ class Testbed:
     mtu_bytes: int
     offloads: dict[str, bool | None]
     drop_hook: DropHook | None = field(default=None)
+    devices: Mapping[SideName, str] = field(default_factory=dict)
+    udp_bits_per_s: int | None = None
     guests: tuple[Guest, ...] = ()
     switch: Host | None = None
     virtual: Mapping[str, Any] | None = None
@@ -89,6 +97,12 @@ class Testbed:
     def transport(self) -> Transport:
         """Whether TCP or UDP runs here."""
         return transport_of(self.kind)
+
+    def payload_limit(self, msg_bytes: int) -> float | None:
+        """Return how many bytes of such datagrams may be sent [byte/s]; None for any number."""
+        if self.udp_bits_per_s is None or self.transport != "datagram":
+            return None
+        return self.udp_bits_per_s / 8 * payload_share(msg_bytes, self.mtu_bytes)
 
     def machines(self) -> list[tuple[Host, tuple[SideName, ...]]]:
         """Return each machine that takes part, and the sides that run on it, the sender's first."""

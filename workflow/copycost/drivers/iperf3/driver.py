@@ -151,7 +151,10 @@ class Iperf3Traffic:
         words = [path, "-c", address, "-t", str(self._seconds), *common]
         words += ["-l", str(self._scene.cell.msg_bytes), "-P", str(self._per_pair)]
         if self._scene.testbed.transport == "datagram":
-            return [*words, "-u", "-b", "0"]
+            limit = self._scene.testbed.payload_limit(self._scene.cell.msg_bytes) or 0
+            # of each stream; 0 is as fast as can be
+            each_bits_per_s = round(8 * limit / self._scene.cell.n_threads)
+            return [*words, "-u", "-b", str(each_bits_per_s)]
         return [*words, "-C", self._congestion_control()]
 
     def _congestion_control(self) -> str:

@@ -30,6 +30,7 @@ def side_options(
         **_pinning(scene, name),
         **_socket_options(scene),
         **(_message_options(scene, ring_bytes) if name == "sender" else {}),
+        **(_rate(scene) if name == "sender" else {}),
         "--io-timeout-ms": round(io_timeout_s * 1e3),
         "--token": token,
     }
@@ -84,6 +85,12 @@ def _message_options(scene: Scene, ring_bytes: int) -> dict[str, str | int]:
         "--interval-ns": (scene.settings.interval_ns, 0),
     }
     return {option: value for option, (value, usual) in chosen.items() if value != usual}
+
+
+def _rate(scene: Scene) -> dict[str, int]:
+    """Return how fast the sender may be, where the path says how much it carries."""
+    limit = scene.testbed.payload_limit(scene.cell.msg_bytes)
+    return {} if limit is None else {"--rate": max(1, round(limit))}
 
 
 def _flags(scene: Scene, name: SideName) -> list[str]:

@@ -1,6 +1,5 @@
 """Where datagrams were lost, by the kernel's own counters, and whether the account is complete."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,6 @@ _OTHER_COUNTERS = (
     "Ip.OutNoRoutes",
     "Ip.FragFails",
 )
-_IP_BYTES, _UDP_BYTES = 20, 8
 CAUSES = ("receive_buffer", "socket_memory", "reassembly", "device", "tap", "bridge", "other")
 """The causes, in the order of tables."""
 PACKET_CAUSES = ("reassembly", "device", "tap", "bridge")
@@ -64,18 +62,12 @@ class Account:
         return self.lost - at_sockets - on_the_way - self.other
 
 
-def packets_of(msg_bytes: int, mtu_bytes: int) -> int:
-    """Return how many packets carry a datagram.
-
-    Source: RFC 768 and RFC 791; all fragments but the last carry a multiple of 8 bytes.
-    """
-    room = mtu_bytes - _IP_BYTES
-    whole = msg_bytes + _UDP_BYTES
-    return 1 if whole <= room else math.ceil(whole / (room // 8 * 8))
-
-
 def account_of(
-    datagrams: Mapping[str, Any], until: str = "stopped", packets_each: int = 1
+    datagrams: Mapping[str, Any],
+    until: str = "stopped",
+    packets_each: int = 1,
+    *,
+    far: bool = False,
 ) -> Account:
     """Return the account from a record's counters.
 
@@ -92,6 +84,9 @@ def account_of(
         Packets that carry a datagram. What loses them on the way to the socket counts packets;
         where a datagram is lost with each of several, these causes have what no other explains,
         each by its packets, and no more than these.
+    far
+        Whether each side has a device of its own, with a network between: what the one drops, the
+        other does not see.
     """
     begin, end = datagrams["begin"], datagrams[until]
     change = {
@@ -106,7 +101,7 @@ def account_of(
     # those that time out, after half a minute, are of datagrams that were lost long before
     reassembly = receiver.get("Ip.ReasmFails", 0) - receiver.get("Ip.ReasmTimeout", 0)
     dropped: Sequence[int] = (
-        max(0, reassembly), *_dropped(sender, receiver, change.get("switch"))
+        max(0, reassembly), *_dropped(sender, receiver, change.get("switch"), far=far)
     )  # fmt: skip
     if packets_each > 1:
         dropped = _shared_out(sent - received - sum(of_sockets) - other, dropped)
@@ -118,9 +113,15 @@ def account_of(
 
 
 def _dropped(
-    sender: Mapping[str, int], receiver: Mapping[str, int], switch: Mapping[str, int] | None
+    sender: Mapping[str, int],
+    receiver: Mapping[str, int],
+    switch: Mapping[str, int] | None,
+    *,
+    far: bool,
 ) -> tuple[int, int, int]:
     """Return what the sides' devices, the TAP devices and the bridge dropped [packets]."""
+    if switch is None and far:
+        return receiver["dev.rx_dropped"] + sender["dev.tx_dropped"], 0, 0
     if switch is None:
         # on veth one drop counts at the receiving device as rx_dropped and at the sending one as
         # tx_dropped

@@ -10,11 +10,13 @@ import pandas as pd
 from copycost.drivers.iperf3.output import udp_totals
 from copycost.drivers.rates import rates_of
 from copycost.grid.cells import Cell
+from copycost.grid.testbeds import kernels_on
 from copycost.records.columns import SIDES
 from copycost.records.parties import costs_of
 from copycost.studies.datagrams.columns import DATAGRAMS
-from copycost.studies.datagrams.loss import CAUSES, account_of, packets_of
+from copycost.studies.datagrams.loss import CAUSES, account_of
 from copycost.studies.record_table import begin_row, table_of
+from copycost.testbeds.packets import packets_of
 
 TASK_CLOCK = "task_clock"
 """What the column `cpu_clock` says where perf counted both sides."""
@@ -40,7 +42,8 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     row["receiver_ns"] = _ns_each(row["receiver_cpu_percent"], row["received_per_s"])
     packets_each = packets_of(cell.msg_bytes, record["testbed"]["mtu_bytes"])
     row["packets_each"] = packets_each
-    row.update(_accounts(record["observed"]["datagrams"], packets_each))
+    far = kernels_on(cell.testbed) > 1
+    row.update(_accounts(record["observed"]["datagrams"], packets_each, far=far))
     row.update(_driver_totals(record["driver"]))
     return row
 
@@ -63,8 +66,10 @@ def _ns_each(cpu_percent: float, per_s: float) -> float:
     return cpu_percent / 100 * 1e9 / per_s if per_s > 0 else math.nan
 
 
-def _accounts(datagrams: Mapping[str, Any], packets_each: int) -> dict[str, Any]:
-    stopped, end = (account_of(datagrams, until, packets_each) for until in ("stopped", "end"))
+def _accounts(datagrams: Mapping[str, Any], packets_each: int, *, far: bool) -> dict[str, Any]:
+    stopped, end = (
+        account_of(datagrams, until, packets_each, far=far) for until in ("stopped", "end")
+    )
     return {
         "sent": stopped.sent,
         "received": stopped.received,
