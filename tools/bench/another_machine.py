@@ -87,6 +87,17 @@ class Peer:
         children = Path(f"/proc/{self.sshd.pid}/task/{self.sshd.pid}/children").read_text()
         return int(children.split()[0])
 
+    def reboot(self) -> None:
+        """End all that runs there, and begin anew; its network stays."""
+        self.sshd.kill()
+        self.sshd.wait()
+        self.sshd = _boot(self.folder, self.there)
+
+    def run_inside(self, *words: str) -> None:
+        """Run a command among its files and processes."""
+        inside = ("nsenter", "--target", str(self.first()), "--pid", "--mount")
+        subprocess.run([*inside, *words], check=True)
+
 
 @contextmanager
 def another_machine(folder: Path) -> Iterator[Peer]:
@@ -109,8 +120,7 @@ def another_machine(folder: Path) -> Iterator[Peer]:
     for name in ("key", "host_key"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
         subprocess.run(words, check=True)
-    config = folder / "sshd_config"
-    config.write_text(_CONFIG.format(folder=folder))
+    (folder / "sshd_config").write_text(_CONFIG.format(folder=folder))
     host_key = " ".join((folder / "host_key.pub").read_text().split()[:2])
     (folder / "known_hosts").write_text(f"{ADDRESSES[1]} {host_key}\n")
     with two_namespaces() as (first, second, _):
@@ -119,27 +129,31 @@ def another_machine(folder: Path) -> Iterator[Peer]:
         there = NamespaceHost(machine, second, "there")
         make_veth_pair(here, there, ADDRESSES)
         wait_until_running((Device("sender", here), Device("receiver", there)))
-        start = _START.format(node=NODE, sshd=_SSHD, config=config)
-        with there.inside(), (folder / "sshd.log").open("wb") as log:
-            sshd = subprocess.Popen([*_NAMESPACES, "sh", "-c", start], stdout=log, stderr=log)
+        options = ("-F", "none", "-i", str(folder / "key"), "-o", "IdentitiesOnly=yes")
+        known = ("-o", f"UserKnownHostsFile={folder / 'known_hosts'}")
+        target = SshTarget(f"{getpass.getuser()}@{ADDRESSES[1]}", (*options, *known))
+        peer = Peer(target, folder, here, there, _boot(folder, there))
         try:
-            _await(folder / "sshd.log")
-            options = ("-F", "none", "-i", str(folder / "key"), "-o", "IdentitiesOnly=yes")
-            known = ("-o", f"UserKnownHostsFile={folder / 'known_hosts'}")
-            target = SshTarget(f"{getpass.getuser()}@{ADDRESSES[1]}", (*options, *known))
             with here.inside():
                 try:
-                    yield Peer(target, folder, here, there, sshd)
+                    yield peer
                 finally:
                     target.close()
         finally:
-            sshd.kill()
-            sshd.wait()
+            peer.sshd.kill()
+            peer.sshd.wait()
 
 
-def _await(log: Path) -> None:
+def _boot(folder: Path, there: NamespaceHost) -> subprocess.Popen[bytes]:
+    """Start sshd in its namespaces, and return once it listens."""
+    start = _START.format(node=NODE, sshd=_SSHD, config=folder / "sshd_config")
+    log = folder / "sshd.log"
+    with there.inside(), log.open("wb") as said:
+        sshd = subprocess.Popen([*_NAMESPACES, "sh", "-c", start], stdout=said, stderr=said)
     deadline_s = time.monotonic() + _LIMIT_S
     while "Server listening" not in log.read_text():
         if time.monotonic() >= deadline_s:
+            sshd.kill()
             raise HostError(f"sshd did not start: {log.read_text()}")
         time.sleep(0.01)
+    return sshd

@@ -1,0 +1,110 @@
+"""What goes wrong over a wire is a record with one sentence and a remedy, and the run goes on.
+
+What ssh refuses is in test_ssh.py; a link that breaks, a firewall and strangers in test_wire.py; a
+clock that jumps in test_machines.py.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sshd
+from guests import run_of_our_own
+from measured.test_wire import FACTS, STREAM, measured
+from sshd import ADDRESSES, Peer
+
+from copycost.config.wire import Wire
+from copycost.doctor.peer import collect_peer
+from copycost.observers.protocol import WindowObserver
+
+pytestmark = pytest.mark.needs_root
+OLD_PERF = "#!/bin/sh\necho 'Error: unknown option `control' >&2\nexit 129\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _run_of_our_own() -> Iterator[None]:
+    """Keep what is borrowed no longer than these tests."""
+    yield from run_of_our_own()
+
+
+@pytest.fixture(scope="module")
+def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
+    with sshd.peer(tmp_path_factory.mktemp("peer")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def facts(peer: Peer) -> dict[str, Any]:
+    found = collect_peer(Wire(peer.target.name, "auto", peer.target.options))
+    return {"wire": found["wire"], **FACTS}
+
+
+class InTheWindow(WindowObserver):
+    """Does something within the window."""
+
+    name = "mischief"
+
+    def __init__(self, mischief: Callable[[], None]) -> None:
+        self._mischief = mischief
+
+    def window_begins(self) -> None:
+        self._mischief()
+
+
+def test_a_peer_that_reboots_is_a_failed_record_and_the_run_goes_on(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+) -> None:
+    record = measured(tmp_path, STREAM, facts, InTheWindow(peer.reboot))
+    assert record["status"] == "failed"
+    assert "the connection to" in str(record["reason"])
+    assert record["remedy"]
+    assert peer.programs() == []
+    assert measured(tmp_path, STREAM, facts)["status"] == "measured"
+
+
+def test_a_full_disk_there_is_named_with_what_is_needed(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+) -> None:
+    cache = str(peer.folder / "cache")
+    peer.run_inside("mkdir", "-p", cache)
+    peer.run_inside("mount", "-t", "tmpfs", "-o", "size=160k", "none", cache)  # the agent fits
+    peer.target.close()  # with the agent, which brought them before
+    record = measured(tmp_path, STREAM, facts)
+    peer.run_inside("umount", "--lazy", cache)
+    assert record["status"] == "failed"
+    assert "No space left on device" in str(record["reason"])
+    assert "make room for" in str(record["reason"])
+    assert peer.programs() == []
+
+
+def test_a_perf_that_does_not_work_there_costs_its_counters_only(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+) -> None:
+    old = peer.folder / "perf"
+    old.write_text(OLD_PERF)
+    old.chmod(0o755)
+    events = {"task_clock": {"perf_name": "task-clock", "status": "supported", "reason": None}}
+    perf = {"path": str(old), "status": "available", "reason": None, "events": events}
+    record = measured(tmp_path, STREAM, {**facts, "perf": perf})
+    assert record["status"] == "measured", record["reason"]
+    seen = record["observed"]["perf_stat"]
+    assert "unknown option" in str(seen)
+
+
+def test_an_address_that_is_not_reached_from_there_is_named(tmp_path: Path, peer: Peer) -> None:
+    peer.here.run(["ip", "address", "add", "10.9.9.9/32", "dev", "lo"])
+    route = ["ip", "route", "replace", f"{ADDRESSES[1]}/32", "dev", "sender", "src", "10.9.9.9"]
+    assert peer.here.run(route).returncode == 0
+    found = collect_peer(Wire(peer.target.name, ADDRESSES[1], ssh_from_here(peer)))
+    peer.here.run(["ip", "route", "delete", f"{ADDRESSES[1]}/32"])
+    record = measured(tmp_path, replace(STREAM, testbed="wire_in"), found)
+    assert record["status"] == "skipped"
+    assert "knows no way to 10.9.9.9" in str(record["reason"])
+    assert "wire.address" in str(record["remedy"])
+
+
+def ssh_from_here(peer: Peer) -> tuple[str, ...]:
+    """Return options by which ssh itself goes the usual way."""
+    return (*peer.target.options, "-b", ADDRESSES[0])
