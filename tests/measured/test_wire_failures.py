@@ -17,6 +17,7 @@ from sshd import ADDRESSES, Peer
 
 from copycost.config.wire import Wire
 from copycost.doctor.peer import collect_peer
+from copycost.hosts.ssh import line
 from copycost.observers.protocol import WindowObserver
 
 pytestmark = pytest.mark.needs_root
@@ -108,3 +109,12 @@ def test_an_address_that_is_not_reached_from_there_is_named(tmp_path: Path, peer
 def ssh_from_here(peer: Peer) -> tuple[str, ...]:
     """Return options by which ssh itself goes the usual way."""
     return (*peer.target.options, "-b", ADDRESSES[0])
+
+
+def test_a_machine_of_another_architecture_is_refused(
+    peer: Peer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line, "_START", line._START.replace("$p -I", "setarch i686 $p -I"))
+    wire: Any = collect_peer(Wire(peer.target.name, "auto", peer.target.options))["wire"]
+    assert "is a machine of architecture i686" in wire["unavailable"]["reason"]
+    assert "its architecture" in wire["unavailable"]["remedy"]

@@ -4,8 +4,10 @@ import json
 import os
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +30,7 @@ _DELAY_S = 0.0005
 """Each way."""
 
 _OVERHEAD_LIMIT_S = Limit("at_most", 0.1)
+_N_LINES = 100
 _GROUP = "wire, 1 ms there and back"
 _PROJECT = Path(__file__).parents[2]
 _SETTINGS = Settings(warmup_s=0.05, duration_s=0.3, congestion_control="reno")
@@ -58,7 +61,7 @@ def wire_rows(rounds: int) -> Iterator[Row]:
         programs.build(["two_copy"], _PROJECT)
         with another_machine(folder) as peer:
             target = _far(peer)
-            yield from _session_rows(target, rounds)
+            yield from _session_rows(peer, target, rounds)
             facts = _in_child(partial(_peer_facts, target))
             yield from _overhead_rows(folder, programs, facts, rounds)
 
@@ -75,25 +78,53 @@ def _peer_facts(target: SshTarget) -> dict[str, Any]:
     return {"wire": found["wire"], **_FACTS}
 
 
-def _session_rows(target: SshTarget, rounds: int) -> Iterator[Row]:
+def _session_rows(peer: Peer, target: SshTarget, rounds: int) -> Iterator[Row]:
     """Yield the times of a session, alone and by the run's keeper, and how sure the clock is."""
     with SshHost(target):
         pass  # the agent is there from now on
-    alone, kept, unsure = [], [], []
+    alone, kept, unsure, alive = [], [], [], []
     for _ in range(rounds):
         target.close()
         began_s = time.monotonic()
         with SshHost(target) as host:
             alone.append(time.monotonic() - began_s)
             unsure.append(host.clock_uncertainty_ns / 1e3)
+            alive.append(_keep_alive_us(host, peer))
     for _ in range(rounds + 1):
         kept.append(_in_child(partial(_time_kept, target)))
+    note = "CPU time of ssh, sshd and the helper; one a second is said"
+    yield row_of_rounds(_GROUP, "a line that keeps the helper alive", alive, "us", note=note)
     note = "connection, agent and ten pings, from nothing"
     yield row_of_rounds(_GROUP, "start of ssh", alone, "s", note=note)
     note = "where the run has its agent already"
     yield row_of_rounds(_GROUP, "session of a repetition", kept[1:], "s", note=note)
     note = "half of the fastest of ten pings"
     yield row_of_rounds(_GROUP, "uncertainty of the clock", unsure, "us", note=note)
+
+
+def _keep_alive_us(host: SshHost, peer: Peer) -> float:
+    """Return the CPU time that a line costs which only says that somebody is there [us]."""
+    networks = {_network_of(peer.sshd.pid), _network_of(threading.get_native_id())}
+    before_ns = _used_ns(networks)
+    for _ in range(_N_LINES):
+        host.ssh.keep_alive()
+        time.sleep(0.005)
+    return (_used_ns(networks) - before_ns) / _N_LINES / 1e3
+
+
+def _network_of(thread: int) -> Path:
+    return Path(f"/proc/{thread}/ns/net").readlink()
+
+
+def _used_ns(networks: Collection[Path]) -> int:
+    """Return the CPU time so far of all that runs in some networks, but for us [ns]."""
+    used_ns = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended, or is of the kernel
+            if int(process.name) != os.getpid() and _network_of(int(process.name)) in networks:
+                tasks = (process / "task").glob("*/schedstat")
+                used_ns += sum(int(task.read_text().split()[0]) for task in tasks)
+    return used_ns
 
 
 def _time_kept(target: SshTarget) -> float:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from unit.hosts.places import PATIENCE_S, agent_process, remote_host
 
-from copycost.errors import HostError, MeasurementStopped
+from copycost.errors import HostError, MeasurementStopped, Unavailable
 from copycost.hosts.launch import CONTROL, Launch
 from copycost.hosts.lock import measurement_lock
 from copycost.hosts.remote import messages
@@ -241,6 +241,15 @@ def test_a_program_is_brought_once_and_whole(tmp_path: Path) -> None:
         own.write_text("#!/bin/sh\necho first\n")
         assert host.path_of(own) == first
         assert Path(first).stat().st_mtime_ns == stamp
+
+
+def test_a_program_for_a_newer_c_library_is_not_brought(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.write_bytes(b"\x7fELF GLIBC_2.4\x00GLIBC_9.99\x00GLIBC_2.34\x00")
+    with remote_host(tmp_path) as host, pytest.raises(Unavailable) as caught:
+        host.path_of(own)
+    assert "own was built here for glibc 9.99 or newer" in caught.value.reason
+    assert not (tmp_path / "programs").exists()
 
 
 def test_a_folder_without_room_is_named(tmp_path: Path) -> None:

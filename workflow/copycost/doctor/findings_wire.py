@@ -12,6 +12,7 @@ _REAL = {
     "scatter_gather": "without it the kernel copies what a zero-copy send left where it was",
     "tx_checksum": "without it the kernel reads every byte to sum it up, and copies it",
 }
+_NOT_TOLD = "not told"
 _FIREWALL = "let TCP connections in from {address}, to {ports}"
 _ANY_PORTS = "ports of net.ipv4.ip_local_port_range, or those that you name under wire.ports"
 
@@ -51,12 +52,48 @@ def _ends(wire: Mapping[str, Any]) -> Iterator[Finding]:
         shown = "unknown" if speed is None else f"{speed / 1e3:g} Gbit/s"
         yield Finding(section, "link", "fact", shown, f"MTU {facts['mtu_bytes']} bytes")
         if facts["driver"] is None:
-            note = "no network card: what is sent may be copied after all on its way"
+            kind = facts["kind"] or "virtual device"
+            note = f"a {kind} is no network card: what is sent may be copied after all on its way"
             yield Finding(section, "zero-copy", "limited", facts["device"], note)
         for name, why in _REAL.items():
             state: State = "fact" if facts[name] is None else "ok" if facts[name] else "limited"
             words = {None: "unknown", True: "on", False: "off"}[facts[name]]
             remedy = None if facts[name] in (True, None) else f"ethtool -K {facts['device']} sg on"
             yield Finding(section, name.replace("_", " "), state, words, why, remedy)
-        queues = f"{facts['rx_queues'] or 'unknown'} to receive, {facts['tx_queues'] or 'unknown'}"
-        yield Finding(section, "queues", "fact", f"{queues} to send")
+        yield from _served(section, facts)
+        yield from _of_machine(section, facts)
+
+
+def _served(section: str, facts: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield how a device's packets wait and who serves them; what nobody tells is said so."""
+    queues = f"{facts['rx_queues'] or 'unknown'} to receive, {facts['tx_queues'] or 'unknown'}"
+    yield Finding(section, "queues", "fact", f"{queues} to send")
+    served = ", ".join(f"{name}: {cpus}" for name, cpus in facts["interrupt_cpus"].items())
+    note = "the CPUs that each interrupt may go to"
+    yield Finding(section, "interrupts", "fact", served or _NOT_TOLD, note if served else "")
+    for name, does in (("rps_cpus", "receive"), ("xps_cpus", "send")):
+        cpus = "; ".join(facts[name]) or "no CPUs of their own"
+        yield Finding(section, name.replace("_cpus", ""), "fact", cpus, f"of queues to {does}")
+    rings = f"{facts['ring_rx'] or 'unknown'} to receive, {facts['ring_tx'] or 'unknown'} to send"
+    told = facts["ring_rx"] is not None or facts["ring_tx"] is not None
+    yield Finding(section, "rings", "fact", rings if told else _NOT_TOLD, "packets" if told else "")
+    yield Finding(section, "coalescing", "fact", facts["coalescing"] or _NOT_TOLD)
+
+
+def _of_machine(section: str, facts: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield what of a machine decides the figures of its device."""
+    governor = facts["governor"]
+    steady = governor in (None, "performance")
+    remedy = None if steady else "sudo cpupower frequency-set --governor performance"
+    state: State = "fact" if governor is None else "ok" if steady else "limited"
+    yield Finding(section, "frequency governor", state, governor or _NOT_TOLD, "", remedy)
+    congestion = facts["congestion_control"] or _NOT_TOLD
+    yield Finding(section, "congestion control", "fact", congestion, "where measure sets none")
+    moves = facts["irqbalance"]
+    if moves:
+        note = "interrupts may move to other CPUs while something is measured"
+        remedy = "sudo systemctl stop irqbalance"
+        yield Finding(section, "irqbalance", "limited", "runs", note, remedy)
+    else:
+        shown = _NOT_TOLD if moves is None else "does not run"
+        yield Finding(section, "irqbalance", "fact" if moves is None else "ok", shown)

@@ -8,17 +8,15 @@ from typing import Any
 
 from copycost.config.wire import AUTO, LINK, UNLIMITED, Peer, UdpRate
 from copycost.doctor.collect import collect_host
+from copycost.doctor.network_device import device_facts
 from copycost.errors import Unavailable
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import SshHost
-from copycost.testbeds.links import features_at, mtu_at
 
 _NAME = "this host"
 _CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 3)"
-# ethtool's names of what zero-copy sends need of a device
-_FEATURES = {"scatter_gather": "scatter-gather", "tx_checksum": "tx-checksumming"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +70,7 @@ def collect_peer(wire: Peer) -> dict[str, object]:
 def _path(other: SshHost, wire: Peer) -> dict[str, Any]:
     """Return both ends of the network between."""
     here = LocalHost(_NAME)
+    _require_same_architecture(here, other)
     theirs = _address_of_ssh(other) if wire.address == AUTO else wire.address
     ours = route_to(here, theirs)
     back = route_to(other, ours.source)
@@ -96,6 +95,17 @@ def _udp_limit(asked: UdpRate, path: Mapping[str, Any]) -> int | None:
     speeds = [path[end]["speed_mbit_per_s"] for end in ("here", "there")]
     known = [speed for speed in speeds if speed is not None]
     return min(known, default=None) if asked == LINK else int(asked)
+
+
+def _require_same_architecture(here: Host, other: Host) -> None:
+    """Refuse a machine that cannot run what is built here."""
+    ours, theirs = here.about.architecture, other.about.architecture
+    if ours != theirs:
+        raise Unavailable(
+            f"{other.name} is a machine of architecture {theirs}, and the programs that are built"
+            f" here are for {ours}",
+            "measure from a machine of its architecture, or with a peer of this one's",
+        )
 
 
 def _connects(other: Host, address: str, port: int) -> bool:
@@ -141,36 +151,3 @@ def route_to(host: Host, address: str) -> Route:
             f"{host.name} knows no way to {address} (ip said: {said})",
             "set wire.address in config.yaml to an address that both machines reach",
         ) from error
-
-
-def device_facts(host: Host, device: str) -> dict[str, Any]:
-    """Return what decides a figure of a network device, None where nobody tells.
-
-    Keys
-    ----
-    device, driver
-        Its name, and its driver's.
-    speed_mbit_per_s
-        The link's, as far as it is one: a virtual device has none.
-    mtu_bytes
-        Its largest packet.
-    rx_queues, tx_queues
-        [count]
-    scatter_gather, tx_checksum
-        Whether it takes bytes from where they lie, and sums them up by itself.
-    """
-    folder = f"sys/class/net/{device}"
-    files = host.files
-    speed = files.number(f"{folder}/speed")
-    uevent = files.text(f"{folder}/device/uevent") or ""
-    driver = dict(line.partition("=")[::2] for line in uevent.splitlines()).get("DRIVER")
-    return {
-        "device": device,
-        "driver": driver,
-        "speed_mbit_per_s": speed if driver is not None and speed and speed > 0 else None,
-        "mtu_bytes": mtu_at(host, device),
-        "rx_queues": len(files.glob(f"{folder}/queues/rx-*")) or None,
-        "tx_queues": len(files.glob(f"{folder}/queues/tx-*")) or None,
-        # what zero-copy sends need
-        **features_at(host, device, _FEATURES),
-    }

@@ -14,6 +14,8 @@ class About:
     ----------
     architecture
         Of the processor, in uname(1)'s words.
+    c_library
+        What confstr(3) calls it, ``glibc 2.36``; None where it does not say, as musl.
     is_root
         Whether they run as root, maybe of a user namespace only.
     memlock_bytes
@@ -21,6 +23,7 @@ class About:
     """
 
     architecture: str
+    c_library: str | None
     is_root: bool
     memlock_bytes: int | None
 
@@ -29,4 +32,11 @@ def about_us() -> About:
     """Return it for this process and what it starts."""
     soft, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     limit = None if soft == resource.RLIM_INFINITY else soft
-    return About(platform.machine(), os.geteuid() == 0, limit)
+    return About(platform.machine(), _c_library(), os.geteuid() == 0, limit)
+
+
+def _c_library() -> str | None:
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION")
+    except (OSError, ValueError):
+        return None

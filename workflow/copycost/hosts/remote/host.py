@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import re
 import select
 import time
 from collections import deque
@@ -13,7 +14,7 @@ from pathlib import Path
 from threading import Condition
 from typing import IO, Self
 
-from copycost.errors import HostError, MeasurementStopped
+from copycost.errors import HostError, MeasurementStopped, Unavailable
 from copycost.hosts.about import About
 from copycost.hosts.cgroups import CpuGroup, Throttling
 from copycost.hosts.clock import ClockReading
@@ -181,7 +182,9 @@ class RemoteHost:
 
     def path_of(self, program: Path) -> str:
         """Return where a program of ours is there, having sent it if it is not."""
-        digest = _digest_of(program, program.stat().st_mtime_ns)
+        modified_ns = program.stat().st_mtime_ns
+        self._require_c_library(program.name, _needed_glibc(program, modified_ns))
+        digest = _digest_of(program, modified_ns)
         if digest not in self._brought:
             ask, name = self._connection.ask, program.name
             path: str | None = ask("has", digest=digest, name=name)
@@ -193,6 +196,22 @@ class RemoteHost:
                     raise self.cannot_keep(program, error) from error
             self._brought[digest] = path
         return self._brought[digest]
+
+    def _require_c_library(self, name: str, needed: tuple[int, int]) -> None:
+        """Refuse to bring a program whose C library is not there.
+
+        Raises
+        ------
+        Unavailable
+            With what it needs, and what there is.
+        """
+        found = self.about.c_library
+        if needed > _glibc_version(found):
+            raise Unavailable(
+                f"{name} was built here for glibc {needed[0]}.{needed[1]} or newer, {self.name} has"
+                f" {found or 'another C library'}",
+                "run copycost from a machine whose C library is no newer than that",
+            )
 
     def cannot_keep(self, program: Path, error: OSError) -> HostError:
         """Return why a program of ours cannot be brought there."""
@@ -379,6 +398,22 @@ class _Output(io.RawIOBase):
                 self._held.appendleft(rest)
             buffer[: len(taken)] = taken
             return len(taken)
+
+
+def _glibc_version(name: str | None) -> tuple[int, int]:
+    """Return the version in a name such as ``glibc 2.36``; (0, 0) where it is none."""
+    found = re.fullmatch(r"glibc (\d+)\.(\d+).*", name or "")
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+@cache
+def _needed_glibc(program: Path, _modified_ns: int) -> tuple[int, int]:
+    """Return the newest glibc that a program names versions of symbols of; (0, 0) for none.
+
+    Source: the names that ``readelf --version-info`` shows lie as they are in the file.
+    """
+    names = re.findall(rb"GLIBC_(\d+)\.(\d+)", program.read_bytes())
+    return max(((int(major), int(minor)) for major, minor in names), default=(0, 0))
 
 
 @cache
