@@ -104,7 +104,7 @@ static void on_reset(qemu_plugin_id_t id)
 }
 
 /* There is no way back: QEMU 7.2 may call what was registered for accesses after it has forgotten
- * that. Little comes after the window. */
+ * that. What is translated after the window is left alone. */
 static void count_from_now_on(void)
 {
     the.is_on = true;
@@ -273,7 +273,7 @@ static bool begins_run(const struct run *run, const struct translated *next)
 
 static void translate_fully(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
-    const size_t n = qemu_plugin_tb_n_insns(tb);
+    const size_t n = the.counting.window_ended ? 0 : qemu_plugin_tb_n_insns(tb);
     struct run *run = NULL;
     (void)id;
     for (size_t i = 0; i < n; i++) {

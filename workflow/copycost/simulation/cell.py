@@ -28,9 +28,12 @@ _LOOPBACK = "127.0.0.1"
 _PT_LOAD = 1
 # the port of the discard service (RFC 863), as for the sink of a host
 _SINK_PORT = 9
-# Time in the guest costs nothing while nobody runs: room for the largest cells.
-_LEAD_NS = 5_000_000_000
-_WINDOW_NS = 20_000_000_000
+# Room for what is sent before the window, and in it: a multiple of what that takes in the guest,
+# where an instruction takes 1 ns. Time that is left is leapt over.
+_LEAD_NS = 1_000_000_000
+_WINDOW_NS = 1_000_000_000
+_MESSAGE_NS = 200_000
+_BYTE_NS = 20
 _IO_TIMEOUT_MS = 100_000
 
 
@@ -70,7 +73,7 @@ class SimulatedCell:
         """Return what simulated_cell reads."""
         lines = [
             f"lead_ns {_LEAD_NS}",
-            f"window_ns {_WINDOW_NS}",
+            f"window_ns {self._window_ns()}",
             *(f"environment {name}={value}" for name, value in self.environment.items()),
             f"sender {' '.join(self._sender_words())}",
         ]
@@ -79,6 +82,9 @@ class SimulatedCell:
         else:
             lines.append("namespace /run/netns/sender")
         return "".join(f"{line}\n" for line in lines)
+
+    def _window_ns(self) -> int:
+        return _WINDOW_NS + self.messages * (_MESSAGE_NS + self.msg_bytes * _BYTE_NS)
 
     def _common_words(self) -> list[str]:
         words = ["--msg-bytes", str(self.msg_bytes), "--token", _TOKEN]

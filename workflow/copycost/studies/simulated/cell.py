@@ -22,7 +22,7 @@ from copycost.studies.simulated.record import SCHEMA_VERSION, SimulatedRecord
 
 # Sent before the window, so that buffers of sockets have grown to what they use, and the kernel's
 # free pages have all been in the caches.
-_WARMUP_BYTES = 16 << 20
+_WARMUP_BYTES = 8 << 20
 _MOST_WARMUP_MESSAGES = 1024
 # What a message takes in a ring beyond its bytes: heads of its eight fields, and where these are of
 # a page or more, room to begin each at one (src/messages/message.h).
