@@ -106,7 +106,8 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
     facts = _json(sources.facts)
     slugs = facts["grid"]["conditions"]
     conditions = [facts["conditions"][slug] for slug in slugs]
-    shown: dict[str, list[str]] = {name: [] for name in (*slugs, OVERVIEW)}
+    none: dict[str, list[str]] = {name: [] for name in (*slugs, OVERVIEW)}
+    drawn = none | shown_figures(sources.figures)
     wording = Wording(
         cost_metric=facts["cost"]["column"],
         cost_unit=facts["cost"]["unit"],
@@ -124,7 +125,8 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "host": facts["host"],
         "implementations": list(in_order(facts["grid"]["implementations"])),
         "conditions": conditions,
-        "figures": shown | worth_showing(shown_figures(sources.figures), facts["conditions"]),
+        "drawn": drawn,
+        "figures": worth_showing(drawn, facts["conditions"]),
         "results_tables": {
             condition["slug"]: results_tables(
                 tables,
