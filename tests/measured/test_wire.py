@@ -24,8 +24,10 @@ from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
 from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
+from copycost.grid.testbeds import receives_on
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.launch import Launch
+from copycost.hosts.ssh.host import SshHost
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
@@ -34,6 +36,7 @@ from copycost.records.contradictions import require_agreement
 from copycost.records.derive import derive_row
 from copycost.records.record import Record, check_record
 from copycost.studies.datagrams import table as datagrams
+from copycost.testbeds.far_hook import far_hook
 
 pytestmark = pytest.mark.needs_root
 
@@ -67,7 +70,8 @@ def measured(
     mode: Mode = "stream",
 ) -> Record:
     programs = programs_folder() / "bin"
-    driver = driver_of(cell.implementation, programs / "sender_two_copy", programs / RECEIVER)
+    receiver = programs / RECEIVER if receives_on(cell.testbed) else None
+    driver = driver_of(cell.implementation, programs / f"sender_{cell.strategy}", receiver)
     used = replace(SETTINGS, mode=mode)
     task = Task(cell, used, FACTS, driver, observers, None, folder / "lock", peer)
     return check_record(measure_repetition(task), "record")
@@ -120,6 +124,47 @@ def test_datagrams_keep_to_the_link_and_are_all_accounted_for(
     share = 1400 / (1400 + 28 + 38)
     assert row["sent_bits_per_s"] <= 40e6 * share * 1.1
     assert record["driver"]["sender"]["options"]["rate_bytes_per_s"] == round(5e6 * share)
+
+
+def rules(peer: Peer) -> str:
+    return peer.there.run(["nft", "list", "ruleset"]).stdout
+
+
+# what has to be sent in fragments is copied by the kernel at once (net/ipv4/ip_output.c)
+@pytest.mark.parametrize(("msg_bytes", "n_packets"), [(1400, 1), (4000, 3)])
+def test_what_is_dropped_there_on_arrival_costs_the_sender_alone(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any], msg_bytes: int, n_packets: int
+) -> None:
+    if peer.there.run(["nft", "list", "ruleset"]).returncode != 0:
+        pytest.skip("no nftables here")
+    cell = Cell("streams", "wire_sink", "zero_copy", msg_bytes, 2)
+    limited = {**facts, "wire": {**facts["wire"], "udp_mbit_per_s": 100}}
+    record = measured(tmp_path, cell, limited)
+    assert record["status"] == "measured", record["reason"]
+    assert record["driver"] is not None
+    found = record["driver"]["sink"]
+    assert found["sent_datagrams"] > 100
+    assert found["lost_before_hook"] == 0
+    assert found["dropped_packets"] == n_packets * found["dropped_datagrams"]
+    row = derive_row(record)
+    assert row["zc_copied"] == (0 if n_packets == 1 else row["zc_completed"])
+    assert row.get("receiver_cpu_ns") is None
+    assert rules(peer) == ""
+
+
+def test_the_hook_goes_with_the_connection(peer: Peer) -> None:
+    if peer.there.run(["nft", "list", "ruleset"]).returncode != 0:
+        pytest.skip("no nftables here")
+    with SshHost(peer.target) as other, far_hook(other, "receiver", ADDRESSES):
+        assert "owner" in rules(peer)
+        lost_s = time.monotonic()
+        peer.here.run(["ip", "link", "set", "sender", "down"])
+        try:
+            while rules(peer):
+                assert time.monotonic() < lost_s + 5.0
+                time.sleep(0.05)
+        finally:
+            peer.here.run(["ip", "link", "set", "sender", "up"])
 
 
 def test_round_trips_over_the_wire_have_percentiles(tmp_path: Path, facts: dict[str, Any]) -> None:

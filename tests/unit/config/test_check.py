@@ -189,7 +189,7 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
             "udp.testbeds",
             ["veth"],
             "got 'veth', must be one of sink, veth_udp, vm_pair_udp, vm_host_udp, wire_udp, "
-            "wire_in_udp; veth belongs in streams",
+            "wire_in_udp, wire_sink; veth belongs in streams",
         ),
         ("udp.msg_bytes", ["64KiB"], "got '64KiB', must be <= 65507 B"),
         ("udp.receivers", ["mmap"], "got 'mmap', must be one of recv, trunc"),

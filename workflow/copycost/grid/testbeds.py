@@ -123,6 +123,14 @@ TESTBEDS: Mapping[str, TestbedEntry] = MappingProxyType(
             "datagram", "a veth pair whose packets may be as large as a datagram"
         ),
         **{f"{name}_udp": _over_udp(entry) for name, entry in _OVER_BOTH.items()},
+        "wire_sink": TestbedEntry(
+            "datagram",
+            "the network to {peer}, which counts and drops what this machine sends before local"
+            " delivery",
+            receives=False,
+            tools=("ssh", "ip"),
+            away=("receiver",),
+        ),
     }
 )
 """By name, which is also that of its file."""
@@ -191,7 +199,9 @@ def guests_on(testbed: str) -> int:
 def kernels_on(testbed: str) -> int:
     """Return on how many kernels the ends of a testbed run: 2 where each has one of its own."""
     entry = entry_of(testbed)
-    return 2 if entry is not None and (entry.guests == 2 or len(entry.away) == 1) else 1
+    if entry is None or not entry.receives:
+        return 1
+    return 2 if entry.guests == 2 or len(entry.away) == 1 else 1
 
 
 def without_guests(testbed: str) -> str | None:

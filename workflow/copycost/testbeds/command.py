@@ -1,6 +1,7 @@
 """Run the tools that build a testbed, and say clearly what one of them refuses."""
 
 from copycost.errors import HostError, Unavailable
+from copycost.hosts.host import Completed, Host
 from copycost.hosts.local import LocalHost
 
 _PACKAGES = {"ip": "iproute2", "nft": "nftables"}
@@ -9,7 +10,7 @@ _VETH_REMEDY = "run as root, and look whether the kernel has veth (modprobe veth
 
 def run_tool(
     command: list[str],
-    host: LocalHost,
+    host: Host,
     text: str = "",
     pass_fds: tuple[int, ...] = (),
     remedy: str = _VETH_REMEDY,
@@ -21,7 +22,7 @@ def run_tool(
     text : str
         Goes to the tool's standard input.
     pass_fds : tuple of int
-        Descriptors that the tool inherits.
+        Descriptors that the tool inherits, on this machine.
     remedy : str
         What can be done where it refuses.
 
@@ -33,7 +34,11 @@ def run_tool(
         If it was killed, did not end, or cannot be run.
     """
     try:
-        done = host.run(command, text, pass_fds=pass_fds)
+        done: Completed
+        if isinstance(host, LocalHost):
+            done = host.run(command, text, pass_fds=pass_fds)
+        else:
+            done = host.run(command, text)
     except FileNotFoundError as error:
         package = _PACKAGES.get(command[0], command[0])
         raise Unavailable(

@@ -12,8 +12,12 @@ import time
 from dataclasses import dataclass
 
 from copycost.errors import HostError
+from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.testbeds.command import run_tool
+
+SINK_PORT = 9
+"""Of the discard service (RFC 863): what is dropped before delivery needs no listener."""
 
 _TABLE = "copycost"
 _COUNTER = "dropped"
@@ -41,7 +45,7 @@ class Dropped:
 class DropHook:
     """A drop at the ingress of one device, with a counter."""
 
-    host: LocalHost
+    host: Host
 
     def read(self) -> Dropped:
         """Return what has been dropped since the hook was installed."""

@@ -105,10 +105,15 @@ class Testbed:
         return self.udp_bits_per_s / 8 * payload_share(msg_bytes, self.mtu_bytes)
 
     def machines(self) -> list[tuple[Host, tuple[SideName, ...]]]:
-        """Return each machine that takes part, and the sides that run on it, the sender's first."""
+        """Return each machine that takes part, and the sides that run on it, the sender's first.
+
+        One that only drops what arrives takes no part.
+        """
         sender, receiver = self.hosts["sender"].machine, self.hosts["receiver"].machine
         if sender is receiver:
             return [(sender, SIDES)]
+        if self.drop_hook is not None:
+            return [(sender, ("sender",))]
         return [(sender, ("sender",)), (receiver, ("receiver",))]
 
     @property

@@ -2,9 +2,7 @@
 
 from copycost.drivers.protocol import Scene
 from copycost.hosts.side import SideName
-
-# the port of the discard service (RFC 863): what is dropped before delivery needs no listener
-_SINK_PORT = 9
+from copycost.testbeds.drop_hook import SINK_PORT
 
 
 def side_options(
@@ -41,7 +39,7 @@ def side_options(
 def _addresses(scene: Scene, name: SideName) -> dict[str, str | int]:
     testbed = scene.testbed
     if testbed.drop_hook is not None:
-        return {"--connect": testbed.addresses[1], "--port": _SINK_PORT}
+        return {"--connect": testbed.addresses[1], "--port": SINK_PORT}
     # the receiver connects to the sender
     if name == "receiver":
         return {"--connect": testbed.addresses[0]}

@@ -1,0 +1,119 @@
+"""The far end of the testbed `wire_sink`: what one machine sends is dropped at another's ingress.
+
+The other machine is somebody's, so only our datagrams are dropped, and a process there owns the
+rules: the kernel takes them away when it ends, however it ends. It ends with its control line, and
+thus with the connection to that machine.
+
+Source: nft(8), "TABLES" (the flag `owner`, Linux 5.12) and "NETDEV ADDRESS FAMILY".
+"""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from copycost.errors import HostError, Unavailable
+from copycost.hosts.host import Host, Program
+from copycost.hosts.launch import Launch, pipe_word
+from copycost.testbeds.command import run_tool
+from copycost.testbeds.drop_hook import SINK_PORT, DropHook, Dropped
+
+_RULES = "rules"
+_COUNTER = re.compile(r"counter (\w+) \{\s*packets (\d+) bytes (\d+)")
+# the headers before the payload: of a datagram, or its first fragment, and of its other fragments
+_HEADER_BYTES = {"datagrams": 20 + 8, "fragments": 20}
+_REMEDY = (
+    "let ssh reach root there, with nftables (nft 1.0.1) and Linux 5.12 or newer, or take wire_sink"
+    " out of config.yaml"
+)
+_LIMIT_S = 3.0
+_PAUSE_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class FarHook(DropHook):
+    """A drop at the ingress of one device of another machine."""
+
+    table: str
+
+    def read(self) -> Dropped:
+        """Return what has been dropped since the hook was installed."""
+        words = ["nft", "list", "counters", "table", "netdev", self.table]
+        return parse_counters(run_tool(words, self.host, remedy=_REMEDY))
+
+
+@contextmanager
+def far_hook(host: Host, device: str, addresses: tuple[str, str]) -> Iterator[FarHook]:
+    """Drop, and count, our datagrams as they come in at a device, for the time of the block.
+
+    Parameters
+    ----------
+    addresses
+        Where they come from, and where they go to.
+
+    Raises
+    ------
+    Unavailable
+        If `nft` is missing there, or the kernel or a restriction refuses.
+    """
+    nft = host.find_tool("nft")
+    if nft is None:
+        raise Unavailable(f"the command nft was not found on {host.name}", _REMEDY)
+    table = f"copycost_{os.urandom(4).hex()}"
+    listen = f"exec '{nft}' -i < /proc/self/fd/{pipe_word(_RULES, 'read')}"
+    owner = host.start(Launch(("sh", "-c", listen), nft, pipes=(_RULES,), dies_with_us=True))
+    try:
+        owner.write_pipe(_RULES, far_rules(table, device, addresses).encode())
+        _await(host, owner, table)
+        yield FarHook(host, table)
+    finally:
+        owner.end()
+        owner.close()
+
+
+def far_rules(table: str, device: str, addresses: tuple[str, str]) -> str:
+    """Return what `nft -i` is told, in one line: it is done as a whole, or not at all."""
+    ours = f"ip saddr {addresses[0]} ip daddr {addresses[1]}"
+    parts = (
+        "flags owner",
+        "counter datagrams { }",
+        "counter fragments { }",
+        (
+            f'chain ingress {{ type filter hook ingress device "{device}" priority 0;'
+            f" policy accept;"
+            f" {ours} udp dport {SINK_PORT} counter name datagrams drop;"
+            # those behind the first one have no ports
+            f" {ours} meta l4proto udp ip frag-off & 0x1fff != 0 counter name fragments drop; }}"
+        ),
+    )
+    return f"add table netdev {table} {{ {'; '.join(parts)}; }}\n"
+
+
+def parse_counters(listing: str) -> Dropped:
+    """Return both counters together from what ``nft list counters`` prints.
+
+    Raises
+    ------
+    HostError
+        If one is not in it.
+    """
+    found = {name: (int(packets), int(size)) for name, packets, size in _COUNTER.findall(listing)}
+    if set(found) != set(_HEADER_BYTES):
+        raise HostError(f"nft list counters printed {listing[:80]!r}, where two were expected")
+    packets = sum(count for count, _ in found.values())
+    payload = sum(size - count * _HEADER_BYTES[name] for name, (count, size) in found.items())
+    return Dropped(packets, payload)
+
+
+def _await(host: Host, owner: Program, table: str) -> None:
+    """Wait until the rules are there."""
+    deadline_s = time.monotonic() + _LIMIT_S
+    while host.run(["nft", "list", "table", "netdev", table]).returncode != 0:
+        said = next(iter(owner.errors().splitlines()), "")
+        if said or time.monotonic() > deadline_s:
+            raise Unavailable(
+                f"nft on {host.name} refused the hook: {said or 'no answer'}", _REMEDY
+            )
+        time.sleep(_PAUSE_S)
