@@ -62,7 +62,10 @@ STRATEGIES = toolchain.strategies(Path(workflow.basedir))
 RECEIVERS = toolchain.receivers(Path(workflow.basedir))
 CONFIG = checked_config(workflow, config)
 GRID = Grid.of(CONFIG)
-CHAPTERS = chapters.enabled_chapters(CONFIG)
+NOT_SIMULATED = chapters.why_not_simulated(CONFIG)
+CHAPTERS = chapters.enabled_chapters(
+    CONFIG, without=() if NOT_SIMULATED is None else ("simulated",)
+)
 announcements.say_what_would_follow(workflow, CONFIG)
 
 

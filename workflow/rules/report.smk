@@ -25,6 +25,7 @@ rule write_report:
     params:
         title=CONFIG.report.title,
         chapters=[chapter.name for chapter in CHAPTERS],
+        not_simulated=NOT_SIMULATED,
     message:
         "Write the report"
     script:

@@ -47,7 +47,6 @@ rule save_simulated_guest:
             f"src/strategies/{split_implementation(name)[0]}.c"
             for name in CONFIG.simulated.implementations
         ],
-        host="results/host.json",
     output:
         # what cells begin with, some 100 MB; booted again where it is needed again
         guest=temp(directory(SIMULATED_GUEST)),

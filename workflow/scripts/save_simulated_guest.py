@@ -1,6 +1,5 @@
 """Boot a guest whose caches are to be simulated, and save it."""
 
-import json
 from pathlib import Path
 
 from copycost.config.simulated import Simulated
@@ -15,7 +14,6 @@ folder.mkdir(parents=True)
 make_guest(
     snakemake.wildcards.start,
     from_plain(params.section, Simulated),
-    json.loads(Path(given.host).read_text(encoding="utf-8")),
     params.kernel,
     Path(given.orchestrator),
     [Path(name) for name in given.programs],

@@ -20,5 +20,6 @@ sources = Sources(
     chapters=dict(zip(snakemake.params.chapters, chapters, strict=True)),
     strategies=strategies,
     diagrams=diagrams,
+    not_simulated=snakemake.params.not_simulated,
 )
 write_report(sources, Path("report"), snakemake.params.title, Path(out.qmd))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from unit.conftest import FakePerf, HostTree
 
-from copycost.doctor.perf_events import PerfFacts, read_perf
+from copycost.doctor.perf_events import PerfFacts, counts_with_kernel, read_perf
 from copycost.hosts.facts import tools
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.perf.events import PERF_EVENTS
@@ -89,6 +89,16 @@ def test_user_mode_only_forbids_what_happens_in_the_kernel(
     }
     assert found["task_clock_ns"] == "supported"
     assert found["cycles"] == "not_supported"
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"), [(ALL_COUNTED, True), (USER_ONLY, False), (NO_COUNTERS, False)]
+)
+def test_events_count_where_the_kernels_part_does_too(
+    fake_perf: FakePerf, script: str, expected: bool
+) -> None:
+    fake_perf(script)
+    assert counts_with_kernel(("l1d_load_misses", "llc_load_misses")) == expected
 
 
 def test_a_refusal_of_everything_is_forbidden_with_a_remedy(

@@ -8,6 +8,8 @@ from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.rules import Surroundings
+from copycost.config.simulated import Simulated
+from copycost.errors import Unavailable
 from copycost.report.context import CHAPTERS as OF_THE_REPORT
 from copycost.snakefile import chapters
 from copycost.snakefile.targets import TARGETS
@@ -31,8 +33,19 @@ def test_the_report_has_a_chapter_for_what_the_configuration_enables() -> None:
     assert names(config_with(**NONE)) == []
     assert names(config_with(**NONE | {"datagrams": True})) == ["datagrams"]
     assert names(config_with(**dict.fromkeys(NONE, True))) == list(OF_THE_REPORT)
-    # whether this host counts misses itself shows when it has been described
-    assert names(config_with(**NONE | {"simulated": "auto"})) == ["simulated"]
+    auto = config_with(**NONE | {"simulated": "auto"})
+    assert names(auto) == ["simulated"]
+    assert chapters.enabled_chapters(auto, without=("simulated",)) == []
+
+
+def test_what_is_left_to_us_is_decided_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert chapters.why_not_simulated(config_with(simulated=False)) is None
+
+    def refuse(section: Simulated) -> None:
+        raise Unavailable(f"{section.enabled} it is", "change that")
+
+    monkeypatch.setattr(chapters, "require_wanted", refuse)
+    assert chapters.why_not_simulated(config_with(simulated="auto")) == "auto it is (change that)"
 
 
 def test_what_was_measured_earlier_is_no_chapter(

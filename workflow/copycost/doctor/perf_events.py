@@ -1,6 +1,7 @@
 """Which perf events this host can count, found by counting each of them once."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -107,6 +108,19 @@ def read_perf(files: HostFiles, unknown: Unknowns, host: Host | None = None) -> 
     status: PerfStatus = "forbidden" if forbidden else "available"
     remedy = RIGHTS_REMEDY if problem else None
     return PerfFacts(path, version, paranoid, watchdog, status, problem, remedy, user_only, events)
+
+
+def counts_with_kernel(names: Iterable[str], host: Host | None = None) -> bool:
+    """Tell whether a host, by default ours, counts all of these events, in the kernel too."""
+    host = host or LocalHost()
+    perf = find_perf(host)
+    if perf.path is None or perf.version is None:
+        return False
+    probes = {name: _probe(host, perf.path, PERF_EVENTS[name]) for name in names}
+    return all(
+        not probe.user_only and classify_event(name, probe, None, False).status == "supported"
+        for name, probe in probes.items()
+    )
 
 
 def read_nmi_watchdog(files: HostFiles) -> bool | None:

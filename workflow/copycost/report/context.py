@@ -54,6 +54,8 @@ class Sources:
         C files of strategies, to quote their header comments.
     diagrams
         SVG files by the names of strategies.
+    not_simulated
+        Why misses are not simulated, and what helps; None where they are, or nobody asked.
     """
 
     facts: Path
@@ -65,6 +67,7 @@ class Sources:
     chapters: Mapping[str, Path] = field(default_factory=dict)
     strategies: Sequence[Path] = ()
     diagrams: Sequence[Path] = ()
+    not_simulated: str | None = None
 
 
 def build_context(sources: Sources, title: str) -> dict[str, Any]:
@@ -102,6 +105,8 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         What there is to say of each strategy; see `strategy_notes`.
     chapters
         The names of `CHAPTERS` that have facts; each of these is a variable too.
+    not_simulated
+        As in `Sources`.
     """
     facts = _json(sources.facts)
     slugs = facts["grid"]["conditions"]
@@ -153,6 +158,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "config_text": _compact(sources.config.read_text(encoding="utf-8")),
         "strategies": strategy_notes(sources.strategies, sources.diagrams),
         "chapters": [name for name in CHAPTERS if name in sources.chapters],
+        "not_simulated": sources.not_simulated,
     } | {
         name: _json(sources.chapters[name]) if name in sources.chapters else None
         for name in CHAPTERS

@@ -4,13 +4,15 @@ The report has the chapter of a study where the configuration enables it, and no
 was asked for beside the report, or measured once, cannot be seen by a job that runs elsewhere.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from copycost.config import datagrams, simulated
 from copycost.config.config import Config
+from copycost.errors import Unavailable
 from copycost.studies.profile.grid import cell_keys
 from copycost.studies.profile.names import figure_names
+from copycost.studies.simulated.wanted import require_wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,25 @@ CHAPTERS: dict[str, Callable[[Config], Chapter]] = {
 """In the order of the report; each is a target too, which measures the study in any case."""
 
 
-def enabled_chapters(config: Config) -> list[Chapter]:
-    """Return the chapters that the report has."""
-    return [of(config) for name, of in CHAPTERS.items() if getattr(config, name).enabled]
+def why_not_simulated(config: Config) -> str | None:
+    """Return why counts are not simulated where the configuration leaves it to us, and what helps.
+
+    None where they are, and where the configuration says it.
+    """
+    try:
+        require_wanted(config.simulated)
+    except Unavailable as missing:
+        return f"{missing.reason} ({missing.remedy})"
+    return None
+
+
+def enabled_chapters(config: Config, *, without: Collection[str] = ()) -> list[Chapter]:
+    """Return the chapters that the report has; some that are enabled may turn out not to be."""
+    return [
+        of(config)
+        for name, of in CHAPTERS.items()
+        if getattr(config, name).enabled and name not in without
+    ]
 
 
 def explained_studies(config: Config) -> list[str]:

@@ -136,6 +136,7 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
         "simulated": (False, {"n_counted": 6}),
         "not_at_hand": (False, {"n_counted": 0}),
         "neither": (False, None),
+        "declined": (False, None, "it would take about 70 s (shorten its lists)"),
     },
     "answer": {
         "counted": (facts_of(Truth(testbeds=("sink",), variants=("plain",))),),

@@ -11,8 +11,8 @@ from copycost.build.checkout import ROOT
 from copycost.config.config import Config
 from copycost.errors import Unavailable
 from copycost.hosts.facts.files import HostFiles
+from copycost.studies.simulated import wanted
 from copycost.studies.simulated.caches import caches_of
-from copycost.studies.simulated.wanted import counts_misses, require_wanted
 
 
 def section(**given: Any) -> Any:  # noqa: ANN401
@@ -27,18 +27,9 @@ def typed() -> Any:  # noqa: ANN401
     return from_plain(section(enabled="auto"), Simulated)
 
 
-def host(
-    status: str = "supported", user_only: bool = False, **caches: int | None
-) -> dict[str, Any]:
+def host(**caches: int | None) -> dict[str, Any]:
     known: dict[str, int | None] = {"l1d_bytes": 49152, "l2_bytes": 2 << 20, "llc_bytes": 30 << 20}
-    return {
-        "cpu": {"caches": known | caches},
-        "perf": {
-            "status": "available",
-            "user_only": user_only,
-            "events": {name: {"status": status} for name in ("l1d_load_misses", "llc_load_misses")},
-        },
-    }
+    return {"cpu": {"caches": known | caches}}
 
 
 def files(tmp_path: Path, *levels: tuple[int, str, int]) -> HostFiles:
@@ -51,22 +42,39 @@ def files(tmp_path: Path, *levels: tuple[int, str, int]) -> HostFiles:
     return HostFiles(tmp_path)
 
 
-def test_a_host_that_counts_misses_needs_no_simulation() -> None:
-    assert counts_misses(host())
-    assert not counts_misses(host("not_supported"))
-    assert not counts_misses(host(user_only=True))
-    with pytest.raises(Unavailable, match="this host counts cache misses itself"):
-        require_wanted(typed(), host())
+@pytest.fixture
+def there(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """A host that has what simulating takes, and counts no misses."""
+    for name in ("require_plugins", "find_busybox"):
+        monkeypatch.setattr(wanted, name, lambda: None)
+    monkeypatch.setattr(wanted, "counts_with_kernel", lambda _: False)
+    return monkeypatch
+
+
+def test_a_host_that_counts_misses_needs_no_simulation(there: pytest.MonkeyPatch) -> None:
     short = replace(typed(), testbeds=("sink",), msg_bytes=(49152,))
-    require_wanted(short, host("not_supported"))
-    require_wanted(replace(short, enabled=True), host())
+    wanted.require_wanted(short)
+    there.setattr(wanted, "counts_with_kernel", lambda _: True)
+    with pytest.raises(Unavailable, match="this host counts cache misses itself"):
+        wanted.require_wanted(short)
+    wanted.require_wanted(replace(short, enabled=True))
 
 
+@pytest.mark.usefixtures("there")
 def test_what_takes_long_has_to_be_asked_for() -> None:
     long = replace(typed(), window_bytes=1 << 28)
     with pytest.raises(Unavailable, match="more than the 60 s that auto allows"):
-        require_wanted(long, host("not_supported"))
-    require_wanted(replace(long, enabled=True), host("not_supported"))
+        wanted.require_wanted(long)
+    wanted.require_wanted(replace(long, enabled=True))
+
+
+def test_where_there_is_no_qemu_nothing_is_simulated_unasked(there: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise Unavailable("the command was not found", "install it")
+
+    there.setattr(wanted, "require_plugins", missing)
+    with pytest.raises(Unavailable, match="the command was not found"):
+        wanted.require_wanted(replace(typed(), testbeds=("sink",), msg_bytes=(49152,)))
 
 
 def test_the_caches_are_those_of_the_host(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from copycost.config.simulated import Simulated
 from copycost.errors import HostError, Unavailable
@@ -15,7 +15,6 @@ from copycost.records.record import Status
 from copycost.simulation.image import DRIVERS, simulated_image
 from copycost.simulation.machine import SimulatedMachine
 from copycost.simulation.snapshot import Snapshot, save_guest
-from copycost.studies.simulated.wanted import require_wanted
 
 _MADE = "made.json"
 
@@ -37,7 +36,6 @@ def read_made(folder: Path) -> Made:
 def make_guest(
     start: str,
     section: Simulated,
-    host: Mapping[str, Any],
     kernel: str,
     orchestrator: Path,
     programs: Iterable[Path],
@@ -52,8 +50,6 @@ def make_guest(
         The variant that says how it is started.
     section
         The section of the configuration.
-    host
-        The host facts.
     kernel
         The usual kernel: the path of one, or ``auto``.
     orchestrator, programs
@@ -65,7 +61,6 @@ def make_guest(
     """
     outcome: Made = {"status": "measured", "reason": None, "remedy": None}
     try:
-        require_wanted(section, host)
         other = section.sensitivity.kernel if VARIANTS[start].other_kernel else None
         find_qemu()  # before a kernel is fetched
         found = find_kernel(other or kernel, DRIVERS, packages)

@@ -1,12 +1,12 @@
 """Whether counts are to be simulated where the configuration leaves that to us."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from copycost.config.settings import AUTO
 from copycost.config.simulated import Simulated
+from copycost.doctor.findings_simulated import require_plugins
+from copycost.doctor.perf_events import counts_with_kernel
 from copycost.errors import Unavailable
 from copycost.grid.variants import start_of
+from copycost.hosts.guest.image import find_busybox
 
 MOST_S = 60.0
 """What a plain run may take longer for it [s]."""
@@ -21,35 +21,29 @@ _BYTE_S = 12e-9
 _EVENTS = ("l1d_load_misses", "llc_load_misses")
 
 
-def require_wanted(section: Simulated, host: Mapping[str, Any]) -> None:
+def require_wanted(section: Simulated) -> None:
     """Do nothing where counts are to be simulated.
 
     Raises
     ------
     Unavailable
-        If the configuration says `auto`, and this host counts misses itself, or it would take long.
+        If the configuration says `auto`, and it would take long, something of what it takes is
+        missing here, or this host counts the misses of its first and its last level itself, the
+        kernel's too.
     """
     if section.enabled != AUTO:
         return
-    if counts_misses(host):
-        raise Unavailable(
-            "this host counts cache misses itself", "set simulated.enabled to true in config.yaml"
-        )
     if (expected := expected_s(section)) > MOST_S:
         raise Unavailable(
             f"it would take about {expected:.0f} s, more than the {MOST_S:.0f} s that auto allows",
             "set simulated.enabled to true in config.yaml, or shorten its lists",
         )
-
-
-def counts_misses(host: Mapping[str, Any]) -> bool:
-    """Tell whether a host counts the misses of its first and its last level, the kernel's too."""
-    perf = host["perf"]
-    return (
-        perf["status"] == "available"
-        and not perf["user_only"]
-        and all(perf["events"][name]["status"] == "supported" for name in _EVENTS)
-    )
+    require_plugins()
+    find_busybox()
+    if counts_with_kernel(_EVENTS):
+        raise Unavailable(
+            "this host counts cache misses itself", "set simulated.enabled to true in config.yaml"
+        )
 
 
 def expected_s(section: Simulated) -> float:
