@@ -1,0 +1,113 @@
+"""Over a wire to a machine with a kernel of its own: a guest in which a real sshd listens.
+
+Its device takes bytes from where they lie, so that what it sends with zero-copy is not copied, as
+over a network card.
+"""
+
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import guests
+import pytest
+from measured.failures_support import RECEIVER, host_facts, programs_folder
+
+from copycost.config.settings import Settings
+from copycost.config.wire import Peer
+from copycost.doctor.peer import collect_peer
+from copycost.drivers.choice import driver_of
+from copycost.grid.cells import Cell
+from copycost.hosts.guest.host import hosts_in
+from copycost.hosts.guest.image import GuestImage, agent_image
+from copycost.hosts.guest.keeping import borrowed
+from copycost.hosts.guest.libraries import add_program
+from copycost.hosts.guest.network import ADDRESSES
+from copycost.hosts.guest.qemu import find_qemu
+from copycost.hosts.guest.spec import GuestSpec
+from copycost.hosts.host import Program
+from copycost.hosts.launch import Launch
+from copycost.hosts.local import LocalHost
+from copycost.hosts.namespace import NamespaceHost
+from copycost.hosts.namespaces import Namespace
+from copycost.measure.repetition import Task, measure_repetition
+from copycost.records.derive import derive_row
+from copycost.records.record import check_record
+
+pytestmark = [pytest.mark.needs_guests, pytest.mark.needs_root, pytest.mark.slow]
+
+SETTINGS = Settings(warmup_s=0.3, duration_s=1.0, congestion_control="reno")
+CELL = Cell("streams", "wire_in", "zero_copy", 65536, 1)
+SSHD = Path("/usr/sbin/sshd")
+CONFIG = """\
+HostKey /etc/ssh/host_key
+AuthorizedKeysFile /etc/ssh/authorized_keys
+PidFile none
+UsePAM no
+StrictModes no
+PermitRootLogin yes
+"""
+
+our_keeper = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
+
+
+def add_sshd(image: GuestImage, folder: Path) -> None:
+    """Add a real sshd, with keys made for the test."""
+    for name in ("key", "host_key"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
+        subprocess.run(words, check=True)
+    add_program(image.archive, SSHD)
+    image.archive.add("/etc/ssh/sshd_config", CONFIG.encode())
+    image.archive.add("/etc/ssh/host_key", (folder / "host_key").read_bytes(), 0o600)
+    image.archive.add("/etc/ssh/authorized_keys", (folder / "key.pub").read_bytes())
+    image.archive.add("/etc/passwd", b"root:x:0:0::/root:/bin/sh\nsshd:x:9:9::/run/sshd:/bin/no\n")
+    image.archive.add_folder("/run/sshd")
+    for name in ("mkdir", "mv"):
+        image.archive.add_link(f"/bin/{name}", "busybox")
+
+
+def await_listening(sshd: Program) -> None:
+    deadline_s = time.monotonic() + 30.0
+    while "Server listening" not in sshd.errors():
+        assert sshd.poll() is None, sshd.errors()
+        assert time.monotonic() < deadline_s, sshd.errors()
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> Iterator[dict[str, Any]]:
+    """The facts of the guest as a peer, while we are in the network that it is in."""
+    if not SSHD.exists():
+        pytest.skip("sshd is not installed (openssh-server)")
+    image = agent_image(guests.kernel(), ["virtio_net"], ["ip", "ethtool"])
+    add_sshd(image, tmp_path)
+    image.write(tmp_path / "initrd")
+    kernel = guests.kernel().image
+    spec = GuestSpec(
+        find_qemu(), kernel, tmp_path / "initrd", "tcg", 1, 384 << 20, "virtio", False, True
+    )
+    options = ("-F", "none", "-i", str(tmp_path / "key"), "-o", "IdentitiesOnly=yes")
+    unknown = ("-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null")
+    with borrowed(spec, ["a"]) as lease, hosts_in(lease) as (guest,):
+        here = NamespaceHost(LocalHost(), Namespace(lease.network_fd), "the guest's network")
+        await_listening(
+            guest.start(Launch((str(SSHD), "-D", "-e", "-f", "/etc/ssh/sshd_config"), str(SSHD)))
+        )
+        with here.inside():
+            yield collect_peer(Peer(f"root@{ADDRESSES['a']}", ssh_options=(*options, *unknown)))
+
+
+def test_zero_copy_of_another_kernel_is_real(tmp_path: Path, facts: dict[str, Any]) -> None:
+    assert facts["wire"]["unavailable"] is None, facts["wire"]["unavailable"]
+    assert facts["kernel"]["release"] == guests.kernel().release
+    assert facts["wire"]["there"]["driver"] == "virtio_net"
+    assert facts["wire"]["there"]["scatter_gather"] is True
+    programs = programs_folder() / "bin"
+    driver = driver_of("zero_copy", programs / "sender_zero_copy", programs / RECEIVER)
+    task = Task(CELL, SETTINGS, host_facts(None), driver, (), None, tmp_path / "lock", facts)
+    record = check_record(measure_repetition(task), "record")
+    assert record["status"] == "measured", record["reason"]
+    row = derive_row(record)
+    assert row["zc_completed"] > 0
+    assert row["zc_copied"] == 0
