@@ -98,7 +98,7 @@ def _repetition(record: dict[str, Any], folded: Path) -> Repetition:
         side, *frames = stack.split(";")
         stacks.setdefault(side, Counter())[tuple(frames)] += int(weight)
     plain = record["undisturbed"]
-    sends = record["driver"]["sender"]["zero_copy"]
+    sends = None if _by_iperf3(record) else record["driver"]["sender"]["zero_copy"]
     return Repetition(
         (condition_of(cell), cell["implementation"], cell["msg_bytes"], cell["n_threads"]),
         cell["rep"],
@@ -110,18 +110,29 @@ def _repetition(record: dict[str, Any], folded: Path) -> Repetition:
     )
 
 
+def _by_iperf3(record: dict[str, Any]) -> bool:
+    return bool(record["driver"]["name"] == "iperf3")
+
+
 def _window(record: dict[str, Any]) -> Window:
     driver, perf = record["driver"], record["observed"]["perf_stat"]
-    sender, receiver, sink = driver["sender"], driver["receiver"], driver["sink"]
-    received = (receiver or sender)["in_window"]["bytes"]
-    if sink is not None:
+    if _by_iperf3(record):
+        used = record["observed"]["usage"]
+        length_ns = record["window"]["end_ns"] - record["window"]["start_ns"]
+        # what the kernel says was read, in a window that is a little longer
+        received = used["receiver"]["read_bytes"] * length_ns / used["receiver"]["window_ns"]
+    else:
+        used = {side: driver[side] and driver[side]["process"] for side in SIDES}
+        window = driver["sender"]["window"]
+        length_ns = window["end_ns"] - window["start_ns"]
+        received = (driver["receiver"] or driver["sender"])["in_window"]["bytes"]
+    if sink := driver.get("sink"):
         received = round(received * (1 - sink["lost_before_hook"] / sink["sent_datagrams"]))
     cpu_ns = {}
     for side in SIDES:
         if perf[side] is not None:
             counted = perf[side]["events"].get("task_clock_ns", {}).get("value")
-            cpu_ns[side] = driver[side]["process"]["cpu_ns"] if counted is None else counted
-    length_ns = sender["window"]["end_ns"] - sender["window"]["start_ns"]
+            cpu_ns[side] = used[side]["cpu_ns"] if counted is None else counted
     for guest in record["observed"].get("hypervisor", {}).get("guests", []):
         cpu_ns |= _around(guest, cpu_ns, length_ns)
     return Window(cpu_ns, received, length_ns / 1e9)
