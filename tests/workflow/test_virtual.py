@@ -1,14 +1,30 @@
-"""The real workflow in guests: made, booted once, measured in, and gone."""
+"""The real workflow in guests: made, booted once, measured and profiled in, told, and gone."""
 
 import json
+import sys
 import time
 from pathlib import Path
 
 import guests
 import pytest
+import yaml
+from report.checks import check_html, chromium, open_browser
 from workflow.support import Checkout, new_checkout
 
+from copycost.hosts.guest.libraries import symbols_of
+
 TINY = ("--configfile", "config/virtual_tiny.yaml")
+PROFILED = {
+    "profile": {
+        "enabled": True,
+        "implementations": ["two_copy"],
+        "testbeds": ["vm_loopback"],
+        "differences": [],
+        "repetitions": 1,
+        "duration_s": 1.0,
+        "frequency_hz": 999,
+    }
+}
 
 
 @pytest.fixture
@@ -46,12 +62,14 @@ def test_where_guests_cannot_be_had_their_cells_are_skipped_with_what_helps(
 @pytest.mark.slow
 def test_the_tiny_grid_is_measured_in_one_boot(checkout: Checkout) -> None:
     checkout.configure("virtual", kernel=str(guests.kernel().image))
-    checkout.snakemake("--cores", "1", *TINY)
+    (checkout.path / "profiled.yaml").write_text(yaml.safe_dump(PROFILED), encoding="utf-8")
+    asked = (*TINY, "profiled.yaml")
+    checkout.snakemake("--cores", "1", *asked)
     guest = json.loads((checkout.path / "results/guest.json").read_text())
     assert guest["identity"]["kernel_release"] == guests.kernel().release
     assert guest["virtual"]["spec"]["accelerator"] == "tcg"
     records = [one for one in checkout.records() if one["cell"]["testbed"].startswith("vm_")]
-    assert len(records) == 10
+    assert len(records) == 11
     assert [(one["status"], one["reason"]) for one in records if one["status"] != "measured"] == []
     boots = {one["testbed"]["virtual"]["boot_s"]["a"] for one in records}
     assert len(boots) == 1
@@ -59,9 +77,23 @@ def test_the_tiny_grid_is_measured_in_one_boot(checkout: Checkout) -> None:
         assert record["testbed"]["machines"]["sender"]["kind"] == "guest"
         (inside,) = record["observed"]["hypervisor"]["guests"]
         assert inside["threads"]["vcpu"]["cpu_ns"] > 0
-    assert (checkout.path / "results/report/report.html").exists()
+    tell_of_guests(checkout.path / "results/report")
     deadline_s = time.monotonic() + 10
     while guests_of(checkout) and time.monotonic() < deadline_s:
         time.sleep(0.1)
     assert guests_of(checkout) == []
-    assert checkout.planned(*TINY) == {}
+    assert checkout.planned(*asked) == {}
+
+
+def tell_of_guests(report: Path) -> None:
+    """Check that a report has what guests cost, and the profile of one and of its hypervisor."""
+    text = (report / "report.qmd").read_text(encoding="utf-8")
+    assert "a byte is copied" in text
+    assert "{#tbl-virtual-work}" in text
+    assert "{#tbl-profile-around-vm-loopback-two-copy-65536-1}" in text
+    assert "{#fig-profile-path-vm-loopback-two-copy-65536-1" in text
+    if symbols_of(Path(sys.executable)) is not None:
+        assert "by the sending application (`__memmove_" in text
+    if chromium() is not None:
+        with open_browser() as browser:
+            check_html(report / "report.html", browser)

@@ -181,10 +181,10 @@ def chain_row(run: Run, condition: str, found: re.Match[str], row: Row, table: T
     rows, names = _published()
     streams, size = int(found[2]), found[3]
     rows = rows[(rows["protocol"] == found[1]) & (rows["parallel_streams"] == streams)]
-    # a run may profile what it measures nowhere else
+    # a run may profile what it measures nowhere else, `veth_udp` and not `veth`
     profiled = {one.key[0] for one in run.profile.repetitions}
     named = [one for one in profiled if f"chains-{one.replace('_', '-')}-" in found[0]]
-    condition = condition or max(named, key=len)
+    condition = max(named, key=len, default=condition)
     scenario = _SCENARIOS.get(condition.removesuffix("_udp"), "host-loopback")
     rows = rows[rows["scenario"] == scenario]
     if size:
