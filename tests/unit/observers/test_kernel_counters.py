@@ -37,6 +37,7 @@ WINDOW = {
     "planned_end_ns": 2 * 10**9,
     "start_ns": 10**9,
     "end_ns": 2 * 10**9,
+    "perf_enable_ns": 100_000,
     "perf_disable_ns": 100_000,
 }
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from copycost.drivers.programs.disturbance import own_disturbances
 from copycost.drivers.programs.edges import latest_edge_s
 from copycost.drivers.programs.judge import judge_windows
 
@@ -13,6 +14,7 @@ PLANNED = {
     "planned_end_ns": 1200 * MS,
     "start_ns": 1000 * MS,
     "end_ns": 1200 * MS,
+    "perf_enable_ns": None,
     "perf_disable_ns": None,
 }
 
@@ -55,3 +57,21 @@ def test_a_window_of_which_less_than_half_is_left_is_no_measurement(late: dict[s
 def test_a_window_that_is_a_little_late_is_one() -> None:
     late = window(start_ns=1090 * MS, end_ns=1290 * MS, perf_disable_ns=9 * MS)
     assert judge_windows({"sender": late, "receiver": window()}) is None
+
+
+@pytest.mark.parametrize(
+    ("late", "warned"),
+    [
+        # perf in an emulated guest, of which its counts still stand for the window
+        ({"start_ns": 1006 * MS, "perf_enable_ns": 6 * MS, "perf_disable_ns": 3 * MS}, []),
+        ({"start_ns": 1009 * MS, "perf_enable_ns": 6 * MS}, ["window_edge_late"]),
+        ({"start_ns": 1012 * MS, "perf_enable_ns": 12 * MS}, ["window_edge_late"]),
+        ({"end_ns": 1205 * MS}, ["window_edge_late"]),
+    ],
+)
+def test_what_perf_takes_is_no_lateness_as_long_as_its_counts_stand_for_the_window(
+    late: dict[str, int], warned: list[str]
+) -> None:
+    sender = {**window(), "round_trip": None, "service_time": {"samples": 1000}}
+    found = own_disturbances(sender, window(**late), None)
+    assert [one["code"] for one in found] == warned

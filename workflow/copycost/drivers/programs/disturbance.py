@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from copycost.drivers.programs.edges import latest_edge_s
+from copycost.records.contradictions import counted_off_window
 from copycost.records.record import Disturbance, SinkFacts, disturbance
 
 _LATE_SHARE = 0.01
@@ -30,7 +31,7 @@ def own_disturbances(
     found = [disturbance("strangers", strangers)] if strangers else []
     window_s = (sender["window"]["end_ns"] - sender["window"]["start_ns"]) / 1e9
     sides = [side for side in (sender, receiver) if side is not None]
-    late_s = max(latest_edge_s(side["window"]) for side in sides)
+    late_s = max(_late_s(side["window"]) for side in sides)
     if late_s > _LATE_SHARE * window_s:
         detail = f"an edge of the window came {late_s * 1e3:.1f} ms late"
         found.append(disturbance("window_edge_late", detail))
@@ -50,3 +51,14 @@ def own_disturbances(
         detail = f"{lost} of {sent} datagrams were lost before the hook that drops them"
         found.append(disturbance("sink_loss", detail))
     return found
+
+
+def _late_s(window: Mapping[str, Any]) -> float:
+    """Return by how much a side was late itself, and not perf [s].
+
+    What perf takes to be switched counts as well where its counts no longer stand for the window.
+    """
+    if counted_off_window(window):
+        return latest_edge_s(window)
+    start_ns = window["start_ns"] - (window["perf_enable_ns"] or 0)
+    return latest_edge_s({**window, "start_ns": start_ns, "perf_disable_ns": None})
