@@ -111,7 +111,7 @@ def _repetition(record: dict[str, Any], folded: Path) -> Repetition:
 
 
 def _by_iperf3(record: dict[str, Any]) -> bool:
-    return bool(record["driver"]["name"] == "iperf3")
+    return "pairs" in record["driver"]
 
 
 def _window(record: dict[str, Any]) -> Window:
