@@ -3,9 +3,10 @@
  * programs of ours in the guest are in their window (window_mark.h), and writes the counts when it
  * ends. Options: settings.h.
  *
- * Until the first mark only marks and switches of threads are looked at, which costs next to
- * nothing; then all is translated anew, with everything that is counted, until the window ends. One
- * virtual CPU: the interface says of an access which one made it, not when others see it.
+ * Everything is translated with calls of what counts, once: before the first mark and after the
+ * window these return at once. Translating is most of what a cell takes, and to do it twice, the
+ * first time without these calls, takes longer. One virtual CPU: the interface says of an access
+ * which one made it, not when others see it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,7 +47,7 @@ static struct plugin {
     qemu_insn_data_v1 *insn_data; /* one of these two */
     qemu_insn_data_v3 *copy_insn_data;
     size_t switch_function; /* the one in which threads are switched */
-    bool is_on;             /* whether all is counted */
+    bool is_on;             /* from the first mark to the end of the window */
 } the;
 
 int qemu_plugin_version = QEMU_API_FIRST;
@@ -63,7 +64,8 @@ __attribute__((constructor)) static void choose_version(void)
     } SIGNS[] = {
         {"qemu_plugin_scoreboard_new", 2},
         {"qemu_plugin_read_memory_vaddr", 4},
-        {"qemu_plugin_translate_vaddr", QEMU_API_LAST_KNOWN},
+        {"qemu_plugin_translate_vaddr", 5},
+        {"qemu_plugin_set_pc", 6},
     };
     for (size_t i = 0; i < sizeof(SIGNS) / sizeof(SIGNS[0]); i++) {
         if (dlsym(RTLD_DEFAULT, SIGNS[i].function) != NULL) {
@@ -79,8 +81,6 @@ static void die(const struct failure *failure)
     exit(EXIT_FAILED);
 }
 
-static void translate_fully(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
-
 static struct run *new_run(void)
 {
     if (the.chunks == NULL || the.chunks->n_used == RUNS_PER_CHUNK) {
@@ -95,20 +95,6 @@ static struct run *new_run(void)
         the.chunks = chunk;
     }
     return &the.chunks->runs[the.chunks->n_used++];
-}
-
-/* Called by QEMU when it has forgotten all translations and callbacks. */
-static void on_reset(qemu_plugin_id_t id)
-{
-    qemu_plugin_register_vcpu_tb_trans_cb(id, translate_fully);
-}
-
-/* There is no way back: QEMU 7.2 may call what was registered for accesses after it has forgotten
- * that. What is translated after the window is left alone. */
-static void count_from_now_on(void)
-{
-    the.is_on = true;
-    qemu_plugin_reset(the.id, on_reset);
 }
 
 static void write_result(void)
@@ -142,10 +128,9 @@ static void on_mark(unsigned int vcpu_index, void *userdata)
                    MAX_MARKED_THREADS);
         die(&failure);
     }
+    the.is_on = !counting->window_ended;
     if (counting->window_ended) {
         write_result();
-    } else if (!the.is_on) {
-        count_from_now_on();
     }
 }
 
@@ -163,7 +148,9 @@ static void on_switch_load(unsigned int vcpu_index, qemu_plugin_meminfo_t info, 
 static void on_run(unsigned int vcpu_index, void *userdata)
 {
     (void)vcpu_index;
-    counting_run(&the.counting, userdata);
+    if (the.is_on) {
+        counting_run(&the.counting, userdata);
+    }
 }
 
 static void on_forgotten_pages(unsigned int vcpu_index, void *userdata)
@@ -211,10 +198,12 @@ static inline void use_lines(qemu_plugin_meminfo_t info, uint64_t vaddr, const s
 static void on_access(unsigned int vcpu_index, qemu_plugin_meminfo_t info, uint64_t vaddr,
                       void *userdata)
 {
-    const bool is_store = qemu_plugin_mem_is_store(info);
     (void)vcpu_index;
-    counting_access(&the.counting, userdata, is_store);
-    use_lines(info, vaddr, userdata, is_store);
+    if (the.is_on) {
+        const bool is_store = qemu_plugin_mem_is_store(info);
+        counting_access(&the.counting, userdata, is_store);
+        use_lines(info, vaddr, userdata, is_store);
+    }
 }
 
 /* An instruction as it is translated. */
@@ -225,8 +214,8 @@ struct translated {
     enum repeat repeat;
 };
 
-/* What is looked at all the time. */
-static struct translated translate(struct qemu_plugin_insn *insn)
+/* What is looked at of one instruction by itself. */
+static struct translated translate_one(struct qemu_plugin_insn *insn)
 {
     uint8_t copy[INSTRUCTION_MAX_BYTES] = {0};
     const uint8_t *bytes = copy;
@@ -247,20 +236,11 @@ static struct translated translate(struct qemu_plugin_insn *insn)
         qemu_plugin_register_vcpu_mem_cb(insn, on_switch_load, QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_RW, NULL);
     }
-    if (the.is_on && instruction_forgets_pages(bytes, n_bytes)) {
+    if (instruction_forgets_pages(bytes, n_bytes)) {
         qemu_plugin_register_vcpu_insn_exec_cb(insn, on_forgotten_pages, QEMU_PLUGIN_CB_NO_REGS,
                                                NULL);
     }
     return found;
-}
-
-static void translate_sparsely(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
-{
-    const size_t n = qemu_plugin_tb_n_insns(tb);
-    (void)id;
-    for (size_t i = 0; i < n; i++) {
-        (void)translate(qemu_plugin_tb_get_insn(tb, i));
-    }
 }
 
 /* Whether an instruction begins another run than the one before it. */
@@ -271,13 +251,13 @@ static bool begins_run(const struct run *run, const struct translated *next)
            symbols_is_entry(&the.symbols, next->function, next->address);
 }
 
-static void translate_fully(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+/* What is translated after the window is left alone. */
+static void translate(const struct qemu_plugin_tb *tb)
 {
     const size_t n = the.counting.window_ended ? 0 : qemu_plugin_tb_n_insns(tb);
     struct run *run = NULL;
-    (void)id;
     for (size_t i = 0; i < n; i++) {
-        const struct translated next = translate(qemu_plugin_tb_get_insn(tb, i));
+        const struct translated next = translate_one(qemu_plugin_tb_get_insn(tb, i));
         if (begins_run(run, &next)) {
             run = new_run();
             *run = (struct run){
@@ -294,7 +274,33 @@ static void translate_fully(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     }
 }
 
-/* Takes the one function whose form changed with the interface. */
+static void on_translation_v1(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    (void)id;
+    translate(tb);
+}
+
+static void on_translation_v7(struct qemu_plugin_tb *tb, void *userdata)
+{
+    (void)userdata;
+    translate(tb);
+}
+
+static void ask_for_translations(int version)
+{
+    void *found = dlsym(RTLD_DEFAULT, "qemu_plugin_register_vcpu_tb_trans_cb");
+    if (version < QEMU_API_HANDS_USERDATA) {
+        qemu_register_tb_trans_v1 *ask = NULL;
+        memcpy((void *)&ask, (const void *)&found, sizeof(found));
+        ask(the.id, on_translation_v1);
+    } else {
+        qemu_register_tb_trans_v7 *ask = NULL;
+        memcpy((void *)&ask, (const void *)&found, sizeof(found));
+        ask(the.id, on_translation_v7, NULL);
+    }
+}
+
+/* Takes the function in the form that the interface has. */
 static void choose_insn_data(int version)
 {
     /* ISO C converts no pointer to an object into one to a function; POSIX (dlsym) does. */
@@ -310,6 +316,11 @@ static int check_machine(const qemu_info_t *info, struct failure *failure)
 {
     if (strcmp(info->target_name, "x86_64") != 0 || !info->system_emulation) {
         return fail(failure, 0, "got QEMU for %s, expected qemu-system-x86_64", info->target_name);
+    }
+    if (info->version.cur > QEMU_API_LAST_KNOWN) {
+        return fail(failure, 0,
+                    "got QEMU with version %d of its plugin interface, expected %d to %d",
+                    info->version.cur, QEMU_API_FIRST, QEMU_API_LAST_KNOWN);
     }
     if (info->system.smp_vcpus != 1) {
         return fail(failure, 0, "got a guest of %d virtual CPUs, expected one",
@@ -355,6 +366,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
         (void)report_failure("simulated", &failure);
         return -1;
     }
-    qemu_plugin_register_vcpu_tb_trans_cb(id, translate_sparsely);
+    ask_for_translations(info->version.cur);
     return 0;
 }

@@ -1,11 +1,13 @@
 /*
  * What this plugin uses of QEMU's plugin interface, which no package of QEMU has a header of.
  *
- * Versions of the interface: 1 until QEMU 8.2, 2 from 9.0, 3 from 9.1, 4 from 10.0, 5 from 10.1.
- * All functions here are the same in all of them but qemu_plugin_insn_data, which from version 3 on
- * copies the instruction to where it is told.
+ * Versions of the interface: 1 until QEMU 8.2, 2 from 9.0, 3 from 9.1, 4 from 10.0, 5 from 10.1, 6
+ * from 11.0, 7 from 11.1. All functions here are the same in all of them but two: from version 3 on
+ * qemu_plugin_insn_data copies the instruction to where it is told, and from 7 on translations are
+ * told with a pointer of ours behind them instead of the plugin's number before them.
  *
- * Source: QEMU's documentation, "QEMU TCG Plugins", and include/qemu/qemu-plugin.h of 7.2 to 10.2.
+ * Source: QEMU's documentation, "QEMU TCG Plugins", and qemu-plugin.h of 7.2 to 11.1 (in
+ * include/qemu, from 11.0 on in include/plugins).
  */
 #ifndef COPYCOST_SIMULATED_QEMU_API_H
 #define COPYCOST_SIMULATED_QEMU_API_H
@@ -16,7 +18,8 @@
 
 #define QEMU_API_FIRST 1
 #define QEMU_API_COPIES_INSTRUCTIONS 3
-#define QEMU_API_LAST_KNOWN 5
+#define QEMU_API_HANDS_USERDATA 7
+#define QEMU_API_LAST_KNOWN 7
 
 #define QEMU_PLUGIN_EXPORT __attribute__((visibility("default")))
 
@@ -46,10 +49,7 @@ enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
 /* Loads or stores alone cannot be asked for: 7.2 mistakes one for the other. */
 enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_RW = 3 };
 
-typedef void (*qemu_plugin_simple_cb_t)(qemu_plugin_id_t id);
-typedef void (*qemu_plugin_udata_cb_t)(qemu_plugin_id_t id, void *userdata);
 typedef void (*qemu_plugin_vcpu_udata_cb_t)(unsigned int vcpu_index, void *userdata);
-typedef void (*qemu_plugin_vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 typedef void (*qemu_plugin_vcpu_mem_cb_t)(unsigned int vcpu_index, qemu_plugin_meminfo_t info,
                                           uint64_t vaddr, void *userdata);
 
@@ -58,10 +58,6 @@ QEMU_PLUGIN_EXPORT extern int qemu_plugin_version;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                                            char **argv);
 
-void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb);
-void qemu_plugin_outs(const char *string);
-
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_plugin_vcpu_tb_trans_cb_t cb);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
                                             qemu_plugin_vcpu_udata_cb_t cb,
                                             enum qemu_plugin_cb_flags flags, void *userdata);
@@ -79,6 +75,13 @@ bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 struct qemu_plugin_hwaddr *qemu_plugin_get_hwaddr(qemu_plugin_meminfo_t info, uint64_t vaddr);
 bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *haddr);
 uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *haddr);
+
+/* qemu_plugin_register_vcpu_tb_trans_cb, until version 6 and from version 7 on; got by that name.
+ */
+typedef void (*qemu_tb_trans_cb_v1)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+typedef void (*qemu_tb_trans_cb_v7)(struct qemu_plugin_tb *tb, void *userdata);
+typedef void qemu_register_tb_trans_v1(qemu_plugin_id_t id, qemu_tb_trans_cb_v1 cb);
+typedef void qemu_register_tb_trans_v7(qemu_plugin_id_t id, qemu_tb_trans_cb_v7 cb, void *userdata);
 
 /* qemu_plugin_insn_data, until version 2 and from version 3 on; both are got by that name. */
 typedef const void *qemu_insn_data_v1(const struct qemu_plugin_insn *insn);

@@ -38,8 +38,8 @@ struct qemu_plugin_hwaddr {
 
 static struct {
     int version;
-    qemu_plugin_vcpu_tb_trans_cb_t translate;
-    qemu_plugin_simple_cb_t on_reset;
+    void (*translate)(uintptr_t first, uintptr_t second); /* of two words in all versions */
+    uintptr_t userdata;
     unsigned int n_lookups;
     struct qemu_plugin_hwaddr found;
 } host;
@@ -47,17 +47,16 @@ static struct {
 /* What QEMU exports; each by its name. */
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT void qemu_plugin_reset(qemu_plugin_id_t id, qemu_plugin_simple_cb_t cb)
-{
-    (void)id;
-    host.on_reset = cb;
-}
-
+/* One function for both forms, as below: before version 7 the last argument is none. */
 EXPORT void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-                                                  qemu_plugin_vcpu_tb_trans_cb_t cb)
+                                                  void (*cb)(uintptr_t, uintptr_t),
+                                                  uintptr_t userdata);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, void (*cb)(uintptr_t, uintptr_t),
+                                           uintptr_t userdata)
 {
     (void)id;
     host.translate = cb;
+    host.userdata = userdata;
 }
 
 EXPORT void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn,
@@ -152,7 +151,11 @@ static void run(const struct qemu_plugin_insn *instructions, size_t n, int n_tim
     static struct qemu_plugin_insn translated[MAX_INSTRUCTIONS];
     struct qemu_plugin_tb tb = {n, translated};
     memcpy(translated, instructions, n * sizeof(*instructions));
-    host.translate(1, &tb);
+    if (host.version < QEMU_API_HANDS_USERDATA) {
+        host.translate(1, (uintptr_t)&tb);
+    } else {
+        host.translate((uintptr_t)&tb, host.userdata);
+    }
     for (int time = 0; time < n_times; time++) {
         for (size_t i = 0; i < n; i++) {
             const struct qemu_plugin_insn *one = &translated[i];
@@ -163,10 +166,6 @@ static void run(const struct qemu_plugin_insn *instructions, size_t n, int n_tim
                 one->mem[k](0, one->is_store, one->access, one->mem_data[k]);
             }
         }
-    }
-    if (host.on_reset != NULL) { /* QEMU does it once the block is over */
-        host.on_reset(1);
-        host.on_reset = NULL;
     }
 }
 

@@ -50,7 +50,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Host:
     return Host(program, plugin, folder)
 
 
-@pytest.mark.parametrize("version", [1, 2, 3, 5])
+@pytest.mark.parametrize("version", [1, 2, 3, 5, 6, 7])
 def test_every_version_of_the_interface_gives_the_same_counts(host: Host, version: int) -> None:
     done = host.run(version)
     assert done.returncode == 0, done.stderr
@@ -86,13 +86,14 @@ def test_pages_are_asked_for_once_until_the_guest_may_have_moved_them(host: Host
     [
         ({"target": "aarch64"}, "got QEMU for aarch64, expected qemu-system-x86_64"),
         ({"n_vcpus": 2}, "got a guest of 2 virtual CPUs, expected one"),
+        ({"version": 8}, "got QEMU with version 8 of its plugin interface, expected 1 to 7"),
         ({"told": CACHES[1:]}, "l1d: got 0 ways"),
     ],
 )
 def test_what_does_not_fit_is_told_in_a_sentence(
     host: Host, how: dict[str, Any], words: str
 ) -> None:
-    done = host.run(1, **how)
+    done = host.run(**{"version": 1} | how)
     assert done.returncode != 0
     assert done.stderr.startswith("simulated: ")
     assert words in done.stderr
