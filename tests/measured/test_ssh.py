@@ -216,9 +216,10 @@ def test_a_run_that_is_killed_leaves_nothing(peer: Peer, small_run: SmallRun) ->
 
 def test_a_link_that_breaks_leaves_nothing(peer: Peer, small_run: SmallRun) -> None:
     agent = small_run.repeat()[1]
+    assert peer.sessions()
     peer.here.run(["ip", "link", "set", "sender", "down"])
     began_s = time.monotonic()
-    until(lambda: peer.processes() == [], SOON_S)
+    until(lambda: peer.processes() == peer.sessions() == [], SOON_S)
     assert small_run.hear() == "lost"
     assert time.monotonic() - began_s < SOON_S + 1.0
     peer.here.run(["ip", "link", "set", "sender", "up"])

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from copycost.errors import CopycostError
 from copycost.hosts.local import LocalHost
+from copycost.hosts.parent import parent_of
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.messages import Message, NotAMessage
 from copycost.hosts.remote.service import Service, introduction
@@ -59,6 +60,7 @@ class Agent:
         self._inbox: list[Message | None] = []
         self._inbox_lock = threading.Lock()
         self._heard_s = time.monotonic()
+        self._is_silent = False
         self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._service = self._new_service()
 
@@ -83,6 +85,7 @@ class Agent:
                     self._do(message)
         finally:
             self._service.close()
+            self._end_ssh_session()
 
     def _take(self) -> list[Message | None]:
         with suppress(BlockingIOError):
@@ -112,6 +115,7 @@ class Agent:
         assert self._silence_s is not None
         while (left_s := self._heard_s + self._silence_s - time.monotonic()) > 0:
             time.sleep(left_s)
+        self._is_silent = True
         self._end()
 
     def _read(self) -> None:
@@ -133,12 +137,32 @@ class Agent:
         self._tell(None)
         time.sleep(_LONGEST_GOODBYE_S)
         self._service.kill()
+        self._end_ssh_session()
         os.killpg(0, signal.SIGKILL)
+
+    def _end_ssh_session(self) -> None:
+        """End the sshd of a link that is broken: else it waits for many minutes for TCP to give up.
+
+        It is our own session's, since the one that listens is no child of another sshd.
+        """
+        if not self._is_silent:
+            return
+        with suppress(OSError):
+            pid = os.getppid()
+            while pid > 1 and not _is_sshd(pid):
+                pid = parent_of(pid)
+            if pid > 1 and _is_sshd(parent_of(pid)):
+                os.kill(pid, signal.SIGTERM)
 
     def _tell(self, message: Message | None) -> None:
         with self._inbox_lock:
             self._inbox.append(message)
         os.eventfd_write(self._bell, 1)
+
+
+def _is_sshd(pid: int) -> bool:
+    """Return whether a process is sshd; since OpenSSH 9.8 a session's is called sshd-session."""
+    return Path(f"/proc/{pid}/comm").read_text().startswith("sshd")
 
 
 def main(arguments: list[str] | None = None) -> int:
