@@ -233,13 +233,17 @@ def beside(truth: Truth, **measured: float) -> dict[str, Any]:
     return beside_facts(*tables_of(truth), pd.DataFrame(rows), LINE)
 
 
-def walks(off: int) -> dict[str, Any]:
-    """Return the facts about walks of which the first is off by so many lines."""
+def walks(off: int, stores: int = 0) -> dict[str, Any]:
+    """Return the facts about walks of which one is off by so many loads and stores that miss."""
     found = []
     for number, walk in enumerate(WALKS):
-        missed = {level: (walk.expected(level), 0) for level in ("l1d", "l2", "llc")}
+        known = {level: walk.known(level) for level in ("l1d", "l2", "llc")}
+        missed = {
+            level: (one["misses"] - one["store_misses"], one["store_misses"])
+            for level, one in known.items()
+        }
         if number == 1:
-            missed["l1d"] = (missed["l1d"][0] + off, 0)
+            missed["l1d"] = (missed["l1d"][0] + off, missed["l1d"][1] + stores)
         functions = {"sender": [_row("user", False, 1, missed)], "receiver": [], "other": []}
         found.append((walk, {"functions": functions}))
     return walk_facts(found)

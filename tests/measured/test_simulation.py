@@ -1,16 +1,26 @@
 """Cells in copies of a guest that was booted and saved."""
 
 import re
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import guests
 import pytest
+from c.harness import (
+    Outcome,
+    Setting,
+    listening_port,
+    start_receiver,
+    start_sender,
+    window_line,
+)
 
 from copycost.build.toolchain import compile_program
 from copycost.errors import HostError
+from copycost.observers.kernel_counters import snmp_count
 from copycost.simulation.caches import Caches, Level
 from copycost.simulation.cell import Simulated, SimulatedCell, simulate
 from copycost.simulation.image import simulated_image
@@ -20,7 +30,7 @@ from copycost.simulation.snapshot import Snapshot, save_guest
 pytestmark = [pytest.mark.needs_guests, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
 CACHES = Caches(Level(32 << 10, 8), Level(1 << 20, 16), Level(16 << 20, 16))
-MESSAGES = 64
+MESSAGES, WARMUP_MESSAGES = 64, 48
 SIZES = {"loopback": 64 << 10, "sink": 60 << 10}
 # in what QEMU 7.2 saves (vmstate_timers of softmmu/cpu-timers.c): version, and what the guest's
 # clock has leapt [ns]
@@ -64,11 +74,13 @@ def run(programs: Path, snapshot: Snapshot) -> Run:
         caches: Caches = CACHES,
         guest: Snapshot = snapshot,
         messages: int = MESSAGES,
+        msg_bytes: int | None = None,
         timeout_s: float = 120,
     ) -> Simulated:
         receiver = programs / "receiver_recv" if testbed == "loopback" else None
         sender = programs / f"sender_{implementation}"
-        cell = SimulatedCell(testbed, sender, receiver, SIZES[testbed], messages, 48)
+        size = msg_bytes or SIZES[testbed]
+        cell = SimulatedCell(testbed, sender, receiver, size, messages, WARMUP_MESSAGES)
         return simulate(cell, guest, programs / "simulated_plugin", caches, timeout_s)
 
     return run_cell
@@ -116,6 +128,60 @@ def test_what_is_counted_agrees_with_what_the_programs_count(run: Run) -> None:
     assert abs(calls - found.receiver["in_window"]["recv_calls"]) <= 1
     copied = total(found, "receiver", True, lambda f: f["string_iterations"])
     assert copied == pytest.approx(found.receiver["in_window"]["bytes"] / 8, rel=0.02)
+
+
+@pytest.fixture
+def quiet_loopback() -> Iterator[int]:
+    """Yield the process id of a network namespace in which nobody else sends."""
+    words = ["unshare", "--net", "sh", "-c", "ip link set lo up && echo up && exec cat"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"up\n"
+        yield holder.pid
+        holder.communicate()
+
+
+def run_inside(namespace: int, programs: Path, setting: Setting) -> tuple[Outcome, Outcome]:
+    """Run `two_copy` in a network namespace and return the outcomes of sender and receiver."""
+    inside = ("nsenter", f"--net=/proc/{namespace}/ns/net")
+    with start_sender(programs / "sender_two_copy", setting, wrapper=inside) as sender:
+        port = listening_port(sender)
+        program = programs / "receiver_recv"
+        with start_receiver(program, setting, port, wrapper=inside) as receiver:
+            for side in (sender, receiver):
+                assert side.read_line() == "ready"
+            line = window_line(setting)
+            for side in (sender, receiver):
+                side.say(line)
+            return sender.finish(), receiver.finish()
+
+
+def segments_sent(namespace: int) -> int:
+    """Return how many segments with data were sent, as the kernel counts them."""
+    text = Path(f"/proc/{namespace}/net/netstat").read_text(encoding="utf-8")
+    return snmp_count(text, "TcpExt", "TCPOrigDataSent")
+
+
+@pytest.mark.needs_root
+def test_sends_bytes_and_segments_are_those_of_a_run_on_this_host(
+    run: Run, programs: Path, quiet_loopback: int
+) -> None:
+    size = 48 << 10
+    simulated = run("two_copy", "loopback", msg_bytes=size)
+    counted = ("--warmup-messages", str(WARMUP_MESSAGES), "--counted-messages", str(MESSAGES))
+    setting = Setting(msg_bytes=size, warmup_s=0.5, duration_s=0.7, sender_options=counted)
+    sender, receiver = run_inside(quiet_loopback, programs, setting)
+    assert (sender.code, receiver.code) == (0, 0), sender.stderr + receiver.stderr
+    for count in ("messages", "bytes", "send_calls"):
+        assert simulated.sender["in_window"][count] == sender.result["in_window"][count]
+        assert simulated.sender["total"][count] == sender.result["total"][count]
+    # a message is a segment; what has to wait may share one with what waits before it, or begin one
+    sides = ("sender", "receiver", "other")
+    segments = sum(calls_of(simulated, side, "tcp_event_new_data_sent") for side in sides)
+    largest = 65_483  # what fits into the MTU of lo, 65,536 bytes
+    assert MESSAGES * size // largest < segments < 1.1 * MESSAGES
+    messages = WARMUP_MESSAGES + MESSAGES
+    assert messages * size // largest < segments_sent(quiet_loopback) < 1.1 * messages
 
 
 def test_cells_of_two_boots_are_the_same_to_the_last_bit(

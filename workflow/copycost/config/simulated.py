@@ -68,7 +68,8 @@ class Sensitivity:
     working_sets
         As in the grid.
     kernel
-        Path of the kernel of the variant ``other_kernel``; None leaves that out.
+        The kernel of the variant ``other_kernel``: its path, or ``auto`` for the distribution's
+        with all drivers; None leaves that out.
     """
 
     variants: tuple[str, ...]

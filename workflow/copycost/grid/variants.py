@@ -61,9 +61,10 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType(
             "new pages not zeroed (`init_on_alloc=0`)", kernel_arguments=("init_on_alloc=0",)
         ),
         "rep_movsb": Variant(
-            "copies by `rep movsb`, the kernel's instead of `rep movsq` and long ones of the C"
-            " library instead of AVX2",
+            "copies by `rep movsb`, the kernel's instead of `rep movsq` and the C library's from"
+            " 2 KiB up instead of AVX2",
             cpu_features=("+erms",),
+            tunables={"glibc.cpu.x86_rep_movsb_threshold": "2048"},
         ),
         "sse2": Variant(
             "the C library's copies by SSE2, 16 bytes at a time, instead of AVX2",

@@ -23,7 +23,7 @@ _PAYERS = {
     "both": "both",
     "nobody": "nobody",
 }
-_FAILS = "\\*"
+_FAILS, _TURNS = "\\*", "\\*\\*"
 
 
 def misses(value: float) -> str:
@@ -159,7 +159,8 @@ def _saved(saved: Mapping[str, float]) -> str:
 def _changed(conclusion: Facts, name: str) -> str:
     for tried in conclusion["variants"]:
         if tried["name"] == name:
-            return _saved(tried["saved"]) + ("" if tried["survives"] else _FAILS)
+            mark = _TURNS if not tried["keeps_level"] else "" if tried["survives"] else _FAILS
+            return _saved(tried["saved"]) + mark
     return ""
 
 
@@ -202,16 +203,23 @@ def walks(found: Facts) -> Table:
             row["pattern"],
             exact_size(row["bytes"]),
             f"{row['lines']:,}",
-            *(_known(level["expected"], level["counted"]) for level in row["levels"]),
+            *(_known(row, level) for level in row["levels"]),
         ]
         for row in found["walks"]
     ]
     return columns, rows
 
 
-def _known(expected: int, counted: int) -> str:
-    known = f"{expected:,}"
-    return known if counted == expected else f"{known} \N{RIGHTWARDS ARROW} {counted:,}"
+def _known(walk: Facts, level: Facts) -> str:
+    known, counted = (_walked(walk, level[kind]) for kind in ("expected", "counted"))
+    return known if counted == known else f"{known} \N{RIGHTWARDS ARROW} {counted}"
+
+
+def _walked(walk: Facts, lines: Facts) -> str:
+    """Return the lines that miss; of a copy also the stores among them."""
+    names = ("misses", "store_misses")
+    shown = names if walk["pattern"] == "copy" else names[:1]
+    return " / ".join(f"{lines[name]:,}" for name in shown)
 
 
 def losses(facts: Facts) -> Table:

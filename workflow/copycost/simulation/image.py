@@ -12,8 +12,11 @@ from copycost.testbeds.links import veth_pair_commands
 from copycost.testbeds.veth_pair import ADDRESSES, LARGEST_MTU_BYTES
 
 INIT = Path(__file__).with_name("init.sh")
-DRIVERS = ("veth", "nf_tables", "nft_objref")
+DRIVERS = ("veth", "nf_tables")
 """What the testbed `sink` needs of the kernel."""
+
+# its counter; since Linux 6.2 a part of nf_tables (commit d037abc2414b)
+_COUNTER_DRIVER = "nft_objref"
 
 TOOLS = ("ip", "nft")
 """Programs of this host that make the testbeds in it."""
@@ -37,7 +40,8 @@ def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]
     Unavailable
         If a tool, a library or a driver is missing here.
     """
-    image = GuestImage(kernel, DRIVERS, INIT)
+    counter = [_COUNTER_DRIVER] if kernel.modules.has(_COUNTER_DRIVER) else []
+    image = GuestImage(kernel, [*DRIVERS, *counter], INIT)
     image.add_tools(TOOLS)
     missing = [name for name in TOOLS if not image.archive.has(f"/usr/bin/{name}")]
     if missing:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import Unavailable
-from copycost.hosts.guest.kernel import find_kernel, image_release
+from copycost.hosts.guest import kernel
+from copycost.hosts.guest.kernel import find_kernel, find_other_kernel, image_release, kernel_at
 from copycost.hosts.guest.modules import Modules
 
 
@@ -44,10 +45,33 @@ def test_modules_lie_beside_a_kernel_as_in_its_package(tmp_path: Path) -> None:
     modules = tmp_path / "lib/modules/6.9.9-test"
     write_module(modules / "net", "virtio_net", "failover")
     (modules / "modules.builtin").write_text("kernel/drivers/virtio/virtio-ring.ko\n")
-    kernel = find_kernel(str(image), ["virtio_net", "virtio_ring"], tmp_path)
-    assert kernel.lacks(["virtio_ring", "e1000"]) == ["e1000"]
+    found = find_kernel(str(image), ["virtio_net", "virtio_ring"], tmp_path)
+    assert found.lacks(["virtio_ring", "e1000"]) == ["e1000"]
     with pytest.raises(Unavailable, match=r"6\.9\.9-test .* has no driver e1000"):
         find_kernel(str(image), ["e1000"], tmp_path)
+
+
+def test_another_kernel_is_another_one(tmp_path: Path) -> None:
+    usual, other = (write_kernel(tmp_path / name, name) for name in ("6.9.9", "6.8.1"))
+    found = find_other_kernel(str(other), str(usual), [], tmp_path)
+    assert found.release == "6.8.1"
+    with pytest.raises(Unavailable, match=r"the other kernel, 6\.9\.9 \(.*\), is the usual one"):
+        find_other_kernel(str(usual), str(usual), [], tmp_path)
+
+
+def test_the_other_kernel_is_the_packaged_one_with_all_drivers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = {
+        name: kernel_at(write_kernel(tmp_path / name, name)) for name in ("small", "with_all")
+    }
+    monkeypatch.setattr(kernel, "package_names", lambda: ("small", "with_all"))
+    monkeypatch.setattr(kernel, "_unpacked", lambda package, _: kernels[package])
+    small = str(kernels["small"].image)
+    assert find_other_kernel("auto", small, [], tmp_path) == kernels["with_all"]
+    monkeypatch.setattr(kernel, "package_names", tuple)
+    with pytest.raises(Unavailable, match="only packages of Debian and Ubuntu"):
+        find_other_kernel("auto", small, [], tmp_path)
 
 
 def test_each_module_comes_behind_those_that_it_needs(tmp_path: Path) -> None:

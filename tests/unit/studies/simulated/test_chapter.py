@@ -41,7 +41,12 @@ def copied(misses: str, *reasons: str) -> dict[str, object]:
 def carried(verdict: str, *functions: tuple[str, float]) -> dict[str, object]:
     """Return a difference with the functions that carry it."""
     rows = [
-        {"mode": "kernel" if name else "user", "function": name, "saved": saved, "carries": True}
+        {
+            "mode": "kernel" if name else "user",
+            "function": name,
+            "saved": saved,
+            "carries": "fewer" if saved > 0 else "more",
+        }
         for name, saved in functions
     ]
     return {"verdict": verdict, "functions": rows}
@@ -78,6 +83,7 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
     "carried": {
         "fall": (carried("falls", ("", 2.0), ("rep_movs_alternative", 1.98)),),
         "rise": (carried("rises", ("skb_copy_ubufs", -3.0)),),
+        "move": (carried("falls", ("", 2.0), ("__memcpy", -1.5)),),
         "spread": (carried("falls"),),
     },
     "copy_of": {
@@ -116,19 +122,24 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
     "surviving": {
         "all": (facts_of(Truth())["sensitivity"],),
         "some": (facts_of(Truth())["sensitivity"] | {"n_surviving": 3},),
-        "none": (facts_of(Truth())["sensitivity"] | {"n_surviving": 0},),
+        "turned": (facts_of(Truth())["sensitivity"] | {"n_keeping_level": 5, "n_surviving": 3},),
         "nothing_changed": (facts_of(Truth(variants=("plain",)))["sensitivity"],),
     },
     "failing": {"one": ({"testbed": "sink", "working_set": "hot", "implementation": "zero_copy",
-                         "msg_bytes": 49152, "failing": ["caches of half the size"]},)},
+                         "msg_bytes": 49152, "turning": ["another kernel"],
+                         "failing": ["caches of half the size", "another kernel"]},)},
     "walked": {
         "right": (walks(21),),
         "wrong": (walks(4000),),
     },
     "beside_counted": {"counted": ([{"ratio": 0.9}, {"ratio": 1.25}],), "not": ([],)},
     "beside_calls": {
-        "all": ({"n_calls_agree": 2, "calls": [{}, {}]},),
-        "some": ({"n_calls_agree": 1, "calls": [{}, {}]},),
+        "all": ({"n_calls_agree": 2, "calls": [{"agree": True}, {"agree": True}]},),
+        "some": ({"n_calls_agree": 1, "calls": [
+            {"agree": True},
+            {"agree": False, "testbed": "loopback", "working_set": "hot", "msg_bytes": 4096,
+             "implementation": "zero_copy", "simulated": 1.06, "measured": 1.11},
+        ]},),
     },
     "source": {
         "counted": (True, None),

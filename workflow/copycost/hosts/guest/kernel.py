@@ -31,6 +31,7 @@ _PACKAGES = {
 }
 _KERNEL_PACKAGE = re.compile(r"^\W*Depends: (linux-(?:image|modules)-\d\S*)$", re.MULTILINE)
 _REMEDY = "state the path of a kernel at virtual.kernel in config.yaml"
+_OTHER_REMEDY = "state the path of a kernel at simulated.sensitivity.kernel in config.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,37 @@ def find_kernel(choice: str, drivers: Sequence[str], folder: Path) -> Kernel:
         if not kernel.lacks(drivers):
             return kernel
     return _with_drivers(_packaged(drivers, folder), drivers)
+
+
+def find_other_kernel(choice: str, usual: str, drivers: Sequence[str], folder: Path) -> Kernel:
+    """Return another kernel than the usual one, to see what depends on it.
+
+    Parameters
+    ----------
+    choice
+        `AUTO`, which takes the distribution's kernel with all drivers, or the path of a bzImage.
+    usual
+        The choice of the usual one, see `find_kernel`.
+    drivers, folder
+        As of `find_kernel`.
+
+    Raises
+    ------
+    Unavailable
+        If there is none, or it is the usual one.
+    """
+    if choice == AUTO:
+        packages = package_names()
+        if not packages:
+            raise Unavailable("only packages of Debian and Ubuntu can be fetched", _OTHER_REMEDY)
+        found = _with_drivers(_unpacked(packages[-1], folder / packages[-1]), drivers)
+    else:
+        found = _with_drivers(kernel_at(Path(choice)), drivers)
+    if found.release == find_kernel(usual, drivers, folder).release:
+        raise Unavailable(
+            f"the other kernel, {found.release} ({found.source}), is the usual one", _OTHER_REMEDY
+        )
+    return found
 
 
 def own_kernel() -> Path | None:

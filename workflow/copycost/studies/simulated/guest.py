@@ -9,7 +9,7 @@ from typing import TypedDict
 from copycost.config.simulated import Simulated
 from copycost.errors import HostError, Unavailable
 from copycost.grid.variants import VARIANTS
-from copycost.hosts.guest.kernel import Kernel, find_kernel
+from copycost.hosts.guest.kernel import Kernel, find_kernel, find_other_kernel
 from copycost.hosts.guest.qemu import find_qemu
 from copycost.records.record import Status
 from copycost.simulation.image import DRIVERS, simulated_image
@@ -61,9 +61,13 @@ def make_guest(
     """
     outcome: Made = {"status": "measured", "reason": None, "remedy": None}
     try:
-        other = section.sensitivity.kernel if VARIANTS[start].other_kernel else None
         find_qemu()  # before a kernel is fetched
-        found = find_kernel(other or kernel, DRIVERS, packages)
+        other = section.sensitivity.kernel if VARIANTS[start].other_kernel else None
+        found = (
+            find_kernel(kernel, DRIVERS, packages)
+            if other is None
+            else find_other_kernel(other, kernel, DRIVERS, packages)
+        )
         _save(start, found, orchestrator, programs, folder)
     except Unavailable as missing:
         outcome = {"status": "skipped", "reason": missing.reason, "remedy": missing.remedy}

@@ -139,7 +139,12 @@ def _most(
 
 
 def _served(saved: Mapping[str, float]) -> list[Facts]:
-    """Return which levels behind the first, or memory, had to serve what is saved, per line."""
+    """Return which levels behind the first, or memory, had to serve what is saved, per line.
+
+    Nothing where one of them misses more: then what is saved is not what they served.
+    """
+    if min(saved.values()) <= -LEAST:
+        return []
     served = {
         "l2": saved["l1d"] - saved["l2"],
         "llc": saved["l2"] - saved["llc"],
@@ -160,8 +165,8 @@ def function_changes(
 
     Both sides' threads; misses per line of payload with `two_copy` (`before`) and with the other
     (`after`), by level; those with the largest change at the level that changes most come first,
-    and what is left, or does not change, is one row. `carries` tells those to be named: of the
-    direction of the whole change, and a tenth of it at least.
+    and what is left, or does not change, is one row. `carries` tells those to be named, with a
+    tenth of the whole change at least: whether the function's misses are ``fewer`` or ``more``.
     """
     most = saving["most"]
     size, level, whole = most["msg_bytes"], most["level"], most["saved"]
@@ -188,7 +193,7 @@ def function_changes(
             "before": before.loc[at].to_dict(),
             "after": after.loc[at].to_dict(),
             "saved": saved[at],
-            "carries": saved[at] / whole >= _LEAST_SHARE,
+            "carries": _carries(saved[at], abs(whole)),
         }
         for at in named
     ]
@@ -201,8 +206,14 @@ def function_changes(
             "category": None,
             "n": len(rest),
             "saved": saved[rest].sum(),
-            "carries": False,
+            "carries": None,
             "before": before.loc[rest].sum().to_dict(),
             "after": after.loc[rest].sum().to_dict(),
         },
     ]
+
+
+def _carries(saved: float, whole: float) -> str | None:
+    if abs(saved) < _LEAST_SHARE * whole:
+        return None
+    return "fewer" if saved > 0 else "more"

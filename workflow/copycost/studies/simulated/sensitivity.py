@@ -21,10 +21,12 @@ def sensitivity_facts(places: Mapping[Place, Values]) -> Facts:
         What was changed: name, change, and how many conclusions survive of how many.
     conclusions
         Testbed, working set, implementation, size, what is saved with nothing changed, per variant
-        what is saved then, and whether the conclusion survives; and the changes under which it does
-        not (`failing`).
-    n, n_surviving
-        Conclusions, and those that survive every change [count].
+        what is saved then, whether the same level falls most (`keeps_level`), and whether the whole
+        conclusion survives; the changes under which the one or the other does not (`turning`,
+        `failing`).
+    n, n_keeping_level, n_surviving
+        Conclusions, those of which the level that falls most stays the same under every change, and
+        those that survive every change [count].
     """
     conclusions = [one for place in places if place.variant == PLAIN
                    for one in _conclusions(place, places)]  # fmt: skip
@@ -33,7 +35,8 @@ def sensitivity_facts(places: Mapping[Place, Values]) -> Facts:
         "variants": [_variant(name, conclusions) for name in names if name != PLAIN],
         "conclusions": conclusions,
         "n": len(conclusions),
-        "n_surviving": sum(one["survives"] for one in conclusions),
+        "n_keeping_level": sum(not one["turning"] for one in conclusions),
+        "n_surviving": sum(not one["failing"] for one in conclusions),
     }
 
 
@@ -74,11 +77,14 @@ def _conclusions(place: Place, places: Mapping[Place, Values]) -> Iterator[Facts
                 "saved": saved,
                 "level": level_of(saved),
                 "variants": tried,
-                "failing": [
-                    VARIANTS[found["name"]].change for found in tried if not found["survives"]
-                ],
-                "survives": all(found["survives"] for found in tried),
+                "turning": _changes(tried, "keeps_level"),
+                "failing": _changes(tried, "survives"),
             }
+
+
+def _changes(tried: list[Facts], what: str) -> list[str]:
+    """Return the changes under which something does not hold."""
+    return [VARIANTS[found["name"]].change for found in tried if not found[what]]
 
 
 def _tried(name: str, plain: Mapping[str, float], saved: Mapping[str, float]) -> Facts:
@@ -86,6 +92,7 @@ def _tried(name: str, plain: Mapping[str, float], saved: Mapping[str, float]) ->
         "name": name,
         "saved": saved,
         "level": level_of(saved),
+        "keeps_level": level_of(saved) == level_of(plain),
         "survives": _says(saved) == _says(plain),
     }
 

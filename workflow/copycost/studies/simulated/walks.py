@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from copycost.analysis.json_values import Facts
-from copycost.studies.simulated.counts import LEVELS, functions_of, totals_of
+from copycost.studies.simulated.counts import LEVELS, Counts, functions_of, totals_of
 
 CACHES: Mapping[str, Mapping[str, int]] = {
     "l1d": {"size_bytes": 32 << 10, "ways": 8},
@@ -18,8 +18,13 @@ CACHES: Mapping[str, Mapping[str, int]] = {
 LINE_BYTES = 64
 ROUNDS = 4
 
+_WHAT = ("misses", "store_misses")
 # lines that the program itself touches on its stack, in all rounds together, at most
 _OWN_LINES = 32
+
+
+Known = dict[str, int]
+"""Lines that miss, and those of them by stores [count]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +52,17 @@ class Walk:
         """How many lines are touched in the window [count]."""
         return self.n_bytes // LINE_BYTES * ROUNDS
 
-    def expected(self, level: str) -> int:
-        """Return how many of them miss a level: all where the buffer is twice its size, else none.
+    def known(self, level: str) -> Known:
+        """Return what a level counts: all lines miss where the buffer is twice its size, else none.
 
-        Each level then holds all lines from round to round, or none until its turn comes again.
+        Each level then holds all lines from round to round, or none until its turn comes again. A
+        copy writes half of them.
         """
         size = CACHES[level]["size_bytes"]
         assert self.n_bytes <= size or self.n_bytes >= 2 * size
-        return self.n_lines if self.n_bytes > size else 0
+        misses = self.n_lines if self.n_bytes > size else 0
+        stores = misses // 2 if self.pattern == "copy" else 0
+        return {"misses": misses, "store_misses": stores}
 
 
 WALKS = tuple(
@@ -62,7 +70,7 @@ WALKS = tuple(
     for pattern, sizes in (
         ("strided", (16 << 10, 128 << 10, 1 << 20, 8 << 20)),
         ("random", (8 << 20,)),
-        ("copy", (1 << 20,)),
+        ("copy", (16 << 10, 1 << 20, 8 << 20)),
     )
     for n_bytes in sizes
 )
@@ -75,7 +83,8 @@ def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
     Keys
     ----
     walks
-        Pattern, bytes, lines, and per level what is `expected` and `counted`, of the application.
+        Pattern, bytes, lines, and per level what is `expected` and `counted`, of the application:
+        misses, and those by stores.
     n, n_right
         Walks, and those whose counts are off by no more lines than the program has itself [count].
     worst_lines
@@ -100,14 +109,21 @@ def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
 
 def _one(walk: Walk, counted: Mapping[str, Any]) -> Facts:
     user = totals_of(functions_of(counted))["sender", "user"]
-    levels = [(level, walk.expected(level), user[f"{level}_misses"]) for level in LEVELS]
+    found = [(level, walk.known(level), _counted(user, level)) for level in LEVELS]
     return {
         "pattern": walk.pattern,
         "bytes": walk.n_bytes,
         "lines": walk.n_lines,
         "levels": [
             {"level": level, "expected": expected, "counted": counted}
-            for level, expected, counted in levels
+            for level, expected, counted in found
         ],
-        "off_lines": max(abs(counted - expected) for _, expected, counted in levels),
+        "off_lines": max(
+            abs(counted[what] - expected[what]) for _, expected, counted in found for what in _WHAT
+        ),
     }
+
+
+def _counted(user: Counts, level: str) -> Known:
+    misses = user[f"{level}_misses"]
+    return {"misses": misses, "store_misses": misses - user[f"{level}_load_misses"]}
