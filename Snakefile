@@ -23,7 +23,7 @@ sys.path.insert(0, PACKAGE_ROOT)
 from copycost.build import toolchain
 from copycost.grid.capabilities import IPERF3
 from copycost.build.programs import facts_elsewhere, receiver_of, sender_of
-from copycost.grid.testbeds import NAME_PATTERN
+from copycost.grid.testbeds import NAME_PATTERN, is_wire, peer_of
 from copycost.config.config import STUDIES
 from copycost.config.sources import require_yaml
 from copycost.grid.cells import (

@@ -82,7 +82,7 @@ def _sentences(section: str, text: str, line: int, named: str | None = None) -> 
         return
     before = ""
     for sentence in _SENTENCE_END.split(plain):
-        found = re.match(r"(?:\*\*.*\*\* )?\*{0,2}On `(\w+)`", sentence)
+        found = re.match(r"(?:\*\*.*\*\* )?\*{0,2}On `([\w-]+)`", sentence)
         named = found[1] if found else named
         yield Sentence(section, line, sentence, named, before)
         before = f"{before} {sentence}".strip()

@@ -134,6 +134,7 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         if len(ends) == len(_SIDES):
             row[f"both_{cost}_per_byte"] = _over(_sum(parts), received)
     row |= _of_guests(record["observed"].get("hypervisor"), _window_ns(far) / received)
+    row |= _of_machines(record, _window_ns(far) / received)
     calls = ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
     n_calls = sum(sender["in_window"][name] for name in calls)
     row["sender_syscalls_per_message"] = n_calls / messages
@@ -179,6 +180,29 @@ def _of_guests(found: dict[str, Any] | None, ns_per_byte: float) -> dict[str, An
         side = guest["sides"][0]
         row |= {f"{side}_{name}_cpu_ns_per_byte": of * ns_per_byte for name, of in used.items()}
     return row
+
+
+def _of_machines(record: dict[str, Any], ns_per_byte: float) -> dict[str, Any]:
+    """Return what a byte costs each of two machines, what was lost there, and their clocks.
+
+    Parameters
+    ----------
+    ns_per_byte
+        As of `_of_guests`.
+    """
+    if not record["cell"]["testbed"].startswith("wire"):
+        return {}
+    ends = record["testbed"]["machines"]
+    row = {"clock_uncertainty_ns": max(end["clock_uncertainty_ns"] for end in ends.values())}
+    costs = []
+    for side, machine in record["observed"]["kernel"]["machines"].items():
+        of_time = ns_per_byte / machine["at_ns"]
+        costs.append(machine["busy_ns"] * of_time)
+        row[f"{side}_machine_cpu_ns_per_byte"] = costs[-1]
+        row[f"{side}_machine_softirq_cpu_ns_per_byte"] = machine["softirq_ns"] * of_time
+        row[f"{side}_softnet_dropped"] = machine["softnet_dropped"]
+        row |= {f"{side}_device_{name}": n for name, n in machine.get("device", {}).items()}
+    return row | {"machines_cpu_ns_per_byte": sum(costs)}
 
 
 def _counts(record: dict[str, Any], ends: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from tools.recompute import driven_tables, estimates, profile_tables, virtual
+from tools.recompute import driven_tables, estimates, profile_tables, virtual, wire
 from tools.recompute.decisions import check_row
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
@@ -216,6 +216,45 @@ def _virtual_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Ta
     }
 
 
+def _wire_row(run: Run, condition: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
+    """Check a cell over the wire: its rate, or what a byte costs processes and machines."""
+    rows = run.measured(condition)
+    threads = int(row.get("Threads", rows["n_threads"].min()))
+    here = rows[
+        (rows["implementation"] == _name(row))
+        & (rows["msg_bytes"] == run.size(row["Message"]))
+        & (rows["n_threads"] == threads)
+    ]
+    if "Gbit/s" in row:
+        whole, unit = run.median_of(here[THROUGHPUT]), 1e9
+        again = here["tcp_retransmits"].sum() / here["received_bytes"].sum() * 1e9
+        known: dict[str, Field] = {
+            "Gbit/s": _shows(row["Gbit/s"], whole.value / unit),
+            "sent again per GB": _shows(row["sent again per GB"], again),
+        }
+        if "of the link" in row:
+            cells = wire.of_the_link(run, condition).set_index(
+                ["implementation", "msg_bytes", "n_threads"]
+            )
+            share = cells.loc[(_name(row), run.size(row["Message"]), threads), "share"]
+            known["of the link"] = agrees("p", row["of the link"], share)
+    else:
+        whole, unit = run.median_of(here[wire.MACHINES]), 1.0
+        columns = {
+            "sender": "sender",
+            "its machine": "sender_machine",
+            "receiver": "receiver",
+            "receiver, its machine": "receiver_machine",
+            "both machines": "machines",
+        }
+        known = {
+            title: _shows(row[title], run.median_of(here[f"{name}_cpu_ns_per_byte"]).value)
+            for title, name in columns.items()
+        }
+    known["interval"] = _span(row["interval"], whole, unit, run)
+    return known | {"Message": len(here) > 0, "Threads": len(here) > 0}
+
+
 def _overhead_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
     """Check what a guest and its hypervisor used: the smallest and largest median of the cells."""
     found = re.fullmatch(r"`(\w+)`, (sender|receiver)( and receiver)?", row["Guest"])
@@ -358,4 +397,5 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-budget-outside-.*|tbl-datagrams-.*-outside": driven_tables.outside_row,
     r"tbl-budget-costs": driven_tables.costs_row,
     r"tbl-.*-virtual-(rates|costs)": _virtual_row,
+    r"tbl-.*-wire-(?:rates|costs)": _wire_row,
 }

@@ -56,7 +56,7 @@ _SLOTS = {
     "times": rf"(?:{_X}(?: {_TIME})? to )?{_X} {_TIME}",
     "rate": rf"{_X} [GM]bit/s",
     "impl": r"`\w+`",
-    "cost": r"(?:sender )?(?:CPU cycles|CPU time)",
+    "cost": r"(?:sender )?(?:CPU cycles|CPU time)(?: of both machines)?",
     "cache": r"(?:L1d|L2|the last-level cache|memory)",
     "trip": r"the (?:median round trip|99th percentile)",
     "unit": r"(?:cycles|ns)",

@@ -20,7 +20,7 @@ from tools.recompute.slots import compiled
 Slot: TypeAlias = Any
 Cells: TypeAlias = dict[Cell, Estimate]
 Expected: TypeAlias = list[Any]
-COSTS = r"(?:sender )?CPU (?:cycles|time)"
+COSTS = r"(?:sender )?CPU (?:cycles|time)(?: of both machines)?"
 _PAIRS = {"q1": "zero_copy", "q4": "one_copy", "q5": "zero_copy"}
 
 

@@ -47,6 +47,12 @@ rule compare_cells:
         "../scripts/compare_cells.py"
 
 
+# Of those that the configuration names, the other machines that streams are measured with.
+MEASURED_WITH = sorted(
+    {peer_of(condition.testbed) for condition in GRID.conditions} - {None}
+)
+
+
 rule compute_facts:
     input:
         cells="results/tables/cells.parquet",
@@ -62,6 +68,8 @@ rule compute_facts:
             if any(condition.guests for condition in GRID.conditions)
             else []
         ),
+        # the other machines, where a condition is over the network to one
+        peers=[f"results/peers/{name}.json" for name in MEASURED_WITH],
         strategies=COMPARED,
     output:
         facts="results/facts.json",
@@ -69,6 +77,7 @@ rule compute_facts:
         "results/logs/facts.log",
     params:
         config=ANALYSED,
+        peers=MEASURED_WITH,
     message:
         "Answer the questions"
     script:

@@ -22,6 +22,10 @@ inputs = Inputs(
     memory=next((read_memory(Path(path)) for path in given.memory), None),
     published=pd.read_csv(given.published),
     guest=next((json.loads(Path(path).read_text(encoding="utf-8")) for path in given.guest), None),
+    peers={
+        name: json.loads(Path(path).read_text(encoding="utf-8"))
+        for name, path in zip(snakemake.params.peers, given.peers, strict=True)
+    },
     round_trips=next((read_cells(Path(path), ROUND_TRIPS) for path in given.round_trips), None),
 )
 write_facts(compute_facts(inputs), Path(snakemake.output.facts))

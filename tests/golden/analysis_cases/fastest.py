@@ -34,8 +34,9 @@ def _won(
     return "verdict", branch, (facts | more,)
 
 
-def _told(branch: str, evidence: Facts, won: bool = False) -> Case:
-    return "copied", branch, ({"name": "veth", "evidence": evidence}, FIGURES, won)
+def _told(branch: str, evidence: Facts, won: bool = False, kernels: int = 1) -> Case:
+    facts = {"name": "veth", "evidence": evidence, "kernels": kernels, "guests": 0}
+    return "copied", branch, (facts, FIGURES, won)
 
 
 def _difference(branch: str, found: Facts | None, slower: bool) -> Case:
@@ -63,6 +64,7 @@ CASES: list[Case] = [
     _won("not shown, lost some", "not_shown", 0, 2, 4),
     _won("not shown, lost none", "not_shown", 0, 0, 6),
     _told("all", COPIED),
+    _told("all, between two machines", COPIED, kernels=2),
     _told("a part", PARTLY),
     _told("none, and ahead", NOT_COPIED, won=True),
     _told("none, and behind", NOT_COPIED),

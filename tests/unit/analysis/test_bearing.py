@@ -36,7 +36,11 @@ def test_less_than_both_gives_fewer_bounds(run: Run, slugs: list[str]) -> None:
 
 def test_real_zero_copy_with_a_receiver_needs_no_bounds() -> None:
     run = Run(**SMALL, copied_share=lambda size: 0.0, udp=Udp())
-    assert facts_of(run)["network_card"] == {"measured": ["veth"], "bounds": []}
+    assert facts_of(run)["network_card"] == {
+        "measured": ["veth"],
+        "wires": [],
+        "bounds": [],
+    }
 
 
 def test_disturbed_repetitions_of_streams_and_round_trips_are_counted() -> None:

@@ -13,6 +13,7 @@ from copycost.observers.disturbance import foreign_cpu_s, load_warnings, lock_wa
 from copycost.observers.kernel_counters import (
     KernelCounters,
     KernelSnapshot,
+    device_counts,
     snmp_count,
 )
 from copycost.records.record import SinkFacts
@@ -157,3 +158,24 @@ def test_the_counters_of_this_host_can_be_read_and_only_grow() -> None:
     # busy for at least as long as we were, and no longer than all CPUs; a tick is 10 ms
     assert 0.07 < difference.busy_ns / 1e9 < n_cpus * difference.at_ns / 1e9 + 0.03
     assert difference.tcp_retransmitted_segments >= 0
+
+
+def test_packets_that_a_device_lost_are_found_by_its_name() -> None:
+    text = (
+        "Inter-|   Receive                            |  Transmit\n"
+        " face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop "
+        "fifo colls carrier compressed\n"
+        "    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
+        "  eth0: 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116\n"
+    )
+    assert device_counts(text, "eth0") == {
+        "rx_packets": 102,
+        "rx_errors": 103,
+        "rx_dropped": 104,
+        "rx_fifo_errors": 105,
+        "tx_packets": 110,
+        "tx_errors": 111,
+        "tx_dropped": 112,
+        "tx_fifo_errors": 113,
+        "tx_carrier_errors": 115,
+    }

@@ -62,6 +62,18 @@ def of_virtual(**facts: object) -> Change:
     return lambda context: context["facts"].update(virtual=facts)
 
 
+def of_wires(*within: str, virtual: bool = True) -> Change:
+    """Make one condition that of a wire, and others of what is within the machine."""
+
+    def change(context: Context) -> None:
+        (first, *_) = context["conditions"]
+        context["conditions"] = [first | {"slug": slug} for slug in ("wire", *within)]
+        context["facts"]["wire"] = {"conditions": [{"slug": "wire", "virtual": virtual}]}
+        context["facts"]["network_card"]["wires"] = [] if virtual else ["wire"]
+
+    return change
+
+
 def given(**changed: object) -> Change:
     return lambda context: context.update(changed)
 
@@ -92,6 +104,9 @@ def test_limits(context: Context) -> None:
             of_virtual(emulated=False, conditions=[1], made={"spec": {"vcpus": 1}})(context),
             context["facts"]["method"].update(placements=[{"placement": "apart"}]),
         ),
+        "over the wire alone": of_wires(),
+        "over the wire and within": of_wires("veth"),
+        "over the wire of a card, and within": of_wires("veth", virtual=False),
         "several placements": lambda context: context["facts"].update(placement={"groups": []}),
         "one placement": lambda context: context["facts"]["method"].update(
             placements=[{"placement": "apart"}]

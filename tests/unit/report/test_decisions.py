@@ -146,9 +146,17 @@ VETH = SINK | {"slug": "veth", "msg_bytes": 65536, "sender_only": False, "value"
                "low": 1.31, "high": 1.66}  # fmt: skip
 
 
-def card(*bounds: dict[str, Any], measured: tuple[str, ...] = ()) -> str:
-    facts = {"measured": list(measured), "bounds": list(bounds)}
+def card(
+    *bounds: dict[str, Any], measured: tuple[str, ...] = (), wires: tuple[str, ...] = ()
+) -> str:
+    facts = {"measured": [*measured, *wires], "wires": list(wires), "bounds": list(bounds)}
     return sentences("decisions_words", "network_card", facts, CONFIDENCE)
+
+
+def limits(**link: object) -> str:
+    found = {"slug": "wire", "link": {"believed": True, "n_cells": 24} | link}
+    conditions = [found, {"slug": "wire_in", "link": None}]
+    return sentences("decisions_words", "link", {"conditions": conditions})
 
 
 def how_to_read(baseline: str | None, *found: dict[str, Any]) -> str:
@@ -179,7 +187,11 @@ def test_each_sentence_around_the_tables() -> None:
         "how to read, once": sentences(
             "decisions_words", "how_to_read", "two_copy", counts, CONFIDENCE
         ),
-        "a card, measured": card(measured=("wire",)),
+        "a card, measured": card(measured=("theirs",)),
+        "a card, over the wire": card(wires=("wire", "wire_in")),
+        "a link that limits": limits(n_limited=7),
+        "a link that limits nothing": limits(n_limited=0),
+        "a link whose speed is not believed": limits(n_limited=7, believed=False),
         "a card, bounds": card(SINK, VETH),
         "a card, nobody receives": card(SINK),
         "a card, copied": card(VETH),

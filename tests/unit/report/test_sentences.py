@@ -49,6 +49,7 @@ def test_method() -> None:
         "set up as root": method.setting(condition()),
         "set up by a user": method.setting(condition(isolation="user_namespace")),
         "host itself, MTU varied": method.setting(condition(isolation="host", mtu_bytes=None)),
+        "two hosts": method.setting(condition(isolation="host", kernels=2)),
         "set up in several ways": method.setting(condition(isolation=None)),
         "testbed not measured": method.setting(None),
         "softirq": method.softirq([condition()]),

@@ -32,6 +32,7 @@ from tools.recompute.sentences import (
     round_trips,
     simulated,
     virtual,
+    wire,
     zero_copy,
 )
 
@@ -62,5 +63,6 @@ __all__ = [
     "round_trips",
     "simulated",
     "virtual",
+    "wire",
     "zero_copy",
 ]

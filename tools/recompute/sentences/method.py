@@ -38,7 +38,7 @@ def _caches(told: Told, *_: Slot) -> Expected:
 
 @says("Its MTU is <n> bytes")
 def _mtu(told: Told, _n: int) -> Expected:
-    testbed = re.findall(r"^`(\w+)`:", told.sentence.before)[0]
+    testbed = re.findall(r"^`([\w-]+)`:", told.sentence.before)[0]
     rows = told.run.streams
     return [rows[rows["testbed"] == testbed]["mtu_bytes"].max()]
 

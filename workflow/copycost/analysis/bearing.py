@@ -10,12 +10,14 @@ from copycost.analysis.metrics import BASELINE
 from copycost.analysis.ratio_facts import ratio_facts
 
 
-def network_card_facts(views: Mapping[str, View], real: Mapping[str, Any]) -> Facts:
+def network_card_facts(
+    views: Mapping[str, View], real: Mapping[str, Any], wire: Mapping[str, Any] | None = None
+) -> Facts:
     """Return what this run says of a real network card.
 
     On a card zero-copy is real and somebody receives. Within one machine either one or the other
     can be had, so that a card lies between the two, if anywhere. Guests do not count: what their
-    kernels need not copy, the host does.
+    kernels need not copy, the host does. No more does a wire whose sender's device is virtual.
 
     Parameters
     ----------
@@ -23,27 +25,34 @@ def network_card_facts(views: Mapping[str, View], real: Mapping[str, Any]) -> Fa
         The conditions by their slugs.
     real
         Where the kernel really did not copy: `copycost.analysis.real_zero_copy`.
+    wire
+        What was measured over the network to another machine: `copycost.analysis.wire`.
 
     Keys
     ----
     measured
         Slugs of the conditions where zero-copy is real and somebody receives.
+    wires
+        Those of them that are over the network to another machine.
     bounds
         Otherwise, the CPU time of zero-copy per byte as a ratio to the baseline's: where it is real
         and nobody receives (first, if there is any), and where the kernel copies for a receiver.
         Each has slug, implementation, baseline, msg_bytes, n_threads, sender_only, and the keys of
         `ratio_facts`.
     """
+    over = {one["slug"]: one for one in wire["conditions"]} if wire else {}
     pairs, kept = (
         [pair for pair in real[key] if not views[pair["slug"]].studied.guests]
         for key in ("pairs", "copied")
     )
-    measured = [pair["slug"] for pair in pairs if not pair["sender_only"]]
+    pairs = [pair for pair in pairs if not over.get(pair["slug"], {}).get("virtual")]
+    measured = list(dict.fromkeys(pair["slug"] for pair in pairs if not pair["sender_only"]))
     if measured:
-        return {"measured": list(dict.fromkeys(measured)), "bounds": []}
+        wires = [slug for slug in measured if slug in over]
+        return {"measured": measured, "wires": wires, "bounds": []}
     alone = [_case(pair, views) for pair in pairs]
     copied = [_case(pair, views) for pair in kept if not views[pair["slug"]].sender_only]
-    return {"measured": [], "bounds": list(_bounds(alone, copied))}
+    return {"measured": [], "wires": [], "bounds": list(_bounds(alone, copied))}
 
 
 _Case = tuple[str, View]

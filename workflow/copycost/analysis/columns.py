@@ -6,6 +6,7 @@ from copycost.analysis.metrics import (
     COMPARED_SENDER_ONLY,
     SUMMARISED,
     SUMMARISED_OF_GUESTS,
+    SUMMARISED_OF_MACHINES,
 )
 from copycost.analysis.quality_table import DISTURBANCES, GATES
 from copycost.records.column import Column, Definition, fact
@@ -27,7 +28,8 @@ SUMMARY = Definition(
     (
         *_CELL,
         Column("metric", "str", "", "Column of the table of cells that is summarised", _SUMMARY,
-               nullable=False, always=True, allowed=(*SUMMARISED, *SUMMARISED_OF_GUESTS)),
+               nullable=False, always=True,
+               allowed=(*SUMMARISED, *SUMMARISED_OF_GUESTS, *SUMMARISED_OF_MACHINES)),
         fact("n", "int64", "count", "Repetitions with a value", _SUMMARY),
         fact("n_failed", "int64", "count", "Repetitions that failed", _SUMMARY),
         fact("n_skipped", "int64", "count", "Repetitions that were skipped", _SUMMARY),

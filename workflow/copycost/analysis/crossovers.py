@@ -85,9 +85,17 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
     }
 
 
-def cost_groups(view: View, implementation: str, baseline: str) -> list[Facts]:
-    """Return the same groups of one pair's cost per byte, where better is cheaper."""
-    column = view.cost_column
+def cost_groups(
+    view: View, implementation: str, baseline: str, cost: str | None = None
+) -> list[Facts]:
+    """Return the same groups of one pair's cost per byte, where better is cheaper.
+
+    Parameters
+    ----------
+    cost
+        Its column; by default, that of the run.
+    """
+    column = cost or view.cost_column
     if not view.counted(column):
         return []
     return _groups(_by_threads(view, implementation, baseline, column))

@@ -6,6 +6,7 @@ import pandas as pd
 
 from copycost.grid.testbeds import receives_on
 from copycost.perf.events import COST_EVENTS
+from copycost.records.machines import cost_names
 from copycost.records.parties import cost_columns
 from copycost.stats.ratios import Direction
 
@@ -30,6 +31,9 @@ SUMMARISED = (
 
 SUMMARISED_OF_GUESTS = tuple(column.name for column in cost_columns())
 """Those that it has besides where sides of a run were in guests."""
+
+SUMMARISED_OF_MACHINES = cost_names()
+"""Those that it has besides where each side of a run was on a machine of its own."""
 
 COMPARED = (THROUGHPUT, *(f"both_{quantity}_per_byte" for quantity in COST_QUANTITIES))
 """Columns of the cells table that `ratios.csv` compares."""

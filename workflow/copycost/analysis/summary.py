@@ -8,7 +8,12 @@ import pandas as pd
 
 from copycost.analysis.conditions import CELL, with_condition
 from copycost.analysis.log_values import logarithms
-from copycost.analysis.metrics import SUMMARISED, SUMMARISED_OF_GUESTS, THROUGHPUT
+from copycost.analysis.metrics import (
+    SUMMARISED,
+    SUMMARISED_OF_GUESTS,
+    SUMMARISED_OF_MACHINES,
+    THROUGHPUT,
+)
 from copycost.stats.medians import median_intervals
 from copycost.stats.modes import two_modes
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
@@ -73,9 +78,16 @@ def summarise(cells: pd.DataFrame, settings: StatisticsSettings) -> pd.DataFrame
 
 
 def _metrics(cells: pd.DataFrame) -> tuple[str, ...]:
-    """Return what is summarised: what guests cost only in a run that has some."""
+    """Return what is summarised: what guests and whole machines cost only where a run tells it."""
     in_guests = "accelerator" in cells and bool(cells["accelerator"].notna().any())
-    return (*SUMMARISED, *SUMMARISED_OF_GUESTS) if in_guests else SUMMARISED
+    of_machines = any(
+        name in cells and bool(cells[name].notna().any()) for name in SUMMARISED_OF_MACHINES
+    )
+    return (
+        *SUMMARISED,
+        *(SUMMARISED_OF_GUESTS if in_guests else ()),
+        *(SUMMARISED_OF_MACHINES if of_machines else ()),
+    )
 
 
 _MODES = {"n_lower": 0, "lower_mode": np.nan, "upper_mode": np.nan}

@@ -19,5 +19,5 @@ RANKING = "ranking"
 OVERVIEW = "all"
 """The folder of the figures that are of no single condition."""
 
-OVERVIEWS = ("memory_floor", "real_zero_copy", "round_trips", "virtual_machines")
+OVERVIEWS = ("memory_floor", "real_zero_copy", "round_trips", "virtual_machines", "over_wire")
 """The figures in it, drawn from the facts and the tables of all conditions."""

@@ -161,6 +161,11 @@ def kind_of(testbed: str) -> str:
     return testbed.partition("-")[0] if peer_of(testbed) else testbed
 
 
+def is_wire(testbed: str) -> bool:
+    """Return whether a testbed is over the network to another machine."""
+    return kind_of(testbed) in WIRES
+
+
 def entry_of(testbed: str) -> TestbedEntry | None:
     """Return what is known of a testbed; None of one that a table made elsewhere names."""
     return TESTBEDS.get(kind_of(testbed))

@@ -1,7 +1,7 @@
 """Kernel counters around the window: TCP and softirq counters, CPU time, throttling.
 
-Source: proc(5) on /proc/net/snmp and /proc/net/softnet_stat (whose columns are those of
-softnet_seq_show in net/core/net-procfs.c).
+Source: proc(5) on /proc/net/snmp, /proc/net/softnet_stat and /proc/net/dev (whose columns are those
+of softnet_seq_show and dev_seq_printf_stats in net/core/net-procfs.c).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,19 @@ from copycost.hosts.side import Side, SideName
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
 
-_SNMP, _SOFTNET = "proc/net/snmp", "proc/net/softnet_stat"
+_SNMP, _SOFTNET, _DEVICES = "proc/net/snmp", "proc/net/softnet_stat", "proc/net/dev"
+# columns of a device: what it received, and what it was to send
+_OF_A_DEVICE = {
+    "rx_packets": 1,
+    "rx_errors": 2,
+    "rx_dropped": 3,
+    "rx_fifo_errors": 4,
+    "tx_packets": 9,
+    "tx_errors": 10,
+    "tx_dropped": 11,
+    "tx_fifo_errors": 12,
+    "tx_carrier_errors": 14,
+}
 _THROTTLE = "sys/devices/system/cpu/cpu{cpu}/thermal_throttle/{name}"
 _THROTTLE_COUNTS = ("core_throttle_count", "package_throttle_count")
 _RECORDED = (
@@ -81,12 +93,15 @@ class _Counted:
         Files of the machine.
     networks
         Files of each network on it that a side is in.
+    device
+        The network device of its only side, where that is told of; else None.
     """
 
     machine: Host
     sides: tuple[SideName, ...]
     common: Reader
     networks: Sequence[Reader]
+    device: str | None
 
     @property
     def readers(self) -> Sequence[Reader]:
@@ -102,6 +117,15 @@ class _Counted:
             for common, network in zip(self.common.edges(), networks, strict=True)
         ]
 
+    def device_changes(self) -> dict[str, int] | None:
+        """Return the differences of the device's counters."""
+        if self.device is None:
+            return None
+        before, after = (
+            device_counts(texts[_DEVICES], self.device) for _, texts in self.networks[0].edges()
+        )
+        return {name: after[name] - before[name] for name in _OF_A_DEVICE}
+
 
 class KernelCounters(WindowObserver):
     """Counters of the machines' kernels over the window, for whoever drives the traffic.
@@ -112,6 +136,8 @@ class KernelCounters(WindowObserver):
         CPUs that each side runs on, which are asked whether heat slowed them down.
     changes
         After the window: the differences by the sides of each machine.
+    devices
+        The same of each side's network device, where the testbed tells it.
     """
 
     name = "kernel"
@@ -120,6 +146,7 @@ class KernelCounters(WindowObserver):
         self.heated: Mapping[SideName, Iterable[int]] = {}
         self._counted: list[_Counted] = []
         self.changes: dict[tuple[SideName, ...], KernelSnapshot] = {}
+        self.devices: dict[SideName, dict[str, int]] = {}
 
     def prepare(self, testbed: Testbed) -> None:
         """Open the counters of each side's network, and those of each machine."""
@@ -138,11 +165,14 @@ class KernelCounters(WindowObserver):
             for name in _THROTTLE_COUNTS
             if (path := _THROTTLE.format(cpu=cpu, name=name)) in there
         ]
+        device = testbed.devices.get(sides[0])
+        of_a_network = [_SNMP] if device is None else [_SNMP, _DEVICES]
         return _Counted(
             machine,
             sides,
             machine.reader([_SOFTNET, _STAT, *throttle]),
-            [host.reader([_SNMP]) for host in hosts.values()],
+            [host.reader(of_a_network) for host in hosts.values()],
+            device,
         )
 
     def window_planned(self, start_ns: int, end_ns: int) -> None:
@@ -169,6 +199,9 @@ class KernelCounters(WindowObserver):
         for one in self._counted:
             before, after = one.snapshots()
             self.changes[one.sides] = after - before
+            device = one.device_changes()
+            if device is not None:
+                self.devices[one.sides[0]] = device
 
     def found(self) -> dict[str, Any] | None:
         """Return what goes into the record: all machines together, and each where they are two."""
@@ -177,7 +210,7 @@ class KernelCounters(WindowObserver):
         machines = {sides: asdict(change) for sides, change in self.changes.items()}
         together = {name: sum(change[name] for change in machines.values()) for name in _RECORDED}
         apart = {
-            side: change
+            side: change | ({"device": self.devices[side]} if side in self.devices else {})
             for sides, change in machines.items()
             for side in sides
             if len(machines) > 1
@@ -191,6 +224,7 @@ class KernelCounters(WindowObserver):
                 reader.close()
         self._counted.clear()
         self.changes.clear()
+        self.devices.clear()
 
 
 def snapshot_of(common: Reading, snmp: Sequence[str], ticks_per_s: int) -> KernelSnapshot:
@@ -229,3 +263,10 @@ def snmp_count(snmp: str, protocol: str, name: str) -> int:
     rows = [line.split() for line in snmp.splitlines() if line.startswith(f"{protocol}:")]
     names, values = rows
     return int(values[names.index(name)])
+
+
+def device_counts(devices: str, name: str) -> dict[str, int]:
+    """Return packets, errors and drops of a network device from the text of /proc/net/dev."""
+    rows = (line.partition(":") for line in devices.splitlines())
+    (row,) = (rest.split() for found, _, rest in rows if found.strip() == name)
+    return {counter: int(row[column]) for counter, column in _OF_A_DEVICE.items()}

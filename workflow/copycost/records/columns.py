@@ -3,6 +3,7 @@
 from copycost.grid.placements import PLACEMENTS
 from copycost.perf.events import COST_EVENTS, EVENTS, PERF_EVENTS
 from copycost.records.column import KEY, Column, Definition, fact
+from copycost.records.machines import machine_columns
 from copycost.records.parties import cost_columns, status_columns
 
 __all__ = [
@@ -271,6 +272,7 @@ COLUMNS: tuple[Column, ...] = (
     *_cost_columns(),
     *status_columns(),
     *cost_columns(),
+    *machine_columns(),
     *_CALL_COLUMNS,
     *_ZERO_COPY_COLUMNS,
     *_DATAGRAM_COLUMNS,

@@ -15,6 +15,7 @@ from copycost.records.columns import (
     WARNINGS_SEPARATOR,
 )
 from copycost.records.contradictions import counted_off_window, require_agreement
+from copycost.records.machines import machines_of
 from copycost.records.parties import costs_of, status_columns, use_of
 from copycost.records.record import Record, SinkFacts, cell_of
 
@@ -78,7 +79,9 @@ def derive_row(record: Record) -> Row:
     row |= _counters(record, driver)
     row |= _cpu_time(row, sender, receiver)
     row |= _costs(row)
-    row |= costs_of(use, ratio(row["received_bytes"], row["window_s"]))
+    bytes_per_s = ratio(row["received_bytes"], row["window_s"])
+    row |= costs_of(use, bytes_per_s)
+    row |= machines_of(record, bytes_per_s)
     row |= _calls(row, sender, receiver)
     row |= _zero_copy(sender)
     row |= _path(record, sender, receiver)

@@ -199,7 +199,7 @@ def _provenance(condition: str, figure: str) -> str:
 
 def _subtitle(facts: Mapping[str, Any]) -> str:
     """Return the machine and the date in one line."""
-    return measured_on(facts["host"], facts["run"], facts["virtual"])
+    return measured_on(facts["host"], facts["run"], facts["virtual"], facts["wire"])
 
 
 def _host(facts: Mapping[str, Any]) -> str:

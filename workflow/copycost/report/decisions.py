@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from copycost.grid.testbeds import is_wire
 from copycost.report.markdown import Column, code
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
 from copycost.stats.best import ALIKE
@@ -23,14 +24,16 @@ Named = Callable[[str], str]
 def decided_conditions(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the conditions with a decision table, those of the round trips last.
 
-    Each has ``is_trip``, which tells what its table is of, next to the keys that it has anyway.
+    Of either, those over the network to another machine come first. Each has ``is_trip``, which
+    tells what its table is of, next to the keys that it has anyway.
     """
     streams = [facts["conditions"][slug] for slug in facts["measured_conditions"]]
     trips = facts["round_trips"]["conditions"] if facts["round_trips"] else []
-    return [
+    found = [
         *({**one, "is_trip": False} for one in streams),
         *({**one, "is_trip": True} for one in trips if one["n_measured"]),
     ]
+    return sorted(found, key=lambda one: (one["is_trip"], not is_wire(one["testbed"])))
 
 
 def decision_columns(condition: Mapping[str, Any]) -> list[Column]:

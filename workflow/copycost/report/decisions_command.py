@@ -54,7 +54,7 @@ def read_facts(path: Path) -> Mapping[str, Any]:
         raise DataError(f"{path}: not found, so nothing was measured; ./run measures") from error
     except ValueError as error:
         raise DataError(f"{path}: {error}; ./run makes it again from the records") from error
-    if "virtual" not in facts:
+    if "wire" not in facts:
         raise DataError(
             f"{path}: another version of copycost wrote it; ./run makes it again from the records"
         )
@@ -102,9 +102,11 @@ def answer_lines(
     card = words.network_card(facts["network_card"], confidence)
     yield from wrapped(words.how_to_read(baseline_of(decided), tally(decided), confidence))
     yield from wrapped(words.emulated(decided))
+    yield from wrapped(words.link(facts["wire"] or {"conditions": []}))
     yield from wrapped(f"On a real network card: {card}")
     yield from wrapped(words.undisturbed(facts["undisturbed"]))
-    yield from wrapped(f"Measured on {measured_on(facts['host'], facts['run'], facts['virtual'])}.")
+    where = measured_on(facts["host"], facts["run"], facts["virtual"], facts["wire"])
+    yield from wrapped(f"Measured on {where}.")
 
 
 def with_threads(condition: Mapping[str, Any], threads: int | None) -> Mapping[str, Any] | None:

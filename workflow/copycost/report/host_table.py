@@ -60,13 +60,16 @@ def guest_rows(made: Mapping[str, Any]) -> list[list[str]]:
 
 
 def measured_on(
-    host: Mapping[str, Any], run: Mapping[str, Any], virtual: Mapping[str, Any] | None = None
+    host: Mapping[str, Any],
+    run: Mapping[str, Any],
+    virtual: Mapping[str, Any] | None = None,
+    wire: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the machine and the date in one line, as plain text.
 
     Parameters
     ----------
-    host, run, virtual
+    host, run, virtual, wire
         The parts of facts.json of these names.
     """
     cpu = host["cpu"]
@@ -76,6 +79,7 @@ def measured_on(
         *(["a virtual machine"] if cpu["virtualisation"] else []),
         f"Linux {host['kernel']['release']}",
         *_guests(virtual),
+        *_others(wire),
         *([run["started_at"][:10]] if run["started_at"] else []),
     ]
     return ", ".join(parts)
@@ -88,6 +92,17 @@ def _guests(virtual: Mapping[str, Any] | None) -> list[str]:
     made = virtual["made"]
     words = f"guests with Linux {made['kernel']['release']}" if made else "guests"
     return [f"{words} (emulated)" if virtual["emulated"] else words]
+
+
+def _others(wire: Mapping[str, Any] | None) -> list[str]:
+    """Return the other machines that something was measured with."""
+    used = {one["peer"] for one in wire["conditions"]} if wire else set()
+    return [
+        f"and over the wire {peer['name'] or 'another machine'} "
+        f"({peer['cpu']['model'] or 'unknown processor'}, Linux {peer['kernel']['release']})"
+        for peer in (wire["peers"] if wire else ())
+        if peer["name"] in used
+    ]
 
 
 def counter_rows(counters: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:

@@ -17,6 +17,7 @@ from copycost.report import (
     simulated_tables,
     study_values,
     virtual_tables,
+    wire_tables,
 )
 from copycost.report.answer_tables import (
     expectations_table,
@@ -135,6 +136,8 @@ def make_environment(templates: Path) -> Environment:
             "cpu_lists": cpu_lists,
             "more_rounds": more_rounds,
             "part_shares": virtual_tables.part_shares,
+            "party_shares": wire_tables.party_shares,
+            "dropped": wire_tables.dropped,
             "hypervisor_name": virtual_tables.hypervisor_name,
             "place": place,
             "placement_span": placement_span,
@@ -169,6 +172,7 @@ def make_environment(templates: Path) -> Environment:
             "datagrams_tables": datagrams_tables,
             "profile_tables": profile_tables,
             "virtual_tables": virtual_tables,
+            "wire_tables": wire_tables,
             "simulated_tables": simulated_tables,
             "ranking_table": ranking_table,
             "round_trips_table": round_trips_table,

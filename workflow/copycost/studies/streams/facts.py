@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from copycost.analysis.questions import answer_questions
 from copycost.analysis.ranking import ranking_facts
 from copycost.analysis.real_zero_copy import real_zero_copy_facts
 from copycost.analysis.virtual import virtual_facts
+from copycost.analysis.wire import wire_facts
 from copycost.grid.conditions import HOT
 from copycost.stats.modes import FEWEST, SHARE_HELD
 from copycost.stats.settings import StatisticsSettings
@@ -58,6 +59,8 @@ class Inputs:
         out.
     guest
         Content of results/guest.json; None where no cell is in a guest.
+    peers
+        What is known of other machines, by their names; nothing where no cell is over the wire.
     """
 
     cells: pd.DataFrame
@@ -69,6 +72,7 @@ class Inputs:
     round_trips: pd.DataFrame | None = None
     published: pd.DataFrame | None = None
     guest: dict[str, Any] | None = None
+    peers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def compute_facts(inputs: Inputs) -> Facts:
@@ -95,6 +99,8 @@ def compute_facts(inputs: Inputs) -> Facts:
         What other placements came to beside the usual one.
     virtual
         What virtual machines cost.
+    wire
+        What was measured over the network to another machine.
     round_trips
         What requests and their replies took.
     """
@@ -105,6 +111,7 @@ def compute_facts(inputs: Inputs) -> Facts:
     cost = choose_cost_metric(inputs.cells)
     run = run_facts(inputs.cells)
     real_zero_copy = real_zero_copy_facts(views)
+    wire = wire_facts(views, inputs.peers)
     round_trips = round_trip_facts(inputs.round_trips, inputs.config, settings)
     facts = {
         "schema_version": SCHEMA_VERSION,
@@ -118,13 +125,14 @@ def compute_facts(inputs: Inputs) -> Facts:
         "cost": cost_facts(cost),
         "conditions": conditions,
         "measured_conditions": [name for name, found in conditions.items() if found["n_measured"]],
-        "network_card": network_card_facts(views, real_zero_copy),
+        "network_card": network_card_facts(views, real_zero_copy, wire),
         "undisturbed": undisturbed_facts(conditions.values(), round_trips),
         "real_zero_copy": real_zero_copy,
         "modes": {"fewest": FEWEST, "share_held": SHARE_HELD.get(run["rounds_max"])},
         "memory": memory,
         "placement": placement_facts(inputs.cells, inputs.round_trips, settings),
         "virtual": virtual_facts(views, inputs.published, inputs.guest),
+        "wire": wire,
         "round_trips": round_trips,
     }
     result: Facts = plain(facts)

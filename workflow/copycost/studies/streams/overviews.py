@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.tables import read_table
-from copycost.figures import ranking, real_zero_copy, virtual_machines
+from copycost.figures import over_wire, ranking, real_zero_copy, virtual_machines
 from copycost.figures.output import save
 from copycost.figures.tables import Drawn
 from copycost.studies.memory import figures as memory_floor
@@ -59,6 +59,8 @@ def draw_overviews(
             drawn = real_zero_copy.draw(facts, read_table(summary))
         elif svg.stem == "virtual_machines":
             drawn = virtual_machines.draw(facts)
+        elif svg.stem == "over_wire":
+            drawn = over_wire.draw(facts)
         else:
             drawn = round_trips.draw(facts, pd.concat([read_curves(path) for path in curves]))
         _save(drawn, svg)

@@ -1,0 +1,182 @@
+"""Between two machines: what the link allows, and what a byte takes of both."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from analysed import inputs_of
+from matplotlib.text import Text
+from synthetic import Run, make_cells
+from wires import SOFTIRQ, WHOLE, WIRES, other_machine, over_wire
+
+from copycost.analysis.json_values import Facts
+from copycost.analysis.wire import MACHINES, PARTS, part_column, with_machines
+from copycost.figures.over_wire import draw
+from copycost.studies.streams.facts import compute_facts
+
+RUN = Run(
+    testbeds=WIRES,
+    msg_bytes=(1024, 65536),
+    n_threads=(1, 2),
+    repetitions=5,
+    noise=0.01,
+    changes={"mss_bytes": 1448.0},
+    copied_share=lambda size: 0.0,
+)
+# what a link of 1 bit/s carries of segments of 1448 bytes in frames of 1500 and 38
+CARRIED = 1448 / 1538
+
+
+def facts_of(run: Run = RUN, cells: pd.DataFrame | None = None, **ends: object) -> Facts:
+    rows = over_wire(make_cells(run)) if cells is None else cells
+    peers = {"lab2": other_machine(**ends)}
+    return compute_facts(replace(inputs_of(run, rows), peers=peers))
+
+
+def wire(run: Run = RUN, cells: pd.DataFrame | None = None, **ends: object) -> Facts:
+    found: Facts = facts_of(run, cells, **ends)["wire"]
+    return found
+
+
+def at_rate(rate: float) -> pd.DataFrame:
+    """Return cells that all have one throughput, but for noise."""
+    cells = over_wire(make_cells(RUN))
+    return cells.assign(throughput_bits_per_s=rate * (1 + 1e-4 * cells["rep"]))
+
+
+def test_parts_add_up_to_what_both_machines_took() -> None:
+    rows = with_machines(over_wire(make_cells(RUN)))
+    np.testing.assert_allclose(rows[MACHINES], WHOLE * rows["both_cpu_ns_per_byte"])
+    np.testing.assert_allclose(sum(rows[part_column(part)] for part in PARTS), rows[MACHINES])
+
+
+def test_shares_of_the_parts_add_up_to_one_and_softirqs_are_told_by_machine() -> None:
+    found = wire()["conditions"][0]
+    parts = {part["name"]: part["value"] for part in found["parts"]}
+    assert sum(parts.values()) == pytest.approx(1.0)
+    assert parts["sender_process"] + parts["receiver_process"] == pytest.approx(1 / WHOLE)
+    assert found["softirq"]["sender"]["value"] == pytest.approx(SOFTIRQ / WHOLE)
+
+
+def test_direction_and_the_other_machine_are_told() -> None:
+    found = wire()
+    assert [(one["slug"], one["sends"]) for one in found["conditions"]] == [
+        ("wire-lab2", "here"),
+        ("wire_in-lab2", "there"),
+    ]
+    assert [one["peer"] for one in found["conditions"]] == ["lab2", "lab2"]
+    assert [(one["name"], one["cpu"]["model"]) for one in found["peers"]] == [
+        ("lab2", "Another CPU")
+    ]
+
+
+def test_link_sets_the_throughput_where_the_receiver_gets_nearly_all_it_carries() -> None:
+    for share, limited in ((0.999, 12), (0.951, 12), (0.94, 0)):
+        link = wire(cells=at_rate(share * CARRIED * 1e11))["conditions"][0]["link"]
+        assert link["capacity_bits_per_s"] == pytest.approx(CARRIED * 1e11)
+        assert (link["n_cells"], link["n_limited"], link["believed"]) == (12, limited, True)
+        assert link["sizes"] == ([1024, 65536] if limited else [])
+        assert link["highest"] == pytest.approx(share, rel=1e-3)
+
+
+def test_slower_end_is_the_link() -> None:
+    link = wire(cells=at_rate(9e9), speed_mbit_per_s=10_000)["conditions"][0]["link"]
+    assert link["speed_bits_per_s"] == 10e9
+
+
+def test_speed_that_a_cell_exceeds_is_not_believed() -> None:
+    assert not wire(cells=at_rate(1.1e11))["conditions"][0]["link"]["believed"]
+
+
+def test_without_a_speed_there_is_no_link() -> None:
+    peer = other_machine(speed_mbit_per_s=None)
+    peer["wire"]["here"]["speed_mbit_per_s"] = None
+    rows = over_wire(make_cells(RUN))
+    facts = compute_facts(replace(inputs_of(RUN, rows), peers={"lab2": peer}))
+    assert facts["wire"]["conditions"][0]["link"] is None
+    unreached = {"wire": {"unavailable": {"reason": "a", "remedy": "b"}}}
+    facts = compute_facts(replace(inputs_of(RUN, rows), peers={"lab2": unreached}))
+    assert facts["wire"]["peers"] == []
+    assert facts["wire"]["conditions"][0]["virtual"] is None
+
+
+def test_ways_are_compared_by_processes_and_by_both_machines() -> None:
+    cells = over_wire(make_cells(RUN))
+    zero = cells["implementation"] == "zero_copy"
+    name = "receiver_machine_cpu_ns_per_byte"
+    facts = wire(cells=cells.assign(**{name: cells[name] * np.where(zero, 4.0, 1.0)}))
+    (found,) = (
+        one for one in facts["conditions"][0]["compared"] if one["implementation"] == "zero_copy"
+    )
+    # the receiver has two fifths of what the processes take
+    assert found["machines"]["value"] / found["processes"]["value"] == pytest.approx(2.2, rel=0.02)
+
+
+def test_size_from_which_both_machines_spend_less_is_found() -> None:
+    cells = over_wire(make_cells(RUN))
+    better = (cells["implementation"] == "zero_copy") & (cells["msg_bytes"] == 65536)
+    worse = (cells["implementation"] == "zero_copy") & (cells["msg_bytes"] == 1024)
+    factor = np.select([better, worse], [0.1, 10.0], 1.0)
+    names = [f"{side}_machine_cpu_ns_per_byte" for side in ("sender", "receiver")]
+    found = wire(cells=cells.assign(**{name: cells[name] * factor for name in names}))
+    (pair,) = found["conditions"][0]["crossovers"]
+    (group,) = pair["groups"]
+    assert (group["sizes"]["better"], group["sizes"]["worse"]) == ([65536], [1024])
+
+
+def test_completions_say_whether_zero_copy_is_real() -> None:
+    (way,) = wire()["conditions"][0]["zero_copy"]
+    assert (way["copied_share"], way["real"]) == (0.0, True)
+    copied = replace(RUN, copied_share=lambda size: 1.0)
+    assert not wire(copied)["conditions"][0]["zero_copy"][0]["real"]
+
+
+@pytest.mark.parametrize(("driver", "measured"), [("mlx5_core", ["wire_in-lab2"]), (None, [])])
+def test_wire_whose_sender_has_no_card_says_nothing_of_one(
+    driver: str | None, measured: list[str]
+) -> None:
+    run = replace(RUN, testbeds=("wire_in-lab2",))
+    facts = facts_of(run, driver=driver)["network_card"]
+    assert (facts["measured"], facts["wires"]) == (measured, measured)
+
+
+def test_what_was_lost_is_told_by_cause_and_side() -> None:
+    cells = over_wire(make_cells(RUN), receiver_device_rx_dropped=2.0, tcp_retransmits=3.0)
+    rows = cells[cells["testbed"] == "wire-lab2"]
+    lost = wire(cells=cells)["conditions"][0]["lost"]
+    assert lost["sent_again"] == pytest.approx(
+        3e9 * len(rows) / rows["received_bytes"].sum(), rel=1e-9
+    )
+    assert lost["sides"]["sender"] == {"counted": True, "drops": []}
+    (drop,) = lost["sides"]["receiver"]["drops"]
+    assert drop == {"cause": "device_rx_dropped", "packets": 2 * len(rows)}
+
+
+def test_clocks_are_as_good_as_at_their_worst() -> None:
+    found = wire()["conditions"][0]["clock"]
+    assert found == {"uncertainty_ns": 20_000.0, "share": pytest.approx(2e-5)}
+
+
+def test_machines_that_nobody_counted_leave_the_rates() -> None:
+    found = wire(cells=make_cells(RUN))["conditions"][0]
+    assert (found["parts"], found["clock"]) == (None, None)
+    assert all(one["machines"] is None and one["processes"] for one in found["compared"])
+    assert all(cell["throughput"] and cell["parts"] is None for cell in found["cells"])
+    assert not found["lost"]["sides"]["sender"]["counted"]
+
+
+def test_run_within_one_machine_says_nothing_of_a_wire() -> None:
+    assert wire(replace(RUN, testbeds=("veth",))) is None
+
+
+def test_figure_has_the_link_and_shares_that_fill_each_bar() -> None:
+    facts: Any = facts_of(cells=at_rate(0.9 * CARRIED * 1e11))
+    drawn = draw(facts)
+    data = drawn.data[drawn.data["condition"] == "wire-lab2"]
+    assert set(data["n_threads"]) == {1}
+    np.testing.assert_allclose(data["link_gbit_per_s"], CARRIED * 100)
+    words = " ".join(text.get_text() for text in drawn.figure.findobj(Text))
+    assert "what the link carries" in " ".join(words.split())
+    assert draw(facts_of(replace(RUN, testbeds=("veth",)))).data.empty

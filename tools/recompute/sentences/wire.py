@@ -1,0 +1,220 @@
+"""Over the wire: the link, who pays for a byte, what was lost."""
+
+import re
+
+import pandas as pd
+
+from tools.recompute import estimates
+from tools.recompute.slots import whole
+from tools.recompute.told import Expected, Slot, Told, says
+from tools.recompute.wire import MACHINES, link_speed, of_the_link, parts
+
+_PROCESSES = "both_cpu_ns_per_byte"
+_CAUSES = {
+    "received damaged or refused by the device": "device_rx_errors",
+    "not taken from the device in time": "device_rx_dropped",
+    "received while the device had no room": "device_rx_fifo_errors",
+    "the device could not send": "device_tx_errors",
+    "dropped before the device": "device_tx_dropped",
+    "to be sent while the device had no room": "device_tx_fifo_errors",
+    "to be sent without a link": "device_tx_carrier_errors",
+    "dropped by a queue of the kernel": "softnet_dropped",
+}
+
+
+@says("A link of <rate> carries <rate> of messages at an MTU of <n> bytes")
+def _carries(told: Told, *_: Slot) -> Expected:
+    cells = of_the_link(told.run, told.condition)
+    rows = told.run.measured(told.condition)
+    speed, _ip = link_speed(told.run, told.condition)
+    return [speed, cells["carried"].max(), int(rows["mtu_bytes"].median())]
+
+
+@says("In <n> of <n> cells the receiver got at least <p> of that")
+def _limited(told: Told, *_: Slot) -> Expected:
+    cells = of_the_link(told.run, told.condition)
+    return [int(cells["limited"].sum()), len(cells), None]
+
+
+@says("the link sets the throughput in <n> of <n> cells")
+def _sets(told: Told, *_: Slot) -> Expected:
+    return _limited(told)[:2]
+
+
+@says("At <sizes> that is so of every cell", "At <size> that is so of every cell")
+def _sizes(told: Told, said: Slot) -> Expected:
+    cells = of_the_link(told.run, told.condition)
+    every = [int(str(size)) for size, rows in cells.groupby("msg_bytes") if rows["limited"].all()]
+    return [every if isinstance(said, tuple) else every[0]]
+
+
+@says(
+    "of the <rate> of messages that a link of <rate> carries at an MTU of <n> bytes, "
+    "the receiver got <p> at most"
+)
+def _not_limited(told: Told, *_: Slot) -> Expected:
+    speed, carried, mtu = _carries(told)
+    return [carried, speed, mtu, of_the_link(told.run, told.condition)["share"].max()]
+
+
+@says("The devices tell of a link of <rate>, of which the receiver got <p> in a cell")
+def _exceeded(told: Told, *_: Slot) -> Expected:
+    speed, _ip = link_speed(told.run, told.condition)
+    return [speed, of_the_link(told.run, told.condition)["share"].max()]
+
+
+@says("By its completions, the kernel copied <p> of what <impl> sent")
+def _copied(told: Told, _p: Slot, name: str) -> Expected:
+    rows = told.run.measured(told.condition)
+    rows = rows[rows["implementation"] == name]
+    return [float(rows["zc_copied"].sum() / rows["zc_completed"].sum()), None]
+
+
+def _wide(rows: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
+    """Return the values that there are in every round of a cell: a row per cell."""
+    return estimates.block(
+        rows.assign(value=values).pivot(
+            index=["implementation", "msg_bytes", "n_threads"], columns="rep", values="value"
+        )
+    )
+
+
+def _mean(rows: pd.DataFrame, shares: pd.Series) -> float:
+    return float(_wide(rows, shares).mean().mean())
+
+
+def _says_part(words: str) -> None:
+    @says(f"{words} (<p>)")
+    def _share(told: Told, _p: Slot) -> Expected:
+        rows = told.run.measured(told.condition)
+        return [_mean(rows, parts(rows)[words] / rows[MACHINES].astype(float))]
+
+
+for _words in (
+    "the sending process",
+    "the rest of its machine",
+    "the receiving process",
+    "the rest of that machine",
+):
+    _says_part(_words)
+
+
+@says("the rest of that machine (<p>); mean over the cells in <n> rounds")
+def _last_part(told: Told, *_: Slot) -> Expected:
+    rows = told.run.measured(told.condition)
+    shares = parts(rows)["the rest of that machine"] / rows[MACHINES].astype(float)
+    return [_mean(rows, shares), len(_wide(rows, shares).columns)]
+
+
+@says(
+    "Interrupts and softirqs are <p> of the CPU time of the sender's machine and <p> of that of "
+    "the receiver's"
+)
+def _softirqs(told: Told, *_: Slot) -> Expected:
+    rows = told.run.measured(told.condition)
+    return [
+        _mean(
+            rows,
+            rows[f"{side}_machine_softirq_cpu_ns_per_byte"].astype(float)
+            / rows[f"{side}_machine_cpu_ns_per_byte"].astype(float),
+        )
+        for side in ("sender", "receiver")
+    ]
+
+
+@says("In <n> of <n> repetitions other programs used CPUs of a machine")
+def _others(told: Told, *_: Slot) -> Expected:
+    rows = told.run.measured(told.condition)
+    return [int(rows["warned"].str.contains("foreign_load").sum()), len(rows)]
+
+
+def _pooled(told: Told, name: str, metric: str) -> Expected:
+    logs = told.run.pair(told.condition, name, "two_copy", metric)
+    return [told.run.pooled(logs), logs]
+
+
+@says(
+    "Over <n> cells together, a byte took the two machines <x> times as much CPU time with <impl> "
+    "as with <impl> <i>"
+)
+def _machines(told: Told, _n: Slot, _x: Slot, name: str, *_: Slot) -> Expected:
+    found, logs = _pooled(told, name, MACHINES)
+    return [len(logs), found.value, None, None, found]
+
+
+@says("The two processes took <x> times as much with <impl> <i>")
+def _processes(told: Told, _x: Slot, name: str, *_: Slot) -> Expected:
+    found, _logs = _pooled(told, name, _PROCESSES)
+    return [found.value, None, found]
+
+
+def _signs(told: Told, name: str, metric: str) -> tuple[int, int, int]:
+    _found, logs = _pooled(told, name, metric)
+    signs = [told.run.ratio(row).seen for _, row in logs.iterrows()]
+    return signs.count(1), len(signs), signs.count(-1)
+
+
+@says(
+    "With <impl>, a byte took the two machines more CPU time than with <impl> in <n> of <n> cells "
+    "and less in <n>"
+)
+def _machines_contradict(told: Told, name: str, *_: Slot) -> Expected:
+    return [None, None, *_signs(told, name, MACHINES)]
+
+
+@says("The two processes took more with <impl> in <n> of <n> cells and less in <n>")
+def _processes_contradict(told: Told, name: str, *_: Slot) -> Expected:
+    return [None, *_signs(told, name, _PROCESSES)]
+
+
+@says("The sender sent <x> segments per gigabyte again")
+def _again(told: Told, *_: Slot) -> Expected:
+    rows = told.run.measured(told.condition)
+    return [float(rows["tcp_retransmits"].sum() / rows["received_bytes"].sum() * 1e9)]
+
+
+def _says_dropped(words: str, column: str) -> None:
+    @says(f"<n> packets {words}", f"<n> packet {words}")
+    def _dropped(told: Told, said: Slot) -> Expected:
+        before = re.split(re.escape(words), told.sentence.text)[0]
+        side = re.findall(r"At the (sender|receiver):", f"{told.sentence.before} {before}")[-1]
+        return [int(told.run.measured(told.condition)[f"{side}_{column}"].sum())]
+
+
+for _words, _column in _CAUSES.items():
+    _says_dropped(_words, _column)
+
+
+@says("How far the clocks are apart was known to <times> at worst, <p> of a window")
+def _clocks(told: Told, *_: Slot) -> Expected:
+    rows = told.run.measured(told.condition)
+    unsure_s = rows["clock_uncertainty_ns"] * 1e-9
+    return [(unsure_s.max(),) * 2, float((unsure_s / rows["window_s"]).max())]
+
+
+def _trips(told: Told, metric: str) -> tuple[float, float]:
+    """Return the median of that cell of round trips that was named last."""
+    said = re.findall(
+        r"A round trip of ([\d.]+ [KM]?i?B) with `(\w+)` and (\d+) thread",
+        f"{told.sentence.before} {told.sentence.text}",
+    )
+    size, name, threads = said[-1]
+    rows = told.run.round_trips
+    here = rows[
+        (rows["condition"] == told.condition)
+        & (rows["status"] == "measured")
+        & (rows["implementation"] == name)
+        & (rows["msg_bytes"] == told.run.size(size))
+        & (rows["n_threads"] == whole(threads))
+    ]
+    return (told.run.median_of(here[f"round_trip_{metric}"]).value * 1e-9,) * 2
+
+
+@says("A round trip of <size> with <impl> and <threads> took <times> (median)")
+def _round_trip(told: Told, *_: Slot) -> Expected:
+    return [None, None, None, _trips(told, "p50_ns")]
+
+
+@says("One in a hundred took more than <times>")
+def _tail(told: Told, *_: Slot) -> Expected:
+    return [_trips(told, "p99_ns")]

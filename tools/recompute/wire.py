@@ -1,0 +1,59 @@
+"""What a byte takes of two machines, and what the link between them carries."""
+
+import json
+import math
+from typing import Any
+
+import pandas as pd
+
+from tools.recompute.run import THROUGHPUT, Run
+
+SIDES = ("sender", "receiver")
+MACHINES = "machines_cpu_ns_per_byte"
+_CELL = ["implementation", "msg_bytes", "n_threads"]
+# what a frame of Ethernet takes besides its packet, and the headers within that [bytes]
+_FRAME, _TCP, _UDP = 38, 32, 8
+_NEAR = 0.95
+
+
+def parts(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return what each of four parties takes for a byte, by whose words it is told."""
+    found = {}
+    for side, words in (("sender", "its"), ("receiver", "that")):
+        machine = rows[f"{side}_machine_cpu_ns_per_byte"].astype(float)
+        process = rows[f"{side}_cpu_ns_per_byte"].astype(float)
+        found[f"the {side.removesuffix('er')}ing process"] = process
+        found[f"the rest of {words} machine"] = machine - process
+    return found
+
+
+def link_speed(run: Run, condition: str) -> tuple[float, int]:
+    """Return the speed of the slower device that tells one [bit/s], and IP's header [bytes]."""
+    peer = condition.partition("-")[2].split("_")[0]
+    wire: dict[str, Any] = json.loads((run.results / f"peers/{peer}.json").read_text())["wire"]
+    speeds = [wire[end]["speed_mbit_per_s"] for end in ("here", "there")]
+    ip_bytes = 40 if ":" in wire["here"]["address"] else 20
+    return min(speed for speed in speeds if speed) * 1e6, ip_bytes
+
+
+def of_the_link(run: Run, condition: str) -> pd.DataFrame:
+    """Return, by cell, its median throughput, what the link carries at its size, and the share."""
+    speed, ip_bytes = link_speed(run, condition)
+    rows = run.measured(condition)
+    cells = rows.groupby(_CELL)[[THROUGHPUT, "mss_bytes"]].median().reset_index()
+    mtu = float(rows["mtu_bytes"].median())
+
+    def efficiency(size: int, mss: float) -> float:
+        if not math.isnan(mss):
+            packet = min(mtu, mss + ip_bytes + _TCP)
+            return min(mss, packet) / (packet + _FRAME)
+        n_packets = math.ceil((size + _UDP) / ((mtu - ip_bytes) // 8 * 8))
+        return size / (size + _UDP + n_packets * (ip_bytes + _FRAME))
+
+    cells["carried"] = [
+        speed * efficiency(int(size), float(mss))
+        for size, mss in zip(cells["msg_bytes"], cells["mss_bytes"], strict=True)
+    ]
+    cells["share"] = cells[THROUGHPUT] / cells["carried"]
+    cells["limited"] = cells["share"] >= _NEAR
+    return cells

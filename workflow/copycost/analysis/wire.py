@@ -1,0 +1,361 @@
+"""Over the network between two machines: what the link allows, and what a byte takes of both."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from copycost.analysis.condition_view import View, complete_block
+from copycost.analysis.conditions import POINT
+from copycost.analysis.crossovers import cost_groups
+from copycost.analysis.json_values import Facts
+from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.quantities import NOT_COPIED_SHARE, copied_share
+from copycost.analysis.real_zero_copy import zero_copy_implementations
+from copycost.analysis.together import together
+from copycost.grid.testbeds import away_on, is_wire, peer_of
+from copycost.hosts.side import SIDES
+from copycost.records.machines import DROPS, machine_columns
+from copycost.stats.estimates import Mean, estimate, mean_estimate
+from copycost.stats.settings import FloatArray
+
+NEAR = 0.95
+"""From this share of what the link carries on, the link sets the throughput."""
+
+PARTS = ("sender_process", "sender_rest", "receiver_process", "receiver_rest")
+"""What a byte's CPU time on both machines consists of: each process, and the rest of its machine
+(interrupts and softirqs, and whatever else ran there)."""
+
+MACHINES = "machines_cpu_ns_per_byte"
+"""The column of the CPU time of both machines per byte."""
+
+_PROCESSES = "both_cpu_ns_per_byte"
+# a median of the receiver's that is above what the link carries by more belies the link's speed
+_TOLERANCE = 0.02
+# Ethernet (IEEE 802.3): preamble, header, checksum and the gap to the next frame [bytes]
+_FRAME = 38
+# headers of IP (version 4, and 6), TCP with time stamps, and UDP [bytes]
+_IP = {False: 20, True: 40}
+_TCP = 32
+_UDP = 8
+
+
+def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]) -> Facts | None:
+    """Return what was measured over the network to another machine; None where nothing was to be.
+
+    Parameters
+    ----------
+    views
+        The conditions by their slugs.
+    peers
+        What is known of the other machines, by their names: contents of results/peers/PEER.json.
+
+    Keys
+    ----
+    near
+        `NEAR`.
+    peers
+        Per other machine that was reached: name; what it is: ``cpu``, ``kernel``, ``net``,
+        ``unknown`` as of a host; and both ends of the network, ``here`` and ``there``, see
+        `copycost.doctor.peer`, with ``clock``.
+    conditions
+        Per condition that was measured: slug, testbed, peer (its name), sends (``here`` or
+        ``there``), sender_only (whether nobody receives), virtual (whether the sender's device is
+        no network card; None if not known), link (see `_link`), cells (see `_cells`), parts,
+        softirq, compared, crossovers, zero_copy, lost, clock.
+    parts
+        Of what both machines spend on a byte: name (of `PARTS`) and its share, the mean over the
+        cells in each round and of that the mean over the rounds; None where not counted.
+    softirq
+        Per side, the share of interrupts and softirqs in the CPU time of its machine, likewise.
+    compared
+        Per way, over the baseline, over the cells together: implementation, baseline, processes and
+        machines (see `copycost.analysis.together`; None where not counted).
+    crossovers
+        Per way that asks for no copy: implementation, and groups by the CPU time of both machines
+        (see `copycost.analysis.crossovers.cost_groups`).
+    zero_copy
+        The same ways: implementation, copied_share by the completions, real (no copy to speak of).
+    lost
+        See `_lost`.
+    clock
+        uncertainty_ns: the largest of all repetitions; share of the shortest window; None where not
+        recorded.
+    """
+    over = [view for view in views.values() if is_wire(view.studied.condition.testbed)]
+    if not over:
+        return None
+    reached = {name: peer for name, peer in peers.items() if peer["wire"]["unavailable"] is None}
+    return {
+        "near": NEAR,
+        "peers": [
+            {"name": name}
+            | {part: peer[part] for part in ("cpu", "kernel", "net", "unknown")}
+            | {part: peer["wire"][part] for part in ("here", "there", "clock")}
+            for name, peer in reached.items()
+        ],
+        "conditions": [
+            _condition(replace(view, rows=with_machines(view.rows)), reached)
+            for view in over
+            if view.is_measured
+        ],
+    }
+
+
+def with_machines(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of the cells table with what a byte takes of both machines, and the parts of it.
+
+    Columns
+    -------
+    machines_cpu_ns_per_byte
+        CPU time of both machines; NaN where one was not counted.
+    PART_cpu_ns_per_byte
+        Its `PARTS`, whose sum it is. A process may have taken more than its machine was busy for,
+        since the two are read at slightly different moments: then the rest is below 0.
+    softirq_SIDE_share
+        Share of interrupts and softirqs in the CPU time of a side's machine.
+    """
+    names = [column.name for column in machine_columns()]
+    # a table that was made elsewhere may have none of them
+    rows = rows.reindex(columns=[*rows, *(name for name in names if name not in rows)])
+    found = {}
+    for side in SIDES:
+        machine, process = rows[f"{side}_machine_cpu_ns_per_byte"], rows[f"{side}_cpu_ns_per_byte"]
+        softirq = rows[f"{side}_machine_softirq_cpu_ns_per_byte"]
+        found[part_column(f"{side}_process")] = process.where(machine.notna())
+        found[part_column(f"{side}_rest")] = machine - process
+        found[f"softirq_{side}_share"] = softirq / machine.where(machine > 0.0)
+    machines = [rows[f"{side}_machine_cpu_ns_per_byte"] for side in SIDES]
+    found[MACHINES] = machines[0] + machines[1]
+    # at once: a table of so many columns takes no single ones
+    return pd.concat([rows, pd.DataFrame(found)], axis="columns")
+
+
+def part_column(part: str) -> str:
+    """Return the column of one of `PARTS`."""
+    return f"{part}_cpu_ns_per_byte"
+
+
+def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
+    testbed = view.studied.condition.testbed
+    peer = peer_of(testbed) or ""
+    wire = peers[peer]["wire"] if peer in peers else None
+    sends = "there" if "sender" in away_on(testbed) else "here"
+    baseline = BASELINE if view.has(BASELINE) else None
+    link = _link(view, wire)
+    return {
+        "slug": view.name,
+        "testbed": testbed,
+        "peer": peer,
+        "sends": sends,
+        "sender_only": view.sender_only,
+        "virtual": None if wire is None else wire[sends]["driver"] is None,
+        "link": link,
+        "cells": list(_cells(view, link)),
+        "parts": _parts(view),
+        "softirq": {side: _mean(view, f"softirq_{side}_share") for side in SIDES},
+        "compared": [
+            {
+                "implementation": name,
+                "baseline": baseline,
+                "processes": together(view, view.logs(_PROCESSES, name, baseline)),
+                "machines": together(view, view.logs(MACHINES, name, baseline)),
+            }
+            for name in view.implementations
+            if baseline and name != baseline and view.has(name)
+        ],
+        "crossovers": [
+            {
+                "implementation": name,
+                "groups": cost_groups(view, name, baseline, MACHINES),
+            }
+            for name in zero_copy_implementations(view)
+            if baseline
+        ],
+        "zero_copy": [
+            {"implementation": name, "copied_share": share, "real": share <= NOT_COPIED_SHARE}
+            for name in zero_copy_implementations(view)
+            if (share := copied_share(view.of(name))) is not None
+        ],
+        "lost": _lost(view),
+        "clock": _clock(view),
+    }
+
+
+def _link(view: View, wire: Mapping[str, Any] | None) -> Facts | None:
+    """Return what the link carries, and how near the receiver came; None where no device tells.
+
+    Keys
+    ----
+    speed_bits_per_s
+        As the devices tell it, the slower of both.
+    mtu_bytes
+        Of the sender's device.
+    capacity_bits_per_s
+        Bytes of messages that it carries in packets of that size, the largest of the sizes.
+    believed
+        Whether no cell's median is above that: a virtual device may tell any speed.
+    n_cells, n_limited, sizes
+        Cells, those whose median reached at least `NEAR` of what the link carries at their size,
+        and the sizes where every cell did.
+    highest
+        The largest share of that.
+    shares
+        That of each cell: the columns of `POINT`, and the share.
+    """
+    speeds = [wire[end]["speed_mbit_per_s"] for end in ("here", "there")] if wire else []
+    known = [speed for speed in speeds if speed]
+    mtu_bytes = view.measured["mtu_bytes"].median()
+    if wire is None or not known or math.isnan(mtu_bytes):
+        return None
+    speed = min(known) * 1e6
+    is_v6 = ":" in wire["here"]["address"]
+    cells = view.measured.groupby(POINT)[[THROUGHPUT, "mss_bytes"]].median().reset_index()
+    carried = speed * np.array(
+        [
+            _efficiency(size, mtu_bytes, mss_bytes, _IP[is_v6])
+            for size, mss_bytes in zip(cells["msg_bytes"], cells["mss_bytes"], strict=True)
+        ]
+    )
+    cells["share"] = cells[THROUGHPUT] / carried
+    limited = cells["share"] >= NEAR
+    of_sizes = limited.groupby(cells["msg_bytes"]).all()
+    return {
+        "speed_bits_per_s": speed,
+        "mtu_bytes": int(mtu_bytes),
+        "capacity_bits_per_s": float(carried.max()),
+        "believed": bool(cells["share"].max() <= 1.0 + _TOLERANCE),
+        "n_cells": len(cells),
+        "n_limited": int(limited.sum()),
+        "sizes": of_sizes.index[of_sizes].tolist(),
+        "highest": float(cells["share"].max()),
+        "shares": cells[[*POINT, "share"]].to_numpy().tolist(),
+    }
+
+
+def _efficiency(msg_bytes: int, mtu_bytes: float, mss_bytes: float, ip_bytes: int) -> float:
+    """Return the share of a link that carries messages: TCP's by its segments, else a datagram's.
+
+    Parameters
+    ----------
+    mss_bytes
+        What a segment carries; NaN where each message is a datagram, in as many packets as it
+        takes.
+    ip_bytes
+        IP's header.
+    """
+    if not math.isnan(mss_bytes):
+        # the path may have a smaller MTU than the device
+        packet_bytes = min(mtu_bytes, mss_bytes + ip_bytes + _TCP)
+        return min(mss_bytes, packet_bytes) / (packet_bytes + _FRAME)
+    per_packet = (mtu_bytes - ip_bytes) // 8 * 8
+    n_packets = math.ceil((msg_bytes + _UDP) / per_packet)
+    return msg_bytes / (msg_bytes + _UDP + n_packets * (ip_bytes + _FRAME))
+
+
+def _cells(view: View, link: Facts | None) -> Iterator[Facts]:
+    """Yield what was measured of each cell.
+
+    Keys
+    ----
+    implementation, msg_bytes, n_threads
+        Which.
+    throughput
+        [bit/s] (estimate)
+    link_share
+        Its median as a share of what the link carries; None where that is not known.
+    sent_again
+        Segments per 10^9 bytes, all repetitions together; None over UDP.
+    sender, receiver, sender_machine, receiver_machine, machines
+        CPU time per byte of the processes, their machines, and both of these [ns] (estimates).
+    parts
+        Medians of `PARTS` [ns per byte]; None where not counted.
+    """
+    shares = {tuple(row[:3]): row[3] for row in link["shares"]} if link else {}
+    columns = {name: f"{name}_cpu_ns_per_byte" for name in
+               (*SIDES, *(f"{side}_machine" for side in SIDES), "machines")}  # fmt: skip
+    order = {name: place for place, name in enumerate(view.implementations)}
+    found = view.measured.groupby(POINT)
+    groups = {
+        (str(name), int(str(size)), int(str(threads))): rows
+        for (name, size, threads), rows in found
+    }
+    for cell in sorted(groups, key=lambda each: (each[2], each[1], order[each[0]])):
+        rows = groups[cell]
+        parts = rows[[part_column(name) for name in PARTS]].median()
+        again = rows["tcp_retransmits"].sum(min_count=1) / rows["received_bytes"].sum() * 1e9
+        yield {
+            **dict(zip(POINT, cell, strict=True)),
+            "throughput": estimate(rows[THROUGHPUT], view.settings),
+            "link_share": shares.get(cell),
+            "sent_again": None if math.isnan(again) else float(again),
+            **{name: estimate(rows[column], view.settings) for name, column in columns.items()},
+            "parts": None
+            if parts.isna().any()
+            else {name: float(parts[part_column(name)]) for name in PARTS},
+        }
+
+
+def _parts(view: View) -> list[Facts] | None:
+    found = [(name, _mean(view, part_column(name), MACHINES)) for name in PARTS]
+    if any(share is None for _, share in found):
+        return None
+    return [{"name": name} | dict(share) for name, share in found if share]
+
+
+def _mean(view: View, part: str, whole: str | None = None) -> Mean | None:
+    """Return the mean of a share, or of one column in another, over the cells that have it."""
+    shares = _by_round(view, part)
+    if whole is not None:
+        below = _by_round(view, whole)
+        shares = np.divide(shares, below, out=np.full(below.shape, np.nan), where=below > 0.0)
+    cells, rounds = complete_block(shares)
+    if not cells.size:
+        return None
+    return mean_estimate(shares[np.ix_(cells, rounds)].mean(axis=0), view.settings)
+
+
+def _by_round(view: View, column: str) -> FloatArray:
+    """Return a column, shape (n_cells, n_rounds); NaN where a round lacks the cell."""
+    wide = view.measured.pivot(index=POINT, columns="rep", values=column)
+    return wide.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _lost(view: View) -> Facts:
+    """Return what was lost on the way, over all repetitions.
+
+    Keys
+    ----
+    sent_again
+        Segments that the sender sent again per 10^9 received bytes; None over UDP.
+    sides
+        Per side, whether its device was ``counted``, and the ``drops``: cause (of
+        `copycost.records.machines.DROPS`) and packets, those that there were.
+    """
+    rows = view.measured
+    again = rows["tcp_retransmits"].sum(min_count=1) / rows["received_bytes"].sum() * 1e9
+    return {
+        "sent_again": None if math.isnan(again) else float(again),
+        "sides": {
+            side: {
+                "counted": bool(rows[f"{side}_device_rx_dropped"].notna().any()),
+                "drops": [
+                    {"cause": cause, "packets": int(packets)}
+                    for cause in DROPS
+                    if (packets := rows[f"{side}_{cause}"].sum()) > 0
+                ],
+            }
+            for side in SIDES
+        },
+    }
+
+
+def _clock(view: View) -> Facts | None:
+    known = view.measured["clock_uncertainty_ns"].dropna()
+    if known.empty:
+        return None
+    shares = known * 1e-9 / view.measured["window_s"].reindex(known.index)
+    return {"uncertainty_ns": float(known.max()), "share": float(shares.max())}

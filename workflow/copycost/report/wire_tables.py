@@ -1,0 +1,169 @@
+"""The tables of the chapter on the wire: both ends, rates and costs."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from copycost.report.markdown import Column, code, escape, identifier
+from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
+from copycost.wording.filters import impl, join_and, ns, number, percent, significant, size, span
+from copycost.wording.plurals import plural
+
+Facts = Mapping[str, Any]
+Table = tuple[list[Column], list[list[str]]]
+
+_PARTS = {
+    "sender_process": "the sending process",
+    "sender_rest": "the rest of its machine",
+    "receiver_process": "the receiving process",
+    "receiver_rest": "the rest of that machine",
+}
+_CAUSES = {
+    "device_rx_errors": "received damaged or refused by the device",
+    "device_rx_dropped": "not taken from the device in time",
+    "device_rx_fifo_errors": "received while the device had no room",
+    "device_tx_errors": "the device could not send",
+    "device_tx_dropped": "dropped before the device",
+    "device_tx_fifo_errors": "to be sent while the device had no room",
+    "device_tx_carrier_errors": "to be sent without a link",
+    "softnet_dropped": "dropped by a queue of the kernel",
+}
+_UNKNOWN = "not told"
+_STATES = {True: "on", False: "off", None: _UNKNOWN}
+
+
+def party_shares(parts: Iterable[Facts]) -> str:
+    """Return what a cost consists of: ``the sending process (61 %) and ...``."""
+    return join_and(f"{_PARTS[part['name']]} ({percent(part['value'])})" for part in parts)
+
+
+def dropped(drops: Iterable[Facts]) -> str:
+    """Return what was dropped: ``12 packets not taken from the device in time``."""
+    return join_and(
+        f"{plural(drop['packets'], 'packet')} {_CAUSES[drop['cause']]}" for drop in drops
+    )
+
+
+def heading(condition: Facts) -> str:
+    """Return the heading of a condition's section."""
+    other = code(condition["peer"]) if condition["peer"] else "the other machine"
+    ends = ("this machine", other) if condition["sends"] == "here" else (other, "this machine")
+    return f"From {ends[0]} to {ends[1]}"
+
+
+def trips_on(facts: Facts, condition: Facts) -> list[Facts]:
+    """Return the round trips under a condition, none or one."""
+    trips = facts.get("round_trips")
+    found = trips["conditions"] if trips else []
+    return [one for one in found if one["slug"] == condition["slug"] and one["rows"]]
+
+
+def ends_identifier(wire: Facts, peer: Facts) -> str:
+    """Return the id of the table of a peer's ends; the first one's has no name."""
+    first = peer["name"] == wire["peers"][0]["name"]
+    return "tbl-wire-ends" if first else identifier("tbl-wire-ends", peer["name"])
+
+
+def ends(host: Facts, peer: Facts) -> Table:
+    """Return what is known of both ends of the network, this machine's first."""
+    name = code(peer["name"]) if peer["name"] else "The other machine"
+    columns = [Column("Property"), Column("This machine"), Column(name)]
+    both = ((host, peer["here"]), (peer, peer["there"]))
+    rows = [[title, *(form(machine, device) for machine, device in both)] for title, form in _ENDS]
+    clock = peer["clock"]
+    apart = f"known to {ns(clock['uncertainty_ns'])}"
+    return columns, [*rows, ["Clock, compared with this machine's", "---", apart]]
+
+
+def _known(value: object) -> str:
+    return _UNKNOWN if value is None else escape(value)
+
+
+def _speed(device: Facts) -> str:
+    speed = device["speed_mbit_per_s"]
+    return _UNKNOWN if speed is None else f"{speed / 1e3:g} Gbit/s"
+
+
+def _device(device: Facts) -> str:
+    driver = device["driver"]
+    return f"{code(device['device'])}, {f'driver {code(driver)}' if driver else 'virtual'}"
+
+
+def _queues(device: Facts) -> str:
+    if device["rx_queues"] is None and device["tx_queues"] is None:
+        return _UNKNOWN
+    return f"{_known(device['rx_queues'])} to receive, {_known(device['tx_queues'])} to send"
+
+
+_ENDS: Sequence[tuple[str, Callable[[Facts, Facts], str]]] = (
+    ("Processor", lambda machine, _: _known(machine["cpu"]["model"])),
+    ("CPUs", lambda machine, _: _known(machine["cpu"]["cpus_online"])),
+    ("Virtualisation", lambda machine, _: escape(machine["cpu"]["virtualisation"] or "none seen")),
+    ("Frequency governor", lambda machine, _: _known(machine["cpu"]["governor"])),
+    ("Kernel", lambda machine, _: f"Linux {escape(machine['kernel']['release'])}"),
+    ("Network device", lambda _, device: _device(device)),
+    ("Speed of its link", lambda _, device: _speed(device)),
+    ("MTU", lambda _, device: f"{_known(device['mtu_bytes'])} bytes"),
+    ("Queues", lambda _, device: _queues(device)),
+    ("Scatter-gather, which zero-copy needs", lambda _, device: _STATES[device["scatter_gather"]]),
+    ("Checksums by the device, likewise", lambda _, device: _STATES[device["tx_checksum"]]),
+)
+
+
+def rates(condition: Facts) -> Table:
+    """Return the throughput of the cells of one of ``facts["wire"]["conditions"]``."""
+    linked = condition["link"] is not None
+    titles = ["Gbit/s", "interval", *(["of the link"] if linked else []), "sent again per GB"]
+
+    def fields(cell: Facts) -> list[str]:
+        share = NONE if cell["link_share"] is None else percent(cell["link_share"])
+        again = NONE if cell["sent_again"] is None else number(cell["sent_again"])
+        found = cell["throughput"]
+        return [_median(found, 1e-9), _interval(found, 1e-9), *([share] if linked else []), again]
+
+    return _by_cell(condition, titles, fields)
+
+
+def costs(condition: Facts) -> Table:
+    """Return what a byte costs each process, its machine, and both machines [ns]."""
+    titles = [
+        "sender", "its machine", "receiver", "its machine", "both machines", "interval",
+    ]  # fmt: skip
+    names = ("sender", "sender_machine", "receiver", "receiver_machine", "machines")
+
+    def fields(cell: Facts) -> list[str]:
+        return [*(_median(cell[name]) for name in names), _interval(cell["machines"])]
+
+    return _by_cell(condition, titles, fields)
+
+
+def _by_cell(
+    condition: Facts, titles: Sequence[str], fields: Callable[[Facts], list[str]]
+) -> Table:
+    several = len({cell["n_threads"] for cell in condition["cells"]}) > 1
+    columns = [
+        Column("Message"),
+        *([Column("Threads", "right")] if several else []),
+        Column("Implementation"),
+        *(Column(title, "right") for title in titles),
+    ]
+    cells = sorted(condition["cells"], key=lambda cell: (cell["msg_bytes"], cell["n_threads"]))
+    rows = []
+    for at, members in groupby(cells, lambda cell: (cell["msg_bytes"], cell["n_threads"])):
+        for index, cell in enumerate(members):
+            head = [size(at[0]), *([str(at[1])] if several else [])]
+            start = head if index == 0 else [""] * len(head)
+            rows.append([*start, impl(cell["implementation"]), *fields(cell)])
+    return columns, rows
+
+
+def _median(found: Facts | None, scale: float = 1.0) -> str:
+    return significant(found["median"] * scale) if found else NONE
+
+
+def _interval(found: Facts | None, scale: float = 1.0) -> str:
+    if found is None or found["low"] is None or found["high"] is None:
+        return NONE
+    if found["high"] > VAGUE_FACTOR * found["low"]:
+        return VAGUE
+    return span(found["low"] * scale, found["high"] * scale, significant)
