@@ -128,7 +128,7 @@ from copycost.hosts.guest.spec import GuestSpec
 from copycost.hosts.parent import parent_of
 from copycost.errors import Unavailable
 try:
-    with borrowed(GuestSpec.from_plain(json.loads(sys.argv[1])), ["a", "b"]) as lease:
+    with borrowed(GuestSpec.from_plain(json.loads(sys.argv[1])), sys.argv[2:]) as lease:
         pids = [guest.pid for guest in lease.guests]
         print(json.dumps(pids), flush=True)
         sys.stdin.read()
@@ -136,13 +136,15 @@ try:
 except Unavailable as missing:
     print(json.dumps(missing.reason), flush=True)
 """
-RUN = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {REPETITION!r}, sys.argv[1]])"
+RUN = (
+    f"import subprocess, sys; subprocess.run([sys.executable, '-c', {REPETITION!r}, *sys.argv[1:]])"
+)
 
 
 @contextmanager
-def a_run(spec: GuestSpec) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """Start a run with a repetition that has two guests; yield it and the guests' processes."""
-    words = [sys.executable, "-c", RUN, json.dumps(spec.as_plain())]
+def a_run(spec: GuestSpec, *names: str) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """Start a run with a repetition that has some guests; yield it and the guests' processes."""
+    words = [sys.executable, "-c", RUN, json.dumps(spec.as_plain()), *names]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow")}
     pipe = subprocess.PIPE
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=environment) as run:
@@ -154,9 +156,11 @@ def a_run(spec: GuestSpec) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
         run.kill()
 
 
-@pytest.mark.parametrize("victim", ["run", "keeper"])
-def test_nothing_is_left_when_run_or_keeper_is_killed(spec: GuestSpec, victim: str) -> None:
-    with a_run(spec) as (run, pids):
+@pytest.mark.parametrize(("victim", "names"), [("run", "ab"), ("keeper", "a")])
+def test_nothing_is_left_when_run_or_keeper_is_killed(
+    spec: GuestSpec, victim: str, names: str
+) -> None:
+    with a_run(spec, *names) as (run, pids):
         keeper = parent_of(pids[0])
         watched = [os.pidfd_open(pid) for pid in (keeper, *pids)]
         network = Path(f"/proc/{keeper}/ns/net").readlink()

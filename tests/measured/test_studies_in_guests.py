@@ -84,8 +84,11 @@ def test_a_limit_between_two_guests_is_told_inside_and_outside(
     assert row["sender_hypervisor_cpu_ns_per_byte"] > 0
 
 
-def test_datagrams_between_two_guests_are_accounted_for(peer: Any, tmp_path: Path) -> None:  # noqa: ANN401
-    cell = Cell("datagrams", "vm_pair_udp", "iperf3", 1000, 1)
+@pytest.mark.parametrize("testbed", ["vm_pair_udp", "vm_host_udp"])
+def test_datagrams_from_a_guest_are_accounted_for(
+    testbed: str, peer: Any, tmp_path: Path  # noqa: ANN401
+) -> None:  # fmt: skip
+    cell = Cell("datagrams", testbed, "iperf3", 1000, 1)
     record = measured(measure_datagrams, cell, peer, tmp_path)
     begin = record["observed"]["datagrams"]["begin"]
     assert list(begin) == ["sender", "receiver", "switch"]
