@@ -23,7 +23,7 @@ _OF_COSTS = {
     "QEMU, receiver's guest": "receiver_hypervisor",
     "whole host": "host",
 }
-_CURVE = re.compile(r"`(\w+)` with (\d+) streams?(?: \(([^)]*)\))?")
+_CURVE = re.compile(r"`([\w-]+)` with (\d+) streams?(?: \(([^)]*)\))?")
 
 
 def outside_row(

@@ -76,7 +76,7 @@ def around_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table) -> 
 
 def work_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
     """Check what a hypervisor did: its largest kinds of work."""
-    where = r"`(\w+)` with ([\d.,]+ \w+) and (\d+) threads? on `(\w+)`"
+    where = r"`(\w+)` with ([\d.,]+ \w+) and (\d+) threads? on `([\w-]+)`"
     named = re.search(where, row["Cell"])
     assert named is not None
     name, size, threads, condition = named.groups()

@@ -81,7 +81,7 @@ def _most_rounds(config: dict[str, Any], study: str, testbed: str) -> float:
     measure = config["measure"]
     if measure.get("minutes") not in (None, "none"):
         return math.inf
-    udp = testbed == "sink" or testbed.endswith("_udp")
+    udp = testbed.partition("-")[0].endswith(("sink", "_udp"))  # behind a - is the other machine
     section = config.get("udp" if udp else "streams") if study == "streams" else None
     extra = (section or {}).get("extra_repetitions", 0)
     return int(measure["repetitions"] + measure.get("more_rounds", 0) + extra)

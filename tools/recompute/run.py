@@ -109,7 +109,7 @@ class Run:
 
     def side(self, condition: str) -> str:
         """Return of whom costs are told."""
-        return "sender" if condition.split("_")[0] == "sink" else "both"
+        return "sender" if condition.startswith(("sink", "wire_sink")) else "both"
 
     def values(self, condition: str, metric: str) -> pd.DataFrame:
         """Return logarithms: a row per implementation, size and threads, a column per round."""

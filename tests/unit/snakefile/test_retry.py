@@ -110,6 +110,22 @@ def test_records_of_other_studies_and_of_the_memory_are_told_and_go_too(
     assert not Path(retry.MEMORY_PATH).exists()
 
 
+def test_another_machine_that_was_not_reached_is_asked_again(
+    records: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    retry.PEERS_PATH.mkdir(parents=True)
+    down, up = retry.PEERS_PATH / "lab2.json", retry.PEERS_PATH / "lab1.json"
+    reason = {"reason": "no route to lab2", "remedy": "switch it on"}
+    down.write_text(json.dumps({"wire": {"unavailable": reason}}))
+    up.write_text(json.dumps({"wire": {"unavailable": None}}))
+    retry.main(["--list"])
+    said = "everything over the wire to lab2: not reached, no route to lab2"
+    assert said in capsys.readouterr().out.splitlines()
+    assert down.exists()
+    retry.main([])
+    assert (down.exists(), up.exists()) == (False, True)
+
+
 def test_the_summary_counts_every_status(records: list[Path]) -> None:
     missing = Path(Cell("streams", "veth", "one_copy", 65536, 4, rep=5).path)
     assert retry.summarise([*records, missing]) == (

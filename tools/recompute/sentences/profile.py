@@ -127,7 +127,7 @@ for _name in PARTIES.keys() - set(SIDES):
 
 def _used(told: Told, side: str) -> float:
     """Return how many CPUs a side used, after a look at what it is told to have used them for."""
-    where = r"`(\w+)` with ([\d.,]+ \w+) and (\d+) threads? on `(\w+)`"
+    where = r"`(\w+)` with ([\d.,]+ \w+) and (\d+) threads? on `([\w-]+)`"
     name, size, threads, condition = re.findall(where, told.sentence.before)[-1]
     profile = told.run.profile
     cell = profile.cell(slug_of((condition, name, profile.size(size), int(threads))))
@@ -170,7 +170,7 @@ def _sampled_with(told: Told, size: int, threads: Slot) -> Expected:
 def _rounds(told: Told) -> Rounds:
     """Return the rounds of the pair that was told last."""
     text = f"{told.sentence.before} {told.sentence.text}"
-    load = r"with ([\d.,]+ \w+) and (\d+) threads?(?: on `(\w+)`)?"
+    load = r"with ([\d.,]+ \w+) and (\d+) threads?(?: on `([\w-]+)`)?"
     size, threads, condition = re.findall(load, text)[-1]
     if named := re.findall(r"`(\w+)` and `(\w+)` were compared", text):
         before, after = named[-1]

@@ -27,7 +27,7 @@ _OF = "From the sending to the receiving application of <impl> with <size> and <
 def _cell(told: Told) -> list[Repetition]:
     """Return the cell that was named last."""
     text = f"{told.sentence.before} {told.sentence.text}"
-    where = r"`(\w+)` with ([\d.,]+ \w+) and (\d+) threads? on `(\w+)`"
+    where = r"`(\w+)` with ([\d.,]+ \w+) and (\d+) threads? on `([\w-]+)`"
     name, size, threads, condition = re.findall(where, text)[-1]
     profile = told.run.profile
     return profile.cell(slug_of((condition, name, profile.size(size), int(threads))))

@@ -25,7 +25,7 @@ def _brackets(told: Told, text: str) -> tuple[Bracket, Bracket]:
     """Return the brackets under the two conditions that a sentence names."""
     found = re.findall(
         rf"[Ww]ith (\d+) threads? and by (throughput|{COSTS}), `(\w+)` gets ahead .* size on "
-        r"`(\w+)` than on `(\w+)`",
+        r"`([\w-]+)` than on `([\w-]+)`",
         text,
     )
     threads, by, name, here, hot = found[-1]

@@ -109,7 +109,8 @@ def facts_by_side(
     assert peer is not None or not away, f"{testbed} takes the facts of another machine"
     for part in ("virtual", "wire"):
         if peer is not None and (missing := peer.get(part, {}).get("unavailable")) is not None:
-            raise Unavailable(**missing)
+            again = "; then ./run retry-failed" if part == "wire" else ""
+            raise Unavailable(missing["reason"], missing["remedy"] + again)
     return {side: peer if peer is not None and side in away else facts for side in SIDES}
 
 

@@ -1,8 +1,10 @@
 """Which repetitions failed or were skipped, and how to have them measured again.
 
 A failed repetition is a result like any other: it has a record and stays until somebody asks for
-another try, so that n never falls silently. To ask, run ``python -m copycost.snakefile.retry`` (or
-``./run retry-failed``), which removes these records, and then the workflow.
+another try, so that n never falls silently. So does what is known of another machine that could not
+be reached, by which all repetitions with it were skipped. To ask, run ``python -m
+copycost.snakefile.retry`` (or ``./run retry-failed``), which removes these files, and then the
+workflow.
 """
 
 import argparse
@@ -27,6 +29,7 @@ from copycost.studies.profile.grid import profile_cells
 from copycost.studies.simulated.record import simulated_problem
 
 MEMORY_PATH = "results/memory.json"
+PEERS_PATH = Path("results/peers")
 
 _SIMULATED = Path(RAW_ROOT, simulated.STUDY)
 
@@ -106,8 +109,18 @@ def other_paths(config: Config) -> list[Path]:
     return [Path(cell.path) for cell in cells]
 
 
+def unreached() -> Iterator[Outcome]:
+    """Yield the other machines that could not be reached, in the place of their repetitions."""
+    for path in sorted(PEERS_PATH.glob("*.json")):
+        missing = strict_json(path.read_text(encoding="utf-8"))["wire"]["unavailable"]
+        if missing is not None:
+            yield Outcome(path, "not reached", missing["reason"])
+
+
 def describe(path: Path) -> str:
     """Return what a record is of, in words."""
+    if path.parent == PEERS_PATH:
+        return f"everything over the wire to {path.stem}"
     if str(path) == MEMORY_PATH:
         return "memory floor"
     try:
@@ -144,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.count:
         print(len(again))
         return 0
-    for outcome in again:
+    for outcome in (*again, *unreached()):
         print(f"{describe(outcome.path)}: {outcome.status}, {outcome.reason}")
         if not options.list:
             outcome.path.unlink()
