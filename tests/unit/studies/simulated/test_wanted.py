@@ -11,6 +11,7 @@ from copycost.build.checkout import ROOT
 from copycost.config.config import Config
 from copycost.errors import Unavailable
 from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.guest.needs import Need
 from copycost.studies.simulated import wanted
 from copycost.studies.simulated.caches import caches_of
 
@@ -45,14 +46,14 @@ def files(tmp_path: Path, *levels: tuple[int, str, int]) -> HostFiles:
 @pytest.fixture
 def there(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """A host that has what simulating takes, and counts no misses."""
-    for name in ("require_plugins", "find_busybox"):
-        monkeypatch.setattr(wanted, name, lambda: None)
+    monkeypatch.setattr(wanted, "require_plugins", lambda: None)
+    monkeypatch.setattr(wanted, "guest_needs", list)
     monkeypatch.setattr(wanted, "counts_with_kernel", lambda _: False)
     return monkeypatch
 
 
 def test_a_host_that_counts_misses_needs_no_simulation(there: pytest.MonkeyPatch) -> None:
-    short = replace(typed(), testbeds=("sink",), msg_bytes=(49152,))
+    short = typed()
     wanted.require_wanted(short)
     there.setattr(wanted, "counts_with_kernel", lambda _: True)
     with pytest.raises(Unavailable, match="this host counts cache misses itself"):
@@ -74,7 +75,21 @@ def test_where_there_is_no_qemu_nothing_is_simulated_unasked(there: pytest.Monke
 
     there.setattr(wanted, "require_plugins", missing)
     with pytest.raises(Unavailable, match="the command was not found"):
-        wanted.require_wanted(replace(typed(), testbeds=("sink",), msg_bytes=(49152,)))
+        wanted.require_wanted(typed())
+
+
+def test_without_a_kernel_to_boot_nothing_is_simulated_unasked(there: pytest.MonkeyPatch) -> None:
+    needs = [
+        Need("vhost-net", "is not needed", None, remedy="modprobe"),
+        Need("kernel", "is booted", None, reason="it cannot be read", remedy="chmod"),
+    ]
+    there.setattr(wanted, "guest_needs", lambda: needs)
+    with pytest.raises(Unavailable, match="it cannot be read"):
+        wanted.require_wanted(typed())
+
+
+def test_the_default_takes_less_than_auto_allows() -> None:
+    assert wanted.expected_s(typed()) < wanted.MOST_S
 
 
 def test_the_caches_are_those_of_the_host(tmp_path: Path) -> None:

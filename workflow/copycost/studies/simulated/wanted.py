@@ -6,18 +6,22 @@ from copycost.doctor.findings_simulated import require_plugins
 from copycost.doctor.perf_events import counts_with_kernel
 from copycost.errors import Unavailable
 from copycost.grid.variants import start_of
-from copycost.hosts.guest.image import find_busybox
+from copycost.hosts.guest.needs import guest_needs
 
 MOST_S = 60.0
 """What a plain run may take longer for it [s]."""
 
-# A guest that boots and is saved, a cell, a message, and a byte of it, on a processor of 2023 [s];
-# most of a cell is that its guest is loaded and translated anew.
+# A guest that boots and is saved, all walks, a cell, a message, and a byte of it, on a processor of
+# 2023 [s]; most of a cell is that the start of its programs is translated.
 _BOOT_S = 7.0
-_CELL_S = 1.2
-_MESSAGE_S = 60e-6
-_BYTE_S = 12e-9
+_WALKS_S = 2.5
+_CELL_S = 0.75
+_MESSAGE_S = 20e-6
+_BYTE_S = 20e-9
 
+# of what guests take, what these take too
+_NEEDS = ("busybox", "kernel")
+_LOOK = "./run doctor says what is missing"
 _EVENTS = ("l1d_load_misses", "llc_load_misses")
 
 
@@ -39,7 +43,9 @@ def require_wanted(section: Simulated) -> None:
             "set simulated.enabled to true in config.yaml, or shorten its lists",
         )
     require_plugins()
-    find_busybox()
+    for need in guest_needs():
+        if need.name in _NEEDS and need.found is None:
+            raise Unavailable(need.reason or f"{need.name} is missing", need.remedy or _LOOK)
     if counts_with_kernel(_EVENTS):
         raise Unavailable(
             "this host counts cache misses itself", "set simulated.enabled to true in config.yaml"
@@ -50,8 +56,10 @@ def expected_s(section: Simulated) -> float:
     """Return how long all cells take on one core [s]."""
     cells, counting = section.cells(), section.counting()
     starts = {start_of(cell.variant) for cell in cells}
-    return len(starts) * _BOOT_S + sum(
-        cell_s(counting.n_messages(cell.msg_bytes), cell.msg_bytes) for cell in cells
+    return (
+        _WALKS_S
+        + len(starts) * _BOOT_S
+        + sum(cell_s(counting.n_messages(cell.msg_bytes), cell.msg_bytes) for cell in cells)
     )
 
 
