@@ -89,6 +89,12 @@ CASES: list[Case] = [
     _path("veth without offloads", "veth_no_offload"),
     _path("UDP", "veth_udp"),
     _path(
+        "dropped by another machine",
+        "wire_sink-lab2",
+        sender_only=True,
+        path="the network to lab2, which counts and drops what this machine sends",
+    ),
+    _path(
         "a testbed without words of its own", "veth_narrow", path="a veth pair with small packets"
     ),
     _path("sink", "sink"),
