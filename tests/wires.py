@@ -17,7 +17,8 @@ def device(**changed: object) -> dict[str, Any]:
     found: dict[str, Any] = {
         "address": "192.0.2.1", "device": "eth0", "driver": "mlx5_core",
         "speed_mbit_per_s": 100_000, "mtu_bytes": 1500, "rx_queues": 8, "tx_queues": 8,
-        "scatter_gather": True, "tx_checksum": True,
+        "scatter_gather": True, "tx_checksum": True, "kind": None, "irqbalance": True,
+        "interrupt_cpus": {"eth0-0": "0", "eth0-1": "1", "eth0-2": "1"},
     }  # fmt: skip
     return found | changed
 
@@ -25,7 +26,7 @@ def device(**changed: object) -> dict[str, Any]:
 def other_machine(**changed: object) -> dict[str, Any]:
     """Return the content of results/peers/PEER.json; what is changed is of its device."""
     wire = {"unavailable": None, "peer": "user@other", "here": device(), "there": device(**changed),
-            "clock": {"offset_ns": 5, "uncertainty_ns": 12_000}}  # fmt: skip
+            "one_kernel": False, "clock": {"offset_ns": 5, "uncertainty_ns": 12_000}}  # fmt: skip
     cpu = {"model": "Another CPU", "cpus_online": 16, "virtualisation": None, "governor": None}
     return {"wire": wire, "cpu": cpu, "kernel": {"release": "6.1.0"}, "net": {}, "unknown": {}}
 

@@ -85,6 +85,7 @@ def test_the_other_machine_and_the_way_to_it_are_described(facts: dict[str, Any]
     assert wire["there"]["mtu_bytes"] == 1500
     assert wire["there"]["speed_mbit_per_s"] is None  # a veth says 10000, which it is not
     assert facts["identity"]["kernel_release"] == facts["kernel"]["release"]
+    assert wire["one_kernel"]  # its namespaces are of this machine
     assert wire["connects"]
     assert wire["there"]["scatter_gather"] in (True, None)
     assert facts["perf"]["status"] in ("available", "missing", "forbidden")

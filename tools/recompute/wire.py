@@ -27,9 +27,14 @@ def parts(rows: pd.DataFrame) -> dict[str, pd.Series]:
     return found
 
 
+def peer_of(condition: str) -> str:
+    """Return the name of the other machine of a condition over the wire."""
+    return condition.partition("-")[2].split("_")[0]
+
+
 def link_speed(run: Run, condition: str) -> tuple[float, int]:
     """Return the speed of the slower device that tells one [bit/s], and IP's header [bytes]."""
-    peer = condition.partition("-")[2].split("_")[0]
+    peer = peer_of(condition)
     wire: dict[str, Any] = json.loads((run.results / f"peers/{peer}.json").read_text())["wire"]
     speeds = [wire[end]["speed_mbit_per_s"] for end in ("here", "there")]
     ip_bytes = 40 if ":" in wire["here"]["address"] else 20

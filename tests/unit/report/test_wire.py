@@ -45,6 +45,7 @@ def condition(**changed: object) -> Facts:
         "sends": "here",
         "sender_only": False,
         "virtual": False,
+        "one_kernel": False,
         "link": link(),
         "zero_copy": [{"implementation": "zero_copy", "copied_share": 0.0, "real": True}],
         "parts": [
@@ -91,9 +92,11 @@ def test_sentences() -> None:
             "from there": ("direction", condition(sends="there")),
             "nobody receives": ("direction", condition(sender_only=True)),
             "nobody receives, parts": ("parts", condition(sender_only=True, parts=None)),
+            "two kernels": ("one_kernel", condition()),
+            "one kernel": ("one_kernel", condition(one_kernel=True)),
             "link not known": ("link", condition(link=None), 0.95),
             "link not believed": (
-                "link", condition(link=link(believed=False, highest=1.3)), 0.95,
+                "link", condition(link=link(believed=False, exceeded=1.3)), 0.95,
             ),
             "link limits some": (
                 "link", condition(link=link(n_limited=9, sizes=[65536, 1 << 20])), 0.95,
@@ -139,14 +142,23 @@ def test_both_ends_stand_next_to_each_other() -> None:
     host = {"cpu": {"model": "A CPU", "cpus_online": 8, "virtualisation": "kvm",
                     "governor": "performance"}, "kernel": {"release": "6.12"}}  # fmt: skip
     found = other_machine(
-        driver=None, speed_mbit_per_s=None, rx_queues=None, tx_queues=None, tx_checksum=None
+        driver=None,
+        speed_mbit_per_s=None,
+        rx_queues=None,
+        tx_queues=None,
+        tx_checksum=None,
+        kind="veth",
+        interrupt_cpus={},
+        irqbalance=None,
     )
     peer = {"name": ""} | found | found["wire"]
     columns, rows = ends(host, peer)
     assert [column.title for column in columns] == ["Property", "This machine", "The other machine"]
     shown = {title: fields for title, *fields in plain(rows)}
     assert shown["Frequency governor"] == ["performance", "not told"]
-    assert shown["Network device"] == ["`eth0`, driver `mlx5_core`", "`eth0`, virtual"]
+    assert shown["Network device"] == ["`eth0`, driver `mlx5_core`", "`eth0`, virtual (veth)"]
+    assert shown["CPUs that their interrupts may go to"] == ["0 and 1", "not told"]
+    assert shown["irqbalance"] == ["runs", "not told"]
     assert shown["Speed of its link"] == ["100 Gbit/s", "not told"]
     assert shown["Queues"] == ["8 to receive, 8 to send", "not told"]
     assert shown["Checksums by the device, likewise"] == ["on", "not told"]

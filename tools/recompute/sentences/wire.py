@@ -7,7 +7,7 @@ import pandas as pd
 from tools.recompute import estimates
 from tools.recompute.slots import whole
 from tools.recompute.told import Expected, Slot, Told, says
-from tools.recompute.wire import MACHINES, link_speed, of_the_link, parts
+from tools.recompute.wire import MACHINES, link_speed, of_the_link, parts, peer_of
 
 _PROCESSES = "both_cpu_ns_per_byte"
 _CAUSES = {
@@ -57,10 +57,13 @@ def _not_limited(told: Told, *_: Slot) -> Expected:
     return [carried, speed, mtu, of_the_link(told.run, told.condition)["share"].max()]
 
 
-@says("The devices tell of a link of <rate>, of which the receiver got <p> in a cell")
+@says("The devices tell of a link of <rate>, of which a receiver got <p> in a cell")
 def _exceeded(told: Told, *_: Slot) -> Expected:
     speed, _ip = link_speed(told.run, told.condition)
-    return [speed, of_the_link(told.run, told.condition)["share"].max()]
+    peer = peer_of(told.condition)
+    alike = [one for one in told.run.conditions if peer_of(one) == peer]
+    measured = [one for one in alike if len(told.run.measured(one))]
+    return [speed, max(of_the_link(told.run, one)["share"].max() for one in measured)]
 
 
 @says("By its completions, the kernel copied <p> of what <impl> sent")

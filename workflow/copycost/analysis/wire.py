@@ -1,7 +1,7 @@
 """Over the network between two machines: what the link allows, and what a byte takes of both."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -64,8 +64,9 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
     conditions
         Per condition that was measured: slug, testbed, peer (its name), sends (``here`` or
         ``there``), sender_only (whether nobody receives), virtual (whether the sender's device is
-        no network card; None if not known), link (see `_link`), cells (see `_cells`), parts,
-        softirq, compared, crossovers, zero_copy, lost, clock.
+        no network card; None if not known), one_kernel (whether both ends are one machine), link
+        (see `_link`), cells (see `_cells`), parts, softirq, compared, crossovers, zero_copy, lost,
+        clock.
     parts
         Of what both machines spend on a byte: name (of `PARTS`) and its share, the mean over the
         cells in each round and of that the mean over the rounds; None where not counted.
@@ -89,6 +90,11 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
     if not over:
         return None
     reached = {name: peer for name, peer in peers.items() if peer["wire"]["unavailable"] is None}
+    conditions = [
+        _condition(replace(view, rows=with_machines(view.rows)), reached)
+        for view in over
+        if view.is_measured
+    ]
     return {
         "near": NEAR,
         "peers": [
@@ -97,11 +103,7 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
             | {part: peer["wire"][part] for part in ("here", "there", "clock")}
             for name, peer in reached.items()
         ],
-        "conditions": [
-            _condition(replace(view, rows=with_machines(view.rows)), reached)
-            for view in over
-            if view.is_measured
-        ],
+        "conditions": [_judged(one, conditions) for one in conditions],
     }
 
 
@@ -153,6 +155,7 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
         "sends": sends,
         "sender_only": view.sender_only,
         "virtual": None if wire is None else wire[sends]["driver"] is None,
+        "one_kernel": wire is not None and wire["one_kernel"],
         "link": link,
         "cells": list(_cells(view, link)),
         "parts": _parts(view),
@@ -185,6 +188,17 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
     }
 
 
+def _judged(condition: Facts, conditions: Sequence[Facts]) -> Facts:
+    """Return a condition whose link says whether its speed is believed, which all wires decide."""
+    link = condition["link"]
+    if link is None:
+        return condition
+    alike = [one["link"] for one in conditions if one["peer"] == condition["peer"]]
+    exceeded = max(one["highest"] for one in alike if one)
+    judged = {"exceeded": exceeded, "believed": exceeded <= 1.0 + _TOLERANCE}
+    return condition | {"link": link | judged}
+
+
 def _link(view: View, wire: Mapping[str, Any] | None) -> Facts | None:
     """Return what the link carries, and how near the receiver came; None where no device tells.
 
@@ -196,13 +210,14 @@ def _link(view: View, wire: Mapping[str, Any] | None) -> Facts | None:
         Of the sender's device.
     capacity_bits_per_s
         Bytes of messages that it carries in packets of that size, the largest of the sizes.
-    believed
-        Whether no cell's median is above that: a virtual device may tell any speed.
     n_cells, n_limited, sizes
         Cells, those whose median reached at least `NEAR` of what the link carries at their size,
         and the sizes where every cell did.
     highest
         The largest share of that.
+    exceeded, believed
+        The same of all wires to that machine, and whether no cell's median is above what the link
+        carries: a virtual device may tell any speed.
     shares
         That of each cell: the columns of `POINT`, and the share.
     """
@@ -227,7 +242,6 @@ def _link(view: View, wire: Mapping[str, Any] | None) -> Facts | None:
         "speed_bits_per_s": speed,
         "mtu_bytes": int(mtu_bytes),
         "capacity_bits_per_s": float(carried.max()),
-        "believed": bool(cells["share"].max() <= 1.0 + _TOLERANCE),
         "n_cells": len(cells),
         "n_limited": int(limited.sum()),
         "sizes": of_sizes.index[of_sizes].tolist(),

@@ -31,6 +31,9 @@ def judge_wire(peer: Mapping[str, Any], files: HostFiles) -> list[Finding]:
 
 def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
     yield Finding("Wire", "reached", "ok", "yes", f"{wire['peer']}, by ssh")
+    if wire["one_kernel"]:
+        note = "both ends are containers or namespaces of one machine, with no network between"
+        yield Finding("Wire", "kernels", "limited", "one", note, "name another machine")
     clock = wire["clock"]
     unsure_us = clock["uncertainty_ns"] / 1e3
     yield Finding("Wire", "clock", "ok", f"known to {unsure_us:.0f} us", "each side has its own")

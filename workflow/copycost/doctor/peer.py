@@ -16,6 +16,7 @@ from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import SshHost
 
 _NAME = "this host"
+_BOOT_ID = "proc/sys/kernel/random/boot_id"
 _CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 3)"
 
 
@@ -83,6 +84,7 @@ def _path(other: SshHost, wire: Peer) -> dict[str, Any]:
     return {
         "clock": asdict(other.clock),
         "connects": _connects(other, ours.source, port),
+        "one_kernel": here.files.text(_BOOT_ID) == other.files.text(_BOOT_ID),
         "here": {"address": ours.source, **device_facts(here, ours.device)},
         "there": {"address": theirs, **device_facts(other, back.device)},
     }

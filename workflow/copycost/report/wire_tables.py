@@ -29,6 +29,7 @@ _CAUSES = {
     "softnet_dropped": "dropped by a queue of the kernel",
 }
 _UNKNOWN = "not told"
+_RUNS = {True: "runs", False: "does not run", None: _UNKNOWN}
 _STATES = {True: "on", False: "off", None: _UNKNOWN}
 
 
@@ -86,13 +87,19 @@ def _speed(device: Facts) -> str:
 
 def _device(device: Facts) -> str:
     driver = device["driver"]
-    return f"{code(device['device'])}, {f'driver {code(driver)}' if driver else 'virtual'}"
+    kind = f"driver {code(driver)}" if driver else f"virtual ({device['kind'] or 'kind not told'})"
+    return f"{code(device['device'])}, {kind}"
 
 
 def _queues(device: Facts) -> str:
     if device["rx_queues"] is None and device["tx_queues"] is None:
         return _UNKNOWN
     return f"{_known(device['rx_queues'])} to receive, {_known(device['tx_queues'])} to send"
+
+
+def _served(device: Facts) -> str:
+    """Return the CPUs of all interrupts of a device: most have a CPU each."""
+    return join_and(dict.fromkeys(map(escape, device["interrupt_cpus"].values()))) or _UNKNOWN
 
 
 _ENDS: Sequence[tuple[str, Callable[[Facts, Facts], str]]] = (
@@ -105,6 +112,8 @@ _ENDS: Sequence[tuple[str, Callable[[Facts, Facts], str]]] = (
     ("Speed of its link", lambda _, device: _speed(device)),
     ("MTU", lambda _, device: f"{_known(device['mtu_bytes'])} bytes"),
     ("Queues", lambda _, device: _queues(device)),
+    ("CPUs that their interrupts may go to", lambda _, device: _served(device)),
+    ("irqbalance", lambda _, device: _RUNS[device["irqbalance"]]),
     ("Scatter-gather, which zero-copy needs", lambda _, device: _STATES[device["scatter_gather"]]),
     ("Checksums by the device, likewise", lambda _, device: _STATES[device["tx_checksum"]]),
 )
