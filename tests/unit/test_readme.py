@@ -190,3 +190,26 @@ def test_example_configuration_is_valid() -> None:
         around=Surroundings(strategies(ROOT), {0, 1}),
     )
     assert checked.streams.msg_bytes == (1000, 65536, 1048576)
+
+
+def test_what_the_readme_says_of_simulated_misses_is_in_its_figure() -> None:
+    with (ROOT / "docs/simulated.csv").open(newline="") as table:
+        total = {
+            (row["panel"], row["implementation"], row["level"]): float(row["total"])
+            for row in csv.DictReader(table)
+            if row["msg_bytes"] == "49152"
+        }
+
+    def saved(name: str, level: str, panel: str = "sink, hot") -> float:
+        return total[panel, "two_copy", level] - total[panel, name, level]
+
+    said = re.search(
+        r"`one_copy` saves ([\d.]+) misses .* zero-copy ([\d.]+), and of the last level ([\d.]+)",
+        " ".join(README.split()),
+    )
+    assert said is not None
+    assert [float(number) for number in said.groups()] == [
+        float(f"{saved('one_copy', 'l1d'):.2g}"),
+        float(f"{saved('zero_copy', 'l1d'):.2g}"),
+        float(f"{saved('zero_copy', 'llc', 'sink, cold'):.2g}"),
+    ]

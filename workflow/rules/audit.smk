@@ -26,6 +26,8 @@ rule audit_dataset:
     input:
         unpack(lambda wildcards: AUDITED[wildcards.dataset].as_inputs()),
         strategies=ALL_STRATEGIES,
+        # cited beside misses that are far fewer
+        simulated="data/simulated/misses.csv",
         templates=report_files(workflow.basedir, "**/*.j2"),
         style=report_files(workflow.basedir, "embedded/*"),
         styles=STYLES,

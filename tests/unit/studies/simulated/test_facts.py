@@ -17,6 +17,7 @@ from simulated_tables import (
 from copycost.build.checkout import ROOT
 from copycost.errors import DataError
 from copycost.grid.cells import Cell
+from copycost.perf.output import parse_perf
 from copycost.studies.simulated.counts import (
     APPLICATION,
     HELPERS,
@@ -220,6 +221,24 @@ def test_counted_misses_and_system_calls_stand_beside_simulated_ones() -> None:
     assert (found["n_calls_agree"], len(found["calls"])) == (1, 1)
     more = beside(Truth(variants=("plain",)), sender_syscalls_per_message=1.5)
     assert more["n_calls_agree"] == 0
+
+
+def test_what_perf_prints_stands_beside_the_model_per_line_of_payload() -> None:
+    # perf's form, invented numbers (tests/data/perf/README.md); the window moved as much as makes
+    # two misses of L1d per line
+    text = (ROOT / "tests/data/perf/perf_6.8_intel.jsonl").read_text(encoding="utf-8")
+    counted = {one.event: one.value or 0.0 for one in parse_perf(text, "perf_6.8_intel.jsonl")}
+    n_bytes = counted["L1-dcache-load-misses"] * 64 / 2
+    found = beside(
+        Truth(variants=("plain",), working_sets=("hot",)),
+        sender_l1d_load_misses_per_byte=counted["L1-dcache-load-misses"] / n_bytes,
+        sender_llc_load_misses_per_byte=counted["LLC-load-misses"] / n_bytes,
+    )
+    l1d, llc = found["misses"]
+    assert (l1d["level"], l1d["measured"]["median"]) == ("l1d", pytest.approx(2.0))
+    assert l1d["ratio"] == pytest.approx(2.55 / 2.0, abs=0.01)
+    assert llc["measured"]["median"] == pytest.approx(0.0025, rel=0.01)
+    assert (llc["simulated"], llc["ratio"]) == (0.0, 0.0)
 
 
 def test_walks_are_held_against_what_is_known() -> None:

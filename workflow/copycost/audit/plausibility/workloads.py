@@ -12,6 +12,7 @@ from copycost.audit.dataset import moved_bytes
 from copycost.audit.plausibility.finding import Finding, Kind, Sureness
 from copycost.audit.plausibility.limits import HIGHEST_CLOCK_HZ, LEAST_CALL_S
 from copycost.audit.plausibility.sample import Sample
+from copycost.audit.plausibility.simulated import bytes_per_l1d_miss
 from copycost.audit.quantities import SIZE, THREADS
 from copycost.audit.wording import cell_names
 
@@ -143,8 +144,9 @@ def _few_misses(
     sureness = Sureness.POSSIBLE if name.startswith("llc") else Sureness.VERY_LIKELY
     if few.any():
         yield from _report(
-            sample, rows[few], (name,), "few_misses", sureness, bytes=1.0 / float(cost[few].min())
-        )
+            sample, rows[few], (name,), "few_misses", sureness, bytes=1.0 / float(cost[few].min()),
+            simulated_bytes=bytes_per_l1d_miss() if name.startswith("l1d") else None,
+        )  # fmt: skip
 
 
 def _switches(sample: Sample) -> Iterator[Finding]:
