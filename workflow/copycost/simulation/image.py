@@ -15,8 +15,10 @@ INIT = Path(__file__).with_name("init.sh")
 DRIVERS = ("veth", "nf_tables")
 """What the testbed `sink` needs of the kernel."""
 
-# its counter; since Linux 6.2 a part of nf_tables (commit d037abc2414b)
-_COUNTER_DRIVER = "nft_objref"
+# What that needs besides on some kernels: the checksum that libcrc32c asks for by a name that only
+# modprobe knows, a module where it is not built in; and the counter of what was dropped, since
+# Linux 6.2 a part of nf_tables (commit d037abc2414b).
+_BEFORE, _BEHIND = "crc32c_generic", "nft_objref"
 
 TOOLS = ("ip", "nft")
 """Programs of this host that make the testbeds in it."""
@@ -40,8 +42,9 @@ def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]
     Unavailable
         If a tool, a library or a driver is missing here.
     """
-    counter = [_COUNTER_DRIVER] if kernel.modules.has(_COUNTER_DRIVER) else []
-    image = GuestImage(kernel, [*DRIVERS, *counter], INIT)
+    drivers = [name for name in (_BEFORE, *DRIVERS, _BEHIND)
+               if name in DRIVERS or kernel.modules.has(name)]  # fmt: skip
+    image = GuestImage(kernel, drivers, INIT)
     image.add_tools(TOOLS)
     missing = [name for name in TOOLS if not image.archive.has(f"/usr/bin/{name}")]
     if missing:
