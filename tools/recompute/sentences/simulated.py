@@ -11,6 +11,12 @@ def _fewer(told: Told, layer: str, *_: Slot) -> Expected:
     return _changed(told, layer, 1)
 
 
+@says("<layer> are fewer <at>, by up to <x>, and more <at>, by up to <x>")
+def _fewer_and_more(told: Told, layer: str, *_: Slot) -> Expected:
+    fewer, more = (_changed(told, layer, sign) for sign in (1, -1))
+    return [*fewer, *more[1:]]
+
+
 @says("<layer> are more <at>, by up to <x>")
 def _more(told: Told, layer: str, *_: Slot) -> Expected:
     return _changed(told, layer, -1)
