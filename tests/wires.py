@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from copycost.grid.testbeds import is_wire
 from copycost.records.machines import machine_columns
 
 # of a byte's cost to a process: what its machine as a whole takes, and interrupts and softirqs
@@ -33,7 +34,7 @@ def other_machine(**changed: object) -> dict[str, Any]:
 
 def over_wire(cells: pd.DataFrame, **changed: object) -> pd.DataFrame:
     """Return cells with what the two machines took, where each side is on one."""
-    away = cells["testbed"].isin(WIRES)
+    away = cells["testbed"].map(is_wire)
     found: dict[str, Any] = dict.fromkeys((column.name for column in machine_columns()), np.nan)
     for side in ("sender", "receiver"):
         cost = cells[f"{side}_cpu_ns_per_byte"].where(away)

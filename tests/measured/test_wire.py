@@ -105,7 +105,11 @@ def test_bytes_are_measured_over_the_wire_both_ways(
     assert (machine["kind"], machine["name"]) == ("ssh", peer.target.name)
     assert abs(machine["clock_offset_ns"] - AHEAD_S * 10**9) <= machine["clock_uncertainty_ns"]
     assert record["testbed"]["machines"][home]["kind"] == "local"
-    assert derive_row(record)["throughput_bits_per_s"] > 1e7
+    row = derive_row(record)
+    assert row["throughput_bits_per_s"] > 1e7
+    for side in ("sender", "receiver"):
+        assert row[f"{side}_machine_cpu_ns_per_byte"] > 0
+        assert row[f"{side}_device_rx_dropped"] >= 0
     assert peer.programs() == []
 
 

@@ -185,3 +185,18 @@ def test_figure_has_the_link_and_shares_that_fill_each_bar() -> None:
     words = " ".join(text.get_text() for text in drawn.figure.findobj(Text))
     assert "what the link carries" in " ".join(words.split())
     assert draw(facts_of(replace(RUN, testbeds=("veth",)))).data.empty
+
+
+def test_two_other_machines_are_told_apart() -> None:
+    run = replace(RUN, testbeds=("wire-lab1", "wire-lab2", "wire_in-lab1", "wire_in-lab2"))
+    cells = make_cells(run)
+    peers = {"lab1": other_machine(), "lab2": other_machine(speed_mbit_per_s=10_000)}
+    facts = compute_facts(replace(inputs_of(run, over_wire(cells)), peers=peers))
+    found = facts["wire"]
+    assert [one["name"] for one in found["peers"]] == ["lab1", "lab2"]
+    speeds = {one["slug"]: one["link"]["speed_bits_per_s"] for one in found["conditions"]}
+    assert speeds == {
+        "wire-lab1": 1e11, "wire-lab2": 1e10, "wire_in-lab1": 1e11, "wire_in-lab2": 1e10,
+    }  # fmt: skip
+    words = " ".join(text.get_text() for text in draw(facts).figure.findobj(Text))
+    assert "Not drawn for want of room: wire_in-lab2." in " ".join(words.split())

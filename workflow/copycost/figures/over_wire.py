@@ -72,7 +72,8 @@ def draw(facts: Mapping[str, Any]) -> Drawn:
         rows[row][0].set_ylabel(f"{way}\n[% of its ns/B]")
     linked = bool(kept["link_gbit_per_s"].notna().any())
     above_cm = _legend(figure, ways, linked=linked)
-    left = [name for name in dict.fromkeys(kept["implementation"]) if name not in ways]
+    left = [name for name in dict.fromkeys(data["condition"]) if name not in shown]
+    left += [name for name in dict.fromkeys(kept["implementation"]) if name not in ways]
     note = [
         f"Medians, {counted(int(data['n_threads'].min()), 'thread')}.",
         "Bars: who uses the CPU time that both machines spend on a byte; above them, all of it.",
