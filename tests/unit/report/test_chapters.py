@@ -62,13 +62,15 @@ def of_virtual(**facts: object) -> Change:
     return lambda context: context["facts"].update(virtual=facts)
 
 
-def of_wires(*within: str, virtual: bool = True) -> Change:
+def of_wires(*within: str, virtual: bool = True, one_kernel: bool = False) -> Change:
     """Make one condition that of a wire, and others of what is within the machine."""
 
     def change(context: Context) -> None:
         (first, *_) = context["conditions"]
         context["conditions"] = [first | {"slug": slug} for slug in ("wire", *within)]
-        context["facts"]["wire"] = {"conditions": [{"slug": "wire", "virtual": virtual}]}
+        context["facts"]["wire"] = {
+            "conditions": [{"slug": "wire", "virtual": virtual, "one_kernel": one_kernel}]
+        }
         context["facts"]["network_card"]["wires"] = [] if virtual else ["wire"]
 
     return change
@@ -105,6 +107,7 @@ def test_limits(context: Context) -> None:
             context["facts"]["method"].update(placements=[{"placement": "apart"}]),
         ),
         "over the wire alone": of_wires(),
+        "over a wire that is none": of_wires(one_kernel=True),
         "over the wire and within": of_wires("veth"),
         "over the wire of a card, and within": of_wires("veth", virtual=False),
         "several placements": lambda context: context["facts"].update(placement={"groups": []}),
