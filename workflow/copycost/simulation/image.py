@@ -7,6 +7,7 @@ from copycost.errors import Unavailable
 from copycost.hosts.guest.image import GuestImage
 from copycost.hosts.guest.kernel import Kernel
 from copycost.hosts.guest.libraries import add_program, libraries_of
+from copycost.hosts.guest.modules import Modules
 from copycost.testbeds.drop_hook import drop_rules
 from copycost.testbeds.links import veth_pair_commands
 from copycost.testbeds.veth_pair import ADDRESSES, LARGEST_MTU_BYTES
@@ -22,6 +23,12 @@ _BEFORE, _BEHIND = "crc32c_generic", "nft_objref"
 
 TOOLS = ("ip", "nft")
 """Programs of this host that make the testbeds in it."""
+
+
+def drivers_of(modules: Modules) -> list[str]:
+    """Return what of a kernel's modules is loaded, in this order."""
+    names = (_BEFORE, *DRIVERS, _BEHIND)
+    return [name for name in names if name in DRIVERS or modules.has(name)]
 
 
 def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]) -> GuestImage:
@@ -42,9 +49,7 @@ def simulated_image(kernel: Kernel, orchestrator: Path, programs: Iterable[Path]
     Unavailable
         If a tool, a library or a driver is missing here.
     """
-    drivers = [name for name in (_BEFORE, *DRIVERS, _BEHIND)
-               if name in DRIVERS or kernel.modules.has(name)]  # fmt: skip
-    image = GuestImage(kernel, drivers, INIT)
+    image = GuestImage(kernel, drivers_of(kernel.modules), INIT)
     image.add_tools(TOOLS)
     missing = [name for name in TOOLS if not image.archive.has(f"/usr/bin/{name}")]
     if missing:
