@@ -14,7 +14,7 @@ MOST_S = 60.0
 # A guest that boots and is saved, all walks, a cell, a message, and a byte of it, on a processor of
 # 2023 [s]; most of a cell is that the start of its programs is translated.
 _BOOT_S = 7.0
-_WALKS_S = 2.5
+_WALKS_S = 3.5
 _CELL_S = 0.75
 _MESSAGE_S = 20e-6
 _BYTE_S = 20e-9
