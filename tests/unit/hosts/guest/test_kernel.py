@@ -1,5 +1,7 @@
 """Which kernel a guest gets, and in which order its modules are loaded."""
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -87,3 +89,25 @@ def test_a_module_whose_need_is_missing_is_named(tmp_path: Path) -> None:
     write_module(tmp_path, "virtio_net", "virtio")
     with pytest.raises(Unavailable, match="no driver virtio"):
         Modules.in_folder(tmp_path).in_loading_order(["virtio_net"])
+
+
+@pytest.mark.parametrize("packer", ["xz", "zstd"])
+def test_packed_modules_are_unpacked(tmp_path: Path, packer: str) -> None:
+    if shutil.which(packer) is None:
+        pytest.skip(f"there is no {packer}")
+    write_module(tmp_path, "virtio")
+    ((_, plain),) = Modules.in_folder(tmp_path).in_loading_order(["virtio"])
+    for module in tmp_path.rglob("*.ko"):
+        subprocess.run([packer, "--quiet", module], check=True)
+        module.unlink(missing_ok=True)
+    assert Modules.in_folder(tmp_path).in_loading_order(["virtio"]) == [("virtio", plain)]
+
+
+def test_a_module_that_nothing_here_unpacks_is_told_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "virtio.ko.zst").write_bytes(b"")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unavailable, match=r"virtio\.ko\.zst cannot be unpacked") as caught:
+        Modules.in_folder(tmp_path).in_loading_order(["virtio"])
+    assert caught.value.remedy == "install zstd"

@@ -8,6 +8,7 @@ Source: modinfo(8), kmod's libkmod-module.c on the section .modinfo; modules.bui
 
 import lzma
 import re
+import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Self
 
 from copycost.errors import Unavailable
 
-_SUFFIXES = (".ko", ".ko.xz")
+_SUFFIXES = (".ko", ".ko.xz", ".ko.zst")
 _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 
 
@@ -84,5 +85,17 @@ def _name(file: str) -> str:
 
 
 def _content(path: Path) -> bytes:
+    """Return a module as the kernel takes it: Debian packs with xz or not at all, Ubuntu with zstd.
+
+    Raises
+    ------
+    Unavailable
+        If it is packed with zstd, which only its own program unpacks.
+    """
+    if path.suffix == ".zst":
+        try:
+            return subprocess.run(["zstd", "-dcq", path], capture_output=True, check=True).stdout
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise Unavailable(f"{path} cannot be unpacked ({error})", "install zstd") from error
     content = path.read_bytes()
     return lzma.decompress(content) if path.suffix == ".xz" else content
