@@ -38,7 +38,7 @@ struct guest {
 
 struct reception {
     const struct options *options;
-    struct strangers strangers;
+    struct strangers *strangers;
     int *fds; /* by connection index */
     size_t n_greeted;
     struct guest *guests;
@@ -73,7 +73,7 @@ static void remove_guest(struct reception *reception, size_t i)
 /* Drops guest i, with the reason. */
 static void send_away(struct reception *reception, size_t i, const char *reason)
 {
-    strangers_add(&reception->strangers, &reception->guests[i].address, reason);
+    strangers_add(reception->strangers, &reception->guests[i].address, reason);
     (void)close(reception->guests[i].fd);
     remove_guest(reception, i);
 }
@@ -179,8 +179,10 @@ static int receive_all(struct reception *reception, int listen_fd, struct contro
 int greeting_accept_all(int listen_fd, const struct options *options, struct control *control,
                         note_function note, int *fds, struct failure *failure)
 {
+    struct strangers strangers = {0};
     struct reception reception = {
         .options = options,
+        .strangers = &strangers,
         .fds = fds,
         .n_guests_max = options->n_threads + MAX_STRANGERS,
     };
@@ -194,7 +196,7 @@ int greeting_accept_all(int listen_fd, const struct options *options, struct con
         while (reception.n_guests > 0) {
             send_away(&reception, reception.n_guests - 1, "it said nothing");
         }
-        strangers_tell(&reception.strangers, note);
+        strangers_tell(&strangers, note);
     }
     free(reception.guests);
     free(poll_fds);

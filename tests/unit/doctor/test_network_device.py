@@ -108,7 +108,7 @@ def test_what_a_device_does_not_tell_is_said_as_not_told(tmp_path: Path) -> None
     said = {("ip", "-json", "-details", "link", "show", "dev", "br0"): kind}
     facts = device_facts(made(tmp_path, {"sys/class/net/br0/mtu": "1500\n"}, said), "br0")
     found = {one.name: one for one in _ends({"here": facts, "there": facts})}
-    for name in ("interrupts", "rings", "coalescing", "frequency governor", "irqbalance"):
+    for name in ("interrupts", "rps", "rings", "coalescing", "frequency governor", "irqbalance"):
         assert found[name].value == "not told", name
         assert found[name].remedy is None
     assert found["zero-copy"].note.startswith("a bridge is no network card")

@@ -75,7 +75,8 @@ def _served(section: str, facts: Mapping[str, Any]) -> Iterator[Finding]:
     note = "the CPUs that each interrupt may go to"
     yield Finding(section, "interrupts", "fact", served or _NOT_TOLD, note if served else "")
     for name, does in (("rps_cpus", "receive"), ("xps_cpus", "send")):
-        cpus = "; ".join(facts[name]) or "no CPUs of their own"
+        nothing = _NOT_TOLD if facts["rx_queues"] is None else "no CPUs of their own"
+        cpus = "; ".join(facts[name]) or nothing
         yield Finding(section, name.replace("_cpus", ""), "fact", cpus, f"of queues to {does}")
     rings = f"{facts['ring_rx'] or 'unknown'} to receive, {facts['ring_tx'] or 'unknown'} to send"
     told = facts["ring_rx"] is not None or facts["ring_tx"] is not None
