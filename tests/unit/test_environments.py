@@ -9,7 +9,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 ENVS = ROOT / "envs"
-LOCKS = ["requirements", "requirements-dev", "requirements-slurm"]
+LOCKS = ["requirements", "requirements-dev", "requirements-measure", "requirements-slurm"]
 
 # conda-forge splits or renames some packages
 CONDA_NAMES = {
@@ -74,6 +74,10 @@ def test_lock_holds_everything_that_is_asked_for(name: str) -> None:
 
 def test_tests_run_with_the_versions_that_measure() -> None:
     assert pins("requirements") <= pins("requirements-dev")
+
+
+def test_whoever_only_measures_has_the_same_versions() -> None:
+    assert pins("requirements-measure") < pins("requirements")
 
 
 def test_everything_that_is_imported_is_asked_for_and_nothing_else() -> None:

@@ -3,6 +3,8 @@
 import pytest
 from workflow.front_door import Tree, new_tree
 
+THERE = "cd copycost_fleet && export COPYCOST_PACKAGES=requirements-measure &&"
+
 # Stands for ssh: notes what was asked of which host; `export` answers with an archive.
 SSH = """\
 while [[ $1 == -* ]]; do if [[ $1 == -o ]]; then shift; fi; shift; done
@@ -33,14 +35,13 @@ def asked(tree: Tree) -> list[str]:
 def test_hosts_are_measured_and_their_results_merged(tree: Tree) -> None:
     done = tree.run("fetch", "lab=alice@one", "two", "--configfile", "config/tiny.yaml")
     assert done.returncode == 0, done.stderr
-    there = "cd copycost_fleet &&"
     assert asked(tree) == [
         "alice@one: mkdir -p copycost_fleet && tar -xf - -C copycost_fleet",
-        f"alice@one: {there} ./run measure --configfile config/tiny.yaml",
-        f"alice@one: {there} ./run export - --alias lab",
+        f"alice@one: {THERE} ./run measure --configfile config/tiny.yaml",
+        f"alice@one: {THERE} ./run export - --alias lab",
         "two: mkdir -p copycost_fleet && tar -xf - -C copycost_fleet",
-        f"two: {there} ./run measure --configfile config/tiny.yaml",
-        f"two: {there} ./run export -",
+        f"two: {THERE} ./run measure --configfile config/tiny.yaml",
+        f"two: {THERE} ./run export -",
     ]
     nodes = tree.path / "results/nodes"
     assert (nodes / "lab.zip").read_text() == "archive of alice@one\n"
@@ -60,12 +61,13 @@ def test_whole_results_are_preferred_to_a_part(tree: Tree) -> None:
     nodes.mkdir(parents=True)
     (nodes / "good.part.zip").touch()
     assert tree.run("fetch", "good").returncode == 0
+    assert asked(tree)[1] == f"good: {THERE} ./run measure"
     assert "-m copycost merge results/nodes/good.zip" in tree.calls()
 
 
 def test_who_only_looks_merges_nothing(tree: Tree) -> None:
     assert tree.run("fetch", "one", "-n").returncode == 0
-    assert asked(tree)[-1] == "one: cd copycost_fleet && ./run setup && ./run measure -n"
+    assert asked(tree)[-1] == f"one: {THERE} ./run setup && ./run measure -n"
     assert not any("merge" in call for call in tree.calls())
 
 

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from copycost.errors import CopycostError
 from copycost.fleet.export import archive_of, write_archive
 from copycost.fleet.names import require_name
 from copycost.fleet.parcel import names_of_this_host, read_parcel
@@ -27,6 +28,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--results", type=Path, default=Path("results"), metavar="FOLDER", help="default: results")
 
 
+def main() -> int:
+    """Run this command alone: a host that only measures has nothing that others draw with."""
+    parser = argparse.ArgumentParser(prog="copycost export", description=DESCRIPTION)
+    add_arguments(parser)
+    try:
+        return run(parser.parse_args())
+    except (CopycostError, OSError) as error:
+        print(f"copycost: {error}", file=sys.stderr)
+        return 1
+
+
 def run(options: argparse.Namespace) -> int:
     """Write the archive and say what it holds.
 
@@ -48,3 +60,7 @@ def run(options: argparse.Namespace) -> int:
     if parcel.n_elsewhere:
         print(f"left out: {plural(parcel.n_elsewhere, 'record')} of other states of this host")
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
