@@ -35,11 +35,13 @@ from copycost.grid.cells import (
     record_pattern,
 )
 from copycost.config.grid import Grid
+from copycost.config.passes import given_or, is_given
 from copycost.hosts.facts.identity import host_identity
 from copycost.snakefile import announcements, chapters, dependencies
 from copycost.snakefile.configuration import checked_config, more_files
 from copycost.snakefile.folder_lock import claim_folder
-from copycost.snakefile.internals import keep_the_scheduler_still
+from copycost.snakefile.internals import forget_rules, keep_the_scheduler_still
+from copycost.snakefile.jobs import OF_THIS_HOST
 from copycost.snakefile.startup import prepare_process
 
 prepare_process(workflow, PACKAGE_ROOT)
@@ -61,7 +63,7 @@ files_of = partial(dependencies.files_of, workflow.basedir)
 STRATEGIES = toolchain.strategies(Path(workflow.basedir))
 RECEIVERS = toolchain.receivers(Path(workflow.basedir))
 CONFIG = checked_config(workflow, config)
-GRID = Grid.of(CONFIG)
+GRID = given_or(Grid.of(CONFIG))
 NOT_SIMULATED = chapters.why_not_simulated(CONFIG)
 CHAPTERS = chapters.enabled_chapters(
     CONFIG, without=() if NOT_SIMULATED is None else ("simulated",)
@@ -104,6 +106,8 @@ include: "workflow/rules/fleet.smk"
 
 
 dependencies.take_code_as_input(workflow)
+if is_given():
+    forget_rules(workflow, OF_THIS_HOST)
 
 
 # Each target names the records too: a missing one, say of a failed repetition that shall be measured

@@ -36,6 +36,7 @@ pytestmark = [
 # One job is cancelled and one node loses its power, both in the middle. The node comes back, and
 # Slurm gives it its job again; for the cancelled one, the same command is given once more.
 SCRIPT = """\
+$FLEET -n
 $FLEET & fleet=$!
 until [[ -e now ]]; do kill -0 $fleet || break; sleep 0.1; done
 squeue --noheader --nodelist n1 --format %i | xargs --verbose scancel
@@ -69,9 +70,8 @@ def start(checkout: Checkout) -> "subprocess.Popen[str]":
     """Start the script within a cluster of three nodes."""
     folder = checkout.path.parent
     (folder / "nodes").mkdir()
-    fleet = ["-SP", "workflow/copycost/door/launch.py", "snakemake", "--profile",
-             "workflow/profiles/slurm", "--cores", "1", "--forcerun", "merge_hosts",
-             "--", "fleet"]  # fmt: skip
+    fleet = ["-SP", "workflow/copycost/door/launch.py", "snakemake", "fleet", "--profile",
+             "workflow/profiles/slurm", "--cores", "1", "--forcerun", "merge_hosts"]  # fmt: skip
     variables = {
         "TMPDIR": str(folder / "nodes"),
         "FLEET": " ".join([sys.executable, *fleet]),
@@ -157,6 +157,7 @@ def test_what_was_measured_survives_a_cancelled_job_and_a_lost_node(checkout: Ch
             left = lying_on(folder, "n2")
         assert running.wait(LIMIT_S) == 0, logs(folder)
     said = logs(folder)
+    assert "a run would measure 3 nodes (n1, n2, n3), each by one job that has it alone" in said
     assert "first: ended 1" in said, said
     assert "second: ended 0" in said, said
     assert (folder / "said").read_text().endswith("\nalice\n"), said

@@ -66,6 +66,7 @@ rule compute_facts:
         guest=(
             ["results/guest.json"]
             if any(condition.guests for condition in GRID.conditions)
+            and not is_given()
             else []
         ),
         # the other machines, where a condition is over the network to one

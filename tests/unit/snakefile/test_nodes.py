@@ -3,9 +3,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
+from copycost.build.checkout import ROOT
+from copycost.config.check import check_config
 from copycost.config.hosts import Slurm
 from copycost.config.places import places
+from copycost.config.rules import Surroundings
 from copycost.errors import ConfigError, HostError
 from copycost.fleet.names import require_name
 from copycost.snakefile import nodes
@@ -68,3 +72,13 @@ def test_the_last_file_says_where(tmp_path: Path) -> None:
                           strict=True):  # fmt: skip
         path.write_text(text)
     assert places(files) == ["slurm"]
+
+
+def test_what_nodes_are_measured_and_for_how_long_is_said() -> None:
+    tree = yaml.safe_load((ROOT / "config.yaml").read_text())
+    around = Surroundings(["two_copy", "one_copy", "zero_copy"], range(64))
+    config = check_config(tree, sources=[("config.yaml", tree)], around=around)
+    said = nodes.said_of_nodes(config, ["n1", "n2"], nodes.job_minutes(config), would=True)
+    assert "a run would measure 2 nodes (n1, n2), each by one job that has it alone" in said
+    assert f"{nodes.job_minutes(config)} min at most" in said
+    assert "this measures 1 node (n1)" in nodes.said_of_nodes(config, ["n1"], 20, would=False)

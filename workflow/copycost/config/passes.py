@@ -15,12 +15,35 @@ from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.looks import PASSES
 from copycost.grid.cells import Cell
+from copycost.grid.conditions import Condition
 
 PASS_PATTERN = "results/passes/{number}.json"
 """What each pass chose, by its number from 1."""
 
 MORE_PATH = Path("results/more.yaml")
 """Where `./run more` says how many rounds it added: a part of the configuration."""
+
+
+GIVEN_PATH = Path("results/given.json")
+"""The records of another host, in the form of a pass: these are all, and none is measured here."""
+
+
+def is_given() -> bool:
+    """Return whether the results in this folder are another host's."""
+    return GIVEN_PATH.is_file()
+
+
+def given_or(grid: Grid) -> Grid:
+    """Return the records of another host as a grid, if the results here are one's, else `grid`."""
+    if not is_given():
+        return grid
+    cells = tuple(sorted(read_pass(GIVEN_PATH)))
+    there = {
+        Condition(cell.testbed, cell.working_set, cell.receiver, cell.placement)
+        for cell in cells
+        if cell.study == "streams"
+    }
+    return Grid(cells, tuple(one for one in grid.conditions if one in there))
 
 
 def has_passes(config: Config) -> bool:

@@ -89,9 +89,11 @@ class HostSet:
                 f"{self.folder}: was changed after it was merged; remove the folder and merge what "
                 "./run export has written there again"
             )
-        found: list[Record] = [
+        found = [
             json.loads(content) for path, content in contents.items() if path.name not in _BESIDE
         ]
+        for record in found:
+            record.pop("digest", None)  # of the file
         versions = {record["schema_version"] for record in found} - {SCHEMA_VERSION}
         if versions:
             raise DataError(

@@ -10,8 +10,9 @@ from pathlib import Path
 from platform import machine
 from typing import Any
 
+from copycost.build.checkout import ROOT
 from copycost.config.config import Config
-from copycost.config.passes import MORE_PATH
+from copycost.config.passes import MORE_PATH, is_given
 from copycost.drivers.programs.working_set import ring_bytes
 from copycost.errors import DataError
 from copycost.grid.conditions import COLD, HOT
@@ -21,6 +22,7 @@ from copycost.snakefile import (
     host_change,
     interruption,
     messages,
+    nodes,
     passes_ahead,
     progress,
     retry,
@@ -43,6 +45,7 @@ from copycost.snakefile.jobs import (
     HOST_RULE,
     MEASURING_RULES,
     MEMORY_RULE,
+    NODE_RULE,
     OTHERS,
     PROFILING_RULE,
     REPORTING_RULE,
@@ -67,6 +70,7 @@ def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
     ahead = passes_ahead.forecast(config, _each_s(jobs)) if _chooses(jobs) else None
     now = _progress(jobs, ahead)
     progress.begin(PROGRESS_PATH, now)
+    _say_nodes(jobs, config, would=False)
     if _measuring(all_jobs(workflow)):  # else it is an audit, say
         terminal.say(_sentence(now, ahead))
     _say_more(jobs, config, ahead)
@@ -97,7 +101,8 @@ def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN40
         if jobs:
             ahead = passes_ahead.forecast(config, _each_s(jobs)) if _chooses(jobs) else None
             n_others = len(jobs) - len(measuring)
-            terminal.say(_forecast(_progress(jobs, ahead), ahead, n_others))
+            if not _say_nodes(jobs, config, would=True):
+                terminal.say(_forecast(_progress(jobs, ahead), ahead, n_others))
             _say_why(workflow, measuring)
             _say_more(jobs, config, ahead)
         elif nothing_to_do:
@@ -106,6 +111,19 @@ def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN40
     if is_first_process(workflow):
         answer_message(messages.NOTHING, answer)
         atexit.register(say)
+
+
+def _say_nodes(jobs: Iterable[Any], config: Config, *, would: bool) -> bool:
+    """Say which nodes of a cluster are measured, and for how long; return whether there are any."""
+    found = {
+        job.wildcards_dict["node"]: job.resources["runtime"]
+        for job in jobs
+        if job.rule.name == NODE_RULE
+    }
+    if found:
+        limit_min = max(found.values())
+        terminal.say(nodes.said_of_nodes(config, sorted(found), limit_min, would=would))
+    return bool(found)
 
 
 def _sentence(now: progress.Progress, ahead: passes_ahead.Ahead | None) -> str:
@@ -297,7 +315,7 @@ def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
     rules = {job.rule.name for job in jobs}
     if REPORTING_RULE in rules:
         _say_the_answer()
-        reports = [f"results/report/report.{name}" for name in config.report.formats]
+        reports = [f"{_place()}/report.{name}" for name in config.report.formats]
         terminal.say(f"copycost: the report is {' and '.join(reports)}")
     else:
         for study in CHAPTERS:
@@ -306,6 +324,12 @@ def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
                     f"copycost: {study}: tables are in results/tables, figures in "
                     f"results/figures/{study}; `./run {study} report` adds it to the report."
                 )
+
+
+def _place() -> str:
+    """Return the report's folder as seen from the clone, of which another host's is a part."""
+    folder = "results/report"
+    return os.path.relpath(folder, (ROOT / "workflow").resolve().parent) if is_given() else folder
 
 
 def _say_the_answer() -> None:

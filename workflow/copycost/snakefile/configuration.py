@@ -8,7 +8,7 @@ from typing import Any
 
 from copycost.build.toolchain import strategies
 from copycost.config.config import Config
-from copycost.config.passes import MORE_PATH
+from copycost.config.passes import MORE_PATH, is_given
 from copycost.config.rules import Surroundings
 from copycost.config.sources import require_yaml, resolve
 from copycost.errors import ConfigError
@@ -28,7 +28,8 @@ def checked_config(workflow: Any, config: Mapping[str, Any]) -> Config:  # noqa:
     """
     files, words = given_configuration(workflow)
     root = Path(workflow.basedir)
-    first = is_first_process(workflow)
+    # nor is anything measured here of another host's results
+    first = is_first_process(workflow) and not is_given()
     around = Surroundings(
         strategies=[name for name in strategies(root) if name != HARNESS_STRATEGY],
         usable_cpus=os.sched_getaffinity(0) if first else range(_ANY_CPU),

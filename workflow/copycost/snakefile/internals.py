@@ -165,6 +165,15 @@ def add_input(workflow: Any, rule: Any, **files: Sequence[str]) -> None:  # noqa
     rule.set_input(**files)
 
 
+def forget_rules(workflow: Any, names: Sequence[str]) -> None:  # noqa: ANN401
+    """Let there be no such rules: what they make is there, or is missed.
+
+    Where there is a checkpoint, Snakemake does not heed ``--allowed-rules``.
+    """
+    for name in names:
+        workflow._rules.pop(name)
+
+
 def all_jobs(workflow: Any) -> list[Any]:  # noqa: ANN401
     """Return the jobs behind what was asked for, also those that were done before."""
     return [] if workflow.dag is None else list(workflow.dag.jobs)

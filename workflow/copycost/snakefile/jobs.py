@@ -12,11 +12,15 @@ CHOOSING_RULE = "choose_cells"
 REPORTING_RULE = "render_report"
 HOST_RULE = "collect_host"
 MEMORY_RULE = "measure_memory"
+NODE_RULE = "measure_node"
 
 # The rules that measure repetitions; their `settings` say how long the windows are.
 PROFILING_RULE = "profile_cell"
 DRIVING_RULES = ("run_budget", "run_datagrams")
 MEASURING_RULES = (GRID_RULE, PROFILING_RULE, *DRIVING_RULES)
+
+# What a run has of the host that it runs on; of another host's results there is nothing to be done.
+OF_THIS_HOST = (*MEASURING_RULES, HOST_RULE, MEMORY_RULE, CHOOSING_RULE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,15 @@
 import math
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from copycost.config.config import Config
 from copycost.config.extent import n_repetitions
 from copycost.config.hosts import Hosts, Slurm
 from copycost.errors import ConfigError, HostError
+from copycost.snakefile.progress import format_duration
+from copycost.wording.plurals import plural
 
 _TIMEOUT_S = 30.0
 _OVERHEAD_S = 0.9
@@ -113,6 +115,30 @@ def offered(partition: str | None) -> Mapping[str, tuple[int, frozenset[str]]]:
 
 def job_minutes(config: Config) -> int:
     """Return the limit of a node's job [min]: twice what its repetitions take, and a little."""
+    return _FIXED_MIN + math.ceil(2.0 * _seconds(config) / 60.0)
+
+
+def said_of_nodes(config: Config, nodes: Sequence[str], limit_min: int, *, would: bool) -> str:
+    """Return a sentence about what nodes are measured, and what that takes of each.
+
+    Parameters
+    ----------
+    limit_min
+        That of each job [min].
+    would
+        Whether that is what a run would do, not what this one does.
+    """
+    verb = "would measure" if would else "measures"
+    return (
+        f"copycost: {'a run' if would else 'this'} {verb} {plural(len(nodes), 'node')} "
+        f"({', '.join(nodes)}), each by one job that has it alone, with all its CPUs, for about "
+        f"{format_duration(_seconds(config))} and {limit_min} min at most; docs/cluster.md says "
+        "what it does there."
+    )
+
+
+def _seconds(config: Config) -> float:
+    """Return how long the repetitions of a node take, about [s]."""
     measure = config.measure
     each_s = measure.warmup_s + measure.duration_s + _OVERHEAD_S
     seconds = sum(n_repetitions(config).values()) * each_s
@@ -120,4 +146,4 @@ def job_minutes(config: Config) -> int:
         seconds = max(seconds, measure.minutes * 60.0)
     if config.refine.enabled:
         seconds += config.refine.max_minutes * 60.0
-    return _FIXED_MIN + math.ceil(2.0 * seconds / 60.0)
+    return seconds

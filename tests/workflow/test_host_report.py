@@ -1,0 +1,74 @@
+"""`./run report host=NAME`: the ordinary report on a host of a fleet, and nothing measured."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from unit.fleet.made import write_run
+from unit.fleet.test_report import real
+from workflow.support import TIMEOUT_S, Checkout, clean_environment, new_checkout
+
+from copycost.door.host_report import renumbered
+from copycost.fleet.merging import merge
+from copycost.fleet.parcel import read_parcel
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    made = new_checkout(tmp_path_factory.mktemp("fleet") / "checkout")
+    merge(real(made.path.parent), made.path / "results/fleet")
+    return made
+
+
+def report(checkout: Checkout, *words: str) -> "subprocess.CompletedProcess[str]":
+    launch = ["-SP", "workflow/copycost/door/launch.py", "copycost.door.host_report"]
+    return subprocess.run(
+        [sys.executable, *launch, *words],
+        cwd=checkout.path,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+
+
+def test_a_host_has_its_ordinary_report_in_a_folder_of_its_own(checkout: Checkout) -> None:
+    before = sorted(path.name for path in (checkout.path / "results").iterdir())
+    done = report(checkout, "lab")
+    assert done.returncode == 0, done.stdout + done.stderr
+    place = checkout.path / "results/fleet/host=lab/run/results"
+    said = "results/fleet/host=lab/run/results/report/report.html and"
+    assert f"the report is {said}" in done.stdout + done.stderr
+    assert (place / "report/report.pdf").is_file()
+    assert "What does each copy cost?" in (place / "report/report.html").read_text()
+    cells = pd.read_csv(place / "tables/cells.csv")
+    assert len(cells) == len(list(checkout.path.glob("results/fleet/host=lab/raw/**/rep=*.json")))
+    assert not list((place / "logs").glob("run_cell*")), "nothing is measured"
+    assert not (place / "bin").exists(), "nor built"
+    host = json.loads((checkout.path / "results/fleet/host=lab/host.json").read_text())
+    assert json.loads((place / "host.json").read_text()) == host
+    assert sorted(path.name for path in (checkout.path / "results").iterdir()) == before
+
+    again = report(checkout, "lab")
+    assert "nothing to be done" in again.stdout + again.stderr
+
+
+def test_a_host_that_there_is_not_is_said(checkout: Checkout) -> None:
+    done = report(checkout, "bal")
+    assert done.returncode == 1
+    assert "host=bal: results/fleet has no such host; there are lab" in done.stderr
+
+
+def test_rounds_of_further_runs_follow_without_gaps(tmp_path: Path) -> None:
+    records = list(read_parcel(write_run(tmp_path), "lab").records)
+    for record in records:
+        if record["cell"]["rep"] > 1:
+            record["cell"]["rep"] += 1000
+    found = sorted(record["cell"]["rep"] for record in renumbered(records))
+    assert found == [1, 1, 2, 2, 3, 3]
