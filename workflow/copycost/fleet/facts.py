@@ -102,15 +102,9 @@ def _host(fleet: Fleet, one: HostSet) -> Facts:
         "told": {name: shown_fact(name, value) for name, value in told.items()},
         "n_repetitions": len(cells),
         "n_measured": int((cells["status"] == "measured").sum()),
-        "disturbed": disturbed_share(cells),
+        "disturbed": fleet.tables[one.name].disturbed,
         "n_rounds": int(cells["rep"].max()),
     }
-
-
-def disturbed_share(cells: pd.DataFrame) -> float:
-    """Return the share of measured repetitions with a warning about the machine (0 to 1)."""
-    measured = cells[cells["status"] == "measured"]
-    return float(measured["warnings"].notna().mean()) if len(measured) else 0.0
 
 
 def _refuted(fleet: Fleet) -> list[Facts]:
@@ -265,7 +259,7 @@ def _side(low: float, high: float, more_is_better: bool) -> int:
 def _point(fleet: Fleet, msg_bytes: int, effect: Effect, more_is_better: bool) -> Facts:
     names = list(fleet.used)
     told = [fleet.told[name] for name in names]
-    disturbed = [disturbed_share(fleet.tables[name].cells) for name in names]
+    disturbed = [fleet.tables[name].disturbed for name in names]
     far = [k for k in np.argsort(-np.abs(np.nan_to_num(effect.beyond)))
            if np.nan_to_num(effect.beyond[k]) != 0.0]  # fmt: skip
     one = _size(msg_bytes, effect, more_is_better)

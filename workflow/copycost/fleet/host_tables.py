@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -64,6 +64,17 @@ class HostTables:
     ratios: pd.DataFrame
     crossovers: pd.DataFrame
 
+    @cached_property
+    def disturbed(self) -> float:
+        """Share of measured repetitions with a warning about the machine (0 to 1)."""
+        warnings_of = self.cells["warnings"][self.cells["status"] == "measured"]
+        return float(warnings_of.notna().mean()) if len(warnings_of) else 0.0
+
+
+def cells_path(one: HostSet) -> Path:
+    """Return where the table of a host's cells lies."""
+    return one.folder / "tables" / "cells.parquet"
+
 
 def usable_cpus() -> int:
     """Return how many hosts' tables are best made at a time [count]."""
@@ -115,7 +126,7 @@ def make_tables(one: HostSet) -> None:
     folder = one.folder / "tables"
     folder.mkdir(exist_ok=True)
     (folder / _TABLES).unlink(missing_ok=True)
-    cells.to_parquet(folder / "cells.parquet", index=False)
+    cells.to_parquet(cells_path(one), index=False)
     compare(cells, SETTINGS, [THROUGHPUT, COST, COST_OF_SENDER]).to_parquet(
         folder / "ratios.parquet", index=False
     )
@@ -127,7 +138,7 @@ def make_findings(one: HostSet) -> None:
     """Audit the table of a host's cells, and write what was found beside it."""
     folder = one.folder / "tables"
     (folder / _FINDINGS).unlink(missing_ok=True)
-    cells = read_table(folder / "cells.parquet")
+    cells = read_table(cells_path(one))
     found = check_plausibility(dataset_of_cells(cells, Path(one.name), "", FileMapping()))
     n_datasets = cells["condition"].nunique()
     text = json.dumps([plain(finding_facts(finding, n_datasets)) for finding in found], indent=1)

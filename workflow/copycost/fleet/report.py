@@ -13,6 +13,7 @@ from copycost.fleet.across import across_table, crossovers_of_all, effects_of, r
 from copycost.fleet.facts import Fleet, fleet_facts
 from copycost.fleet.figures import draw_forest, draw_sizes
 from copycost.fleet.gathering import is_simulated
+from copycost.fleet.host_tables import cells_path
 from copycost.fleet.templates import TEMPLATES, audit_environment, fill
 from copycost.report.assets import gather_assets
 from copycost.report.markdown import code, escape, slug
@@ -57,16 +58,17 @@ def write_tables(fleet: Fleet, folder: Path) -> Facts:
 def _write_cells(fleet: Fleet, path: Path) -> None:
     """Write the cells of all hosts, one host after the other, so that they never lie side by side.
 
-    Whatever a column lacks on one host, it has the same type on all.
+    They are taken as they lie in each host's file; whatever a column lacks on one host, it has the
+    same type on all.
     """
     import pyarrow as pa  # type: ignore[import-untyped]
     from pyarrow import parquet
 
     writer = None
+    places = {one.name: cells_path(one) for one in fleet.sets}
     for name in fleet.used:
-        cells = fleet.tables[name].cells
-        table = pa.Table.from_pandas(cells.assign(host=name), preserve_index=False)
-        table = table.select(["host", *cells.columns])
+        table = parquet.read_table(places[name])
+        table = table.add_column(0, "host", pa.array([name] * len(table), pa.large_string()))
         if writer is None:
             writer = parquet.ParquetWriter(path, table.schema)
         writer.write_table(table.cast(writer.schema))
