@@ -43,6 +43,7 @@ MICRO: Mapping[str, Mapping[str, Any]] = {
     },
     "refine": {"enabled": False},
     "profile": {"enabled": False},
+    "simulated": {"enabled": False},
     "measure": {"repetitions": 2, "warmup_s": 0.05, "duration_s": 0.3, "memory_floor": False},
     "statistics": {"resamples": 200},
 }
