@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.condition_view import View, complete_block
+from copycost.analysis.cell_means import mean_over_cells
+from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import POINT
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.metrics import THROUGHPUT
@@ -18,9 +19,8 @@ from copycost.analysis.together import together
 from copycost.grid.testbeds import without_guests
 from copycost.hosts.side import SIDES
 from copycost.records.parties import WATCHED
-from copycost.stats.estimates import Mean, estimate, mean_estimate
+from copycost.stats.estimates import Mean, estimate
 from copycost.stats.ratios import holm, paired_ratio
-from copycost.stats.settings import FloatArray
 
 PARTS = ("vcpu", "io", "vhost", "worker", "apart")
 """What the CPU time of a byte outside consists of: the threads of virtual CPUs, the hypervisor's
@@ -167,7 +167,7 @@ def _condition(view: View) -> Facts:
         "n_cells": len(view.measured[POINT].drop_duplicates()),
         "uses": list(_uses(view)),
         "parts": _parts(view),
-        "within": _share(view, _WITHIN, _GUEST),
+        "within": mean_over_cells(view, _WITHIN, _GUEST),
         "stalled": _stalled(view),
         "copied": [
             {"implementation": name, "copied_share": share}
@@ -179,7 +179,7 @@ def _condition(view: View) -> Facts:
 
 def _stalled(view: View) -> Mean | None:
     """Return the share of the guests' busy time in which they did not run; None if too little."""
-    share = _share(view, _STALLED, _GUEST)
+    share = mean_over_cells(view, _STALLED, _GUEST)
     return share if share and share["value"] >= _LEAST_STALLED else None
 
 
@@ -226,25 +226,9 @@ def _parts(view: View) -> list[Facts] | None:
     found = [
         {"name": name} | share
         for name in PARTS
-        if (share := _share(view, part_column(name), _OUTSIDE)) and share["value"] > 0.0
+        if (share := mean_over_cells(view, part_column(name), _OUTSIDE)) and share["value"] > 0.0
     ]
     return sorted(found, key=lambda part: -float(part["value"])) or None
-
-
-def _share(view: View, part: str, whole: str) -> Mean | None:
-    """Return the mean share of one column in another, over the cells that have both."""
-    above, below = _by_round(view, part), _by_round(view, whole)
-    shares = np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 0.0)
-    cells, rounds = complete_block(shares)
-    if not cells.size:
-        return None
-    return mean_estimate(shares[np.ix_(cells, rounds)].mean(axis=0), view.settings)
-
-
-def _by_round(view: View, column: str) -> FloatArray:
-    """Return a column, shape (n_cells, n_rounds); NaN where a round lacks the cell."""
-    wide = view.measured.pivot(index=POINT, columns="rep", values=column)
-    return wide.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _compared(view: View, other: View) -> Facts | None:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.condition_view import View, complete_block
+from copycost.analysis.cell_means import mean_over_cells
+from copycost.analysis.condition_view import View
 from copycost.analysis.conditions import POINT
 from copycost.analysis.crossovers import cost_groups
 from copycost.analysis.json_values import Facts
@@ -19,8 +20,7 @@ from copycost.analysis.together import together
 from copycost.grid.testbeds import away_on, is_wire, peer_of
 from copycost.hosts.side import SIDES
 from copycost.records.machines import DROPS, machine_columns
-from copycost.stats.estimates import Mean, estimate, mean_estimate
-from copycost.stats.settings import FloatArray
+from copycost.stats.estimates import estimate
 
 NEAR = 0.95
 """From this share of what the link carries on, the link sets the throughput."""
@@ -159,7 +159,7 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
         "link": link,
         "cells": list(_cells(view, link)),
         "parts": _parts(view),
-        "softirq": {side: _mean(view, f"softirq_{side}_share") for side in SIDES},
+        "softirq": {side: mean_over_cells(view, f"softirq_{side}_share") for side in SIDES},
         "compared": [
             {
                 "implementation": name,
@@ -314,28 +314,10 @@ def _cells(view: View, link: Facts | None) -> Iterator[Facts]:
 
 
 def _parts(view: View) -> list[Facts] | None:
-    found = [(name, _mean(view, part_column(name), MACHINES)) for name in PARTS]
+    found = [(name, mean_over_cells(view, part_column(name), MACHINES)) for name in PARTS]
     if any(share is None for _, share in found):
         return None
     return [{"name": name} | dict(share) for name, share in found if share]
-
-
-def _mean(view: View, part: str, whole: str | None = None) -> Mean | None:
-    """Return the mean of a share, or of one column in another, over the cells that have it."""
-    shares = _by_round(view, part)
-    if whole is not None:
-        below = _by_round(view, whole)
-        shares = np.divide(shares, below, out=np.full(below.shape, np.nan), where=below > 0.0)
-    cells, rounds = complete_block(shares)
-    if not cells.size:
-        return None
-    return mean_estimate(shares[np.ix_(cells, rounds)].mean(axis=0), view.settings)
-
-
-def _by_round(view: View, column: str) -> FloatArray:
-    """Return a column, shape (n_cells, n_rounds); NaN where a round lacks the cell."""
-    wide = view.measured.pivot(index=POINT, columns="rep", values=column)
-    return wide.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _lost(view: View) -> Facts:

@@ -1,18 +1,14 @@
 """The tables of the chapter on virtual machines: columns, and rows in Markdown."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
-from typing import Any
+from collections.abc import Iterable
 
 from copycost.hosts.parties import is_hypervisor
+from copycost.report.cell_tables import Facts, Table, median, table_by_cell
 from copycost.report.markdown import Column, code
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
 from copycost.report.study_values import cell_name, top_shares
-from copycost.wording.filters import cpu, impl, join_and, percent, ratio, significant, size, span
+from copycost.wording.filters import cpu, join_and, percent, ratio, span
 from copycost.wording.plurals import plural
-
-Facts = Mapping[str, Any]
-Table = tuple[list[Column], list[list[str]]]
 
 _PARTS = {
     "vcpu": "virtual CPUs",
@@ -58,9 +54,9 @@ def rates(found: Facts) -> Table:
 
     def fields(cell: Facts) -> list[str]:
         medians = (cell["without_throughput"], cell["throughput"])
-        return [*(_median(one, 1e-9) for one in medians), *_ratio(cell["rate"])]
+        return [*(median(one, 1e-9) for one in medians), *_ratio(cell["rate"])]
 
-    return _by_cell(found, titles, fields)
+    return table_by_cell(found["cells"], (*titles, "ratio", "interval"), fields)
 
 
 def costs(found: Facts) -> Table:
@@ -69,31 +65,9 @@ def costs(found: Facts) -> Table:
 
     def fields(cell: Facts) -> list[str]:
         medians = (cell[name] for name in ("cost", "inside", "outside"))
-        return [*map(_median, medians), *_ratio(cell["price"])]
+        return [*map(median, medians), *_ratio(cell["price"])]
 
-    return _by_cell(found, titles, fields)
-
-
-def _by_cell(found: Facts, titles: Sequence[str], fields: Callable[[Facts], list[str]]) -> Table:
-    several = len({cell["n_threads"] for cell in found["cells"]}) > 1
-    columns = [
-        Column("Message"),
-        *([Column("Threads", "right")] if several else []),
-        Column("Implementation"),
-        *(Column(title, "right") for title in (*titles, "ratio", "interval")),
-    ]
-    cells = sorted(found["cells"], key=lambda cell: (cell["msg_bytes"], cell["n_threads"]))
-    rows = []
-    for at, members in groupby(cells, lambda cell: (cell["msg_bytes"], cell["n_threads"])):
-        for index, cell in enumerate(members):
-            head = [size(at[0]), *([str(at[1])] if several else [])]
-            start = head if index == 0 else [""] * len(head)
-            rows.append([*start, impl(cell["implementation"]), *fields(cell)])
-    return columns, rows
-
-
-def _median(found: Facts | None, scale: float = 1.0) -> str:
-    return significant(found["median"] * scale) if found else NONE
+    return table_by_cell(found["cells"], (*titles, "ratio", "interval"), fields)
 
 
 def _ratio(found: Facts | None) -> tuple[str, str]:

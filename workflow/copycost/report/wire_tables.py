@@ -1,16 +1,12 @@
 """The tables of the chapter on the wire: both ends, rates and costs."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
+from copycost.report.cell_tables import Facts, Table, median, table_by_cell
 from copycost.report.markdown import Column, code, escape, identifier
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
-from copycost.wording.filters import impl, join_and, ns, number, percent, significant, size, span
+from copycost.wording.filters import join_and, ns, number, percent, significant, span
 from copycost.wording.plurals import plural
-
-Facts = Mapping[str, Any]
-Table = tuple[list[Column], list[list[str]]]
 
 _PARTS = {
     "sender_process": "the sending process",
@@ -128,9 +124,9 @@ def rates(condition: Facts) -> Table:
         share = NONE if cell["link_share"] is None else percent(cell["link_share"])
         again = NONE if cell["sent_again"] is None else number(cell["sent_again"])
         found = cell["throughput"]
-        return [_median(found, 1e-9), _interval(found, 1e-9), *([share] if linked else []), again]
+        return [median(found, 1e-9), _interval(found, 1e-9), *([share] if linked else []), again]
 
-    return _by_cell(condition, titles, fields)
+    return table_by_cell(condition["cells"], titles, fields)
 
 
 def costs(condition: Facts) -> Table:
@@ -141,33 +137,9 @@ def costs(condition: Facts) -> Table:
     names = ("sender", "sender_machine", "receiver", "receiver_machine", "machines")
 
     def fields(cell: Facts) -> list[str]:
-        return [*(_median(cell[name]) for name in names), _interval(cell["machines"])]
+        return [*(median(cell[name]) for name in names), _interval(cell["machines"])]
 
-    return _by_cell(condition, titles, fields)
-
-
-def _by_cell(
-    condition: Facts, titles: Sequence[str], fields: Callable[[Facts], list[str]]
-) -> Table:
-    several = len({cell["n_threads"] for cell in condition["cells"]}) > 1
-    columns = [
-        Column("Message"),
-        *([Column("Threads", "right")] if several else []),
-        Column("Implementation"),
-        *(Column(title, "right") for title in titles),
-    ]
-    cells = sorted(condition["cells"], key=lambda cell: (cell["msg_bytes"], cell["n_threads"]))
-    rows = []
-    for at, members in groupby(cells, lambda cell: (cell["msg_bytes"], cell["n_threads"])):
-        for index, cell in enumerate(members):
-            head = [size(at[0]), *([str(at[1])] if several else [])]
-            start = head if index == 0 else [""] * len(head)
-            rows.append([*start, impl(cell["implementation"]), *fields(cell)])
-    return columns, rows
-
-
-def _median(found: Facts | None, scale: float = 1.0) -> str:
-    return significant(found["median"] * scale) if found else NONE
+    return table_by_cell(condition["cells"], titles, fields)
 
 
 def _interval(found: Facts | None, scale: float = 1.0) -> str:

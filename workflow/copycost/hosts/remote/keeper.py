@@ -15,6 +15,7 @@ import select
 import socket
 import time
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +26,7 @@ from copycost.hosts.remote.words import MOST_BYTES, Words, error_as_words
 _log = logging.getLogger(__name__)
 
 
-class Keeper:
+class Keeper(ABC):
     """Serves clients; what it keeps is a subclass's.
 
     Parameters
@@ -45,6 +46,7 @@ class Keeper:
         self._listening = listening
         self.parent_fds = parent_fds
 
+    @abstractmethod
     def answer(self, asked: Words) -> tuple[Words, list[int]]:
         """Return what a client gets: words, and descriptors.
 
@@ -53,22 +55,21 @@ class Keeper:
         HostError, OSError
             Are told to the client.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def take_back(self) -> None:
         """Take back what a client has borrowed, which is gone now."""
-        raise NotImplementedError
 
     def watched(self) -> Mapping[int, Callable[[], None]]:
         """Return descriptors, and what is to be called when there is something to read."""
         return {}
 
-    def beat(self) -> None:
+    def beat(self) -> None:  # noqa: B027 - those without `beat_s` need none
         """Do what is to be done every `beat_s`."""
 
+    @abstractmethod
     def close(self) -> None:
         """End all that is kept."""
-        raise NotImplementedError
 
     def serve(self) -> None:
         """Serve until the run is over or nobody comes any more."""
