@@ -9,23 +9,22 @@ from copycost.studies.streams.facts import views_of
 
 
 @pytest.mark.parametrize(
-    ("sender", "receiver", "n_threads", "crowd", "full"),
+    ("sender", "receiver", "n_threads", "crowd"),
     [
-        ((0, 1), (1, 0), 1, 1, True),
-        ((0, 1), (1, 0), 2, 2, True),
-        ((0,), (0,), 1, 2, True),
-        ((0, 1, 2, 3), (2, 3, 0, 1), 1, 1, False),
-        ((0, 1, 2, 3), (2, 3, 0, 1), 2, 1, True),
-        ((0, 1, 2, 3), (2, 3, 0, 1), 3, 2, True),
-        ((0,), (1, 2, 3), 2, 2, False),
+        ((0, 1), (1, 0), 1, 1),
+        ((0, 1), (1, 0), 2, 2),
+        ((0,), (0,), 1, 2),
+        ((0, 1, 2, 3), (2, 3, 0, 1), 1, 1),
+        ((0, 1, 2, 3), (2, 3, 0, 1), 2, 1),
+        ((0, 1, 2, 3), (2, 3, 0, 1), 3, 2),
+        ((0,), (1, 2, 3), 2, 2),
     ],
 )
 def test_threads_of_both_sides_are_counted(
-    sender: tuple[int, ...], receiver: tuple[int, ...], n_threads: int, crowd: int, full: bool
+    sender: tuple[int, ...], receiver: tuple[int, ...], n_threads: int, crowd: int
 ) -> None:
     placement = Placement(sender, receiver)
     assert placement.threads_per_cpu(n_threads) == crowd
-    assert placement.is_full(n_threads) is full
 
 
 @pytest.mark.parametrize("text", ["any", "0;1"])

@@ -76,14 +76,6 @@ def against_baseline(
         yield from _cells(view, logs, implementation=implementation, baseline=baseline)
 
 
-def cost_against_baseline(
-    view: View, implementation: str, from_bytes: int = 0, baseline: str = BASELINE
-) -> Checks:
-    """Yield the same of the cost per byte, where it is another number than the throughput."""
-    if not cost_is_throughput(view):
-        yield from against_baseline(view, view.cost_column, implementation, from_bytes, baseline)
-
-
 def cost_is_throughput(view: View) -> bool:
     """Tell whether a byte's cost says no more than the throughput.
 

@@ -37,10 +37,6 @@ class Placement:
         """Return how many threads, of both sides, share the most crowded CPU."""
         return max(self._load(n_threads).values())
 
-    def is_full(self, n_threads: int) -> bool:
-        """Tell whether every CPU has a thread, so that one more must share."""
-        return len(self._load(n_threads)) == self.n_cpus
-
     def _load(self, n_threads: int) -> Counter[tuple[int, int]]:
         return Counter(
             cpus[i % len(cpus)] for cpus in self._sides() if cpus for i in range(n_threads)

@@ -17,7 +17,4 @@ RANKING = "ranking"
 """The figure of one condition that is drawn from its facts."""
 
 OVERVIEW = "all"
-"""The folder of the figures that are of no single condition."""
-
-OVERVIEWS = ("memory_floor", "real_zero_copy", "round_trips", "virtual_machines", "over_wire")
-"""The figures in it, drawn from the facts and the tables of all conditions."""
+"""The folder of the figures of all conditions, drawn from their facts and tables."""

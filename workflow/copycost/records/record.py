@@ -9,7 +9,7 @@ schema (`workflow/schemas/record.schema.yaml`), for what lies on disk.
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, NotRequired, TypedDict, get_args
+from typing import Any, Literal, NotRequired, TypedDict
 
 from copycost.build.checkout import SCHEMAS
 from copycost.grid.cells import Cell
@@ -32,7 +32,6 @@ WarningCode = Literal[
     "iperf3_nan",
     "strangers",
 ]
-WARNING_CODES: tuple[WarningCode, ...] = get_args(WarningCode)
 
 
 class SettingsUsed(TypedDict):

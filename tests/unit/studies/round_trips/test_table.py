@@ -10,11 +10,12 @@ from sample_records import sample_record, with_round_trips
 
 from copycost.errors import DataError
 from copycost.records.record import Record, cell_of
+from copycost.records.table import read_table
+from copycost.studies.round_trips.columns import ROUND_TRIPS
 from copycost.studies.round_trips.table import (
     collect_round_trips,
     derive_round_trips,
     read_curves,
-    read_round_trips,
 )
 
 SECOND_NS = 1_000_000_000
@@ -37,7 +38,7 @@ def test_both_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
     measured["driver"]["sender"]["round_trip"]["p999_ns"] = None
     failed = sample_record("two_copy", status="failed", start_ns=9 * SECOND_NS, study="round_trips")
     collect([save(tmp_path, measured), save(tmp_path, failed)], tmp_path)
-    table = read_round_trips(tmp_path / "round_trips.csv")
+    table = read_table(tmp_path / "round_trips.csv", ROUND_TRIPS)
     assert table["status"].tolist() == ["measured", "failed"]
     row = table.iloc[0]
     assert (row["p50_ns"], row["round_trips_per_s"]) == (30_000, 20_000)
@@ -54,7 +55,7 @@ def test_both_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
 def test_round_trips_that_were_really_made_pass_every_check(tmp_path: Path) -> None:
     record = json.loads(CAPTURED.read_text())
     collect([save(tmp_path, record)], tmp_path)
-    row = read_round_trips(tmp_path / "round_trips.csv").iloc[0]
+    row = read_table(tmp_path / "round_trips.csv", ROUND_TRIPS).iloc[0]
     assert row["samples"] == record["driver"]["sender"]["round_trip"]["samples"] > 0
     curve = read_curves(tmp_path / "curves.csv")
     assert curve["quantile"].is_monotonic_increasing
@@ -64,7 +65,7 @@ def test_round_trips_that_were_really_made_pass_every_check(tmp_path: Path) -> N
 
 def test_no_round_trips_at_all_are_tables_without_rows(tmp_path: Path) -> None:
     collect([], tmp_path)
-    assert read_round_trips(tmp_path / "round_trips.csv").empty
+    assert read_table(tmp_path / "round_trips.csv", ROUND_TRIPS).empty
     assert read_curves(tmp_path / "curves.csv").empty
 
 

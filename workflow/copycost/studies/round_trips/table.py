@@ -92,11 +92,6 @@ def curve_of(record: Record) -> list[Row]:
     return [key | {"quantile": quantile, "ns": ns} for quantile, ns in points]
 
 
-def read_round_trips(path: Path) -> pd.DataFrame:
-    """Read the table of repetitions and check it; see `copycost.records.table.read_table`."""
-    return read_table(path, ROUND_TRIPS)
-
-
 def read_curves(path: Path) -> pd.DataFrame:
     """Read the table of percentiles and check it; see `copycost.records.table.read_table`."""
     return read_table(path, CURVES)
