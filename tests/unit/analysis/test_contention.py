@@ -81,7 +81,7 @@ def test_sizes_that_part_have_no_mean() -> None:
     assert question["wholes"] == []
     (group,) = question["groups"]
     assert (group["up"], group["down"]) == ([256, 1024], [16384, 65536])
-    ways = question["by_implementation"][0]["ways"]
+    ways = question["explained"][0]["ways"]
     assert [way["explained"]["throughput"]["sign"] for way in ways] == [1, -1]
 
 
@@ -127,7 +127,7 @@ def test_nobody_goes_the_other_way_where_all_are_alike() -> None:
 
 
 def test_explanation_of_a_gain_multiplies_to_it() -> None:
-    for row in question_of(Run(repetitions=5))["by_implementation"]:
+    for row in question_of(Run(repetitions=5))["explained"]:
         (way,) = row["ways"]
         effects = [factor["effect"]["value"] for factor in way["explained"]["factors"]]
         assert np.prod(effects) == pytest.approx(way["explained"]["throughput"]["value"])

@@ -204,7 +204,6 @@ def test_places_of_a_ranking_are_possible(seed: int) -> None:
             assert [row["median"] for row in rows] == sorted(row["median"] for row in rows)
             for row in rows:
                 assert 1 <= row["place_low"] <= row["place_high"] <= len(rows)
-            assert at["n_told_apart"] <= at["n_comparisons"]
             assert at["winners"]
 
 

@@ -42,7 +42,6 @@ def test_what_does_not_differ_shares_its_places() -> None:
     facts = facts_with_floor(run)["conditions"]["veth"]["ranking"]["sizes"][0]
     assert {(row["place_low"], row["place_high"]) for row in facts["rows"]} == {(1, 3)}
     assert len(facts["winners"]) == 3
-    assert (facts["n_comparisons"], facts["n_told_apart"]) == (3, 0)
 
 
 def test_one_round_tells_no_places_apart() -> None:
@@ -67,7 +66,7 @@ def test_twelve_without_a_difference_are_hardly_ever_told_apart() -> None:
             log_ratio=lambda name, size, threads: 0.0,
         )
         ranking = compute_facts(inputs_of(run))["conditions"]["veth"]["ranking"]
-        told += ranking["sizes"][0]["n_told_apart"] > 0
+        told += any(row["place_low"] > 1 for row in ranking["sizes"][0]["rows"])
     # Holm's correction keeps this to about 5 % of runs, with t on four rounds.
     assert told <= 6
 

@@ -28,11 +28,6 @@ def plain(text: str) -> str:
             "the L2 cache (6.2 % of its 2 MiB) and the last-level cache (1.5 times its 32 MiB for "
             "4 threads)",
         ),
-        (
-            values.cache_sizes({"l1d": 49152, "l2": None, "llc": 33554432}),
-            "an L1 data cache of 48 KiB and a last-level cache of 32 MiB",
-        ),
-        (values.cache_sizes({"l1d": None}), ""),
         (values.interval_of(UP, 0.95), "(95 % interval 1.22 to 1.41)"),
         (values.interval_of(ONCE, 0.95), "(observed once, no interval)"),
         (

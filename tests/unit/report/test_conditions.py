@@ -1,6 +1,6 @@
 """What a template asks of a condition, and the rows of what was not measured on it."""
 
-from copycost.report.conditions import comparing, from_memory, on_other_paths
+from copycost.report.conditions import comparing, from_memory
 from copycost.report.missing_table import missing_rows
 
 
@@ -12,11 +12,6 @@ def test_messages_come_from_memory_where_the_ring_is_larger_than_the_cache() -> 
     assert not from_memory(condition("cold", 0.5))
     assert not from_memory(condition("cold", None))
     assert not from_memory(condition("16777216", 4.0))
-
-
-def test_paths_of_an_audited_table_are_not_ours() -> None:
-    assert on_other_paths({"testbed": "table"})
-    assert not on_other_paths({"testbed": "veth_udp"})
 
 
 def test_a_pair_is_compared_where_both_were_asked_for() -> None:

@@ -141,8 +141,8 @@ def _explain(view: View, above: Values, below: Values, n_cells: int) -> Facts | 
 
     Keys
     ----
-    n_cells, n_used
-        Cells asked for, and those that have every round and that all that follows is of.
+    n_cells
+        Cells asked for; all that follows is of those of them that have every round.
     throughput
         The ratio that is explained; see `ratio_facts`.
     factors
@@ -187,7 +187,6 @@ def _explain(view: View, above: Values, below: Values, n_cells: int) -> Facts | 
     signs = [factor["effect"]["sign"] for factor in factors]
     return {
         "n_cells": n_cells,
-        "n_used": int(rows.size),
         "throughput": _ratio(view, whole),
         "factors": factors,
         "relation": _relation(*signs),

@@ -52,14 +52,12 @@ def ranking_facts(view: View, memory: Facts | None) -> Facts | None:
         The thread count of all that follows.
     sizes
         Per size: msg_bytes; floor_ns_per_byte, floor_level, floor_bytes (None without a floor);
-        n_comparisons (pairs of implementations; Holm's correction is for their number);
-        n_told_apart (of them); winners (the implementations that none was shown to be better
-        than); rows.
+        winners (the implementations that none was shown to be better than, with Holm's correction
+        for the number of their pairs); rows.
     rows
         Best first: implementation, rank (by the median), place_low and place_high (the places that
         the comparisons leave open: one more than were shown to be better, and so on), median, low,
-        high, n, floor_ratio (times memcpy's cost), to_best (median over the best median; None
-        where that is 0).
+        high, n, floor_ratio (times memcpy's cost).
     """
     metric, unit, label, column = _what(view)
     medians = view.medians(column)
@@ -111,7 +109,6 @@ def _at_size(
         alpha=1.0 - view.settings.confidence,
     )
     floor = floor_of(memory, working_set_of(view, msg_bytes))
-    best = rows[0]["median"]
     lost_to = better.sum(axis=0)
     won_over = better.sum(axis=1)
     return {
@@ -119,8 +116,6 @@ def _at_size(
         "floor_ns_per_byte": floor["ns_per_byte"] if floor else None,
         "floor_bytes": floor["bytes"] if floor else None,
         "floor_level": floor["level"] if floor else None,
-        "n_comparisons": len(names) * (len(names) - 1) // 2,
-        "n_told_apart": int(better.sum()),
         "winners": [name for name, lost in zip(names, lost_to, strict=True) if lost == 0],
         "rows": [
             {
@@ -133,7 +128,6 @@ def _at_size(
                 "high": row["high"],
                 "n": row["n"],
                 "floor_ratio": row["median"] / floor["ns_per_byte"] if floor else None,
-                "to_best": row["median"] / best if best else None,
             }
             for place, (row, lost, won) in enumerate(
                 zip(rows, lost_to, won_over, strict=True), start=1

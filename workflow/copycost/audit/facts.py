@@ -155,7 +155,6 @@ def _judged(judged: JudgedClaim) -> Facts:
     return {
         "text": claim.text,
         "question": claim.question,
-        "scope": where,
         "title": f"{claim.text} ({where})" if where else claim.text,
         "verdict": judged.verdict.value,
         "because": _message(judged.because),

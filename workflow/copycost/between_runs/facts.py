@@ -134,7 +134,6 @@ def compare_runs(
         "differs": differs,
         "differing": _some([one["name"] for one in differs]),
         "order": order_of(a, b),
-        "same_boot": _boots(a) == _boots(b) and len(_boots(a)) == 1,
         "n_shared": len(shared),
         "only_a": only[0],
         "only_b": only[1],
@@ -299,10 +298,6 @@ def _guests(a: Sequence[Results], b: Sequence[Results], compared: set[Cell]) -> 
         "n_emulated": len(both),
         "n_one_side": len(emulated[0] | emulated[1]) - len(both),
     }
-
-
-def _boots(runs: Sequence[Results]) -> set[str]:
-    return {str(boot) for run in runs for boot in run.repetitions["boot_id"].unique()}
 
 
 def _run_facts(run: Results) -> Facts:

@@ -37,15 +37,6 @@ def cache(level: str) -> str:
     return f"the {_CACHES[level]}"
 
 
-def cache_sizes(caches: Mapping[str, int | None]) -> str:
-    """Return the sizes that are known: ``an L1 data cache of 48 KiB and an L2 cache of 2 MiB``."""
-    return join_and(
-        f"{'an' if level != 'llc' else 'a'} {_CACHES[level]} of {size(found)}"
-        for level, found in caches.items()
-        if found
-    )
-
-
 def cache_shares(levels: Iterable[Facts], word: str = "and") -> str:
     """Return caches with what is to fit into them: ``the L2 cache (6.2 % of its 2 MiB)``."""
     return join_and(map(_cache_share, levels), word)
@@ -156,7 +147,6 @@ VALUES: dict[str, Callable[..., str]] = {
     "cache": cache,
     "cache_shares": cache_shares,
     "rate_names": rate_names,
-    "cache_sizes": cache_sizes,
     "caches": caches,
     "case": case,
     "each_of": each_of,

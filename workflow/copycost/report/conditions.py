@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from copycost.grid.conditions import COLD
-from copycost.grid.testbeds import entry_of
 
 
 def place(condition: Mapping[str, Any]) -> str:
@@ -13,11 +12,6 @@ def place(condition: Mapping[str, Any]) -> str:
     With ``(emulated)`` behind it where no processor ran the guests.
     """
     return f"`{condition['slug']}`{' (emulated)' if condition.get('emulated') else ''}"
-
-
-def on_other_paths(condition: Mapping[str, Any]) -> bool:
-    """Tell whether messages took a path that copycost did not build, as in an audited table."""
-    return entry_of(condition["testbed"]) is None
 
 
 def from_memory(condition: Mapping[str, Any]) -> bool:
@@ -33,6 +27,5 @@ def comparing(condition: Mapping[str, Any], *implementations: str) -> bool:
 
 TESTS: dict[str, Callable[..., bool]] = {
     "comparing": comparing,
-    "on_other_paths": on_other_paths,
     "from_memory": from_memory,
 }

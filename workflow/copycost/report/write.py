@@ -138,7 +138,6 @@ def make_environment(templates: Path) -> Environment:
             "part_shares": virtual_tables.part_shares,
             "party_shares": wire_tables.party_shares,
             "dropped": wire_tables.dropped,
-            "hypervisor_name": virtual_tables.hypervisor_name,
             "place": place,
             "placement_span": placement_span,
             "wake_up_marks": wake_up_marks,

@@ -133,14 +133,9 @@ def us(microseconds: float) -> str:
     return duration(finite(microseconds) * 1e-6)
 
 
-def cost_of_byte(value: float, unit: str) -> str:
-    """Return what a byte costs with the unit that was measured: ``0.31 ns``."""
-    return f"{significant(value, 2)}{NBSP}{unit}"
-
-
 def cost(value: float, unit: str) -> str:
     """Return a cost per byte with the unit that was measured: ``0.31 ns per byte``."""
-    return f"{cost_of_byte(value, unit)} per byte"
+    return f"{significant(value, 2)}{NBSP}{unit} per byte"
 
 
 def percent(share: float) -> str:
@@ -239,7 +234,6 @@ FILTERS: dict[str, Callable[..., str]] = {
     "gbps": gbps,
     "gbit": gbit,
     "cpu": cpu,
-    "thousands": thousands,
     "exact_size": exact_size,
     "size": size,
     "sizes": sizes,
@@ -247,7 +241,6 @@ FILTERS: dict[str, Callable[..., str]] = {
     "ns": ns,
     "us": us,
     "cost": cost,
-    "cost_of_byte": cost_of_byte,
     "percent": percent,
     "ratio": ratio,
     "interval_of": interval_of,
@@ -277,7 +270,6 @@ def add_filters(environment: Environment) -> None:
             "ratio_interval": interval,
             "ratio_span": partial(span, form=ratio),
             "size_span": partial(span, form=size),
-            "gbit_span": partial(span, form=gbit),
             "cpu_span": partial(span, form=cpu),
             "ns_span": partial(span, form=ns),
             "percent_span": partial(span, form=percent),

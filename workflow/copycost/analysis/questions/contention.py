@@ -42,14 +42,11 @@ def contention_facts(view: View) -> Facts:
         The implementations of which the same is told: implementations, course, told (changes that
         stand: fewer, more, sign), open_from (from this thread count on, none does; None where the
         last part is settled), fewest, most.
-    by_implementation
-        Per implementation the same, with the whole way from the fewest threads to the most; sizes
-        shown to rise (`up`) and to fall (`down`); and `ways`: over which sizes (all, or those that
-        rise, and those that fall) what the change consists of (`explained`, see
-        `copycost.analysis.explained`).
     explained
-        Those of them whose change is explained in the text: all, or of many the two in which
-        throughput grew least and most.
+        Of all implementations, or of many the two in which throughput grew least and most: the
+        same, with the whole way from the fewest threads to the most; sizes shown to rise (`up`)
+        and to fall (`down`); and `ways`: over which sizes (all, or those that rise, and those that
+        fall) what the change consists of (`explained`, see `copycost.analysis.explained`).
     n_changes
         Comparisons of two thread counts that were tested together, over all implementations.
     wholes, lowest, highest
@@ -71,7 +68,6 @@ def contention_facts(view: View) -> Facts:
     return {
         "verdict": _verdict(view, rows),
         "groups": _groups(rows),
-        "by_implementation": rows,
         "explained": _explained(rows),
         "observed_once": any(row["once"] for row in rows),
         "n_rounds": min((row["n_rounds"] for row in rows), default=0),

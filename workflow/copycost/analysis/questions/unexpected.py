@@ -139,11 +139,7 @@ def _strongest(broken: Sequence[_Broken], n_checks: int, bad: int, confidence: f
     found = max(broken, key=certain)
     check = found.check
     ratio = simultaneous_ratio(check.logs, n_checks, confidence)
-    return {
-        "where": check.where,
-        "sure": found.sure,
-        "n_picked_from": n_checks,
-    } | ratio_facts(ratio)
+    return {"where": check.where, "sure": found.sure} | ratio_facts(ratio)
 
 
 def _rank(result: Facts) -> tuple[int, float, float]:

@@ -239,7 +239,6 @@ def _cross_check(measured: pd.DataFrame) -> dict[str, Any] | None:
         "largest_more": float(-less.min()),
         "n_negative": int((known["driver_lost"] < 0).sum()),
         "n_out_of_order": int((known["driver_out_of_order"] > 0).sum()),
-        "n_without": len(measured) - len(known),
     }
 
 

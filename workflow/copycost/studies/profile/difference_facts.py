@@ -22,8 +22,6 @@ from copycost.studies.profile.shares import Lists
 from copycost.studies.profile.tables import Repetition
 
 _ROWS = 8
-# what only zero-copy does
-_ZERO_COPY = ("pinning", "notification", "deferred_copy")
 
 
 def rounds_of(cells: Mapping[CellKey, Sequence[Repetition]], pair: Pair) -> Rounds:
@@ -64,12 +62,6 @@ def difference_facts(
         "copied_share": copied_share([other for _, other in rounds]),
         "accelerator": accelerator_of([other for _, other in rounds]),
         "account": account(rounds, lists, settings.confidence),
-        "zero_copy_work": any(
-            name in side.categories
-            for _, other in rounds
-            for side in other.shares.values()
-            for name in _ZERO_COPY
-        ),
     }
 
 

@@ -89,8 +89,6 @@ def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
         Walks, and those whose counts are off by no more lines than the program has itself [count].
     worst_lines
         The largest difference [count].
-    own_lines
-        What is allowed [count].
 
     Parameters
     ----------
@@ -103,7 +101,6 @@ def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
         "n": len(walks),
         "n_right": sum(one["off_lines"] <= _OWN_LINES for one in walks),
         "worst_lines": max((one["off_lines"] for one in walks), default=0),
-        "own_lines": _OWN_LINES,
     }
 
 
