@@ -60,7 +60,7 @@ def measured(tmp_path: Path, cell: Cell, settings: Settings = SETTINGS) -> Recor
     measure: Callable[..., Record] = (
         measure_budget if cell.study == "cpu_budget" else measure_datagrams
     )
-    record = measure(cell, settings, HOST, driver(cell), tmp_path / "lock")
+    record = measure(Task(cell, settings, HOST, driver(cell), lock_path=tmp_path / "lock"))
     return check_record(record, "record")
 
 
@@ -123,7 +123,7 @@ def test_our_own_sender_is_limited_as_iperf3_is(tmp_path: Path, kind: str) -> No
 def test_perf_counts_a_sender_that_is_stopped_now_and_then(tmp_path: Path) -> None:
     cell = replace(BUDGET, implementation="two_copy", limiter="cpulimit", testbed="veth")
     facts = host_facts(shutil.which("perf"))
-    record = measure_budget(cell, SETTINGS, facts, driver(cell), tmp_path / "lock")
+    record = measure_budget(Task(cell, SETTINGS, facts, driver(cell), lock_path=tmp_path / "lock"))
     if record["status"] == "skipped":
         pytest.skip(str(record["reason"]))
     assert record["status"] == "measured", record["reason"]

@@ -133,6 +133,10 @@ def measured(
     return check_record(measure_repetition(task), "record")
 
 
+def task_of(cell: Cell, folder: Path) -> Task:
+    return Task(cell, SETTINGS, FACTS, driver(cell), lock_path=folder / "lock", peer=PEER)
+
+
 def require_clocks(record: Record, away: tuple[SideName, ...]) -> None:
     """Check that each side was measured in the clock of its machine."""
     assert record["testbed"] is not None
@@ -201,7 +205,7 @@ def test_a_limit_holds_on_the_machine_of_the_sender(
         pytest.skip(str(error))
     machines(*away)
     cell = Cell("cpu_budget", "veth", implementation, 65536, 1, limiter="cgroup", limit_percent=30)
-    record = measure_budget(cell, SETTINGS, FACTS, driver(cell), tmp_path / "lock", peer=PEER)
+    record = measure_budget(task_of(cell, tmp_path))
     check_record(record, "record")
     assert record["status"] == "measured", record["reason"]
     require_clocks(record, away)
@@ -220,7 +224,7 @@ def test_every_datagram_to_another_machine_is_accounted_for(
 ) -> None:
     machines("receiver")
     cell = Cell("datagrams", "veth_udp", "iperf3", 8000, 1)
-    record = measure_datagrams(cell, SETTINGS, FACTS, driver(cell), tmp_path / "lock", peer=PEER)
+    record = measure_datagrams(task_of(cell, tmp_path))
     check_record(record, "record")
     assert record["status"] == "measured", record["reason"]
     row = datagram_row(record, cell)
@@ -241,9 +245,8 @@ def test_each_machine_is_sampled_by_its_own_perf(
     facts["perf"] |= {"version": "6", "paranoid": -1, "user_only": False, "remedy": None}
     peer = {**facts, "perf": {**facts["perf"], "version": "7"}}
     cell = Cell("profile", "veth", implementation, 65536, 1, rep=2)
-    found = profile_repetition(
-        cell, SETTINGS, facts, driver(cell), "auto", 999, tmp_path / "lock", peer=peer
-    )
+    task = Task(cell, SETTINGS, facts, driver(cell), lock_path=tmp_path / "lock", peer=peer)
+    found = profile_repetition(task, "auto", 999)
     record = check_record(found.record, "record")
     assert record["status"] == "measured", record["reason"]
     told = profile_of(record)

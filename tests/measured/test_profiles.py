@@ -10,6 +10,7 @@ from measured.failures_support import RECEIVER, host_facts, programs_folder
 from copycost.config.settings import Settings
 from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
+from copycost.measure.repetition import Task
 from copycost.records.record import check_record
 from copycost.snakefile.results import line_of
 from copycost.studies.profile.record import profile_of
@@ -26,7 +27,8 @@ def profiled(folder: Path, cell: Cell, sender: str = "sender_two_copy", **perf: 
     facts["perf"] |= PERF | perf
     programs = programs_folder() / "bin"
     driver = driver_of(cell.implementation, programs / sender, programs / RECEIVER)
-    found = profile_repetition(cell, SETTINGS, facts, driver, "auto", 999, folder / "lock")
+    task = Task(cell, SETTINGS, facts, driver, lock_path=folder / "lock")
+    found = profile_repetition(task, "auto", 999)
     check_record(found.record, "record")
     return found
 

@@ -18,6 +18,7 @@ from copycost.grid.cells import Cell
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.qemu import find_qemu
 from copycost.hosts.guest.spec import GuestSpec
+from copycost.measure.repetition import Task
 from copycost.observers.hypervisor import THREAD_KINDS
 from copycost.records.record import Record, check_record
 from copycost.studies.cpu_budget.repetition import measure_budget
@@ -53,7 +54,9 @@ def measured(measure: Callable[..., Record], cell: Cell, peer: Any, tmp_path: Pa
     """Return the record of a repetition that was measured."""
     driver = driver_of("iperf3", None, None)
     for _ in range(TRIES):
-        record = measure(cell, SETTINGS, host_facts(None), driver, tmp_path / "lock", peer=peer)
+        lock = tmp_path / "lock"
+        task = Task(cell, SETTINGS, host_facts(None), driver, lock_path=lock, peer=peer)
+        record = measure(task)
         check_record(record, "record")
         if record["status"] == "measured":
             return record

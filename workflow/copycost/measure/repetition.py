@@ -91,27 +91,21 @@ class Task:
 
     @property
     def facts_by_side(self) -> dict[SideName, Mapping[str, Any]]:
-        """The facts of each side's machine."""
-        return facts_by_side(self.cell.testbed, self.facts, self.peer)
+        """The facts of each side's machine: this one, or the other.
 
-
-def facts_by_side(
-    testbed: str, facts: Mapping[str, Any], peer: Mapping[str, Any] | None
-) -> dict[SideName, Mapping[str, Any]]:
-    """Return the facts of each side's machine on a testbed: this one's, or those of the other.
-
-    Raises
-    ------
-    Unavailable
-        If the other cannot be had: then its facts say only why.
-    """
-    away = away_on(testbed)
-    assert peer is not None or not away, f"{testbed} takes the facts of another machine"
-    for part in ("virtual", "wire"):
-        if peer is not None and (missing := peer.get(part, {}).get("unavailable")) is not None:
-            again = "; then ./run retry-failed" if part == "wire" else ""
-            raise Unavailable(missing["reason"], missing["remedy"] + again)
-    return {side: peer if peer is not None and side in away else facts for side in SIDES}
+        Raises
+        ------
+        Unavailable
+            If the other cannot be had: then its facts say only why.
+        """
+        testbed, peer = self.cell.testbed, self.peer
+        away = away_on(testbed)
+        assert peer is not None or not away, f"{testbed} takes the facts of another machine"
+        for part in ("virtual", "wire"):
+            if peer is not None and (missing := peer.get(part, {}).get("unavailable")) is not None:
+                again = "; then ./run retry-failed" if part == "wire" else ""
+                raise Unavailable(missing["reason"], missing["remedy"] + again)
+        return {side: peer if peer is not None and side in away else self.facts for side in SIDES}
 
 
 def measure_repetition(task: Task) -> Record:

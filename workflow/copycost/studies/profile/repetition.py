@@ -2,21 +2,18 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 from copycost.config.profile import EventChoice
-from copycost.config.settings import Settings
-from copycost.drivers.protocol import AGAIN, Driver, NoMeasurement, Verdict
+from copycost.drivers.protocol import AGAIN, NoMeasurement, Verdict
 from copycost.errors import Unavailable
 from copycost.grid.capabilities import IPERF3
-from copycost.grid.cells import Cell
 from copycost.grid.testbeds import guests_on
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parties import is_inside, is_rest
 from copycost.hosts.side import Side
-from copycost.measure.repetition import Task, facts_by_side, measure_repetition
+from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
 from copycost.observers.sampler import Sampler
@@ -51,17 +48,7 @@ class Profiled:
     stacks: dict[str, Stacks]
 
 
-def profile_repetition(
-    cell: Cell,
-    settings: Settings,
-    facts: Mapping[str, Any],
-    driver: Driver,
-    event: EventChoice,
-    frequency_hz: int,
-    lock_path: Path | None = None,
-    *,
-    peer: Mapping[str, Any] | None = None,
-) -> Profiled:
+def profile_repetition(task: Task, event: EventChoice, frequency_hz: int) -> Profiled:
     """Profile one repetition; a failure is a record too, with its reason and a remedy.
 
     The cell runs twice, right one after the other: sampled, and not. So what the sampling itself
@@ -69,10 +56,10 @@ def profile_repetition(
 
     Parameters
     ----------
+    task
+        What is to be profiled; who watches, and what is counted, is said here.
     event, frequency_hz
         See `plan_sampling`.
-    peer
-        See `Task`.
 
     Returns
     -------
@@ -84,22 +71,22 @@ def profile_repetition(
     MeasurementStopped
         After Ctrl-C, or if the process that waits for the record is gone.
     """
+    cell = task.cell
 
     def run(*observers: WindowObserver) -> Record:
         # iperf3 keeps no account of its CPU time
         watched = (ProcessUsage(), *observers) if cell.implementation == IPERF3 else observers
-        task = Task(cell, settings, facts, driver, watched, _COUNTED, lock_path, peer)
-        return measure_repetition(task)
+        return measure_repetition(replace(task, observers=watched, counted=_COUNTED))
 
     def plan_of(side: Side | None) -> SamplingPlan:
         if side is None:
-            return plan_sampling(facts, event, frequency_hz, LocalHost().files)
+            return plan_sampling(task.facts, event, frequency_hz, LocalHost().files)
         files = side.host.machine.files
         return plan_sampling(its_facts[side.name], event, frequency_hz, files)
 
     try:
-        its_facts = facts_by_side(cell.testbed, facts, peer)
-        here = guests_on(cell.testbed) or any(one is facts for one in its_facts.values())
+        its_facts = task.facts_by_side
+        here = guests_on(cell.testbed) or any(one is task.facts for one in its_facts.values())
         if here:  # before anything is measured
             plan_of(None)
     except Unavailable as error:

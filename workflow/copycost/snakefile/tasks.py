@@ -1,0 +1,39 @@
+"""What a job that measures is to do, from the files and settings that its rule gives it."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from copycost.config.settings import Settings
+from copycost.drivers.choice import driver_of
+from copycost.grid.cells import Cell
+from copycost.measure.repetition import Task
+
+
+def task_of(given: Any, record: str, settings: Mapping[str, Any]) -> Task:  # noqa: ANN401
+    """Return the repetition that a job is to measure.
+
+    Parameters
+    ----------
+    given
+        The inputs of its rule: host and, each a path or empty, peer, sender, receiver.
+    record
+        The path of its record, which names the cell.
+    settings
+        As `Settings.as_params` gives them.
+    """
+    cell = Cell.from_path(record)
+    sender, receiver = (Path(each) if each else None for each in (given.sender, given.receiver))
+    return Task(
+        cell,
+        Settings.from_params(settings),
+        _read(given.host),
+        driver_of(cell.implementation, sender, receiver),
+        peer=_read(given.peer) if given.peer else None,
+    )
+
+
+def _read(path: str) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    return facts
