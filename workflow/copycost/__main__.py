@@ -4,24 +4,39 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import Protocol
 
-from copycost.audit import command as audit
 from copycost.between_runs import command as compare
 from copycost.build.checkout import version
 from copycost.errors import CopycostError
-from copycost.fleet import audit_command as audit_of_any
+from copycost.fleet import audit_command as audit
 from copycost.fleet import export_command as export
 from copycost.fleet import merge_command as merge
 from copycost.report import decisions_command as answer
 from copycost.studies import planning as plan
 
-_COMMANDS = {
-    "answer": answer.run,
-    "audit": audit_of_any.run,
-    "compare": compare.run,
-    "export": export.run,
-    "merge": merge.run,
-    "plan": plan.run,
+
+class Command(Protocol):
+    """What the module of a command has; its texts are printed line by line as they stand."""
+
+    HELP: str
+    DESCRIPTION: str
+    EPILOG: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the arguments of the command."""
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Do what the command says; return the exit code."""
+
+
+_COMMANDS: dict[str, Command] = {
+    "audit": audit,
+    "compare": compare,
+    "export": export,
+    "merge": merge,
+    "plan": plan,
+    "answer": answer,
 }
 
 
@@ -32,62 +47,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"copycost {version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    audit.add_arguments(
-        commands.add_parser(
-            "audit",
-            help="judge a table of measurements that somebody else made",
-            description="Read a table of measurements, whoever made it: run the analysis of our "
-            "own reports on it, check whether the numbers can be measurements, and test what is "
-            "claimed of them. See docs/audit.md.",
-        )
-    )
-    compare.add_arguments(
-        commands.add_parser(
-            "compare",
-            help="compare two runs, or several of either side",
-            description=compare.DESCRIPTION,
-            epilog=compare.EPILOG,
+    for name, command in _COMMANDS.items():
+        one = commands.add_parser(
+            name,
+            help=command.HELP,
+            description=command.DESCRIPTION,
+            epilog=command.EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-    )
-    export.add_arguments(
-        commands.add_parser(
-            "export",
-            help="hand this host's results on to others",
-            description=export.DESCRIPTION,
-        )
-    )
-    merge.add_arguments(
-        commands.add_parser(
-            "merge",
-            help="add the results of other hosts, for one report over all",
-            description=merge.DESCRIPTION,
-            epilog=merge.EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
-    plan.add_arguments(
-        commands.add_parser(
-            "plan",
-            help="say how much CPU a bitrate takes on this host",
-            description="Say how many CPUs of sender and receiver a bitrate takes on this host, "
-            "with every way and testbed measured: from what a byte cost at full speed, or, where "
-            "./run cpu_budget measured the bitrate itself, from that.",
-            epilog="Exit status: 0 answered, 1 beyond what was measured, or nothing was.",
-        )
-    )
-    answer.add_arguments(
-        commands.add_parser(
-            "answer",
-            help="say which way to send is the fastest and which the cheapest",
-            description="Print the decision tables of the report's first page, or their rows for "
-            "one size, from what was measured.",
-            epilog="Exit status: 0 answered, 1 nothing was measured.",
-        )
-    )
+        command.add_arguments(one)
     options = parser.parse_args(arguments)
     try:
-        code = _COMMANDS[options.command](options)
+        code = _COMMANDS[options.command].run(options)
         sys.stdout.flush()
         return code
     except BrokenPipeError:

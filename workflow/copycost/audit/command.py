@@ -12,8 +12,7 @@ from copycost.audit.mapping_file import read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
 from copycost.audit.templates import fill
-
-FORMATS = ("html", "pdf")
+from copycost.report.render import FORMATS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,11 +11,12 @@ from copycost.between_runs.gate import parse_gate
 from copycost.between_runs.terminal import summary_lines
 from copycost.between_runs.verdicts import MEASURED_SPREAD, RunSpread
 from copycost.errors import ConfigError
-from copycost.report.render import Format
+from copycost.report.render import FORMATS
 
 EXIT_GATE = 4
-FORMATS: tuple[Format, ...] = ("html", "pdf")
 OUTPUT = Path("results_compare")
+
+HELP = "compare two runs, or several of either side"
 
 DESCRIPTION = """\
 Compare two runs: kernels, machines, releases, before and after a patch. A is what it was, B is

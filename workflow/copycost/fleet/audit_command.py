@@ -6,11 +6,22 @@ from pathlib import Path
 
 from copycost.analysis.json_values import Facts
 from copycost.audit import command
+from copycost.audit.command import add_arguments
 from copycost.fleet.gathering import gather
 from copycost.fleet.host_tables import all_tables, usable_cpus
 from copycost.fleet.sets import HostSet, read_sets
 from copycost.fleet.templates import fill
 from copycost.wording.paragraphs import one_line
+
+__all__ = ["DESCRIPTION", "EPILOG", "HELP", "add_arguments", "run", "verdict_of"]
+
+HELP = "judge a table of measurements that somebody else made"
+
+DESCRIPTION = """\
+Read a table of measurements, whoever made it: run the analysis of our own reports on it, check
+whether the numbers can be measurements, and test what is claimed of them. See docs/audit.md."""
+
+EPILOG = ""
 
 
 def run(options: argparse.Namespace) -> int:

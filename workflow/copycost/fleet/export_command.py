@@ -12,10 +12,14 @@ from copycost.fleet.privacy import LEFT_OUT_IN_WORDS
 from copycost.hosts.facts.files import HostFiles
 from copycost.wording.plurals import plural
 
+HELP = "hand this host's results on to others"
+
 DESCRIPTION = f"""\
 Write the results of this host to an archive that others merge with theirs (./run merge). It has the
 records of streams and round trips, what the host is, what a copy of memory costs there, and the
 configuration; without {LEFT_OUT_IN_WORDS}."""
+
+EPILOG = ""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,11 +11,11 @@ from copycost.fleet.merging import Merged, merge
 from copycost.fleet.names import RULE, require_name
 from copycost.fleet.parcel import read_parcel
 from copycost.fleet.sets import FLEET, read_sets
-from copycost.report.render import Format
+from copycost.report.render import FORMATS, Format
 from copycost.wording.filters import join_and
 from copycost.wording.plurals import plural
 
-FORMATS: tuple[Format, ...] = ("html", "pdf")
+HELP = "add the results of other hosts, for one report over all"
 
 DESCRIPTION = """\
 Add results of other hosts to a fleet: archives that ./run export has written there, or folders of

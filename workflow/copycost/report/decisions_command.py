@@ -15,6 +15,14 @@ from copycost.report.write import make_environment
 from copycost.wording.filters import exact_size, n_threads, sizes
 from copycost.wording.sizes import size_option
 
+HELP = "say which way to send is the fastest and which the cheapest"
+
+DESCRIPTION = """\
+Print the decision tables of the report's first page, or their rows for one size, from what was
+measured."""
+
+EPILOG = "Exit status: 0 answered, 1 nothing was measured."
+
 FACTS = Path("results/facts.json")
 _TEMPLATES = ROOT / "report"
 

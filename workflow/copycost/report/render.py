@@ -4,7 +4,7 @@ import logging
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from copycost.report import embedded, quarto
 from copycost.report.check import check_markdown
@@ -14,6 +14,7 @@ from copycost.report.typesetter import Typesetter, embedded_default
 log = logging.getLogger(__name__)
 
 Format = Literal["html", "pdf"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 def render_report(

@@ -18,6 +18,15 @@ from copycost.studies.streams.plan import Need, least_of, needs_of
 from copycost.wording.plurals import plural
 from copycost.wording.sizes import format_size, size_option
 
+HELP = "say how much CPU a bitrate takes on this host"
+
+DESCRIPTION = """\
+Say how many CPUs of sender and receiver a bitrate takes on this host, with every way and testbed
+measured: from what a byte cost at full speed, or, where ./run cpu_budget measured the bitrate
+itself, from that."""
+
+EPILOG = "Exit status: 0 answered, 1 beyond what was measured, or nothing was."
+
 RESULTS = Path("results")
 WIDTH = 80
 _TITLES = ("condition", "way", "size", "threads", "CPUs", "of it sender", "most Gbit/s")
