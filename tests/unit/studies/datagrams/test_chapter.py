@@ -122,6 +122,7 @@ MACROS: dict[str, tuple[Of, dict[str, Study]]] = {
             "even_near_the_largest": Study((Truth(ns_per_byte=0.022),)),
             "per_datagram_only": Study((Truth(ns_per_byte=0.0, noise=0.05),)),
             "per_byte_only": Study((Truth(fixed_ns=0.0, ns_per_byte=0.5, noise=0.05),)),
+            "neither": Study((Truth(noise=0.6),)),
             "not_two_terms": Study((Truth(bump=4.0),)),
             "two_sizes": Study(sizes=(64, 1472)),
             "one_size": Study(sizes=(1472,)),

@@ -202,9 +202,13 @@ def _kind(found: TwoTerms) -> str:
     """Return which of the two terms are seen; an interval that holds 0 shows none."""
     if found.misfit > _MISFIT:
         return "no_sum"
-    if found.per_byte_low <= 0:  # not so where there is no interval: NaN
+    # not so where there is no interval: NaN
+    no_fixed, no_per_byte = found.fixed_low <= 0, found.per_byte_low <= 0
+    if no_fixed and no_per_byte:
+        return "neither"
+    if no_per_byte:
         return "per_datagram"
-    return "per_byte" if found.fixed_low <= 0 else "both"
+    return "per_byte" if no_fixed else "both"
 
 
 def _larger(found: TwoTerms) -> str | None:
