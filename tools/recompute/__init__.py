@@ -5,8 +5,9 @@ pandas and scipy alone, from what the documentation says, so that a fault of the
 hide in both. `tables` holds the tables of repetitions, the summary and the ratios against it;
 `text` the report: `document` takes it apart, `sentences` has what each form of sentence has to say
 in a file per template, `report_tables` what each field has to show. What these need of a profile is
-in `profile`, `functions` and `account`, of the answers in `expectations`, `explained` and
-`quality`, of other runs in `published`.
+in `profile`, `functions` and `account`, of CPU budgets and datagrams in `driven`, `budget` and
+`two_terms`, of the answers in `expectations`, `explained` and `quality`, of other runs in
+`published`.
 
 `python -m tools.recompute results` ends with how many of the report's numbers were checked, and in
 which sections how many are not recomputed: of a default run some ten, such as an example in a

@@ -259,7 +259,7 @@ def _overhead_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> 
     """Check what a guest and its hypervisor used: the smallest and largest median of the cells."""
     found = re.fullmatch(r"`(\w+)`, (sender|receiver)( and receiver)?", row["Guest"])
     if found is None:
-        return {}  # what others published
+        return driven_tables.published_overhead(row)
     rows, side = run.measured(found[1]), found[2]
     cpu = rows[THROUGHPUT] / 8.0 * 1e-9 * 100.0
     processes = "both" if found[3] else side
@@ -396,6 +396,13 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-virtual-work": profile_tables.work_row,
     r"tbl-budget-outside-.*|tbl-datagrams-.*-outside": driven_tables.outside_row,
     r"tbl-budget-costs": driven_tables.costs_row,
+    r"tbl-budget-slopes": driven_tables.slopes_row,
+    r"tbl-budget-plan": driven_tables.plan_row,
+    r"tbl-budget-published": driven_tables.published_budget_row,
+    r"tbl-budget-published-outside": driven_tables.published_outside_row,
+    r"tbl-datagrams-published": driven_tables.published_datagrams_row,
+    r"tbl-datagrams-here": driven_tables.here_row,
+    r"tbl-datagrams-(?!.*-outside|missing).*": driven_tables.datagrams_row,
     r"tbl-.*-virtual-(rates|costs)": _virtual_row,
     r"tbl-.*-wire-(?:rates|costs)": _wire_row,
 }

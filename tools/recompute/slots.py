@@ -2,9 +2,10 @@
 
 A pattern is a piece of a sentence with slots: ``<impl> was faster than <impl> <at>``. Numeric slots
 are ``<x>`` (a value), ``<n>`` (a whole number, in digits or in words), ``<p>`` (percent), ``<i>``
-(an interval in brackets), ``<e>`` (its ends alone), ``<ps>`` (percent from to), ``<times>`` (the
-same of times), ``<size>``,
-``<sizes>``, ``<at>``, ``<threads>``; the others are names.
+(an interval in brackets), ``<e>`` (its ends alone), ``<d>`` (all of whose digits count), ``<ps>``
+(percent from to), ``<pe>`` (percent with its interval), ``<shares>`` (several with their names),
+``<ints>`` (several whole numbers), ``<times>`` (the same of times), ``<size>``, ``<sizes>``,
+``<at>``, ``<threads>``; the others are names.
 """
 
 import math
@@ -43,8 +44,11 @@ _SLOTS = {
     "n": rf"(?:{'|'.join(WORDS)}|none|\d[\d,]*)",
     "p": rf"(?:under |over )?{_X} %",
     "i": r"\((?:ratio [\d.,]+, )?(?:[\d.]+ % interval [\u2212\d.,]+(?: to [\u2212\d.,]+)?"
-    r"|too uncertain for an interval|observed once, no interval)\)",
+    r"(?: [GM]bit/s)?|too uncertain for an interval|observed once, no interval)\)",
     "e": rf"\({_X}(?: to {_X})?\)",
+    "d": r"\d+\.\d+",
+    "pe": rf"(?:under )?{_X} %(?: \((?:{_X}(?: to {_X})? %|too wide)\))?",
+    "ints": r"(?:\d+, )*\d+(?: and \d+)?",
     "ps": rf"(?:{_X} to )?(?:under |over )?{_X} %",
     "size": _SIZE,
     "about": _SIZE,
@@ -62,6 +66,7 @@ _SLOTS = {
     "unit": r"(?:cycles|ns)",
     "cpus": r"\d+(?:, \d+)*",
     "statement": r"[^*]+?(?=\.$|\.\*)",
+    "shares": r"[^:]+?(?=\.?$)",
     "case": r"`\w+`(?: against `\w+`)?(?:, compared with `\w+`)?"
     rf"(?:, from {_SIZE} to {_SIZE}|, {_SIZE}|, from \d+ to \d+ threads|, \d+ threads?)+",
     "work": rf"(?:{'|'.join(titles())})(?: \((?:sender|receiver)\))?",
@@ -102,7 +107,7 @@ def read(kind: str, text: str, sizes: Iterable[int] = ()) -> Said:
         return read("size", first + unit, sizes), read("size", last, sizes)
     if kind in ("sizes", "at"):
         return tuple(read("size", size, sizes) for size in re.findall(_SIZE, text))
-    if kind == "threads":
+    if kind in ("threads", "ints"):
         return tuple(int(n) for n in re.findall(r"\d+", text))
     if kind == "impl":
         return text.strip("`")
@@ -141,6 +146,11 @@ def agrees(kind: str, text: str, expected: Said, resampling: float = 0.0) -> boo
         return ends_agree(text, expected, resampling)
     if kind == "d":
         return bool(abs(plain(text) - expected) <= _last_place(text))
+    if kind == "pe":
+        return percent_agrees(text, expected, resampling, share=True)
+    if kind == "shares":
+        told = re.findall(r"(?:under )?[\d.]+ %", text)
+        return len(told) == len(expected) and all(map(_value_agrees, told, expected))
     if kind == "at":
         word, sizes = at_sizes(*expected)
         return text.lower().startswith(word) and read(kind, text, sizes) == sizes
