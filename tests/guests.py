@@ -2,7 +2,8 @@
 
 import os
 import select
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -44,6 +45,16 @@ def ends(pidfd: int, within_s: float) -> bool:
     """Return whether a process ends in time."""
     ended, _, _ = select.select([pidfd], [], [], within_s)
     return bool(ended)
+
+
+def comes_true(holds: Callable[[], bool], within_s: float) -> bool:
+    """Return whether something comes true in time."""
+    deadline_s = time.monotonic() + within_s
+    while not holds():
+        if time.monotonic() > deadline_s:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 def run_of_our_own() -> Iterator[None]:

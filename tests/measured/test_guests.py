@@ -1,13 +1,15 @@
 """Guests that a run keeps: lent again and again, and gone with the run, whatever ends it."""
 
+import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,11 +20,12 @@ from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest import network
 from copycost.hosts.guest.host import GuestFailed, GuestHost, hosts_in
 from copycost.hosts.guest.image import agent_image
-from copycost.hosts.guest.keeping import Lease, borrowed
+from copycost.hosts.guest.keeping import Lease, borrowed, log_of
 from copycost.hosts.guest.qemu import find_qemu
 from copycost.hosts.guest.spec import GuestSpec
 from copycost.hosts.launch import Launch
 from copycost.hosts.parent import parent_of
+from copycost.hosts.remote.keeping import ask_keeper, connected
 
 pytestmark = [pytest.mark.needs_guests, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
@@ -112,13 +115,31 @@ def test_a_guest_that_ends_is_told_with_its_last_words(
         end_it()
     assert "the last lines of its console" in failed.value.reason
     assert "fresh guest" in failed.value.remedy
+    log = log_of(spec)
+    assert failed.value.reason.endswith(f"; {log} has more")
+    told = log.read_text(encoding="utf-8")
+    assert re.search(f"guest a: the guest .*{said}", told)
+    assert "guest a said: copycost: the guest is up" in told
 
 
-def test_a_guest_that_cannot_boot_is_no_guest(spec: GuestSpec, tmp_path: Path) -> None:
-    (tmp_path / "initrd").write_bytes(b"")
-    broken = replace(spec, initrd=tmp_path / "initrd")
+def test_a_guest_that_cannot_boot_is_no_guest(spec: GuestSpec) -> None:
+    broken = replace(spec, initrd=spec.initrd.with_name("nothing"))
+    broken.initrd.write_bytes(b"")
     with pytest.raises(HostError, match=r"Kernel panic|QEMU's exit status"), one_guest(broken):
         pass
+    assert "guest a said: " in log_of(broken).read_text(encoding="utf-8")
+
+
+def test_a_fault_of_the_keepers_own_is_in_its_log(spec: GuestSpec, tmp_path: Path) -> None:
+    log = tmp_path / "keeper.log"
+    client = connected("copycost.hosts.guest.keeper", 60.0, log)
+    with client, pytest.raises(HostError, match="a fault of its own: KeyError"):
+        ask_keeper(client, {"op": "lend"})
+    # the module's keeper, if it runs, has its log next to what its guests are made of
+    logs = [one for one in (log, log_of(spec)) if one.is_file()]
+    assert guests.comes_true(
+        lambda: any("Traceback" in one.read_text(encoding="utf-8") for one in logs), within_s=5
+    )
 
 
 REPETITION = """
@@ -126,6 +147,7 @@ import json, sys, time
 from copycost.hosts.guest.keeping import borrowed
 from copycost.hosts.guest.spec import GuestSpec
 from copycost.hosts.parent import parent_of
+from copycost.hosts.remote.keeping import ask_keeper, connected
 from copycost.errors import Unavailable
 try:
     with borrowed(GuestSpec.from_plain(json.loads(sys.argv[1])), sys.argv[2:]) as lease:
@@ -156,6 +178,18 @@ def a_run(spec: GuestSpec, *names: str) -> Iterator[tuple[subprocess.Popen[str],
         run.kill()
 
 
+def holders_of(network: Path) -> list[str]:
+    """Return the processes that hold a network namespace, as theirs or by a descriptor."""
+    found = []
+    for link in itertools.chain(
+        Path("/proc").glob("[0-9]*/ns/net"), Path("/proc").glob("[0-9]*/fd/*")
+    ):
+        with suppress(OSError):
+            if link.readlink() == network:
+                found.append(str(link))
+    return found
+
+
 @pytest.mark.parametrize(("victim", "names"), [("run", "ab"), ("keeper", "a")])
 def test_nothing_is_left_when_run_or_keeper_is_killed(
     spec: GuestSpec, victim: str, names: str
@@ -165,13 +199,18 @@ def test_nothing_is_left_when_run_or_keeper_is_killed(
         watched = [os.pidfd_open(pid) for pid in (keeper, *pids)]
         network = Path(f"/proc/{keeper}/ns/net").readlink()
         assert network != Path("/proc/self/ns/net").readlink()
+        files = {*spec.initrd.parent.iterdir()}
         os.kill(run.pid if victim == "run" else keeper, signal.SIGKILL)
-        assert all(guests.ends(fd, within_s=10) for fd in watched)
+        deadline_s = time.monotonic() + 5.0
+        assert all(guests.ends(fd, deadline_s - time.monotonic()) for fd in watched)
+        assert run.stdin is not None
+        assert run.stdout is not None
+        run.stdin.close()
         if victim == "keeper":
-            assert run.stdin is not None
-            assert run.stdout is not None
-            run.stdin.close()
             assert "keeper has ended" in run.stdout.readline()
+        # TAP devices and bridge are in the namespace, which goes with the last that holds it
+        assert guests.comes_true(lambda: not holders_of(network), deadline_s - time.monotonic())
+        assert {*spec.initrd.parent.iterdir()} == files
     for fd in watched:
         os.close(fd)
 

@@ -121,7 +121,7 @@ class GuestKeeper(Keeper):
         for name, kept in list(self._guests.items()):
             if kept.running is running:
                 self._ended[name] = running.why_ended()
-                _log.warning("%s", self._ended[name])
+                _log_console(name, running, self._ended[name])
                 self._discard(name)
 
     def _discard(self, name: str) -> None:
@@ -151,7 +151,7 @@ class GuestKeeper(Keeper):
         for name in names:
             kept_before = self._guests.get(name)
             if kept_before is not None and not kept_before.answers(self.parent_fds):
-                _log.warning("guest %s does not answer: it is ended", name)
+                _log_console(name, kept_before.running, "its agent does not answer: it is ended")
                 self._discard(name)
         new = [name for name in names if name not in self._guests]
         for name in new:
@@ -160,14 +160,14 @@ class GuestKeeper(Keeper):
             started = {name: self._start(name, spec) for name in new}
             for kept in started.values():
                 unless_up.callback(kept.close)
-            for kept in started.values():  # side by side
-                kept.running.await_up(_BOOT_TIMEOUT_S, self.parent_fds)
-            for name, kept in started.items():
-                if not kept.answers(self.parent_fds, _BOOT_TIMEOUT_S):
-                    raise HostError(
-                        f"the agent in guest {name} does not answer; the last lines of its console:"
-                        f" {kept.running.console.end()}"
-                    )
+            for name, kept in started.items():  # side by side
+                try:
+                    kept.running.await_up(_BOOT_TIMEOUT_S, self.parent_fds)
+                    self._require_answer(name, kept)
+                except HostError as error:
+                    _log_console(name, kept.running, str(error))
+                    raise
+                _log.info("guest %s is up after %.1f s", name, kept.running.boot_s)
             unless_up.pop_all()
             self._guests |= started
         guests = [
@@ -181,6 +181,13 @@ class GuestKeeper(Keeper):
             "network": network.lacking is None,
         }
         return answer, [*lines, *network.namespaces]
+
+    def _require_answer(self, name: str, kept: Kept) -> None:
+        if not kept.answers(self.parent_fds, _BOOT_TIMEOUT_S):
+            raise HostError(
+                f"the agent in guest {name} does not answer; the last lines of its console:"
+                f" {kept.running.console.end()}"
+            )
 
     def _made_network(self) -> _Network:
         """Return the network, which is made once."""
@@ -223,6 +230,14 @@ class GuestKeeper(Keeper):
                 link,
             )
             return Kept(RunningGuest(machine, spec.qemu), AgentLine(ours))
+
+
+def _log_console(name: str, running: RunningGuest, what: str) -> None:
+    """Tell what became of a guest, and all that is known of what it said."""
+    running.console.pump()
+    _log.warning("guest %s: %s", name, what)
+    for line in running.console.lines():
+        _log.warning("guest %s said: %s", name, line)
 
 
 def _network_words(name: str, spec: GuestSpec) -> list[str]:

@@ -5,8 +5,9 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
-from copycost.errors import HostError
+from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest.spec import GuestSpec
 from copycost.hosts.namespaces import Isolation
 from copycost.hosts.remote.keeping import ask_keeper, connected
@@ -50,10 +51,13 @@ class Lease:
         How their network is kept apart: "host" where they have none.
     user_fd, network_fd
         The namespaces of their network.
+    log
+        Where the keeper tells what it meets with.
     """
 
-    def __init__(self, client: socket.socket, answer: Words, fds: Sequence[int]) -> None:
+    def __init__(self, client: socket.socket, answer: Words, fds: Sequence[int], log: Path) -> None:
         self._client = client
+        self.log = log
         *lines, self.user_fd, self.network_fd = fds
         self.isolation: Isolation = answer["isolation"]
         self.guests = tuple(
@@ -70,8 +74,17 @@ class Lease:
         """Return why a guest has ended, with its last words; None if it runs as far as known."""
         with suppress(HostError, OSError):
             found: str | None = ask_keeper(self._client, {"op": "why", "guest": name})[0]["why"]
-            return found
-        return "the guests' keeper has ended, and they with it"
+            return found and _with_more(found, self.log)
+        return _with_more("the guests' keeper has ended, and they with it", self.log)
+
+
+def log_of(spec: GuestSpec) -> Path:
+    """Return where the keeper of guests tells what it meets with: next to what they are made of."""
+    return spec.initrd.with_name("keeper.log")
+
+
+def _with_more(said: str, log: Path) -> str:
+    return f"{said}; {log} has more"
 
 
 @contextmanager
@@ -95,14 +108,20 @@ def borrowed(spec: GuestSpec, names: Sequence[str], *, network: bool = True) -> 
         If one does not come up; the message has the last lines of its console.
     """
     with ExitStack() as stack:
-        client = stack.enter_context(connected(_KEEPER, _PATIENCE_S))
+        log = log_of(spec)
+        client = stack.enter_context(connected(_KEEPER, _PATIENCE_S, log))
         made_of = spec.absolute().as_plain()
         asked = {"op": "lend", "guests": list(names), "spec": made_of, "network": network}
         try:
             answer, fds = ask_keeper(client, asked)
+        except Unavailable:
+            raise
+        except HostError as error:
+            raise HostError(_with_more(str(error), log)) from error
         except OSError as error:
-            raise HostError(f"the guests' keeper does not answer ({error}); run again") from error
-        lease = Lease(client, answer, fds)
+            said = f"the guests' keeper does not answer ({error}); run again"
+            raise HostError(_with_more(said, log)) from error
+        lease = Lease(client, answer, fds, log)
         for fd in (lease.user_fd, lease.network_fd):
             stack.callback(os.close, fd)
         yield lease

@@ -99,7 +99,7 @@ class Keeper(ABC):
         except (ConnectionError, MeasurementStopped):
             raise
         except Exception as bug:
-            # nobody reads what a keeper prints: its client is told, and it ends
+            # its client is told, and it ends
             failed = error_as_words(HostError(_as_sentence(bug)))
             with suppress(OSError):
                 client.send(json.dumps(failed).encode())
@@ -160,7 +160,7 @@ def keep(kind: type[Keeper], arguments: list[str]) -> None:
     """
     if os.fork() > 0:
         os._exit(0)
-    logging.basicConfig(level=logging.INFO, format="%(relativeCreated)7d ms  %(message)s")
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(message)s")
     fd, *parents = map(int, arguments)
     with socket.socket(fileno=fd) as listening:
         kind(listening, parents).serve()

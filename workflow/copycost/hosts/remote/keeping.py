@@ -34,7 +34,7 @@ def ask_keeper(client: socket.socket, words: Words) -> tuple[Words, list[int]]:
     return answer, fds
 
 
-def connected(module: str, patience_s: float) -> socket.socket:
+def connected(module: str, patience_s: float, log: Path | None = None) -> socket.socket:
     """Return a connection to the run's keeper of one kind.
 
     Parameters
@@ -43,6 +43,8 @@ def connected(module: str, patience_s: float) -> socket.socket:
         What the keeper runs: ``copycost.hosts.guest.keeper``, say.
     patience_s
         How long an answer may take [s].
+    log
+        Where one that has to be started tells what it meets with; None for nowhere.
     """
     with watched_parents() as parents:
         address = _address(module)
@@ -52,7 +54,7 @@ def connected(module: str, patience_s: float) -> socket.socket:
                 client.connect(address)
             except ConnectionRefusedError:
                 client.close()
-                _start(module, address, parents)
+                _start(module, address, parents, log)
                 continue
             _require_ours(client)
             client.settimeout(patience_s)
@@ -79,9 +81,12 @@ def _require_ours(client: socket.socket) -> None:
         raise HostError(f"user {credentials[1]} pretends to be our keeper; run again")
 
 
-def _start(module: str, address: str, parents: Sequence[int]) -> None:
+def _start(module: str, address: str, parents: Sequence[int], log: Path | None) -> None:
     """Start a keeper, unless another process has just done it."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening,
+        Path(log or os.devnull).open("ab") as told,
+    ):
         try:
             listening.bind(address)
         except OSError:
@@ -93,7 +98,7 @@ def _start(module: str, address: str, parents: Sequence[int]) -> None:
             [sys.executable, "-SP", "-m", module, *map(str, fds)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=told,
             pass_fds=fds,
             start_new_session=True,
             check=True,
