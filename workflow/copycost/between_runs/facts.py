@@ -106,23 +106,13 @@ def compare_runs(
             continue
         judgement = judge(sides, spread)
         judged[quantity.name] = judgement
-        found = [_cell_row(quantity, *item) for item in judgement.cells.items()]
-        rows += found
+        rows += [_cell_row(quantity, *item) for item in judgement.cells.items()]
         quantities.append(
             _quantity_facts(quantity, judgement)
             | {"spread_of_runs": _spread(spread_of_runs(sides))}
         )
-    if not quantities and shared:
-        raise DataError(
-            f"{a[0].folder} and {b[0].folder}: what both have are the same repetitions, as of a "
-            "copy; measure again into a folder of its own, and compare with that"
-        )
     if not quantities:
-        raise DataError(
-            f"{a[0].folder} and {b[0].folder}: no cell is common to all of their runs (condition, "
-            "implementation, size and threads); measure both with the same streams, udp or "
-            "round_trips in config.yaml"
-        )
+        raise DataError(f"{a[0].folder} and {b[0].folder}: {_why_not(bool(shared))}")
     differs = differences(a, b)
     facts = {
         "schema_version": SCHEMA_VERSION,
@@ -142,6 +132,19 @@ def compare_runs(
         "gates": [_gate_facts(gate, judged) for gate in gates],
     }
     return Comparison(plain(facts), pd.DataFrame(rows, columns=list(CELL_COLUMNS)))
+
+
+def _why_not(shared: bool) -> str:
+    """Return why two sides cannot be compared, and what to do."""
+    if shared:
+        return (
+            "what both have are the same repetitions, as of a copy; measure again into a folder of "
+            "its own, and compare with that"
+        )
+    return (
+        "no cell is common to all of their runs (condition, implementation, size and threads); "
+        "measure both with the same streams, udp or round_trips in config.yaml"
+    )
 
 
 def verdict_word(quantity: Quantity, verdict: Verdict) -> str:

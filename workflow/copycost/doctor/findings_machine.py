@@ -9,6 +9,7 @@ from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.facts.packages import install_command
 from copycost.hosts.facts.tools import describe_tool
 
+_PROCESSORS = "Processors"
 _BUSY_LOAD_PER_CPU = 0.25
 # Source: kernel document admin-guide/sysctl/kernel.rst, io_uring_disabled; since Linux 6.6.
 _IO_URING_WORDS = {0: "allowed", 1: "for a group only", 2: "disabled"}
@@ -27,73 +28,65 @@ def judge_machine(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding
 
 
 def _processors(host: Mapping[str, Any]) -> Iterator[Finding]:
-    section = "Processors"
-    cpu = host["cpu"]
-    yield Finding(section, "model", "fact", cpu["model"] or "unknown")
-    allowed = host["identity"]["cpus_allowed"]
-    alone = cpu["cpus_online"] == 1 or allowed.isdigit()
-    per_core = cpu["threads_per_core"]
-    yield Finding(
-        section,
-        "CPUs",
-        "limited" if alone else "ok",
-        f"{cpu['cpus_online']} (this process may use {allowed})",
-        "sender and receiver share one CPU, so each waits for the other"
-        if alone
-        else f"{per_core} hardware threads per core share its caches"
-        if per_core and per_core > 1
-        else "",
-        "allow more CPUs to this process (taskset, cpuset, or the virtual machine's settings)"
-        if alone
-        else None,
-    )
+    cpu, unknown = host["cpu"], host["unknown"]
+    yield Finding(_PROCESSORS, "model", "fact", cpu["model"] or "unknown")
+    yield _cpus(cpu, host["identity"]["cpus_allowed"])
     if cpu["core_types"]:
-        kinds = ", ".join(f"{kind} {cpus}" for kind, cpus in cpu["core_types"].items())
         yield Finding(
-            section,
+            _PROCESSORS,
             "kinds of core",
             "limited",
-            kinds,
+            ", ".join(f"{kind} {cpus}" for kind, cpus in cpu["core_types"].items()),
             "results depend on which kind runs what",
             "name CPUs of one kind under measure.cpus in config.yaml",
         )
-    governor = cpu["governor"]
-    steady = governor in (None, "performance")
-    yield Finding(
-        section,
-        "frequency governor",
-        "fact" if governor is None else "ok" if steady else "limited",
-        governor or "unknown",
-        host["unknown"].get("cpu.governor", "")
-        if governor is None
-        else ""
-        if steady
-        else "the clock follows the load, so short measurements vary more",
-        None if steady else "sudo cpupower frequency-set --governor performance",
-    )
-    turbo = cpu["turbo"]
-    yield Finding(
-        section,
-        "turbo",
-        "fact" if turbo is not True else "limited",
-        {True: "on", False: "off", None: "unknown"}[turbo],
-        host["unknown"].get("cpu.turbo", "")
-        if turbo is None
-        else "the clock depends on temperature and on what else runs"
-        if turbo
-        else "",
-        _turbo_remedy(cpu["vendor"]) if turbo else None,
-    )
-    virtual = cpu["virtualisation"]
-    yield Finding(
-        section,
-        "virtualisation",
-        "limited" if virtual not in (None, "none") else "fact",
-        virtual or "unknown",
-        "other guests may take time, and counters may be missing"
-        if virtual not in (None, "none")
-        else "",
-    )
+    yield _governor(cpu["governor"], unknown.get("cpu.governor", ""))
+    yield _turbo(cpu, unknown.get("cpu.turbo", ""))
+    yield _virtualisation(cpu["virtualisation"])
+
+
+def _cpus(cpu: Mapping[str, Any], allowed: str) -> Finding:
+    value = f"{cpu['cpus_online']} (this process may use {allowed})"
+    if cpu["cpus_online"] == 1 or allowed.isdigit():
+        note = "sender and receiver share one CPU, so each waits for the other"
+        remedy = (
+            "allow more CPUs to this process (taskset, cpuset, or the virtual machine's settings)"
+        )
+        return Finding(_PROCESSORS, "CPUs", "limited", value, note, remedy)
+    per_core = cpu["threads_per_core"]
+    shared = per_core is not None and per_core > 1
+    note = f"{per_core} hardware threads per core share its caches" if shared else ""
+    return Finding(_PROCESSORS, "CPUs", "ok", value, note)
+
+
+def _governor(governor: str | None, why_unknown: str) -> Finding:
+    name = "frequency governor"
+    if governor is None:
+        return Finding(_PROCESSORS, name, "fact", "unknown", why_unknown)
+    if governor == "performance":
+        return Finding(_PROCESSORS, name, "ok", governor)
+    note = "the clock follows the load, so short measurements vary more"
+    remedy = "sudo cpupower frequency-set --governor performance"
+    return Finding(_PROCESSORS, name, "limited", governor, note, remedy)
+
+
+def _turbo(cpu: Mapping[str, Any], why_unknown: str) -> Finding:
+    if cpu["turbo"] is None:
+        return Finding(_PROCESSORS, "turbo", "fact", "unknown", why_unknown)
+    if not cpu["turbo"]:
+        return Finding(_PROCESSORS, "turbo", "fact", "off")
+    note = "the clock depends on temperature and on what else runs"
+    remedy = "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
+    if cpu["vendor"] == "GenuineIntel":
+        remedy = "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
+    return Finding(_PROCESSORS, "turbo", "limited", "on", note, remedy)
+
+
+def _virtualisation(kind: str | None) -> Finding:
+    if kind in (None, "none"):
+        return Finding(_PROCESSORS, "virtualisation", "fact", kind or "unknown")
+    note = "other guests may take time, and counters may be missing"
+    return Finding(_PROCESSORS, "virtualisation", "limited", str(kind), note)
 
 
 def _load(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
@@ -102,19 +95,13 @@ def _load(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
     if load:
         busy = float(load) > _BUSY_LOAD_PER_CPU * (host["cpu"]["cpus_online"] or 1)
         yield Finding(
-            "Processors",
+            _PROCESSORS,
             "load of the last minute",
             "limited" if busy else "ok",
             load,
             "other programs take the CPUs and caches that a measurement needs" if busy else "",
             "measure when the host is idle" if busy else None,
         )
-
-
-def _turbo_remedy(vendor: str | None) -> str:
-    if vendor == "GenuineIntel":
-        return "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
-    return "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
 
 
 def _kernel(host: Mapping[str, Any]) -> Iterator[Finding]:

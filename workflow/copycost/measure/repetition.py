@@ -45,10 +45,11 @@ from copycost.records.record import (
     SCHEMA_VERSION,
     MachineFacts,
     Record,
+    TestbedFacts,
     host_digest,
     prepare_check,
 )
-from copycost.testbeds.testbed import open_testbed
+from copycost.testbeds.testbed import Testbed, open_testbed
 
 # the receiver that maps what comes instead of copying it
 _MAPPING_RECEIVER = "mmap"
@@ -170,16 +171,7 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
         testbed = stack.enter_context(
             open_testbed(cell.testbed, claim.machine, page_segments=page_segments, peer=task.peer)
         )
-        record["testbed"] = {
-            "kind": testbed.kind,
-            "isolation": testbed.isolation,
-            "mtu_bytes": testbed.mtu_bytes,
-            "offloads": testbed.offloads,
-            "addresses": list(testbed.addresses),
-            "machines": {side: _machine_facts(testbed.hosts[side], facts[side]) for side in SIDES},
-        }
-        if testbed.virtual is not None and record["testbed"] is not None:
-            record["testbed"]["virtual"] = dict(testbed.virtual)
+        record["testbed"] = _testbed_facts(testbed, facts)
         placement = place_sides(
             testbed.hosts, cell.placement, settings.sender_cpus, settings.receiver_cpus
         )
@@ -279,6 +271,21 @@ def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowO
     record["window"] = {"start_ns": window.start_ns, "end_ns": window.end_ns}
     record["observed"] = {name: entry for name, entry in found.items() if entry is not None}
     record["warnings"] += warnings
+
+
+def _testbed_facts(testbed: Testbed, facts: Mapping[SideName, Mapping[str, Any]]) -> TestbedFacts:
+    """Return what a record says of the testbed."""
+    entry: TestbedFacts = {
+        "kind": testbed.kind,
+        "isolation": testbed.isolation,
+        "mtu_bytes": testbed.mtu_bytes,
+        "offloads": testbed.offloads,
+        "addresses": list(testbed.addresses),
+        "machines": {side: _machine_facts(testbed.hosts[side], facts[side]) for side in SIDES},
+    }
+    if testbed.virtual is not None:
+        entry["virtual"] = dict(testbed.virtual)
+    return entry
 
 
 def _machine_facts(host: Host, facts: Mapping[str, Any]) -> MachineFacts:

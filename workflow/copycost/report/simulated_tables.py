@@ -1,6 +1,6 @@
 """The tables of the chapter on simulated counts: columns, and rows in Markdown."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from copycost.grid.variants import VARIANTS
@@ -61,7 +61,7 @@ def _function(row: Facts) -> str:
     return "the application" if row["mode"] == "user" else code(row["function"])
 
 
-VALUES = {
+VALUES: dict[str, Callable[..., str]] = {
     "misses": misses,
     "cache_levels": cache_levels,
     "ratios_of": ratios_of,

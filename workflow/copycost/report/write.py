@@ -1,7 +1,7 @@
 """Fills the templates: from facts and tables to the report in Markdown."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from copycost.errors import DataError, HostError
 from copycost.grid.capabilities import split_implementation
 from copycost.report import (
     answer_values,
+    conditions,
     cpu_budget_tables,
     datagrams_tables,
     profile_tables,
@@ -26,7 +27,7 @@ from copycost.report.answer_tables import (
     unmeasured_checks,
 )
 from copycost.report.answer_values import counted_span
-from copycost.report.conditions import TESTS, place
+from copycost.report.conditions import place
 from copycost.report.context import Sources, build_context
 from copycost.report.decisions import (
     baseline_of,
@@ -65,6 +66,99 @@ from copycost.wording.filters import add_filters
 from copycost.wording.warnings import warnings
 
 log = logging.getLogger(__name__)
+
+
+def _table(
+    columns: Sequence[tuple[str, str] | Column],
+    rows: Sequence[Sequence[str]],
+    caption: str,
+    identifier: str,
+) -> str:
+    titles = [
+        column
+        if isinstance(column, Column)
+        else Column(column[0], "right" if column[1] == "right" else "left")
+        for column in columns
+    ]
+    return pipe_table(titles, rows, caption, identifier)
+
+
+def _strategy(implementation: str) -> str:
+    return split_implementation(implementation)[0]
+
+
+def _batch(implementation: str) -> int:
+    return split_implementation(implementation)[1]
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    **study_values.VALUES,
+    **answer_values.VALUES,
+    **simulated_tables.VALUES,
+    "md": escape,
+    "code": code,
+    "deeper": deeper,
+    "slug": slug,
+    "quoted": quoted,
+    "commit_only": commit_only,
+    "cpu_lists": cpu_lists,
+    "more_rounds": more_rounds,
+    "part_shares": virtual_tables.part_shares,
+    "party_shares": wire_tables.party_shares,
+    "dropped": wire_tables.dropped,
+    "place": place,
+    "placement_span": placement_span,
+    "wake_up_marks": wake_up_marks,
+    "strategy": _strategy,
+    "baseline_of": baseline_of,
+    "decided_conditions": decided_conditions,
+    "decision_columns": decision_columns,
+    "decision_rows": decision_rows,
+    "marked_ways": marked_ways,
+    "tally": tally,
+    "spans_of_ratios": spans_of_ratios,
+    "ranked": ranked,
+    "ranking_ends": ranking_ends,
+    "round_trips_compared": round_trips_compared,
+    "warnings": warnings,
+    "figure_references": figure_references,
+}
+"""What templates say with a bar, besides the filters of `wording`: ``{{ name | code }}``."""
+
+TESTS: dict[str, Callable[..., bool]] = {
+    **conditions.TESTS,
+    "all_once": all_once,
+    "batched": lambda implementation: _batch(implementation) > 1,
+}
+"""What they ask: ``{% if t is from_memory %}``."""
+
+FUNCTIONS: dict[str, Any] = {
+    "table": _table,
+    "counted_span": counted_span,
+    "expectations_table": expectations_table,
+    "modes_table": modes_table,
+    "quality_table": quality_table,
+    "unmeasured_checks": unmeasured_checks,
+    "budget_tables": cpu_budget_tables,
+    "datagrams_tables": datagrams_tables,
+    "profile_tables": profile_tables,
+    "virtual_tables": virtual_tables,
+    "wire_tables": wire_tables,
+    "simulated_tables": simulated_tables,
+    "ranking_table": ranking_table,
+    "round_trips_table": round_trips_table,
+    "placement_table": placement_table,
+    "memory_rows": memory_rows,
+    "missing_rows": missing_rows,
+    "published_rows": published_rows,
+    "strategy_rows": strategy_rows,
+    "undescribed": undescribed,
+    "identifier": identifier,
+    "figure": figure,
+    "figure_of": figure_of,
+    "file_links": file_links,
+}
+"""What they call, and modules of which they call functions."""
 
 
 def write_report(sources: Sources, templates: Path, title: str, qmd: Path) -> None:
@@ -122,95 +216,10 @@ def make_environment(templates: Path) -> Environment:
         autoescape=False,  # Markdown, not HTML; free text goes through the filter `md`
     )
     add_filters(environment)
-    environment.filters.update(study_values.VALUES)
-    environment.filters.update(answer_values.VALUES)
-    environment.filters.update(simulated_tables.VALUES)
-    environment.filters.update(
-        {
-            "md": escape,
-            "code": code,
-            "deeper": deeper,
-            "slug": slug,
-            "quoted": quoted,
-            "commit_only": commit_only,
-            "cpu_lists": cpu_lists,
-            "more_rounds": more_rounds,
-            "part_shares": virtual_tables.part_shares,
-            "party_shares": wire_tables.party_shares,
-            "dropped": wire_tables.dropped,
-            "place": place,
-            "placement_span": placement_span,
-            "wake_up_marks": wake_up_marks,
-            "strategy": _strategy,
-            "baseline_of": baseline_of,
-            "decided_conditions": decided_conditions,
-            "decision_columns": decision_columns,
-            "decision_rows": decision_rows,
-            "marked_ways": marked_ways,
-            "tally": tally,
-            "spans_of_ratios": spans_of_ratios,
-            "ranked": ranked,
-            "ranking_ends": ranking_ends,
-            "round_trips_compared": round_trips_compared,
-            "warnings": warnings,
-            "figure_references": figure_references,
-        }
-    )
+    environment.filters.update(FILTERS)
     environment.tests.update(TESTS)
-    environment.tests["all_once"] = all_once
-    environment.tests["batched"] = lambda implementation: _batch(implementation) > 1
-    environment.globals.update(
-        {
-            "table": _table,
-            "counted_span": counted_span,
-            "expectations_table": expectations_table,
-            "modes_table": modes_table,
-            "quality_table": quality_table,
-            "unmeasured_checks": unmeasured_checks,
-            "budget_tables": cpu_budget_tables,
-            "datagrams_tables": datagrams_tables,
-            "profile_tables": profile_tables,
-            "virtual_tables": virtual_tables,
-            "wire_tables": wire_tables,
-            "simulated_tables": simulated_tables,
-            "ranking_table": ranking_table,
-            "round_trips_table": round_trips_table,
-            "placement_table": placement_table,
-            "memory_rows": memory_rows,
-            "missing_rows": missing_rows,
-            "published_rows": published_rows,
-            "strategy_rows": strategy_rows,
-            "undescribed": undescribed,
-            "identifier": identifier,
-            "figure": figure,
-            "figure_of": figure_of,
-            "file_links": file_links,
-        }
-    )
+    environment.globals.update(FUNCTIONS)
     return environment
-
-
-def _table(
-    columns: Sequence[tuple[str, str] | Column],
-    rows: Sequence[Sequence[str]],
-    caption: str,
-    identifier: str,
-) -> str:
-    titles = [
-        column
-        if isinstance(column, Column)
-        else Column(column[0], "right" if column[1] == "right" else "left")
-        for column in columns
-    ]
-    return pipe_table(titles, rows, caption, identifier)
-
-
-def _strategy(implementation: str) -> str:
-    return split_implementation(implementation)[0]
-
-
-def _batch(implementation: str) -> int:
-    return split_implementation(implementation)[1]
 
 
 def fill_from(
