@@ -1,10 +1,10 @@
 """Figure: share of zero-copy completions that the kernel copied, against message size."""
 
-from copycost.figures.axes import CUT_NOTE, Scale, size_axis
+from copycost.figures.axes import Scale
 from copycost.figures.layout import finish, groups_of, new_sheet
-from copycost.figures.lines import context_note, line_panel, missing_strip
+from copycost.figures.line_panels import Frame, draw_panels, threads_title
 from copycost.figures.style import styled
-from copycost.figures.tables import Drawn, Quantity, Tables, confidence, counted, points
+from copycost.figures.tables import Drawn, Quantity, Tables, confidence, points
 from copycost.figures.text import empty_figure, interval_note
 from copycost.wording.percent import NBSP
 
@@ -32,20 +32,18 @@ def draw(tables: Tables) -> Drawn:
         share_y=True,
         groups=groups_of(data),
     )
-    strip = missing_strip(data, tables.implementations, sheet)
-    cut = False
+    of_panels = draw_panels(
+        sheet,
+        data,
+        "msg_bytes",
+        tables.implementations,
+        lambda panel: Frame(_WHOLE, _QUANTITY.label, threads_title(sheet, panel)),
+    )
     for panel in sheet.panels():
-        cut |= line_panel(panel, "msg_bytes", tables.implementations, _WHOLE, strip)
-        size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
         panel.axes.set_yticks([0, 25, 50, 75, 100])
-        if sheet.is_top(panel):
-            panel.axes.set_title(counted(panel.data["n_threads"].iloc[0], "thread"))
-        sheet.label(panel.place, "message size", _QUANTITY.label)
     note = [
         f"100{NBSP}%: the kernel copied every message sent with zero copy; 0{NBSP}%: none.",
         interval_note(data, confidence(tables.summary)),
-        context_note(sheet),
-        CUT_NOTE if cut else "",
-        strip.note,
+        *of_panels,
     ]
     return Drawn(finish(sheet, data, tables.legend, note), data)

@@ -1,15 +1,14 @@
 """Figure: cost per byte against message size, one panel per thread count."""
 
-from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis
-from copycost.figures.layout import finish, groups_of, new_sheet
-from copycost.figures.lines import context_note, line_panel, missing_strip
+from copycost.figures.axes import SCALE_NOTE, scale_of
+from copycost.figures.layout import Panel, finish, groups_of, new_sheet
+from copycost.figures.line_panels import Frame, draw_panels, threads_title
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,
     Quantity,
     Tables,
     confidence,
-    counted,
     left_out,
     points,
     spread,
@@ -40,23 +39,18 @@ def draw(tables: Tables) -> Drawn:
     data = data[every.isin(counts)].reset_index(drop=True)
     sheet = new_sheet(data, 4.4, column="n_threads", share_y=True, groups=groups)
     scale = scale_of(data)
-    strip = missing_strip(data, tables.implementations, sheet)
-    cut = False
-    for panel in sheet.panels():
-        cut |= line_panel(panel, "msg_bytes", tables.implementations, scale, strip)
-        size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
-        if sheet.is_top(panel):
-            threads = counted(panel.data["n_threads"].iloc[0], "thread")
-            panel.axes.set_title(f"{side}, {threads}")
-        sheet.label(panel.place, "message size", shown.label)
+
+    def frame_of(panel: Panel) -> Frame:
+        threads = threads_title(sheet, panel)
+        return Frame(scale, shown.label, f"{side}, {threads}" if threads else "")
+
+    of_panels = draw_panels(sheet, data, "msg_bytes", tables.implementations, frame_of)
     note = [
         "Of the sender alone, since nobody receives." if len(tables.sides) == 1 else "",
         interval_note(data, confidence(tables.summary)),
         f"{SCALE_NOTE[scale.kind]}, the same in all panels.",
         _WHY.get(cost.reason, ""),
-        context_note(sheet),
-        CUT_NOTE if cut else "",
-        strip.note,
+        *of_panels,
         left_out(every, counts, "threads"),
     ]
     return Drawn(finish(sheet, data, tables.legend, note), data)

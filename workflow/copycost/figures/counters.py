@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from copycost.analysis.metrics import counted_share
-from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, Scale, scale_of, size_axis
-from copycost.figures.layout import Sheet, finish, groups_of, new_sheet
-from copycost.figures.lines import context_note, line_panel, missing_strip
+from copycost.figures.axes import SCALE_NOTE, Scale, scale_of
+from copycost.figures.layout import Panel, Sheet, finish, groups_of, new_sheet
+from copycost.figures.line_panels import Frame, draw_panels
 from copycost.figures.markers import Family
 from copycost.figures.style import styled
 from copycost.figures.tables import (
@@ -56,21 +56,17 @@ def draw(tables: Tables) -> Drawn:
     counts = spread(every, _columns_most(len(found), len(groups)))
     data = data[every.isin(counts)].reset_index(drop=True)
     sheet = _sheet(data, groups)
-    strip = missing_strip(data, tables.implementations, sheet)
     scales = {str(name): scale_of(part) for name, part in data.groupby("quantity", sort=False)}
     labels = {quantity.name: quantity.label for quantity in _QUANTITIES.values()}
-    cut = False
-    for panel in sheet.panels():
+
+    def frame_of(panel: Panel) -> Frame:
         name, n_threads = panel.data[["quantity", "n_threads"]].iloc[0]
-        cut |= line_panel(panel, "msg_bytes", tables.implementations, scales[name], strip)
-        size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
         if crowded:
-            panel.axes.set_title(labels[name])
-            sheet.label(panel.place, "message size", "")
-        else:
-            if panel.place < len(counts):
-                panel.axes.set_title(counted(n_threads, "thread"))
-            sheet.label(panel.place, "message size", labels[name])
+            return Frame(scales[name], "", labels[name])
+        is_top = panel.place < len(counts)
+        return Frame(scales[name], labels[name], counted(n_threads, "thread") if is_top else "")
+
+    of_panels = draw_panels(sheet, data, "msg_bytes", tables.implementations, frame_of)
     note = [
         "The sender alone, since nobody receives." if len(tables.sides) == 1
         else "Sender and receiver together.",
@@ -79,9 +75,7 @@ def draw(tables: Tables) -> Drawn:
         _scale_note(scales),
         _absence(measured, found, tables.sides),
         "Counted in user mode only." if _user_mode(measured) else "",
-        context_note(sheet),
-        CUT_NOTE if cut else "",
-        strip.note,
+        *of_panels,
         left_out(every, counts, "threads"),
     ]  # fmt: skip
     return Drawn(finish(sheet, data, tables.legend, note), data)

@@ -1,8 +1,8 @@
 """Figure: duration of a send against threads: median and 99th percentile, by message size."""
 
-from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, thread_axis
-from copycost.figures.layout import finish, groups_of, new_sheet
-from copycost.figures.lines import context_note, line_panel, missing_strip
+from copycost.figures.axes import SCALE_NOTE, scale_of
+from copycost.figures.layout import Panel, finish, groups_of, new_sheet
+from copycost.figures.line_panels import Frame, draw_panels, size_title
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,
@@ -13,7 +13,7 @@ from copycost.figures.tables import (
     points,
     spread,
 )
-from copycost.figures.text import empty_figure, interval_note, size_label
+from copycost.figures.text import empty_figure, interval_note
 
 _QUANTITIES = {
     "service_median_ns": Quantity("median", "µs", 1e-3),
@@ -47,24 +47,18 @@ def draw(tables: Tables) -> Drawn:
     shown = shown.reset_index(drop=True)
     row = None if crowded else "quantity"
     sheet = new_sheet(shown, 3.6, column="msg_bytes", row=row, groups=groups)
-    strip = missing_strip(shown, tables.implementations, sheet)
-    cut = False
-    for panel in sheet.panels():
-        name = str(panel.data["quantity"].iloc[0])
-        cut |= line_panel(
-            panel, "n_threads", tables.implementations, scale_of(panel.data, "log"), strip
-        )
-        thread_axis(panel.axes, shown["n_threads"], sheet.panel_width_cm)
-        if sheet.is_top(panel) and panel.place < sheet.n_columns:
-            panel.axes.set_title(size_label(panel.data["msg_bytes"].iloc[0]))
-        sheet.label(panel.place, "threads", f"{name} [µs]")
+
+    def frame_of(panel: Panel) -> Frame:
+        name = panel.data["quantity"].iloc[0]
+        title = size_title(sheet, panel) if panel.place < sheet.n_columns else ""
+        return Frame(scale_of(panel.data, "log"), f"{name} [µs]", title)
+
+    of_panels = draw_panels(sheet, shown, "n_threads", tables.implementations, frame_of)
     note = [
         "Duration of sampled sends, from the call to its return.",
         interval_note(shown, confidence(tables.summary)),
         f"{SCALE_NOTE['log']}, one of its own in each panel.",
-        context_note(sheet),
-        CUT_NOTE if cut else "",
-        strip.note,
+        *of_panels,
         left_out(every, sizes, "B"),
     ]
     return Drawn(finish(sheet, shown, tables.legend, note), shown)

@@ -9,9 +9,10 @@ from matplotlib.axes import Axes
 
 from copycost.analysis.labels import copied_labels
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
-from copycost.figures.axes import CUT_NOTE, scale_of, size_axis
-from copycost.figures.layout import finish, new_sheet
-from copycost.figures.lines import MODES_NOTE, line_panel, missing_strip
+from copycost.figures.axes import scale_of
+from copycost.figures.layout import Panel, finish, new_sheet
+from copycost.figures.line_panels import Frame, draw_panels
+from copycost.figures.lines import MODES_NOTE
 from copycost.figures.markers import CROWD, in_order
 from copycost.figures.style import INK, QUIET, SHADE, styled
 from copycost.figures.tables import (
@@ -54,15 +55,16 @@ def draw(facts: Mapping[str, Any], summary: pd.DataFrame) -> Drawn:
     names = in_order(facts["grid"]["implementations"])
     sheet = new_sheet(data, 5.4, row="quantity", column="condition", share_y="row")
     scales = {name: scale_of(part, "log") for name, part in data.groupby("quantity")}
-    strip = missing_strip(data, names, sheet)
-    cut = False
-    for panel in sheet.panels():
+
+    def frame_of(panel: Panel) -> Frame:
         quantity, unit, slug = panel.data[["quantity", "unit", "condition"]].iloc[0]
-        cut |= line_panel(panel, "msg_bytes", names, scales[quantity], strip)
-        size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
-        sheet.label(panel.place, "message size", f"{quantity} [{unit}]")
+        title = known[slug]["label"] if quantity == _THROUGHPUT.name else ""
+        return Frame(scales[quantity], f"{quantity} [{unit}]", title)
+
+    of_panels = draw_panels(sheet, data, "msg_bytes", names, frame_of)
+    for panel in sheet.panels():
+        quantity, slug = panel.data[["quantity", "condition"]].iloc[0]
         if quantity == _THROUGHPUT.name:
-            panel.axes.set_title(known[slug]["label"])
             _mark_crossover(panel.axes, _crossover(known[slug], n_threads))
     note = [
         f"The sender's cost alone, {counted(n_threads, 'thread')}.",
@@ -71,8 +73,7 @@ def draw(facts: Mapping[str, Any], summary: pd.DataFrame) -> Drawn:
         f"Band: the two sizes between which {_ZERO_COPY} and {BASELINE} change places."
         if any((_crossover(known[slug], n_threads) or {}).get("change") for slug in shown) else "",
         MODES_NOTE if data["lower_mode"].notna().any() else "",
-        CUT_NOTE if cut else "",
-        strip.note,
+        *of_panels,
         left_out(every["n_threads"], [n_threads], "threads"),
         _crowded_out([known[slug] for slug in shown]),
     ]  # fmt: skip

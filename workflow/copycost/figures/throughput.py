@@ -1,15 +1,15 @@
 """Figure: throughput against message size, one panel per thread count."""
 
-from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis
+from copycost.figures.axes import SCALE_NOTE, scale_of
 from copycost.figures.layout import finish, groups_of, new_sheet
-from copycost.figures.lines import MODES_NOTE, context_note, line_panel, missing_strip
+from copycost.figures.line_panels import Frame, draw_panels, threads_title
+from copycost.figures.lines import MODES_NOTE
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,
     Quantity,
     Tables,
     confidence,
-    counted,
     left_out,
     points,
     spread,
@@ -35,23 +35,20 @@ def draw(tables: Tables) -> Drawn:
     row_cm = 5.2 if len(groups) == 1 else 3.9
     sheet = new_sheet(data, row_cm, column="n_threads", share_y=True, groups=groups)
     scale = scale_of(data)
-    strip = missing_strip(data, tables.implementations, sheet)
-    cut = False
-    for panel in sheet.panels():
-        cut |= line_panel(panel, "msg_bytes", tables.implementations, scale, strip)
-        size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
-        if sheet.is_top(panel):
-            panel.axes.set_title(counted(panel.data["n_threads"].iloc[0], "thread"))
-        sheet.label(panel.place, "message size", _QUANTITY.label)
+    of_panels = draw_panels(
+        sheet,
+        data,
+        "msg_bytes",
+        tables.implementations,
+        lambda panel: Frame(scale, _QUANTITY.label, threads_title(sheet, panel)),
+    )
     note = [
         "Bytes are those sent and not lost, since nobody receives." if len(tables.sides) == 1
         else "",
         interval_note(data, confidence(tables.summary)),
         f"{SCALE_NOTE[scale.kind]}, the same in all panels.",
         MODES_NOTE if data["lower_mode"].notna().any() else "",
-        context_note(sheet),
-        CUT_NOTE if cut else "",
-        strip.note,
+        *of_panels,
         left_out(every, counts, "threads"),
     ]  # fmt: skip
     return Drawn(finish(sheet, data, tables.legend, note), data)

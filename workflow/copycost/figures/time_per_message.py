@@ -2,21 +2,20 @@
 
 import pandas as pd
 
-from copycost.figures.axes import CUT_NOTE, SCALE_NOTE, scale_of, size_axis, thread_axis
+from copycost.figures.axes import SCALE_NOTE, scale_of
 from copycost.figures.layout import finish, groups_of, new_sheet
-from copycost.figures.lines import context_note, line_panel, missing_strip
+from copycost.figures.line_panels import Frame, draw_panels, size_title, threads_title
 from copycost.figures.style import styled
 from copycost.figures.tables import (
     Drawn,
     Quantity,
     Tables,
     confidence,
-    counted,
     left_out,
     points,
     spread,
 )
-from copycost.figures.text import empty_figure, interval_note, size_label
+from copycost.figures.text import empty_figure, interval_note
 
 _QUANTITY = Quantity("time per message", "µs", 1e-3)
 _PANELS_MOST = 15
@@ -40,23 +39,19 @@ def draw(tables: Tables) -> Drawn:
     sizes = spread(every, _COLUMNS_MOST if len(groups) > 1 else _PANELS_MOST)
     data = data[every.isin(sizes)].reset_index(drop=True)
     sheet = new_sheet(data, 4.3, column="msg_bytes", groups=groups)
-    strip = missing_strip(data, tables.implementations, sheet)
     kinds = {scale_of(part).kind for _, part in data.groupby("msg_bytes")}
     kind = "linear" if kinds == {"linear"} else "log"
-    cut = False
-    for panel in sheet.panels():
-        scale = scale_of(panel.data, kind)
-        cut |= line_panel(panel, "n_threads", tables.implementations, scale, strip)
-        thread_axis(panel.axes, data["n_threads"], sheet.panel_width_cm)
-        if sheet.is_top(panel):
-            panel.axes.set_title(size_label(panel.data["msg_bytes"].iloc[0]))
-        sheet.label(panel.place, "threads", _QUANTITY.label)
+    of_panels = draw_panels(
+        sheet,
+        data,
+        "n_threads",
+        tables.implementations,
+        lambda panel: Frame(scale_of(panel.data, kind), _QUANTITY.label, size_title(sheet, panel)),
+    )
     note = [
         interval_note(data, confidence(tables.summary)),
         f"{SCALE_NOTE[kind]}, one of its own for each message size.",
-        context_note(sheet),
-        CUT_NOTE if cut else "",
-        strip.note,
+        *of_panels,
         left_out(every, sizes, "B"),
     ]
     return Drawn(finish(sheet, data, tables.legend, note), data)
@@ -65,20 +60,17 @@ def draw(tables: Tables) -> Drawn:
 def _against_size(tables: Tables, data: pd.DataFrame) -> Drawn:
     groups = groups_of(data)
     sheet = new_sheet(data, 5.2 if len(groups) == 1 else 3.9, column="n_threads", groups=groups)
-    strip = missing_strip(data, tables.implementations, sheet)
     scale = scale_of(data)
-    cut = False
-    for panel in sheet.panels():
-        cut |= line_panel(panel, "msg_bytes", tables.implementations, scale, strip)
-        size_axis(panel.axes, data["msg_bytes"], sheet.panel_width_cm)
-        if sheet.is_top(panel):
-            panel.axes.set_title(counted(panel.data["n_threads"].iloc[0], "thread"))
-        sheet.label(panel.place, "message size", _QUANTITY.label)
+    of_panels = draw_panels(
+        sheet,
+        data,
+        "msg_bytes",
+        tables.implementations,
+        lambda panel: Frame(scale, _QUANTITY.label, threads_title(sheet, panel)),
+    )
     note = [
         interval_note(data, confidence(tables.summary)),
         f"{SCALE_NOTE[scale.kind]}.",
-        context_note(sheet),
-        CUT_NOTE if cut else "",
-        strip.note,
+        *of_panels,
     ]
     return Drawn(finish(sheet, data, tables.legend, note), data)
