@@ -94,6 +94,21 @@ def subcommands() -> set[str]:
     return {*re.findall(r"\./run ([a-z][a-z-]+)", shown), *targets}
 
 
+@each_page
+def test_tools_that_need_the_package_are_given_its_path(page: Path) -> None:
+    """Nothing installs the package: without its path, a redirection leaves an empty page."""
+    text = " ".join(page.read_text().split())
+    for given, name in re.findall(r"(PYTHONPATH=\S+ )?python -m (tools\.\w+|copycost)", text):
+        module = ROOT / name.replace(".", "/")
+        file = module / "__main__.py" if module.is_dir() else module.with_suffix(".py")
+        assert given or (file.is_file() and "copycost" not in file.read_text()), name
+
+
+def test_every_configuration_is_in_the_table() -> None:
+    rows = re.findall(r"^\| \[(\w+\.yaml)\]", (ROOT / "config/README.md").read_text(), re.MULTILINE)
+    assert sorted(rows) == sorted(path.name for path in (ROOT / "config").glob("*.yaml"))
+
+
 def test_the_index_names_every_page() -> None:
     index = (ROOT / "docs/README.md").read_text()
     pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
