@@ -132,13 +132,17 @@ def test_sigterm_ends_an_agent_and_its_programs(tmp_path: Path) -> None:
 
 
 def test_a_session_ends_what_it_started_before_it_is_closed(tmp_path: Path) -> None:
-    with agent_process(tmp_path) as (_, stream):
-        host = RemoteHost(stream, stream, "it", PATIENCE_S)
+    # the stream goes on, whose end would be the end of everything as well
+    with agent_process(tmp_path) as (agent, stream), socket.socket(fileno=stream):
+        host = RemoteHost(os.dup(stream), os.dup(stream), "it", PATIENCE_S)
         program: RemoteProgram = host.start(WRAPPED)
         until(lambda: len(children_of(program.pid)) == 2)
-        pids = [program.pid, *children_of(program.pid)]
+        pids = children_of(program.pid)
         host.close()
-        assert not any(map(is_alive, pids))
+        assert not is_alive(program.pid)
+        # these are killed by then, and nobody's children: they are gone once they get a CPU
+        until(lambda: not any(map(is_alive, pids)))
+        assert agent.poll() is None
         program.close()
 
 
