@@ -6,9 +6,13 @@ set -uo pipefail
 cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." || exit
 export PATH="$PWD/.venv/bin:$PATH:/usr/sbin:/sbin" PYTHONPATH=workflow
 
-readonly ALL=(ruff ruff_format mypy snakefmt clang_format clang_tidy shellcheck build_gcc
-    build_clang unit workflow programs measured slurm)
+readonly LINTERS=(ruff ruff_format mypy snakefmt clang_format clang_tidy shellcheck build_gcc
+    build_clang)
+readonly ALL=("${LINTERS[@]}" unit slurm workflow programs measured)
 readonly QUICK=(ruff ruff_format mypy snakefmt shellcheck unit_fast) # in a minute, without traffic
+# Nothing that these find depends on what else runs. A cluster waits most of the time: for daemons,
+# for the end of what is cancelled, for a queue to be asked again.
+readonly BESIDE=("${LINTERS[@]}" slurm)
 
 # check NAME: what the check consists of
 check() {
@@ -34,7 +38,7 @@ check() {
 
 usage() {
     cat <<USAGE
-Usage: ./run test [CHECK...]    all checks and tests, about 10 minutes, or the named ones
+Usage: ./run test [CHECK...]    all checks and tests, about 20 minutes, or the named ones
        ./run test quick         what needs no traffic: ${QUICK[*]}
 
 Checks: ${ALL[*]} unit_fast
@@ -70,20 +74,71 @@ if $only_look; then exit 0; fi
 failed=0
 summary=()
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+trap leave EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+declare -A begun=() # process of each check that runs beside others
+
+# shellcheck disable=SC2317 # the trap calls it
+leave() {
+    local process
+    for process in $(jobs -rp); do kill -INT -- "-$process"; done # as Ctrl-C: pytest cleans up then
+    wait
+    rm -rf "$scratch"
+}
+
+# timed NAME: run a check; its verdict and duration [s] go to a file, whose lack is a failure
+timed() {
+    local start=$SECONDS verdict=ok
+    check "$1" || verdict=FAILED
+    printf '%-7s %4d s' "$verdict" $((SECONDS - start)) >"$scratch/$1.verdict"
+}
+
+# begin NAME: run a check in the background, in a process group of its own, which ends as a whole
+begin() {
+    set -m
+    timed "$1" </dev/null >"$scratch/$1.output" 2>&1 &
+    begun[$1]=$!
+    set +m
+}
+
+# is_beside NAME: whether the check may run beside others
+is_beside() { [[ " ${BESIDE[*]} " == *" $1 "* ]]; }
+
+# begin_all NAME...: of these checks begin those that may run beside others, as many as there are CPUs
+# at a time, besides the cluster
+begin_all() {
+    local name n_cpus
+    n_cpus=$(nproc)
+    if [[ " $* " == *" slurm "* ]]; then
+        begin slurm
+        n_cpus=$((n_cpus + 1))
+    fi
+    for name; do
+        if ! is_beside "$name" || [[ -n ${begun[$name]:-} ]]; then continue; fi
+        while (($(jobs -rp | wc -l) >= n_cpus)); do wait -n; done
+        begin "$name"
+    done
+}
 
 names=("${@:-"${ALL[@]}"}")
 if [[ ${names[*]} == quick ]]; then names=("${QUICK[@]}"); fi
+begin_all "${names[@]}"
 for name in "${names[@]}"; do
-    printf '== %s\n' "$name"
-    start=$SECONDS
-    verdict=ok
-    if ! check "$name" 2>&1 | tee "$scratch/output"; then
-        verdict=FAILED
-        failed=1
+    if [[ -n ${begun[$name]:-} ]]; then
+        wait "${begun[$name]}"
+        printf '== %s\n' "$name"
+        cat "$scratch/$name.output"
+    else
+        # measurements are alone; the unit tests judge none
+        if [[ $name != unit* ]]; then wait; fi
+        printf '== %s\n' "$name"
+        timed "$name" 2>&1 | tee "$scratch/$name.output"
     fi
-    summary+=("$(printf '%-13s %-7s %4d s  %s' "$name" "$verdict" $((SECONDS - start)) \
-        "$(tail -n 1 "$scratch/output" | tr -d '=')")")
+    verdict=$(cat "$scratch/$name.verdict" 2>/dev/null || echo "FAILED")
+    if [[ $verdict != ok* ]]; then failed=1; fi
+    summary+=("$(printf '%-13s %s  %s' "$name" "$verdict" \
+        "$(tail -n 1 "$scratch/$name.output" | tr -d '=')")")
 done
 
 printf '\n== summary\n'
