@@ -1,12 +1,13 @@
 """What must hold of every text, whatever was measured: on many random runs.
 
 After a change of the answers, look at more of them: ``COPYCOST_RANDOM_RUNS=500 pytest -n auto
-tests/unit/analysis/test_random_runs.py``.
+--dist worksteal tests/unit/analysis/test_random_runs.py``.
 """
 
 import math
 import os
 import re
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -21,9 +22,13 @@ from copycost.wording.filters import NBSP
 
 pytestmark = pytest.mark.slow
 
-N_RUNS = 45
-N_ALL_RUNS = int(os.environ.get("COPYCOST_RANDOM_RUNS", "100"))
-BATCH = 11
+# Together these write every sentence that the first hundred runs write.
+SEEDS: Sequence[int] = (
+    1, 3, 15, 21, 22, 28, 33, 34, 41, 47, 58, 61, 63, 66, 67, 68, 70, 72, 75,
+    76, 83, 90, 91, 93, 98,
+)  # fmt: skip
+if "COPYCOST_RANDOM_RUNS" in os.environ:
+    SEEDS = range(int(os.environ["COPYCOST_RANDOM_RUNS"]))
 _GRIDS = ((1024, 16384, 65536), (256, 1024, 4096, 16384, 65536), (65536,), (4096, 1048576))
 
 
@@ -100,7 +105,7 @@ def analysed(seed: int) -> tuple[Facts, str]:
     return facts, text_of(facts, "decisions", "analysis", "details")
 
 
-@pytest.mark.parametrize("seed", range(N_RUNS))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_text_reads_like_a_person_wrote_it(seed: int) -> None:
     _, text = analysed(seed)
     prose = "\n".join(line for line in text.splitlines() if not line.startswith("| :"))
@@ -116,7 +121,7 @@ def test_text_reads_like_a_person_wrote_it(seed: int) -> None:
         assert not found, f"{wrong}: {prose[max(0, found.start() - 80) : found.end() + 40]!r}"
 
 
-@pytest.mark.parametrize("seed", range(N_RUNS))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_labels_start_paragraphs_and_sections_have_text(seed: int) -> None:
     _, text = analysed(seed)
     for match in re.finditer(r"\*\*[A-Z][a-z ]+\.\*\*", text):
@@ -126,7 +131,7 @@ def test_labels_start_paragraphs_and_sections_have_text(seed: int) -> None:
         assert re.match(r"\n\n+\S", text[match.end() :]), match[0]
 
 
-@pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_references_lead_somewhere(seed: int) -> None:
     facts, text = analysed(seed)
     ids = set(re.findall(r"{#([a-z0-9-]+)[ }]", text)) | {"sec-results", "tbl-counters"}
@@ -136,7 +141,7 @@ def test_references_lead_somewhere(seed: int) -> None:
     assert set(re.findall(r"@([a-z0-9-]+)", text)) <= ids
 
 
-@pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_each_condition_has_a_decision_table_with_all_its_sizes(seed: int) -> None:
     facts, _ = analysed(seed)
     text = text_of(facts, "decisions")
@@ -148,7 +153,7 @@ def test_each_condition_has_a_decision_table_with_all_its_sizes(seed: int) -> No
         assert sorted({row["msg_bytes"] for row in rows}) == bed["grid"]["msg_bytes"]
 
 
-@pytest.mark.parametrize("seed", range(N_RUNS))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_answers_do_not_contradict_each_other(seed: int) -> None:
     facts, _ = analysed(seed)
     for name in facts["measured_conditions"]:
@@ -170,7 +175,7 @@ def test_answers_do_not_contradict_each_other(seed: int) -> None:
             assert not {"one_copy_misses_less", "zero_copy_misses_less"} & broken
 
 
-@pytest.mark.parametrize("seed", range(N_RUNS))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_second_answers_agree_with_the_first(seed: int) -> None:
     facts, _ = analysed(seed)
     real = facts["real_zero_copy"]
@@ -193,7 +198,7 @@ def test_second_answers_agree_with_the_first(seed: int) -> None:
             assert row["brackets"][0]["below_bytes"] >= row["brackets"][1]["above_bytes"]
 
 
-@pytest.mark.parametrize("seed", range(0, N_RUNS, 2))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_places_of_a_ranking_are_possible(seed: int) -> None:
     facts, _ = analysed(seed)
     for name in facts["measured_conditions"]:
@@ -230,7 +235,7 @@ def _check_pair(pair: Facts) -> None:
     assert list(by_size.values()) == [pair["n_better"], pair["n_worse"], pair["n_even"]]
 
 
-@pytest.mark.parametrize("seed", range(0, N_RUNS, 3))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_always_is_said_only_of_all_cells(seed: int) -> None:
     facts, text = analysed(seed)
     assert not re.search(r"\b(?:always|never)\b", text.replace("not always", "").lower())
@@ -242,20 +247,6 @@ def test_always_is_said_only_of_all_cells(seed: int) -> None:
         )
 
 
-@pytest.mark.parametrize("seed", range(0, N_RUNS, 20))
+@pytest.mark.parametrize("seed", SEEDS[::12])
 def test_facts_are_the_same_every_time(seed: int) -> None:
     assert facts_of(random_run(seed)) == analysed(seed)[0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(N_RUNS, N_ALL_RUNS, BATCH))
-def test_many_more_runs(first: int) -> None:
-    for seed in range(first, min(first + BATCH, N_ALL_RUNS)):
-        test_text_reads_like_a_person_wrote_it(seed)
-        test_labels_start_paragraphs_and_sections_have_text(seed)
-        test_references_lead_somewhere(seed)
-        test_answers_do_not_contradict_each_other(seed)
-        test_second_answers_agree_with_the_first(seed)
-        test_places_of_a_ranking_are_possible(seed)
-        test_always_is_said_only_of_all_cells(seed)
-        analysed.cache_clear()
