@@ -10,7 +10,8 @@ from pathlib import Path
 from copycost.hosts.remote.bundle import agent_bundle
 from copycost.hosts.remote.host import RemoteHost
 
-PATIENCE_S = 5.0
+# starting an agent takes a second of CPU time, of which a busy host has little
+PATIENCE_S = 60.0
 
 
 @contextmanager

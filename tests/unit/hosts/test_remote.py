@@ -26,7 +26,8 @@ from copycost.hosts.remote.connection import ConnectionLost
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.remote.program import RemoteProgram
 
-LONG_S = 10.0
+# the longest that a busy host may take for anything; nothing waits for it to be over
+LONG_S = 60.0
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
 # two processes, of which the agent is the father of the first only
 WRAPPED = Launch(("/bin/sh", "-c", "sleep 60 & sleep 60 & wait"), "/bin/sh")
@@ -97,7 +98,7 @@ def test_an_agent_that_is_busy_ends_all_the_same(tmp_path: Path) -> None:
         pids = children_of(agent.pid)
         with socket.socket(fileno=os.dup(stream)) as line:
             line.shutdown(socket.SHUT_RDWR)
-        assert agent.wait(5.0) == -signal.SIGKILL
+        assert agent.wait(LONG_S) == -signal.SIGKILL
         until(lambda: not any(map(is_alive, pids)))
         busy.join()
         host.close()
@@ -224,12 +225,15 @@ def test_an_agent_that_does_not_answer_is_not_waited_for_long() -> None:
 def test_a_peer_that_stops_reading_is_noticed(tmp_path: Path) -> None:
     program = tmp_path / "large"
     program.write_bytes(os.urandom(1 << 20))
-    with agent_process(tmp_path) as (agent, stream), RemoteHost(stream, stream, "it", 1.0) as host:
+    with agent_process(tmp_path) as (agent, stream), socket.socket(fileno=stream):
+        RemoteHost(os.dup(stream), os.dup(stream), "it", PATIENCE_S).close()  # it has started now
+        host = RemoteHost(os.dup(stream), os.dup(stream), "it", 1.0)
         agent.send_signal(signal.SIGSTOP)
         with pytest.raises(ConnectionLost, match="did not answer within 1 s"):
             host.path_of(program)
         with pytest.raises(ConnectionLost):
             host.run(["true"])
+        host.close()
 
 
 def test_a_program_is_brought_once_and_whole(tmp_path: Path) -> None:
