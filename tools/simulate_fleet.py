@@ -88,10 +88,10 @@ def make_fleet(
 
 
 def rounds_of(real: Parcel, n_records: int) -> dict[Cell, list[Record]]:
-    """Return the measured rounds of cells of streams: fewest threads first, all ways alike."""
+    """Return the measured rounds of cells: fewest threads first, all ways alike."""
     found: dict[Cell, list[Record]] = {}
     for record in real.records:
-        if record["study"] == "streams" and record["status"] == "measured":
+        if record["status"] == "measured":
             found.setdefault(replace(cell_of(record), rep=1), []).append(record)
     kept: dict[Cell, list[Record]] = {}
     order = sorted(
@@ -151,9 +151,10 @@ def _scale(driver: dict[str, Any], factor: float, cell: Cell) -> None:
         within = side["in_window"]["bytes"]
         side["threads"] = [side["threads"][0] | {"bytes": within}]
     service = driver["sender"]["service_time"]
-    for name, value in (service or {}).items():
-        if name.endswith("_ns") and value is not None:
-            service[name] = value / factor
+    for times in (service, driver["sender"]["round_trip"]):
+        for name, value in (times or {}).items():
+            if name.endswith("_ns") and value is not None:
+                times[name] = type(value)(value / factor)
     if driver["sink"] is not None:
         driver["sink"] = {name: int(count * factor) for name, count in driver["sink"].items()}
 

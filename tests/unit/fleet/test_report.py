@@ -1,5 +1,6 @@
 """A simulated fleet through tables, facts and the report: its truth is found again."""
 
+import itertools
 import json
 import math
 import random
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from report.checks import check_pdf
+from sample_records import sample_record, with_round_trips
 from unit.fleet.made import records_of, write_run
 
 from copycost.__main__ import main
@@ -31,6 +33,17 @@ def real(tmp_path: Path) -> Parcel:
         for record in records_of(range(1, 5), WAYS, 1000 * (number + 1), msg_bytes=size)
     ]
     rng = random.Random(1)
+    start_ns = 10**13
+    trips = []
+    for rep, way in itertools.product(range(1, 5), WAYS):
+        start_ns += 10**10
+        trip = with_round_trips(
+            sample_record(way, rep=rep, start_ns=start_ns, end_ns=start_ns + 10**9, msg_bytes=4096)
+        )
+        times = trip["driver"]["sender"]["round_trip"]
+        times["p50_ns"] = round(times["p50_ns"] * rng.gauss(1.0, 0.01))
+        times["p99_ns"] = round(times["p99_ns"] * rng.gauss(1.0, 0.01))
+        trips.append(trip)
     for record in records:  # no two measurements are the same
         factor = rng.gauss(1.0, 0.01) * 0.9
         size = record["cell"]["msg_bytes"]
@@ -47,7 +60,7 @@ def real(tmp_path: Path) -> Parcel:
         for side in record["observed"]["perf_stat"].values():
             for event in side["events"].values():
                 event["value"] *= rng.gauss(0.3, 0.01)
-    return read_parcel(write_run(tmp_path / "real", records), "lab")
+    return read_parcel(write_run(tmp_path / "real", [*records, *trips]), "lab")
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +72,9 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "fleet"
 
 
-def pair_of(fleet: Path, implementation: str) -> dict:
+def pair_of(fleet: Path, implementation: str, study: str = "conditions") -> dict:
     facts = json.loads((fleet / "facts.json").read_text())
-    (condition,) = facts["conditions"]
+    (condition,) = facts[study]
     return next(
         pair
         for pair in condition["pairs"]
@@ -81,6 +94,27 @@ def test_effects_and_spread_are_found_again(fleet: Path) -> None:
         assert point["spread"] == pytest.approx(true.std(ddof=1), rel=0.1)
         assert math.log(point["low"]) < true.mean() < math.log(point["high"])
     assert point["spread"] > SPREAD
+
+
+@pytest.mark.slow
+def test_round_trips_are_compared_by_the_same_code(fleet: Path) -> None:
+    truths = [truth_of(number, WAYS, 1) for number in range(1, N_HOSTS + 1)]
+    for way in WAYS[1:]:
+        pair = pair_of(fleet, way, "round_trips")
+        assert [one["metric"] for one in pair["quantities"]] == ["p50_ns", "p99_ns"]
+        true = -np.array([truth.effects[way] for truth in truths])
+        for quantity in pair["quantities"]:
+            point = quantity["point"]
+            found = np.log([one["ratio"] for one in point["hosts"]])
+            assert np.abs(found - true).max() < 0.05
+            assert point["spread"] == pytest.approx(true.std(ddof=1), rel=0.1)
+            assert math.log(point["next_low"]) < true.mean() < math.log(point["next_high"])
+            assert quantity["turns"] is None
+    signs = {quantity["words"][1] for quantity in pair["quantities"]}
+    assert signs == {"faster"}
+    text = (fleet / "report" / "report.qmd").read_text(encoding="utf-8")
+    assert "# Round trips across hosts" in text
+    assert "**99th percentile of round trips.** At 4" in text
 
 
 @pytest.mark.slow

@@ -23,7 +23,8 @@ def quantity(verdict: str = "open", cost: bool = False, **point: Any) -> dict[st
         "n_outliers": 0,
     }  # fmt: skip
     words = ["more expensive", "cheaper"] if cost else ["slower", "faster"]
-    return {"words": words, "point": told | point}
+    metric = "both_cpu_ns_per_byte" if cost else "throughput_bits_per_s"
+    return {"metric": metric, "words": words, "point": told | point}
 
 
 def test_what_holds_has_a_sentence_for_each_verdict() -> None:
@@ -39,6 +40,8 @@ def test_what_holds_has_a_sentence_for_each_verdict() -> None:
         "mostly worse, of a cost": quantity("mostly_worse", cost=True),
         "open": quantity("open"),
         "open, of a cost": quantity("open", cost=True),
+        "few, of round trips": quantity("few", n=2, **nothing) | {"metric": "p50_ns"},
+        "open, of round trips": quantity("open") | {"metric": "p99_ns"},
     }
     texts = {name: say("verdict", pair(), q, 0.95) for name, q in verdicts.items()}
     names = (

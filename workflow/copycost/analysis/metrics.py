@@ -10,6 +10,9 @@ from copycost.records.machines import cost_names
 from copycost.records.parties import cost_columns
 from copycost.stats.ratios import Direction
 
+ROUND_TRIP_TIMES = ("p50_ns", "p99_ns")
+"""Columns of the table of round trips that hosts are compared by."""
+
 BASELINE = "two_copy"
 """The implementation that the others are compared with."""
 
@@ -50,8 +53,8 @@ def verdict(metric: str, direction: Direction) -> str:
     if direction not in (Direction.ABOVE, Direction.BELOW):
         return direction.value
     above = direction is Direction.ABOVE
-    if metric == THROUGHPUT:
-        return "faster" if above else "slower"
+    if metric == THROUGHPUT or metric in ROUND_TRIP_TIMES:
+        return "faster" if above == (metric == THROUGHPUT) else "slower"
     if "_misses_" in metric or "_instructions_" in metric:
         return "more" if above else "fewer"
     return "more expensive" if above else "cheaper"

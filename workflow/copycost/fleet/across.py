@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.fleet.host_tables import COST, COST_OF_SENDER, SETTINGS, HostTables
 from copycost.grid.conditions import Condition
 from copycost.stats.random_effects import AcrossHosts, across_hosts, outlying
@@ -73,7 +73,8 @@ def ratios_of(hosts: Mapping[str, HostTables]) -> pd.DataFrame:
         rows = tables.ratios
         alone = rows["condition"].map(_is_sender_only)
         meant = np.where(alone, COST_OF_SENDER, COST)
-        kept = rows[(rows["metric"] == THROUGHPUT) | (rows["metric"] == meant)].copy()
+        always = rows["metric"].isin((THROUGHPUT, *ROUND_TRIP_TIMES))
+        kept = rows[always | (rows["metric"] == meant)].copy()
         kept.insert(0, "host", name)
         parts.append(kept)
     return pd.concat(parts, ignore_index=True)

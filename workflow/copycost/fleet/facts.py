@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.json_values import Facts, plain
-from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.figures.markers import in_order
 from copycost.fleet.across import Cell, Effect
 from copycost.fleet.associations import FEWEST_HOSTS, associations
@@ -68,9 +68,11 @@ def fleet_facts(
     ----
     hosts
         What each is, and whether it enters what is said of all.
-    conditions
+    conditions, round_trips
         Per condition its pairs; see `_pair`.
     """
+    trips = {cell: effect for cell, effect in effects.items() if cell[3] in ROUND_TRIP_TIMES}
+    streams = {cell: effect for cell, effect in effects.items() if cell not in trips}
     facts: Facts = plain(
         {
             "schema_version": SCHEMA_VERSION,
@@ -85,7 +87,8 @@ def fleet_facts(
             "fewest": FEWEST,
             "fewest_for_facts": FEWEST_HOSTS,
             "alike": _alike(fleet),
-            "conditions": _conditions(fleet, effects, crossovers),
+            "conditions": _conditions(fleet, streams, crossovers),
+            "round_trips": _conditions(fleet, trips, None),
         }
     )
     return facts
@@ -103,7 +106,6 @@ def _host(fleet: Fleet, one: HostSet) -> Facts:
         "n_repetitions": len(cells),
         "n_measured": int((cells["status"] == "measured").sum()),
         "disturbed": fleet.tables[one.name].disturbed,
-        "n_rounds": int(cells["rep"].max()),
     }
 
 
@@ -133,7 +135,7 @@ def _alike(fleet: Fleet) -> list[Facts]:
 
 
 def _conditions(
-    fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame
+    fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame | None
 ) -> list[Facts]:
     pairs: dict[str, list[tuple[str, str]]] = {}
     for condition, implementation, baseline, *_ in effects:
@@ -160,7 +162,7 @@ def _order(pair: tuple[str, str]) -> tuple[int, int]:
 def _pair(
     fleet: Fleet,
     effects: Mapping[Cell, Effect],
-    crossovers: pd.DataFrame,
+    crossovers: pd.DataFrame | None,
     condition: str,
     implementation: str,
     baseline: str,
@@ -172,7 +174,8 @@ def _pair(
     n_threads
         The fewest that most hosts have; all else is of these.
     quantities
-        Throughput and CPU time per byte: `point` (one size, by host), `sizes`, `holds`, `turns`.
+        Throughput and CPU time per byte, or the median and the 99th percentile of round trips:
+        `point` (one size, by host), `sizes`, `holds`, `turns` (None of round trips).
     """
     head = (condition, implementation, baseline)
     cells = {cell: effect for cell, effect in effects.items() if cell[:3] == head}
@@ -181,15 +184,18 @@ def _pair(
     quantities = []
     for metric in dict.fromkeys(cell[3] for cell in at):
         of = {cell[4]: effect for cell, effect in at.items() if cell[3] == metric}
-        mine = crossovers[
-            (crossovers["condition"] == condition)
-            & (crossovers["implementation"] == implementation)
-            & (crossovers["baseline"] == baseline)
-            & (crossovers["metric"] == metric)
-            & (crossovers["n_threads"] == n_threads)
-        ]
+        mine = None
+        if crossovers is not None:
+            mine = crossovers[
+                (crossovers["condition"] == condition)
+                & (crossovers["implementation"] == implementation)
+                & (crossovers["baseline"] == baseline)
+                & (crossovers["metric"] == metric)
+                & (crossovers["n_threads"] == n_threads)
+            ]
         quantities.append(_quantity(fleet, metric, of, mine))
-    quantities.sort(key=lambda one: one["metric"] != THROUGHPUT)
+    order = (THROUGHPUT, *ROUND_TRIP_TIMES)
+    quantities.sort(key=lambda one: order.index(one["metric"]) if one["metric"] in order else 9)
     return {
         "condition": condition,
         "implementation": implementation,
@@ -209,7 +215,7 @@ def _most_hosts(cells: Mapping[Cell, Effect], axis: int, prefer: Any) -> int:  #
 
 
 def _quantity(
-    fleet: Fleet, metric: str, of: Mapping[int, Effect], crossovers: pd.DataFrame
+    fleet: Fleet, metric: str, of: Mapping[int, Effect], crossovers: pd.DataFrame | None
 ) -> Facts:
     more_is_better = metric == THROUGHPUT
     sizes = [_size(size, of[size], more_is_better) for size in sorted(of)]
@@ -222,11 +228,13 @@ def _quantity(
     )
     return {
         "metric": metric,
-        "words": ["slower", "faster"] if more_is_better else ["more expensive", "cheaper"],
+        "words": ["slower", "faster"]
+        if more_is_better or metric in ROUND_TRIP_TIMES
+        else ["more expensive", "cheaper"],
         "point": _point(fleet, point_bytes, of[point_bytes], more_is_better),
         "sizes": common,
         "holds": _holds(common),
-        "turns": _turns(crossovers),
+        "turns": None if crossovers is None else _turns(crossovers),
     }
 
 
@@ -263,20 +271,23 @@ def _point(fleet: Fleet, msg_bytes: int, effect: Effect, more_is_better: bool) -
     far = [k for k in np.argsort(-np.abs(np.nan_to_num(effect.beyond)))
            if np.nan_to_num(effect.beyond[k]) != 0.0]  # fmt: skip
     one = _size(msg_bytes, effect, more_is_better)
+    found = associations(effect.logs, compared_facts(told))
+    groups = next((fact.name for fact in found if fact.groups), None)
     return one | {
         "verdict": _verdict(one),
-        "hosts": [_of_host(name, effect, k) for k, name in enumerate(names)
-                  if np.isfinite(effect.logs[k])],
+        "grouped_by": groups,
+        "hosts": [_of_host(name, effect, k) | {"group": told[k][groups] if groups else None}
+                  for k, name in enumerate(names) if np.isfinite(effect.logs[k])],
         "outliers": [
             _of_host(names[k], effect, int(k)) | {"unlike": unlike_others(int(k), told, disturbed)}
             for k in far[:_MOST_NAMED]
         ],
         "n_outliers": len(far),
         "goes_with": [
-            {"name": found.name, "sign": found.sign, "p_value": found.p_value, "n": found.n,
+            {"name": fact.name, "sign": fact.sign, "p_value": fact.p_value, "n": fact.n,
              "groups": [{"value": text, "n": n, "ratio": math.exp(mean)}
-                        for text, n, mean in found.groups]}
-            for found in associations(effect.logs, compared_facts(told))
+                        for text, n, mean in fact.groups]}
+            for fact in found
         ],
     }  # fmt: skip
 

@@ -11,17 +11,25 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.figures.axes import size_axis
 from copycost.figures.style import GRID, INK, QUIET, SHADE, WIDTH_CM, styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import put_note, size_label, wrap
 from copycost.wording.filters import significant
 
-_NAMED_MOST = 40
+NAMED_MOST = 40
 """Hosts whose names have room beside their rows; of more, only those that lie off are named."""
 
-_ROW_CM, _THIN_CM, _LEAST_CM, _MOST_CM = 0.36, 0.075, 2.4, 17.0
+_ROW_CM, _THIN_CM, _LEAST_CM, _MOST_CM = 0.36, 0.055, 2.4, 15.0
+_LABEL_CM = 0.3
+"""Between two names at an axis, at least."""
+
+_WHAT = {
+    THROUGHPUT: "throughput",
+    **dict(zip(ROUND_TRIP_TIMES, ("median round trip", "99th percentile"), strict=True)),
+}
+_COST = "CPU time per byte"
 _BETTER, _WORSE, _OPEN = "#2a7f62", "#b5523b", "#cfcfcf"
 _SIGNS = {"n_better": _BETTER, "n_open": _OPEN, "n_worse": _WORSE}
 
@@ -37,18 +45,23 @@ def draw_forest(pair: Mapping[str, Any]) -> Drawn:
     """
     quantities = pair["quantities"]
     first = quantities[0]
-    order = [one["name"] for one in sorted(first["point"]["hosts"], key=lambda h: h["ratio"])]
+    named = len(first["point"]["hosts"]) <= NAMED_MOST
+    blocks = _blocks(first["point"], grouped=not named)
+    order = [name for _, names in blocks for name in names]
     rows = {name: place for place, name in enumerate(order)}
-    named = len(rows) <= _NAMED_MOST
     height_cm = min(max(len(rows) * (_ROW_CM if named else _THIN_CM), _LEAST_CM), _MOST_CM)
     figure = Figure(layout="constrained")
-    all_axes = figure.subplots(1, len(quantities) + 1, sharey=True, squeeze=False)[0]
+    has_places = first["turns"] is not None
+    all_axes = figure.subplots(1, len(quantities) + has_places, sharey=True, squeeze=False)[0]
     for axes, quantity in zip(all_axes, quantities, strict=False):
         _draw_ratios(axes, quantity, rows, pair, thin=not named)
-    _draw_places(all_axes[-1], first, rows, thin=not named)
+    if has_places:
+        _draw_places(all_axes[-1], first, rows, thin=not named)
     outliers = {one["name"] for one in first["point"]["outliers"]}
-    shown = [name for name in order if named or name in outliers]
-    all_axes[0].set_yticks([rows[name] for name in shown], shown, fontsize=7.2)
+    labels = {float(rows[name]): name for name in order if named or name in outliers}
+    if len(blocks) > 1:
+        _label_blocks(all_axes, blocks, labels, _LABEL_CM / height_cm * len(rows))
+    all_axes[0].set_yticks(list(labels), list(labels.values()), fontsize=7.2)
     all_axes[0].set_ylim(-1.0, len(rows))
     note = [
         f"Points: geometric mean of a host's rounds at {size_label(first['point']['msg_bytes'])};"
@@ -58,11 +71,46 @@ def draw_forest(pair: Mapping[str, Any]) -> Drawn:
         if first["point"]["n"] >= 3
         else "",
         "Right: between which two sizes throughput turns for better; arrows: at every size (left),"
-        " or at none (right); no mark: undecided.",
+        " or at none (right); no mark: undecided."
+        if has_places
+        else "",
         "" if named else f"{len(rows)} hosts, sorted; only those that lie off are named.",
+        f"In blocks: hosts of one {first['point']['grouped_by']}." if len(blocks) > 1 else "",
     ]
     put_note(figure, wrap(" ".join(filter(None, note)), WIDTH_CM - 0.4, 7.2), height_cm + 1.6)
     return Drawn(figure, _forest_table(pair))
+
+
+def _blocks(point: Mapping[str, Any], *, grouped: bool) -> list[tuple[str, list[str]]]:
+    """Return hosts by ratio, in blocks of those that share the text that goes with it most."""
+    found: dict[str, list[str]] = {}
+    for one in sorted(point["hosts"], key=lambda one: one["ratio"]):
+        group = (one["group"] or "not told") if grouped and point["grouped_by"] else ""
+        found.setdefault(str(group), []).append(one["name"])
+    ratios = {one["name"]: one["ratio"] for one in point["hosts"]}
+    return sorted(found.items(), key=lambda block: ratios[block[1][len(block[1]) // 2]])
+
+
+def _label_blocks(
+    all_axes: Sequence[Axes],
+    blocks: Sequence[tuple[str, list[str]]],
+    labels: dict[float, str],
+    apart: float,
+) -> None:
+    """Draw lines between blocks, and name each in the middle where that hides no other name."""
+    edge = 0
+    for text, names in blocks:
+        middle = edge + (len(names) - 1) / 2.0
+        edge += len(names)
+        if all(abs(middle - place) >= apart for place in labels):
+            # what a host calls itself is no formula, which dollars would make of it
+            labels[middle] = f"{text} ({len(names)})".replace("$", r"\$")
+        for axes in all_axes if edge < sum(len(of) for _, of in blocks) else ():
+            axes.axhline(edge - 0.5, color=QUIET, lw=0.5, zorder=0.7)
+
+
+def _what(metric: str) -> str:
+    return _WHAT.get(metric, _COST)
 
 
 def _draw_ratios(
@@ -89,8 +137,7 @@ def _draw_ratios(
     axes.set_xscale("log")
     ends = [end for one in hosts for end in (one["low"], one["high"], one["ratio"]) if end]
     _ticks(axes.xaxis, min(ends), max(ends))
-    what = "throughput" if better_above else "CPU time per byte"
-    axes.set_xlabel(f"{what},\n{pair['implementation']} / {pair['baseline']}")
+    axes.set_xlabel(f"{_what(quantity['metric'])},\n{pair['implementation']} / {pair['baseline']}")
     axes.tick_params(axis="y", length=0)
 
 
@@ -140,7 +187,8 @@ def _draw_places(
 def _forest_table(pair: Mapping[str, Any]) -> pd.DataFrame:
     rows = []
     for quantity in pair["quantities"]:
-        places = {one["name"]: one for one in quantity["turns"]["hosts"]}
+        turns = quantity["turns"] or {"hosts": []}
+        places = {one["name"]: one for one in turns["hosts"]}
         for one in quantity["point"]["hosts"]:
             place = places.get(one["name"], {})
             rows.append(
@@ -176,8 +224,9 @@ def draw_sizes(pair: Mapping[str, Any]) -> Drawn:
         names = ("next_low", "next_high", "ratio")
         ends = [end for one in sizes for name in names if (end := one[name]) is not None]
         _ticks(above.yaxis, min(ends), max(ends))
-        what = "throughput" if quantity["metric"] == THROUGHPUT else "CPU time per byte"
-        above.set_title(f"{what}, {pair['implementation']} / {pair['baseline']}")
+        above.set_title(
+            f"{_what(quantity['metric'])}, {pair['implementation']} / {pair['baseline']}"
+        )
         _draw_shares(below, sizes)
         size_axis(below, pd.Series(x.astype(int)), WIDTH_CM / len(quantities) - 1.6)
         below.set_xlabel("message size")

@@ -17,7 +17,7 @@ import pandas as pd
 from copycost.analysis.compare import compare, compared_pairs
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.log_values import LogCube
-from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.metrics import ROUND_TRIP_TIMES, THROUGHPUT
 from copycost.audit.cells_dataset import dataset_of_cells
 from copycost.audit.facts import finding_facts
 from copycost.audit.mapping import FileMapping
@@ -27,10 +27,13 @@ from copycost.errors import DataError
 from copycost.fleet.sets import HostSet
 from copycost.grid.testbeds import receives_on
 from copycost.records.collect import check_one_host
+from copycost.records.column import KEY
 from copycost.records.derive import Row, derive_row
 from copycost.records.table import make_table, read_table
 from copycost.stats.crossover import find_crossover
 from copycost.stats.settings import FloatArray, StatisticsSettings
+from copycost.studies.round_trips.columns import ROUND_TRIPS
+from copycost.studies.round_trips.table import derive_round_trips
 
 SETTINGS = StatisticsSettings()
 """As in config.yaml, for all hosts alike."""
@@ -43,7 +46,9 @@ CROSSOVER_COLUMNS = (
     "above_bytes",
 )  # fmt: skip
 _TABLES, _FINDINGS = "tables.stamp", "findings.stamp"
-_ROOMS = ("analysis", "audit/plausibility", "grid", "perf", "records", "stats")
+_ROOMS = (
+    "analysis", "audit/plausibility", "grid", "perf", "records", "stats", "studies/round_trips",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,8 @@ class HostTables:
     cells
         The table of cells, rounds numbered from 1 without gaps.
     ratios
-        As ``ratios.csv`` of a run, throughput and CPU time per byte.
+        As ``ratios.csv`` of a run, throughput and CPU time per byte; and the same of round trips,
+        by their `ROUND_TRIP_TIMES`, where the host measured them.
     crossovers
         `CROSSOVER_COLUMNS`: one row per condition, pair, metric and number of threads.
     """
@@ -118,8 +124,10 @@ def _on_all_cpus(make: Callable[[HostSet], None], sets: Sequence[HostSet], n_wor
 
 def make_tables(one: HostSet) -> None:
     """Make the tables of a host and write them beside its records."""
-    streams = [record for record in one.unchanged_records() if record["study"] == "streams"]
-    cells = make_table(_renumbered([derive_row(record) for record in streams]))
+    records = one.unchanged_records()
+    streams = [derive_row(record) for record in records if record["study"] == "streams"]
+    trips = [derive_round_trips(record) for record in records if record["study"] == "round_trips"]
+    cells = make_table(_renumbered(streams))
     if cells.empty or not (cells["status"] == "measured").any():
         raise DataError(f"{one.folder}: no stream was measured; remove the folder")
     check_one_host(cells)
@@ -127,10 +135,15 @@ def make_tables(one: HostSet) -> None:
     folder.mkdir(exist_ok=True)
     (folder / _TABLES).unlink(missing_ok=True)
     cells.to_parquet(cells_path(one), index=False)
-    compare(cells, SETTINGS, [THROUGHPUT, COST, COST_OF_SENDER]).to_parquet(
-        folder / "ratios.parquet", index=False
-    )
-    crossovers_of(cells).to_parquet(folder / "crossovers.parquet", index=False)
+    metrics = (THROUGHPUT, COST, COST_OF_SENDER)
+    narrow = cells[[*KEY, "condition", "status", *metrics]]  # every selection copies all columns
+    ratios = [compare(narrow, SETTINGS, metrics)]
+    if trips:
+        table = make_table(_renumbered(trips), ROUND_TRIPS)
+        check_one_host(table)
+        ratios.append(compare(table, SETTINGS, ROUND_TRIP_TIMES))
+    pd.concat(ratios, ignore_index=True).to_parquet(folder / "ratios.parquet", index=False)
+    crossovers_of(narrow).to_parquet(folder / "crossovers.parquet", index=False)
     (folder / _TABLES).write_text(_stamp_of(one), encoding="utf-8")
 
 

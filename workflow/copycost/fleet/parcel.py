@@ -16,7 +16,7 @@ from copycost.fleet.schemas import EXPORT, FACTS
 from copycost.fleet.stores import MOST_BYTES, MOST_FILES, STUDIES, FolderStore, Store, open_store
 from copycost.grid.capabilities import RECEIVERS
 from copycost.grid.testbeds import TESTBEDS, kind_of
-from copycost.records.derive import derive_row
+from copycost.records.derive import Row, derive_row
 from copycost.records.record import (
     SCHEMA_VERSION,
     Record,
@@ -26,6 +26,7 @@ from copycost.records.record import (
     load_record,
 )
 from copycost.studies.memory.record import MemoryRecord, check_memory, load_memory
+from copycost.studies.round_trips.table import derive_round_trips
 from copycost.wording.plurals import agree, plural
 
 _R = TypeVar("_R", Record, MemoryRecord)
@@ -212,7 +213,7 @@ def _records(
                 continue
             record = check_record(found, shown(name))
             _require_known(record, name)
-            derive_row(record)  # refuses numbers that contradict one another
+            _row_of(record)  # refuses numbers that contradict one another
         except CopycostError as error:
             said = _short(error)
             problems.append(said if said.startswith("raw") else f"{shown(name)}: {said}")
@@ -231,6 +232,10 @@ def _records(
             f" this copycost reads {SCHEMA_VERSION}; export with the release that measured them"
         )
     return sorted(kept, key=lambda one: (one["boot_id"], one["start_ns"])), n_elsewhere
+
+
+def _row_of(record: Record) -> Row:
+    return (derive_row if record["study"] == "streams" else derive_round_trips)(record)
 
 
 def _require_known(record: Record, name: str) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
+from copycost.analysis.metrics import ROUND_TRIP_TIMES
 from copycost.figures.output import save
 from copycost.fleet.across import across_table, crossovers_of_all, effects_of, ratios_of
 from copycost.fleet.facts import Fleet, fleet_facts
-from copycost.fleet.figures import draw_forest, draw_sizes
+from copycost.fleet.figures import NAMED_MOST, draw_forest, draw_sizes
 from copycost.fleet.gathering import is_simulated
 from copycost.fleet.host_tables import cells_path
 from copycost.fleet.templates import TEMPLATES, audit_environment, fill
@@ -27,6 +28,11 @@ from copycost.wording.percent import NBSP
 TITLE = "What each copy costs, on many hosts"
 STYLES = ("quarto.css", "shared/page.css", "shared/page.js", "shared/page.lua", "shared/page.typ")
 _WIDTH = 80
+_TOLD = {
+    "kernel": "Linux", "processor": "Processor", "CPUs": "CPUs",
+    "last-level cache": "Last-level cache", "virtualisation": "Virtual",
+}  # fmt: skip
+"""Facts that the table of hosts has, with the titles of their columns."""
 
 
 def write_tables(fleet: Fleet, folder: Path) -> Facts:
@@ -44,14 +50,15 @@ def write_tables(fleet: Fleet, folder: Path) -> Facts:
     ratios.to_csv(tables / "ratios.csv", index=False)
     crossovers.to_csv(tables / "crossovers.csv", index=False)
     across_table(effects).to_csv(tables / "across.csv", index=False)
-    pd.DataFrame(
-        [{"host": one.name, "state_of": one.host, "left_out": fleet.left_out.get(one.name)}
-         | fleet.told[one.name] for one in fleet.sets]
-    ).to_csv(tables / "hosts.csv", index=False)  # fmt: skip
     _write_cells(fleet, tables / "cells.parquet")
     simulated = is_simulated(fleet.sets, fleet.told)
     facts = fleet_facts(fleet, effects, crossovers, simulated=simulated)
     write_facts(facts, folder / "facts.json")
+    pd.DataFrame(
+        [{"host": one.name, "state_of": one.host, "left_out": fleet.left_out.get(one.name)}
+         | {name: said[name] for name in ("n_measured", "n_repetitions", "disturbed")}
+         | fleet.told[one.name] for one, said in zip(fleet.sets, facts["hosts"], strict=True)]
+    ).to_csv(tables / "hosts.csv", index=False)  # fmt: skip
     return facts
 
 
@@ -110,11 +117,12 @@ def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[
 
 def _pairs(facts: Facts) -> Iterator[dict[str, Any]]:
     """Yield all pairs, each with an id for files and references."""
-    for condition in facts["conditions"]:
-        for pair in condition["pairs"]:
-            names = (condition["name"], pair["implementation"], pair["baseline"])
-            pair["id"] = "-".join(map(slug, names))
-            yield pair
+    for study, before in (("conditions", ()), ("round_trips", ("trips",))):
+        for condition in facts[study]:
+            for pair in condition["pairs"]:
+                names = (condition["name"], pair["implementation"], pair["baseline"])
+                pair["id"] = "-".join((*before, *map(slug, names)))
+                yield pair
 
 
 def _subtitle(facts: Facts) -> str:
@@ -128,7 +136,13 @@ def table_rows(facts: Facts) -> dict[str, Any]:
         "short": [
             _short_row(pair) for condition in facts["conditions"] for pair in condition["pairs"]
         ],
-        "hosts": [_host_row(one) for one in facts["hosts"]],
+        "trips": [
+            _trips_row(pair, quantity)
+            for condition in facts["round_trips"]
+            for pair in condition["pairs"]
+            for quantity in pair["quantities"]
+        ],
+        "hosts": hosts_table(facts["hosts"]),
         "states": [
             [code(one["name"]), escape("; ".join(one["changes"]) or "the first")]
             for one in facts["hosts"]
@@ -141,18 +155,30 @@ def table_rows(facts: Facts) -> dict[str, Any]:
 
 def _short_row(pair: Mapping[str, Any]) -> list[str]:
     quantity = pair["quantities"][0]
-    point, turns = quantity["point"], quantity["turns"]
-    counts = "/".join(str(point[name]) for name in ("n_better", "n_open", "n_worse"))
+    return [*_pair_of(pair), *_point_of(quantity), _from_size(quantity["turns"])]
+
+
+def _trips_row(pair: Mapping[str, Any], quantity: Mapping[str, Any]) -> list[str]:
+    which = dict(zip(ROUND_TRIP_TIMES, ("median", "99th percentile"), strict=True))
+    return [*_pair_of(pair), which[quantity["metric"]], *_point_of(quantity)]
+
+
+def _pair_of(pair: Mapping[str, Any]) -> tuple[str, str]:
+    return (
+        code(pair["condition"]), f"{code(pair['implementation'])} / {code(pair['baseline'])}"
+    )  # fmt: skip
+
+
+def _point_of(quantity: Mapping[str, Any]) -> list[str]:
+    """Return at which size, what holds, the mean, what is expected, and the hosts by verdict."""
+    point = quantity["point"]
     is_told = point["next_low"] is not None
     return [
-        code(pair["condition"]),
-        f"{code(pair['implementation'])} / {code(pair['baseline'])}",
         exact_size(point["msg_bytes"]),
         _holds_for(point["verdict"]),
         ratio(point["ratio"]),
         span(point["next_low"], point["next_high"]) if is_told else "not told",
-        counts,
-        _from_size(turns),
+        "/".join(str(point[name]) for name in ("n_better", "n_open", "n_worse")),
     ]
 
 
@@ -167,18 +193,44 @@ def _holds_for(verdict: str) -> str:
     return one_line(module.holds_for(verdict))
 
 
-def _host_row(one: Mapping[str, Any]) -> list[str]:
-    told = one["told"]
-    name = code(one["name"]) + {"older": ", earlier", "refuted": ", left out"}.get(
-        one["left_out"] or "", ""
-    )
-    return [
-        name,
-        *(escape(told[key]) for key in
-          ("kernel", "processor", "CPUs", "last-level cache", "virtualisation")),
-        f"{one['n_measured']} of {one['n_repetitions']}",
-        percent(one["disturbed"]),
+def hosts_table(hosts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return columns and rows of the table of hosts, without what all of them share.
+
+    A row per host; where those would be too many, a row per kind of host, and how many there are.
+    """
+    told = [
+        name for name in _TOLD if len({one["told"][name] for one in hosts}) > 1
+    ] or ["kernel"]  # fmt: skip
+    of_kinds = len(hosts) > NAMED_MOST
+    kinds: dict[Any, list[Mapping[str, Any]]] = {}
+    for one in hosts:
+        what = tuple(one["told"][name] for name in told)
+        kinds.setdefault((*what, _left_out(one)) if of_kinds else one["name"], []).append(one)
+    rows = []
+    for of in sorted(kinds.values(), key=len, reverse=True) if of_kinds else kinds.values():
+        first, shares = of[0], [one["disturbed"] for one in of]
+        head = code(first["name"]) if not of_kinds else str(len(of))
+        rows.append(
+            [
+                head + _left_out(first),
+                *(escape(first["told"][name]) for name in told),
+                "{} of {}".format(
+                    *(sum(one[key] for one in of) for key in ("n_measured", "n_repetitions"))
+                ),
+                span(min(shares), max(shares), percent) if of_kinds else percent(shares[0]),
+            ]
+        )
+    columns = [
+        ["Hosts" if of_kinds else "Host", "right" if of_kinds else "left"],
+        *([_TOLD[name], "right" if name in ("CPUs", "last-level cache") else "left"]
+          for name in told),
+        ["Measured", "right"], ["Disturbed", "right"],
     ]  # fmt: skip
+    return {"columns": columns, "rows": rows, "of_kinds": of_kinds}
+
+
+def _left_out(one: Mapping[str, Any]) -> str:
+    return {"older": ", earlier", "refuted": ", left out"}.get(one["left_out"] or "", "")
 
 
 def summary_lines(facts: Facts) -> list[str]:
