@@ -229,6 +229,6 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_was_measured(bench: Bench) -
     )
     shell = ("sh", "-c", script, str(bench.records))
     ended = bench.measure(before=(*OWN_USER_NAMESPACE, "--mount", *shell))
-    assert "rep=1.json: the record cannot be written (No space left on device)" in ended.text
+    assert "rep=1.json: cannot be written (No space left on device)" in ended.text
     assert "Traceback" not in ended.text
     assert "exit status 1, left: rep=0.json, before" in ended.text

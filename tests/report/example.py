@@ -15,12 +15,13 @@ from copycost.analysis.tables import read_table, write_table
 from copycost.figures.names import FIGURES, OVERVIEW, RANKING
 from copycost.figures.output import draw, save
 from copycost.figures.tables import tables_of
+from copycost.records.files import read_json, write_json
 from copycost.report.assets import gather_assets
 from copycost.report.context import Sources
 from copycost.report.write import write_report
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.streams.facts import Inputs, compute_facts, write_facts
-from copycost.studies.streams.overviews import draw_overviews, draw_rankings, read_facts
+from copycost.studies.streams.facts import Inputs, compute_facts
+from copycost.studies.streams.overviews import draw_overviews, draw_rankings
 from report import made
 
 REPORT = Path(__file__).parents[2] / "report"
@@ -39,7 +40,7 @@ def write_results(run: Run, folder: Path, *, whole: bool = False) -> None:
         config["round_trips"] = made.CONFIG
         table, _ = made.write_round_trips(folder)
         inputs = replace(inputs, memory=make_memory(), round_trips=table)
-    write_facts(compute_facts(inputs), folder / "facts.json")
+    write_json(compute_facts(inputs), folder / "facts.json")
     write_table(summary, folder / "summary.csv")
     write_table(ratios, folder / "ratios.csv")
     (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
@@ -48,7 +49,7 @@ def write_results(run: Run, folder: Path, *, whole: bool = False) -> None:
 
 def draw_figures(folder: Path) -> None:
     """Draw all figures of a run from its tables and facts."""
-    facts = read_facts(folder / "facts.json")
+    facts = read_json(folder / "facts.json")
     cells = with_condition(pd.read_parquet(folder / "cells.parquet"))
     summary, ratios = read_table(folder / "summary.csv"), read_table(folder / "ratios.csv")
     conditions = facts["grid"]["conditions"]

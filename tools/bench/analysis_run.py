@@ -18,11 +18,12 @@ from copycost.analysis.compare import compare
 from copycost.analysis.quality_table import quality_table
 from copycost.analysis.summary import summarise
 from copycost.analysis.tables import write_table
+from copycost.records.files import write_json
 from copycost.records.table import read_table
 from copycost.report.context import Sources
 from copycost.report.write import write_report
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.streams.facts import Inputs, compute_facts, write_facts
+from copycost.studies.streams.facts import Inputs, compute_facts
 from tools.bench.rows import Limit, Row
 from tools.bench.timing import timed
 
@@ -92,7 +93,7 @@ def main(folder: Path, templates: Path) -> None:
     write_table(ratios, folder / "ratios.csv")
     write_table(quality_table(cells), folder / "quality.csv")
     host = json.loads((folder / "host.json").read_text(encoding="utf-8"))
-    write_facts(compute_facts(Inputs(cells, summary, ratios, host, config)), folder / "facts.json")
+    write_json(compute_facts(Inputs(cells, summary, ratios, host, config)), folder / "facts.json")
     sources = Sources(
         facts=folder / "facts.json",
         summary=folder / "summary.csv",

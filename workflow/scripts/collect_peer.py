@@ -1,12 +1,11 @@
 """Reach the other machine of the wire and describe it, and the network between."""
 
-from pathlib import Path
-
 from copycost.config.structure import from_plain
 from copycost.config.wire import Peer
-from copycost.doctor import collect_peer, write_host
+from copycost.doctor import collect_peer
+from copycost.records.files import write_json
 from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
 peer = collect_peer(from_plain(snakemake.params.peer, Peer))
-write_host(Path(snakemake.output.peer), peer)
+write_json(peer, snakemake.output.peer)

@@ -1,10 +1,10 @@
 """Collect all profiles: the tables of shares, and the facts of the chapter."""
 
-import json
 from pathlib import Path
 
 from copycost.config.profile import Profile
 from copycost.config.structure import from_plain
+from copycost.records.files import write_json
 from copycost.records.table import write_table
 from copycost.snakefile.logs import log_to_file
 from copycost.stats.settings import StatisticsSettings
@@ -22,5 +22,4 @@ for path in map(Path, snakemake.output.tables):
     table = share_table(path.stem, repetitions, lists, settings)
     write_table(table, path, None, SHARES[path.stem])
 facts = profile_facts(repetitions, profile, lists, data, settings)
-text = json.dumps(facts, indent=1, allow_nan=False) + "\n"
-Path(snakemake.output.facts).write_text(text, encoding="utf-8")
+write_json(facts, snakemake.output.facts)

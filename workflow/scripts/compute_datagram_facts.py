@@ -1,10 +1,10 @@
 """Account for the losses, and fit what a datagram costs."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
 
+from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
 from copycost.snakefile.logs import log_to_file
 from copycost.stats.settings import StatisticsSettings
@@ -18,7 +18,6 @@ facts = compute_facts(
     snakemake.params.section,
     StatisticsSettings(**snakemake.params.statistics),
     pd.read_csv(snakemake.input.published),
-    json.loads(Path(profile).read_text(encoding="utf-8")) if profile else None,
+    read_json(profile) if profile else None,
 )
-text = json.dumps(facts, indent=1, allow_nan=False)
-Path(snakemake.output.facts).write_text(text + "\n", encoding="utf-8")
+write_json(facts, snakemake.output.facts)

@@ -1,14 +1,14 @@
-import json
 from pathlib import Path
 
 import pandas as pd
 
 from copycost.analysis.tables import read_table
+from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table as read_cells
 from copycost.snakefile.logs import log_to_file
 from copycost.studies.memory.record import read_memory
 from copycost.studies.round_trips.columns import ROUND_TRIPS
-from copycost.studies.streams.facts import Inputs, compute_facts, write_facts
+from copycost.studies.streams.facts import Inputs, compute_facts
 
 log_to_file(snakemake.log[0])
 given = snakemake.input
@@ -16,16 +16,16 @@ inputs = Inputs(
     cells=read_cells(Path(given.cells)),
     summary=read_table(Path(given.summary)),
     ratios=read_table(Path(given.ratios)),
-    host=json.loads(Path(given.host).read_text(encoding="utf-8")),
+    host=read_json(given.host),
     config=snakemake.params.config,
     # Nothing where the configuration switches them off.
     memory=next((read_memory(Path(path)) for path in given.memory), None),
     published=pd.read_csv(given.published),
-    guest=next((json.loads(Path(path).read_text(encoding="utf-8")) for path in given.guest), None),
+    guest=next((read_json(path) for path in given.guest), None),
     peers={
-        name: json.loads(Path(path).read_text(encoding="utf-8"))
+        name: read_json(path)
         for name, path in zip(snakemake.params.peers, given.peers, strict=True)
     },
     round_trips=next((read_cells(Path(path), ROUND_TRIPS) for path in given.round_trips), None),
 )
-write_facts(compute_facts(inputs), Path(snakemake.output.facts))
+write_json(compute_facts(inputs), snakemake.output.facts)

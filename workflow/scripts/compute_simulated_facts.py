@@ -1,8 +1,8 @@
 """Say which level of the simulated caches saves what, where and why."""
 
-import json
 from pathlib import Path
 
+from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
 from copycost.snakefile.logs import log_to_file
 from copycost.studies.profile.functions import load_categories
@@ -18,7 +18,6 @@ facts = compute_facts(
     snakemake.params.section,
     machine_of(map(Path, given.records)),
     load_categories(Path(given.categories).parent),
-    json.loads(Path(given.walks).read_text(encoding="utf-8")),
+    read_json(given.walks),
 )
-text = json.dumps(facts, indent=1, allow_nan=False)
-Path(snakemake.output.facts).write_text(text + "\n", encoding="utf-8")
+write_json(facts, snakemake.output.facts)

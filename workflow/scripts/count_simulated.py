@@ -1,11 +1,11 @@
 """Count one cell in a guest whose caches are simulated, and write its record."""
 
-import json
 from pathlib import Path
 
 from copycost.config.simulated import Counting
 from copycost.config.structure import from_plain
 from copycost.grid.cells import Cell
+from copycost.records.files import read_json
 from copycost.snakefile.logs import log_to_file
 from copycost.studies.simulated.cell import count_cell
 from copycost.studies.simulated.record import write_simulated
@@ -15,7 +15,7 @@ given = snakemake.input
 record = count_cell(
     Cell.from_path(snakemake.output.record),
     from_plain(snakemake.params.counting, Counting),
-    json.loads(Path(given.host).read_text(encoding="utf-8")),
+    read_json(given.host),
     Path(given.sender),
     Path(given.receiver) if given.receiver else None,
     Path(given.plugin),

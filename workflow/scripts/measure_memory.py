@@ -1,9 +1,9 @@
 """Measure what a plain copy of memory costs on this host."""
 
-import json
 from pathlib import Path
 
 from copycost.config.settings import AUTO
+from copycost.records.files import read_json
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import say
 from copycost.studies.memory import measure_memory, write_memory
@@ -12,7 +12,7 @@ log_to_file(snakemake.log[0])
 cpus = snakemake.params.cpus
 record = measure_memory(
     Path(snakemake.input.program),
-    json.loads(Path(snakemake.input.host).read_text(encoding="utf-8")),
+    read_json(snakemake.input.host),
     sender_cpus=None if cpus == AUTO else [int(cpu) for cpu in cpus],
 )
 write_memory(record, Path(snakemake.output.memory))

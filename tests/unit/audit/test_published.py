@@ -10,7 +10,8 @@ from synthetic import Run
 from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import write_table
 from copycost.audit.published_chapter import compare_published, render_comparison
-from copycost.studies.streams.facts import compute_facts, write_facts
+from copycost.records.files import write_json
+from copycost.studies.streams.facts import compute_facts
 
 pytestmark = pytest.mark.slow
 
@@ -20,7 +21,7 @@ OFFLOADS = ("veth", "veth_no_offload")
 
 def compared(run: Run, folder: Path) -> Facts:
     inputs = inputs_of(run)
-    write_facts(compute_facts(inputs), folder / "facts.json")
+    write_json(compute_facts(inputs), folder / "facts.json")
     write_table(inputs.summary, folder / "summary.csv")
     return compare_published(
         folder / "facts.json", folder / "summary.csv", PUBLISHED, folder / "published"

@@ -132,7 +132,7 @@ def test_a_number_that_json_lacks_is_not_written(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "testbed=veth").write_text("a file where a folder must be")
-    with pytest.raises(DataError, match=r"the record cannot be written .*free or choose another"):
+    with pytest.raises(DataError, match=r"cannot be written .*free or choose another"):
         write_record(RECORD, tmp_path / "testbed=veth" / "rep=1.json")
 
 

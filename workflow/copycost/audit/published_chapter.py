@@ -1,6 +1,5 @@
 """The chapter beside published runs: its data, its figures, and a report of it alone."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,9 +10,9 @@ from copycost.audit.published_figures import draw_costs, draw_throughput
 from copycost.audit.report import STYLES, render
 from copycost.audit.templates import TEMPLATES, fill
 from copycost.figures.output import save
+from copycost.records.files import read_json, write_json
 from copycost.report.assets import gather_assets
 from copycost.report.render import Format
-from copycost.studies.streams.facts import write_facts
 
 FIGURES = {"throughput": "published_throughput", "cost_per_byte": "published_cost"}
 """Files of the figures, and what the template calls them."""
@@ -31,7 +30,7 @@ def compare_published(facts: Path, summary: Path, published: Path, folder: Path)
     folder
         results/published.
     """
-    ours = json.loads(facts.read_text(encoding="utf-8"))
+    ours = read_json(facts)
     table = read_table(summary)
     runs = read_published(published)
     beside = comparison_facts(ours, table, runs)
@@ -43,7 +42,7 @@ def compare_published(facts: Path, summary: Path, published: Path, folder: Path)
         if len(drawn.data):
             shown.append(FIGURES[name])
     beside["figures"] = shown
-    write_facts(beside, folder / "beside.json")
+    write_json(beside, folder / "beside.json")
     return beside
 
 
@@ -52,7 +51,7 @@ def render_comparison(
 ) -> list[Path]:
     """Typeset the chapter alone, beside `beside`; return the files."""
     folder = beside.parent
-    published = json.loads(beside.read_text(encoding="utf-8"))
+    published = read_json(beside)
     figures = [folder / f"{name}.svg" for name, key in FIGURES.items()
                if key in published["figures"]]  # fmt: skip
     gather_assets(figures, [], [TEMPLATES / style for style in STYLES], folder / "assets")

@@ -16,13 +16,13 @@ from copycost.audit.templates import TEMPLATES, fill, table_rows
 from copycost.figures.names import AUDIT_FIGURES
 from copycost.figures.output import draw, save
 from copycost.figures.tables import Tables, tables_of
+from copycost.records.files import write_json
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
 from copycost.report.context import BASELINE
 from copycost.report.markdown import code
 from copycost.report.render import Format, render_report
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
 from copycost.report.typesetter import find_typesetter
-from copycost.studies.streams.facts import write_facts
 
 STYLES = ("quarto.css", "shared/page.css", "shared/page.js", "shared/page.lua", "shared/page.typ")
 
@@ -83,8 +83,8 @@ def write_audit_report(
         If a template asks for a fact that there is not.
     """
     gather_assets(figures, [], [TEMPLATES / style for style in STYLES], folder / "assets")
-    write_facts(analysed.facts, folder / "facts.json")
-    write_facts(audit, folder / "audit.json")
+    write_json(analysed.facts, folder / "facts.json")
+    write_json(audit, folder / "audit.json")
     qmd = folder / "report.qmd"
     text = fill("audit.qmd.j2", **_context(analysed, audit, figures, folder, title))
     qmd.write_text(text, encoding="utf-8")

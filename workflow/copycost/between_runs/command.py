@@ -12,6 +12,7 @@ from copycost.between_runs.terminal import summary_lines
 from copycost.between_runs.verdicts import MEASURED_SPREAD, RunSpread
 from copycost.errors import ConfigError
 from copycost.report.render import FORMATS
+from copycost.wording.plurals import plural
 
 EXIT_GATE = 4
 OUTPUT = Path("results_compare")
@@ -87,7 +88,7 @@ def write(compared: Comparison, folder: Path, formats: Collection[str]) -> None:
 def _sides(runs: Sequence[Path], others: Sequence[Path] | None) -> tuple[list[Path], list[Path]]:
     if others is None and len(runs) != 2:
         raise ConfigError(
-            f"compare: {len(runs)} folder{'s' if len(runs) > 1 else ''} given; name two, A and B, "
+            f"compare: {plural(len(runs), 'folder')} given; name two, A and B, "
             "or several of either side: A1 A2 A3 --with B1 B2 B3"
         )
     sides = (list(runs), list(others)) if others else ([runs[0]], [runs[1]])

@@ -10,10 +10,10 @@ from copycost.between_runs.folders import end_of
 from copycost.between_runs.tables import table_rows
 from copycost.between_runs.templates import TEMPLATES, fill
 from copycost.figures.output import save
+from copycost.records.files import write_json
 from copycost.report.assets import gather_assets
 from copycost.report.render import Format, render_report
 from copycost.report.typesetter import find_typesetter
-from copycost.studies.streams.facts import write_facts
 
 TITLE = "Two sides compared"
 
@@ -29,7 +29,7 @@ def write_report(compared: Comparison, folder: Path, formats: Sequence[Format]) 
     drawn = folder / "figures" / "ratios"
     drawn.mkdir(parents=True, exist_ok=True)
     facts = compared.facts
-    write_facts(facts, folder / "facts.json")
+    write_json(facts, folder / "facts.json")
     compared.cells.to_csv(folder / "cells.csv", index=False)
     figures: list[Path] = []
     shown: dict[str, list[str]] = {}

@@ -1,8 +1,6 @@
 """Everything about the host that a report or a measurement needs to know, as one JSON object."""
 
-import json
 from dataclasses import asdict
-from pathlib import Path
 
 from copycost.doctor.perf_events import read_perf
 from copycost.doctor.testbeds import probe_testbeds
@@ -57,13 +55,6 @@ def collect_host(
         "tools": _tools(host, unknown),
         "unknown": dict(sorted(unknown.reasons.items())),
     }
-
-
-def write_host(path: Path, host: dict[str, object]) -> None:
-    """Write the description as JSON, byte for byte the same for the same facts."""
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.write_text(json.dumps(host, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(path)
 
 
 def _tools(host: Host, unknown: Unknowns) -> dict[str, dict[str, str | None]]:

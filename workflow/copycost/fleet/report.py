@@ -16,11 +16,11 @@ from copycost.fleet.figures import NAMED_MOST, draw_forest, draw_sizes
 from copycost.fleet.gathering import is_simulated
 from copycost.fleet.host_tables import cells_path
 from copycost.fleet.templates import TEMPLATES, audit_environment, fill
+from copycost.records.files import write_json
 from copycost.report.assets import gather_assets
 from copycost.report.markdown import code, escape, slug
 from copycost.report.render import Format, render_report
 from copycost.report.typesetter import find_typesetter
-from copycost.studies.streams.facts import write_facts
 from copycost.wording.filters import exact_size, percent, ratio, size, span
 from copycost.wording.paragraphs import one_line
 from copycost.wording.percent import NBSP
@@ -53,7 +53,7 @@ def write_tables(fleet: Fleet, folder: Path) -> Facts:
     _write_cells(fleet, tables / "cells.parquet")
     simulated = is_simulated(fleet.sets, fleet.told)
     facts = fleet_facts(fleet, effects, crossovers, simulated=simulated)
-    write_facts(facts, folder / "facts.json")
+    write_json(facts, folder / "facts.json")
     pd.DataFrame(
         [{"host": one.name, "state_of": one.host, "left_out": fleet.left_out.get(one.name)}
          | {name: said[name] for name in ("n_measured", "n_repetitions", "disturbed")}

@@ -8,7 +8,6 @@ import json
 import logging
 import sys
 from pathlib import Path
-from typing import Any
 
 from copycost.config.settings import Settings
 from copycost.drivers.choice import driver_of
@@ -21,6 +20,7 @@ from copycost.grid.placements import APART, PLACEMENTS
 from copycost.grid.testbeds import TESTBEDS, away_on, guests_on, receives_on
 from copycost.hosts.lock import host_lock_path
 from copycost.measure.repetition import Task, measure_repetition
+from copycost.records.files import read_json
 from copycost.records.record import write_record
 from copycost.wording.sizes import parse_size
 
@@ -41,11 +41,6 @@ def _count(text: str) -> int:
 
 def _working_set(text: str) -> str:
     return text if text in (HOT, COLD) else str(parse_size(text))
-
-
-def _content(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -119,7 +114,7 @@ def main(arguments: list[str] | None = None) -> int:
         task = Task(
             cell,
             settings,
-            _content(options.host),
+            read_json(options.host),
             driver_of(
                 cell.implementation,
                 options.bin / f"sender_{cell.strategy}",
@@ -127,7 +122,7 @@ def main(arguments: list[str] | None = None) -> int:
                 options.io_timeout,
             ),
             lock_path=options.lock,
-            peer=_content(_peer_path(options, cell)) if away_on(cell.testbed) else None,
+            peer=read_json(_peer_path(options, cell)) if away_on(cell.testbed) else None,
         )
         record = measure_repetition(task)
         if options.record is None:

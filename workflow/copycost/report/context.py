@@ -1,6 +1,5 @@
 """Everything that the templates of the report see."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ import yaml
 
 from copycost.figures.markers import in_order
 from copycost.figures.names import OVERVIEW
+from copycost.records.files import read_json
 from copycost.report.assets import shown_figures, worth_showing
 from copycost.report.conditions import place
 from copycost.report.host_table import (
@@ -108,7 +108,7 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
     not_simulated
         As in `Sources`.
     """
-    facts = _json(sources.facts)
+    facts = read_json(sources.facts)
     slugs = facts["grid"]["conditions"]
     conditions = [facts["conditions"][slug] for slug in slugs]
     none: dict[str, list[str]] = {name: [] for name in (*slugs, OVERVIEW)}
@@ -154,13 +154,13 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "vague_factor": f"{VAGUE_FACTOR:.0f}",
         "origin": origin,
         "provenance": _provenance,
-        "published": _json(sources.published) if sources.published else None,
+        "published": read_json(sources.published) if sources.published else None,
         "config_text": _compact(sources.config.read_text(encoding="utf-8")),
         "strategies": strategy_notes(sources.strategies, sources.diagrams),
         "chapters": [name for name in CHAPTERS if name in sources.chapters],
         "not_simulated": sources.not_simulated,
     } | {
-        name: _json(sources.chapters[name]) if name in sources.chapters else None
+        name: read_json(sources.chapters[name]) if name in sources.chapters else None
         for name in CHAPTERS
     }
 
@@ -169,10 +169,6 @@ def _made(facts: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return what guests were made of; None without any."""
     virtual = facts["virtual"]
     return virtual["made"] if virtual else None
-
-
-def _json(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def origin_of(facts: Mapping[str, Any]) -> str:

@@ -1,6 +1,5 @@
 """What a job that measures is to do, from the files and settings that its rule gives it."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from copycost.config.settings import Settings
 from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
 from copycost.measure.repetition import Task
+from copycost.records.files import read_json
 
 
 def task_of(given: Any, record: str, settings: Mapping[str, Any]) -> Task:  # noqa: ANN401
@@ -28,12 +28,7 @@ def task_of(given: Any, record: str, settings: Mapping[str, Any]) -> Task:  # no
     return Task(
         cell,
         Settings.from_params(settings),
-        _read(given.host),
+        read_json(given.host),
         driver_of(cell.implementation, sender, receiver),
-        peer=_read(given.peer) if given.peer else None,
+        peer=read_json(given.peer) if given.peer else None,
     )
-
-
-def _read(path: str) -> dict[str, Any]:
-    facts: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-    return facts

@@ -9,12 +9,12 @@ from analysed import facts_of
 from synthetic import Run, Udp
 
 from copycost.analysis.json_values import plain
-from copycost.studies.streams.facts import write_facts
+from copycost.records.files import write_json
 
 
 def test_facts_are_plain_json(tmp_path: Path) -> None:
     facts = facts_of(Run(msg_bytes=(1024, 65536), n_threads=(1,)))
-    write_facts(facts, tmp_path / "facts.json")
+    write_json(facts, tmp_path / "facts.json")
     text = (tmp_path / "facts.json").read_text(encoding="utf-8")
     assert json.loads(text) == facts
     assert "NaN" not in text

@@ -14,10 +14,11 @@ from synthetic import Run, Udp
 from copycost.analysis.tables import read_table
 from copycost.figures import ranking, real_zero_copy
 from copycost.figures.tables import Drawn
+from copycost.records.files import read_json
 from copycost.studies.memory import figures as memory_floor
 from copycost.studies.round_trips import figures as round_trips
 from copycost.studies.round_trips.table import read_curves
-from copycost.studies.streams.overviews import draw_overviews, draw_rankings, read_facts
+from copycost.studies.streams.overviews import draw_overviews, draw_rankings
 from copycost.wording.percent import NBSP
 
 pytestmark = pytest.mark.slow
@@ -35,7 +36,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def facts(results: Path) -> dict:
-    return copy.deepcopy(read_facts(results / "facts.json"))
+    return copy.deepcopy(read_json(results / "facts.json"))
 
 
 def said(drawn: Drawn) -> str:
@@ -249,7 +250,7 @@ def test_round_trips_without_a_curve_say_so(facts: dict, results: Path) -> None:
 
 
 def test_all_are_written_as_svg_png_and_csv(results: Path, tmp_path: Path) -> None:
-    facts = read_facts(results / "facts.json")
+    facts = read_json(results / "facts.json")
     rankings = [tmp_path / "veth" / "ranking.svg"]
     overviews = [tmp_path / "all" / f"{name}.svg" for name in ("memory_floor", "round_trips")]
     for svg in (*rankings, *overviews):

@@ -8,12 +8,12 @@ the marks at the end of names come.
 """
 
 import gzip
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from copycost.errors import ParseError
 from copycost.perf.stacks import Stacks
+from copycost.records.files import write_bytes_whole
 
 SUFFIX = ".folded.gz"
 
@@ -30,16 +30,7 @@ def write_folded(sides: Mapping[str, Stacks], path: Path) -> None:
     ]
     lines.sort(key=lambda line: (-line[1], line[0]))
     text = "".join(f"{stack} {weight}\n" for stack, weight in lines)
-    partial = path.with_name(f".{path.name}.partial")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with partial.open("wb") as file:
-            file.write(gzip.compress(text.encode(), mtime=0))
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_bytes_whole(gzip.compress(text.encode(), mtime=0), path)
 
 
 def read_folded(path: Path) -> dict[str, dict[tuple[str, ...], int]]:

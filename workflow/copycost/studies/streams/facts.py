@@ -1,9 +1,7 @@
 """Everything that the text says, as data: `results/facts.json`."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -172,12 +170,6 @@ def _beside_hot(view: View, views: dict[str, View]) -> View:
     if condition.working_set == HOT or hot is None or not hot.is_measured:
         return view
     return replace(view, hot=hot)
-
-
-def write_facts(facts: Facts, path: Path) -> None:
-    """Write the facts; the same facts give the same bytes."""
-    text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
 
 
 def _condition_facts(view: View, memory: Facts | None) -> Facts:

@@ -1,6 +1,5 @@
 """The figures that are drawn from facts: the ranking of each condition, and those of all."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,6 @@ from copycost.figures.tables import Drawn
 from copycost.studies.memory import figures as memory_floor
 from copycost.studies.round_trips import figures as round_trips
 from copycost.studies.round_trips.table import read_curves
-
-
-def read_facts(path: Path) -> dict[str, Any]:
-    """Return the content of facts.json."""
-    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return facts
 
 
 def draw_rankings(facts: Mapping[str, Any], figures: Sequence[Path]) -> None:
