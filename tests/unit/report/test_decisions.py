@@ -5,7 +5,12 @@ from typing import Any
 import pytest
 from golden.sentences import check_branches, environment, sentences
 
-from copycost.report.decisions import decision_columns, decision_rows, tally
+from copycost.report.decisions import (
+    decided_conditions,
+    decision_columns,
+    decision_rows,
+    tally,
+)
 from copycost.report.decisions_text import WIDTH, decision_lines, wrapped
 
 RATIO = {"implementation": "one_copy", "value": 1.21, "low": 1.15, "high": 1.284}
@@ -160,8 +165,17 @@ def limits(**link: object) -> str:
 
 
 def how_to_read(baseline: str | None, *found: dict[str, Any]) -> str:
-    counts = tally([condition(*(row(one) for one in found))])
+    counts = tally([condition(*(row(one, cheapest=one) for one in found))])
     return sentences("decisions_words", "how_to_read", baseline, counts, CONFIDENCE)
+
+
+def in_guests(**changed: object) -> str:
+    compared: dict[str, Any] = {
+        "slug": "vm_pair", "without": "veth", "emulated": False,
+        "throughput": {"value": 0.21, "low": 0.19, "high": 0.23, "n": 3, "sign": -1},
+        "outside": {"value": 4.1, "low": 3.7, "high": 4.5, "n": 3, "sign": 1},
+    }  # fmt: skip
+    return sentences("decisions_words", "guests", {"compared": [compared | changed]}, CONFIDENCE)
 
 
 def undisturbed(n_disturbed: int) -> str:
@@ -187,6 +201,9 @@ def test_each_sentence_around_the_tables() -> None:
         "how to read, once": sentences(
             "decisions_words", "how_to_read", "two_copy", counts, CONFIDENCE
         ),
+        "how to read, nothing compared": how_to_read("two_copy", ANSWERS["alone"]),
+        "in guests": in_guests(emulated=True),
+        "in guests, outside not counted": in_guests(outside=None),
         "a card, measured": card(measured=("theirs",)),
         "a card, over the wire": card(wires=("wire", "wire_in")),
         "a link that limits": limits(n_limited=7),
@@ -205,6 +222,20 @@ def test_each_sentence_around_the_tables() -> None:
         "undisturbed": undisturbed(0),
     }  # fmt: skip
     check_branches("decisions", texts)
+
+
+def test_round_trips_of_one_way_have_a_table_only_where_there_is_no_other() -> None:
+    alone = ANSWERS["alone"]
+    two, lone = (
+        {**condition(row(one, cheapest=one)), "slug": slug, "n_measured": 3}
+        for slug, one in (("veth", ANSWERS["open"]), ("loopback", alone))
+    )
+    trips = {"conditions": [two, lone]}
+    facts = {"conditions": {"veth": two}, "measured_conditions": ["veth"], "round_trips": trips}
+    told = [(one["slug"], one["is_trip"]) for one in decided_conditions(facts)]
+    assert told == [("veth", False), ("veth", True)]
+    facts = {"conditions": {}, "measured_conditions": [], "round_trips": {"conditions": [lone]}}
+    assert [one["slug"] for one in decided_conditions(facts)] == ["loopback"]
 
 
 def test_alone_a_way_without_a_summary_is_not_told() -> None:

@@ -82,6 +82,15 @@ def test_what_guests_cost_has_its_sentence() -> None:
     check_branches("round_trips_inside_outside", texts)
 
 
+def test_that_nothing_is_compared_has_its_sentence() -> None:
+    two, mine = ({"implementation": name} for name in ("two_copy", "mine"))
+    texts = {
+        name: sentences("round_trips_words", "nothing_compared", {"rows": rows}, "two_copy")
+        for name, rows in (("only one", [two, two]), ("not in the same rounds", [two, mine]))
+    }
+    check_branches("round_trips_nothing_compared", texts)
+
+
 def test_every_implementation_with_ratios_is_compared_in_order() -> None:
     facts = condition(ratio(), ratio(implementation="one_copy", percentile="p99_ns"))
     found = round_trips_compared(facts, "two_copy")

@@ -2,6 +2,7 @@
 
 from tools.recompute.decisions import ALIKE, of_tables, table_of
 from tools.recompute.sentences.analysis_quality import with_warning
+from tools.recompute.sentences.virtual import pooled
 from tools.recompute.told import Expected, Slot, Told, says
 
 _DISTURBANCES = ("foreign_load", "steal", "throttled", "window_edge_late")
@@ -16,8 +17,27 @@ def _settled(told: Told, *_: Slot) -> Expected:
         for condition in rows["condition"].unique()
         for row in table_of(told.run, condition, trips=trips)
         for answer in row.answers.values()
+        if answer.kind != "alone"
     ]
     return [len(answers), sum(one.settled for one in answers)]
+
+
+@says(
+    "Throughput on <impl> (emulated) was <x> times that on <impl> <i>",
+    "Throughput on <impl> was <x> times that on <impl> <i>",
+)
+def _in_guests(told: Told, *_: Slot) -> Expected:
+    found, _logs = pooled(told, "throughput")
+    return [None, found.value, None, found]
+
+
+@says(
+    "A byte took <x> times the CPU time of the two processes there, counted outside of the guests"
+    " <i>"
+)
+def _outside(told: Told, *_: Slot) -> Expected:
+    found, _logs = pooled(told, "outside")
+    return [found.value, found]
 
 
 @says("within <p> of each other")

@@ -68,7 +68,7 @@ def _other_sizes(told: Told, said: Slot) -> Expected:
 
 
 @says(
-    "A round trip took the two processes <times> of CPU time, as their kernels count it, "
+    "A round trip took the two processes <times> of CPU time, as their own kernels count it, "
     "and the hypervisors <times> outside"
 )
 def _in_guests(told: Told, *_: Slot) -> Expected:

@@ -24,7 +24,8 @@ def _guests(told: Told) -> str:
     return str(named[-1])
 
 
-def _pooled(told: Told, quantity: str) -> Expected:
+def pooled(told: Told, quantity: str) -> Expected:
+    """Return the ratio over the cells together, and the logarithms behind it."""
     logs = over(told.run, _guests(told), quantity).dropna(how="all").dropna(axis=1, how="all")
     return [told.run.pooled(logs), logs]
 
@@ -34,25 +35,30 @@ def _pooled(told: Told, quantity: str) -> Expected:
     "Over <n> cells together, throughput on <impl> was <x> times that on <impl> <i>",
 )
 def _throughput(told: Told, *_: Slot) -> Expected:
-    found, logs = _pooled(told, "throughput")
+    found, logs = pooled(told, "throughput")
     return [len(logs), None, found.value, None, found]
 
 
-@says("the two processes took <x> times as much CPU time <i>, as the guests count it")
+@says("the two processes took <x> times as much CPU time <i>, as their own kernels count it")
 def _inside(told: Told, *_: Slot) -> Expected:
-    found, _logs = _pooled(told, "inside")
+    found, _logs = pooled(told, "inside")
     return [found.value, found]
 
 
-@says("The hypervisors took <x> times as much for it as the two processes take on <impl> <i>")
+@says(
+    *(
+        f"{who} took <x> times as much for it as the two processes take on <impl> <i>"
+        for who in ("The hypervisors", "The hypervisor, with the process outside of guests,")
+    )
+)
 def _outside(told: Told, *_: Slot) -> Expected:
-    found, _logs = _pooled(told, "outside")
+    found, _logs = pooled(told, "outside")
     return [found.value, None, found]
 
 
 @says("cells that contradict each other: it was higher in <n> and lower in <n>")
 def _contradict(told: Told, *_: Slot) -> Expected:
-    _found, logs = _pooled(told, "throughput")
+    _found, logs = pooled(told, "throughput")
     signs = [told.run.ratio(row).seen for _, row in logs.iterrows()]
     return [signs.count(1), signs.count(-1)]
 
@@ -98,7 +104,7 @@ for _words, _kind in {**_KINDS, "the process outside of guests": "apart"}.items(
     _says_part(_words, _kind)
 
 
-@says("count themselves busy, <p> is that of the two processes")
+@says("count themselves busy, <p> is that of the processes in them")
 def _within(told: Told, *_: Slot) -> Expected:
     return [_mean_share(told, "within", "guest")]
 

@@ -242,6 +242,8 @@ def _compared(view: View, other: View) -> Facts | None:
         The condition in guests and the one that differs in nothing else.
     accelerator, emulated
         Of the first.
+    apart
+        Whether the process of one of its sides runs in no guest.
     throughput, inside, outside
         The first over the second, over the cells together and paired by round, see
         `copycost.analysis.together`: throughput; CPU time per byte of the two processes, in the
@@ -270,6 +272,7 @@ def _compared(view: View, other: View) -> Facts | None:
         "without": other.name,
         "accelerator": view.studied.accelerator,
         "emulated": view.studied.emulated,
+        "apart": any((view.rows[f"{side}_guest_status"] == "no_guest").any() for side in SIDES),
         **{key: together(view, found) if len(found) else None for key, found in logs.items()},
         "cells": list(_cells(view, other, logs)),
     }

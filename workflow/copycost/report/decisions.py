@@ -25,13 +25,15 @@ def decided_conditions(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the conditions with a decision table, those of the round trips last.
 
     Of either, those over the network to another machine come first. Each has ``is_trip``, which
-    tells what its table is of, next to the keys that it has anyway.
+    tells what its table is of, next to the keys that it has anyway. Round trips of which no two
+    ways were measured have a table only where there is no other.
     """
     streams = [facts["conditions"][slug] for slug in facts["measured_conditions"]]
     trips = facts["round_trips"]["conditions"] if facts["round_trips"] else []
+    measured = [{**one, "is_trip": True} for one in trips if one["n_measured"]]
     found = [
         *({**one, "is_trip": False} for one in streams),
-        *({**one, "is_trip": True} for one in trips if one["n_measured"]),
+        *(one for one in measured if _compared(one) or not streams),
     ]
     return sorted(found, key=lambda one: (one["is_trip"], not is_wire(one["testbed"])))
 
@@ -137,11 +139,11 @@ def tally(conditions: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     Keys
     ----
     n, n_settled, n_once
-        Answers, and those that are settled or were seen once.
+        Answers that compare any ways, and those that are settled or were seen once.
     alike
         By which share ways that are alike may differ.
     """
-    answers = [answer for condition in conditions for answer in _answers(condition)]
+    answers = [answer for condition in conditions for answer in _compared(condition)]
     return {
         "n": len(answers),
         "n_settled": sum(one["settled"] for one in answers),
@@ -154,6 +156,11 @@ def baseline_of(conditions: Sequence[Mapping[str, Any]]) -> str | None:
     """Return the baseline that all conditions share; None where they have several."""
     found = {condition["decisions"]["baseline"] for condition in conditions}
     return str(found.pop()) if len(found) == 1 else None
+
+
+def _compared(condition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the answers for which there was more than one way."""
+    return [answer for answer in _answers(condition) if answer["told"] != "alone"]
 
 
 def _answers(condition: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -110,6 +110,9 @@ def answer_lines(
     card = words.network_card(facts["network_card"], confidence)
     yield from wrapped(words.how_to_read(baseline_of(decided), tally(decided), confidence))
     yield from wrapped(words.emulated(decided))
+    if facts["virtual"] and facts["virtual"]["compared"]:
+        made_of = words.guests(facts["virtual"], confidence)
+        yield from wrapped(f"In virtual machines, means over all cells: {made_of}")
     yield from wrapped(words.link(facts["wire"] or {"conditions": []}))
     yield from wrapped(f"On a real network card: {card}")
     yield from wrapped(words.undisturbed(facts["undisturbed"]))

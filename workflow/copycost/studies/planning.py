@@ -157,7 +157,7 @@ def _not_there(
     return (
         f"{options.results}: nothing was measured there; what was: {', '.join(places)}; "
         f"{', '.join(ways)}; {', '.join(map(format_size, sizes)) or 'no sizes'}; "
-        f"{', '.join(map(str, threads)) or 'no'} threads; add it to config.yaml and run ./run"
+        f"threads: {', '.join(map(str, threads)) or 'none'}; add it to config.yaml and run ./run"
     )
 
 
@@ -235,6 +235,11 @@ def notes(needs: Sequence[Need], least: bool) -> Iterator[str]:
         yield (
             "QEMU: what the hypervisor's threads use on the host for the guests, in which the CPUs "
             "of sides inside are contained."
+        )
+    if any(need.outside < need.cpus for need in answers):
+        yield (
+            "Where it is less than inside, virtual CPUs waited for those of the host, or a side "
+            "runs in no guest: a guest takes such a wait for CPU time of its own."
         )
     if any(need.emulated for need in needs):
         places = dict.fromkeys(need.condition for need in needs if need.emulated)

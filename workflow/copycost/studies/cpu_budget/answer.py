@@ -68,9 +68,9 @@ def _outside(plan: Plan) -> str:
         return ""
     if len(plan.outside) == 1:
         (need,) = plan.outside.values()
-        return f" inside the guest, and {_need(need, plan.basis)} of QEMU outside"
-    needs = [f"{_need(need, plan.basis)} ({side}'s)" for side, need in plan.outside.items()]
-    return f" inside the guests, and {' and '.join(needs)} of QEMU outside"
+        return f" inside the guest, and outside {_need(need, plan.basis)} in QEMU"
+    needs = [f"{_need(need, plan.basis)} in the {side}'s" for side, need in plan.outside.items()]
+    return f" inside the guests, and outside {' and '.join(needs)} QEMU"
 
 
 def _sides(plan: Plan) -> list[tuple[str, Need]]:

@@ -236,7 +236,10 @@ def _rates(measured: pd.DataFrame) -> dict[str, Any] | None:
 
 
 def _plans(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the table of plans: per testbed and bitrate the curve that needs the least CPU."""
+    """Return the table of plans: per testbed and bitrate the curve that needs the least CPU.
+
+    Of the bitrates beyond what was measured, the lowest only.
+    """
     found = []
     for testbed in dict.fromkeys(curve["testbed"] for curve in facts["curves"]):
         for bits_per_s in PLANNED_BITS_PER_S:
@@ -248,4 +251,6 @@ def _plans(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
                 del entry["total_percent"]
                 entry.update(bits_per_s=bits_per_s, highest_bits_per_s=highest)
                 found.append(entry)
+            if plans and plans[0].basis == "beyond":
+                break  # and so are all that are higher
     return found
