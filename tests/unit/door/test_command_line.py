@@ -105,6 +105,13 @@ def test_what_cannot_be_is_refused_in_a_sentence(given: str, said: str) -> None:
     assert "\n" not in str(refused.value)
 
 
+def test_a_folder_is_no_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tests").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="tests: there is no such target"):
+        parse(["tests"])
+
+
 @pytest.mark.parametrize(
     ("given", "settings"),
     [

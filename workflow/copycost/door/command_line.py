@@ -262,7 +262,7 @@ def _rounds_before() -> int:
 
 
 def _require_target(word: str) -> None:
-    if "/" in word or Path(word).exists() or word in _rules():
+    if "/" in word or Path(word).is_file() or word in _rules():
         return
     if word in COMMANDS:
         raise UsageError(f"{word}: is a command by itself; it must come first: ./run {word}")
