@@ -29,7 +29,7 @@ check() {
     build_clang) python -m tools.c_checks compile --compiler clang ;;
     unit) on_all_cpus loadscope tests/unit tests/tools tests/report ;;
     unit_fast) on_all_cpus loadscope tests/unit tests/tools -m "not slow" ;;
-    workflow) on_all_cpus loadscope tests/workflow ;;
+    workflow) on_all_cpus loadscope --no-loadscope-reorder tests/workflow ;; # the longest first
     programs) on_all_cpus worksteal tests/c ;;
     slurm) python -m pytest tests/slurm ;; # skips without Slurm, which `./run test slurm` installs
     measured) python -m pytest tests/measured ;; # alone: they wait for things to happen in time

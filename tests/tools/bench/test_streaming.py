@@ -35,6 +35,7 @@ def bench(programs: Programs, rounds: int = 3) -> Bench:
         return Bench(testbed, programs, 0, rounds, rounds, PLACEMENTS, STREAM, seed=1)
 
 
+@pytest.mark.slow
 def test_contest_states_size_and_streams(programs: Programs) -> None:
     contest = contest_of(bench(programs), replace(STREAM, msg_bytes=65536, n_threads=4))
     assert contest.name == "two_copy / iperf3, 64 KiB, 4 streams"

@@ -6,6 +6,8 @@ from synthetic import Run, Udp
 
 from copycost.analysis.bearing import undisturbed_facts
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"msg_bytes": (4096, 65536), "n_threads": (1, 2), "repetitions": 3}
 
 

@@ -9,6 +9,8 @@ from synthetic import Run
 
 from copycost.analysis.json_values import Facts
 
+pytestmark = pytest.mark.slow
+
 SIZES = (1024, 65536)
 
 

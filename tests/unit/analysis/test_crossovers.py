@@ -8,6 +8,8 @@ from synthetic import Run, Udp
 
 from copycost.analysis.json_values import Facts
 
+pytestmark = pytest.mark.slow
+
 SIZES = (256, 1024, 4096, 16384, 65536)
 
 

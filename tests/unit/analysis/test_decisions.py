@@ -15,6 +15,8 @@ from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.round_trips.facts import round_trip_facts
 from copycost.studies.streams.facts import compute_facts
 
+pytestmark = pytest.mark.slow
+
 KIB = 1024
 QUIET = {"msg_bytes": (4 * KIB, 64 * KIB), "n_threads": (1, 2), "repetitions": 5, "noise": 0.01}
 LEADS = {"one_copy": 0.3, "zero_copy": -0.3}

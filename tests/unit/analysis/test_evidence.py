@@ -12,6 +12,8 @@ from copycost.analysis.evidence import PREDICATES, contention_verdict, weigh
 from copycost.analysis.expectations import EXPECTATIONS
 from copycost.stats.ratios import Direction, Ratio
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"msg_bytes": (1024, 65536), "n_threads": (1, 2)}
 
 

@@ -11,6 +11,8 @@ from copycost.analysis.explained import explain_pair, explain_threads
 from copycost.analysis.rates import differing_rates
 from copycost.studies.streams.facts import views_of
 
+pytestmark = pytest.mark.slow
+
 GRID = {"msg_bytes": (1024, 65536), "n_threads": (1, 2), "repetitions": 5}
 CELLS = [(1024, 1), (65536, 2)]
 

@@ -13,6 +13,8 @@ from copycost.analysis.summary import summarise
 from copycost.report.answer_tables import modes_table
 from copycost.stats.settings import StatisticsSettings
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"msg_bytes": (1024, 65536), "n_threads": (1, 2)}
 
 

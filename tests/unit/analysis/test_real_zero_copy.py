@@ -7,6 +7,8 @@ from golden.scenarios import SCENARIOS
 from copycost.analysis.json_values import Facts
 from copycost.analysis.questions.others import _copies
 
+pytestmark = pytest.mark.slow
+
 
 def rows_of(scenario: str) -> dict[str, Facts]:
     rows = facts_of(SCENARIOS[scenario])["real_zero_copy"]["cold_beside_hot"]

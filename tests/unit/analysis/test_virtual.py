@@ -14,6 +14,8 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.virtual import PARTS, part_column, with_outside
 from copycost.figures.virtual_machines import draw
 
+pytestmark = pytest.mark.slow
+
 RUN = Run(
     implementations=("two_copy", "one_copy"),
     testbeds=("veth", "vm_pair"),

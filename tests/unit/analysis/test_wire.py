@@ -1,6 +1,7 @@
 """Between two machines: what the link allows, and what a byte takes of both."""
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.wire import MACHINES, PARTS, part_column, with_machines
 from copycost.figures.over_wire import draw
 from copycost.studies.streams.facts import compute_facts
+
+pytestmark = pytest.mark.slow
 
 RUN = Run(
     testbeds=WIRES,
@@ -40,6 +43,12 @@ def wire(run: Run = RUN, cells: pd.DataFrame | None = None, **ends: object) -> F
     return found
 
 
+@cache
+def usual() -> Facts:
+    """Return what is found of the usual run."""
+    return wire()
+
+
 def at_rate(rate: float) -> pd.DataFrame:
     """Return cells that all have one throughput, but for noise."""
     cells = over_wire(make_cells(RUN))
@@ -53,7 +62,7 @@ def test_parts_add_up_to_what_both_machines_took() -> None:
 
 
 def test_shares_of_the_parts_add_up_to_one_and_softirqs_are_told_by_machine() -> None:
-    found = wire()["conditions"][0]
+    found = usual()["conditions"][0]
     parts = {part["name"]: part["value"] for part in found["parts"]}
     assert sum(parts.values()) == pytest.approx(1.0)
     assert parts["sender_process"] + parts["receiver_process"] == pytest.approx(1 / WHOLE)
@@ -61,7 +70,7 @@ def test_shares_of_the_parts_add_up_to_one_and_softirqs_are_told_by_machine() ->
 
 
 def test_direction_and_the_other_machine_are_told() -> None:
-    found = wire()
+    found = usual()
     assert [(one["slug"], one["sends"]) for one in found["conditions"]] == [
         ("wire-lab2", "here"),
         ("wire_in-lab2", "there"),
@@ -132,7 +141,7 @@ def test_size_from_which_both_machines_spend_less_is_found() -> None:
 
 
 def test_completions_say_whether_zero_copy_is_real() -> None:
-    (way,) = wire()["conditions"][0]["zero_copy"]
+    (way,) = usual()["conditions"][0]["zero_copy"]
     assert (way["copied_share"], way["real"]) == (0.0, True)
     copied = replace(RUN, copied_share=lambda size: 1.0)
     assert not wire(copied)["conditions"][0]["zero_copy"][0]["real"]
@@ -160,7 +169,7 @@ def test_what_was_lost_is_told_by_cause_and_side() -> None:
 
 
 def test_clocks_are_as_good_as_at_their_worst() -> None:
-    found = wire()["conditions"][0]["clock"]
+    found = usual()["conditions"][0]["clock"]
     assert found == {"uncertainty_ns": 20_000.0, "share": pytest.approx(2e-5)}
 
 

@@ -18,6 +18,8 @@ from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
 from copycost.errors import ConfigError
 
+pytestmark = pytest.mark.slow
+
 PUBLISHED = Path(__file__).parents[3] / "data" / "published"
 CAREFUL_READER = {
     "ryzen-7840hs": [

@@ -13,6 +13,8 @@ from copycost.audit.plausibility import Finding, check_plausibility
 from copycost.audit.plausibility.finding import Kind
 from copycost.audit.reader import read_dataset
 
+pytestmark = pytest.mark.slow
+
 PUBLISHED = Path(__file__).parents[3] / "data" / "published"
 
 

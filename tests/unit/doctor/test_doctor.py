@@ -146,6 +146,7 @@ def test_the_table_fits_its_width_and_says_no_remedy_twice(
     assert text.count("> run as root") == 1
 
 
+@pytest.mark.slow
 def test_the_doctor_of_this_host_ends_well_and_json_has_the_same_findings(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -158,6 +159,7 @@ def test_the_doctor_of_this_host_ends_well_and_json_has_the_same_findings(
         assert finding["name"] in table
 
 
+@pytest.mark.slow
 def test_host_facts_are_plain_stable_json() -> None:
     first, second = collect_host(), collect_host()
     assert json.loads(json.dumps(first)) == first

@@ -21,6 +21,8 @@ from copycost.fleet.parcel import Parcel, read_parcel
 from copycost.fleet.sets import read_sets
 from tools.simulate_fleet import SPREAD, WITH_KERNEL, make_fleet, truth_of
 
+pytestmark = pytest.mark.slow
+
 WAYS = ("two_copy", "one_copy", "zero_copy")
 N_HOSTS = 14
 
@@ -82,7 +84,6 @@ def pair_of(fleet: Path, implementation: str, study: str = "conditions") -> dict
     )
 
 
-@pytest.mark.slow
 def test_effects_and_spread_are_found_again(fleet: Path) -> None:
     truths = [truth_of(number, WAYS, 1) for number in range(1, N_HOSTS + 1)]
     for way in WAYS[1:]:
@@ -96,7 +97,6 @@ def test_effects_and_spread_are_found_again(fleet: Path) -> None:
     assert point["spread"] > SPREAD
 
 
-@pytest.mark.slow
 def test_round_trips_are_compared_by_the_same_code(fleet: Path) -> None:
     truths = [truth_of(number, WAYS, 1) for number in range(1, N_HOSTS + 1)]
     for way in WAYS[1:]:
@@ -117,7 +117,6 @@ def test_round_trips_are_compared_by_the_same_code(fleet: Path) -> None:
     assert "**99th percentile of round trips.** At 4" in text
 
 
-@pytest.mark.slow
 def test_the_fact_that_an_effect_goes_with_is_named(fleet: Path) -> None:
     way, release, _ = WITH_KERNEL
     (found,) = pair_of(fleet, way)["quantities"][0]["point"]["goes_with"]
@@ -127,7 +126,6 @@ def test_the_fact_that_an_effect_goes_with_is_named(fleet: Path) -> None:
     assert pair_of(fleet, "one_copy")["quantities"][0]["point"]["goes_with"] == []
 
 
-@pytest.mark.slow
 def test_tables_have_the_host_in_front(fleet: Path) -> None:
     cells = pd.read_parquet(fleet / "tables" / "cells.parquet")
     assert cells.columns[0] == "host"
@@ -140,7 +138,6 @@ def test_tables_have_the_host_in_front(fleet: Path) -> None:
     assert (across[["n_better", "n_worse", "n_open"]].sum(axis=1) == N_HOSTS).all()
 
 
-@pytest.mark.slow
 def test_the_report_is_written_and_says_that_hosts_are_simulated(fleet: Path) -> None:
     html = (fleet / "report" / "report.html").read_text(encoding="utf-8")
     assert "These hosts are simulated" in html
@@ -210,7 +207,6 @@ def test_a_folder_without_hosts_is_said(tmp_path: Path) -> None:
         gather(tmp_path, 1)
 
 
-@pytest.mark.slow
 def test_one_host_of_a_fleet_has_a_report_of_its_own(tmp_path: Path) -> None:
     archive = tmp_path / "x.zip"
     write_archive(real(tmp_path), archive)

@@ -91,6 +91,7 @@ def test_a_perf_that_gives_up_has_its_last_words_in_the_failure(tmp_path: Path, 
 
 @pytest.mark.skipif(PERF is None, reason="perf is not installed")
 @pytest.mark.needs_root
+@pytest.mark.slow
 def test_a_guest_is_sampled_as_a_whole_and_its_hypervisor_from_outside(
     busy: Side, hypervisor: Program
 ) -> None:

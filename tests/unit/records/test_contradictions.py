@@ -16,6 +16,8 @@ from copycost.records.record import Record
 from copycost.records.table import make_table
 from tests.mutations import mutated_texts, mutated_trees
 
+pytestmark = pytest.mark.slow
+
 CAPTURED = sorted((Path(__file__).parents[2] / "data" / "records").glob("*.json"))
 N_TEXTS, N_TREES = 25, 50
 

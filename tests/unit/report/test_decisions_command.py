@@ -87,6 +87,7 @@ def test_command_prints_the_rows(path: Path, capsys: pytest.CaptureFixture[str])
     assert "Measured on Model CPU" in out
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_gets_no_complaint(path: Path) -> None:
     read, write = os.pipe()
     os.close(read)

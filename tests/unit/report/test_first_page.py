@@ -23,6 +23,8 @@ from copycost.report.context import build_context
 from copycost.report.decisions_command import answer_lines
 from copycost.wording.paragraphs import one_line
 
+pytestmark = pytest.mark.slow
+
 KIB, MIB = 1 << 10, 1 << 20
 GRID = {"msg_bytes": (4 * KIB, 64 * KIB, MIB), "n_threads": (1, 2), "repetitions": 7}
 UNEXPLAINED = r"\b(?:cells?|rounds?|hot|cold|slugs?|conditions?|implementations?)\b"

@@ -65,6 +65,7 @@ def test_all_that_a_script_loads_is_among_its_files(script: Path) -> None:
 
 
 @pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.slow
 def test_all_that_a_figure_loads_is_among_its_files_but_no_other_figure(figure: str) -> None:
     computed = set(code_of(ROOT, f"workflow/copycost/figures/{figure}.py"))
     assert loaded()[figure] <= computed

@@ -17,6 +17,8 @@ from copycost.figures.tables import Drawn
 from copycost.studies.cpu_budget import figures as budget_figures
 from copycost.studies.datagrams import figures as datagram_figures
 
+pytestmark = pytest.mark.slow
+
 NO_IPERF3 = ("skipped", "iperf3 was not found", "install it")
 
 

@@ -11,6 +11,8 @@ from synthetic import Run, Udp
 from copycost.analysis.json_values import plain
 from copycost.records.files import write_json
 
+pytestmark = pytest.mark.slow
+
 
 def test_facts_are_plain_json(tmp_path: Path) -> None:
     facts = facts_of(Run(msg_bytes=(1024, 65536), n_threads=(1,)))
