@@ -13,6 +13,8 @@ from typing import IO, Any, TypedDict, Unpack
 
 TOKEN = "0123456789abcdef"
 LIMIT_S = 20.0  # the longest that a test waits for anything
+# What must not wait for a window of 30 s to end has ended by then, on a busy host too [s].
+SOON_S = 15.0
 
 
 @dataclass(slots=True)

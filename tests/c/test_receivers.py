@@ -10,6 +10,7 @@ import pytest
 from c.conftest import ROOT, Build
 from c.harness import (
     LIMIT_S,
+    SOON_S,
     Setting,
     assert_failed,
     greeting,
@@ -135,7 +136,7 @@ def test_an_end_before_its_time_is_told_at_once(address_build: Build, name: str,
                     "orchestrator": "orchestrator is gone",
                 }
                 assert_failed(receiver.finish(), words[end])
-                assert time.monotonic() - began < 5
+                assert time.monotonic() - began < SOON_S
 
 
 def test_what_is_discarded_cannot_be_verified(address_build: Build) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from c.conftest import ROOT, Build
 from c.harness import (
+    SOON_S,
     Outcome,
     Setting,
     assert_failed,
@@ -204,7 +205,7 @@ def test_a_peer_that_stops_reading_ends_in_a_timeout(
         sender.say(window_line(setting))
         began = time.monotonic()
         assert_failed(sender.finish(), way, "timed out")
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < SOON_S
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.namespaces import two_namespaces
 
-LONG_S = 10.0
+LONG_S = 60.0
 PYTHON = sys.executable
 
 

@@ -29,7 +29,7 @@ def test_whom_we_had_to_kill_is_not_what_went_wrong(deaf: RunningSide, error: Ho
 
 def test_a_side_that_somebody_killed_is_named_with_the_signal(deaf: RunningSide) -> None:
     deaf.program.signal(9)
-    deaf.program.wait(10)
+    deaf.program.wait(60)
     verdict = judge(SideEnded("sender", "window"), [deaf])
     assert verdict.reason == "the sender was killed by SIGKILL during the window"
     assert "out-of-memory" in verdict.remedy

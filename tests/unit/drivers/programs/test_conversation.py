@@ -22,7 +22,7 @@ from copycost.hosts.waiting import Waiting
 def of_an_ended_sender() -> Iterator[Conversation]:
     """A conversation with a sender that has ended by itself."""
     program = HOST.start(Launch(("true",), "true", control=True))
-    assert program.wait(10) == 0
+    assert program.wait(60) == 0
     conversation = Conversation(1.0, Waiting(()), HOST)
     conversation.sides.append(RunningSide("sender", program))
     yield conversation
@@ -59,7 +59,7 @@ def test_both_sides_are_stopped_once_both_have_measured() -> None:
     conversation.await_ready()
     conversation.let_stop()
     conversation.await_end()
-    assert [side.program.wait(10) for side in conversation.sides] == [0, 0]
+    assert [side.program.wait(60) for side in conversation.sides] == [0, 0]
     assert [side.program.output() for side in conversation.sides] == ["stop\n", "stop\n"]
     for side in conversation.sides:
         side.program.close()
