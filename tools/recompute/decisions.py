@@ -61,7 +61,9 @@ def decision_table(run: Run, condition: str, *, trips: bool) -> list[Row]:
     rows = of_tables(run, trips=trips)
     rows = rows[rows["condition"] == condition].copy()
     if trips:
-        cpu = rows["sender_cpu_ns"] + rows["receiver_cpu_ns"]
+        # no column where no repetition tells it
+        sides = rows.reindex(columns=["sender_cpu_ns", "receiver_cpu_ns"]).astype(float)
+        cpu = sides.sum(axis=1, skipna=False)
         rows["price"] = cpu / rows["round_trip_samples"]
         rows["speed"] = -np.log(rows["round_trip_p50_ns"].astype(float))
     else:
