@@ -483,6 +483,21 @@ def test_two_machines_have_two_names() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("accelerator", "xen", "got 'xen', must be one of auto, kvm, tcg"),
+        ("memory_mib", 10, "got 10, must be >= 256"),
+        ("vcpus", 0, "got 0, must be >= 1"),
+        ("network_device", "rtl", "got 'rtl', must be one of virtio, e1000"),
+        ("vhost", True, "got true, must be one of auto, off"),
+        ("kernel", 5, "got 5, must be auto, or the path of a kernel"),
+    ],
+)
+def test_what_a_guest_cannot_be_is_said_in_one_line(key: str, value: object, said: str) -> None:
+    assert problems({f"virtual.{key}": value}) == [f"config.yaml: virtual.{key}: {said}"]
+
+
 def test_guests_need_no_more_memory_than_there_is_for_all_of_them() -> None:
     most = 8 << 10
     assert check({"virtual.memory_mib": most + 1}).virtual.memory_mib == most + 1  # none is listed

@@ -15,7 +15,7 @@ from copycost.analysis.metrics import SUMMARISED_OF_GUESTS
 from copycost.analysis.summary import summarise
 from copycost.analysis.tables import read_table, write_table
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.planning import WIDTH, table
+from copycost.studies.planning import WIDTH, notes, table
 from copycost.studies.streams.plan import Need, least_of, needs_of
 
 
@@ -173,7 +173,7 @@ def test_options_narrow_it(results: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["plan", "--gbps", "5", "--results", str(results), *narrowed]) == 0
     assert "64KiB       2" in capsys.readouterr().out
     assert main(["plan", "--gbps", "5", "--results", str(results), "--threads", "9"]) == 1
-    assert "1, 2 threads; add it to config.yaml" in capsys.readouterr().err
+    assert "threads: 1, 2; add it to config.yaml" in capsys.readouterr().err
 
 
 def test_beyond_every_cell_is_told_and_fails(
@@ -218,8 +218,8 @@ def test_a_pair_of_guests_has_its_cpu_inside_and_outside(
     said = re.sub(r" \([^)]*to[^)]*\)", "", said)
     form = (
         r"cpu_budget, vm_pair, emulated: 1 Gbit/s takes (\S+) % at the sender and (\S+) % at the "
-        r"receiver inside the guests, and (\S+) % \(sender's\) and (\S+) % \(receiver's\) of QEMU "
-        r"outside, in per cent of one CPU, with 1 stream"
+        r"receiver inside the guests, and outside (\S+) % in the sender's and (\S+) % in the "
+        r"receiver's QEMU, in per cent of one CPU, with 1 stream"
     )
     told = re.match(form, said)
     assert told is not None
@@ -235,7 +235,7 @@ def test_one_guest_for_both_sides_is_told_once(
     assert main(["plan", "--gbps", "1", "--results", str(tmp_path)]) == 0
     said = re.sub(r" \([^)]*to[^)]*\)", "", " ".join(capsys.readouterr().out.split()))
     assert said.startswith("cpu_budget, vm_loopback: 1 Gbit/s takes 20 % at the sender")
-    told = re.search(r"inside the guest, and (\S+) % of QEMU outside", said)
+    told = re.search(r"inside the guest, and outside (\S+) % in QEMU", said)
     assert told is not None
     assert float(told[1]) == pytest.approx(85, rel=0.02)
 
@@ -267,6 +267,17 @@ def test_cells_in_guests_have_the_hypervisors_cpus_too(
     assert max(map(len, said.splitlines())) <= WIDTH
     assert "QEMU" in said.splitlines()[1]
     assert ("Emulated: veth." in said) == (accelerator == "tcg")
+    assert "Where it is less than inside" not in said
+
+
+def test_a_hypervisor_that_used_less_than_its_guest_says_has_its_reason() -> None:
+    need = Need(
+        "vm_loopback", "vm_loopback", "two_copy", 65536, 1, 0.65, 0.6, 0.7, 0.4, 0.25, 1.25e9,
+        is_beyond=False, outside=0.3,
+    )  # fmt: skip
+    said = " ".join(notes([need], least=False))
+    assert "Where it is less than inside, virtual CPUs waited" in said
+    assert "waited" not in " ".join(notes([replace(need, outside=0.7)], least=False))
 
 
 def test_a_damaged_file_is_an_error_with_the_remedy(

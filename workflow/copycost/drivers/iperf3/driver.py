@@ -272,9 +272,9 @@ class Iperf3Traffic:
         said = process.last_words()
         if code == 0 and not said:
             return ProcessEnded(
-                f"the {self._seconds} s of the iperf3 {process.role} were over during the"
-                f" {self._phase}: the host is too busy, or {self._scene.cell.n_threads} streams too"
-                " many for it"
+                f"the iperf3 {process.role}'s test of {self._seconds} s was over during the"
+                f" {self._phase}: the host is too busy for it"
+                f" (streams: {self._scene.cell.n_threads})"
             )
         known = code is None or code >= 0
         how = f"exit status {code}" if known else f"by {signal.Signals(-(code or 0)).name}"
