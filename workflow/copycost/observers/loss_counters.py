@@ -32,6 +32,11 @@ _DRAIN_TIMEOUT_S = 1.0
 _POLL_S = 0.002
 # a virtual CPU that is emulated, or waits for one of ours, may rest for longer than that
 _POLL_OF_GUESTS_S = 0.02
+# what becomes of a datagram that arrives, and of its packets where it takes several; not packets of
+# TCP, by which another machine is asked
+_ARRIVED = ("Udp.InDatagrams", "Udp.InErrors", "Udp.NoPorts", "Ip.ReasmReqds")
+# within so many times the shortest way, what is under way has arrived
+_WAYS = 2.0
 _SWITCH = "switch"
 
 
@@ -70,6 +75,10 @@ class LossCounters(WindowObserver):
         self._devices = {str(side): device for side, device in testbed.devices.items()}
         if testbed.guests:
             self._poll_s = _POLL_OF_GUESTS_S
+        # half of the fastest way there and back; a datagram may be under way for as long
+        way_ns = max(host.clock_uncertainty_ns for host in testbed.hosts.values())
+        self._poll_s = max(self._poll_s, _WAYS * way_ns * 1e-9)
+        # with the handshake, of which a datagram that was said twice may be read after it
         self._begin = self._read()
 
     def attach(self, sides: Sequence[Side]) -> None:
@@ -77,8 +86,6 @@ class LossCounters(WindowObserver):
         self._reads_to_the_end = all(
             side.reads_to_the_end for side in sides if side.name == "receiver"
         )
-        if self._reads_to_the_end:
-            self._begin = self._read()  # idle, after the datagrams of the handshake
 
     def traffic_ends(self, sides: Sequence[Side]) -> None:
         """Stop the senders until the receivers have read all, where they would not otherwise."""
@@ -127,21 +134,26 @@ class LossCounters(WindowObserver):
         }
 
     def _await_drained(self, ports: Sequence[int]) -> bool:
-        """Wait until the sockets bound to some ports have nothing left to read.
+        """Wait until nobody sends and the sockets bound to some ports have nothing left to read.
 
         Returns
         -------
         bool
             False if they still had at the end of the time.
         """
-        reader = self._readers.get("receiver", self._readers["sender"])
+        sender = self._readers["sender"]
+        receiver = self._readers.get("receiver", sender)
         deadline_s = time.monotonic() + _DRAIN_TIMEOUT_S
-        before: tuple[int, int] | None = None
+        before: list[int] | None = None
         while time.monotonic() < deadline_s:
-            _, texts = reader.read()
-            now = waiting_bytes(texts[_SOCKETS], ports), parse_snmp(texts[_SNMP])["Ip.InReceives"]
+            # another machine's programs are stopped by the time that it answers
+            sent = parse_snmp(sender.read()[1][_SNMP])["Udp.OutDatagrams"]
+            _, texts = receiver.read()
+            counters = parse_snmp(texts[_SNMP])
+            waiting = waiting_bytes(texts[_SOCKETS], ports)
+            now = [waiting, sent, *(counters[name] for name in _ARRIVED)]
             # twice, and nothing came in between: a datagram may be on its way to the socket
-            if now[0] == 0 and now == before:
+            if waiting == 0 and now == before:
                 return True
             before = now
             time.sleep(self._poll_s)

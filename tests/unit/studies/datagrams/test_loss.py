@@ -1,14 +1,19 @@
 """The account of datagrams, from the kernel's own text to the causes."""
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 
 from copycost.observers.loss_counters import (
+    LossCounters,
     parse_devices,
     parse_snmp,
     parse_switch,
     waiting_bytes,
 )
 from copycost.studies.datagrams.loss import Account, account_of
+from copycost.testbeds.testbed import Testbed
 
 SNMP = """\
 Ip: Forwarding DefaultTTL InReceives InDiscards OutDiscards
@@ -171,3 +176,52 @@ def test_an_old_kernel_without_a_counter_still_has_an_account() -> None:
         del moment["sender"]["Udp.MemErrors"]
     account = account_of({"begin": begin, "stopped": end, "end": end, "drained": True})
     assert account.unaccounted == 0
+
+
+class Counted:
+    """A host whose counters say one thing after the other."""
+
+    clock_uncertainty_ns = 0
+
+    def __init__(self, *snmp: dict[str, int], waiting: int = 0) -> None:
+        self._told = iter(snmp)
+        self._waiting = waiting
+
+    def reader(self, paths: list[str]) -> "Counted":
+        return self
+
+    def read(self) -> tuple[int, dict[str, str]]:
+        udp = dict.fromkeys(("InDatagrams", "InErrors", "NoPorts", "OutDatagrams"), 0)
+        ip = {"InReceives": 0, "ReasmReqds": 0}
+        for name, value in next(self._told).items():
+            (udp if name in udp else ip)[name] = value
+        snmp = "".join(
+            f"{title}: {' '.join(of)}\n{title}: {' '.join(map(str, of.values()))}\n"
+            for title, of in (("Ip", ip), ("Udp", udp))
+        )
+        sockets = UDP.replace("00001200", f"{self._waiting:08X}")
+        return 0, {"proc/net/snmp": snmp, "proc/net/dev": DEV, "proc/net/udp": sockets}
+
+
+def drained(sender: Counted, receiver: Counted) -> bool:
+    counters = LossCounters()
+    hosts: Any = {"sender": sender, "receiver": receiver}
+    bed = SimpleNamespace(
+        hosts=hosts, own_namespaces=True, switch=None, devices={}, guests=()
+    )  # fmt: skip
+    counters.prepare(cast("Testbed", bed))
+    return counters._await_drained([0x1451])
+
+
+def test_packets_by_which_the_other_machine_is_asked_are_none_of_the_datagrams() -> None:
+    asked = [{"InReceives": n, "InDatagrams": 7} for n in range(3)]
+    assert drained(Counted(*[{"OutDatagrams": 9}] * 3), Counted(*asked))
+
+
+def test_who_still_sends_is_waited_for() -> None:
+    # nothing comes in between two looks, which slow senders may leave time for
+    sent = [{"OutDatagrams": n} for n in (0, 1, 2, 2)]
+    told = [{"InDatagrams": 1}] * 4
+    sender, receiver = Counted(*sent), Counted(*told)
+    assert drained(sender, receiver)
+    assert next(sender._told, None) is None
