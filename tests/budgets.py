@@ -61,6 +61,7 @@ class Study:
     lost: Sequence[tuple[str, str, str, str]] = ()  # testbed, status, reason, remedy
     profile: Mapping[str, Any] | None = None
     host_cpus: int = 4
+    peer_cpus: int = 16
     section: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -139,4 +140,5 @@ def facts_of(study: Study) -> dict[str, Any]:
         STATISTICS,
         published("tcp"),
         study.profile,
+        {"lab2": {"cpu": {"cpus_online": study.peer_cpus}}},
     )

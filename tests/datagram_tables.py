@@ -31,6 +31,8 @@ class Truth:
     unaccounted: int = 0
     # the kernel names no cause at all
     causeless: bool = False
+    # payload that the senders are allowed, as a share of what they send at each size
+    limit_share: Sequence[float] = ()
     drained: bool = True
     # what iperf3 leaves out of its losses, as a share of what was sent
     driver_misses: float = 0.0
@@ -116,6 +118,8 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
         "flags": truth.flags, "process_pairs": n,
         "driver_version": "3.12" if truth.implementation == "iperf3" else "0123abc",
     }  # fmt: skip
+    allowed = dict(zip(SIZES, truth.limit_share, strict=False)).get(size, nan)
+    row["rate_limit_bits_per_s"] = row["sent_bits_per_s"] / allowed
     row |= guests_row(
         truth.accelerator, {side: row[f"{side}_cpu_percent"] for side in ("sender", "receiver")},
         shared=truth.shared,

@@ -9,6 +9,7 @@ import pandas as pd
 
 from copycost.grid.capabilities import can_exist, split_implementation
 from copycost.grid.conditions import Condition
+from copycost.grid.testbeds import receives_on
 from synthetic.run import EVENTS, LLC_BYTES, PMU_EVENTS, Run, Udp
 
 PER_BYTE = (
@@ -109,7 +110,7 @@ def _row(run: Run, rng: np.random.Generator, key: dict, drift: float, clock: int
     values = _values(run, rng, key, drift)
     if key["transport"] == "datagram":
         values |= _over_udp(run, key, values)
-    if key["testbed"] == "sink":
+    if not receives_on(key["testbed"]):
         values |= _without_receiver(values)
     if status != "measured":
         values = {
@@ -134,7 +135,7 @@ def _over_udp(run: Run, key: dict, values: dict) -> dict:
         "datagrams_sent": sent,
         "datagrams_lost": round(sent * run.udp.lost_share),
         "datagrams_received": np.nan
-        if key["testbed"] == "sink"
+        if not receives_on(key["testbed"])
         else sent - round(sent * run.udp.lost_share),
         "tcp_retransmits": np.nan,
         "congestion_control": "",

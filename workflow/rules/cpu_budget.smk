@@ -4,6 +4,7 @@
 from copycost.config import cpu_budget as budget
 
 BUDGET_RECORDS = [cell.path for cell in CONFIG.cpu_budget.cells()]
+BUDGET_PEERS = sorted({peer_of(cell.testbed) for cell in CONFIG.cpu_budget.cells()} - {None})
 BUDGET = chapters.cpu_budget_chapter(CONFIG)
 
 
@@ -47,6 +48,8 @@ rule compute_budget_facts:
         published="data/published/cpu-overhead-tcp.csv",
         # function shares, where they were measured too, say what more streams cost
         profile=PROFILE_FACTS,
+        # how many CPUs other machines have
+        peers=[f"results/peers/{name}.json" for name in BUDGET_PEERS],
     output:
         facts=BUDGET.facts,
     log:
@@ -54,6 +57,7 @@ rule compute_budget_facts:
     params:
         section=CONFIG.as_dict()["cpu_budget"],
         statistics=CONFIG.as_dict()["statistics"],
+        peers=BUDGET_PEERS,
     message:
         "Fit bitrate against CPU"
     script:

@@ -20,5 +20,9 @@ facts = compute_facts(
     StatisticsSettings(**snakemake.params.statistics),
     pd.read_csv(snakemake.input.published),
     read_json(profile) if profile else None,
+    {
+        name: read_json(path)
+        for name, path in zip(snakemake.params.peers, snakemake.input.peers, strict=True)
+    },
 )
 write_json(facts, snakemake.output.facts)

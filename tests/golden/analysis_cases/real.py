@@ -7,7 +7,7 @@ from golden.analysis_facts import (
     Facts,
 )
 
-_REAL: Facts = {"lost": [], "copied": [], "asked_for": True}
+_REAL: Facts = {"lost": [], "copied": [], "alone": ["sink"]}
 _SHARES = [{"copied_share": 0.97}, {"copied_share": 1.0}]
 
 
@@ -33,7 +33,8 @@ def _cold(branch: str, verdict: str, measure: str = "throughput", **more: object
 CASES: list[Case] = [
     _no_second("skipped", "copied", lost=[HELP]),
     _no_second("copied on sink, too", "copied", copied=_SHARES),
-    _no_second("sink not asked for", "copied", copied=_SHARES, asked_for=False),
+    _no_second("copied on two", "copied", copied=_SHARES, alone=["sink", "wire_sink-lab2"]),
+    _no_second("sink not asked for", "copied", copied=_SHARES, alone=[]),
     _no_second("not told", "not_told"),
     _no_second("not measured", "not_measured"),
     _cold("settled cold", "untested", settled="here", better_here=[16384]),

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from analysed import inputs_of
 from matplotlib.text import Text
-from synthetic import Run, make_cells
+from synthetic import Run, Udp, make_cells
 from wires import SOFTIRQ, WHOLE, WIRES, other_machine, over_wire
 
 from copycost.analysis.json_values import Facts
@@ -102,6 +102,44 @@ def test_speed_that_a_cell_exceeds_is_not_believed() -> None:
     # of both directions, which share the link
     assert [one["link"]["believed"] for one in found] == [False, False]
     assert found[0]["link"]["highest"] < 1.0 < found[0]["link"]["exceeded"]
+
+
+def test_sender_that_is_held_by_its_limit_is_told_as_such() -> None:
+    udp = Udp(testbeds=("wire_udp-lab2",), msg_bytes=(512, 1400), working_sets=("hot",))
+    run = replace(RUN, testbeds=(), udp=udp)
+    cells = over_wire(make_cells(run))
+    sent = 8e9 * cells["msg_bytes"] * cells["n_threads"] / cells["service_mean_ns"]
+    share = np.where(cells["msg_bytes"] == 512, 0.97, 0.4)
+    found = wire(run, cells.assign(rate_limit_bits_per_s=sent / share))["conditions"][0]
+    limit = found["limit"]
+    assert (limit["n_cells"], limit["n_limited"], limit["sizes"]) == (6, 3, [512])
+    assert limit["highest"] == pytest.approx(0.97)
+    shares = sorted(cell["limit_share"] for cell in found["cells"])
+    assert shares == pytest.approx([0.4] * 3 + [0.97] * 3)
+    assert wire(run, cells)["conditions"][0]["limit"] is None
+
+
+@pytest.mark.parametrize(
+    ("driver", "copied", "key", "slugs"),
+    [
+        ("mlx5_core", 0.0, "sent", "wire_sink-lab2"),
+        ("mlx5_core", 1.0, "copied", ["wire_sink-lab2"]),
+        (None, 0.0, "virtual", ["wire_sink-lab2"]),
+    ],
+)
+def test_wire_that_drops_what_comes_speaks_of_the_senders_card(
+    driver: str | None, copied: float, key: str, slugs: object
+) -> None:
+    testbeds = ("sink", "wire_sink-lab2")
+    udp = Udp(testbeds=testbeds, msg_bytes=(1400,), working_sets=("hot",), copied_share=copied)
+    run = replace(RUN, testbeds=(), udp=udp)
+    cells = over_wire(make_cells(run))
+    peers = {"lab2": other_machine()}
+    peers["lab2"]["wire"]["here"]["driver"] = driver
+    found = compute_facts(replace(inputs_of(run, cells), peers=peers))["network_card"]
+    told = found[key]
+    assert (told["slug"] if key == "sent" else told) == slugs
+    assert (found["sent"] is None) == (key != "sent")
 
 
 def test_without_a_speed_there_is_no_link() -> None:

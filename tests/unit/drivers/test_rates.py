@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from copycost.drivers.rates import rates_of
+from copycost.drivers.rates import limit_of, rates_of
 
 SECOND_NS = 10**9
 
@@ -89,3 +89,19 @@ def test_waiting_is_without_the_time_of_the_limiter(
     rates = rates_of(record(n_threads, throttled_ns))
     assert rates["sender_waiting_percent"] == pytest.approx(expected, nan_ok=True)
     assert rates["receiver_waiting_percent"] == 150.0
+
+
+def test_what_senders_were_to_send_at_most_is_that_of_all_of_them() -> None:
+    def ours(rate: int) -> dict[str, Any]:
+        return {"name": "programs", "sender": {"options": {"rate_bytes_per_s": rate}}}
+
+    def asked(bits_per_s: int) -> dict[str, Any]:
+        return {
+            "client": {"start": {"test_start": {"num_streams": 2, "target_bitrate": bits_per_s}}}
+        }
+
+    assert limit_of(ours(125)) == 1000
+    assert limit_of(ours(0)) is None
+    assert limit_of({"name": "iperf3", "pairs": [asked(300), asked(300)]}) == 1200
+    assert limit_of({"name": "iperf3", "pairs": [asked(0)]}) is None
+    assert limit_of({"name": "iperf3", "pairs": [{"client": {}}]}) is None

@@ -273,6 +273,7 @@ def test_the_row_fills_every_column_there_is() -> None:
         "reason",
         "remedy",
         *of_others,
+        "rate_limit_bits_per_s",
         "udp_receive_buffer_errors",
         "warnings",
     ]

@@ -152,15 +152,20 @@ VETH = SINK | {"slug": "veth", "msg_bytes": 65536, "sender_only": False, "value"
 
 
 def card(
-    *bounds: dict[str, Any], measured: tuple[str, ...] = (), wires: tuple[str, ...] = ()
+    *bounds: dict[str, Any],
+    measured: tuple[str, ...] = (),
+    wires: tuple[str, ...] = (),
+    **more: object,
 ) -> str:
     facts = {"measured": [*measured, *wires], "wires": list(wires), "bounds": list(bounds)}
+    facts |= {"copied": [], "virtual": [], "sent": None} | more  # type: ignore[dict-item]
     return sentences("decisions_words", "network_card", facts, CONFIDENCE)
 
 
-def limits(**link: object) -> str:
-    found = {"slug": "wire", "link": {"believed": True, "n_cells": 24} | link}
-    conditions = [found, {"slug": "wire_in", "link": None}]
+def limits(held: int = 0, **link: object) -> str:
+    found = {"slug": "wire", "link": {"believed": True, "n_cells": 24} | link, "limit": None}
+    udp = {"slug": "wire_udp", "link": None, "limit": {"n_cells": 4, "n_limited": held}}
+    conditions = [found, udp, {"slug": "wire_in", "link": None, "limit": None}]
     return sentences("decisions_words", "link", {"conditions": conditions})
 
 
@@ -208,7 +213,11 @@ def test_each_sentence_around_the_tables() -> None:
         "a card, over the wire": card(wires=("wire", "wire_in")),
         "a link that limits": limits(n_limited=7),
         "a link that limits nothing": limits(n_limited=0),
+        "a limit that UDP kept to": limits(n_limited=0, held=3),
         "a link whose speed is not believed": limits(n_limited=7, believed=False),
+        "a card, its sender over the wire": card(sent=SINK | {"slug": "wire_sink-lab2"}),
+        "a card that copies": card(VETH, copied=["wire-lab2", "wire_in-lab2"]),
+        "a card, a virtual device": card(VETH, virtual=["wire-lab2"]),
         "a card, bounds": card(SINK, VETH),
         "a card, nobody receives": card(SINK),
         "a card, copied": card(VETH),

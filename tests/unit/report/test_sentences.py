@@ -37,6 +37,9 @@ def condition(**changed: Any) -> dict[str, Any]:  # noqa: ANN401
     return facts | changed
 
 
+SINKS = [{"testbed": "sink"}, {"testbed": "sink"}, {"testbed": "wire_sink-lab2"}]
+
+
 def test_method() -> None:
     method = words("method")
     beds = ("veth", "veth_no_offload", "loopback", "veth_udp", "sink", "other")
@@ -49,7 +52,8 @@ def test_method() -> None:
         "set up as root": method.setting(condition()),
         "set up by a user": method.setting(condition(isolation="user_namespace")),
         "host itself, MTU varied": method.setting(condition(isolation="host", mtu_bytes=None)),
-        "two hosts": method.setting(condition(isolation="host", kernels=2)),
+        "two hosts": method.setting(condition(isolation="host", testbed="wire-lab2", kernels=2)),
+        "dropped on another": method.setting(condition(isolation="host", testbed="wire_sink-lab2")),
         "set up in several ways": method.setting(condition(isolation=None)),
         "testbed not measured": method.setting(None),
         "softirq": method.softirq([condition()]),
@@ -81,7 +85,7 @@ def test_method() -> None:
         texts[f"receiver {name}"] = method.receiver(name)
     for reason in ("cycles_counted", "cycles_user_mode_only", "cycles_not_counted"):
         texts[f"cost, {reason}"] = method.cost({"reason": reason, "label": "CPU time"}, [])
-    texts["cost on the sink"] = method.cost({"reason": "cycles_counted", "label": "cycles"}, [1])
+    texts["cost on the sink"] = method.cost({"reason": "cycles_counted", "label": "cycles"}, SINKS)
     check_branches("method", texts)
 
 

@@ -6,6 +6,7 @@ from golden.sentences import check_branches, sentences
 from wires import device, other_machine
 
 from copycost.report.wire_tables import costs, ends, heading, rates
+from copycost.report.wire_tables import trips as trip_costs
 from copycost.wording.percent import NBSP
 
 Facts = dict[str, Any]
@@ -41,19 +42,23 @@ def condition(**changed: object) -> Facts:
     share = {"value": 0.21, "low": 0.2, "high": 0.22, "n": 3}
     found: Facts = {
         "slug": "wire",
+        "testbed": "wire",
         "peer": "",
         "sends": "here",
         "sender_only": False,
         "virtual": False,
         "one_kernel": False,
         "link": link(),
+        "limit": None,
         "zero_copy": [{"implementation": "zero_copy", "copied_share": 0.0, "real": True}],
         "parts": [
             part("sender_process", 0.3), part("sender_rest", 0.1),
             part("receiver_process", 0.35), part("receiver_rest", 0.25),
         ],
         "softirq": {"sender": share, "receiver": share | {"value": 0.42}},
-        "lost": {"sent_again": 0.0, "sides": {"sender": side(), "receiver": side()}},
+        "lost": {
+            "sent_again": 0.0, "datagrams": None, "sides": {"sender": side(), "receiver": side()},
+        },
         "clock": {"uncertainty_ns": 36_600.0, "share": 3.7e-5},
     }  # fmt: skip
     return found | changed
@@ -64,18 +69,35 @@ def compared(**changed: object) -> Facts:
     return found | {"processes": ratio(0.6)} | changed
 
 
-def lost(sent_again: float | None, sender: Facts, receiver: Facts) -> Facts:
-    return condition(
-        lost={"sent_again": sent_again, "sides": {"sender": sender, "receiver": receiver}}
-    )
+def lost(
+    sent_again: float | None, sender: Facts, receiver: Facts, datagrams: float | None = None
+) -> Facts:
+    sides = {"sender": sender, "receiver": receiver}
+    return condition(lost={"sent_again": sent_again, "datagrams": datagrams, "sides": sides})
+
+
+def limit(**changed: object) -> Facts:
+    found: Facts = {
+        "low": 82.4e6, "high": 95.5e6, "n_cells": 4, "n_limited": 0, "sizes": [], "highest": 0.61,
+    }  # fmt: skip
+    return condition(limit=found | changed)
 
 
 def trips(**changed: object) -> Facts:
     row = {
         "implementation": "two_copy", "msg_bytes": 64, "n_threads": 1,
-        "p50_ns": {"median": 8_020.0}, "p99_ns": {"median": 14_900.0},
+        "p50_ns": {"median": 8_020.0}, "p99_ns": {"median": 14_900.0}, "machines": None,
     }  # fmt: skip
     return {"rows": [row | changed]}
+
+
+TRIP = {
+    name: {"median": value * 1e3, "low": value * 9e2, "high": value * 1.1e3}
+    for name, value in {
+        "sender": 5.1, "sender_machine": 7.2, "sender_softirq": 1.3, "receiver": 4.4,
+        "receiver_machine": 6.5, "receiver_softirq": 1.6, "machines": 13.7,
+    }.items()
+}  # fmt: skip
 
 
 def test_sentences() -> None:
@@ -122,11 +144,20 @@ def test_sentences() -> None:
             "nothing lost": ("lost", condition()),
             "sent again": ("lost", lost(12.3, side(), side())),
             "every cause": ("lost", lost(0.0, every_cause, side(device_rx_dropped=1))),
-            "UDP": ("lost", lost(None, side(), side())),
+            "UDP": ("lost", lost(None, side(), side(), 0.0)),
+            "UDP, some lost": ("lost", lost(None, side(), side(), 0.127)),
+            "UDP, not counted": ("lost", lost(None, side(), side())),
+            "no limit": ("limit", condition(), 0.95),
+            "limit holds none": ("limit", limit(), 0.95),
+            "limit holds all": ("limit", limit(n_limited=4, sizes=[512, 1400]), 0.95),
+            "limit holds some": (
+                "limit", limit(n_limited=2, sizes=[1400], low=95.5e6), 0.95,
+            ),
             "devices not counted": ("lost", lost(0.0, side(counted=False), side(counted=False))),
             "clock": ("clock", condition()),
             "no clock": ("clock", condition(clock=None)),
             "round trips": ("round_trips", trips()),
+            "round trips with what they cost": ("round_trips", trips(machines=TRIP)),
             "round trips without a tail": ("round_trips", trips(p99_ns=None)),
             "no round trips": ("round_trips", trips(p50_ns=None)),
         }.items()
@@ -170,6 +201,8 @@ def test_both_ends_stand_next_to_each_other() -> None:
 def test_headings_say_who_sends() -> None:
     assert heading(condition()) == "From this machine to the other machine"
     assert heading(condition(sends="there", peer="lab2")) == "From `lab2` to this machine"
+    sink = condition(testbed="wire_sink-lab2", sender_only=True, peer="lab2")
+    assert heading(sink) == "From this machine to `lab2`, UDP, dropped there"
 
 
 def median(value: float) -> Facts:
@@ -179,7 +212,7 @@ def median(value: float) -> Facts:
 def test_cells_have_rates_and_costs() -> None:
     cell = {
         "implementation": "two_copy", "msg_bytes": 65536, "n_threads": 1,
-        "throughput": median(9.4e9), "link_share": 0.998, "sent_again": 0.0,
+        "throughput": median(9.4e9), "link_share": 0.998, "limit_share": 0.951, "sent_again": 0.0,
         "sender": median(0.2), "sender_machine": median(0.3), "receiver": median(0.4),
         "receiver_machine": None, "machines": median(1.0) | {"low": 0.01},
     }  # fmt: skip
@@ -194,6 +227,16 @@ def test_cells_have_rates_and_costs() -> None:
         ["", "`one_copy`", "9.40", "8.46 to 10.3", "---", "---"],
     ]
     assert len(rates(found | {"link": None})[0]) == 5
+    columns, rows = rates(found | {"link": None, "limit": {}})
+    assert (columns[4].title, plain(rows)[0][4]) == ("of the limit", "95 %")
     columns, rows = costs(condition(cells=[cell, cell | {"n_threads": 2}]))
     assert [column.title for column in columns][:2] == ["Message", "Threads"]
     assert plain(rows)[0][3:] == ["0.200", "0.300", "0.400", "---", "1.00", "too wide"]
+
+
+def test_round_trips_have_what_each_machine_pays() -> None:
+    columns, rows = trip_costs(trips(machines=TRIP))
+    assert [column.title for column in columns][2:5] == ["sender", "its machine", "softirq"]
+    assert plain(rows)[0][2:] == [
+        "5.10", "7.20", "1.30", "4.40", "6.50", "1.60", "13.7", "12.3 to 15.1",
+    ]  # fmt: skip

@@ -17,7 +17,9 @@ def network_card_facts(
 
     On a card zero-copy is real and somebody receives. Within one machine either one or the other
     can be had, so that a card lies between the two, if anywhere. Guests do not count: what their
-    kernels need not copy, the host does. No more does a wire whose sender's device is virtual.
+    kernels need not copy, the host does. Nor does a wire whose sender's device is virtual. A wire
+    whose sender has a card says more than what runs within one machine, even where nobody receives
+    or where the kernel copies.
 
     Parameters
     ----------
@@ -34,9 +36,18 @@ def network_card_facts(
         Slugs of the conditions where zero-copy is real and somebody receives.
     wires
         Those of them that are over the network to another machine.
+    copied
+        Where there is none, slugs over the network, from a card, where the kernel copies for it.
+    virtual
+        Slugs over the network from a virtual device.
+    sent
+        Where nothing is measured, the bound of a card whose sender alone was measured: over the
+        network, where zero-copy is real and nobody receives. The keys of one of ``bounds``; or
+        None.
     bounds
-        Otherwise, the CPU time of zero-copy per byte as a ratio to the baseline's: where it is real
-        and nobody receives (first, if there is any), and where the kernel copies for a receiver.
+        Where there is neither, the CPU time of zero-copy per byte as a ratio to the baseline's:
+        where it is real and nobody receives (first, if there is any), and where the kernel copies
+        for a receiver.
         Each has slug, implementation, baseline, msg_bytes, n_threads, sender_only, and the keys of
         `ratio_facts`.
     """
@@ -45,14 +56,29 @@ def network_card_facts(
         [pair for pair in real[key] if not views[pair["slug"]].studied.guests]
         for key in ("pairs", "copied")
     )
-    pairs = [pair for pair in pairs if not over.get(pair["slug"], {}).get("virtual")]
+    virtual = [slug for slug, one in over.items() if one["virtual"]]
+    pairs, kept = (
+        [pair for pair in found if pair["slug"] not in virtual] for found in (pairs, kept)
+    )
     measured = list(dict.fromkeys(pair["slug"] for pair in pairs if not pair["sender_only"]))
+    copied = list(dict.fromkeys(pair["slug"] for pair in kept if pair["slug"] in over))
+    found: Facts = {
+        "measured": measured,
+        "wires": [slug for slug in measured if slug in over],
+        "copied": [] if measured else copied,
+        "virtual": virtual,
+        "sent": None,
+        "bounds": [],
+    }
     if measured:
-        wires = [slug for slug in measured if slug in over]
-        return {"measured": measured, "wires": wires, "bounds": []}
+        return found
     alone = [_case(pair, views) for pair in pairs]
-    copied = [_case(pair, views) for pair in kept if not views[pair["slug"]].sender_only]
-    return {"measured": [], "wires": [], "bounds": list(_bounds(alone, copied))}
+    sent = (one for one in alone if one[1].name in over)
+    bound = next((bound for one in sent for bound in _bounds([one], [])), None)
+    if bound is not None:
+        return found | {"sent": bound}
+    received = [_case(pair, views) for pair in kept if not views[pair["slug"]].sender_only]
+    return found | {"bounds": list(_bounds(alone, received))}
 
 
 _Case = tuple[str, View]

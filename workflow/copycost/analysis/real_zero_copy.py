@@ -32,8 +32,8 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
     lost
         Conditions with nobody to copy for that were asked for and not measured: slug, n, reason,
         remedy.
-    asked_for
-        Whether there is any condition with nobody to copy for.
+    alone
+        Conditions with nobody to copy for.
     cold_beside_hot
         Per testbed, implementation, thread count and measure; see `_cold_beside_hot`.
     """
@@ -66,7 +66,7 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
             for view in views.values()
             if view.sender_only and view.lost
         ],
-        "asked_for": any(view.sender_only for view in views.values()),
+        "alone": [view.name for view in views.values() if view.sender_only],
         "cold_beside_hot": rows,
     }
 

@@ -29,9 +29,13 @@ PARTS = ("sender_process", "sender_rest", "receiver_process", "receiver_rest")
 """What a byte's CPU time on both machines consists of: each process, and the rest of its machine
 (interrupts and softirqs, and whatever else ran there)."""
 
+COSTS = (*SIDES, *(f"{side}_machine" for side in SIDES), "machines")
+"""Whose CPU time tables have: the processes', their machines', and that of both of these."""
+
 MACHINES = "machines_cpu_ns_per_byte"
 """The column of the CPU time of both machines per byte."""
 
+_RATE_LIMIT = "rate_limit_bits_per_s"
 _PROCESSES = "both_cpu_ns_per_byte"
 # a median of the receiver's that is above what the link carries by more belies the link's speed
 _TOLERANCE = 0.02
@@ -65,8 +69,8 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
         Per condition that was measured: slug, testbed, peer (its name), sends (``here`` or
         ``there``), sender_only (whether nobody receives), virtual (whether the sender's device is
         no network card; None if not known), one_kernel (whether both ends are one machine), link
-        (see `_link`), cells (see `_cells`), parts, softirq, compared, crossovers, zero_copy, lost,
-        clock.
+        (see `_link`), limit (see `_limit`), cells (see `_cells`), parts, softirq, compared,
+        crossovers, zero_copy, lost, clock.
     parts
         Of what both machines spend on a byte: name (of `PARTS`) and its share, the mean over the
         cells in each round and of that the mean over the rounds; None where not counted.
@@ -107,38 +111,46 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
     }
 
 
-def with_machines(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of the cells table with what a byte takes of both machines, and the parts of it.
+def with_machines(rows: pd.DataFrame, unit: str = "byte") -> pd.DataFrame:
+    """Return rows of a table with what a unit of work takes of both machines, and the parts of it.
+
+    Parameters
+    ----------
+    rows
+        Of the cells table, or with another unit, of the table that has the costs of that.
+    unit
+        See `copycost.records.parties.UNITS`.
 
     Columns
     -------
-    machines_cpu_ns_per_byte
+    machines_cpu_ns_per_UNIT
         CPU time of both machines; NaN where one was not counted.
-    PART_cpu_ns_per_byte
+    PART_cpu_ns_per_UNIT
         Its `PARTS`, whose sum it is. A process may have taken more than its machine was busy for,
         since the two are read at slightly different moments: then the rest is below 0.
     softirq_SIDE_share
         Share of interrupts and softirqs in the CPU time of a side's machine.
     """
-    names = [column.name for column in machine_columns()]
+    names = [column.name for column in machine_columns(unit)]
     # a table that was made elsewhere may have none of them
     rows = rows.reindex(columns=[*rows, *(name for name in names if name not in rows)])
+    cost = f"cpu_ns_per_{unit}"
     found = {}
     for side in SIDES:
-        machine, process = rows[f"{side}_machine_cpu_ns_per_byte"], rows[f"{side}_cpu_ns_per_byte"]
-        softirq = rows[f"{side}_machine_softirq_cpu_ns_per_byte"]
-        found[part_column(f"{side}_process")] = process.where(machine.notna())
-        found[part_column(f"{side}_rest")] = machine - process
+        machine, process = rows[f"{side}_machine_{cost}"], rows[f"{side}_{cost}"]
+        softirq = rows[f"{side}_machine_softirq_{cost}"]
+        found[part_column(f"{side}_process", unit)] = process.where(machine.notna())
+        found[part_column(f"{side}_rest", unit)] = machine - process
         found[f"softirq_{side}_share"] = softirq / machine.where(machine > 0.0)
-    machines = [rows[f"{side}_machine_cpu_ns_per_byte"] for side in SIDES]
-    found[MACHINES] = machines[0] + machines[1]
+    machines = [rows[f"{side}_machine_{cost}"] for side in SIDES]
+    found[part_column("machines", unit)] = machines[0] + machines[1]
     # at once: a table of so many columns takes no single ones
     return pd.concat([rows, pd.DataFrame(found)], axis="columns")
 
 
-def part_column(part: str) -> str:
-    """Return the column of one of `PARTS`."""
-    return f"{part}_cpu_ns_per_byte"
+def part_column(part: str, unit: str = "byte") -> str:
+    """Return the column of one of `PARTS`, a side, its machine (``SIDE_machine``) or both."""
+    return f"{part}_cpu_ns_per_{unit}"
 
 
 def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
@@ -147,7 +159,7 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
     wire = peers[peer]["wire"] if peer in peers else None
     sends = "there" if "sender" in away_on(testbed) else "here"
     baseline = BASELINE if view.has(BASELINE) else None
-    link = _link(view, wire)
+    link, limit = _link(view, wire), _limit(view)
     return {
         "slug": view.name,
         "testbed": testbed,
@@ -157,7 +169,8 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
         "virtual": None if wire is None else wire[sends]["driver"] is None,
         "one_kernel": wire is not None and wire["one_kernel"],
         "link": link,
-        "cells": list(_cells(view, link)),
+        "limit": limit,
+        "cells": list(_cells(view, link, limit)),
         "parts": _parts(view),
         "softirq": {side: mean_over_cells(view, f"softirq_{side}_share") for side in SIDES},
         "compared": [
@@ -236,12 +249,41 @@ def _link(view: View, wire: Mapping[str, Any] | None) -> Facts | None:
         ]
     )
     cells["share"] = cells[THROUGHPUT] / carried
-    limited = cells["share"] >= NEAR
-    of_sizes = limited.groupby(cells["msg_bytes"]).all()
     return {
         "speed_bits_per_s": speed,
         "mtu_bytes": int(mtu_bytes),
         "capacity_bits_per_s": float(carried.max()),
+    } | _nearness(cells)
+
+
+def _limit(view: View) -> Facts | None:
+    """Return what the sender was to send at most, and how near it came; None without a limit.
+
+    Keys
+    ----
+    low, high
+        Payload of messages of the size that is allowed least, and most [bit/s].
+    n_cells, n_limited, sizes, highest, shares
+        As of `_link`, of what was sent over what was to be sent at most.
+    """
+    rows = view.measured
+    if _RATE_LIMIT not in rows or rows[_RATE_LIMIT].isna().all():
+        return None
+    # in the sender's own window, of which the table has the time of a message
+    sent = rows["msg_bytes"] * rows["n_threads"] * 8e9 / rows["service_mean_ns"]
+    cells = rows.assign(share=sent / rows[_RATE_LIMIT])
+    cells = cells.groupby(POINT)[["share", _RATE_LIMIT]].median().dropna().reset_index()
+    return {
+        "low": float(cells[_RATE_LIMIT].min()),
+        "high": float(cells[_RATE_LIMIT].max()),
+    } | _nearness(cells)
+
+
+def _nearness(cells: pd.DataFrame) -> Facts:
+    """Return how near cells came to a bound, of which each has a share."""
+    limited = cells["share"] >= NEAR
+    of_sizes = limited.groupby(cells["msg_bytes"]).all()
+    return {
         "n_cells": len(cells),
         "n_limited": int(limited.sum()),
         "sizes": of_sizes.index[of_sizes].tolist(),
@@ -270,7 +312,7 @@ def _efficiency(msg_bytes: int, mtu_bytes: float, mss_bytes: float, ip_bytes: in
     return msg_bytes / (msg_bytes + _UDP + n_packets * (ip_bytes + _FRAME))
 
 
-def _cells(view: View, link: Facts | None) -> Iterator[Facts]:
+def _cells(view: View, link: Facts | None, limit: Facts | None) -> Iterator[Facts]:
     """Yield what was measured of each cell.
 
     Keys
@@ -281,6 +323,8 @@ def _cells(view: View, link: Facts | None) -> Iterator[Facts]:
         [bit/s] (estimate)
     link_share
         Its median as a share of what the link carries; None where that is not known.
+    limit_share
+        What was sent as a share of what was to be sent at most; None without a limit.
     sent_again
         Segments per 10^9 bytes, all repetitions together; None over UDP.
     sender, receiver, sender_machine, receiver_machine, machines
@@ -288,9 +332,11 @@ def _cells(view: View, link: Facts | None) -> Iterator[Facts]:
     parts
         Medians of `PARTS` [ns per byte]; None where not counted.
     """
-    shares = {tuple(row[:3]): row[3] for row in link["shares"]} if link else {}
-    columns = {name: f"{name}_cpu_ns_per_byte" for name in
-               (*SIDES, *(f"{side}_machine" for side in SIDES), "machines")}  # fmt: skip
+    shares, of_limit = (
+        {tuple(row[:3]): row[3] for row in bound["shares"]} if bound else {}
+        for bound in (link, limit)
+    )
+    columns = {name: part_column(name) for name in COSTS}
     order = {name: place for place, name in enumerate(view.implementations)}
     found = view.measured.groupby(POINT)
     groups = {
@@ -305,6 +351,7 @@ def _cells(view: View, link: Facts | None) -> Iterator[Facts]:
             **dict(zip(POINT, cell, strict=True)),
             "throughput": estimate(rows[THROUGHPUT], view.settings),
             "link_share": shares.get(cell),
+            "limit_share": of_limit.get(cell),
             "sent_again": None if math.isnan(again) else float(again),
             **{name: estimate(rows[column], view.settings) for name, column in columns.items()},
             "parts": None
@@ -327,14 +374,18 @@ def _lost(view: View) -> Facts:
     ----
     sent_again
         Segments that the sender sent again per 10^9 received bytes; None over UDP.
+    datagrams
+        Share of the datagrams, from the first to the last, that did not arrive; None over TCP.
     sides
         Per side, whether its device was ``counted``, and the ``drops``: cause (of
         `copycost.records.machines.DROPS`) and packets, those that there were.
     """
     rows = view.measured
     again = rows["tcp_retransmits"].sum(min_count=1) / rows["received_bytes"].sum() * 1e9
+    sent = rows["datagrams_sent"].sum() if "datagrams_sent" in rows else 0.0
     return {
         "sent_again": None if math.isnan(again) else float(again),
+        "datagrams": float(rows["datagrams_lost"].sum() / sent) if sent > 0 else None,
         "sides": {
             side: {
                 "counted": bool(rows[f"{side}_device_rx_dropped"].notna().any()),

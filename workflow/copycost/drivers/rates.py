@@ -7,6 +7,7 @@ from typing import Any
 from copycost.drivers.iperf3.driver import NAME as IPERF3
 from copycost.drivers.iperf3.output import intervals_of, within
 from copycost.hosts.side import SIDES
+from copycost.records.derive import rate_limit_of
 
 # fewer whole intervals within the window are no steady state
 _FEWEST_INTERVALS = 3
@@ -149,6 +150,17 @@ def congestion_control_of(driver: Mapping[str, Any]) -> str | None:
     ends = [pair["client"].get("end") or {} for pair in driver["pairs"]]
     names = [end.get("sender_tcp_congestion") for end in ends]
     return next((_text(name) for name in names if name is not None), None)
+
+
+def limit_of(driver: Mapping[str, Any]) -> float | None:
+    """Return what the senders of a record were to send at most [bit/s]; None for any number."""
+    if driver["name"] != IPERF3:
+        return rate_limit_of(driver["sender"])
+    asked = [
+        (pair["client"].get("start") or {}).get("test_start") or {} for pair in driver["pairs"]
+    ]
+    each = [one.get("num_streams", 1) * one.get("target_bitrate", 0) for one in asked]
+    return float(sum(each)) or None
 
 
 def version_of(record: Mapping[str, Any]) -> str | None:

@@ -38,6 +38,18 @@ def looks_of(data: pd.DataFrame) -> Iterator[tuple[Look, pd.DataFrame]]:
         yield Look(colour, marker, plural(int(str(n_threads)), "stream")), part
 
 
+PANELS_MOST = 4
+"""So many panels beside each other can be read."""
+
+
+def with_room(data: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the rows of the first `PANELS_MOST` panels, and a note that names the others."""
+    panels = list(dict.fromkeys(data["panel"]))
+    shown, left = panels[:PANELS_MOST], panels[PANELS_MOST:]
+    note = f"Not drawn for want of room: {'; '.join(left)}." if left else ""
+    return data[data["panel"].isin(shown)].reset_index(drop=True), note
+
+
 def grid_of(
     data: pd.DataFrame, row: str | None, panel_cm: float, *, share_y: bool
 ) -> sns.FacetGrid:

@@ -204,6 +204,7 @@ _ZERO_COPY_COLUMNS = (
            "Reads of the error queue in the window", _ZERO_COPY),
 )  # fmt: skip
 
+RATE_LIMIT = "Payload that the senders were to send at most; none where they need not hold back"
 _DATAGRAMS = "Datagrams"
 _DATAGRAM_COLUMNS = (
     Column("datagrams_sent", "float64", "count",
@@ -213,6 +214,7 @@ _DATAGRAM_COLUMNS = (
     Column("datagrams_lost", "float64", "count",
            "Sent and not received; on sink, sent and never at the hook that drops them",
            _DATAGRAMS),
+    Column("rate_limit_bits_per_s", "float64", "bit/s", RATE_LIMIT, _DATAGRAMS),
     Column("udp_receive_buffer_errors", "float64", "count",
            "That the kernel threw away in the window because the receive buffer was full",
            _DATAGRAMS),

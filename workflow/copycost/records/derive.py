@@ -102,6 +102,11 @@ def total(first: object, second: object) -> float | None:
     return first + second
 
 
+def rate_limit_of(sender: Mapping[str, Any]) -> float | None:
+    """Return what a sender of ours was to send at most [bit/s]; None for any number."""
+    return 8.0 * sender["options"].get("rate_bytes_per_s", 0) or None
+
+
 def _cpus(cpus: list[int] | None) -> str:
     return ",".join(str(cpu) for cpu in cpus or ()) or "any"
 
@@ -145,6 +150,7 @@ def _datagrams(record: Record, driver: Mapping[str, Any]) -> Row:
     sent = sender["total"]["datagrams"]
     row: Row = {
         "datagrams_sent": sent,
+        "rate_limit_bits_per_s": rate_limit_of(sender),
         "udp_receive_buffer_errors": kernel and kernel["udp_receive_buffer_errors"],
     }
     if sink is not None:

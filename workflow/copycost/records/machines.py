@@ -12,6 +12,7 @@ from typing import Any
 from copycost.grid.testbeds import is_wire
 from copycost.hosts.side import SIDES
 from copycost.records.column import Column
+from copycost.records.parties import UNITS
 
 DROPS: Mapping[str, str] = MappingProxyType(
     {
@@ -35,14 +36,20 @@ _COSTS = {
 _WHERE = "on testbeds over the network to another machine"
 
 
-def machine_columns() -> tuple[Column, ...]:
-    """Return the columns; without values where both sides run on one machine, or in guests."""
+def machine_columns(unit: str = "byte") -> tuple[Column, ...]:
+    """Return the columns; without values where both sides run on one machine, or in guests.
+
+    Parameters
+    ----------
+    unit
+        Of work, which costs are given for, see `copycost.records.parties.UNITS`.
+    """
     costs = [
         Column(
-            f"{side}_{name}_cpu_ns_per_byte",
+            f"{side}_{name}_cpu_ns_per_{unit}",
             "float64",
-            "ns/byte",
-            f"CPU time of {words.format(side=f'the {side}')}, per received byte; {_WHERE}",
+            "ns/byte" if unit == "byte" else "ns",
+            f"CPU time of {words.format(side=f'the {side}')}, per {UNITS[unit]}; {_WHERE}",
             _GROUP,
         )
         for side in SIDES
@@ -67,13 +74,15 @@ def cost_names() -> tuple[str, ...]:
     return tuple(column.name for column in machine_columns() if column.unit == "ns/byte")
 
 
-def machines_of(record: Mapping[str, Any], bytes_per_s: float | None) -> dict[str, Any]:
+def machines_of(
+    record: Mapping[str, Any], per_s: float | None, unit: str = "byte"
+) -> dict[str, Any]:
     """Return the values of `machine_columns` of a repetition that was measured.
 
     Parameters
     ----------
-    bytes_per_s
-        What the receiver got; without it there is no cost.
+    per_s
+        So many units of work in a second, of received bytes say; without it there is no cost.
     """
     if not is_wire(record["cell"]["testbed"]):
         return {}
@@ -83,10 +92,10 @@ def machines_of(record: Mapping[str, Any], bytes_per_s: float | None) -> dict[st
     }
     kernel = record["observed"].get("kernel")
     for side, found in ((kernel and kernel["machines"]) or {}).items():
-        if bytes_per_s:
+        if per_s:
             for name, key in (("machine", "busy_ns"), ("machine_softirq", "softirq_ns")):
                 cpus = found[key] / found["at_ns"]
-                row[f"{side}_{name}_cpu_ns_per_byte"] = cpus * 1e9 / bytes_per_s
+                row[f"{side}_{name}_cpu_ns_per_{unit}"] = cpus * 1e9 / per_s
         row[f"{side}_softnet_dropped"] = found["softnet_dropped"]
         device = found.get("device", {})
         row |= {f"{side}_device_{name}": value for name, value in device.items()

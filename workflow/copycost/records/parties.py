@@ -40,6 +40,9 @@ GUEST_STATUSES: Mapping[str, str] = MappingProxyType(
 WATCHED = ("counted", "off_window")
 """The statuses with which there is what the hypervisor used."""
 
+UNITS: Mapping[str, str] = MappingProxyType({"byte": "received byte", "round_trip": "round trip"})
+"""Units of work that costs are given for, by what names of columns have of them."""
+
 ACCELERATORS = ("kvm", "tcg")
 EMULATED = "tcg"
 
@@ -48,7 +51,6 @@ _OFF_WINDOW = 0.25
 _KINDS = ("vcpu", "io", "vhost", "worker")
 _GROUP = "Guests, their hypervisors, and the whole machine"
 _CPU = "% of one CPU"
-_UNITS = {"byte": "received byte", "round_trip": "round trip"}
 _NS_PER_S = 1e9
 # of the further columns of a side: what they tell
 _MORE = {
@@ -130,7 +132,7 @@ def cost_columns(unit: str = "byte") -> tuple[Column, ...]:
             f"{name}_cpu_ns_per_{unit}",
             "float64",
             "ns/byte" if unit == "byte" else "ns",
-            f"CPU time of {words}, per {_UNITS[unit]}",
+            f"CPU time of {words}, per {UNITS[unit]}",
             _GROUP,
         )
         for name, words in named

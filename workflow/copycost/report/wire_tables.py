@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from copycost.grid.testbeds import transport_of
 from copycost.report.cell_tables import Facts, Table, median, table_by_cell
 from copycost.report.markdown import Column, code, escape, identifier
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
-from copycost.wording.filters import join_and, ns, number, percent, significant, span
+from copycost.wording.filters import gbps, join_and, ns, number, percent, significant, span
 from copycost.wording.plurals import plural
 
 _PARTS = {
@@ -34,6 +35,12 @@ def party_shares(parts: Iterable[Facts]) -> str:
     return join_and(f"{_PARTS[part['name']]} ({percent(part['value'])})" for part in parts)
 
 
+def rate_span(limit: Facts) -> str:
+    """Return what a limit allows over the sizes: ``82.4 Mbit/s to 95.5 Mbit/s``."""
+    low, high = gbps(limit["low"]), gbps(limit["high"])
+    return low if low == high else f"{low} to {high}"
+
+
 def dropped(drops: Iterable[Facts]) -> str:
     """Return what was dropped: ``12 packets not taken from the device in time``."""
     return join_and(
@@ -45,7 +52,9 @@ def heading(condition: Facts) -> str:
     """Return the heading of a condition's section."""
     other = code(condition["peer"]) if condition["peer"] else "the other machine"
     ends = ("this machine", other) if condition["sends"] == "here" else (other, "this machine")
-    return f"From {ends[0]} to {ends[1]}"
+    how = "" if transport_of(condition["testbed"]) == "stream" else ", UDP"
+    how += ", dropped there" if condition["sender_only"] else ""
+    return f"From {ends[0]} to {ends[1]}{how}"
 
 
 def trips_on(facts: Facts, condition: Facts) -> list[Facts]:
@@ -117,14 +126,19 @@ _ENDS: Sequence[tuple[str, Callable[[Facts, Facts], str]]] = (
 
 def rates(condition: Facts) -> Table:
     """Return the throughput of the cells of one of ``facts["wire"]["conditions"]``."""
-    linked = condition["link"] is not None
-    titles = ["Gbit/s", "interval", *(["of the link"] if linked else []), "sent again per GB"]
+    bounds = {
+        f"of the {bound}": f"{bound}_share"
+        for bound in ("link", "limit")
+        if condition[bound] is not None
+    }
 
     def fields(cell: Facts) -> list[str]:
-        share = NONE if cell["link_share"] is None else percent(cell["link_share"])
+        shares = [NONE if cell[key] is None else percent(cell[key]) for key in bounds.values()]
         again = NONE if cell["sent_again"] is None else number(cell["sent_again"])
         found = cell["throughput"]
-        return [median(found, 1e-9), _interval(found, 1e-9), *([share] if linked else []), again]
+        return [median(found, 1e-9), _interval(found, 1e-9), *shares, again]
+
+    titles = ["Gbit/s", "interval", *bounds, "sent again per GB"]
 
     return table_by_cell(condition["cells"], titles, fields)
 
@@ -140,6 +154,26 @@ def costs(condition: Facts) -> Table:
         return [*(median(cell[name]) for name in names), _interval(cell["machines"])]
 
     return table_by_cell(condition["cells"], titles, fields)
+
+
+def trips(found: Facts) -> Table:
+    """Return what a round trip costs each process, its machine, and both machines [µs].
+
+    Parameters
+    ----------
+    found
+        One of ``facts["round_trips"]["conditions"]``, over the wire.
+    """
+    names = ("sender", "sender_machine", "sender_softirq", "receiver", "receiver_machine",
+             "receiver_softirq", "machines")  # fmt: skip
+    titles = ["sender", "its machine", "softirq", "receiver", "its machine", "softirq",
+              "both machines", "interval"]  # fmt: skip
+
+    def fields(row: Facts) -> list[str]:
+        of = row["machines"]
+        return [*(median(of[name], 1e-3) for name in names), _interval(of["machines"], 1e-3)]
+
+    return table_by_cell(found["rows"], titles, fields)
 
 
 def _interval(found: Facts | None, scale: float = 1.0) -> str:

@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 
 from copycost.errors import DataError, HostError
 from copycost.grid.capabilities import split_implementation
+from copycost.grid.testbeds import is_wire
 from copycost.report import (
     answer_values,
     conditions,
@@ -106,6 +107,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "part_shares": virtual_tables.part_shares,
     "party_shares": wire_tables.party_shares,
     "dropped": wire_tables.dropped,
+    "rate_span": wire_tables.rate_span,
     "place": place,
     "placement_span": placement_span,
     "wake_up_marks": wake_up_marks,
@@ -128,6 +130,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
 TESTS: dict[str, Callable[..., bool]] = {
     **conditions.TESTS,
     "all_once": all_once,
+    "over_wire": is_wire,
     "batched": lambda implementation: _batch(implementation) > 1,
 }
 """What they ask: ``{% if t is from_memory %}``."""

@@ -74,6 +74,11 @@ OF_CURVE: dict[str, dict[str, Study]] = {
         "waiting_in_guests": Study((replace(PAIR, waiting=30.0),)),
         "io": Study((replace(PAIR, in_io=0.9),)),
         "host_of_guests": Study((replace(PAIR, vcpu_waiting=20.0, host_percent=370.0),)),
+        "machine": Study((Truth("wire-lab2", n_threads=2, ceiling=51.7),), host_cpus=2),
+        "other_machine": Study(
+            (Truth("wire-lab2", n_threads=2, ceiling=51.7, receiver_per_sender=1.02),), peer_cpus=2
+        ),
+        "waiting_on_machines": Study((Truth("wire-lab2", ceiling=12.0, waiting=30.0),)),
         "vcpu_waiting": Study((replace(PAIR, vcpu_waiting=20.0),)),
         "sender_with_hardware": Study(
             (replace(PAIR, ceiling=1e9, accelerator="kvm", outside_per_inside=1.1),)

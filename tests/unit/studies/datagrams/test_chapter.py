@@ -74,9 +74,26 @@ MACROS: dict[str, tuple[Of, dict[str, Study]]] = {
             "nothing_lost": Study((Truth(loss=0.0),)),
             "not_counted": Study((Truth(counted=False),)),
             "incomplete": Study((Truth(unaccounted=5, drained=False),)),
+            "causes_too_many": Study((Truth(unaccounted=-7),)),
             "incomplete_in_part": Study((ONE, Truth(n_threads=2, unaccounted=5))),
             "once": Study(sizes=(1472,), repetitions=1),
             "in_guests": Study((PAIR,)),
+        },
+    ),
+    "account_on_the_way": (
+        lambda facts: (facts["curves"][-1], facts),
+        {
+            "lost": Study((Truth("wire_udp-lab2", unaccounted=5),)),
+            "nothing_lost": Study((Truth("wire_udp-lab2"),)),
+        },
+    ),
+    "limit": (
+        lambda facts: (facts["curves"][-1],),
+        {
+            "none": Study(),
+            "everywhere": Study((Truth("wire_udp-lab2", limit_share=(1.0,) * 9),)),
+            "somewhere": Study((Truth("wire_udp-lab2", limit_share=(1.0, 0.99, *(0.5,) * 7)),)),
+            "nowhere": Study((Truth("wire_udp-lab2", limit_share=(0.5,) * 9),)),
         },
     ),
     "account_in_guests": (
@@ -159,6 +176,16 @@ def test_the_whole_chapter_is_the_golden_one() -> None:
     study = Study(truths, lost=[TOO_OLD], profile=profile())
     text = chapter("datagrams", facts_of(study), list(FIGURES))
     assert text == golden_text(TEXTS / "chapter.md", text)
+
+
+def test_the_chapter_says_how_fast_the_senders_were_allowed_to_be() -> None:
+    held = Truth("wire_udp-lab2", limit_share=(1.0,) * 9)
+    for truths, words in (
+        ((held,), "sent datagrams as fast as was allowed,"),
+        ((ONE, held), "sent datagrams as fast as could be, or as was allowed over a wire,"),
+        ((ONE,), "sent datagrams as fast as could be,"),
+    ):
+        assert words in " ".join(chapter("datagrams", facts_of(Study(truths)), []).split())
 
 
 def test_the_chapter_with_guests_is_the_golden_one_and_says_that_they_are_emulated() -> None:

@@ -63,6 +63,21 @@ def test_round_trips_that_were_really_made_pass_every_check(tmp_path: Path) -> N
     assert curve["ns"].iloc[0] <= row["p50_ns"] <= row["p90_ns"] <= row["max_ns"]
 
 
+def test_machines_that_are_two_have_what_a_round_trip_takes_of_each(tmp_path: Path) -> None:
+    record = with_round_trips(sample_record("one_copy", msg_bytes=4096))
+    record["cell"]["testbed"] = record["testbed"]["kind"] = "wire"
+    for end in ("sender", "receiver"):
+        record["testbed"]["machines"][end]["clock_uncertainty_ns"] = 4_000
+    busy = {"busy_ns": 300_000_000, "softirq_ns": 100_000_000, "at_ns": 500_000_000}
+    counts = dict.fromkeys(record["observed"]["kernel"], 0) | {"softnet_dropped": 2}
+    record["observed"]["kernel"]["machines"] = {"sender": counts | busy, "receiver": counts | busy}
+    row = derive_round_trips(cast("Record", record))
+    # 0.6 of a CPU, over 20 000 round trips in a second
+    assert row["sender_machine_cpu_ns_per_round_trip"] == pytest.approx(30_000)
+    assert row["receiver_machine_softirq_cpu_ns_per_round_trip"] == pytest.approx(10_000)
+    assert (row["receiver_softnet_dropped"], row["clock_uncertainty_ns"]) == (2, 4_000)
+
+
 def test_no_round_trips_at_all_are_tables_without_rows(tmp_path: Path) -> None:
     collect([], tmp_path)
     assert read_table(tmp_path / "round_trips.csv", ROUND_TRIPS).empty

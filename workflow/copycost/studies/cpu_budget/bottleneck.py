@@ -1,6 +1,6 @@
 """Which side ends the growth at the highest bitrate, and what was measured that says so."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,6 +41,25 @@ class GuestUse:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineUse:
+    """How much of its machine a side used.
+
+    Attributes
+    ----------
+    side
+        Which.
+    n_cpus
+        Those of the machine.
+    percent
+        CPU used by the side [% of all of them].
+    """
+
+    side: str
+    n_cpus: int
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """The bottleneck at the point of the highest bitrate.
 
@@ -48,7 +67,8 @@ class Judgement:
     ----------
     kind
         ``sender`` or ``receiver`` (its CPUs are full), ``both``, ``host`` (both together fill the
-        CPUs of the host; where there are guests, the host's CPUs were full), ``vcpu`` and ``io``
+        CPUs of the host; where there are guests, the host's CPUs were full; where each side has a
+        machine of its own, one has filled its CPUs), ``vcpu`` and ``io``
         (the threads of a guest's hypervisor that run its virtual CPUs, and those of its main loop
         and I/O, were full), ``vcpu_waiting`` (virtual CPUs waited for one of the host's),
         ``waiting`` (they waited for CPUs that others of them, or something
@@ -59,11 +79,14 @@ class Judgement:
     sender_percent, receiver_percent
         CPU used per stream [% of one CPU].
     host_percent
-        CPU used by both sides, or, where there are guests, by all [% of all CPUs of the host].
+        CPU used by both sides, or, where there are guests, by all [% of all CPUs of the host];
+        where each side has a machine of its own, the larger of `machines`.
     sender_waiting, receiver_waiting
         Runnable without a CPU, per stream [% of one CPU]; None where nobody tells.
     guests
         The guests there are, and how their hypervisors were occupied.
+    machines
+        The machine of each side that has one of its own, and how much of it the side used.
     """
 
     kind: Bottleneck
@@ -74,17 +97,32 @@ class Judgement:
     sender_waiting: float | None
     receiver_waiting: float | None
     guests: tuple[GuestUse, ...] = ()
+    machines: tuple[MachineUse, ...] = ()
 
 
-def judge_bottleneck(points: Sequence[Point], n_threads: int, n_cpus: int) -> Judgement | None:
-    """Return the bottleneck of a curve, None without points."""
+def judge_bottleneck(
+    points: Sequence[Point], n_threads: int, n_cpus: int, apart: Mapping[str, int] | None = None
+) -> Judgement | None:
+    """Return the bottleneck of a curve, None without points.
+
+    Parameters
+    ----------
+    n_cpus
+        CPUs of this host.
+    apart
+        Where each side has a machine of its own, how many CPUs that has, by side.
+    """
     if not points:
         return None
     top = max(points, key=lambda point: point.bits_per_s["median"])
     sender, receiver = top.sender["median"] / n_threads, top.receiver["median"] / n_threads
     guests = _guests(top)
     processes = top.sender["median"] + top.receiver["median"]
+    used = {"sender": top.sender["median"], "receiver": top.receiver["median"]}
+    machines = tuple(MachineUse(side, n, used[side] / n) for side, n in (apart or {}).items())
     host = (top.parties["host"]["median"] if guests else processes) / n_cpus
+    if machines:
+        host = max(one.percent for one in machines)
     waiting = [
         None if value is None else value / n_threads
         for value in (top.sender_waiting, top.receiver_waiting)
@@ -98,6 +136,7 @@ def judge_bottleneck(points: Sequence[Point], n_threads: int, n_cpus: int) -> Ju
         waiting[0],
         waiting[1],
         guests,
+        machines,
     )
 
 

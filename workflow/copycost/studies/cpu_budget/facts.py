@@ -8,6 +8,7 @@ import pandas as pd
 
 from copycost.analysis.json_values import plain
 from copycost.grid.cells import WHOLE_CPU
+from copycost.grid.testbeds import away_on, peer_of
 from copycost.records.columns import SIDES
 from copycost.stats.errors_in_both import METHOD
 from copycost.stats.settings import StatisticsSettings
@@ -36,6 +37,7 @@ def compute_facts(
     statistics: StatisticsSettings,
     published: pd.DataFrame,
     profile: Mapping[str, Any] | None,
+    peers: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Return the facts.
 
@@ -51,10 +53,15 @@ def compute_facts(
         ``data/published/cpu-overhead-tcp.csv``.
     profile : mapping or None
         Facts of the study `profile`, which hold shares per function; None where not measured.
+    peers : mapping, optional
+        What is known of other machines, by their names.
     """
     settings = _settings(section)
     n_cpus = int(host["cpu"]["cpus_online"])
-    curves = [_curve(key, rows, statistics, n_cpus) for key, rows in series_of(table)]
+    curves = [
+        _curve(key, rows, statistics, n_cpus, _cpus_apart(str(key["testbed"]), n_cpus, peers or {}))
+        for key, rows in series_of(table)
+    ]
     measured = table[table["status"] == "measured"]
     facts: dict[str, Any] = {
         "section": settings,
@@ -97,12 +104,27 @@ def _settings(section: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _cpus_apart(
+    testbed: str, n_cpus: int, peers: Mapping[str, Mapping[str, Any]]
+) -> dict[str, int] | None:
+    """Return the CPUs of each side's machine over the network to another; None elsewhere."""
+    peer = peer_of(testbed)
+    if peer is None:
+        return None
+    there = int(peers[peer]["cpu"]["cpus_online"])
+    return {side: there if side in away_on(testbed) else n_cpus for side in SIDES}
+
+
 def _curve(
-    key: Mapping[str, Any], rows: pd.DataFrame, statistics: StatisticsSettings, n_cpus: int
+    key: Mapping[str, Any],
+    rows: pd.DataFrame,
+    statistics: StatisticsSettings,
+    n_cpus: int,
+    apart: Mapping[str, int] | None,
 ) -> dict[str, Any]:
     points = points_of(rows, statistics)
     n_threads = int(key["n_threads"])
-    judgement = judge_bottleneck(points, n_threads, n_cpus)
+    judgement = judge_bottleneck(points, n_threads, n_cpus, apart)
     guests = guests_of(rows)
     outside = [f"{side}_hypervisor" for side in guests["sides"]] if guests else []
     ranges = {

@@ -1,7 +1,7 @@
 """The columns of the table of the study `datagrams`."""
 
 from copycost.records.column import Column, Definition, fact
-from copycost.records.columns import OUTCOME
+from copycost.records.columns import OUTCOME, RATE_LIMIT
 from copycost.records.parties import cost_columns, status_columns, use_columns
 
 _KEY = "Key"
@@ -18,6 +18,7 @@ _RATE = "Bitrate and cost, in the window"
 _RATE_COLUMNS = (
     Column("sent_bits_per_s", "float64", "bit/s", "Payload sent", _RATE),
     Column("bits_per_s", "float64", "bit/s", "Payload received", _RATE),
+    Column("rate_limit_bits_per_s", "float64", "bit/s", RATE_LIMIT, _RATE),
     Column("sent_per_s", "float64", "1/s", "Datagrams sent", _RATE),
     Column("received_per_s", "float64", "1/s", "Datagrams received", _RATE),
     Column("sender_cpu_percent", "float64", _CPU, "CPU used by the senders", _RATE),

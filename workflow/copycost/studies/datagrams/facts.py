@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.json_values import plain
+from copycost.analysis.wire import NEAR
 from copycost.grid.capabilities import IPERF3, MAX_DATAGRAM_BYTES
-from copycost.grid.testbeds import transport_of
+from copycost.grid.testbeds import kernels_on, transport_of
 from copycost.records.columns import SIDES
 from copycost.records.parties import EMULATED
 from copycost.stats.estimates import estimate
@@ -60,6 +61,7 @@ def compute_facts(
         **outcome_facts(table, statistics, (*SERIES, "msg_bytes")),
         "method": METHOD,
         "cpu_clock": _clock(measured),
+        "n_limited": sum(curve["limit"] is not None for curve in curves),
         "has_iperf3": any(curve["implementation"] == IPERF3 for curve in curves),
         "n_nan": flag_counts(measured).get("iperf3_nan", 0),
         "guests": guests_among(curves),
@@ -95,6 +97,8 @@ def _curve(key: Any, rows: pd.DataFrame, statistics: StatisticsSettings) -> dict
         "emulated": bool(guests and guests["emulated"]),
         "guests": guests and guests | {"spans": spans(points, guests, "{side}_cpu_percent")},
         "account": _account(measured),
+        "far": kernels_on(str(rows["testbed"].iloc[0])) > 1 and not guests,
+        "limit": _limit(points),
         "points": points,
         "maximum": {name: most[name] for name in ("msg_bytes", "bits_per_s", "loss")},
         "maximum_sent": {
@@ -127,7 +131,40 @@ def _point(size: int, rows: pd.DataFrame, statistics: StatisticsSettings) -> dic
             )
         },
         "loss": estimate(rows["lost"] / rows["sent"], statistics, is_share=True),
+        "limit": estimate(rows["rate_limit_bits_per_s"], statistics),
         "parties": party_estimates(party_values(rows), statistics),
+    }
+
+
+def _limit(points: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return what the senders of a curve were to send at most; None for any number.
+
+    Keys
+    ----
+    low, high
+        Payload at the size that is allowed least, and most [bit/s].
+    sizes
+        Those at which they sent at least `near` of it, so that it sets the bitrate.
+    n_sizes
+        How many there are.
+    near
+        The share.
+    """
+    limited = [point for point in points if point["limit"]]
+    if not limited:
+        return None
+    medians = [float(point["limit"]["median"]) for point in limited]
+    held = [
+        point["msg_bytes"]
+        for point, most in zip(limited, medians, strict=True)
+        if float(point["sent_bits_per_s"]["median"]) >= NEAR * most
+    ]
+    return {
+        "low": min(medians),
+        "high": max(medians),
+        "sizes": held,
+        "n_sizes": len(points),
+        "near": NEAR,
     }
 
 
@@ -167,14 +204,14 @@ def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
     known = measured.dropna(subset="lost")
     if known.empty:
         return None
-    off = known["lost_unaccounted"].abs()
+    off = known["lost_unaccounted"]
     lost = float(known["lost"].sum())
     return {
         "n": len(known),
         "n_complete": int((off == 0).sum()),
         "complete": bool((off == 0).all()),
-        "largest_unaccounted": int(off.max()),
-        "largest_share": float((off / known["sent"]).max()),
+        "missing": _off_by(known, off),
+        "excess": _off_by(known, -off),
         "n_not_drained": int((~known["drained"].astype(bool)).sum()),
         "sent": int(known["sent"].sum()),
         "lost": int(lost),
@@ -184,6 +221,23 @@ def _account(measured: pd.DataFrame) -> dict[str, Any] | None:
             for cause in CAUSES
             if lost > 0 and known[f"lost_{cause}"].sum() > 0
         ],
+    }
+
+
+def _off_by(known: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
+    """Return in how many repetitions an account is off one way, and by how much at most.
+
+    Keys
+    ----
+    n
+        Repetitions.
+    largest, share
+        Datagrams at most, and the largest share of those that were sent.
+    """
+    return {
+        "n": int((off > 0).sum()),
+        "largest": int(max(0, off.max())),
+        "share": float(max(0.0, (off / known["sent"]).max())),
     }
 
 

@@ -17,6 +17,7 @@ from copycost.figures.panels import (
     looks_of,
     name_panel,
     note_on_points,
+    with_room,
 )
 from copycost.figures.style import styled
 from copycost.figures.tables import Drawn
@@ -112,7 +113,8 @@ def draw_bitrate_and_loss(facts: Mapping[str, Any]) -> Drawn:
     if data.empty:
         return Drawn(empty_figure(_NOTHING), data)
     data["row"] = np.where(data["quantity"] == "loss", "loss [%]", "bitrate [Gbit/s]")
-    grid = grid_of(data, "row", _PANEL_CM, share_y=False)
+    shown, left = with_room(data)
+    grid = grid_of(shown, "row", _PANEL_CM, share_y=False)
     for (row, panel), axes in grid.axes_dict.items():
         part = data[(data["panel"] == panel) & (data["row"] == row)]
         for quantity, some in part.groupby("quantity"):
@@ -121,7 +123,7 @@ def draw_bitrate_and_loss(facts: Mapping[str, Any]) -> Drawn:
         top = float(part["value"].max())
         axes.set_ylim(0, top * 1.12 if top > 0 else 1)
     looks = "Filled, solid: sent, and loss. Hollow, dotted: received."
-    return _drawn(grid, data, [looks, note_on_points(facts, data["low"], cut=True)])
+    return _drawn(grid, data, [looks, note_on_points(facts, data["low"], cut=True), left])
 
 
 @styled
@@ -132,7 +134,8 @@ def draw_cost(facts: Mapping[str, Any]) -> Drawn:
     if data.empty:
         return Drawn(empty_figure(_NOTHING), data)
     data["row"] = data["quantity"]
-    grid = grid_of(data, "row", _PANEL_CM, share_y=False)
+    shown, left = with_room(data)
+    grid = grid_of(shown, "row", _PANEL_CM, share_y=False)
     for (side, panel), axes in grid.axes_dict.items():
         part = data[(data["panel"] == panel) & (data["row"] == side)]
         _lines(axes, part, hollow=False, joined=False)
@@ -146,7 +149,7 @@ def draw_cost(facts: Mapping[str, Any]) -> Drawn:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: thousands(ns)))
         axes.yaxis.set_minor_formatter(NullFormatter())
     lines = "Lines: a fixed cost and a cost per byte, fitted."
-    return _drawn(grid, data, [lines, note_on_points(facts, data["low"])])
+    return _drawn(grid, data, [lines, note_on_points(facts, data["low"]), left])
 
 
 def _lines(axes: Axes, data: pd.DataFrame, *, hollow: bool, joined: bool = True) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from copycost.drivers.iperf3.output import udp_totals
-from copycost.drivers.rates import rates_of
+from copycost.drivers.rates import limit_of, rates_of
 from copycost.grid.cells import Cell
 from copycost.grid.testbeds import kernels_on
 from copycost.records.columns import SIDES
@@ -34,6 +34,7 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
         return row
     rates = rates_of(record)
     row.update({key: rates[key] for key in rates.keys() & set(DATAGRAMS.names)})
+    row["rate_limit_bits_per_s"] = limit_of(record["driver"])
     row.update(_cpu_use(rates))
     row.update(costs_of(row, row["bits_per_s"] / 8))
     row["sent_per_s"] = row["sent_bits_per_s"] / 8 / row["msg_bytes"]

@@ -2,6 +2,7 @@
 
 from copycost.records.column import KEY, Column, Definition, fact
 from copycost.records.columns import CELLS, SIDES
+from copycost.records.machines import machine_columns
 from copycost.records.parties import cost_columns, status_columns, use_columns
 
 _TIMES = "Round trips"
@@ -67,6 +68,7 @@ ROUND_TRIPS = Definition(
         *status_columns(),
         *use_columns(),
         *cost_columns("round_trip"),
+        *machine_columns("round_trip"),
         *_from_cells(_AFTER),
     ),
 )

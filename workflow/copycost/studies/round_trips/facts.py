@@ -15,6 +15,8 @@ from copycost.analysis.metrics import BASELINE, counted_share
 from copycost.analysis.missing import missing_facts
 from copycost.analysis.quality_table import disturbances, disturbed
 from copycost.analysis.ratio_facts import ratio_facts
+from copycost.analysis.wire import COSTS, part_column, with_machines
+from copycost.grid.testbeds import is_wire
 from copycost.hosts.side import SIDES
 from copycost.records.parties import WATCHED
 from copycost.stats.medians import median_intervals
@@ -24,6 +26,7 @@ from copycost.stats.settings import FloatArray, StatisticsSettings
 PERCENTILES = ("p50_ns", "p90_ns", "p99_ns", "p999_ns")
 """Quantiles of a repetition's round trips; one that its samples do not carry has no value."""
 
+_UNIT = "round_trip"
 _OTHERS = ("mean_ns", "max_ns", "both_cpu_ns_per_round_trip")
 
 
@@ -48,7 +51,9 @@ def round_trip_facts(
     rows
         implementation, msg_bytes, n_threads, n (repetitions), samples (round trips, all
         repetitions), and per percentile (and mean, maximum, CPU time per round trip) median, low,
-        high, n; None where not carried.
+        high, n; None where not carried. Between two machines also ``machines``: the CPU time of a
+        round trip [ns] by whose it is (of `copycost.analysis.wire.COSTS`, and ``SIDE_softirq``,
+        what interrupts and softirqs of a side's machine have of that); None elsewhere.
     ratios
         implementation over two_copy: msg_bytes, n_threads, percentile, value, low, high, sign,
         once, sure (stands after Holm's correction for all ratios of the condition).
@@ -117,6 +122,7 @@ def _label(measured: pd.DataFrame, name: str) -> str | None:
 def _rows(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings) -> list[Facts]:
     order = {name: place for place, name in enumerate(studied.implementations)}
     groups = measured.groupby(POINT, sort=True)
+    far = is_wire(studied.condition.testbed)
     rows = [
         {
             **dict(zip(POINT, key, strict=True)),
@@ -124,11 +130,20 @@ def _rows(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings
             "samples": int(part["samples"].sum()),
         }
         | {column: _median(part[column], settings) for column in (*PERCENTILES, *_OTHERS)}
+        | {"machines": _of_machines(part, settings) if far else None}
         for key, part in groups
     ]
     return sorted(
         rows, key=lambda row: (row["n_threads"], row["msg_bytes"], order[row["implementation"]])
     )
+
+
+def _of_machines(rows: pd.DataFrame, settings: StatisticsSettings) -> Facts:
+    """Return what a round trip takes of the processes and of both machines [ns]."""
+    costs = with_machines(rows, _UNIT)
+    columns = {name: part_column(name, _UNIT) for name in COSTS}
+    columns |= {f"{side}_softirq": part_column(f"{side}_machine_softirq", _UNIT) for side in SIDES}
+    return {name: _median(costs[column], settings) for name, column in columns.items()}
 
 
 def _cpu_in_guests(measured: pd.DataFrame) -> Facts | None:

@@ -18,6 +18,7 @@ from copycost.figures.style import EDGE, styled
 from copycost.figures.tables import Drawn, Legend, counted, left_out, spread
 from copycost.figures.text import empty_figure, size_label
 from copycost.figures.tips import add_tips, value_tip
+from copycost.grid.testbeds import is_wire
 from copycost.wording.percent import NBSP
 
 COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "quantile", "quantity", "unit",
@@ -42,6 +43,7 @@ def draw(facts: Mapping[str, Any], curves: pd.DataFrame) -> Drawn:
     told = facts.get("round_trips") or {"conditions": []}
     # placements that only a few cells have are told elsewhere
     slugs = [one["slug"] for one in told["conditions"]] or list(dict.fromkeys(data["condition"]))
+    slugs.sort(key=lambda slug: not is_wire(slug))  # as on the first page
     data = data[data["condition"].isin(slugs)].reset_index(drop=True)
     if data.empty:
         return Drawn(empty_figure("No round trip was measured."), data)

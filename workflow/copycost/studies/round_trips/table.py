@@ -10,6 +10,7 @@ from copycost.records.collect import check_one_host
 from copycost.records.column import KEY
 from copycost.records.columns import SIDES
 from copycost.records.derive import Row, derive_row, ratio, total
+from copycost.records.machines import machines_of
 from copycost.records.parties import costs_of, use_of
 from copycost.records.reading import read_all
 from copycost.records.record import Record, cell_of
@@ -71,8 +72,10 @@ def derive_round_trips(record: Record) -> Row:
         )
     samples = told["samples"]
     row |= {name: told[name] for name in _PERCENTILES}
-    row["round_trips_per_s"] = ratio(samples, row["window_s"])
-    row |= costs_of(use, row["round_trips_per_s"], "round_trip")
+    per_s = ratio(samples, row["window_s"])
+    row["round_trips_per_s"] = per_s
+    row |= costs_of(use, per_s, "round_trip")
+    row |= machines_of(record, per_s, "round_trip")
     cpu_ns = {side: row.get(f"{side}_cpu_ns") for side in SIDES}
     cpu_ns["both"] = total(*cpu_ns.values())
     row |= {f"{side}_cpu_ns_per_round_trip": ratio(ns, samples) for side, ns in cpu_ns.items()}
