@@ -5,7 +5,6 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,6 @@ from tools.recompute.run import THROUGHPUT, Run
 from tools.recompute.slots import VAGUE, agrees
 
 ALIKE = 1.05
-_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _MANY = 3  # ways of which not all are named
 
 
@@ -213,7 +211,7 @@ def check_row(
     named = f", {mine.threads[0]} thread{'s' * (mine.threads[0] > 1)}" if several else ""
     missing = ", no " + _or([f"`{way}`" for way in mine.missing]) if mine.missing else ""
     size, more = re.fullmatch(r"([\d.,]+ [KMG]?i?B)(.*)", row[columns[0]]).groups()  # type: ignore[union-attr]
-    fields = {columns[0]: _size(size) == mine.size and more == named + missing}
+    fields = {columns[0]: run.size(size) == mine.size and more == named + missing}
     for (title, ratio), name in zip(
         (columns[1:3], columns[3:5]), ("speed", "cheapness"), strict=True
     ):
@@ -229,12 +227,6 @@ def check_row(
 def run_threads(rows: list[Row]) -> set[int]:
     """Return the thread counts of a table."""
     return {n for row in rows for n in row.threads}
-
-
-@cache
-def _size(text: str) -> float:
-    number, unit = text.split()
-    return float(number.replace(",", "")) * _UNITS[unit]
 
 
 def _or(names: list[str]) -> str:

@@ -152,7 +152,23 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
     if sender["round_trip"] is not None:
         times = sender["round_trip"]
         row |= {f"round_trip_{name}": times[name] for name in times if name != "percentiles"}
+        for side in ends:
+            cpu_ns = _over(row.get(f"{side}_cpu_ns"), times["samples"])
+            row[f"{side}_cpu_ns_per_round_trip"] = cpu_ns
+    row["sent_bits_per_s"] = sender["in_window"]["bytes"] * 8e9 / _window_ns(sender)
+    if sender["tcp"] is None:
+        row["rate_limit_bits_per_s"] = sender["options"].get("rate_bytes_per_s", 0) * 8.0 or None
+        row |= _datagrams_of(driver)
     return row
+
+
+def _datagrams_of(driver: dict[str, Any]) -> dict[str, int]:
+    """Return how many datagrams were sent, from the first to the last, and how many came."""
+    sent = int(driver["sender"]["total"]["datagrams"] or 0)
+    if driver["sink"] is not None:
+        return {"datagrams_sent": sent, "datagrams_lost": int(driver["sink"]["lost_before_hook"])}
+    came = int(driver["receiver"]["total"]["datagrams"] or 0)
+    return {"datagrams_sent": sent, "datagrams_lost": sent - came}
 
 
 def _of_guests(found: dict[str, Any] | None, ns_per_byte: float) -> dict[str, Any]:
@@ -195,14 +211,26 @@ def _of_machines(record: dict[str, Any], ns_per_byte: float) -> dict[str, Any]:
     ends = record["testbed"]["machines"]
     row = {"clock_uncertainty_ns": max(end["clock_uncertainty_ns"] for end in ends.values())}
     costs = []
-    for side, machine in record["observed"]["kernel"]["machines"].items():
+    trips = record["driver"]["sender"]["round_trip"]
+    for side, machine in (record["observed"]["kernel"]["machines"] or {}).items():
         of_time = ns_per_byte / machine["at_ns"]
         costs.append(machine["busy_ns"] * of_time)
         row[f"{side}_machine_cpu_ns_per_byte"] = costs[-1]
         row[f"{side}_machine_softirq_cpu_ns_per_byte"] = machine["softirq_ns"] * of_time
         row[f"{side}_softnet_dropped"] = machine["softnet_dropped"]
         row |= {f"{side}_device_{name}": n for name, n in machine.get("device", {}).items()}
-    return row | {"machines_cpu_ns_per_byte": sum(costs)}
+    if not costs:
+        return row  # nobody receives
+    row["machines_cpu_ns_per_byte"] = sum(costs)
+    if trips is not None:
+        per_trip = _bytes_received(record) / trips["samples"]
+        names = [name for name in row if name.endswith("_per_byte")]
+        row |= {f"{name.removesuffix('byte')}round_trip": row[name] * per_trip for name in names}
+    return row
+
+
+def _bytes_received(record: dict[str, Any]) -> int:
+    return int(record["driver"]["receiver"]["in_window"]["bytes"])
 
 
 def _counts(record: dict[str, Any], ends: dict[str, Any]) -> dict[str, Any]:

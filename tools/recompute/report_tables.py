@@ -227,17 +227,19 @@ def _wire_row(run: Run, condition: str, _f: re.Match[str], row: Row, _t: Table) 
     ]
     if "Gbit/s" in row:
         whole, unit = run.median_of(here[THROUGHPUT]), 1e9
-        again = here["tcp_retransmits"].sum() / here["received_bytes"].sum() * 1e9
+        again = here["tcp_retransmits"].sum(min_count=1) / here["received_bytes"].sum() * 1e9
         known: dict[str, Field] = {
             "Gbit/s": _shows(row["Gbit/s"], whole.value / unit),
             "sent again per GB": _shows(row["sent again per GB"], again),
         }
-        if "of the link" in row:
-            cells = wire.of_the_link(run, condition).set_index(
-                ["implementation", "msg_bytes", "n_threads"]
-            )
-            share = cells.loc[(_name(row), run.size(row["Message"]), threads), "share"]
-            known["of the link"] = agrees("p", row["of the link"], share)
+        bounds = {"of the link": wire.of_the_link, "of the limit": wire.of_the_limit}
+        for title, shares in bounds.items():
+            if title in row:
+                cells = shares(run, condition).set_index(
+                    ["implementation", "msg_bytes", "n_threads"]
+                )
+                share = cells.loc[(_name(row), run.size(row["Message"]), threads), "share"]
+                known[title] = agrees("p", row[title], share)
     else:
         whole, unit = run.median_of(here[wire.MACHINES]), 1.0
         columns = {
@@ -252,6 +254,38 @@ def _wire_row(run: Run, condition: str, _f: re.Match[str], row: Row, _t: Table) 
             for title, name in columns.items()
         }
     known["interval"] = _span(row["interval"], whole, unit, run)
+    return known | {"Message": len(here) > 0, "Threads": len(here) > 0}
+
+
+def _ends_row(run: Run, _c: str, found: re.Match[str], row: Row, table: Table) -> Checked:
+    return wire.ends_row(run, found[1] or table.columns[-1].strip("`"), row)
+
+
+def _wire_trip_row(run: Run, condition: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
+    """Check what a round trip over the wire costs processes and machines."""
+    trips = run.round_trips[run.round_trips["status"] == "measured"]
+    here = trips[
+        (trips["condition"] == condition)
+        & (trips["implementation"] == _name(row))
+        & (trips["msg_bytes"] == run.size(row["Message"]))
+        & (trips["n_threads"] == int(row.get("Threads", trips["n_threads"].min())))
+    ]
+    columns = {
+        "sender": "sender",
+        "its machine": "sender_machine",
+        "softirq": "sender_machine_softirq",
+        "receiver": "receiver",
+        "receiver, its machine": "receiver_machine",
+        "its machine, softirq": "receiver_machine_softirq",
+        "both machines": "machines",
+    }
+    known: dict[str, Field] = {
+        title: _shows(row[title], run.median_of(here[f"{name}_{wire.PER_TRIP}"]).value / 1e3)
+        for title, name in columns.items()
+        if title in row
+    }
+    whole = run.median_of(here[f"machines_{wire.PER_TRIP}"])
+    known["interval"] = _span(row["interval"], whole, 1e3, run)
     return known | {"Message": len(here) > 0, "Threads": len(here) > 0}
 
 
@@ -405,4 +439,6 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-datagrams-(?!.*-outside|missing).*": driven_tables.datagrams_row,
     r"tbl-.*-virtual-(rates|costs)": _virtual_row,
     r"tbl-.*-wire-(?:rates|costs)": _wire_row,
+    r"tbl-.*-wire-trips": _wire_trip_row,
+    r"tbl-wire-ends(?:-(.*))?": _ends_row,
 }

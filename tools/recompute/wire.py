@@ -2,14 +2,17 @@
 
 import json
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from tools.recompute.run import THROUGHPUT, Run
+from tools.recompute.slots import agrees
 
 SIDES = ("sender", "receiver")
 MACHINES = "machines_cpu_ns_per_byte"
+PER_TRIP = "cpu_ns_per_round_trip"
 _CELL = ["implementation", "msg_bytes", "n_threads"]
 # what a frame of Ethernet takes besides its packet, and the headers within that [bytes]
 _FRAME, _TCP, _UDP = 38, 32, 8
@@ -30,6 +33,56 @@ def parts(rows: pd.DataFrame) -> dict[str, pd.Series]:
 def peer_of(condition: str) -> str:
     """Return the name of the other machine of a condition over the wire."""
     return condition.partition("-")[2].split("_")[0]
+
+
+def of_the_limit(run: Run, condition: str) -> pd.DataFrame:
+    """Return, by cell, what its sender was allowed, and the share of that which it sent."""
+    rows = run.measured(condition)
+    rows = rows.assign(share=rows["sent_bits_per_s"] / rows["rate_limit_bits_per_s"].astype(float))
+    cells = rows.groupby(_CELL)[["share", "rate_limit_bits_per_s"]].median().reset_index()
+    cells["limited"] = cells["share"] >= _NEAR
+    return cells
+
+
+def ends_row(run: Run, peer: str, row: Mapping[str, str]) -> Mapping[str, bool | None]:
+    """Check a row of the table of both ends of the network against what was found of them."""
+    found: dict[str, Any] = json.loads((run.results / f"peers/{peer}.json").read_text())
+    wire, title = found["wire"], row["Property"]
+    columns = {"This machine": (run.host, wire["here"]), f"`{peer}`": (found, wire["there"])}
+    if title.startswith("Clock"):
+        unsure_us = float(row[f"`{peer}`"].removeprefix("known to ").split()[0])
+        unit = {"ns": 1.0, "µs": 1e3, "ms": 1e6}[row[f"`{peer}`"].split()[-1]]
+        known_ns = wire["clock"]["uncertainty_ns"]
+        return {f"`{peer}`": agrees("x", str(unsure_us), known_ns / unit)}
+    expected = _ENDS.get(title)
+    if expected is None:
+        return {}
+    return {
+        name: row[name].replace("\\", "") == (expected(*ends) or "not told")
+        for name, ends in columns.items()
+    }
+
+
+def _queues(device: Mapping[str, Any]) -> str | None:
+    receive, send = device["rx_queues"], device["tx_queues"]
+    return None if receive is send is None else f"{receive} to receive, {send} to send"
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+_ENDS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], str | None]] = {
+    "Processor": lambda machine, _: _text(machine["cpu"]["model"]),
+    "CPUs": lambda machine, _: _text(machine["cpu"]["cpus_online"]),
+    "Frequency governor": lambda machine, _: _text(machine["cpu"]["governor"]),
+    "Kernel": lambda machine, _: f"Linux {machine['kernel']['release']}",
+    "Speed of its link": lambda _, device: (
+        f"{device['speed_mbit_per_s'] / 1e3:g} Gbit/s" if device["speed_mbit_per_s"] else None
+    ),
+    "MTU": lambda _, device: f"{device['mtu_bytes']} bytes",
+    "Queues": lambda _, device: _queues(device),
+}
 
 
 def link_speed(run: Run, condition: str) -> tuple[float, int]:

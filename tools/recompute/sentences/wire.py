@@ -7,7 +7,16 @@ import pandas as pd
 from tools.recompute import estimates
 from tools.recompute.slots import whole
 from tools.recompute.told import Expected, Slot, Told, says
-from tools.recompute.wire import MACHINES, link_speed, of_the_link, parts, peer_of
+from tools.recompute.wire import (
+    MACHINES,
+    PER_TRIP,
+    SIDES,
+    link_speed,
+    of_the_limit,
+    of_the_link,
+    parts,
+    peer_of,
+)
 
 _PROCESSES = "both_cpu_ns_per_byte"
 _CAUSES = {
@@ -64,6 +73,50 @@ def _exceeded(told: Told, *_: Slot) -> Expected:
     alike = [one for one in told.run.conditions if peer_of(one) == peer]
     measured = [one for one in alike if len(told.run.measured(one))]
     return [speed, max(of_the_link(told.run, one)["share"].max() for one in measured)]
+
+
+def _allowed(told: Told) -> list[float]:
+    cells = of_the_limit(told.run, told.condition)["rate_limit_bits_per_s"]
+    return [float(cells.min()), float(cells.max())]
+
+
+@says("The sender was allowed <rate> to <rate> of messages")
+def _span_allowed(told: Told, *_: Slot) -> Expected:
+    return _allowed(told)
+
+
+@says("The sender was allowed <rate> of messages")
+def _one_allowed(told: Told, *_: Slot) -> Expected:
+    return _allowed(told)[:1]
+
+
+@says("and sent <p> of that at most: this limit held it in no cell")
+def _held_nowhere(told: Told, *_: Slot) -> Expected:
+    return [of_the_limit(told.run, told.condition)["share"].max()]
+
+
+@says("In <n> of <n> cells it sent at least <p> of that")
+def _held(told: Told, *_: Slot) -> Expected:
+    cells = of_the_limit(told.run, told.condition)
+    return [int(cells["limited"].sum()), len(cells), None]
+
+
+@says("(`wire.udp_mbit_per_s`) sets the throughput in <n> of <n> cells")
+def _limit_sets(told: Told, *_: Slot) -> Expected:
+    return _held(told)[:2]
+
+
+@says("At <sizes> it held the sender in every cell", "At <size> it held the sender in every cell")
+def _sizes_held(told: Told, said: Slot) -> Expected:
+    cells = of_the_limit(told.run, told.condition)
+    every = [int(str(size)) for size, rows in cells.groupby("msg_bytes") if rows["limited"].all()]
+    return [every if isinstance(said, tuple) else every[0]]
+
+
+@says("Of the datagrams sent, <p> did not arrive")
+def _not_arrived(told: Told, *_: Slot) -> Expected:
+    rows = told.run.measured(told.condition)
+    return [float(rows["datagrams_lost"].sum() / rows["datagrams_sent"].sum())]
 
 
 @says("By its completions, the kernel copied <p> of what <impl> sent")
@@ -210,14 +263,23 @@ def _trips(told: Told, metric: str) -> tuple[float, float]:
         & (rows["msg_bytes"] == told.run.size(size))
         & (rows["n_threads"] == whole(threads))
     ]
-    return (told.run.median_of(here[f"round_trip_{metric}"]).value * 1e-9,) * 2
+    return (told.run.median_of(here[metric]).value * 1e-9,) * 2
 
 
 @says("A round trip of <size> with <impl> and <threads> took <times> (median)")
 def _round_trip(told: Told, *_: Slot) -> Expected:
-    return [None, None, None, _trips(told, "p50_ns")]
+    return [None, None, None, _trips(told, "round_trip_p50_ns")]
 
 
 @says("One in a hundred took more than <times>")
 def _tail(told: Told, *_: Slot) -> Expected:
-    return [_trips(told, "p99_ns")]
+    return [_trips(told, "round_trip_p99_ns")]
+
+
+@says(
+    "It took the sender's machine <times> of CPU time, of that <times> in interrupts and softirqs, "
+    "and the receiver's <times>, of that <times>"
+)
+def _trip_costs(told: Told, *_: Slot) -> Expected:
+    names = [f"{side}_machine{kind}_{PER_TRIP}" for side in SIDES for kind in ("", "_softirq")]
+    return [_trips(told, name) for name in names]
