@@ -13,11 +13,11 @@ __all__ = ["ADDRESSES", "AHEAD_S", "NODE", "Peer", "peer"]
 
 
 @contextmanager
-def peer(folder: Path) -> Iterator[Peer]:
+def peer(folder: Path, delay_s: float = 0.0) -> Iterator[Peer]:
     """Build it, and run the block in its neighbour's network."""
     with ExitStack() as stack:
         try:
-            made = stack.enter_context(another_machine(folder))
+            made = stack.enter_context(another_machine(folder, delay_s))
         except Unavailable as missing:
             pytest.skip(missing.reason)
         yield made

@@ -333,6 +333,7 @@ def test_a_clock_that_is_hardly_known_fails_the_window(
     record = measured(tmp_path, STREAM, AtStart(blur))
     assert record["status"] == "failed"
     assert "is known to 50 ms only" in str(record["reason"])
+    assert "make measure.duration_s 5 or longer" in str(record["remedy"])
 
 
 def test_one_cpu_cannot_be_shared_by_two_machines(

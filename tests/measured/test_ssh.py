@@ -7,12 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 import sshd
-from sshd import AHEAD_S, NODE, Peer
+from sshd import ADDRESSES, AHEAD_S, NODE, Peer
 
 from copycost.errors import ConfigError, HostError, Unavailable
 from copycost.hosts.launch import Launch
@@ -234,6 +234,36 @@ def test_a_key_that_nobody_knows_is_a_sentence_with_a_remedy(peer: Peer, tmp_pat
         SshHost(_with(peer.target, str(peer.folder / "key"), str(key)))
     assert "cannot be reached by ssh" in caught.value.reason
     assert "Permission denied" in caught.value.reason
+    assert "ssh-copy-id" in caught.value.remedy
+
+
+@contextmanager
+def password_only(peer: Peer) -> Iterator[SshTarget]:
+    """Start another sshd there, which offers passwords and no keys; yield how it is reached."""
+    config = peer.folder / "sshd_config_passwords"
+    lines = (peer.folder / "sshd_config").read_text().splitlines()
+    kept = [line for line in lines if not line.startswith("PasswordAuthentication")]
+    kept += ["PasswordAuthentication yes", "PubkeyAuthentication no", "Port 2222"]
+    config.write_text("\n".join(kept))
+    inside = ["nsenter", "--target", str(peer.first()), "--pid", "--mount", "--net"]
+    with (peer.folder / "passwords.log").open("w+") as said:
+        words = [*inside, "/usr/sbin/sshd", "-D", "-e", "-f", str(config)]
+        sshd = subprocess.Popen(words, stdout=said, stderr=said)
+        try:
+            until(lambda: "listening" in (peer.folder / "passwords.log").read_text())
+            alias = ("-p", "2222", "-o", f"HostKeyAlias={ADDRESSES[1]}")
+            yield SshTarget(peer.target.name, (*peer.target.options, *alias))
+        finally:
+            sshd.terminate()
+            sshd.wait(LONG_S)
+
+
+def test_a_machine_that_asks_for_a_password_is_a_sentence_with_a_remedy(peer: Peer) -> None:
+    with password_only(peer) as target, pytest.raises(Unavailable) as caught:
+        SshHost(target)
+    assert "cannot be reached by ssh" in caught.value.reason
+    assert "Permission denied (password" in caught.value.reason
+    assert "PubkeyAuthentication" in caught.value.remedy
     assert "ssh-copy-id" in caught.value.remedy
 
 

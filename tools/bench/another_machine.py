@@ -7,7 +7,7 @@ import getpass
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.namespaces import two_namespaces
 from copycost.hosts.ssh.client import SshTarget
 from copycost.testbeds.links import Device, make_veth_pair, wait_until_running
+from tools.bench.slow_link import slow_link
 
 ADDRESSES = ("198.18.0.1", "198.18.0.2")
 AHEAD_S = 100_000
@@ -107,13 +108,15 @@ class Peer:
 
 
 @contextmanager
-def another_machine(folder: Path) -> Iterator[Peer]:
+def another_machine(folder: Path, delay_s: float = 0.0) -> Iterator[Peer]:
     """Build it, and run the block in its neighbour's network.
 
     Parameters
     ----------
     folder
         For its keys, and for what is brought to it.
+    delay_s
+        How long everything is under way to it, and from it.
 
     Raises
     ------
@@ -130,11 +133,14 @@ def another_machine(folder: Path) -> Iterator[Peer]:
     (folder / "sshd_config").write_text(_CONFIG.format(folder=folder))
     host_key = " ".join((folder / "host_key.pub").read_text().split()[:2])
     (folder / "known_hosts").write_text(f"{ADDRESSES[1]} {host_key}\n")
-    with two_namespaces() as (first, second, _):
+    with two_namespaces() as (first, second, _), ExitStack() as stack:
         machine = LocalHost()
         here = NamespaceHost(machine, first, "here")
         there = NamespaceHost(machine, second, "there")
-        make_veth_pair(here, there, ADDRESSES)
+        if delay_s:
+            stack.enter_context(slow_link(here, there, ADDRESSES, delay_s))
+        else:
+            make_veth_pair(here, there, ADDRESSES)
         wait_until_running((Device("sender", here), Device("receiver", there)))
         options = ("-F", "none", "-i", str(folder / "key"), "-o", "IdentitiesOnly=yes")
         known = ("-o", f"UserKnownHostsFile={folder / 'known_hosts'}")

@@ -4,7 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
-from copycost.doctor.findings_wire import _ends
+from copycost.doctor.findings_wire import _between, _ends
 from copycost.doctor.network_device import device_facts
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.host import Host
@@ -112,3 +112,18 @@ def test_what_a_device_does_not_tell_is_said_as_not_told(tmp_path: Path) -> None
         assert found[name].value == "not told", name
         assert found[name].remedy is None
     assert found["zero-copy"].note.startswith("a bridge is no network card")
+
+
+def test_way_that_is_long_is_told_with_the_window_that_it_takes() -> None:
+    wire = {
+        "peer": "user@far", "one_kernel": False, "connects": True, "ports": None,
+        "here": {"address": "192.0.2.1"}, "there": {"address": "192.0.2.2"},
+    }  # fmt: skip
+
+    def clock(uncertainty_ns: int) -> tuple[str, str | None]:
+        found = _between(wire | {"clock": {"offset_ns": 0, "uncertainty_ns": uncertainty_ns}})
+        (one,) = (one for one in found if one.name == "clock")
+        return one.state, one.remedy
+
+    assert clock(60_000) == ("ok", None)
+    assert clock(10_500_000) == ("limited", "make measure.duration_s 1.1 or longer")

@@ -5,6 +5,7 @@ from typing import Any
 
 from copycost.doctor.finding import Finding, State
 from copycost.doctor.findings_machine import judge_machine
+from copycost.hosts.clock import shortest_window_s
 from copycost.hosts.facts.files import HostFiles
 
 _ENDS = {"here": "This end", "there": "The other end"}
@@ -13,6 +14,8 @@ _REAL = {
     "tx_checksum": "without it the kernel reads every byte to sum it up, and copies it",
 }
 _NOT_TOLD = "not told"
+# measure.duration_s of config.yaml as it comes
+_USUAL_WINDOW_S = 0.2
 _FIREWALL = "let TCP connections in from {address}, to {ports}"
 _ANY_PORTS = "ports of net.ipv4.ip_local_port_range, or those that you name under wire.ports"
 
@@ -35,8 +38,14 @@ def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
         note = "both ends are containers or namespaces of one machine, with no network between"
         yield Finding("Wire", "kernels", "limited", "one", note, "name another machine")
     clock = wire["clock"]
-    unsure_us = clock["uncertainty_ns"] / 1e3
-    yield Finding("Wire", "clock", "ok", f"known to {unsure_us:.0f} us", "each side has its own")
+    known = f"known to {clock['uncertainty_ns'] / 1e3:.0f} us"
+    needed_s = shortest_window_s(clock["uncertainty_ns"])
+    if needed_s <= _USUAL_WINDOW_S:
+        yield Finding("Wire", "clock", "ok", known, "each side has its own")
+    else:
+        note = "each side has its own; half of the way there and back is not known"
+        remedy = f"make measure.duration_s {needed_s:g} or longer"
+        yield Finding("Wire", "clock", "limited", known, note, remedy)
     here, there = (wire[end]["address"] for end in _ENDS)
     if wire["connects"]:
         yield Finding("Wire", "connection", "ok", "yes", f"tried: from {there} to {here}")

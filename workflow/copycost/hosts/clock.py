@@ -1,5 +1,6 @@
 """Comparing the clock of another machine with ours."""
 
+import math
 from dataclasses import dataclass
 
 
@@ -21,3 +22,15 @@ class ClockReading:
 
 SAME_CLOCK = ClockReading(0, 0)
 """Where a clock is shared."""
+
+
+CLOCK_SHARE = 0.01
+"""By more of a window nobody may be wrong of when it was on another machine."""
+
+
+def shortest_window_s(uncertainty_ns: int) -> float:
+    """Return how long a window has to be, with a clock that is known so well [s]; to a tenth.
+
+    On a slow path it is the way there and back that decides, half of which is not known.
+    """
+    return math.ceil(uncertainty_ns / CLOCK_SHARE / 1e8) / 10

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from copycost.drivers.protocol import AGAIN, NoMeasurement, Payload, Verdict, Window
-from copycost.hosts.clock import ClockReading
+from copycost.hosts.clock import CLOCK_SHARE, ClockReading, shortest_window_s
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.side import SIDES, SideName
 from copycost.observers.disturbance import load_warnings
@@ -19,8 +19,6 @@ _LATE_SHARE = 0.01
 # of the window, by which a look at processes may be shorter or longer: what they used of the time
 # of the look still stands for the window
 _LONGEST_LOOK = 0.25
-# of the window: what another machine's clock may be wrong by
-_CLOCK_SHARE = 0.01
 
 
 def require_same_clocks(record: Record, testbed: Testbed, window: Window) -> None:
@@ -41,19 +39,22 @@ def require_same_clocks(record: Record, testbed: Testbed, window: Window) -> Non
             entry = record["testbed"]["machines"][side]
             entry["clock_offset_ns"] = before.offset_ns
             entry["clock_uncertainty_ns"] = unsure_ns
-        if max(drift_ns, unsure_ns) <= _CLOCK_SHARE * window.length_s * 1e9:
+        if max(drift_ns, unsure_ns) <= CLOCK_SHARE * window.length_s * 1e9:
             continue
-        how = (
-            f"went {drift_ns / 1e6:.3g} ms away from ours"
-            if drift_ns > 2 * unsure_ns
-            else f"is known to {unsure_ns / 1e6:.3g} ms only"
-        )
+        if drift_ns > 2 * unsure_ns:
+            how = f"went {drift_ns / 1e6:.3g} ms away from ours"
+            remedy = f"make measure.duration_s longer, look what sets the clock of {machine.name}"
+        else:
+            how = f"is known to {unsure_ns / 1e6:.3g} ms only, half of the way there and back"
+            remedy = (
+                f"make measure.duration_s {shortest_window_s(unsure_ns):g} or longer, or look what"
+                f" keeps {machine.name} or the way to it busy"
+            )
         reason = (
             f"the clock of {machine.name} {how}, where the window is"
             f" {window.length_s * 1e3:.3g} ms long"
         )
-        remedy = f"make measure.duration_s longer, look what keeps {machine.name} busy, then"
-        raise NoMeasurement(Verdict("failed", reason, f"{remedy} {AGAIN}"))
+        raise NoMeasurement(Verdict("failed", reason, f"{remedy}, then {AGAIN}"))
 
 
 def window_warnings(

@@ -44,7 +44,14 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     packets_each = packets_of(cell.msg_bytes, record["testbed"]["mtu_bytes"])
     row["packets_each"] = packets_each
     far = kernels_on(cell.testbed) > 1
-    row.update(_accounts(record["observed"]["datagrams"], packets_each, far=far))
+    ours = record["driver"].get("sender")
+    messages = None if ours is None else int(ours["total"]["datagrams"])
+    row.update(
+        _accounts(
+            record["observed"]["datagrams"], packets_each, far=far, messages=messages,
+            n_connections=cell.n_threads,
+        )
+    )  # fmt: skip
     row.update(_driver_totals(record["driver"]))
     return row
 
@@ -67,9 +74,19 @@ def _ns_each(cpu_percent: float, per_s: float) -> float:
     return cpu_percent / 100 * 1e9 / per_s if per_s > 0 else math.nan
 
 
-def _accounts(datagrams: Mapping[str, Any], packets_each: int, *, far: bool) -> dict[str, Any]:
+def _accounts(
+    datagrams: Mapping[str, Any],
+    packets_each: int,
+    *,
+    far: bool,
+    messages: int | None,
+    n_connections: int,
+) -> dict[str, Any]:
     stopped, end = (
-        account_of(datagrams, until, packets_each, far=far) for until in ("stopped", "end")
+        account_of(
+            datagrams, until, packets_each, far=far, messages=messages, n_connections=n_connections
+        )
+        for until in ("stopped", "end")
     )
     return {
         "sent": stopped.sent,

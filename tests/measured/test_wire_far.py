@@ -1,0 +1,90 @@
+"""A machine that is 20 ms away, there and back: clocks, windows, rates and accounts over it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sshd
+from guests import run_of_our_own
+from measured import test_wire
+from measured.test_wire import STREAM, measured
+from sshd import AHEAD_S, Peer
+
+from copycost.config.wire import Wire
+from copycost.doctor.findings_wire import judge_wire
+from copycost.doctor.peer import collect_peer
+from copycost.grid.cells import Cell
+from copycost.hosts.facts.files import HostFiles
+from copycost.observers.loss_counters import LossCounters
+from copycost.observers.process_usage import ProcessUsage
+from copycost.records.derive import derive_row
+from copycost.studies.datagrams import table as datagrams
+
+pytestmark = pytest.mark.needs_root
+DELAY_S = 0.01
+LONG = replace(test_wire.SETTINGS, warmup_s=0.5, duration_s=2.5)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _run_of_our_own() -> Iterator[None]:
+    """Keep what is borrowed no longer than these tests."""
+    yield from run_of_our_own()
+
+
+@pytest.fixture(scope="module")
+def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
+    if not Path("/dev/net/tun").exists():
+        pytest.skip("no TAP devices here")
+    with sshd.peer(tmp_path_factory.mktemp("peer"), DELAY_S) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def facts(peer: Peer) -> dict[str, Any]:
+    return collect_peer(Wire(peer.target.name, "auto", peer.target.options))
+
+
+def test_window_that_is_too_short_for_the_way_is_told_how_long_it_has_to_be(
+    tmp_path: Path, facts: dict[str, Any]
+) -> None:
+    found = {(one.section, one.name): one for one in judge_wire(facts, HostFiles())}
+    clock = found["Wire", "clock"]
+    assert clock.state == "limited"
+    record = measured(tmp_path, STREAM, facts)
+    assert record["status"] == "failed"
+    assert "half of the way there and back" in str(record["reason"])
+    for remedy in (clock.remedy, record["remedy"]):
+        assert "make measure.duration_s 1." in str(remedy)
+
+
+@pytest.mark.parametrize("kind", ["wire", "wire_in"])
+def test_bytes_over_a_long_way_are_measured_and_the_clock_is_as_good_as_said(
+    tmp_path: Path, facts: dict[str, Any], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(test_wire, "SETTINGS", LONG)
+    record = measured(tmp_path, replace(STREAM, testbed=kind, n_threads=1), facts)
+    assert record["status"] == "measured", record["reason"]
+    assert record["testbed"] is not None
+    machine = record["testbed"]["machines"]["receiver" if kind == "wire" else "sender"]
+    assert machine["clock_uncertainty_ns"] >= DELAY_S * 1e9
+    assert abs(machine["clock_offset_ns"] - AHEAD_S * 10**9) <= machine["clock_uncertainty_ns"]
+    row = derive_row(record)
+    # no more than the sender's buffer can be under way
+    sent, buffer = row["throughput_bits_per_s"], row["send_buffer_bytes"]
+    assert isinstance(sent, float)
+    assert isinstance(buffer, int)
+    assert 0 < sent <= 8 * buffer / (2 * DELAY_S)
+
+
+@pytest.mark.parametrize("kind", ["wire_udp", "wire_in_udp"])
+def test_goodbyes_that_are_said_again_before_they_can_be_answered_are_no_loss(
+    tmp_path: Path, facts: dict[str, Any], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(test_wire, "SETTINGS", LONG)
+    slow = {**facts, "wire": {**facts["wire"], "udp_mbit_per_s": 10}}
+    cell = Cell("datagrams", kind, "two_copy", 1400, 1)
+    record = measured(tmp_path, cell, slow, ProcessUsage(), LossCounters())
+    assert record["status"] == "measured", record["reason"]
+    assert datagrams.row_of(record, cell)["lost_unaccounted"] == 0
