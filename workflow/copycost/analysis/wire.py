@@ -271,7 +271,8 @@ def _limit(view: View) -> Facts | None:
         return None
     # in the sender's own window, of which the table has the time of a message
     sent = rows["msg_bytes"] * rows["n_threads"] * 8e9 / rows["service_mean_ns"]
-    cells = rows.assign(share=sent / rows[_RATE_LIMIT])
+    # a table of so many columns takes no single ones
+    cells = rows[[*POINT, _RATE_LIMIT]].assign(share=sent / rows[_RATE_LIMIT])
     cells = cells.groupby(POINT)[["share", _RATE_LIMIT]].median().dropna().reset_index()
     return {
         "low": float(cells[_RATE_LIMIT].min()),
