@@ -59,8 +59,19 @@ def test_who_takes_over_keeps_the_exit_status() -> None:
     assert (status, err) == (7, "another\n")
 
 
-def test_it_is_there_from_the_first_line_of_a_started_module(tmp_path: Path) -> None:
-    code = "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
+@pytest.mark.parametrize(
+    "taken",
+    [
+        "finally: pass",
+        "finally: 1 / 0",
+        "except SystemExit: pass",
+        "except SystemExit: sys.exit(1)",
+    ],
+)
+def test_a_started_module_ends_as_interrupted_however_it_takes_it(
+    tmp_path: Path, taken: str
+) -> None:
+    code = f"import os, signal, sys\ntry: os.kill(os.getpid(), signal.SIGINT)\n{taken}\n"
     (tmp_path / "interrupted_at_once.py").write_text(code, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-SP", ROOT / "workflow/copycost/door/launch.py", "interrupted_at_once"],

@@ -35,7 +35,12 @@ def main() -> None:
         from copycost.snakefile.internals import shorten_command_line  # after `site`
 
         shorten_command_line()
-    runpy.run_module(name, run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
+    finally:
+        if interruption.was_interrupted():
+            # what ran at that moment may have swallowed the end, or made an error of it
+            interruption.end()
 
 
 if __name__ == "__main__":
