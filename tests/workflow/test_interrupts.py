@@ -51,7 +51,11 @@ def _follow(running: "subprocess.Popen[bytes]", when: str | float) -> tuple[byte
     """Press Ctrl-C at a moment; return all that was said, and how much of it before that."""
     assert running.stdout is not None
     os.set_blocking(running.stdout.fileno(), False)
-    start_s, said, before = time.monotonic(), b"", None
+    said, before = b"", None
+    while not _catches_ctrl_c(running.pid):  # before that it ends without a word, as any shell does
+        assert running.poll() is None
+        time.sleep(0.001)
+    start_s = time.monotonic()
     with selectors.DefaultSelector() as selector:
         selector.register(running.stdout, selectors.EVENT_READ)
         while True:
@@ -68,6 +72,12 @@ def _follow(running: "subprocess.Popen[bytes]", when: str | float) -> tuple[byte
                 os.killpg(running.pid, signal.SIGINT)
     assert before is not None, f"ended before the Ctrl-C: {said.decode()}"
     return said, before
+
+
+def _catches_ctrl_c(pid: int) -> bool:
+    """Return whether a process has a handler of SIGINT; see proc(5)."""
+    caught = re.search(r"^SigCgt:\t(\w+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    return caught is not None and bool(int(caught[1], 16) & 1 << (signal.SIGINT - 1))
 
 
 def own_words(lines: list[str]) -> list[str]:
