@@ -55,6 +55,6 @@ def test_two_runs_write_the_same_files(checkout: Checkout) -> None:
     assert not (checkout.path / "results/simulated/guests/plain").exists()
     first = digests(checkout)
     shutil.rmtree(checkout.path / RAW)
-    records = [f"{RAW}/{name}" for name in first]  # without tables and figures again
-    checkout.snakemake("--cores", "2", *records, *TINY)
-    assert digests(checkout) == first
+    again = sorted(first)[::3]  # without the others, tables and figures
+    checkout.snakemake("--cores", "2", *(f"{RAW}/{name}" for name in again), *TINY)
+    assert digests(checkout) == {name: first[name] for name in again}
