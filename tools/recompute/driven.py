@@ -18,7 +18,7 @@ POINT = {"cpu_budget": "limit_percent", "datagrams": "msg_bytes"}
 """The studies, and what a curve of each goes along."""
 MISSED = 5.0
 """By more points of one CPU than that, per stream, a limiter misses."""
-CURVE = re.compile(r"`(\w+)` with (\d+) streams?(?: \(([^)]*)\))?")
+CURVE = re.compile(r"`([\w-]+)` with (\d+) streams?(?: \(([^)]*)\))?")
 """The name of a curve: a testbed, a number of streams, and what distinguishes it from others."""
 
 CAUSES = {
