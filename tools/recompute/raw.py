@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,11 +55,18 @@ def repetitions(results: Path, study: str) -> pd.DataFrame:
     The key of the cell, and every quantity that tables and texts are made of, with its unit in its
     name.
     """
-    rows = []
     config = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
+    return all_repetitions(results, study, lambda testbed: _most_rounds(config, study, testbed))
+
+
+def all_repetitions(
+    results: Path, study: str, most_rounds: Callable[[str], float] = lambda _: math.inf
+) -> pd.DataFrame:
+    """Return the same of the first so many rounds on each testbed."""
+    rows = []
     for path in sorted((results / "raw" / study).rglob("rep=*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
-        if record["cell"]["rep"] > _most_rounds(config, study, record["cell"]["testbed"]):
+        if record["cell"]["rep"] > most_rounds(record["cell"]["testbed"]):
             continue  # an earlier configuration asked for it, this one does not
         row = {"condition": condition_of(record["cell"]), **record["cell"]}
         row["status"] = record["status"]

@@ -1,0 +1,139 @@
+"""The tables over hosts: every ratio of a host from its raw records, and what is over all hosts."""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from tools.recompute import estimates
+from tools.recompute.estimates import Estimate
+from tools.recompute.raw import all_repetitions
+
+_CONFIDENCE = 0.95
+_FEWEST = 3
+_FEW = 5
+"""Hosts up to which the spread's interval is that of a normal distribution."""
+
+_TOLERANCE = 1e-6
+_COLUMNS = {
+    "throughput_bits_per_s": ("streams", "throughput_bits_per_s"),
+    "both_cpu_ns_per_byte": ("streams", "both_cpu_ns_per_byte"),
+    "sender_cpu_ns_per_byte": ("streams", "sender_cpu_ns_per_byte"),
+    "p50_ns": ("round_trips", "round_trip_p50_ns"),
+    "p99_ns": ("round_trips", "round_trip_p99_ns"),
+}
+_CELL = ["condition", "implementation", "baseline", "metric", "msg_bytes", "n_threads"]
+
+
+def is_fleet(folder: Path) -> bool:
+    """Tell whether a folder holds several hosts with the tables over them."""
+    return (folder / "tables" / "across.csv").is_file()
+
+
+def wrong_fleet_tables(fleet: Path) -> Iterator[str]:
+    """Yield a line per number of ratios.csv and across.csv that the records do not give."""
+    told = pd.read_csv(fleet / "tables" / "ratios.csv")
+    found: dict[tuple[Any, ...], list[Estimate]] = {}
+    for host, rows in told.groupby("host", sort=False):
+        values = _values(fleet / f"host={host}")
+        for row in rows.to_dict("records"):
+            key = tuple(row[name] for name in _CELL)
+            one = _ratio(values, *key)
+            if one.n:
+                found.setdefault(key, []).append(one)
+            ends = {"ratio": one.value, "low": one.low, "high": one.high, "p_value": one.p_value}
+            yield from _wrong(f"ratios.csv: {host}, {key}", row, ends | {"n_pairs": one.n})
+    across = pd.read_csv(fleet / "tables" / "across.csv")
+    told_cells = {tuple(row[name] for name in _CELL): row for row in across.to_dict("records")}
+    if told_cells.keys() != found.keys():
+        yield f"across.csv: {len(told_cells)} cells, the records have {len(found)}"
+    for key, row in told_cells.items():
+        yield from _wrong(f"across.csv: {key}", row, _across(found.get(key, []), str(key[3])))
+
+
+def _values(folder: Path) -> dict[str, pd.Series]:
+    """Return the logarithms of a host by metric: by condition, way, size, threads and round."""
+    index = ["condition", "implementation", "msg_bytes", "n_threads", "rep"]
+    tables = {study: all_repetitions(folder, study) for study, _ in _COLUMNS.values()}
+    found = {}
+    for metric, (study, column) in _COLUMNS.items():
+        rows = tables[study]
+        if not rows.empty and column in rows:
+            rows = rows[rows["status"] == "measured"].set_index(index).sort_index()
+            found[metric] = rows[column].astype(float).map(math.log, na_action="ignore")
+    return found
+
+
+def _ratio(
+    values: dict[str, pd.Series],
+    condition: str, name: str, baseline: str, metric: str, size: int, threads: int,
+) -> Estimate:  # fmt: skip
+    logs = values[metric]
+    try:
+        pair = (logs.loc[condition, way, size, threads] for way in (name, baseline))
+        differences = next(pair) - next(pair)
+    except KeyError:
+        return Estimate(math.nan, n=0)
+    return estimates.ratio(differences.to_numpy(float), _CONFIDENCE)
+
+
+def _across(hosts: list[Estimate], metric: str) -> dict[str, float]:
+    """Return what a row of across.csv has to say of these hosts."""
+    logs = np.log([one.value for one in hosts])
+    n = len(hosts)
+    nothing = dict.fromkeys(
+        ("low", "high", "spread", "spread_low", "spread_high", "next_low", "next_high"), math.nan
+    )
+    better = 1 if metric == "throughput_bits_per_s" else -1
+    p_values = estimates.holm(np.array([one.p_value for one in hosts]))
+    sure = (p_values < 1 - _CONFIDENCE) * np.sign(logs) * better
+    said = nothing | {
+        "n_hosts": n, "ratio": math.exp(logs.mean()) if n else math.nan,
+        "n_better": int((sure > 0).sum()), "n_worse": int((sure < 0).sum()),
+        "n_open": int((sure == 0).sum()),
+    }  # fmt: skip
+    own = [(math.log(one.high / one.low) / 2 / stats.t.ppf((1 + _CONFIDENCE) / 2, one.n - 1)) ** 2
+           for one in hosts if one.n > 1]  # fmt: skip
+    if n < _FEWEST or not own:
+        return said
+    variance, within = float(logs.var(ddof=1)), float(np.mean(own))
+    quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, n - 1))
+    between = max(variance - within, 0.0)
+    half = quantile * math.sqrt(variance / n)
+    further = quantile * math.sqrt(between + variance / n)
+    low, high = (math.sqrt(max(end - within, 0.0)) for end in _interval_of_variance(logs))
+    return said | {
+        "low": math.exp(logs.mean() - half), "high": math.exp(logs.mean() + half),
+        "spread": math.sqrt(between), "spread_low": low, "spread_high": high,
+        "next_low": math.exp(logs.mean() - further), "next_high": math.exp(logs.mean() + further),
+    }  # fmt: skip
+
+
+def _interval_of_variance(values: np.ndarray) -> tuple[float, float]:
+    """Return Bonett's interval, of few values the chi-squared one."""
+    n, tail = len(values), (1 - _CONFIDENCE) / 2
+    squares = float(((values - values.mean()) ** 2).sum())
+    if squares == 0:
+        return 0.0, 0.0
+    if n <= _FEW:
+        low, high = (squares / float(stats.chi2.ppf(at, n - 1)) for at in (1 - tail, tail))
+        return low, high
+    z = float(stats.norm.ppf(1 - tail))
+    cut = int(n / (2 * math.sqrt(n - 4)))
+    trimmed = float(np.sort(values)[cut : n - cut].mean())
+    kurtosis = n * float(((values - trimmed) ** 4).sum()) / squares**2
+    correction = n / (n - z)
+    error = correction * math.sqrt(max(kurtosis - (n - 3) / n, 0.0) / (n - 1))
+    centre = correction * squares / (n - 1)
+    return centre * math.exp(-z * error), centre * math.exp(z * error)
+
+
+def _wrong(where: str, row: dict[Any, Any], expected: dict[str, float]) -> Iterator[str]:
+    for name, value in expected.items():
+        said = float(row[name])
+        if not np.isclose(said, value, rtol=_TOLERANCE, atol=1e-9, equal_nan=True):
+            yield f"{where}: {name} is {said:g}, the records give {value:g}"
