@@ -47,9 +47,11 @@ rule compare_cells:
         "../scripts/compare_cells.py"
 
 
-# Of those that the configuration names, the other machines that streams are measured with.
+# Of those that the configuration names, the other machines that streams are measured with. What
+# they are is not handed on.
 MEASURED_WITH = sorted(
-    {peer_of(condition.testbed) for condition in GRID.conditions} - {None}
+    {peer_of(condition.testbed) for condition in GRID.conditions if not is_given()}
+    - {None}
 )
 
 

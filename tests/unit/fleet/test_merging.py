@@ -132,6 +132,6 @@ def test_an_export_by_the_command_can_be_merged(
     run = write_run(tmp_path / "results")
     archive = tmp_path / "x.zip"
     assert main(["export", str(archive), "--alias", "lab", "--results", str(run)]) == 0
-    assert "6 records of lab, without the names of host and user" in capsys.readouterr().out
+    assert "6 records of lab, without the names of hosts and users" in capsys.readouterr().out
     assert main(["merge", str(archive), "--into", str(tmp_path / "fleet"), "--no-report"]) == 0
     assert only_set(tmp_path).host == "lab"

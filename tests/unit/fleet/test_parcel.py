@@ -2,19 +2,21 @@
 
 import json
 import os
+import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_records import with_round_trips
 from unit.fleet.made import path_of, records_of, write_run
 
 from copycost.errors import ConfigError, DataError
 from copycost.fleet.export import archive_of
 from copycost.fleet.names import require_name
 from copycost.fleet.parcel import read_parcel
-from copycost.fleet.stores import LARGEST_FILE
+from copycost.fleet.stores import LARGEST_FILE, MOST_FILES, FolderStore
 
 NAME = "raw/streams/testbed=veth/implementation=two_copy/msg_bytes=65536/n_threads=1/"
 NAME += "working_set=hot/receiver=recv/placement=apart/rep=1.json"
@@ -206,6 +208,69 @@ def test_records_of_another_state_of_the_host_are_left_out(tmp_path: Path) -> No
     write_run(folder, [])
     parcel = read_parcel(folder)
     assert (len(parcel.records), parcel.n_elsewhere) == (6, 2)
+
+
+def test_a_huge_file_without_content_is_not_read(tmp_path: Path) -> None:
+    folder = write_run(tmp_path)
+    with path_of(folder, records_of()[0]).open("wb") as file:
+        file.truncate(2 << 30)
+    with (folder / "host.json").open("wb") as file:
+        file.truncate(2 << 30)
+    said = refusal(folder)
+    assert said.count("is larger than 1 MiB") == 2
+    archive = tmp_path / "x.zip"
+    with archive.open("wb") as file:
+        file.truncate(2 << 30)
+    assert "cannot be read as an archive" in refusal(archive)
+
+
+def test_a_folder_of_very_many_files_is_not_listed_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_run(tmp_path)
+
+    def names(_: object) -> Iterator[str]:
+        yield from (f"raw/streams/{number}" for number in range(MOST_FILES + 1))
+        pytest.fail("more are listed than any host has")
+
+    monkeypatch.setattr(FolderStore, "names", names)
+    assert f"more than {MOST_FILES} records" in refusal(folder)
+
+
+@pytest.mark.parametrize("n_files", [MOST_FILES + 1, 70_000])
+def test_the_list_of_an_archive_of_very_many_files_is_not_read(
+    tmp_path: Path, n_files: int
+) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(n_files):
+            archive.writestr(zipfile.ZipInfo(f"raw/{number}"), b"")
+    assert f"more than {MOST_FILES} files" in refusal(path)
+
+
+def test_a_long_list_is_refused_before_it_is_read(archive: Path) -> None:
+    content = archive.read_bytes()
+    begin = content.rfind(b"PK\5\6") + 12
+    archive.write_bytes(content[:begin] + (1 << 30).to_bytes(4, "little") + content[begin + 4 :])
+    assert f"more than {MOST_FILES} files" in refusal(archive)
+
+
+def test_truncated_records_are_named(tmp_path: Path) -> None:
+    folder = write_run(tmp_path)
+    path = path_of(folder, records_of()[0])
+    path.write_bytes(path.read_bytes()[:-100])
+    assert re.search(r"\n  raw/streams/.*line \d+: Expecting", refusal(folder))
+
+
+def test_results_without_a_measured_stream_are_refused(tmp_path: Path) -> None:
+    records = [record | {"study": "round_trips"} for record in map(with_round_trips, records_of())]
+    assert "no stream was measured" in refusal(write_run(tmp_path, records))
+
+
+def test_round_trips_that_tell_none_are_refused(tmp_path: Path) -> None:
+    trips = [with_round_trips(record) for record in records_of(start_s=9000)]
+    trips[0]["driver"]["sender"]["round_trip"] = None
+    assert "tells no round trips" in refusal(write_run(tmp_path, [*records_of(), *trips]))
 
 
 def test_a_folder_without_results_is_said(tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
 """A simulated fleet through tables, facts and the report: its truth is found again."""
 
+import html
 import itertools
 import json
 import math
 import random
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +22,8 @@ from copycost.fleet.export import write_archive
 from copycost.fleet.gathering import gather
 from copycost.fleet.parcel import Parcel, read_parcel
 from copycost.fleet.sets import read_sets
+from tools import simulate_fleet
+from tools.recompute.fleet import wrong_fleet_tables
 from tools.simulate_fleet import SPREAD, WITH_KERNEL, make_fleet, truth_of
 
 pytestmark = pytest.mark.slow
@@ -138,10 +143,30 @@ def test_tables_have_the_host_in_front(fleet: Path) -> None:
     assert (across[["n_better", "n_worse", "n_open"]].sum(axis=1) == N_HOSTS).all()
 
 
+@pytest.mark.parametrize(
+    ("table", "column"), [("ratios", "high"), ("across", "spread_low"), ("across", "n_open")]
+)
+def test_the_tables_follow_from_the_records_and_a_wrong_number_does_not(
+    fleet: Path, table: str, column: str
+) -> None:
+    assert list(wrong_fleet_tables(fleet)) == []
+    path = fleet / "tables" / f"{table}.csv"
+    right = path.read_text(encoding="utf-8")
+    rows = pd.read_csv(path)
+    place = rows.index[(rows["metric"] == "p99_ns") & (rows["implementation"] == "zero_copy")][0]
+    rows.loc[place, column] += 1
+    rows.to_csv(path, index=False)
+    wrong = list(wrong_fleet_tables(fleet))
+    path.write_text(right, encoding="utf-8")
+    assert len(wrong) == 1
+    assert wrong[0].startswith(f"{table}.csv: ")
+    assert f": {column} is " in wrong[0]
+
+
 def test_the_report_is_written_and_says_that_hosts_are_simulated(fleet: Path) -> None:
-    html = (fleet / "report" / "report.html").read_text(encoding="utf-8")
-    assert "These hosts are simulated" in html
-    assert "simulated-014" in html
+    page = (fleet / "report" / "report.html").read_text(encoding="utf-8")
+    assert "These hosts are simulated" in page
+    assert "simulated-014" in page
     check_pdf(fleet / "report" / "report.pdf")
 
 
@@ -200,6 +225,34 @@ def test_an_earlier_state_is_kept_and_does_not_count(tmp_path: Path) -> None:
         assert gathered.used == ["simulated-001_2", "simulated-002"]
     else:
         pytest.fail("choose a seed by which the host changes")
+
+
+HOSTILE = (
+    "<script>alert(1)</script><b>", "[x](http://e.example) `c`", "$x^{$ \\input{/etc/passwd}",
+    "a | b || c", "{{< include /etc/passwd >}}", '#read("/etc/passwd")', "`#x`{=typst}",
+    "@tbl-short ::: {.x}", "{{7*7}} {%x%} \\",
+)  # fmt: skip
+
+
+def test_what_a_host_is_called_is_shown_and_never_obeyed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simulate_fleet, "KERNELS", HOSTILE)
+    monkeypatch.setattr(simulate_fleet, "MODELS", dict.fromkeys(HOSTILE, (8 << 20, 4)))
+    one = real(tmp_path)
+    host = {**one.host, "cpu": {**one.host["cpu"], "virtualisation": HOSTILE[0]}}
+    for _ in make_fleet(replace(one, host=host), tmp_path / "fleet", 14, 100):
+        pass
+    assert main(["merge", "--into", str(tmp_path / "fleet")]) == 0
+    page = (tmp_path / "fleet/report/report.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert 'http://e.example"' not in page
+    shown = html.unescape(re.sub(r"<[^>]*>", "", page))
+    for told in gather(tmp_path / "fleet", 1).told.values():
+        assert str(told["kernel"]) in shown
+    assert "root:x:0" not in page
+    assert (tmp_path / "fleet/report/report.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_a_folder_without_hosts_is_said(tmp_path: Path) -> None:

@@ -17,16 +17,16 @@ import yaml
 from copycost.build.checkout import ROOT
 from copycost.config.passes import GIVEN_PATH, write_pass
 from copycost.errors import CopycostError, DataError
+from copycost.fleet.privacy import SECTIONS
 from copycost.fleet.sets import FLEET, HostSet, read_sets
 from copycost.grid.cells import Cell
-from copycost.grid.testbeds import transport_of
+from copycost.grid.testbeds import kind_of, peer_of, transport_of
 from copycost.records.files import write_whole
 from copycost.records.record import Record, cell_of, record_text
 
 _SOURCES = ("Snakefile", "config", "data", "envs", "profiles", "pyproject.toml", "report", "src",
             "workflow")  # fmt: skip
 _LAUNCH = "workflow/copycost/door/launch.py"
-_OF_THE_HOST = ("streams", "udp", "round_trips", "placement", "refine", "measure", "statistics")
 _NOT_HANDED_ON = ("profile", "cpu_budget", "datagrams", "simulated")
 _LISTS = {
     "implementations": "implementation", "testbeds": "testbed", "msg_bytes": "msg_bytes",
@@ -86,7 +86,7 @@ def config_of(one: HostSet, cells: Sequence[Cell]) -> dict[str, Any]:
     """
     ours: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
     theirs = json.loads(_text(one.folder / "config.json") or "{}")
-    for section in _OF_THE_HOST:
+    for section in SECTIONS:
         said = theirs.get(section) or {}
         ours[section] |= {key: value for key, value in said.items() if key in ours[section]}
     for section in ("streams", "udp", "round_trips"):
@@ -94,8 +94,14 @@ def config_of(one: HostSet, cells: Sequence[Cell]) -> dict[str, Any]:
         for name in ours[section].keys() & _LISTS.keys() if there else ():
             had = {getattr(cell, _LISTS[name]) for cell in there}
             ours[section][name] = [value for value in ours[section][name] if value in had]
+        # those over a wire are named by what lies between, and by the machines
+        ours[section]["testbeds"] = list(dict.fromkeys(map(kind_of, ours[section]["testbeds"])))
         if not there:
             ours[section]["implementations"] = []
+    others = sorted({peer for cell in cells if (peer := peer_of(cell.testbed))})
+    if others:
+        first, *more = ({"peer": name, "alias": name} for name in others)  # nobody is asked
+        ours["wire"] |= first | {"more": more}
     for section in _NOT_HANDED_ON:
         ours[section]["enabled"] = False
     ours["measure"]["memory_floor"] = (one.folder / "memory.json").is_file()

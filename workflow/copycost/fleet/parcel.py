@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -11,7 +12,7 @@ import yaml
 
 from copycost.errors import CopycostError, DataError
 from copycost.fleet.names import name_of, require_name, shown
-from copycost.fleet.privacy import without_private
+from copycost.fleet.privacy import SECTIONS, peers_of, without_private
 from copycost.fleet.schemas import EXPORT, FACTS
 from copycost.fleet.stores import MOST_BYTES, MOST_FILES, STUDIES, FolderStore, Store, open_store
 from copycost.grid.capabilities import RECEIVERS
@@ -87,7 +88,7 @@ def read_parcel(path: Path, name: str | None = None, own: Sequence[str] = ()) ->
         Naming what is wrong with any of the files.
     """
     store = open_store(path)
-    names = list(store.names())
+    names = list(islice(store.names(), MOST_FILES + 1))
     if len(names) > MOST_FILES:
         raise DataError(f"{path}: holds more than {MOST_FILES} records; merge a part of it")
     records = [each for each in names if each.startswith("raw")]
@@ -118,21 +119,28 @@ def read_parcel(path: Path, name: str | None = None, own: Sequence[str] = ()) ->
         raise DataError(
             f"{path}: no record is of the host that host.json describes; measure there again"
         )
-    clean = without_private(dict(host), own)
+    if not any(one["study"] == "streams" and one["status"] == "measured" for one in kept):
+        raise DataError(
+            f"{path}: no stream was measured; expected throughputs of two ways to send at least"
+        )
+    told = dict(config or {})
+    peers = peers_of(told, kept)
+    clean = without_private(dict(host), own, peers)
     digest = host_digest(clean)
+    shared = {name: told[name] for name in SECTIONS if name in told}
     return Parcel(
         source=str(path),
         name=name or _named(export, config, clean, str(path)),
         host=clean,
-        config=without_private(dict(config or {}), own),
-        memory=None if memory is None else _handed_on(memory, own, digest),
-        records=[_handed_on(one, own, digest) for one in kept],
+        config=without_private(shared, own, peers),
+        memory=None if memory is None else _handed_on(memory, own, peers, digest),
+        records=[_handed_on(one, own, peers, digest) for one in kept],
         n_elsewhere=n_elsewhere,
     )
 
 
-def _handed_on(record: _R, own: Sequence[str], digest: str) -> _R:
-    clean = dict(without_private(record, own)) | {"host_digest": digest}
+def _handed_on(record: _R, own: Sequence[str], peers: Sequence[str], digest: str) -> _R:
+    clean = dict(without_private(record, own, peers)) | {"host_digest": digest}
     return cast("_R", clean)
 
 
@@ -268,5 +276,4 @@ def _short(error: CopycostError) -> str:
 def names_of_this_host(hostname: str | None) -> list[str]:
     """Return what this host and this user are called, which no text that is handed on may hold."""
     said = (hostname, *(os.environ.get(name) for name in ("USER", "LOGNAME", "SUDO_USER")))
-    # `root` and `localhost` tell nothing of anybody
-    return sorted({name for name in said if name} - {"root", "localhost", "user"})
+    return sorted({name for name in said if name})

@@ -2,8 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from typing import TypeVar, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+from copycost.config.wire import NO_PEER, Peer
+from copycost.grid.testbeds import kind_of, peer_of
 
 _T = TypeVar("_T")
 
@@ -22,16 +25,38 @@ _LEFT_OUT = frozenset({
 })  # fmt: skip
 """Keys whose values are left out wherever they stand."""
 
+_NAME = "(name)"
+_OF_NOBODY = frozenset({"root", "localhost", "user"})
+"""Names that tell nothing of anybody."""
+
 _HASHED = frozenset({"boot_id"})
 """Keys whose values need only stay different from one another."""
 
 _FREE_TEXTS = frozenset({"reason", "remedy", "detail", "version", "kernel_version"})
 """Keys of texts in which names may stand; elsewhere a host's name may be a word of ours."""
 
-LEFT_OUT_IN_WORDS = "the names of host and user, paths, addresses and ports"
+LEFT_OUT_IN_WORDS = "the names of hosts and users, paths, addresses and ports"
+
+SECTIONS = (
+    "streams", "udp", "round_trips", "placement", "refine", "measure", "statistics",
+)  # fmt: skip
+"""Of the configuration, what was measured and how: all else, such as how ssh reaches another
+machine, or what the nodes of a cluster are called, is nobody else's business."""
 
 
-def without_private(value: _T, names: Sequence[str] = ()) -> _T:
+def peers_of(config: Mapping[str, Any], records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return what other machines that a run measured with are called, as ssh is told it."""
+    wire = config.get("wire")
+    sections = [wire, *(wire.get("more") or ())] if isinstance(wire, Mapping) else []
+    found = [one.get("peer") for one in sections if isinstance(one, Mapping)]
+    for record in records:
+        machines = (record["testbed"] or {}).get("machines") or {}
+        found += [one["name"] for one in machines.values() if one["kind"] == "ssh"]
+    told = (name for name in found if isinstance(name, str) and name not in (NO_PEER, _NAME))
+    return list(dict.fromkeys(told))
+
+
+def without_private(value: _T, names: Sequence[str] = (), peers: Sequence[str] = ()) -> _T:
     """Return facts or a record without what is private; shapes stay as the schemas have them.
 
     Parameters
@@ -40,27 +65,40 @@ def without_private(value: _T, names: Sequence[str] = ()) -> _T:
         Any JSON value.
     names
         Words that no text may hold: what this host and this user are called.
+    peers
+        Other machines, as ssh is told them. A testbed that is called by such a name, since nobody
+        has given it another, is called ``wire-other``, ``wire-other-2`` and so on.
     """
-    words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in names if len(name) > 1]
-    return cast("_T", _cleaned("", value, words))
+    parts = [part for name in peers for part in (name, *re.split("[@:]", name))]
+    said = sorted({*names, *parts} - _OF_NOBODY, key=len, reverse=True)
+    words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)") for name in said if len(name) > 1]
+    others = {
+        Peer(name).name: f"other-{number}" if number > 1 else "other"
+        for number, name in enumerate(peers, 1)
+    }
+    return cast("_T", _cleaned("", value, words, others))
 
 
-def _cleaned(key: str, value: object, words: Sequence[re.Pattern[str]]) -> object:
+def _cleaned(
+    key: str, value: object, words: Sequence[re.Pattern[str]], others: Mapping[str, str]
+) -> object:
     if key in _LEFT_OUT and not isinstance(value, Mapping):
         return [] if isinstance(value, list) else None
     if isinstance(value, Mapping):
         if value.get("kind") == "ssh" and "facts_digest" in value:
-            value = {**value, "name": "(name)"}  # of a machine: maybe user and host
-        return {name: _cleaned(name, item, words) for name, item in value.items()}
+            value = {**value, "name": _NAME}  # of a machine: maybe user and host
+        return {name: _cleaned(name, item, words, others) for name, item in value.items()}
     if isinstance(value, list):
-        return [_cleaned(key, item, words) for item in value]
+        return [_cleaned(key, item, words, others) for item in value]
     if not isinstance(value, str):
         return value
     if key in _HASHED:
         is_hashed = re.fullmatch(r"[0-9a-f]{64}", value)
         return value if is_hashed else hashlib.sha256(value.encode()).hexdigest()
+    if (peer := peer_of(value)) in others:
+        return f"{kind_of(value)}-{others[str(peer)]}"
     for pattern, word in _PATTERNS:
         value = pattern.sub(word, value)
     for name in words if key in _FREE_TEXTS else ():
-        value = name.sub("(name)", value)
+        value = name.sub(_NAME, value)
     return value

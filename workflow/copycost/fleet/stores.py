@@ -27,6 +27,12 @@ STUDIES = ("streams", "round_trips")
 
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
+_LONGEST_END = 22 + 0xFFFF
+"""Of an archive: the record at its end, and a comment [bytes]."""
+
+_LONGEST_ENTRY = 512
+"""In an archive's list of files; those of an export have about 250 [bytes]."""
+
 SINGLE = ("export.json", "host.json", "config.json", "config.yaml", "memory.json")
 
 
@@ -109,6 +115,7 @@ class ZipStore:
 
     def __init__(self, path: Path) -> None:
         """Read the list of what an archive holds."""
+        _require_short_list(path)
         try:
             self._archive = zipfile.ZipFile(path)
         except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
@@ -134,6 +141,21 @@ class ZipStore:
                 return _bounded(file.read(LARGEST_FILE + 1), name)
         except (OSError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise DataError(f"{shown(name)} cannot be read ({error})") from error
+
+
+def _require_short_list(path: Path) -> None:
+    """Refuse an archive whose list of files would fill the memory.
+
+    Source: PKWARE's APPNOTE, 4.3.15 and 4.3.16: the record at the end tells how long the list is;
+    one of more than 65535 files has a further record, which no export needs.
+    """
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - _LONGEST_END, 0))
+        end = file.read()
+    begin = end.rfind(b"PK\5\6")
+    list_bytes = int.from_bytes(end[begin + 12 : begin + 16], "little") if begin >= 0 else 0
+    if b"PK\6\7" in end or list_bytes > MOST_FILES * _LONGEST_ENTRY:
+        raise DataError(f"{path}: holds more than {MOST_FILES} files; no export has so many")
 
 
 def _bounded(content: bytes, name: str) -> bytes:
