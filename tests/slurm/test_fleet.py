@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from workflow.front_door import Tree
 from workflow.support import ROOT, Checkout, clean_environment, new_checkout
 
 from copycost.hosts.lock import host_lock_path
@@ -36,7 +37,7 @@ pytestmark = [
 # One job is cancelled and one node loses its power, both in the middle. The node comes back, and
 # Slurm gives it its job again; for the cancelled one, the same command is given once more.
 SCRIPT = """\
-$FLEET -n
+./run fleet -n; echo "front door: ended $?"
 $FLEET & fleet=$!
 until [[ -e now ]]; do kill -0 $fleet || break; sleep 0.1; done
 squeue --noheader --nodelist n1 --format %i | xargs --verbose scancel
@@ -58,12 +59,22 @@ def checkout(tmp_path: Path) -> Checkout:
     if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
         pytest.skip("the namespaces of a cluster cannot be made here")
     made = new_checkout(tmp_path / "checkout")
-    (made.path / ".venv").symlink_to(Path(sys.prefix))
+    whole_environment(made.path)
     made.configure("measure", repetitions=3)
     made.configure("hosts", where=["slurm"])
     made.configure("hosts", slurm={"partition": "all", "nodes": [], "count": 3,
                                    "constraint": "none"})  # fmt: skip
     return made
+
+
+def whole_environment(folder: Path) -> None:
+    """Give a checkout our own environment, as one that `./run` has made there and goes on with."""
+    (folder / ".venv").mkdir()
+    for one in Path(sys.prefix).iterdir():
+        if one.suffix != ".stamp":
+            (folder / ".venv" / one.name).symlink_to(one)
+    for lock in ("requirements", "requirements-slurm"):
+        Tree(folder, folder).stamp(lock)
 
 
 def start(checkout: Checkout) -> "subprocess.Popen[str]":
@@ -158,6 +169,7 @@ def test_what_was_measured_survives_a_cancelled_job_and_a_lost_node(checkout: Ch
         assert running.wait(LIMIT_S) == 0, logs(folder)
     said = logs(folder)
     assert "a run would measure 3 nodes (n1, n2, n3), each by one job that has it alone" in said
+    assert "front door: ended 0" in said, said
     assert "first: ended 1" in said, said
     assert "second: ended 0" in said, said
     assert (folder / "said").read_text().endswith("\nalice\n"), said
