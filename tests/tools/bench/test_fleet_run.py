@@ -17,4 +17,4 @@ def test_tables_audit_and_report_of_a_fleet_are_timed(
     steps = [row.name.partition(" of ")[0] for row in rows]
     assert steps == ["tables", "tables", "audit", "audit", "report", "report"]
     assert all(row.value is not None and row.value > 0 for row in rows)
-    assert "72 records of 2 simulated hosts" in rows[0].name
+    assert "96 records of 2 simulated hosts" in rows[0].name
