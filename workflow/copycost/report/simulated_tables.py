@@ -11,6 +11,7 @@ from copycost.report.study_values import Form
 from copycost.studies.simulated.counts import LEVELS
 from copycost.wording.filters import exact_size, impl, join_and, ratio, size, span
 from copycost.wording.finite import finite
+from copycost.wording.percent import NBSP
 from copycost.wording.plurals import plural
 
 Facts = Mapping[str, Any]
@@ -65,10 +66,72 @@ VALUES: dict[str, Callable[..., str]] = {
     "misses": misses,
     "cache_levels": cache_levels,
     "ratios_of": ratios_of,
-    "carriers": carriers,
     "payers": payers,
 }
 """Filters of the templates."""
+
+
+_WHY = {
+    ("both", ("beyond",)): "both together exceed {size}",
+    ("both", ("displaced",)): "both would fit into {size}, but are displaced",
+    ("both", ("from_memory", "beyond")): "source from memory; both together exceed {size}",
+    ("both", ("from_memory", "displaced")): (
+        "source from memory; target displaced, though both would fit into {size}"
+    ),
+    ("source", ("from_memory",)): "source from memory",
+    ("source", ("beyond",)): "source, since both together exceed {size}",
+    ("source", ("displaced",)): "source displaced, though both would fit into {size}",
+    ("target", ("beyond",)): "target, since both together exceed {size}",
+    ("target", ("displaced",)): "target displaced, though both would fit into {size}",
+    ("neither", ()): "it finds both",
+}
+"""By what of the copy that is saved a level misses, and the reasons: see `copy_at`."""
+
+
+def savings_id(testbed: str) -> str:
+    """Return the id of the table of what is saved on one testbed."""
+    return identifier("tbl-simulated-saved", testbed)
+
+
+def savings(conditions: Sequence[Facts]) -> Table:
+    """Return what each way to send changes most, where, and why, a row per source and way."""
+    columns = [
+        Column("Message"),
+        Column("With"),
+        Column("Level"),
+        Column("Saved per line", "right"),
+        Column("In which functions"),
+        Column("Why"),
+    ]
+    rows = [
+        [one["working_set"], code(saving["implementation"]), *_most_saved(saving)]
+        for one in conditions
+        for saving in one["savings"]
+    ]
+    return columns, rows
+
+
+def _most_saved(saving: Facts) -> list[str]:
+    most = saving["most"]
+    if most is None:
+        return ["none changes", "---", "---", "---"]
+    level = f"{_NAMES[most['level']]} at {exact_size(most['msg_bytes'])}"
+    saved, before = misses(abs(most["saved"])), misses(most["before"])
+    if saving["verdict"] == "rises":
+        return [level, f"{saved} more than{NBSP}{before}", _carried(saving), "---"]
+    copy = most["own_copy"]
+    why = _WHY[copy["misses"], tuple(copy["reasons"])].format(size=size(copy["size_bytes"]))
+    return [level, f"{saved}{NBSP}of{NBSP}{before}", _carried(saving), why]
+
+
+def _carried(saving: Facts) -> str:
+    """Return the functions that carry a difference; those with more misses are called so."""
+    fewer, more = (
+        [one for one in saving["functions"] if one["carries"] == way] for way in ("fewer", "more")
+    )
+    found = [carriers(fewer)] if fewer else []
+    found += [f"more in {carriers(more)}"] if more else []
+    return "; ".join(found) or "none has a tenth of it"
 
 
 def functions(saving: Facts) -> Table:

@@ -1,5 +1,6 @@
 """The chapter on simulated counts, and what its macros say in every branch."""
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,6 +10,9 @@ from golden.sentences import branches, chapter, sentences
 from simulated_tables import CACHES, Truth, beside, facts_of, walks
 
 from copycost.config.simulated import FIGURES
+from copycost.report import simulated_tables
+from copycost.studies.simulated.copies import copy_at
+from copycost.studies.simulated.values import Place, Values
 
 TEXTS = GOLDEN / "simulated"
 NO_QEMU = ("skipped", "the command qemu-system-x86_64 was not found", "install qemu-system-x86")
@@ -19,6 +23,7 @@ SECOND = Truth(second=1.0, working_sets=("hot",), variants=("plain",))
 PREFETCHED = {"guest": {"kernel": "6.1", "qemu": "8.2.2"},
               "caches": CACHES | {"prefetcher": "next_line"}}  # fmt: skip
 
+Facts = Mapping[str, Any]
 Of = Callable[[Mapping[str, Any]], tuple[object, ...]]
 
 
@@ -33,31 +38,16 @@ def level(**given: object) -> dict[str, object]:
     return empty | {"level": "l1d", "size_bytes": 32768} | given
 
 
-def copied(misses: str, *reasons: str) -> dict[str, object]:
-    """Return what is known of the copy that is saved."""
-    return {"misses": misses, "reasons": reasons, "size_bytes": 32768}
-
-
-def carried(verdict: str, *functions: tuple[str, float]) -> dict[str, object]:
-    """Return a difference with the functions that carry it."""
-    rows = [
-        {
-            "mode": "kernel" if name else "user",
-            "function": name,
-            "saved": saved,
-            "carries": "fewer" if saved > 0 else "more",
-        }
-        for name, saved in functions
-    ]
-    return {"verdict": verdict, "functions": rows}
-
-
 def changed(name: str, fewer: list[int], more: list[int]) -> dict[str, object]:
     return {"level": name, "fewer": fewer, "more": more, "most_fewer": 2.0, "most_more": 1.0}
 
 
 def payer(name: str) -> dict[str, object]:
     return {"implementation": "one_copy", "payer": name, "more_user": 0.5, "more_kernel": 1.0}
+
+
+def paying(*names: str) -> dict[str, object]:
+    return {"testbed": "sink", "rows": [payer(name) for name in names]}
 
 
 def _of(facts: Mapping[str, Any], condition: int, saving: int) -> tuple[object, object]:
@@ -80,20 +70,6 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
         "more": (changed("llc", [], SIZES[:2]), SIZES),
     },
     "served": {"all": ([{"by": name, "lines": 0.5} for name in ("l2", "llc", "memory")],)},
-    "carried": {
-        "fall": (carried("falls", ("", 2.0), ("rep_movs_alternative", 1.98)),),
-        "rise": (carried("rises", ("skb_copy_ubufs", -3.0)),),
-        "move": (carried("falls", ("", 2.0), ("__memcpy", -1.5)),),
-        "spread": (carried("falls"),),
-    },
-    "copy_of": {
-        "beyond": (copied("both", "beyond"),),
-        "displaced": (copied("both", "displaced"),),
-        "cold_and_beyond": (copied("both", "from_memory", "beyond"),),
-        "source": (copied("source", "from_memory"),),
-        "target": (copied("target", "displaced"),),
-        "neither": (copied("neither"),),
-    },
     "saving": {
         "falls": (*_of(facts_of(Truth()), 0, 0), LEAST),
         "falls_in_the_kernel": (*_of(facts_of(Truth()), 2, 1), LEAST),
@@ -101,14 +77,10 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
         "rises": (*_of(facts_of(WORSE), 0, 1), LEAST),
         "same": (*_of(facts_of(ALIKE), 0, 0), LEAST),
     },
-    "saving_too": {
-        "falls": _of(facts_of(Truth()), 3, 1),
-        "rises": _of(facts_of(WORSE), 0, 1),
-        "same": _of(facts_of(ALIKE), 0, 0),
-    },
+    "how_to_read": {"any": ()},
     "payers": {
-        "some": ([payer("user"), payer("kernel"), payer("both"), payer("nobody")],),
-        "nobody": ([payer("nobody")],),
+        "some": (paying("user", "kernel", "both", "nobody"),),
+        "nobody": (paying("nobody"),),
     },
     "why": {
         "both_found": (level(neither=SIZES), SIZES),
@@ -174,6 +146,100 @@ def test_the_whole_chapter_is_the_golden_one() -> None:
     facts = facts_of(Truth(lost=[NO_QEMU])) | {"beside": beside(Truth()), "walks": walks(21)}
     text = chapter("simulated", facts, list(FIGURES), "simulated_details")
     assert text == golden_text(TEXTS / "chapter.md", text)
+
+
+def saving(most: Mapping[str, object] | None, *functions: tuple[str, float]) -> Facts:
+    """Return what a way to send saves, with the functions that carry it."""
+    rows = [
+        {
+            "mode": "kernel" if name else "user",
+            "function": name,
+            "saved": saved,
+            "carries": "fewer" if saved > 0 else "more",
+        }
+        for name, saved in functions
+    ]
+    verdict = "same" if most is None else "rises" if most["saved"] < 0 else "falls"
+    return {"implementation": "zero_copy", "verdict": verdict, "most": most, "functions": rows}
+
+
+def most(saved: float, missed: str, *reasons: str) -> Facts:
+    copy = {"misses": missed, "reasons": reasons, "size_bytes": 32768}
+    return {
+        "level": "l1d", "msg_bytes": 49152, "before": 5.1, "saved": saved, "own_copy": copy,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "row"),
+    [
+        (
+            saving(most(4.0, "both", "beyond"), ("", 2.0), ("rep_movs_alternative", 1.98)),
+            [
+                "L1d at 48 KiB", "4.00 of 5.10",
+                "the application (2.00) and `rep_movs_alternative` (1.98)",
+                "both together exceed 32 KiB",
+            ],
+        ),
+        (
+            saving(most(0.5, "target", "displaced"), ("", 2.0), ("__memcpy", -1.5)),
+            [
+                "L1d at 48 KiB", "0.50 of 5.10",
+                "the application (2.00); more in `__memcpy` (1.50)",
+                "target displaced, though both would fit into 32 KiB",
+            ],
+        ),
+        (
+            saving(most(0.5, "neither")),
+            ["L1d at 48 KiB", "0.50 of 5.10", "none has a tenth of it",
+             "it finds both"],
+        ),
+        (
+            saving(most(-3.0, "neither"), ("skb_copy_ubufs", -3.0)),
+            ["L1d at 48 KiB", "3.00 more than 5.10", "more in `skb_copy_ubufs` (3.00)", "---"],
+        ),
+        (saving(None), ["none changes", "---", "---", "---"]),
+    ],
+)  # fmt: skip
+def test_a_row_tells_level_lines_functions_and_why(given: Facts, row: list[str]) -> None:
+    columns, rows = simulated_tables.savings([{"working_set": "cold", "savings": [given]}])
+    assert len(columns) == len(rows[0])
+    plain = [cell.replace("\N{NO-BREAK SPACE}", " ") for cell in rows[0]]
+    assert plain == ["cold", "`zero_copy`", *row]
+
+
+def test_there_are_words_for_whatever_a_copy_misses() -> None:
+    kinds = {
+        (missed["misses"], tuple(missed["reasons"]))
+        for bytes_, cold, loads, stores in itertools.product(
+            (16384, 32768), ("hot", "cold"), (0.0, 1.0), (0.0, 1.0)
+        )
+        if (missed := copy_of(bytes_, cold, loads, stores))
+    }
+    for misses, reasons in kinds:
+        _, (row,) = simulated_tables.savings(
+            [{"working_set": "hot", "savings": [saving(most(1.0, misses, *reasons))]}]
+        )
+        assert row[-1]
+    assert len(kinds) == 10
+
+
+def copy_of(msg_bytes: int, working_set: str, source: float, target: float) -> Facts:
+    """Return what is said of a copy whose loads and stores miss so many times per line."""
+    place = Place("sink", working_set, "plain")
+    none = {"l1d": {"user": 0.0, "kernel": 0.0}}
+    loads = {"l1d": {"user": source, "kernel": 0.0}}
+    both = {"l1d": {"user": source + target, "kernel": 0.0}}
+    names = ("two_copy", "one_copy")
+    keys = [(name, msg_bytes) for name in names]
+    values = Values(
+        place,
+        names,
+        (msg_bytes,),
+        dict(zip(keys, (both, none), strict=True)),
+        dict(zip(keys, (loads, none), strict=True)),
+    )
+    return copy_at(values, "one_copy", msg_bytes, "l1d", 32768)
 
 
 def test_what_was_not_asked_for_has_no_chapter() -> None:
