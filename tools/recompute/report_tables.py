@@ -10,7 +10,14 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from tools.recompute import driven_tables, estimates, profile_tables, virtual, wire
+from tools.recompute import (
+    driven_tables,
+    estimates,
+    profile_tables,
+    simulated_tables,
+    virtual,
+    wire,
+)
 from tools.recompute.decisions import check_row
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
@@ -408,6 +415,7 @@ def _span(text: str, expected: Estimate, unit: float, run: Run) -> Field:
 
 
 _TABLES: dict[str, Callable[..., Checked]] = {
+    **simulated_tables.TABLES,
     r"tbl-profile-account-(.*)": profile_tables.account_row,
     r"tbl-profile-difference-(.*?)-((?:sender|receiver|guest|qemu)(?:-guest|-qemu)?)": (
         profile_tables.difference_row

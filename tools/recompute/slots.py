@@ -74,10 +74,13 @@ _SLOTS = {
     r"misses of the (?:L1 data|last-level) cache per byte)",
     "level": r"misses of the (?:L1 data|last-level) cache",
     "layer": r"misses of the (?:L1 data|L2|last-level) cache",
+    "store": r"the (?:L1 data|L2|last-level) cache",
 }
 
 
-NAMES = frozenset({"impl", "cost", "unit", "level", "layer", "grown", "cache", "trip", "work"})
+NAMES = frozenset(
+    {"impl", "cost", "unit", "level", "layer", "store", "grown", "cache", "trip", "work"}
+)
 """Slots that say what the others are about."""
 
 

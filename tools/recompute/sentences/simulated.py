@@ -1,9 +1,16 @@
 """Simulated counts."""
 
 import re
+from collections.abc import Callable
 
-from tools.recompute.simulated import LEVELS, Key
+from tools.recompute.simulated import LEAST, LEVELS, PLAIN, Key
+from tools.recompute.simulated_tables import CHANGES, beside, both_of, condition_of
 from tools.recompute.told import Expected, NotRecomputedError, Slot, Told, says
+
+# lines that a program which walks has on its stack, at most
+OWN_LINES = 32
+# by that share may system calls per message differ, and be told as the same
+CALLS_DIFFER = 0.02
 
 
 @says("<layer> are fewer <at>, by up to <x>")
@@ -24,9 +31,9 @@ def _more(told: Told, layer: str, *_: Slot) -> Expected:
 
 @says("<impl> lowers <layer> most, by <x> per line at <size>")
 def _lowers_most(told: Told, name: str, layer: str, _x: str, size: int) -> Expected:
-    counts, keys = told.run.simulated, _keys(told, name)
+    counts, keys = told.run.simulated, keys_of(told, name)
     key = next(key for key in keys if key.msg_bytes == size)
-    saved = counts.saved(key, _level(layer))
+    saved = counts.saved(key, level_of(layer))
     most = max(counts.saved(key, each) for key in keys for each in LEVELS.values())
     assert saved > most - 0.05, "another level or size falls more"
     return [None, None, saved, size]
@@ -34,9 +41,9 @@ def _lowers_most(told: Told, name: str, layer: str, _x: str, size: int) -> Expec
 
 @says("<layer> rise most, by <x> per line at <size>")
 def _rise_most(told: Told, layer: str, _x: str, size: int) -> Expected:
-    counts, keys = told.run.simulated, _keys(told, _named(told))
+    counts, keys = told.run.simulated, keys_of(told, _named(told))
     key = next(key for key in keys if key.msg_bytes == size)
-    risen = -counts.saved(key, _level(layer))
+    risen = -counts.saved(key, level_of(layer))
     most = max(-counts.saved(key, each) for key in keys for each in LEVELS.values())
     assert risen > most - 0.05, "another level or size rises more"
     return [None, risen, size]
@@ -48,16 +55,6 @@ def _there(told: Told, *_: Slot) -> Expected:
     return [None, told.run.simulated.total(key, level), told.run.simulated.before(key, level)]
 
 
-@says("the application (<x>)")
-def _application(told: Told, *_: Slot) -> Expected:
-    return [_carried(told, False, None)]
-
-
-@says("<impl> (<x>)")
-def _function(told: Told, name: str, *_: Slot) -> Expected:
-    return [None, _carried(told, True, name)]
-
-
 @says("The kernel has <x> fewer of loads and <x> fewer of stores")
 def _loads_and_stores(told: Told, *_: Slot) -> Expected:
     key, level = _most(told)
@@ -65,12 +62,6 @@ def _loads_and_stores(told: Told, *_: Slot) -> Expected:
         told.run.simulated.saved_in(key, level, True, loads=alone) for alone in (False, True)
     )
     return [loads, whole - loads]
-
-
-@says("Together they exceed its <size>", "They would fit into its <size>")
-def _cache(told: Told, *_: Slot) -> Expected:
-    _, level = _most(told)
-    return [told.run.simulated.caches[level]["size_bytes"]]
 
 
 @says("The L2 cache had to serve <x> of what is saved")
@@ -93,13 +84,6 @@ def _served(told: Told, missed: str, found: str | None) -> Expected:
     return [counts.saved(key, missed) - (counts.saved(key, found) if found else 0.0)]
 
 
-def _carried(told: Told, kernel: bool, function: str | None) -> float:
-    if not told.sentence.text.startswith(("They fall in", "They rise in")):
-        raise NotRecomputedError("no functions that carry a difference")
-    key, level = _most(told)
-    return abs(told.run.simulated.saved_in(key, level, kernel, function))
-
-
 def _most(told: Told) -> tuple[Key, str]:
     """Return where most is saved, as the first sentence on a way to send has it."""
     found = re.findall(
@@ -110,32 +94,239 @@ def _most(told: Told) -> tuple[Key, str]:
     if not found:
         raise NotRecomputedError("no level was told before")
     layer, size = found[-1]
-    n_bytes, keys = _bytes(size), _keys(told, _named(told))
-    return next(key for key in keys if key.msg_bytes == n_bytes), _level(layer)
+    n_bytes, keys = _bytes(size), keys_of(told, _named(told))
+    return next(key for key in keys if key.msg_bytes == n_bytes), level_of(layer)
 
 
 def _changed(told: Told, layer: str, sign: int) -> Expected:
-    keys = _keys(told, _named(told))
-    sizes, by = told.run.simulated.changed(keys, _level(layer), sign)
+    keys = keys_of(told, _named(told))
+    sizes, by = told.run.simulated.changed(keys, level_of(layer), sign)
     return [None, (sizes, tuple(key.msg_bytes for key in keys)), by]
 
 
-def _keys(told: Told, name: str) -> list[Key]:
+def keys_of(told: Told, name: str) -> list[Key]:
+    """Return the cells of one way to send, in the place that was named last."""
     text = f"{told.sentence.before} {told.sentence.text}"
     places = re.findall(r"On `(\w+)` with (hot|cold) messages", text)
     if not places:
         raise NotRecomputedError("no place was told before")
     testbed, working_set = places[-1]
-    sizes = told.run.simulated.sizes(testbed, working_set, name)
-    return [Key(testbed, working_set, name, size) for size in sizes]
+    return told.run.simulated.keys(testbed, working_set, name)
 
 
 def _named(told: Told) -> str:
     return str(re.findall(r"messages, `(\w+)` (?:lowers|changes)", told.sentence.before)[-1])
 
 
-def _level(layer: str) -> str:
+def level_of(layer: str) -> str:
+    """Return which level a text names."""
     return next(level for word, level in LEVELS.items() if word in layer)
+
+
+@says("less than <x> per line is taken for no difference")
+def _least(_told: Told, *_: Slot) -> Expected:
+    return [LEAST]
+
+
+@says(
+    "the L1 data cache of <size> in <n> ways, the L2 cache of <size> in <n> ways"
+    " and the last-level cache of <size> in <n> ways"
+)
+def _caches(told: Told, *_: Slot) -> Expected:
+    caches = told.run.simulated.caches
+    return [caches[level][name] for level in LEVELS.values() for name in ("size_bytes", "ways")]
+
+
+@says("through simulated caches of lines of <size>")
+def _lines(told: Told, *_: Slot) -> Expected:
+    return [told.run.simulated.caches["line_bytes"]]
+
+
+@says("On <impl>, who reads a cold message first pays for it")
+def _payers(told: Told, testbed: str) -> Expected:
+    named = re.findall(r"(the application|the kernel|both|nobody) with `(\w+)`", told.sentence.text)
+    counts = told.run.simulated
+    assert named, "nobody is named"
+    for payer, name in named:
+        assert counts.payer(testbed, name) == payer, f"{name}: {counts.payer(testbed, name)}"
+    return [None]
+
+
+@says("On <impl>, nobody misses more in the last-level cache with cold messages")
+def _no_payer(told: Told, testbed: str) -> Expected:
+    counts = told.run.simulated
+    names = {key.implementation for key in counts.cells if key.testbed == testbed}
+    assert {counts.payer(testbed, name) for name in names} == {"nobody"}, "some do"
+    return [None]
+
+
+@says("<n> conclusions (which level's misses", "<n> conclusion (which level's misses")
+def _conclusions(told: Told, *_: Slot) -> Expected:
+    tried = told.run.simulated.tried
+    variants = {key.variant for found in tried.values() for key in found}
+    said = {name for text, name in CHANGES.items() if text in told.sentence.text}
+    assert said == variants, f"tried were {variants}"
+    return [len(tried)]
+
+
+@says("not zeroed (`init_on_alloc=<x>`)")
+def _not_zeroed(_told: Told, *_: Slot) -> Expected:
+    return [0]
+
+
+@says("the C library's from <size> up instead of AVX2")
+def _from_size_up(_told: Told, *_: Slot) -> Expected:
+    return [2048]
+
+
+@says("by SSE2, <n> bytes at a time")
+def _at_a_time(_told: Told, *_: Slot) -> Expected:
+    return [16]
+
+
+@says("The level that falls most stays the same under every change in <n> of <n> conclusions")
+def _keeping(told: Told, *_: Slot) -> Expected:
+    tried, turns = told.run.simulated.tried, told.run.simulated.turns
+    return [sum(not any(map(turns, found)) for found in tried.values()), len(tried)]
+
+
+@says("Whether each level falls, rises or stays does so in <n> of <n> conclusions")
+def _surviving(told: Told, *_: Slot) -> Expected:
+    tried, fails = told.run.simulated.tried, told.run.simulated.fails
+    return [sum(not any(map(fails, found)) for found in tried.values()), len(tried)]
+
+
+@says("The level that falls most stays the same under every change.")
+def _all_keeping(told: Told) -> Expected:
+    tried, turns = told.run.simulated.tried, told.run.simulated.turns
+    assert not any(turns(key) for found in tried.values() for key in found), "it does not"
+    return []
+
+
+@says("So does whether each level falls, rises or stays.")
+def _all_surviving(told: Told) -> Expected:
+    tried, fails = told.run.simulated.tried, told.run.simulated.fails
+    assert not any(fails(key) for found in tried.values() for key in found), "it does not"
+    return []
+
+
+@says("another level falls most with <impl> at <size> under")
+def _turning(told: Told, name: str, size: int) -> Expected:
+    return _under(told, name, size, told.run.simulated.turns)
+
+
+@says("some level changes otherwise with <impl> at <size> under")
+def _failing(told: Told, name: str, size: int) -> Expected:
+    return _under(told, name, size, told.run.simulated.fails)
+
+
+def _under(told: Told, name: str, size: int, fails: Callable[[Key], bool]) -> Expected:
+    plain = next(key for key in keys_of(told, name) if key.msg_bytes == size)
+    found = {key.variant for key in told.run.simulated.tried[plain] if fails(key)}
+    said = {one for text, one in CHANGES.items() if text in told.sentence.text}
+    assert said == found, f"it does under {found}"
+    return [None, size]
+
+
+@says("<n> walks through memory")
+def _walks(told: Told, *_: Slot) -> Expected:
+    return [len(told.run.simulated.walks)]
+
+
+@says("Each was counted right, but for <n> lines at most")
+def _walked(told: Told, *_: Slot) -> Expected:
+    off = _lines_off(told)
+    assert max(off) <= OWN_LINES, "one was counted wrong"
+    return [max(off)]
+
+
+@says(
+    "<n> walks were counted wrong, by up to <n> lines",
+    "<n> walk was counted wrong, by up to <n> lines",
+)
+def _walked_wrong(told: Told, *_: Slot) -> Expected:
+    off = _lines_off(told)
+    return [sum(one > OWN_LINES for one in off), max(off)]
+
+
+def _lines_off(told: Told) -> list[int]:
+    """Return by how many lines each walk is off, at any level."""
+    return [
+        max(
+            abs(known - counted)
+            for level in LEVELS.values()
+            for known, counted in zip(*both_of(walk, level), strict=True)
+        )
+        for walk in told.run.simulated.walks
+    ]
+
+
+@says("are those of the measured run in all <n> cells that both have")
+def _all_calls(told: Told, *_: Slot) -> Expected:
+    calls = list(_calls(told).values())
+    assert all(map(_agree, calls)), "some differ"
+    return [len(calls)]
+
+
+@says("are those of the measured run in the one cell that both have")
+def _one_call(told: Told) -> Expected:
+    assert [_agree(calls) for calls in _calls(told).values()] == [True], "there is another, or none"
+    return []
+
+
+@says("are those of the measured run in <n> of <n> cells that both have")
+def _some_calls(told: Told, *_: Slot) -> Expected:
+    calls = list(_calls(told).values())
+    return [sum(map(_agree, calls)), len(calls)]
+
+
+@says("<impl> takes <x> of them at <size> in the guest, and <x> in the run")
+def _takes(told: Told, name: str, _x: str, size: int, _y: str) -> Expected:
+    key = next(key for key in keys_of(told, name) if key.msg_bytes == size)
+    simulated, measured = _calls(told)[key]
+    return [None, simulated, size, measured]
+
+
+def _calls(told: Told) -> dict[Key, tuple[float, float]]:
+    """Return system calls per message in the guest and in the measured run, by common cell."""
+    found = {}
+    for key, simulated in told.run.simulated.calls.items():
+        if key.variant != PLAIN or condition_of(key) not in told.run.conditions:
+            continue
+        cell = (key.msg_bytes, 1)
+        run = told.run.median(
+            condition_of(key), key.implementation, cell, "sender_syscalls_per_message"
+        )
+        if run.n:
+            found[key] = simulated, run.value
+    return found
+
+
+def _agree(calls: tuple[float, float]) -> bool:
+    return abs(calls[0] - calls[1]) <= CALLS_DIFFER * calls[1]
+
+
+@says("the model says <x> times as many per line")
+def _one_ratio(told: Told, *_: Slot) -> Expected:
+    ratios = _ratios(told)
+    return [min(ratios)]
+
+
+@says("the model says <x> to <x> times as many per line")
+def _ratios_from_to(told: Told, *_: Slot) -> Expected:
+    ratios = _ratios(told)
+    return [min(ratios), max(ratios)]
+
+
+def _ratios(told: Told) -> list[float]:
+    """Return by how much simulated misses are more than counted ones, where both are."""
+    keys = [
+        key
+        for key in told.run.simulated.cells
+        if key.variant == PLAIN and condition_of(key) in told.run.conditions
+    ]
+    both = [beside(told.run, key, level) for key in keys for level in ("l1d", "llc")]
+    return [simulated / counted for simulated, counted in both if counted > 0]
 
 
 def _bytes(size: str) -> int:
