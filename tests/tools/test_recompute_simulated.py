@@ -97,6 +97,7 @@ def test_every_changed_number_is_found(tmp_path: Path) -> None:
         ("application's copy at every size", "application's copy at 4\N{NO-BREAK SPACE}KiB"),
         ("With `zero_copy`, no line more", "With `one_copy`, no line more"),
         ("| 4 other functions |", "| 5 other functions |"),
+        ("| 4 other functions |  | 5.10 |", "| 4 other functions |  | 5.20 |"),
         ("\\*\\* |", "\\* |"),
     ],
 )
