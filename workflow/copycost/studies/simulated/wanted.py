@@ -15,7 +15,7 @@ MOST_S = 60.0
 # 2023 [s]; most of a cell is that the start of its programs is translated.
 _BOOT_S = 7.0
 _WALKS_S = 3.5
-_CELL_S = 0.75
+_CELL_S = 0.65
 _MESSAGE_S = 20e-6
 _BYTE_S = 20e-9
 
