@@ -2,6 +2,7 @@
 
 import re
 
+from copycost.snakefile.interruption import EXIT_CODE
 from copycost.snakefile.targets import unknown_target
 
 # What it says for every single job, even when told to be quiet about jobs.
@@ -29,7 +30,8 @@ _METADATA = re.compile(r"\d+ jobs have (?:missing|outdated) provenance")
 _NO_RULE = re.compile(
     r"(?:MissingRuleException:\n)?No rule to produce (?P<target>.+) \(if you use "
 )
-# What it says of a script that failed, which has said itself why.
+# What it says of a script that failed, which has said itself why. A script may have ended by Ctrl-C
+# before we have heard of that, who say it then.
 _SCRIPT = re.compile(
     r"RuleException:\nCalledProcessError in file .*\n"
     r"Command '.*\.(?P<script>\w+)\.py' (?P<end>returned non-zero exit status|died with) "
@@ -55,6 +57,8 @@ def reworded(message: str, *, quiet: bool) -> str | None:
     if found := _NO_RULE.match(message):
         return f"copycost: {unknown_target(found['target'])}"
     if quiet and (found := _SCRIPT.match(message)):
+        if found["status"] == str(EXIT_CODE):
+            return None
         how = "exit status" if found["end"].startswith("returned") else "killed by"
         return f"copycost: {found['script']} failed ({how} {found['status']})"
     return message
