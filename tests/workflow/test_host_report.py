@@ -48,7 +48,10 @@ def test_a_host_has_its_ordinary_report_in_a_folder_of_its_own(checkout: Checkou
     assert (place / "report/report.pdf").is_file()
     assert "What does each copy cost?" in (place / "report/report.html").read_text()
     cells = pd.read_csv(place / "tables/cells.csv")
-    assert len(cells) == len(list(checkout.path.glob("results/fleet/host=lab/raw/**/rep=*.json")))
+    raw = checkout.path / "results/fleet/host=lab/raw"
+    assert len(cells) == len(list(raw.glob("streams/**/rep=*.json")))
+    trips = pd.read_csv(place / "tables/round_trips.csv")
+    assert len(trips) == len(list(raw.glob("round_trips/**/rep=*.json"))) > 0
     assert not list((place / "logs").glob("run_cell*")), "nothing is measured"
     assert not (place / "bin").exists(), "nor built"
     host = json.loads((checkout.path / "results/fleet/host=lab/host.json").read_text())

@@ -4,7 +4,9 @@
 from copycost.config import cpu_budget as budget
 
 BUDGET_RECORDS = [cell.path for cell in CONFIG.cpu_budget.cells()]
-BUDGET_PEERS = sorted({peer_of(cell.testbed) for cell in CONFIG.cpu_budget.cells()} - {None})
+BUDGET_PEERS = sorted(
+    {peer_of(cell.testbed) for cell in CONFIG.cpu_budget.cells()} - {None}
+)
 BUDGET = chapters.cpu_budget_chapter(CONFIG)
 
 

@@ -35,3 +35,14 @@ def test_testbeds_over_a_wire_and_those_with_guests_are_taken(tmp_path: Path) ->
     assert {"wire-other", "wire_in-other", "wire-lab2", "vm_pair", "veth"} <= {
         *checked.streams.testbeds
     }
+
+
+def test_sizes_that_no_list_names_are_reported_too(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", records_of())
+    config = yaml.safe_load((run / "config.yaml").read_text())
+    config["streams"]["msg_bytes"] = [64]
+    (run / "config.yaml").write_text(yaml.safe_dump(config))
+    one = merge(read_parcel(run, "lab"), tmp_path / "fleet").into
+    cells = [Cell.from_path(str(path)) for path in one.records]
+    found = config_of(one, cells)
+    assert found["streams"]["msg_bytes"] == sorted({cell.msg_bytes for cell in cells})

@@ -82,7 +82,7 @@ def renumbered(records: Sequence[Record]) -> Iterator[Record]:
 def config_of(one: HostSet, cells: Sequence[Cell]) -> dict[str, Any]:
     """Return our configuration with what the host's says of what was measured there, and how.
 
-    Values of its lists that none of its records has are left out.
+    Its lists have the values that its records have: first those that are listed, in their order.
     """
     ours: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
     theirs = json.loads(_text(one.folder / "config.json") or "{}")
@@ -93,7 +93,8 @@ def config_of(one: HostSet, cells: Sequence[Cell]) -> dict[str, Any]:
         there = [cell for cell in cells if _section_of(cell) == section]
         for name in ours[section].keys() & _LISTS.keys() if there else ():
             had = {getattr(cell, _LISTS[name]) for cell in there}
-            ours[section][name] = [value for value in ours[section][name] if value in had]
+            listed = [value for value in ours[section][name] if value in had]
+            ours[section][name] = listed + sorted(had.difference(listed))
         # those over a wire are named by what lies between, and by the machines
         ours[section]["testbeds"] = list(dict.fromkeys(map(kind_of, ours[section]["testbeds"])))
         if not there:
