@@ -195,7 +195,7 @@ def _pair(
             ]
         quantities.append(_quantity(fleet, metric, of, mine))
     order = (THROUGHPUT, *ROUND_TRIP_TIMES)
-    quantities.sort(key=lambda one: order.index(one["metric"]) if one["metric"] in order else 9)
+    quantities.sort(key=lambda one: (*order, one["metric"]).index(one["metric"]))
     return {
         "condition": condition,
         "implementation": implementation,

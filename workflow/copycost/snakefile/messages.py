@@ -30,8 +30,8 @@ _METADATA = re.compile(r"\d+ jobs have (?:missing|outdated) provenance")
 _NO_RULE = re.compile(
     r"(?:MissingRuleException:\n)?No rule to produce (?P<target>.+) \(if you use "
 )
-# What it says of a script that failed, which has said itself why. A script may have ended by Ctrl-C
-# before we have heard of that, who say it then.
+# What it says of a script that failed, which has said itself why. Ctrl-C may end a script before it
+# reaches this process, which then says so.
 _SCRIPT = re.compile(
     r"RuleException:\nCalledProcessError in file .*\n"
     r"Command '.*\.(?P<script>\w+)\.py' (?P<end>returned non-zero exit status|died with) "

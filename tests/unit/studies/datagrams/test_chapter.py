@@ -10,6 +10,7 @@ from golden.compare import GOLDEN, golden_text
 from golden.sentences import branches, chapter, sentences
 
 from copycost.config.datagrams import FIGURES
+from copycost.studies.datagrams.figures import points_table
 
 TEXTS = GOLDEN / "datagrams"
 ONE, TWO = Truth(), Truth(n_threads=2, loss=0.4)
@@ -216,3 +217,12 @@ def test_one_repetition_without_profiles_says_what_is_not_known() -> None:
 def test_losses_that_nobody_counted_are_not_known() -> None:
     text = chapter("datagrams", facts_of(Study((Truth(counted=False),))), [])
     assert "| not known |" in text
+
+
+@pytest.mark.parametrize(("noise", "is_drawn"), [(0.02, True), (0.6, False)])
+def test_only_a_cost_that_is_told_has_a_line(noise: float, is_drawn: bool) -> None:
+    points = points_table(facts_of(Study((Truth(noise=noise),))))
+    of_sender = points[points["quantity"] == "sender"]
+    assert len(of_sender) > 0
+    assert of_sender["fitted"].notna().all() == is_drawn
+    assert of_sender["fitted"].isna().all() != is_drawn

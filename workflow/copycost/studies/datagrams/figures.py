@@ -49,7 +49,7 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
     value, low, high : float
         Median and interval.
     fitted : float
-        Of the two-term cost; NaN elsewhere.
+        Of the two-term cost; NaN elsewhere, and where neither term is seen.
     state : str
         ``measured``.
     """
@@ -77,7 +77,7 @@ def points_table(facts: Mapping[str, Any]) -> pd.DataFrame:
                         "low": None if found["low"] is None else found["low"] * scale,
                         "high": None if found["high"] is None else found["high"] * scale,
                         "fitted": None
-                        if cost is None
+                        if cost is None or cost["kind"] == "neither"
                         else cost["fixed_ns"]["value"] + cost["ns_per_byte"]["value"] * size,
                         "state": "measured",
                     }
