@@ -359,7 +359,10 @@ def _quality_row(run: Run, condition: str, _: re.Match[str], row: Row, _t: Table
     flagged = quality.flagged.get(check)
     told = row["Verdicts changed without"]
     if flagged is None or not flagged.any():
-        known["Verdicts changed without"] = told == "none flagged"
+        # a whole cell may be flagged, with no repetition to leave out
+        known["Verdicts changed without"] = told == (
+            "not to be told" if broken.any() else "none flagged"
+        )
         return known
     found = quality.without(flagged)
     lost = found.once + found.none

@@ -145,11 +145,12 @@ class Checker:
         return text[before.start() : number.end() + after.end()] in self.fixed_text
 
     def check_table(self, table: Table) -> Iterator[Finding]:
-        """Yield what became of each number of a table."""
+        """Yield what became of each number of a table, and of each wrong name."""
         checked = report_tables.check(self.run, self.condition_of(table), table)
         for row, right in zip(table.rows, checked, strict=True):
             for column, cell in enumerate(row):
-                if not NUMBER.search(cell):
+                # a wrong name counts too: no number beside it need be wrong
+                if not NUMBER.search(cell) and right[column] is not False:
                     continue
                 verdict: Verdict = "not recomputed"
                 if right[column] is not None:
