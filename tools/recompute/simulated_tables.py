@@ -43,8 +43,9 @@ def saved_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table) -> C
     counts = run.simulated
     keys = counts.keys(found[1], row["Message"], _name(row["With"]))
     most = counts.most(keys)
-    if most is None:
-        return dict.fromkeys(row, False)
+    if most is None or row["Level"] == "none changes":
+        none = most is None and list(row.values())[2:] == ["none changes", *["---"] * 3]
+        return {"Level": none}
     name, _, size = row["Level"].partition(" at ")
     told = re.findall(r"[\d.]+", row["Saved per line"])
     rises = most.saved < 0
@@ -55,7 +56,8 @@ def saved_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table) -> C
         "Level": COLUMNS[name] == most.level and run_size(keys, size) == most.key.msg_bytes,
         "Saved per line": whole and rises == ("more than" in row["Saved per line"]),
         "In which functions": _carry(counts, most.key, most.level, row["In which functions"]),
-        "Why": _why(counts, most.key, most.level, row["Why"]),
+        # the copy that the application makes is what a fall is explained by
+        "Why": row["Why"] == "---" if rises else _why(counts, most.key, most.level, row["Why"]),
     }  # fmt: skip
 
 
