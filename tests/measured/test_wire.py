@@ -298,6 +298,9 @@ def test_the_tiny_grid_is_measured_with_another_machine(tmp_path: Path, peer: Pe
     assert [(one["status"], one["reason"]) for one in records if one["status"] != "measured"] == []
     for record in records:
         assert record["testbed"]["machines"]["receiver"]["kind"] == "ssh"
+        # what is brought needs no library there; what runs here is built as everywhere
+        built = [derive_row(record)[f"{side}_build"] for side in ("sender", "receiver")]
+        assert [" -static" in flags for flags in built] == [False, True]
     assert (checkout.path / "results/report/report.html").exists()
     assert peer.programs() == []
     assert checkout.planned("--configfile", "config/wire_tiny.yaml") == {}

@@ -1,10 +1,14 @@
 # The C programs. Each depends on exactly the files that it is compiled from, so that editing one
 # strategy builds, and measures again, only its own sender; likewise each way to receive. The flags
 # are in copycost.build.toolchain.
+from copycost.build.programs import STATIC
 from copycost.grid.capabilities import split_implementation
 
 # Relative to the checkout, so that a moved one still has the same inputs.
 CHECKOUT = Path()
+
+# Programs for another machine lie in a folder of their own, with their libraries in them.
+LINKED = f"({STATIC})?"
 
 # The strategies that the grid compares, by their sources: what these say of themselves is read by
 # rules that look what a strategy can do, or describe it.
@@ -24,13 +28,15 @@ rule build_sender:
             "sender", wildcards.strategy, CHECKOUT
         ),
     output:
-        program="results/bin/sender_{strategy}",
+        program="results/bin/{linked}sender_{strategy}",
     log:
-        "results/logs/build_sender/{strategy}.log",
+        "results/logs/build_sender/{linked}{strategy}.log",
+    wildcard_constraints:
+        linked=LINKED,
     params:
         # Where a library came or went since, the program is another one.
         libraries=lambda wildcards: toolchain.libraries(
-            "sender", wildcards.strategy, CHECKOUT
+            "sender", wildcards.strategy, CHECKOUT, static=bool(wildcards.linked)
         ),
     message:
         "Compiling the sender of {wildcards.strategy}"
@@ -44,12 +50,14 @@ rule build_receiver:
             "receiver", wildcards.receiver, CHECKOUT
         ),
     output:
-        program="results/bin/receiver_{receiver}",
+        program="results/bin/{linked}receiver_{receiver}",
     log:
-        "results/logs/build_receiver/{receiver}.log",
+        "results/logs/build_receiver/{linked}{receiver}.log",
+    wildcard_constraints:
+        linked=LINKED,
     params:
         libraries=lambda wildcards: toolchain.libraries(
-            "receiver", wildcards.receiver, CHECKOUT
+            "receiver", wildcards.receiver, CHECKOUT, static=bool(wildcards.linked)
         ),
     message:
         "Compiling the receiver of {wildcards.receiver}"

@@ -11,4 +11,5 @@ compile_program(
     snakemake.wildcards.receiver,
     Path(snakemake.output.program),
     root=Path(),
+    static=bool(snakemake.wildcards.linked),
 )

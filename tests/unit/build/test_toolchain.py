@@ -128,6 +128,29 @@ def test_only_what_includes_a_library_is_linked_with_it(
         assert linked == [*plain, *(["-luring"] if there else [])]
 
 
+def test_a_program_with_its_libraries_in_it_runs_where_there_are_none(tmp_path: Path) -> None:
+    programs = {static: tmp_path / str(static) / "program" for static in (False, True)}
+    for static, program in programs.items():
+        toolchain.compile_program("receiver", "uring", program, root=ROOT, static=static)
+    interpreter = b"/ld-linux"  # what loads libraries, which a program names that has them not
+    assert {static: interpreter in one.read_bytes() for static, one in programs.items()} == {
+        False: True,
+        True: False,
+    }
+    command = [programs[True], "--version"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert " -static" in told
+
+
+def test_a_library_that_cannot_be_linked_into_a_program_stays_out_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = toolchain.libraries("receiver", RECEIVER, ROOT)
+    assert toolchain.libraries("receiver", RECEIVER, ROOT, static=True) == ["-static", *plain]
+    monkeypatch.setattr(toolchain, "LIBRARIES", ("-lnonesuch",))
+    assert toolchain.libraries("receiver", RECEIVER, ROOT, static=True) == ["-lnonesuch"]
+
+
 def test_headers_of_the_host_are_looked_for_by_the_compiler() -> None:
     assert toolchain.has_header("cc", "stdio.h")
     assert not toolchain.has_header("cc", "nonesuch.h")

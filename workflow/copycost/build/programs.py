@@ -4,7 +4,14 @@ from typing import Any
 
 from copycost.grid.capabilities import IPERF3, split_implementation
 from copycost.grid.conditions import RECV
-from copycost.grid.testbeds import guests_on, peer_of, receives_on
+from copycost.grid.testbeds import away_on, guests_on, peer_of, receives_on
+
+STATIC = "static/"
+"""The folder, below that of the programs, of those with their libraries in them.
+
+What is brought to another machine has to run there whatever C library that has, and whether it has
+liburing. A guest has the libraries of this host.
+"""
 
 
 def sender_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
@@ -14,14 +21,21 @@ def sender_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
     """
     if wildcards.implementation == IPERF3:
         return []
-    return f"results/bin/sender_{split_implementation(wildcards.implementation)[0]}"
+    strategy = split_implementation(wildcards.implementation)[0]
+    return f"{_folder('sender', wildcards.testbed)}sender_{strategy}"
 
 
 def receiver_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
     """Return the program that receives in a cell, none where iperf3 does, or nobody."""
     if wildcards.implementation == IPERF3 or not receives_on(wildcards.testbed):
         return []
-    return f"results/bin/receiver_{wildcards.get('receiver', RECV)}"
+    receiver = wildcards.get("receiver", RECV)
+    return f"{_folder('receiver', wildcards.testbed)}receiver_{receiver}"
+
+
+def _folder(side: str, testbed: str) -> str:
+    brought = peer_of(testbed) is not None and side in away_on(testbed)
+    return f"results/bin/{STATIC if brought else ''}"
 
 
 def facts_elsewhere(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's

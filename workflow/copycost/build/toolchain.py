@@ -47,6 +47,9 @@ LIBRARIES = ("-lm",)
 URING_INCLUDE = "#include <liburing.h>"
 URING_LIBRARY = "-luring"
 
+#: A program with its libraries in it needs no more than a kernel wherever it is brought.
+STATIC_FLAG = "-static"
+
 #: Sanitizer builds are for tests; nothing is ever measured with them.
 SANITIZER_FLAGS: dict[Sanitizer, tuple[str, ...]] = {
     "address": (
@@ -144,7 +147,25 @@ def has_header(compiler: str, header: str) -> bool:
     return done.returncode == 0
 
 
-def libraries(program: Program, part: str | None, root: Path, *, compiler: str = "cc") -> list[str]:
+@functools.cache
+def _links_statically(compiler: str, libraries: tuple[str, ...]) -> bool:
+    """Tell whether the host has these libraries, and C's, to be linked into a program."""
+    command = [compiler, STATIC_FLAG, "-x", "c", "-", "-o", "/dev/null", *libraries]
+    try:
+        done = subprocess.run(command, input=b"int main(void) { return 0; }", capture_output=True)
+    except FileNotFoundError:
+        return False
+    return done.returncode == 0
+
+
+def libraries(
+    program: Program,
+    part: str | None,
+    root: Path,
+    *,
+    compiler: str = "cc",
+    static: bool = False,
+) -> list[str]:
     """Return the flags of the libraries that a program is linked with on this host.
 
     They change when a library is installed later, and the program is then to be built again.
@@ -154,7 +175,9 @@ def libraries(program: Program, part: str | None, root: Path, *, compiler: str =
         URING_INCLUDE in path.read_text(encoding="utf-8") for path in sources(program, part, root)
     )
     with_uring = wants_uring and has_header(compiler, "liburing.h")
-    return [*LIBRARIES, *([URING_LIBRARY] if with_uring else [])]
+    found = [*LIBRARIES, *([URING_LIBRARY] if with_uring else [])]
+    into_it = static and _links_statically(compiler, tuple(found))
+    return [*([STATIC_FLAG] if into_it else []), *found]
 
 
 def source_digest(paths: list[Path], root: Path) -> str:
@@ -185,6 +208,7 @@ def compile_program(
     *,
     root: Path,
     compiler: str = "cc",
+    static: bool = False,
     sanitize: Sanitizer | None = None,
     werror: bool = False,
 ) -> None:
@@ -198,6 +222,8 @@ def compile_program(
         The program's path; its folder is made where it is missing.
     compiler
         The command of a C compiler that takes gcc's flags.
+    static
+        Whether its libraries are linked into it, where this host has them in that form.
     sanitize
         ``address`` (with undefined behaviour) or ``thread``, for tests.
     werror
@@ -213,6 +239,8 @@ def compile_program(
     flags = compile_flags(sanitize=sanitize, werror=werror)
     if program in SHARED_OBJECTS:
         flags += SHARED_FLAGS
+    linked = libraries(program, part, root, compiler=compiler, static=static)
+    recorded = [*flags, *(flag for flag in linked if flag == STATIC_FLAG)]
     digest = source_digest(sources(program, part, root), root)
     units = translation_units(program, part, root)
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -220,14 +248,14 @@ def compile_program(
         compiler,
         *flags,
         f'-DCOPYCOST_SOURCE_DIGEST="{digest}"',
-        f'-DCOPYCOST_FLAGS="{shlex.join(flags)}"',
+        f'-DCOPYCOST_FLAGS="{shlex.join(recorded)}"',
         # Debug data name no folder, so that the same sources give the same program anywhere.
         f"-ffile-prefix-map={root.resolve()}=.",
         *INCLUDE_FLAGS,
         *(str(unit.relative_to(root)) for unit in units),
         "-o",
         str(output.resolve()),
-        *libraries(program, part, root, compiler=compiler),
+        *linked,
     ]
     run_compiler(command, f"{program} {part}" if part else program, root)
 

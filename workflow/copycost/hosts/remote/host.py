@@ -209,7 +209,8 @@ class RemoteHost:
             raise Unavailable(
                 f"{name} was built here for glibc {needed[0]}.{needed[1]} or newer, {self.name} has"
                 f" {found or 'another C library'}",
-                "run copycost from a machine whose C library is no newer than that",
+                "install the C library for static linking here (with gcc's libc6-dev on Debian), or"
+                " run copycost from a machine whose C library is no newer than that",
             )
 
     def cannot_keep(self, program: Path, error: OSError) -> HostError:
