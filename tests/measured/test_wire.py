@@ -38,6 +38,7 @@ from copycost.records.record import Record, check_record
 from copycost.studies.datagrams import table as datagrams
 from copycost.studies.round_trips.table import derive_round_trips
 from copycost.testbeds.far_hook import far_hook
+from tools.recompute.text import Checker
 
 pytestmark = pytest.mark.needs_root
 
@@ -307,6 +308,8 @@ def test_the_tiny_grid_is_measured_with_another_machine(tmp_path: Path, peer: Pe
     report = (checkout.path / "results/report/report.html").read_text()
     assert "the network to near" in report
     assert "the network to far" in report
+    found = Checker(checkout.path / "results").findings()
+    assert [one for one in found if one.verdict == "differs"] == []
     # the other's results stay where it is not asked for
     checkout.configure("wire", **one, alias="far", more=[])
     again = checkout.planned("--configfile", "config/wire_tiny.yaml")

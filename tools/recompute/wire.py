@@ -50,10 +50,9 @@ def ends_row(run: Run, peer: str, row: Mapping[str, str]) -> Mapping[str, bool |
     wire, title = found["wire"], row["Property"]
     columns = {"This machine": (run.host, wire["here"]), f"`{peer}`": (found, wire["there"])}
     if title.startswith("Clock"):
-        unsure_us = float(row[f"`{peer}`"].removeprefix("known to ").split()[0])
-        unit = {"ns": 1.0, "µs": 1e3, "ms": 1e6}[row[f"`{peer}`"].split()[-1]]
-        known_ns = wire["clock"]["uncertainty_ns"]
-        return {f"`{peer}`": agrees("x", str(unsure_us), known_ns / unit)}
+        told, unit = row[f"`{peer}`"].removeprefix("known to ").split()
+        known_ns = wire["clock"]["uncertainty_ns"] / {"ns": 1.0, "µs": 1e3, "ms": 1e6}[unit]
+        return {f"`{peer}`": agrees("x", told, known_ns)}
     expected = _ENDS.get(title)
     if expected is None:
         return {}
