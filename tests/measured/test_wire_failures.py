@@ -12,13 +12,19 @@ from typing import Any
 import pytest
 import sshd
 from guests import run_of_our_own
-from measured.test_wire import FACTS, STREAM, measured
+from measured.failures_support import RECEIVER, programs_folder
+from measured.test_wire import FACTS, SETTINGS, STREAM, measured
 from sshd import ADDRESSES, Peer
 
 from copycost.config.wire import Wire
 from copycost.doctor.peer import collect_peer
+from copycost.drivers.choice import driver_of
+from copycost.grid.cells import Cell
 from copycost.hosts.ssh import line
+from copycost.measure.repetition import Task
 from copycost.observers.protocol import WindowObserver
+from copycost.records.record import check_record
+from copycost.studies.cpu_budget.repetition import measure_budget
 
 pytestmark = pytest.mark.needs_root
 OLD_PERF = "#!/bin/sh\necho 'Error: unknown option `control' >&2\nexit 129\n"
@@ -104,6 +110,22 @@ def test_an_address_that_is_not_reached_from_there_is_named(tmp_path: Path, peer
     assert record["status"] == "skipped"
     assert "knows no way to 10.9.9.9" in str(record["reason"])
     assert "wire.address" in str(record["remedy"])
+
+
+def test_a_limit_that_the_other_machine_cannot_set_is_named_with_its_name(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+) -> None:
+    programs = programs_folder() / "bin"
+    driver = driver_of("two_copy", programs / "sender_two_copy", programs / RECEIVER)
+    cell = Cell("cpu_budget", "wire_in", "two_copy", 65536, 1, limiter="cgroup", limit_percent=30)
+    task = Task(cell, SETTINGS, FACTS, driver, lock_path=tmp_path / "lock", peer=facts)
+    record = check_record(measure_budget(task), "record")  # a /sys of its own hides their mounts
+    assert record["status"] == "skipped"
+    expected = f"{peer.target.name}: no control group for CPU may be made ("
+    assert str(record["reason"]).startswith(expected)
+    cure = "mount them with the cpu controller, writable, or set cpu_budget.limiters to [cpulimit]"
+    assert record["remedy"] == cure
+    assert peer.programs() == []
 
 
 def ssh_from_here(peer: Peer) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ def test_an_ordinary_user_is_told_why_and_what_helps() -> None:
         check=False,
     )
     last = done.stderr.splitlines()[-1]
-    assert "Unavailable: no control group for CPU may be made here (" in last
+    assert "Unavailable: no control group for CPU may be made (" in last
     assert "Permission denied" in last
     assert last.endswith("run as root, or set cpu_budget.limiters to [cpulimit]")
 

@@ -119,7 +119,7 @@ def test_a_missing_cpulimit_is_a_reason_with_a_remedy(monkeypatch: pytest.Monkey
     monkeypatch.setattr(local, "search_path", lambda: "/nonexistent")
     with pytest.raises(Unavailable) as raised:
         CpuLimit("cpulimit", 20, whole=False).prepare(scene().testbed)
-    assert raised.value.reason == "cpulimit was not found"
+    assert raised.value.reason == "cpulimit was not found on this host"
     assert "install" in raised.value.remedy
 
 

@@ -75,9 +75,12 @@ def find_hierarchy() -> Hierarchy:
         if refusal is None:
             return hierarchy
         refusals.append(refusal)
+    # rights are not what root lacks, and they make nothing where there is nothing to make it in
+    lacks_rights = refusals and os.geteuid() != 0
+    cure = "run as root" if lacks_rights else "mount them with the cpu controller, writable"
     raise Unavailable(
-        f"no control group for CPU may be made here ({'; '.join(refusals) or 'none is mounted'})",
-        "run as root, or set cpu_budget.limiters to [cpulimit]",
+        f"no control group for CPU may be made ({'; '.join(refusals) or 'none is mounted'})",
+        f"{cure}, or set cpu_budget.limiters to [cpulimit]",
     )
 
 

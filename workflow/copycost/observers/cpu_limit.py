@@ -59,8 +59,8 @@ class CpuLimit(WindowObserver):
         path = machine.find_tool("cpulimit")
         if path is None:
             raise Unavailable(
-                "cpulimit was not found",
-                "install the package cpulimit, or set cpu_budget.limiters to [cgroup]",
+                f"cpulimit was not found on {machine.name}",
+                "install the package cpulimit there, or set cpu_budget.limiters to [cgroup]",
             )
         self._limit = _Signals(path, limit_percent)
         self._stack.callback(self._limit.release)

@@ -288,7 +288,10 @@ class RemoteHost:
     def cpu_group(self, limit_percent: float | None) -> Iterator[CpuGroup]:
         """Make a control group there that may use so much of a CPU; remove it after the block."""
         number = self._connection.new_number()
-        made = self._connection.ask("open_group", group=number, limit_percent=limit_percent)
+        try:
+            made = self._connection.ask("open_group", group=number, limit_percent=limit_percent)
+        except Unavailable as missing:  # whose cure is needed there, and not here
+            raise Unavailable(f"{self.name}: {missing.reason}", missing.remedy) from missing
         try:
             yield RemoteGroup(made["version"], Path(made["path"]), self._connection, number)
         finally:
