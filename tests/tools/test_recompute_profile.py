@@ -1,15 +1,20 @@
 import gzip
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tools.recompute import copies
 from tools.recompute.account import account, together
+from tools.recompute.document import Table
 from tools.recompute.functions import kind_of, plain
 from tools.recompute.profile import Profile
+from tools.recompute.profile_tables import difference_row
 from tools.recompute.slots import agrees, percent_agrees
 
 COPYING = "sender;__send;tcp_sendmsg_[k];_copy_from_iter_[k]"
@@ -144,6 +149,52 @@ def test_the_interval_of_a_large_share_is_that_of_the_rest(profile: Profile) -> 
     found = profile.share([0.96, 0.97, 0.98])
     rest = profile.share([0.04, 0.03, 0.02])
     assert (found.low, found.high) == pytest.approx((1 - rest.high, 1 - rest.low))
+
+
+FOUND = re.fullmatch(r"of-(.*)-(sender)", "of-sink-two-copy-4096-1-to-zero-copy-sender")
+
+
+def _checked(
+    profile: Profile, name: str, change: str, category: str = "not categorised"
+) -> list[bool | None]:
+    columns = ["Function", "Category", "Before", "After", "Change"]
+    cells = [f"`{name}`", category, "0", change, f"+{change}"]
+    row = dict(zip(columns, cells, strict=True))
+    run: Any = SimpleNamespace(profile=profile)
+    assert FOUND is not None
+    found = difference_row(run, "", FOUND, row, Table("sec", "of", "", columns, [cells], 1))
+    return [found[title] for title in ("Before", "After")]
+
+
+def test_of_functions_that_changed_alike_either_may_be_among_those_that_did_most(
+    tmp_path: Path,
+) -> None:
+    """Sums of the same samples by other stacks differ in their last place."""
+    most = {f"sender;main;more_{one}_[k]": 9e3 for one in range(7)}
+    # 0.1 + 0.1 + 0.1 is not 0.3
+    split = {f"sender;{caller}_[k];split_[k]": 1024 for caller in ("a", "b", "c")}
+    rest = {"sender;main;whole_[k]": 3072, "sender;main;less_[k]": 512, "sender;d_[k]": 1}
+    shrunk = {f"sender;main;fewer_{one}_[k]": 9e3 for one in range(8)}
+    for rep in (1, 2):
+        _write(tmp_path, "two_copy", rep, shrunk)
+        _write(tmp_path, "zero_copy", rep, {**most, **split, **rest})
+    profile = Profile(tmp_path, CONFIG)
+    assert _checked(profile, "split", "3") == [True, True]
+    assert _checked(profile, "whole", "3") == [True, True]
+    with pytest.raises(ValueError, match="less"):
+        _checked(profile, "less", "0.5")
+
+
+def test_functions_of_one_name_are_each_right_by_their_own_numbers(tmp_path: Path) -> None:
+    """A function of a program, and where the compiler put it into another."""
+    after = {"sender;main;nameless": 2048, "sender;main;nameless_[i]": 5120}
+    for rep in (1, 2):
+        _write(tmp_path, "two_copy", rep, {"sender;main;send_[k]": 9e3})
+        _write(tmp_path, "zero_copy", rep, after)
+    profile = Profile(tmp_path, CONFIG)
+    assert _checked(profile, "nameless", "2", "application") == [True, True]
+    assert _checked(profile, "nameless", "5", "application") == [True, True]
+    assert _checked(profile, "nameless", "7", "application") == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The tables of the chapter on where the CPU time goes, field by field."""
 
+import math
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -33,6 +34,8 @@ PARTIES = {
 """By what a text calls them, in small letters."""
 
 _SHOWN = 8
+# of a sum: by so much it may differ from that of the same terms in another order
+_LAST_PLACES = 1e-9
 _SCENARIOS = {"vm_loopback": "vm-loopback", "vm_pair": "vm-to-vm"}
 
 
@@ -147,14 +150,30 @@ def difference_row(run: Run, _c: str, found: re.Match[str], row: Row, table: Tab
         ]
         right = int(rest[1]) == len(others)
         return {**_line(row, together(others)), "Function": right}
-    ranked = sorted(parts, key=lambda key: (-parts[key].change.value, plain(key)))
-    most = [*ranked[:_SHOWN], *ranked[-_SHOWN:]]
     # a name may stand for two: what has none, in the emulator and elsewhere in a hypervisor
-    named = [key for key in most if f"`{plain(key)}`" == name]
-    frame = next((key for key in named if kind_of_function(key) == row["Category"]), None)
-    if frame is None:
+    named = [key for key in _most(parts) if f"`{plain(key)}`" == name]
+    lines = [_line(row, parts[key]) for key in named if kind_of_function(key) == row["Category"]]
+    if not lines:
         raise ValueError(f"{name} does {', '.join(map(kind_of_function, named))}")
-    return _line(row, parts[frame])
+    return next((line for line in lines if all(line.values())), lines[0])
+
+
+def _most(parts: Mapping[str, Part]) -> list[str]:
+    """Return the functions that may be among those that grew, or shrank, most.
+
+    Those of one change are equals, and which of them is shown is not asked: sums of the same
+    samples differ in their last place by the order in which they are added.
+    """
+    changes = {name: one.change.value for name, one in parts.items()}
+    ranked = sorted(changes.values())
+    edges = ranked[:_SHOWN][-1], ranked[-_SHOWN:][0]
+    return [
+        name
+        for name, change in changes.items()
+        if change <= edges[0]
+        or change >= edges[1]
+        or any(math.isclose(change, edge, rel_tol=_LAST_PLACES) for edge in edges)
+    ]
 
 
 def functions(
