@@ -38,7 +38,7 @@ from copycost.build.checkout import ROOT
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.grid import Grid
-from copycost.config.rules import Surroundings
+from copycost.config.problems import Surroundings
 from copycost.doctor.testbeds import probe_testbeds
 from copycost.grid.conditions import Condition
 from copycost.records.derive import derive_row

@@ -12,7 +12,7 @@ import yaml
 
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
-from copycost.config.rules import Surroundings
+from copycost.config.problems import Surroundings
 from copycost.grid.testbeds import TESTBEDS
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from copycost.build.toolchain import receivers, strategies
 from copycost.config.check import check_config
 from copycost.config.config import Config
 from copycost.config.grid import Grid
-from copycost.config.rules import Surroundings
+from copycost.config.problems import Surroundings
 from copycost.errors import ConfigError
 from copycost.grid.capabilities import capability_of
 

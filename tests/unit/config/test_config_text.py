@@ -13,7 +13,7 @@ import yaml
 from copycost.build.toolchain import strategies
 from copycost.config.config import Config
 from copycost.config.extent import MOST_REPETITIONS
-from copycost.config.rules import Surroundings
+from copycost.config.problems import Surroundings
 from copycost.config.sources import resolve
 from copycost.config.text import MAX_BYTES, parse_yaml, read_sections
 from copycost.errors import ConfigError

@@ -5,7 +5,7 @@ import yaml
 
 from copycost.build.checkout import ROOT
 from copycost.build.toolchain import strategies
-from copycost.config.rules import Surroundings
+from copycost.config.problems import Surroundings
 from copycost.config.sources import require_yaml, resolve
 from copycost.errors import ConfigError
 

@@ -7,7 +7,7 @@ from copycost.build.checkout import ROOT
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
 from copycost.config.config import Config
-from copycost.config.rules import Surroundings
+from copycost.config.problems import Surroundings
 from copycost.config.simulated import Simulated
 from copycost.errors import Unavailable
 from copycost.report.context import CHAPTERS as OF_THE_REPORT

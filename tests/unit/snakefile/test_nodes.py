@@ -9,7 +9,7 @@ from copycost.build.checkout import ROOT
 from copycost.config.check import check_config
 from copycost.config.hosts import Slurm
 from copycost.config.places import places
-from copycost.config.rules import Surroundings
+from copycost.config.problems import Surroundings
 from copycost.errors import ConfigError, HostError
 from copycost.fleet.names import require_name
 from copycost.snakefile import nodes

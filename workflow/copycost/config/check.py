@@ -14,13 +14,8 @@ from copycost.build.checkout import SCHEMAS
 from copycost.config.config import Config
 from copycost.config.extent import require_measurable
 from copycost.config.names import with_names, with_peers
-from copycost.config.rules import (
-    TRANSPORTS,
-    KeyPath,
-    Problem,
-    Surroundings,
-    cross_problems,
-)
+from copycost.config.problems import TRANSPORTS, KeyPath, Problem, Surroundings
+from copycost.config.rules import cross_problems
 from copycost.config.structure import NONE, from_plain
 from copycost.config.wire import Wire
 from copycost.errors import ConfigError

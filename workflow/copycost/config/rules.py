@@ -1,12 +1,10 @@
-"""What the schema of the configuration cannot say: rules on several values, and on this host."""
+"""What the schema of the configuration cannot say: rules on several values, and on the host."""
 
 import itertools
-import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
 
-from copycost.config.wire import AUTO, NO_PEER, Peer, port_range_of
+from copycost.config.host_rules import cpu_problems, guest_problems, time_problems, wire_problems
+from copycost.config.problems import DRIVEN, GRIDS, TRANSPORTS, Problem, Sound, Surroundings
 from copycost.grid.capabilities import (
     IPERF3,
     MAX_BATCH,
@@ -16,32 +14,18 @@ from copycost.grid.capabilities import (
     split_implementation,
 )
 from copycost.grid.conditions import COLD, HOT, RECV
-from copycost.grid.placements import APART, PLACEMENTS, SAME
-from copycost.grid.testbeds import WIRES, Transport, guests_on, receives_on, transport_of
-from copycost.wording.cpulist import format_cpu_list
+from copycost.grid.placements import PLACEMENTS, SAME
+from copycost.grid.testbeds import Transport, receives_on, transport_of
 from copycost.wording.sizes import format_size
 from copycost.wording.spelling import did_you_mean
 
-# The names, and indices in lists, on the way to a value.
-KeyPath = tuple[str | int, ...]
-Problem = tuple[KeyPath, str]
-
-GRIDS = ("streams", "udp", "round_trips")
-TRANSPORTS: dict[str, Transport] = {
-    "streams": "stream",
-    "udp": "datagram",
-    "round_trips": "stream",
-}
 _PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
 
 _GRID_LISTS = ("implementations", "testbeds", "msg_bytes", "n_threads")
 _STREAM_LISTS = ("working_sets", "receivers", "placements")
-_PLACED = (*GRIDS, "placement", "profile")
 _PLACEMENT_GRIDS = ("streams", "round_trips")
 _BUDGET_LISTS = ("implementations", "testbeds", "limiters", "n_threads", "limit_percent")
-_WITH_TESTBEDS = (*GRIDS, "profile", "cpu_budget", "datagrams")
 _SIMULATED_LISTS = ("implementations", "testbeds", "msg_bytes", "working_sets")
-_DRIVEN: dict[str, Transport] = {"cpu_budget": "stream", "datagrams": "datagram"}
 _LISTS: tuple[tuple[str, ...], ...] = (
     *((grid, key) for grid in GRIDS for key in _GRID_LISTS),
     *((grid, key) for grid in ("streams", "udp") for key in _STREAM_LISTS),
@@ -64,35 +48,6 @@ _LISTS: tuple[tuple[str, ...], ...] = (
 )
 
 
-class Sound(Protocol):
-    """The configuration as far as the schema has nothing against it."""
-
-    def get(self, *path: str | int) -> Any:  # noqa: ANN401 - whatever the schema allows there
-        """Return the value, or None where it, or what holds it, is missing or wrong."""
-
-    def list(self, *path: str) -> Sequence[Any]:
-        """Return the sound items of a list, none where there is no list."""
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What the configuration has to fit.
-
-    Attributes
-    ----------
-    strategies
-        Ways to send that there are.
-    usable_cpus
-        CPU numbers that this process may run on.
-    memory_bytes
-        Memory of the host [bytes]; None where it is not known.
-    """
-
-    strategies: Collection[str]
-    usable_cpus: Collection[int]
-    memory_bytes: int | None = None
-
-
 def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
     """Yield every problem."""
     yield from _repeated_values(sound)
@@ -108,17 +63,17 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
                 yield (grid, "implementations"), f"got {name!r}, {problem}"
         yield from _receiver_problems(sound, grid)
         yield from _working_set_problems(sound, grid, around.memory_bytes)
-    for study in _DRIVEN:
+    for study in DRIVEN:
         yield from _sender_problems(sound, study, around.strategies)
     yield from _placement_problems(sound, around.strategies)
     yield from _simulated_problems(sound, around.strategies)
     yield from _profile_problems(sound, around.strategies)
     yield from _sink_problems(sound, "profile")
     yield from _working_set_problems(sound, "profile", around.memory_bytes)
-    yield from _wire_problems(sound)
-    yield from _guest_problems(sound, around.memory_bytes)
-    yield from _time_problems(sound)
-    yield from _cpu_problems(sound, around.usable_cpus)
+    yield from wire_problems(sound)
+    yield from guest_problems(sound, around.memory_bytes)
+    yield from time_problems(sound)
+    yield from cpu_problems(sound, around.usable_cpus)
 
 
 def _repeated_values(sound: Sound) -> Iterator[Problem]:
@@ -166,7 +121,7 @@ def _implementation_problem(
 
 def _sender_problems(sound: Sound, study: str, strategies: Collection[str]) -> Iterator[Problem]:
     """Yield the senders that there are not, or that cannot send what the study needs."""
-    able = [name for name in strategies if _DRIVEN[study] in capability_of(name).transports]
+    able = [name for name in strategies if DRIVEN[study] in capability_of(name).transports]
     known = [IPERF3, *sorted(able)]
     names = sound.list(study, "implementations")
     for name in names:
@@ -287,36 +242,6 @@ def _sink_problems(sound: Sound, grid: str) -> Iterator[Problem]:
         )
 
 
-def _wire_problems(sound: Sound) -> Iterator[Problem]:
-    """Yield what is wrong with the other machines, or that there is none where one is needed."""
-    first = {key: sound.get("wire", key) or AUTO for key in ("peer", "alias", "ports")}
-    stated = [first, *sound.list("wire", "more")]
-    machines = (Peer(one["peer"], alias=one.get("alias", AUTO)) for one in stated)
-    names = [one.name for one in machines if one.peer != NO_PEER]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        yield ("wire", "more"), f"has {twice} more than once, must give each machine its own alias"
-    for ports in (one.get("ports") for one in stated):
-        if ports in (None, AUTO):
-            continue
-        first_port, last_port = port_range_of(ports)
-        if not 1024 <= first_port <= last_port <= 65535:
-            found = f"got {ports}, must be FIRST-LAST with 1024 <= FIRST <= LAST <= 65535"
-            yield ("wire", "ports"), found
-    if names:
-        return
-    for section in (*GRIDS, "placement", "profile", *_DRIVEN):
-        listed = [name for name in sound.list(section, "testbeds") if name in WIRES]
-        used = sound.list(section, "implementations") or section == "placement"
-        if listed and used and sound.get(section, "enabled") is not False:
-            yield (
-                ("wire", "peer"),
-                f"got {NO_PEER}, must name the other machine, such as user@other, where"
-                f" {section}.testbeds lists {listed[0]}; ./run --wire user@other does too",
-            )
-            return
-
-
 def _working_set_problems(sound: Sound, grid: str, memory_bytes: int | None) -> Iterator[Problem]:
     """Yield the rings that hold no message per thread, or more than there is memory."""
     sizes, counts = sound.list(grid, "msg_bytes"), sound.list(grid, "n_threads")
@@ -337,57 +262,3 @@ def _working_set_problems(sound: Sound, grid: str, memory_bytes: int | None) -> 
                 f"got {shown}, must be less than the host's memory, "
                 f"{memory_bytes / (1 << 30):.1f} GiB",
             )
-
-
-def _guest_problems(sound: Sound, memory_bytes: int | None) -> Iterator[Problem]:
-    """Yield that the guests of the testbeds listed need more memory than there is."""
-    listed = (name for section in _WITH_TESTBEDS for name in sound.list(section, "testbeds"))
-    n_guests = max(map(guests_on, listed), default=0)
-    mib = sound.get("virtual", "memory_mib")
-    if n_guests and mib is not None and memory_bytes is not None:
-        most = (memory_bytes >> 20) // n_guests
-        if mib > most:
-            yield (
-                ("virtual", "memory_mib"),
-                f"got {mib}, must be <= {most}: {n_guests} guests share the host's memory, "
-                f"{memory_bytes / (1 << 30):.1f} GiB",
-            )
-
-
-def _time_problems(sound: Sound) -> Iterator[Problem]:
-    warmup_s, duration_s = sound.get("measure", "warmup_s"), sound.get("measure", "duration_s")
-    if warmup_s is not None and duration_s is not None and warmup_s >= duration_s:
-        yield (
-            ("measure", "warmup_s"),
-            f"got {warmup_s}, must be shorter than measure.duration_s, which is {duration_s}",
-        )
-    interval_us = sound.get("measure", "interval_us")
-    if interval_us is not None and duration_s is not None and interval_us / 1e6 > duration_s / 10:
-        yield (
-            ("measure", "interval_us"),
-            f"got {interval_us}, must let at least ten requests into measure.duration_s, "
-            f"which is {duration_s} s",
-        )
-
-
-def _cpu_problems(sound: Sound, usable_cpus: Collection[int]) -> Iterator[Problem]:
-    for side in ("sender", "receiver"):
-        for cpu in sound.list("measure", "cpus", side):
-            if cpu not in usable_cpus:
-                yield (
-                    ("measure", "cpus", side),
-                    f"got {cpu}, must be among the CPUs that this process may use, "
-                    f"{format_cpu_list(usable_cpus)}",
-                )
-    sides = [sound.list("measure", "cpus", side) for side in ("sender", "receiver")]
-    if not all(sides) or not any(APART in sound.list(grid, "placements") for grid in _PLACED):
-        return
-    most = max((n for grid in _PLACED for n in sound.list(grid, "n_threads")), default=1)
-    turns = range(min(most, math.lcm(*map(len, sides))))
-    met = next((i for i in turns if len({cpus[i % len(cpus)] for cpus in sides}) == 1), None)
-    if met is not None:
-        yield (
-            ("measure", "cpus"),
-            f"puts both ends of connection {met + 1} on CPU {sides[0][met % len(sides[0])]}, must "
-            f"part them where the placement {APART} is listed; {SAME} has them on one CPU",
-        )

@@ -12,7 +12,7 @@ from typing import Any
 from copycost.config.audit_files import KEYS as AUDIT_KEYS
 from copycost.config.check import Source, check_config
 from copycost.config.config import Config
-from copycost.config.rules import Surroundings
+from copycost.config.problems import Surroundings
 from copycost.config.text import parse_yaml, read_sections
 from copycost.errors import ConfigError
 

@@ -9,7 +9,7 @@ from typing import Any
 from copycost.build.toolchain import strategies
 from copycost.config.config import Config
 from copycost.config.passes import MORE_PATH, is_given
-from copycost.config.rules import Surroundings
+from copycost.config.problems import Surroundings
 from copycost.config.sources import require_yaml, resolve
 from copycost.errors import ConfigError
 from copycost.snakefile.internals import given_configuration, is_first_process
