@@ -5,33 +5,28 @@ Which number a field has to show follows from the title of its column and the en
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
 from tools.recompute import (
     driven_tables,
+    elsewhere_tables,
     estimates,
     profile_tables,
     simulated_tables,
-    virtual,
-    wire,
 )
 from tools.recompute.decisions import check_row
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
 from tools.recompute.expectations import Case, fared
+from tools.recompute.fields import Checked, Field, Row, shows, span, way_of
 from tools.recompute.host_table import host_row
 from tools.recompute.published import published_row
 from tools.recompute.quality import bound, limit_in, quality_of
 from tools.recompute.run import THROUGHPUT, Cell, Run
-from tools.recompute.slots import agrees, ends_agree, is_vague, read
-
-Field = bool | None
-"""Whether a field is right; None where that is not known."""
-Row = Mapping[str, str]
-Checked = Mapping[str, Field]
+from tools.recompute.slots import agrees, read
 
 
 def check(run: Run, condition: str, table: Table) -> list[list[Field]]:
@@ -59,7 +54,7 @@ def _fields(
 
 
 def _cell_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Table) -> Checked:
-    name, size, threads = _name(row), run.size(row["Message"]), int(found[1])
+    name, size, threads = way_of(row), run.size(row["Message"]), int(found[1])
 
     def value(metric: str) -> Estimate:
         return run.median(condition, name, (size, threads), metric)
@@ -69,18 +64,18 @@ def _cell_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Table
     known = {
         "Message": not math.isnan(throughput.value),
         "Implementation": None,
-        "Gbit/s": _shows(row["Gbit/s"], throughput.value / 1e9),
-        "interval": _span(row["interval"], throughput, 1e9, run),
-        "µs per message": _shows(row["µs per message"], value("service_mean_ns").value / 1e3),
-        "p50 [µs]": _shows(row["p50 [µs]"], value("service_median_ns").value / 1e3),
-        "p99 [µs]": _shows(row["p99 [µs]"], value("service_p99_ns").value / 1e3),
+        "Gbit/s": shows(row["Gbit/s"], throughput.value / 1e9),
+        "interval": span(row["interval"], throughput, 1e9, run),
+        "µs per message": shows(row["µs per message"], value("service_mean_ns").value / 1e3),
+        "p50 [µs]": shows(row["p50 [µs]"], value("service_median_ns").value / 1e3),
+        "p99 [µs]": shows(row["p99 [µs]"], value("service_p99_ns").value / 1e3),
         "n": row["n"].split(" of ")[0] == str(throughput.n),
     }
     if cost.split()[0] in ("cycles", "ns"):
-        known[cost] = _shows(row[cost], value(run.metric(condition, cost.split()[0])).value)
+        known[cost] = shows(row[cost], value(run.metric(condition, cost.split()[0])).value)
     if name != "two_copy":
         ratio = run.cells(condition, name, "two_copy").get((size, threads))
-        known["ratio"] = _shows(row["ratio"], ratio.value if ratio else math.nan)
+        known["ratio"] = shows(row["ratio"], ratio.value if ratio else math.nan)
     return known
 
 
@@ -88,18 +83,18 @@ def _ranking_row(run: Run, condition: str, _: re.Match[str], row: Row, table: Ta
     size = run.size(row["Message"])
     threads = int(re.findall(r"(\d+) threads?\)", table.caption)[0])
     metric = f"{run.side(condition)}_cpu_ns_per_byte"
-    cost = run.median(condition, _name(row), (size, threads), metric)
+    cost = run.median(condition, way_of(row), (size, threads), metric)
     places = {
-        _name(dict(zip(table.columns, other, strict=True))): 0
+        way_of(dict(zip(table.columns, other, strict=True))): 0
         for other in table.rows
         if other[0] == row["Message"]
     }
     return {
         "Message": not math.isnan(cost.value),
-        "Place": row["Place"] == _place(run, condition, _name(row), [*places], (size, threads)),
-        "ns per byte": _shows(row["ns per byte"], cost.value),
-        "interval": _span(row["interval"], cost, 1.0, run),
-        "copies": _shows(row["copies"], cost.value / floor(run, condition, size)[0])
+        "Place": row["Place"] == _place(run, condition, way_of(row), [*places], (size, threads)),
+        "ns per byte": shows(row["ns per byte"], cost.value),
+        "interval": span(row["interval"], cost, 1.0, run),
+        "copies": shows(row["copies"], cost.value / floor(run, condition, size)[0])
         if "copies" in row
         else None,
         "n": row["n"] == str(cost.n),
@@ -138,7 +133,7 @@ def _round_trip_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table
     trips = run.round_trips[run.round_trips["status"] == "measured"]
     trips = trips[trips["condition"].str.replace("_", "-") == found[1]]
     here = trips[
-        (trips["implementation"] == _name(row))
+        (trips["implementation"] == way_of(row))
         & (trips["msg_bytes"] == run.size(row["Message"]))
         & (trips["n_threads"] == int(row.get("Threads", trips["n_threads"].min())))
     ]
@@ -146,12 +141,12 @@ def _round_trip_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table
     columns["max"] = "max_ns"
     median = run.median_of(here["round_trip_p50_ns"])
     known: dict[str, Field] = {
-        title: _shows(row[title], run.median_of(here[f"round_trip_{column}"]).value / 1e3)
+        title: shows(row[title], run.median_of(here[f"round_trip_{column}"]).value / 1e3)
         for title, column in columns.items()
         if row[title] != "---"
     }
     if row["interval"] != "---":
-        known["interval"] = _span(row["interval"], median, 1e3, run)
+        known["interval"] = span(row["interval"], median, 1e3, run)
     known["round trips"] = row["round trips"] == f"{int(here['round_trip_samples'].sum()):,}"
     known["n"] = row["n"].split(" of ")[0] == str(median.n if row["p50"] != "---" else len(here))
     return known | {"Message": len(here) > 0, "Threads": len(here) > 0}
@@ -160,12 +155,12 @@ def _round_trip_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table
 def _memory_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
     size = read("size", row["Working set"])
     point = next(one for one in run.memory["floor"]["points"] if one["bytes"] == size)
-    shown = _shows(row["ns per byte"], float(np.median(point["ns_per_byte"])))
+    shown = shows(row["ns per byte"], float(np.median(point["ns_per_byte"])))
     return {"Working set": True, "ns per byte": shown, "Level": None}
 
 
 def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
-    name, size, threads = _name(row), run.size(row["Message"]), int(row["Threads"])
+    name, size, threads = way_of(row), run.size(row["Message"]), int(row["Threads"])
     streams = row["Quantity"].lower().startswith("throughput")
     rows = run.streams if streams else run.round_trips
     metric, unit = (THROUGHPUT, 1e9) if streams else ("round_trip_p50_ns", 1e3)
@@ -184,135 +179,10 @@ def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) ->
     return {
         "Message": True,
         "Threads": True,
-        "`apart`": _shows(row["`apart`"].split(" ")[0], run.median_of(apart).value / unit),
-        "median": _shows(row["median"].split(" ")[0], run.median_of(here).value / unit),
-        "ratio": _shows(row["ratio"], ratio.value),
-        "interval": _span(row["interval"], ratio, 1.0, run),
-    }
-
-
-def _virtual_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Table) -> Checked:
-    """Check a cell in guests and without: throughput, or CPU time per byte inside and outside."""
-    size, without = run.size(row["Message"]), virtual.without(condition)
-    rows = run.measured(condition)
-    threads = int(row.get("Threads", rows["n_threads"].min()))
-    here = rows[
-        (rows["implementation"] == _name(row))
-        & (rows["msg_bytes"] == size)
-        & (rows["n_threads"] == threads)
-    ]
-
-    def elsewhere(metric: str) -> float:
-        return run.median(without, _name(row), (size, threads), metric).value
-
-    values = {
-        f"Gbit/s, `{without}`": elsewhere(THROUGHPUT) / 1e9,
-        f"Gbit/s, `{condition}`": run.median_of(here[THROUGHPUT]).value / 1e9,
-        f"ns/B, `{without}`": elsewhere("both_cpu_ns_per_byte"),
-        "ns/B, inside": run.median_of(here["both_cpu_ns_per_byte"]).value,
-        "ns/B, outside": run.median_of(virtual.outside(here)).value,
-    }
-    quantity = {"rates": "throughput", "costs": "outside"}[found[1]]
-    rounds = dict(virtual.over(run, condition, quantity).iterrows())
-    ratio = run.ratio(rounds[_name(row), size, threads])
-    return {
-        "Message": len(here) > 0,
-        **{title: _shows(row[title], value) for title, value in values.items() if title in row},
-        "ratio": _shows(row["ratio"], ratio.value),
-        "interval": _span(row["interval"], ratio, 1.0, run),
-    }
-
-
-def _wire_row(run: Run, condition: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
-    """Check a cell over the wire: its rate, or what a byte costs processes and machines."""
-    rows = run.measured(condition)
-    threads = int(row.get("Threads", rows["n_threads"].min()))
-    here = rows[
-        (rows["implementation"] == _name(row))
-        & (rows["msg_bytes"] == run.size(row["Message"]))
-        & (rows["n_threads"] == threads)
-    ]
-    if "Gbit/s" in row:
-        whole, unit = run.median_of(here[THROUGHPUT]), 1e9
-        again = here["tcp_retransmits"].sum(min_count=1) / here["received_bytes"].sum() * 1e9
-        known: dict[str, Field] = {
-            "Gbit/s": _shows(row["Gbit/s"], whole.value / unit),
-            "sent again per GB": _shows(row["sent again per GB"], again),
-        }
-        bounds = {"of the link": wire.of_the_link, "of the limit": wire.of_the_limit}
-        for title, shares in bounds.items():
-            if title in row:
-                cells = shares(run, condition).set_index(
-                    ["implementation", "msg_bytes", "n_threads"]
-                )
-                share = cells.loc[(_name(row), run.size(row["Message"]), threads), "share"]
-                known[title] = agrees("p", row[title], share)
-    else:
-        whole, unit = run.median_of(here[wire.MACHINES]), 1.0
-        columns = {
-            "sender": "sender",
-            "its machine": "sender_machine",
-            "receiver": "receiver",
-            "receiver, its machine": "receiver_machine",
-            "both machines": "machines",
-        }
-        known = {
-            title: _shows(row[title], run.median_of(here[f"{name}_cpu_ns_per_byte"]).value)
-            for title, name in columns.items()
-        }
-    known["interval"] = _span(row["interval"], whole, unit, run)
-    return known | {"Message": len(here) > 0, "Threads": len(here) > 0}
-
-
-def _ends_row(run: Run, _c: str, found: re.Match[str], row: Row, table: Table) -> Checked:
-    return wire.ends_row(run, found[1] or table.columns[-1].strip("`"), row)
-
-
-def _wire_trip_row(run: Run, condition: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
-    """Check what a round trip over the wire costs processes and machines."""
-    trips = run.round_trips[run.round_trips["status"] == "measured"]
-    here = trips[
-        (trips["condition"] == condition)
-        & (trips["implementation"] == _name(row))
-        & (trips["msg_bytes"] == run.size(row["Message"]))
-        & (trips["n_threads"] == int(row.get("Threads", trips["n_threads"].min())))
-    ]
-    columns = {
-        "sender": "sender",
-        "its machine": "sender_machine",
-        "softirq": "sender_machine_softirq",
-        "receiver": "receiver",
-        "receiver, its machine": "receiver_machine",
-        "its machine, softirq": "receiver_machine_softirq",
-        "both machines": "machines",
-    }
-    known: dict[str, Field] = {
-        title: _shows(row[title], run.median_of(here[f"{name}_{wire.PER_TRIP}"]).value / 1e3)
-        for title, name in columns.items()
-        if title in row
-    }
-    whole = run.median_of(here[f"machines_{wire.PER_TRIP}"])
-    known["interval"] = _span(row["interval"], whole, 1e3, run)
-    return known | {"Message": len(here) > 0, "Threads": len(here) > 0}
-
-
-def _overhead_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
-    """Check what a guest and its hypervisor used: the smallest and largest median of the cells."""
-    found = re.fullmatch(r"`(\w+)`, (sender|receiver)( and receiver)?", row["Guest"])
-    if found is None:
-        return driven_tables.published_overhead(row)
-    rows, side = run.measured(found[1]), found[2]
-    cpu = rows[THROUGHPUT] / 8.0 * 1e-9 * 100.0
-    processes = "both" if found[3] else side
-    columns = {"processes": f"{processes}_cpu_ns_per_byte"} | {
-        name: f"{side}_{name}_cpu_ns_per_byte" for name in ("guest", "hypervisor", "overhead")
-    }
-    used = pd.DataFrame({title: rows[name].astype(float) * cpu for title, name in columns.items()})
-    keys = [rows[name] for name in ("implementation", "msg_bytes", "n_threads")]
-    medians = used.groupby(keys).median().dropna()
-    return {
-        title: agrees("ps", row[title], [medians[title].min() / 100, medians[title].max() / 100])
-        for title in columns
+        "`apart`": shows(row["`apart`"].split(" ")[0], run.median_of(apart).value / unit),
+        "median": shows(row["median"].split(" ")[0], run.median_of(here).value / unit),
+        "ratio": shows(row["ratio"], ratio.value),
+        "interval": span(row["interval"], ratio, 1.0, run),
     }
 
 
@@ -399,26 +269,9 @@ def _lasts(text: str, expected: float) -> bool:
     return abs(told - expected) <= 0.50005 * 10.0 ** -len(number.partition(".")[2]) * units[unit]
 
 
-def _name(row: Row) -> str:
-    return str(re.findall(r"`(\w+)`", row["Implementation"])[0])
-
-
-def _shows(text: str, expected: float) -> bool:
-    """Tell whether a field shows a value; one that there is not is shown as a dash."""
-    return text == "---" if math.isnan(expected) else agrees("x", text, expected)
-
-
-def _span(text: str, expected: Estimate, unit: float, run: Run) -> Field:
-    """Tell whether a field shows an interval; one that says little is called too wide."""
-    if math.isnan(expected.low):
-        return not re.search(r"\d", text)
-    if "too" in text:
-        return is_vague(expected, run.settings.resampling)
-    return ends_agree(text, expected.over(unit), run.settings.resampling)
-
-
 _TABLES: dict[str, Callable[..., Checked]] = {
     **simulated_tables.TABLES,
+    **elsewhere_tables.TABLES,
     r"tbl-profile-account-(.*)": profile_tables.account_row,
     r"tbl-profile-difference-(.*?)-((?:sender|receiver|guest|qemu)(?:-guest|-qemu)?)": (
         profile_tables.difference_row
@@ -437,7 +290,6 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-.*-quality": _quality_row,
     r"tbl-published-(.*)": published_row,
     r"tbl-.*-expectations": _expectation_row,
-    r"tbl-virtual-overhead": _overhead_row,
     r"tbl-virtual-work": profile_tables.work_row,
     r"tbl-budget-outside-.*|tbl-datagrams-.*-outside": driven_tables.outside_row,
     r"tbl-budget-costs": driven_tables.costs_row,
@@ -448,8 +300,4 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-datagrams-published": driven_tables.published_datagrams_row,
     r"tbl-datagrams-here": driven_tables.here_row,
     r"tbl-datagrams-(?!.*-outside|missing).*": driven_tables.datagrams_row,
-    r"tbl-.*-virtual-(rates|costs)": _virtual_row,
-    r"tbl-.*-wire-(?:rates|costs)": _wire_row,
-    r"tbl-.*-wire-trips": _wire_trip_row,
-    r"tbl-wire-ends(?:-(.*))?": _ends_row,
 }
