@@ -308,6 +308,9 @@ def test_the_tiny_grid_is_measured_with_another_machine(tmp_path: Path, peer: Pe
     report = (checkout.path / "results/report/report.html").read_text()
     assert "the network to near" in report
     assert "the network to far" in report
+    written = (checkout.path / "results/report/report.qmd").read_text()
+    assert re.findall(r"Both ends of the network to `(\w+)`", written) == ["near", "far"]
+    assert "(@tbl-wire-ends, @tbl-wire-ends-far)" in written
     found = Checker(checkout.path / "results").findings()
     assert [one for one in found if one.verdict == "differs"] == []
     # the other's results stay where it is not asked for

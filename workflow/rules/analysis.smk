@@ -47,12 +47,15 @@ rule compare_cells:
         "../scripts/compare_cells.py"
 
 
-# Of those that the configuration names, the other machines that streams are measured with. What
-# they are is not handed on.
-MEASURED_WITH = sorted(
-    {peer_of(condition.testbed) for condition in GRID.conditions if not is_given()}
-    - {None}
-)
+# Of those that the configuration names, the other machines that streams are measured with, in the
+# order of the report. What they are is not handed on.
+MEASURED_WITH = [
+    peer
+    for peer in dict.fromkeys(
+        peer_of(condition.testbed) for condition in GRID.conditions if not is_given()
+    )
+    if peer is not None
+]
 
 
 rule compute_facts:

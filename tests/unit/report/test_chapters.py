@@ -136,6 +136,14 @@ def test_limits(context: Context) -> None:
     check_branches("limits", said(usual, "limits", branches))
 
 
+@pytest.mark.parametrize(("within", "n_told"), [((), 1), (("veth",), 2)])
+def test_that_there_is_no_card_is_told_of_wires_and_of_what_is_none(
+    context: Context, within: tuple[str, ...], n_told: int
+) -> None:
+    lines = rendered(context, "limits", of_wires(*within, one_kernel=True))
+    assert sum("**No network card.**" in line for line in lines) == n_told
+
+
 def test_compared(context: Context) -> None:
     note = {
         "summary": "what it does.", "path": "copied once.", "copies": "1", "calls": "1 `send`",
