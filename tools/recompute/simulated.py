@@ -141,11 +141,6 @@ class Simulated:
         """Return a level's misses per line with `two_copy` in the same place."""
         return self.total(key.baseline, level)
 
-    def changed(self, keys: list[Key], level: str, sign: int) -> tuple[tuple[int, ...], float]:
-        """Return the sizes at which misses are fewer (1) or more (-1), and by how much at most."""
-        found = {key.msg_bytes: sign * self.saved(key, level) for key in keys}
-        return tuple(size for size, by in found.items() if by >= LEAST), max(found.values())
-
     def functions(self, key: Key) -> set[tuple[bool, str]]:
         """Return whatever ran in a cell or with `two_copy`: whether the kernel's, and the name."""
         return {at[1:] for one in (key, key.baseline) for at in self.cells[one]}

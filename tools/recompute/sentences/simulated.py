@@ -13,22 +13,6 @@ OWN_LINES = 32
 CALLS_DIFFER = 0.02
 
 
-@says("<layer> are fewer <at>, by up to <x>")
-def _fewer(told: Told, layer: str, *_: Slot) -> Expected:
-    return _changed(told, layer, 1)
-
-
-@says("<layer> are fewer <at>, by up to <x>, and more <at>, by up to <x>")
-def _fewer_and_more(told: Told, layer: str, *_: Slot) -> Expected:
-    fewer, more = (_changed(told, layer, sign) for sign in (1, -1))
-    return [*fewer, *more[1:]]
-
-
-@says("<layer> are more <at>, by up to <x>")
-def _more(told: Told, layer: str, *_: Slot) -> Expected:
-    return _changed(told, layer, -1)
-
-
 @says("<impl> lowers <layer> most, by <x> per line at <size>")
 def _lowers_most(told: Told, name: str, layer: str, _x: str, size: int) -> Expected:
     counts, keys = told.run.simulated, keys_of(told, name)
@@ -47,12 +31,6 @@ def _rise_most(told: Told, layer: str, _x: str, size: int) -> Expected:
     most = max(-counts.saved(key, each) for key in keys for each in LEVELS.values())
     assert risen > most - 0.05, "another level or size rises more"
     return [None, risen, size]
-
-
-@says("<impl> misses <x> there, and `two_copy` <x>")
-def _there(told: Told, *_: Slot) -> Expected:
-    key, level = _most(told)
-    return [None, told.run.simulated.total(key, level), told.run.simulated.before(key, level)]
 
 
 @says("The kernel has <x> fewer of loads and <x> fewer of stores")
@@ -96,12 +74,6 @@ def _most(told: Told) -> tuple[Key, str]:
     layer, size = found[-1]
     n_bytes, keys = _bytes(size), keys_of(told, _named(told))
     return next(key for key in keys if key.msg_bytes == n_bytes), level_of(layer)
-
-
-def _changed(told: Told, layer: str, sign: int) -> Expected:
-    keys = keys_of(told, _named(told))
-    sizes, by = told.run.simulated.changed(keys, level_of(layer), sign)
-    return [None, (sizes, tuple(key.msg_bytes for key in keys)), by]
 
 
 def keys_of(told: Told, name: str) -> list[Key]:

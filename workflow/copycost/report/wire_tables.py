@@ -70,6 +70,11 @@ def ends_identifier(wire: Facts, peer: Facts) -> str:
     return "tbl-wire-ends" if first else identifier("tbl-wire-ends", peer["name"])
 
 
+def ends_references(wire: Facts) -> list[str]:
+    """Return the references to the tables of both ends, one per peer."""
+    return [f"@{ends_identifier(wire, peer)}" for peer in wire["peers"]]
+
+
 def ends(host: Facts, peer: Facts) -> Table:
     """Return what is known of both ends of the network, this machine's first."""
     name = code(peer["name"]) if peer["name"] else "The other machine"

@@ -38,10 +38,6 @@ def level(**given: object) -> dict[str, object]:
     return empty | {"level": "l1d", "size_bytes": 32768} | given
 
 
-def changed(name: str, fewer: list[int], more: list[int]) -> dict[str, object]:
-    return {"level": name, "fewer": fewer, "more": more, "most_fewer": 2.0, "most_more": 1.0}
-
-
 def payer(name: str) -> dict[str, object]:
     return {"implementation": "one_copy", "payer": name, "more_user": 0.5, "more_kernel": 1.0}
 
@@ -64,11 +60,6 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
         "prefetched": ({"machine": PREFETCHED},),
     },
     "kind_of_counts": {"any": (facts_of(Truth()),)},
-    "sizes_of": {
-        "fewer": (changed("l1d", SIZES, []), SIZES),
-        "both": (changed("l2", SIZES[1:], SIZES[:1]), SIZES),
-        "more": (changed("llc", [], SIZES[:2]), SIZES),
-    },
     "served": {"all": ([{"by": name, "lines": 0.5} for name in ("l2", "llc", "memory")],)},
     "saving": {
         "falls": (*_of(facts_of(Truth()), 0, 0), LEAST),

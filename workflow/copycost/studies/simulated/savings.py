@@ -34,8 +34,6 @@ def saving_of(values: Values, implementation: str, caches: Mapping[str, int]) ->
         do, of equal ones the one next to 64 KiB; in misses per line `before`, `after` and `saved`,
         what of that is the `kernel`'s, by loads and stores, and what which level behind it, or
         memory, had to serve (`served`); `own_copy`: see `copy_at`. None where nothing changes.
-    levels
-        Per level the sizes at which its misses are fewer, and more.
     points
         Per size and level, what is saved.
 
@@ -52,15 +50,13 @@ def saving_of(values: Values, implementation: str, caches: Mapping[str, int]) ->
     if not sizes:
         return None
     points = {size: saved_at(values, implementation, size) for size in sizes}
-    levels = [_level(level, points) for level in LEVELS]
-    falls, rises = (any(one[change] for one in levels) for change in ("fewer", "more"))
-    verdict = "falls" if falls else "rises" if rises else "same"
+    changes = {change_of(value) for saved in points.values() for value in saved.values()}
+    verdict = "falls" if "fewer" in changes else "rises" if "more" in changes else "same"
     return {
         "implementation": implementation,
         "sizes": sizes,
         "verdict": verdict,
         "most": _most(values, implementation, points, verdict, caches),
-        "levels": levels,
         "points": [{"msg_bytes": size} | saved for size, saved in points.items()],
     }
 
@@ -88,17 +84,6 @@ def level_of(saved: Mapping[str, float]) -> str | None:
         return None
     largest = max(saved[level] for level in falls)
     return next(level for level in falls if saved[level] > largest - LEAST)
-
-
-def _level(level: str, points: Mapping[int, Mapping[str, float]]) -> Facts:
-    changes = {size: change_of(saved[level]) for size, saved in points.items()}
-    return {
-        "level": level,
-        "fewer": [size for size, change in changes.items() if change == "fewer"],
-        "more": [size for size, change in changes.items() if change == "more"],
-        "most_fewer": max(saved[level] for saved in points.values()),
-        "most_more": max(-saved[level] for saved in points.values()),
-    }
 
 
 def _most(
