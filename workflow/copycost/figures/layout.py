@@ -12,12 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from copycost.figures.legend import LEGEND_ROW_CM
 from copycost.figures.markers import Family, families, looks
 from copycost.figures.style import WIDTH_CM
 from copycost.figures.tables import Legend
 from copycost.figures.text import EMULATED_NOTE, LABEL_PT, NOTE_PT, put_note, text_width_cm, wrap
 
-_LEGEND_ROW_CM = 0.44
 _LEGEND_HANDLE_CM = 1.95
 _BESIDE_CM = 4.5
 _BESIDE_TEXT_CM = 3.2
@@ -235,7 +235,7 @@ def _legend_above(figure: Figure, legend: Legend, names: Sequence[str]) -> float
         handles=handles, ncols=columns, loc="upper left", borderpad=0.2, handlelength=3.2,
         columnspacing=1.8, bbox_to_anchor=(0, 1), labelspacing=0.35,
     )  # fmt: skip
-    return -(-len(handles) // columns) * _LEGEND_ROW_CM
+    return -(-len(handles) // columns) * LEGEND_ROW_CM
 
 
 def _legends_beside(sheet: Sheet, legend: Legend, drawn: Sequence[str]) -> float:

@@ -10,19 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from copycost.figures.legend import put_legend
 from copycost.figures.markers import in_order, looks
+from copycost.figures.stacked_bars import draw_stacked
 from copycost.figures.style import INK, QUIET, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted
-from copycost.figures.text import (
-    LABEL_PT,
-    NOTE_PT,
-    empty_figure,
-    put_note,
-    size_label,
-    text_width_cm,
-    wrap,
-)
-from copycost.figures.tips import add_tips
+from copycost.figures.text import NOTE_PT, empty_figure, put_note, wrap
 from copycost.wording.filters import significant
 
 COLUMNS = ("condition", "implementation", "msg_bytes", "n_threads", "part", "ns_per_byte",
@@ -41,9 +34,7 @@ _PARTS = {
 _CONDITIONS_MOST = 3
 _WAYS_MOST = 3
 _ROW_CM = 3.2
-_LEGEND_ROW_CM = 0.44
-_HANDLE_CM = 1.4
-_BAR = 0.7
+_HANDLE_CM, _HANDLE_LENGTH = 1.4, 1.4
 # above the bars, for what is written there
 _ROOM = 1.2
 
@@ -136,32 +127,17 @@ def _draw_costs(axes: Axes, data: pd.DataFrame, every: pd.DataFrame) -> None:
     Shares, since small messages cost many times as much as large ones; the whole is written above.
     """
     sizes = sorted(set(every["msg_bytes"]))
-    whole = data.groupby("msg_bytes")["ns_per_byte"].sum().reindex(sizes)
-    above, below = np.zeros(len(sizes)), np.zeros(len(sizes))
-    for part, (title, colour) in _PARTS.items():
-        found = data[data["part"] == part].set_index("msg_bytes")["ns_per_byte"]
-        shares = 100.0 * found.reindex(sizes) / whole
-        values = shares.fillna(0.0).to_numpy(dtype=np.float64)
-        base = np.where(values >= 0.0, above, below)
-        axes.bar(
-            range(len(sizes)), values, _BAR, bottom=base, color=colour, edgecolor="white", lw=0.4
-        )
-        tips = [
-            f"{size_label(size)}, {title}: {significant(value)} %"
-            for size, value in zip(sizes, values, strict=True)
-        ]
-        add_tips(axes, [*map(float, range(len(sizes)))], list(base + values / 2), tips)
-        above, below = above + values.clip(min=0.0), below + values.clip(max=0.0)
+    parts = data.pivot(index="msg_bytes", columns="part", values="ns_per_byte").reindex(sizes)
+    whole = parts.sum(axis="columns", min_count=1)
+    above = draw_stacked(axes, parts.mul(100.0 / whole, axis="index"), _PARTS, "%")
     for place, (top, value) in enumerate(zip(above, whole, strict=True)):
         if value > 0.0:
             axes.annotate(
                 f"{significant(value, 2)} ns", (place, top), (0, 2), textcoords="offset points",
                 ha="center", fontsize=NOTE_PT, color=QUIET, annotation_clip=False,
             )  # fmt: skip
-    axes.set_xticks(range(len(sizes)), [size_label(size) for size in sizes])
     axes.set_ylim(min(0.0, axes.get_ylim()[0]), _ROOM * max(100.0, above.max()))
     axes.set_yticks((0, 50, 100))
-    axes.grid(axis="y")
 
 
 def _legend(figure: Figure, ways: Sequence[str], *, linked: bool) -> float:
@@ -173,10 +149,4 @@ def _legend(figure: Figure, ways: Sequence[str], *, linked: bool) -> float:
     if linked:
         handles.append(Line2D([], [], color=INK, lw=0.9, ls=(0, (4, 2)), label="link"))
     handles += [Patch(color=colour, label=title) for title, colour in _PARTS.values()]
-    widest = max(text_width_cm(str(handle.get_label()), LABEL_PT) for handle in handles)
-    columns = max(1, min(len(handles), int(WIDTH_CM / (widest + _HANDLE_CM))))
-    figure.legend(
-        handles=handles, ncols=columns, loc="upper left", bbox_to_anchor=(0, 1), borderpad=0.2,
-        handlelength=1.4, columnspacing=1.4, labelspacing=0.35,
-    )  # fmt: skip
-    return -(-len(handles) // columns) * _LEGEND_ROW_CM
+    return put_legend(figure, handles, _HANDLE_CM, _HANDLE_LENGTH)

@@ -3,27 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from copycost.analysis.metrics import BASELINE
+from copycost.figures.legend import put_legend
+from copycost.figures.stacked_bars import draw_stacked
 from copycost.figures.style import INK, WIDTH_CM, styled
 from copycost.figures.tables import Drawn, counted
-from copycost.figures.text import (
-    EMULATED_NOTE,
-    LABEL_PT,
-    NOTE_PT,
-    empty_figure,
-    put_note,
-    size_label,
-    text_width_cm,
-    wrap,
-)
-from copycost.figures.tips import add_tips
-from copycost.wording.filters import significant
+from copycost.figures.text import EMULATED_NOTE, NOTE_PT, empty_figure, put_note, wrap
 
 COLUMNS = ("condition", "without", "implementation", "msg_bytes", "n_threads", "part",
            "ns_per_byte", "without_ns_per_byte", "multiple", "state")  # fmt: skip
@@ -43,9 +33,7 @@ _PARTS = {
 _LEAST_SHARE = 0.001
 _PANELS_MOST = 3
 _PANEL_CM = 6.0
-_LEGEND_ROW_CM = 0.44
 _HANDLE_CM = 1.2
-_BAR = 0.7
 
 
 @styled
@@ -115,35 +103,13 @@ def _chosen(cells: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def _draw_panel(axes: Axes, data: pd.DataFrame) -> None:
     """Draw one bar per size, its parts upon each other."""
-    sizes = sorted(set(data["msg_bytes"]))
-    base = np.zeros(len(sizes))
-    for part, (title, colour) in _PARTS.items():
-        found = data[data["part"] == part].set_index("msg_bytes")["multiple"]
-        values = found.reindex(sizes).fillna(0.0).to_numpy(dtype=np.float64)
-        if not values.any():
-            continue
-        axes.bar(
-            range(len(sizes)), values, _BAR, bottom=base, color=colour, edgecolor="white", lw=0.4
-        )
-        tips = [
-            f"{size_label(size)}, {title}: {significant(value)} times"
-            for size, value in zip(sizes, values, strict=True)
-        ]
-        add_tips(axes, [*map(float, range(len(sizes)))], list(base + values / 2), tips)
-        base = base + values
+    parts = data.pivot(index="msg_bytes", columns="part", values="multiple")
+    draw_stacked(axes, parts.sort_index(), _PARTS, "times")
     axes.axhline(1.0, color=INK, lw=0.9, ls=(0, (4, 2)), gid="without")
-    axes.set_xticks(range(len(sizes)), [size_label(size) for size in sizes])
     axes.set_xlabel("message size")
-    axes.grid(axis="y")
 
 
 def _legend(figure: Figure, parts: Sequence[str]) -> float:
     """Put the parts above the panels; return the height of that."""
     handles = [Patch(color=_PARTS[part][1], label=_PARTS[part][0]) for part in parts]
-    widest = max(text_width_cm(_PARTS[part][0], LABEL_PT) for part in parts)
-    columns = max(1, min(len(parts), int(WIDTH_CM / (widest + _HANDLE_CM))))
-    figure.legend(
-        handles=handles, ncols=columns, loc="upper left", bbox_to_anchor=(0, 1), borderpad=0.2,
-        handlelength=1, columnspacing=1.4, labelspacing=0.35,
-    )  # fmt: skip
-    return -(-len(parts) // columns) * _LEGEND_ROW_CM
+    return put_legend(figure, handles, _HANDLE_CM)

@@ -11,16 +11,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from copycost.figures.axes import EDGE_NOTE, scale_of, size_axis, value_axis
+from copycost.figures.legend import put_legend
 from copycost.figures.markers import in_order, looks
 from copycost.figures.style import INK, QUIET, WIDTH_CM, styled
 from copycost.figures.tables import Drawn
 from copycost.figures.text import (
-    LABEL_PT,
     NOTE_PT,
     empty_figure,
     put_note,
     size_label,
-    text_width_cm,
     wrap,
 )
 from copycost.figures.tips import add_tips, value_tip
@@ -34,7 +33,6 @@ _TYPICAL_BYTES = 65536
 _CONDITIONS_MOST = 5
 _PANEL_CM = 8.0
 _CACHES = (("l1d_bytes", "L1d"), ("l2_bytes", "L2"), ("llc_bytes", "last level"))
-_LEGEND_ROW_CM = 0.44
 _HANDLE_CM = 0.9
 
 
@@ -213,11 +211,7 @@ def _legend(figure: Figure, names: Sequence[str], implementations: Sequence[str]
         Line2D([], [], **(styles[name].as_line() | {"linestyle": "none"}), label=name)
         for name in names
     ]
-    widest = max(text_width_cm(name, LABEL_PT) for name in names)
-    columns = max(1, min(len(names), int(WIDTH_CM / (widest + _HANDLE_CM))))
-    figure.legend(handles=handles, ncols=columns, loc="upper left", bbox_to_anchor=(0, 1),
-                  borderpad=0.2, handlelength=1, columnspacing=1.4, labelspacing=0.35)  # fmt: skip
-    return -(-len(names) // columns) * _LEGEND_ROW_CM
+    return put_legend(figure, handles, _HANDLE_CM)
 
 
 def _note(
