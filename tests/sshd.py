@@ -9,7 +9,7 @@ import pytest
 from copycost.errors import Unavailable
 from tools.bench.another_machine import ADDRESSES, AHEAD_S, NODE, Peer, another_machine
 
-__all__ = ["ADDRESSES", "AHEAD_S", "NODE", "Peer", "peer"]
+__all__ = ["ADDRESSES", "AHEAD_S", "NODE", "Peer", "lent_peer", "peer"]
 
 
 @contextmanager
@@ -20,4 +20,10 @@ def peer(folder: Path, delay_s: float = 0.0) -> Iterator[Peer]:
             made = stack.enter_context(another_machine(folder, delay_s))
         except Unavailable as missing:
             pytest.skip(missing.reason)
+        yield made
+
+
+def lent_peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
+    """Have it for the tests of a module; a fixture's body."""
+    with peer(tmp_path_factory.mktemp("peer")) as made:
         yield made

@@ -27,11 +27,7 @@ LONG_S = 10.0
 SOON_S = 5.0
 SLEEP = Launch(("/bin/sleep", "60"), "/bin/sleep")
 
-
-@pytest.fixture(scope="module")
-def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
-    with sshd.peer(tmp_path_factory.mktemp("peer")) as made:
-        yield made
+peer = pytest.fixture(scope="module")(sshd.lent_peer)
 
 
 def until(condition: Callable[[], bool], limit_s: float = LONG_S) -> None:

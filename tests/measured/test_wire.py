@@ -6,14 +6,13 @@ import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import guests
 import pytest
 import sshd
-from guests import run_of_our_own
 from measured.failures_support import RECEIVER, host_facts, programs_folder
 from sshd import ADDRESSES, AHEAD_S, Peer
 from workflow.support import new_checkout
@@ -46,17 +45,8 @@ SETTINGS = Settings(warmup_s=0.1, duration_s=0.4, congestion_control="reno")
 STREAM = Cell("streams", "wire", "two_copy", 65536, 2)
 FACTS = host_facts(None)
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _run_of_our_own() -> Iterator[None]:
-    """Keep what is borrowed no longer than these tests."""
-    yield from run_of_our_own()
-
-
-@pytest.fixture(scope="module")
-def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
-    with sshd.peer(tmp_path_factory.mktemp("peer")) as made:
-        yield made
+our_keeper = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
+peer = pytest.fixture(scope="module")(sshd.lent_peer)
 
 
 @pytest.fixture(scope="module")

@@ -4,14 +4,14 @@ What ssh refuses is in test_ssh.py; a link that breaks, a firewall and strangers
 clock that jumps in test_machines.py.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import guests
 import pytest
 import sshd
-from guests import run_of_our_own
 from measured.failures_support import RECEIVER, programs_folder
 from measured.test_wire import FACTS, SETTINGS, STREAM, measured
 from sshd import ADDRESSES, Peer
@@ -29,17 +29,8 @@ from copycost.studies.cpu_budget.repetition import measure_budget
 pytestmark = pytest.mark.needs_root
 OLD_PERF = "#!/bin/sh\necho 'Error: unknown option `control' >&2\nexit 129\n"
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _run_of_our_own() -> Iterator[None]:
-    """Keep what is borrowed no longer than these tests."""
-    yield from run_of_our_own()
-
-
-@pytest.fixture(scope="module")
-def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
-    with sshd.peer(tmp_path_factory.mktemp("peer")) as made:
-        yield made
+our_keeper = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
+peer = pytest.fixture(scope="module")(sshd.lent_peer)
 
 
 @pytest.fixture(scope="module")

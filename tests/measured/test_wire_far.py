@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import guests
 import pytest
 import sshd
-from guests import run_of_our_own
 from measured import test_wire
 from measured.test_wire import STREAM, measured
 from sshd import AHEAD_S, Peer
@@ -26,11 +26,7 @@ pytestmark = pytest.mark.needs_root
 DELAY_S = 0.01
 LONG = replace(test_wire.SETTINGS, warmup_s=0.5, duration_s=2.5)
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _run_of_our_own() -> Iterator[None]:
-    """Keep what is borrowed no longer than these tests."""
-    yield from run_of_our_own()
+our_keeper = pytest.fixture(scope="module", autouse=True)(guests.run_of_our_own)
 
 
 @pytest.fixture(scope="module")
