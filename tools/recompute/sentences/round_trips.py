@@ -63,7 +63,9 @@ def _other_sizes(told: Told, said: Slot) -> Expected:
         raise NotRecomputedError("it is not of round trips")
     name, threads, trip = found[-1]
     ratios = _trips(told, name, _TRIPS[trip])
-    even = tuple(size for size, n, one in ratios if n == int(threads) and one.sign == 0)
+    here = [(size, one) for size, n, one in ratios if n == int(threads)]
+    # what was observed once is told as such
+    even = tuple(size for size, one in here if one.n > 1 and one.sign == 0)
     return [even if isinstance(said, tuple) else even[0]]
 
 
