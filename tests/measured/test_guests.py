@@ -18,7 +18,8 @@ import pytest
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest import network
-from copycost.hosts.guest.host import GuestFailed, GuestHost, hosts_in
+from copycost.hosts.guest.failure import GuestFailed
+from copycost.hosts.guest.host import GuestHost, hosts_in
 from copycost.hosts.guest.image import agent_image
 from copycost.hosts.guest.keeping import Lease, borrowed, log_of
 from copycost.hosts.guest.qemu import find_qemu
@@ -120,6 +121,13 @@ def test_a_guest_that_ends_is_told_with_its_last_words(
     told = log.read_text(encoding="utf-8")
     assert re.search(f"guest a: the guest .*{said}", told)
     assert "guest a said: copycost: the guest is up" in told
+
+
+def test_a_guest_without_room_for_its_first_programs_is_told_to_get_more(spec: GuestSpec) -> None:
+    small = replace(spec, memory_bytes=160 << 20)
+    with pytest.raises(GuestFailed, match="ran out of memory") as failed, one_guest(small):
+        pass
+    assert "virtual.memory_mib" in failed.value.remedy
 
 
 def test_a_guest_that_cannot_boot_is_no_guest(spec: GuestSpec) -> None:

@@ -28,7 +28,7 @@ from copycost.drivers.protocol import (
 from copycost.errors import ConfigError, CopycostError, MeasurementStopped, Unavailable
 from copycost.grid.cells import Cell
 from copycost.grid.testbeds import away_on
-from copycost.hosts.guest.host import GuestFailed
+from copycost.hosts.guest.failure import GuestFailed
 from copycost.hosts.host import Host
 from copycost.hosts.launch import Launch
 from copycost.hosts.memory import NotEnoughMemory
@@ -98,12 +98,16 @@ class Task:
         ------
         Unavailable
             If the other cannot be had: then its facts say only why.
+        GuestFailed
+            If it is a guest that does not come up.
         """
         testbed, peer = self.cell.testbed, self.peer
         away = away_on(testbed)
         assert peer is not None or not away, f"{testbed} takes the facts of another machine"
         for part in ("virtual", "wire"):
             if peer is not None and (missing := peer.get(part, {}).get("unavailable")) is not None:
+                if missing.get("failed"):
+                    raise GuestFailed(missing["reason"], missing["remedy"])
                 again = "; then ./run retry-failed" if part == "wire" else ""
                 raise Unavailable(missing["reason"], missing["remedy"] + again)
         return {side: peer if peer is not None and side in away else self.facts for side in SIDES}

@@ -2,9 +2,9 @@
 
 A failed repetition is a result like any other: it has a record and stays until somebody asks for
 another try, so that n never falls silently. So does what is known of another machine that could not
-be reached, by which all repetitions with it were skipped. To ask, run ``python -m
-copycost.snakefile.retry`` (or ``./run retry-failed``), which removes these files, and then the
-workflow.
+be reached, by which all repetitions with it were skipped, and of guests that did not come up. To
+ask, run ``python -m copycost.snakefile.retry`` (or ``./run retry-failed``), which removes these
+files, and then the workflow.
 """
 
 import argparse
@@ -30,6 +30,7 @@ from copycost.studies.simulated.record import simulated_problem
 
 MEMORY_PATH = "results/memory.json"
 PEERS_PATH = Path("results/peers")
+GUEST_PATH = Path("results/guest.json")
 
 _SIMULATED = Path(RAW_ROOT, simulated.STUDY)
 
@@ -110,15 +111,21 @@ def other_paths(config: Config) -> list[Path]:
 
 
 def unreached() -> Iterator[Outcome]:
-    """Yield the other machines that could not be reached, in the place of their repetitions."""
+    """Yield other machines that could not be reached, and guests that did not come up."""
     for path in sorted(PEERS_PATH.glob("*.json")):
         missing = strict_json(path.read_text(encoding="utf-8"))["wire"]["unavailable"]
         if missing is not None:
             yield Outcome(path, "not reached", missing["reason"])
+    if GUEST_PATH.is_file():
+        missing = strict_json(GUEST_PATH.read_text(encoding="utf-8"))["virtual"]["unavailable"]
+        if missing is not None and missing.get("failed"):
+            yield Outcome(GUEST_PATH, "not up", missing["reason"])
 
 
 def describe(path: Path) -> str:
     """Return what a record is of, in words."""
+    if path == GUEST_PATH:
+        return "everything in guests"
     if path.parent == PEERS_PATH:
         return f"everything over the wire to {path.stem}"
     if str(path) == MEMORY_PATH:

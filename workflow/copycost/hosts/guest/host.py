@@ -6,26 +6,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from copycost.errors import CopycostError, HostError, MeasurementStopped, Unavailable
+from copycost.hosts.guest.failure import MORE_MEMORY, GuestFailed, guest_failed
 from copycost.hosts.guest.keeping import Lease, LentGuest
 from copycost.hosts.remote.host import RemoteHost
-
-_FRESH = "delete the record and run again: the next repetition gets a fresh guest"
-_MORE_MEMORY = "raise virtual.memory_mib in config.yaml, then delete the record and run again"
-
-
-class GuestFailed(HostError):
-    """A guest ended, or has no room, while something was measured in it.
-
-    Attributes
-    ----------
-    reason, remedy : str
-        One sentence each.
-    """
-
-    def __init__(self, reason: str, remedy: str) -> None:
-        super().__init__(f"{reason}; {remedy}")
-        self.reason = reason
-        self.remedy = remedy
 
 
 class GuestHost(RemoteHost):
@@ -46,7 +29,7 @@ class GuestHost(RemoteHost):
         if error.errno not in (errno.ENOSPC, errno.ENOMEM):
             return super().cannot_keep(program, error)
         reason = f"{self.name} has no room for {program.name} ({error.strerror})"
-        return GuestFailed(reason, _MORE_MEMORY)
+        return GuestFailed(reason, MORE_MEMORY)
 
 
 @contextmanager
@@ -74,6 +57,5 @@ def hosts_in(lease: Lease) -> Iterator[tuple[GuestHost, ...]]:
             for guest in lease.guests:
                 why = lease.why_ended(guest.name)
                 if why is not None:
-                    memory = "ran out of memory" in why
-                    raise GuestFailed(why, _MORE_MEMORY if memory else _FRESH) from error
+                    raise guest_failed(why) from error
             raise

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from copycost.errors import HostError, Unavailable
+from copycost.hosts.guest.failure import guest_failed
 from copycost.hosts.guest.spec import GuestSpec
 from copycost.hosts.namespaces import Isolation
 from copycost.hosts.remote.keeping import ask_keeper, connected
@@ -104,8 +105,8 @@ def borrowed(spec: GuestSpec, names: Sequence[str], *, network: bool = True) -> 
     ------
     Unavailable
         If this host does not allow them, or not their network.
-    HostError
-        If one does not come up; the message has the last lines of its console.
+    GuestFailed
+        If one does not come up; the reason has the last lines of its console.
     """
     with ExitStack() as stack:
         log = log_of(spec)
@@ -117,10 +118,10 @@ def borrowed(spec: GuestSpec, names: Sequence[str], *, network: bool = True) -> 
         except Unavailable:
             raise
         except HostError as error:
-            raise HostError(_with_more(str(error), log)) from error
+            raise guest_failed(_with_more(str(error), log)) from error
         except OSError as error:
-            said = f"the guests' keeper does not answer ({error}); run again"
-            raise HostError(_with_more(said, log)) from error
+            said = f"the guests' keeper does not answer ({error})"
+            raise guest_failed(_with_more(said, log)) from error
         lease = Lease(client, answer, fds, log)
         for fd in (lease.user_fd, lease.network_fd):
             stack.callback(os.close, fd)
