@@ -46,6 +46,7 @@ class Truth:
     shared: bool = False
     outside_per_inside: float = 2.5
     in_io: float = 0.3
+    in_vhost: float = 0.0
     vcpu_waiting: float = 0.2
     host_percent: float = 150.0
     off_window: bool = False
@@ -119,6 +120,7 @@ def _row(truth: Truth, limit: int, rep: int, rng: np.random.Generator) -> dict[s
         **guests_row(
             truth.accelerator, {"sender": sender, "receiver": receiver}, shared=truth.shared,
             outside_per_inside=truth.outside_per_inside, in_io=truth.in_io,
+            in_vhost=truth.in_vhost,
             vcpu_waiting=truth.vcpu_waiting, host_percent=truth.host_percent,
             off_window=truth.off_window,
         ),

@@ -49,6 +49,7 @@ def guests_row(
     shared: bool = False,
     outside_per_inside: float = 2.5,
     in_io: float = 0.3,
+    in_vhost: float = 0.0,
     vcpu_waiting: float = 0.2,
     host_percent: float = 150.0,
     off_window: bool = False,
@@ -61,8 +62,9 @@ def guests_row(
         None where sides ran in no guests.
     shared
         One guest for both sides.
-    outside_per_inside, in_io
-        CPU of the hypervisor per CPU of the processes, and its part in main loop and I/O.
+    outside_per_inside, in_io, in_vhost
+        CPU of the hypervisor per CPU of the processes, and its parts in main loop and I/O, and in
+        the kernel's threads for packets.
     off_window
         The guests read what they used at other times.
     """
@@ -75,15 +77,16 @@ def guests_row(
         row["receiver_guest_status"] = "same_guest"
     for side, used in inside.items():
         outside = outside_per_inside * used
-        io = in_io * outside
+        io, vhost = in_io * outside, in_vhost * outside
         row |= {
             f"{side}_guest_status": "counted", f"{side}_vcpu_threads": 1,
             f"{side}_guest_cpu_percent": 1.2 * used, f"{side}_guest_steal_percent": 0.0,
             f"{side}_guest_softirq_percent": 0.1 * used,
             f"{side}_hypervisor_cpu_percent": outside, f"{side}_io_cpu_percent": io,
-            f"{side}_vcpu_cpu_percent": outside - io, f"{side}_vhost_cpu_percent": 0.0,
+            f"{side}_vcpu_cpu_percent": outside - io - vhost,
+            f"{side}_vhost_cpu_percent": vhost,
             f"{side}_worker_cpu_percent": 0.0,
-            f"{side}_overhead_cpu_percent": outside - min(1.2 * used, outside - io),
+            f"{side}_overhead_cpu_percent": outside - min(1.2 * used, outside - io - vhost),
             f"{side}_vcpu_waiting_percent": vcpu_waiting, f"{side}_io_waiting_percent": 0.0,
             f"{side}_hypervisor_kernel_percent": 0.2 * outside,
         }  # fmt: skip

@@ -206,6 +206,8 @@ def bottleneck(rows: pd.DataFrame, n_cpus: int) -> str:
             return "vcpu"
     if most("io", per_vcpu=False) >= FULL:
         return "io"
+    if max((numbers[f"{side}_vhost"] for side in guests), default=0.0) >= FULL:
+        return "vhost"
     used = numbers["host"] if guests else numbers["sender"] + numbers["receiver"]
     if used / n_cpus >= _HOST_FULL:
         return "host"

@@ -331,6 +331,18 @@ def _full(told: Told, *_: Slot) -> Expected:
 
 @says(
     *(
+        f"The host's kernel thread that moves the packets of {guest} (vhost) ran for <p> of the"
+        " time"
+        for guest in _GUESTS
+    )
+)
+def _full_in_kernel(told: Told, *_: Slot) -> Expected:
+    _ended_by(told, "vhost")
+    return [_at_most_bits(told)[f"{_whose(told)}_vhost"] / 100.0]
+
+
+@says(
+    *(
         f"The virtual CPUs of {guest} could have run but had no CPU of this host for <p> of the"
         " time"
         for guest in _GUESTS

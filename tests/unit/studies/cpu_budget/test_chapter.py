@@ -73,6 +73,9 @@ OF_CURVE: dict[str, dict[str, Study]] = {
         "vcpu_of_both": Study((replace(IN_ONE, ceiling=7.0),)),
         "waiting_in_guests": Study((replace(PAIR, waiting=30.0),)),
         "io": Study((replace(PAIR, in_io=0.9),)),
+        "vhost": Study(
+            (replace(PAIR, accelerator="kvm", outside_per_inside=3.2, in_io=0.1, in_vhost=0.7),)
+        ),
         "host_of_guests": Study((replace(PAIR, vcpu_waiting=20.0, host_percent=370.0),)),
         "machine": Study((Truth("wire-lab2", n_threads=2, ceiling=51.7),), host_cpus=2),
         "other_machine": Study(

@@ -7,8 +7,8 @@ from typing import Literal
 from copycost.studies.cpu_budget.points import Point
 
 Bottleneck = Literal[
-    "sender", "receiver", "both", "vcpu", "io", "host", "vcpu_waiting", "waiting", "limit",
-    "unknown",
+    "sender", "receiver", "both", "vcpu", "io", "vhost", "host", "vcpu_waiting", "waiting",
+    "limit", "unknown",
 ]  # fmt: skip
 
 FULL_PERCENT = 95.0
@@ -30,6 +30,8 @@ class GuestUse:
     vcpu, io
         Of the threads that run its virtual CPUs, and of main loop and I/O, each: on a CPU, or
         waiting for one [% of the time]; in the latter kind at most that of one thread.
+    vhost
+        Of the host's kernel thread that moves its packets, on a CPU [% of the time].
     vcpu_waiting
         Of the former, waiting [% of the time].
     """
@@ -37,6 +39,7 @@ class GuestUse:
     side: str
     vcpu: float
     io: float
+    vhost: float
     vcpu_waiting: float
 
 
@@ -68,10 +71,10 @@ class Judgement:
     kind
         ``sender`` or ``receiver`` (its CPUs are full), ``both``, ``host`` (both together fill the
         CPUs of the host; where there are guests, the host's CPUs were full; where each side has a
-        machine of its own, one has filled its CPUs), ``vcpu`` and ``io``
-        (the threads of a guest's hypervisor that run its virtual CPUs, and those of its main loop
-        and I/O, were full), ``vcpu_waiting`` (virtual CPUs waited for one of the host's),
-        ``waiting`` (they waited for CPUs that others of them, or something
+        machine of its own, one has filled its CPUs), ``vcpu``, ``io`` and ``vhost``
+        (the threads of a guest's hypervisor that run its virtual CPUs, those of its main loop and
+        I/O, and the kernel's for its packets, were full), ``vcpu_waiting`` (virtual CPUs waited
+        for one of the host's), ``waiting`` (they waited for CPUs that others of them, or something
         else, had), ``limit`` (the sender used all it was offered, and it was offered less than its
         CPUs have), ``unknown`` (none of these).
     limit_percent
@@ -146,13 +149,14 @@ def _guests(top: Point) -> tuple[GuestUse, ...]:
     for side, n_threads in top.vcpu_threads.items():
         middle = {
             name: top.parties[f"{side}_{name}"]["median"]
-            for name in ("vcpu", "vcpu_waiting", "io", "io_waiting")
+            for name in ("vcpu", "vcpu_waiting", "io", "io_waiting", "vhost")
         }
         found.append(
             GuestUse(
                 side,
                 (middle["vcpu"] + middle["vcpu_waiting"]) / n_threads,
                 middle["io"] + middle["io_waiting"],
+                middle["vhost"],
                 middle["vcpu_waiting"] / n_threads,
             )
         )
@@ -181,6 +185,8 @@ def _kind(
             return "vcpu"
     if any(guest.io >= FULL_PERCENT for guest in guests):
         return "io"
+    if any(guest.vhost >= FULL_PERCENT for guest in guests):
+        return "vhost"
     if host >= 100.0 * _HOST_SHARE:
         return "host"
     if vcpu_waiting >= _WAITING_PERCENT:

@@ -1,5 +1,6 @@
 """Facts on each profiled cell: throughput, CPU use, and what each side did with it."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ from copycost.analysis.labels import copied_label
 from copycost.grid.conditions import Condition
 from copycost.grid.testbeds import guests_on
 from copycost.hosts.parties import is_rest
+from copycost.hosts.side import SIDES
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.copies import copy_facts, tap_copy
@@ -96,6 +98,11 @@ def _category_rows(sides: Mapping[str, Any], lists: Lists) -> list[dict[str, Any
     return rows
 
 
+def most_cpus(party: str, n_threads: int) -> float:
+    """Return how many CPUs a party can have used: a side's process one for each of its threads."""
+    return n_threads if party in SIDES else math.inf
+
+
 def _side(
     side: str, cell: Sequence[Repetition], lists: Lists, settings: StatisticsSettings
 ) -> dict[str, Any]:
@@ -103,7 +110,7 @@ def _side(
     present = [one for one in cell if side in one.shares]
     tables = [one.shares[side].categories for one in present]
     cpus = [one.cpus(side) for one in present]
-    n_threads = cell[0].key[4]
+    most = most_cpus(side, cell[0].key[4])
     categories = []
     for category in lists.categories.all:
         shares = [table.get(category.name, Share()).own for table in tables]
@@ -111,12 +118,12 @@ def _side(
             scaled = [a * b for a, b in zip(shares, cpus, strict=True)]
             own = {
                 "share": estimate(shares, settings, is_share=True),
-                "cpus": estimate(scaled, settings, most=n_threads),
+                "cpus": estimate(scaled, settings, most=most),
             }
             categories.append({"name": category.name, "title": category.title, "own": own})
     return {
         "n": len(present),
-        "cpus": estimate(cpus, settings, most=n_threads),
+        "cpus": estimate(cpus, settings, most=most),
         "categories": categories,
         "acknowledging": estimate(
             [

@@ -9,7 +9,7 @@ import pandas as pd
 from copycost.grid.testbeds import transport_of
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
-from copycost.studies.profile.cell_facts import accelerator_of, labels_of
+from copycost.studies.profile.cell_facts import accelerator_of, labels_of, most_cpus
 from copycost.studies.profile.functions import plain_name
 from copycost.studies.profile.grid import CellKey
 from copycost.studies.profile.paths import Chain, ChainNames
@@ -150,7 +150,7 @@ def _row(
         values = [s * one.cpus(side) for s, one in zip(shares, present, strict=True)]
         found.append(
             {
-                "cpus": estimate(values, settings, most=key[4]) if seen else None,
+                "cpus": estimate(values, settings, most=most_cpus(side, key[4])) if seen else None,
                 "seen_as": _seen_as(path, side, present, names) if seen else [],
             }
         )

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from copycost.errors import DataError
+from copycost.hosts.side import SIDES
 from copycost.records.consistency import overlaps, require_one_host, say_overlaps
 from copycost.records.reading import read_all
 from copycost.records.record import cell_of
 from copycost.stats.estimates import intervals
-from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
+from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.profile.folded import read_folded
 from copycost.studies.profile.functions import Stack, plain_name
 from copycost.studies.profile.grid import CellKey
@@ -117,7 +118,7 @@ def share_table(
     pick, words = _PICKS[name]
     rows: list[tuple[object, ...]] = []
     values: dict[int, list[tuple[int, FloatArray]]] = {}
-    n_threads: list[int] = []
+    most: list[float] = []
     for key, cell in by_cell(repetitions).items():
         for side in sorted({side for one in cell for side in one.shares}):
             present = [one for one in cell if side in one.shares]
@@ -134,10 +135,10 @@ def share_table(
                 scaled = factors[:, :, None] * both[:, None, :]
                 values.setdefault(len(present), []).append((len(rows), scaled.reshape(-1, 6).T))
                 rows.append((*key, side, *words(item, lists), len(present)))
-                n_threads.append(key[4])
+                most.append(100.0 * key[4] if side in SIDES else math.inf)
     columns = [*KEY, "side", *SHARE_TABLES[name], "n"]
     table = pd.DataFrame(rows, columns=columns)
-    for column, numbers in _quantities(values, np.array(n_threads, np.int64), settings).items():
+    for column, numbers in _quantities(values, np.array(most), settings).items():
         table[column] = numbers
     order = [*KEY, "side"]
     return table.sort_values(
@@ -149,12 +150,18 @@ def share_table(
 
 def _quantities(
     values: Mapping[int, Sequence[tuple[int, FloatArray]]],
-    n_threads: IntArray,
+    most: FloatArray,
     settings: StatisticsSettings,
 ) -> dict[str, FloatArray]:
-    """Return the columns of medians and intervals; rows of equally many repetitions at a time."""
+    """Return the columns of medians and intervals; rows of equally many repetitions at a time.
+
+    Parameters
+    ----------
+    most
+        By row, what its party can have used at most [% of one CPU].
+    """
     columns = {
-        f"{quantity.name}{end}": np.full(n_threads.size, np.nan)
+        f"{quantity.name}{end}": np.full(most.size, np.nan)
         for quantity in QUANTITIES
         for end in ("", "_low", "_high")
     }
@@ -162,8 +169,10 @@ def _quantities(
         places = np.array([place for place, _ in entries])
         numbers = np.stack([number for _, number in entries])  # (row, quantity, repetition)
         for index, quantity in enumerate(QUANTITIES):
-            most = 100.0 * n_threads[places] if quantity.is_cpu else math.inf
-            found = intervals(numbers[:, index, :], settings, is_share=quantity.is_share, most=most)
+            bound = most[places] if quantity.is_cpu else math.inf
+            found = intervals(
+                numbers[:, index, :], settings, is_share=quantity.is_share, most=bound
+            )
             columns[quantity.name][places] = found.median
             columns[f"{quantity.name}_low"][places] = found.low
             columns[f"{quantity.name}_high"][places] = found.high
