@@ -1,6 +1,7 @@
 """The real workflow in guests: made, booted once, measured and profiled in, told, and gone."""
 
 import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ from copycost.hosts.guest.libraries import symbols_of
 
 TINY = ("--configfile", "config/virtual_tiny.yaml")
 PROFILED = {
+    "streams": {"testbeds": ["loopback", "vm_loopback", "vm_host"]},
     "profile": {
         "enabled": True,
         "implementations": ["two_copy"],
@@ -23,7 +25,7 @@ PROFILED = {
         "repetitions": 1,
         "duration_s": 1.0,
         "frequency_hz": 999,
-    }
+    },
 }
 
 
@@ -43,6 +45,16 @@ def guests_of(checkout: Checkout) -> list[Path]:
         except OSError:
             continue  # it has just ended
     return found
+
+
+@pytest.mark.parametrize(("name", "most_s"), [("virtual", 900), ("virtual_tiny", 60)])
+def test_grids_in_guests_end_in_the_time_that_they_promise(
+    checkout: Checkout, name: str, most_s: int
+) -> None:
+    said = checkout.snakemake("-n", "--configfile", f"config/{name}.yaml").stdout
+    told = re.search(r"all in all about (\d+) (s|min)\.", said)
+    assert told is not None, said
+    assert int(told[1]) * {"s": 1, "min": 60}[told[2]] <= most_s
 
 
 def test_where_guests_cannot_be_had_their_cells_are_skipped_with_what_helps(

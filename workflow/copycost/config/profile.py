@@ -5,6 +5,7 @@ from typing import Literal
 
 from copycost.config.settings import Settings
 
+DrivenStudy = Literal["cpu_budget", "datagrams"]
 EventChoice = Literal["auto", "cycles", "cpu_clock"]
 
 
@@ -18,6 +19,8 @@ class Profile:
         Whether the study is part of a run without a target.
     implementations, testbeds, msg_bytes, n_threads, working_sets, receivers, placements
         The grid, as that of the study `streams`; every combination that can exist is a cell.
+    explains
+        Studies of iperf3 that are profiled too where they are part of the run.
     differences
         Pairs of implementations that are laid side by side: from the first to the second.
     repetitions
@@ -39,6 +42,7 @@ class Profile:
     working_sets: tuple[str, ...]
     receivers: tuple[str, ...]
     placements: tuple[str, ...]
+    explains: tuple[DrivenStudy, ...]
     differences: tuple[tuple[str, str], ...]
     repetitions: int
     warmup_s: float

@@ -298,6 +298,7 @@ def section(**changes: object) -> Profile:
         "working_sets": ("hot",),
         "receivers": ("recv",),
         "placements": ("apart",),
+        "explains": ("cpu_budget", "datagrams"),
         "differences": (("two_copy", "zero_copy"),),
         "repetitions": 3,
         "warmup_s": 0.2,

@@ -1,5 +1,7 @@
 """Which cells are profiled."""
 
+from dataclasses import replace
+
 from unit.studies.profile.made import config
 
 from copycost.grid.cells import RAW_ROOT
@@ -61,6 +63,9 @@ def test_what_drives_other_studies_of_the_run_is_profiled_as_it_drives_them() ->
         ("veth_udp", "iperf3", 64, 1),
         ("veth_udp", "iperf3", 65507, 1),
     }
+    one = replace(driven, profile=replace(driven.profile, explains=("datagrams",)))
+    fewer = set(cell_keys(one, ["cpu_budget", "datagrams"])) - set(cell_keys(driven))
+    assert fewer == {key for key in more if key.testbed == "veth_udp"}
 
 
 def test_differences_need_more_than_luck_to_be_sure() -> None:

@@ -45,13 +45,15 @@ def profile_cells(config: Config, explained: Collection[str] = ()) -> tuple[Cell
         The configuration.
     explained : collection of str
         Which of `cpu_budget` and `datagrams` are part of the run. What drives them is profiled as
-        they drive it: with all their streams, and with the smallest and the largest datagram.
+        they drive it, where the section says so: with all their streams, and with the smallest and
+        the largest datagram.
     """
     profile = config.profile
     places = set(_grid(profile))
-    if "cpu_budget" in explained:
+    wanted = set(explained).intersection(profile.explains)
+    if "cpu_budget" in wanted:
         places.update(_of_budgets(config.cpu_budget))
-    if "datagrams" in explained:
+    if "datagrams" in wanted:
         places.update(_of_datagrams(config.datagrams))
     return tuple(
         sorted(
