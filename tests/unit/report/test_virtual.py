@@ -155,7 +155,12 @@ def test_what_guests_are_made_of_is_told() -> None:
     spec = {"accelerator": "tcg", "vcpus": 1, "memory_bytes": 1 << 30, "network_device": "virtio",
             "vhost": False, "offloads": True}  # fmt: skip
     made = {
-        "kernel": {"release": "6.1.0", "source": "the host's own"},
+        "kernel": {
+            "release": "6.1.0",
+            "source": "the host's own",
+            "arguments": ["quiet", "panic=-1"],
+        },
+        "cpu": "max,-erms",
         "qemu": "QEMU emulator version 7.2.22",
         "kvm": {"usable": False, "reason": "the guest was not up within 10 s", "limit_s": 10.0},
         "spec": spec,
@@ -165,6 +170,8 @@ def test_what_guests_are_made_of_is_told() -> None:
         "emulated (TCG); KVM was tried: the guest was not up within 10 s"
     )
     assert (rows["Memory"], rows["vhost"]) == ("1.0 GiB", "no")
+    assert rows["Kernel's arguments"] == "`quiet panic=-1`"
+    assert rows["Model of processor"] == "`max,-erms`"
     on_processor = dict(guest_rows(made | {"spec": spec | {"accelerator": "kvm"}, "kvm": None}))
     assert on_processor["Instructions"] == "the processor (KVM)"
 

@@ -21,6 +21,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 UP = "copycost: the guest is up"
 """What the first process says on the console once everything is set up (init.sh)."""
 
+_NO_ROOM = "Initramfs unpacking failed"  # init/initramfs.c
+
 
 class RunningGuest:
     """A guest's process.
@@ -84,11 +86,16 @@ class RunningGuest:
         Raises
         ------
         HostError
-            If the guest ends before, or is not there in time.
+            If the guest ends before, is not there in time, or has no room for its first files.
         MeasurementStopped
             If nobody waits for it any more.
         """
         self.await_words(UP, timeout_s, stop_fds)
+        if said := self.console.first(_NO_ROOM):  # its kernel goes on with what there was room for
+            raise HostError(
+                f"the guest ran out of memory ({said}); the last lines of its console:"
+                f" {self.console.end()}"
+            )
         self.boot_s = time.monotonic() - self._began_s
         return self.boot_s
 
