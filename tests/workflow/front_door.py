@@ -24,7 +24,9 @@ TOOLS += ["mkdir", "sed", "setpriv", "sha256sum", "tail", "test", "tr", "true", 
 # for the real one takes apart.
 PYTHON = """\
 #!/bin/bash
-case $3 in copycost.door.command_line | tools.bench.arguments) exec "$REAL_PYTHON" "$@" ;; esac
+case $3 in copycost.door.command_line | copycost.door.targets | tools.bench.arguments)
+    exec "$REAL_PYTHON" "$@" ;;
+esac
 if [[ $1 == -SP ]]; then shift 2; set -- -m "$@"; fi
 echo "$*" >>"$TREE/calls"
 case $2 in

@@ -41,7 +41,7 @@ def test_hosts_are_measured_and_their_results_merged(tree: Tree) -> None:
         f"alice@one: {THERE} ./run export - --alias lab",
         "two: mkdir -p copycost_fleet && tar -xf - -C copycost_fleet",
         f"two: {THERE} ./run measure --configfile config/tiny.yaml",
-        f"two: {THERE} ./run export -",
+        f"two: {THERE} ./run export - --alias two",
     ]
     nodes = tree.path / "results/nodes"
     assert (nodes / "lab.zip").read_text() == "archive of alice@one\n"
@@ -73,12 +73,18 @@ def test_who_only_looks_merges_nothing(tree: Tree) -> None:
 
 @pytest.mark.parametrize(
     ("given", "said"),
-    [(["fetch"], "name hosts as ssh knows them"), (["fetch", "x=-oProxyCommand=x"], "is no host")],
+    [
+        (["fetch"], "name hosts as ssh knows them"),
+        (["fetch", "one", "x=-oProxyCommand=x"], "is no host"),
+        (["fetch", "one", "Lab=two"], "fetch: Lab=two: 'Lab' names no host; expected 1 to 40"),
+        (["fetch", "alice@one", "bob@one"], "alice@one and bob@one are both called one"),
+    ],
 )
 def test_no_host_is_said(tree: Tree, given: list[str], said: str) -> None:
     done = tree.run(*given)
     assert done.returncode == 1
     assert said in done.stderr
+    assert not (tree.path / "asked").exists(), "nothing is measured before all names are right"
 
 
 def test_words_reach_the_other_host_as_they_were(tree: Tree) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from copycost.errors import ConfigError
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
+_LONGEST = 40
 RULE = "1 to 40 small letters, digits and hyphens, such as lab-amd-2"
 
 
@@ -23,6 +24,11 @@ def require_name(name: str, where: str) -> str:
     if not _NAME.fullmatch(name):
         raise ConfigError(f"{where}: {shown(name)!r} names no host; expected {RULE}")
     return name
+
+
+def fitting_name(text: str) -> str:
+    """Return a text made to fit the rule of names; empty where nothing of it does."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:_LONGEST].rstrip("-")
 
 
 def name_of(identity: Mapping[str, Any]) -> str:
