@@ -83,8 +83,12 @@ def make_fleet(
         records = list(_records(rounds, truth, rng, number, host_digest(host)))
         name = f"simulated-{number:03}"
         yield merge(
-            replace(real, name=name, host=host, memory=None, records=records, n_elsewhere=0), fleet
-        )
+            replace(
+                real, name=name, naming="given", host=host, memory=None, records=records,
+                n_elsewhere=0,
+            ),
+            fleet,
+        )  # fmt: skip
 
 
 def rounds_of(real: Parcel, n_records: int) -> dict[Cell, list[Record]]:

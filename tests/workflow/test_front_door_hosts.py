@@ -45,7 +45,7 @@ def test_hosts_are_measured_and_their_results_merged(tree: Tree) -> None:
     ]
     nodes = tree.path / "results/nodes"
     assert (nodes / "lab.zip").read_text() == "archive of alice@one\n"
-    assert "-m copycost merge results/nodes/lab.zip results/nodes/two.zip" in tree.calls()
+    assert "-m copycost merge --update results/nodes/lab.zip results/nodes/two.zip" in tree.calls()
 
 
 def test_a_host_that_fails_costs_the_others_nothing(tree: Tree) -> None:
@@ -53,7 +53,9 @@ def test_a_host_that_fails_costs_the_others_nothing(tree: Tree) -> None:
     assert done.returncode == 1
     assert "not fetched: gone broken" in done.stderr
     merged = [call for call in tree.calls() if "copycost merge" in call]
-    assert merged == ["-m copycost merge results/nodes/broken.part.zip results/nodes/good.zip"]
+    assert merged == [
+        "-m copycost merge --update results/nodes/broken.part.zip results/nodes/good.zip"
+    ]
 
 
 def test_whole_results_are_preferred_to_a_part(tree: Tree) -> None:
@@ -62,7 +64,7 @@ def test_whole_results_are_preferred_to_a_part(tree: Tree) -> None:
     (nodes / "good.part.zip").touch()
     assert tree.run("fetch", "good").returncode == 0
     assert asked(tree)[1] == f"good: {THERE} ./run measure"
-    assert "-m copycost merge results/nodes/good.zip" in tree.calls()
+    assert "-m copycost merge --update results/nodes/good.zip" in tree.calls()
 
 
 def test_who_only_looks_merges_nothing(tree: Tree) -> None:

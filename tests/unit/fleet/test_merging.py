@@ -6,6 +6,9 @@ import pytest
 from unit.fleet.made import Records, host_facts, records_of, write_run
 
 from copycost.__main__ import main
+from copycost.errors import DataError
+from copycost.fleet.export import write_archive
+from copycost.fleet.merge_command import said_of
 from copycost.fleet.merging import Merged, merge
 from copycost.fleet.parcel import read_parcel
 from copycost.fleet.sets import HostSet, latest, read_sets
@@ -85,6 +88,75 @@ def test_a_host_that_changed_is_a_state_of_its_own(tmp_path: Path) -> None:
     assert latest(sets) == [sets[1]]
     back = merged(tmp_path, records_of(), kernel_release="6.1")
     assert (back.into.name, back.n_known) == ("lab", 6)
+
+
+def by_itself(
+    tmp_path: Path, place: str, records: Records, *, update: bool = False, **identity: object
+) -> Merged:
+    """Merge results whose host was named by nobody but themselves."""
+    alias = None if place.startswith("unnamed") else "lab"
+    folder = write_run(tmp_path / place, records, host_facts(**identity), alias)
+    return merge(read_parcel(folder), tmp_path / "fleet", update=update)
+
+
+def refusal(tmp_path: Path, place: str, records: Records, **identity: object) -> str:
+    with pytest.raises(DataError) as error:
+        by_itself(tmp_path, place, records, **identity)
+    return str(error.value)
+
+
+def test_an_archive_that_takes_the_name_of_a_host_does_not_take_its_place(tmp_path: Path) -> None:
+    by_itself(tmp_path, "mine", records_of(), kernel_release="6.1")
+    other = records_of(boot=OTHER_BOOT)
+    said = refusal(tmp_path, "theirs", other, kernel_release="6.12")
+    assert "host=lab is of a host of that name that is another (kernel_release was 6.1" in said
+    assert said.endswith("theirs if it is another one")
+    assert [one.name for one in latest(read_sets(tmp_path / "fleet"))] == ["lab"]
+    again = by_itself(tmp_path, "theirs", other, update=True, kernel_release="6.12")
+    assert (again.into.name, again.is_new_state) == ("lab_2", True)
+
+
+def test_records_give_way_only_to_those_of_the_same_source(tmp_path: Path) -> None:
+    first = by_itself(tmp_path, "mine", records_of())
+    mixed = records_of(range(1, 2)) + records_of(range(2, 4), start_s=9000, started_at=LATER)
+    said = refusal(tmp_path, "theirs", mixed)
+    assert "4 records would take the place of what another source brought" in said
+    assert only_set(tmp_path) == first.into
+    assert by_itself(tmp_path, "mine", mixed).n_replaced == 4
+
+
+def test_what_lies_beside_the_records_is_of_the_source_that_brought_them(tmp_path: Path) -> None:
+    by_itself(tmp_path, "mine", records_of())
+    config = (only_set(tmp_path).folder / "config.json").read_bytes()
+    folder = write_run(tmp_path / "theirs", records_of(boot=OTHER_BOOT), alias="lab")
+    (folder / "config.yaml").write_text("hosts: {alias: lab}\nstreams: {msg_bytes: [1]}\n")
+    merge(read_parcel(folder), tmp_path / "fleet")
+    assert only_set(tmp_path).n_records == 12
+    assert (only_set(tmp_path).folder / "config.json").read_bytes() == config
+    merge(read_parcel(folder), tmp_path / "fleet", update=True)
+    assert (only_set(tmp_path).folder / "config.json").read_bytes() != config
+
+
+def test_two_hosts_that_nobody_has_named_are_not_taken_for_one(tmp_path: Path) -> None:
+    name = by_itself(tmp_path, "unnamed1", records_of()).into.host
+    assert by_itself(tmp_path, "unnamed1", records_of(range(1, 5))).n_added == 2
+    twin = records_of(boot=OTHER_BOOT)
+    said = refusal(tmp_path, "unnamed2", twin)
+    assert "nobody has named its host" in said
+    assert f"merge it as {name}=" in said
+    archive = tmp_path / "unnamed.zip"
+    write_archive(read_parcel(tmp_path / "unnamed2"), archive)
+    with pytest.raises(DataError, match="nobody has named its host"):
+        merge(read_parcel(archive), tmp_path / "fleet")
+    again = merge(read_parcel(archive, name), tmp_path / "fleet")
+    assert (again.is_further_run, again.n_added) == (True, 6)
+    assert said_of(again) == f"{name}, 6 records new, as a further run of the host already there"
+
+
+def test_results_of_our_own_host_need_no_name(tmp_path: Path) -> None:
+    by_itself(tmp_path, "unnamed1", records_of())
+    again = by_itself(tmp_path, "unnamed1", records_of(boot=OTHER_BOOT), update=True)
+    assert again.is_further_run
 
 
 def test_what_a_killed_merge_left_is_made_whole(tmp_path: Path) -> None:

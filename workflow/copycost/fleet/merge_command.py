@@ -25,9 +25,10 @@ report over all hosts, and their tables, are written into the fleet's folder."""
 EPILOG = f"""\
 NAME=FILE names the host: {RULE}.
 
-A host that was merged before gets what is new. Where its kernel, processor or limits are others
-now, that is another state of it, beside the old one. Results of another run of the same host come
-as further repetitions.
+A host that was merged before gets what is new. Results of another run of the same host come as
+further repetitions. Where the kernel, processor or limits are others now, that is another state of
+the host, beside the old one; whether it is that host, the archive alone does not prove. So it takes
+NAME=FILE or --update, as it does where records would take the place of what another source brought.
 
 Exit status: 0 merged, 1 an error, or something was refused (the rest is merged), 2 wrong usage."""
 
@@ -39,6 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("sources", nargs="*", metavar="[NAME=]FILE",
         help="archives, or folders of results; none writes the report anew")  # fmt: skip
+    add("--update", action="store_true",
+        help="the sources are of the hosts of their names, which may have changed")  # fmt: skip
     add("--into", type=Path, default=FLEET, metavar="FOLDER", help=f"default: {FLEET}")
     add("--formats", nargs="+", choices=FORMATS, default=list(FORMATS), help="default: both")
     add("--no-report", action="store_true", help="only merge")
@@ -52,7 +55,8 @@ def run(options: argparse.Namespace) -> int:
     CopycostError
         If the fleet itself cannot be read.
     """
-    refused = merge_all([_named(one) for one in options.sources], options.into)
+    sources = [_named(one) for one in options.sources]
+    refused = merge_all(sources, options.into, update=options.update)
     if not options.no_report and (read_sets(options.into) or not options.sources):
         report(options.into, [kind for kind in FORMATS if kind in options.formats])
     return 1 if refused else 0
@@ -77,12 +81,17 @@ def report(fleet: Path, formats: Sequence[Format]) -> None:
         print(f"report: {path}")
 
 
-def merge_all(sources: Sequence[tuple[str | None, Path]], fleet: Path) -> int:
-    """Merge sources, each with the name of its host if it has one; return how many were refused."""
+def merge_all(
+    sources: Sequence[tuple[str | None, Path]], fleet: Path, *, update: bool = False
+) -> int:
+    """Merge sources, each with the name of its host if it has one; return how many were refused.
+
+    With `update`, sources are those hosts of the fleet that they say they are.
+    """
     refused = []
     for name, path in sources:
         try:
-            merged = merge(read_parcel(path, name), fleet)
+            merged = merge(read_parcel(path, name), fleet, update=update)
         except CopycostError as error:
             refused.append(str(error))
         else:
@@ -91,7 +100,7 @@ def merge_all(sources: Sequence[tuple[str | None, Path]], fleet: Path) -> int:
         print(f"copycost: {sentence}", file=sys.stderr)
     if refused:
         print(f"copycost: {plural(len(refused), 'source')} of {len(sources)} not merged; ask for"
-              " these again, as ./run export writes them", file=sys.stderr)  # fmt: skip
+              " what is damaged again, as ./run export writes it", file=sys.stderr)  # fmt: skip
     return len(refused)
 
 
@@ -103,6 +112,8 @@ def said_of(merged: Merged) -> str:
     if merged.n_known:
         parts.append(f"{merged.n_known} known")
     said = f"{merged.into.name}, {join_and(parts)}"
+    if merged.is_further_run:
+        said += ", as a further run of the host already there"
     if merged.is_new_state:
         said += f"; another state of {merged.into.host}: {'; '.join(merged.into.changes)}"
     return said

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import yaml
 
@@ -39,6 +39,9 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 _ESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\(?:u00[01189][0-9a-f]|u007f|u20[26][0-9a-e]|[bfr])", re.I)
 
 
+Naming = Literal["given", "told", "made"]
+
+
 @dataclass(frozen=True)
 class Parcel:
     """The results of one host, without what is private.
@@ -49,6 +52,9 @@ class Parcel:
         Where they were read from, for sentences.
     name
         What the host is called.
+    naming
+        Who says so: ``given`` by whoever reads it, ``told`` by what was read, or ``made`` of what
+        the host is, which two machines may share.
     host
         Its facts.
     config
@@ -63,6 +69,7 @@ class Parcel:
 
     source: str
     name: str
+    naming: Naming
     host: Mapping[str, Any]
     config: Mapping[str, Any]
     memory: MemoryRecord | None
@@ -127,10 +134,12 @@ def read_parcel(path: Path, name: str | None = None, own: Sequence[str] = ()) ->
     peers = peers_of(told, kept)
     clean = without_private(dict(host), own, peers)
     digest = host_digest(clean)
-    shared = {name: told[name] for name in SECTIONS if name in told}
+    shared = {key: told[key] for key in SECTIONS if key in told}
+    made, said = name_of(clean["identity"]), _told_name(export, config, str(path))
     return Parcel(
         source=str(path),
-        name=name or _named(export, config, clean, str(path)),
+        name=name or said or made,
+        naming="given" if name else "told" if said not in (None, made) else "made",
         host=clean,
         config=without_private(shared, own, peers),
         memory=None if memory is None else _handed_on(memory, own, peers, digest),
@@ -144,16 +153,12 @@ def _handed_on(record: _R, own: Sequence[str], peers: Sequence[str], digest: str
     return cast("_R", clean)
 
 
-def _named(
-    export: Mapping[str, Any] | None,
-    config: Mapping[str, Any] | None,
-    host: Mapping[str, Any],
-    where: str,
-) -> str:
+def _told_name(
+    export: Mapping[str, Any] | None, config: Mapping[str, Any] | None, where: str
+) -> str | None:
+    """Return what a source calls its host, None where it leaves that open."""
     said = (export or {}).get("name") or ((config or {}).get("hosts") or {}).get("alias")
-    if isinstance(said, str) and said != "auto":
-        return require_name(said, where)
-    return name_of(host["identity"])
+    return require_name(said, where) if isinstance(said, str) and said != "auto" else None
 
 
 def _single(

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,8 @@ class HostSet:
         How many it holds [count].
     content
         SHA-256 of all that it holds.
+    source
+        Where it was merged from, as an absolute path; None where that is not known.
     """
 
     folder: Path
@@ -51,6 +53,7 @@ class HostSet:
     changes: tuple[str, ...]
     n_records: int
     content: str
+    source: str | None = None
 
     @property
     def name(self) -> str:
@@ -129,7 +132,7 @@ def read_sets(fleet: Path) -> list[HostSet]:
             )
         found.append(
             HostSet(folder, said["host"], said["state"], tuple(said["changes"]),
-                    said["n_records"], said["content"])
+                    said["n_records"], said["content"], said.get("source"))
         )  # fmt: skip
     return sorted(found, key=lambda one: (one.host, one.state))
 
@@ -149,19 +152,18 @@ def write_facts(facts: Mapping[str, Any], path: Path) -> None:
     write_whole(json.dumps(facts, indent=1, sort_keys=True) + "\n", path)
 
 
-def describe(folder: Path, host: str, state: int, changes: Iterable[str]) -> HostSet:
-    """Write ``set.json`` of all that a folder holds by now; it comes last.
+def describe(one: HostSet) -> HostSet:
+    """Write ``set.json`` of all that a set's folder holds by now; it comes last.
 
     Until it is there, or where it is of another content, the set is not whole.
     """
-    one = HostSet(folder, host, state, tuple(changes), 0, "")
-    n_records, content = len(one.records), _digest_of(_contents(one), folder)
+    n_records, content = len(one.records), _digest_of(_contents(one), one.folder)
     said = {
-        "schema_version": SET_VERSION, "host": host, "state": state,
+        "schema_version": SET_VERSION, "host": one.host, "state": one.state,
         "changes": list(one.changes), "n_records": n_records, "content": content,
-    }  # fmt: skip
-    SET.write(said, folder / "set.json")
-    return HostSet(folder, host, state, one.changes, n_records, content)
+    } | ({"source": one.source} if one.source else {})  # fmt: skip
+    SET.write(said, one.folder / "set.json")
+    return replace(one, n_records=n_records, content=content)
 
 
 def _contents(one: HostSet) -> dict[Path, bytes]:
