@@ -159,6 +159,8 @@ def _scale(driver: dict[str, Any], factor: float, cell: Cell) -> None:
         for name, value in (times or {}).items():
             if name.endswith("_ns") and value is not None:
                 times[name] = type(value)(value / factor)
+    if (trips := driver["sender"]["round_trip"]) is not None:
+        trips["samples"] = int(trips["samples"] * factor)  # as many as there is time for
     if driver["sink"] is not None:
         driver["sink"] = {name: int(count * factor) for name, count in driver["sink"].items()}
 

@@ -11,6 +11,7 @@ from synthetic import Run
 from unit.audit.made import Model, finding_text, make_table, read_frame, sentences, write_cells
 from unit.audit.planted import FAULTS as PLANTED
 from unit.audit.planted import planted
+from unit.audit.round_trips import round_trips
 from unit.audit.suspicious import EIGHT_CPUS, FAULTS, finding_of
 
 from copycost.audit.claims.parse import parse_claim
@@ -20,6 +21,7 @@ from copycost.audit.facts import Audit, audit_facts
 from copycost.audit.mapping import FileMapping
 from copycost.audit.message import Message
 from copycost.audit.plausibility import Finding, check_plausibility
+from copycost.audit.plausibility.round_trips import check_round_trips
 from copycost.audit.reader import read_dataset
 from copycost.audit.templates import audit_environment
 
@@ -92,6 +94,9 @@ def test_every_finding_has_its_words(tmp_path: Path) -> None:
         found = check_plausibility(read_frame(planted(PLANTED[fault]), tmp_path))
         finding = next(one for one in found if one.code == code)
         lines.append(f"{code}, {fault}: {finding_text(finding)}")
+        codes.add(finding.code)
+    for finding in check_round_trips(round_trips(p50_ns=30.0, mean_ns=93_000.0), "lab"):
+        lines.append(f"{finding.code}: {finding_text(finding)}")
         codes.add(finding.code)
     assert codes == macros("findings") == macros("reasons")
     as_golden("findings", lines)

@@ -273,5 +273,13 @@ def test_round_trips_that_tell_none_are_refused(tmp_path: Path) -> None:
     assert "tells no round trips" in refusal(write_run(tmp_path, [*records_of(), *trips]))
 
 
+def test_percentiles_out_of_order_are_refused(tmp_path: Path) -> None:
+    trips = [with_round_trips(record) for record in records_of(start_s=9000)]
+    trips[0]["driver"]["sender"]["round_trip"]["p99_ns"] = 3
+    assert "p90_ns is 40000 and p99_ns is 3" in refusal(
+        write_run(tmp_path, [*records_of(), *trips])
+    )
+
+
 def test_a_folder_without_results_is_said(tmp_path: Path) -> None:
     assert "has no results of copycost" in refusal(tmp_path)

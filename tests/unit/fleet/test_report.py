@@ -6,8 +6,10 @@ import json
 import math
 import random
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -198,6 +200,51 @@ def test_a_copied_host_enters_no_mean(tmp_path: Path) -> None:
     gathered = gather(fleet, 1)
     assert gathered.copies == {"simulated-001": "another"}
     assert gathered.left_out == {"simulated-001": "refuted"}
+
+
+def trips_of(tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> list[dict[str, Any]]:
+    """Return the real run's records of round trips, each with changed times, an hour later."""
+    records: list[dict[str, Any]] = []
+    for one in real(tmp_path).records:
+        record = json.loads(json.dumps(one))
+        if record["study"] == "round_trips":
+            record |= {name: record[name] + 3600 * 10**9 for name in ("start_ns", "end_ns")}
+            change(record["driver"]["sender"]["round_trip"])
+            records.append(record)
+    return records
+
+
+def with_streams(tmp_path: Path, trips: list[dict[str, Any]]) -> Path:
+    """Return a fleet of which one host has these round trips beside streams of its own."""
+    fleet = small(tmp_path)
+    streams = [dict(one) for one in read_sets(fleet)[0].read_records() if one["study"] == "streams"]
+    for record in streams:
+        for side in ("sender", "receiver"):
+            record["driver"][side]["window"] = {
+                name: ns + (7 if name == "end_ns" else 0)
+                for name, ns in record["driver"][side]["window"].items()
+            }
+    run = write_run(tmp_path / "other", [*streams, *trips])
+    assert main(["merge", f"other={run}", "--into", str(fleet), "--no-report"]) == 0
+    return fleet
+
+
+def test_round_trips_that_cannot_be_measurements_enter_no_mean(tmp_path: Path) -> None:
+    short = dict.fromkeys(("p50_ns", "p90_ns"), 0)
+    fleet = with_streams(tmp_path, trips_of(tmp_path / "more", lambda times: times.update(short)))
+    gathered = gather(fleet, 1)
+    assert gathered.left_out == {"other": "refuted"}
+    codes = [one["code"] for one in gathered.findings["other"] if one["refutes"]]
+    assert codes == ["short_round_trips"]
+
+
+def test_a_host_with_the_round_trips_of_another_enters_no_mean(tmp_path: Path) -> None:
+    fleet = small(tmp_path)
+    of_first = [
+        dict(one) for one in read_sets(fleet)[0].read_records() if one["study"] == "round_trips"
+    ]
+    gathered = gather(with_streams(tmp_path / "copied", of_first), 1)
+    assert gathered.copies == {"simulated-001": "other"}
 
 
 def test_a_host_whose_numbers_cannot_be_measurements_is_left_out_and_named(

@@ -13,6 +13,9 @@ from copycost.fleet.sets import HostSet, latest, read_sets
 
 _SIMULATED = "Simulated "
 _COPIED_SHARE = 0.02
+_CELL = ("condition", "implementation", "msg_bytes", "n_threads")
+_TOLD = {"cells": ("received_bytes", "window_s"), "trips": ("samples", "mean_ns")}
+"""What of a repetition hardly ever is that of another one, by table."""
 
 
 def gather(folder: Path, n_workers: int) -> Fleet:
@@ -58,19 +61,20 @@ def copied(tables: Mapping[str, HostTables]) -> dict[str, str]:
     """Return hosts that share repetitions with an earlier one, to the last byte, and with which.
 
     Two measurements of the same cell hardly ever move the same number of bytes in windows of the
-    same length; that several do is no chance.
+    same length, or take the same mean time for as many round trips; that several do is no chance.
     """
-    columns = [
-        "condition",
-        "implementation",
-        "msg_bytes",
-        "n_threads",
-        "received_bytes",
-        "window_s",
-    ]
+    found: dict[str, str] = {}
+    for study, told in _TOLD.items():
+        rows = {name: getattr(of, study) for name, of in tables.items()}
+        found = _sharing(rows, [*_CELL, *told]) | found
+    return found
+
+
+def _sharing(tables: Mapping[str, pd.DataFrame], columns: list[str]) -> dict[str, str]:
+    """Return which hosts share rows of their tables with an earlier one, and with which."""
     parts = []
-    for name, of in tables.items():
-        rows = of.cells[of.cells["status"] == "measured"][columns]
+    for name, table in tables.items():
+        rows = table[table["status"] == "measured"][columns]
         parts.append(rows.drop_duplicates().assign(host=name))
     rows = pd.concat(parts, ignore_index=True)
     first = rows.groupby(columns, sort=False)["host"].transform("first")

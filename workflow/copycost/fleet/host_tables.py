@@ -22,6 +22,7 @@ from copycost.audit.cells_dataset import dataset_of_cells
 from copycost.audit.facts import finding_facts
 from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import check_plausibility
+from copycost.audit.plausibility.round_trips import check_round_trips
 from copycost.build.checkout import ROOT
 from copycost.errors import DataError
 from copycost.fleet.sets import HostSet
@@ -45,6 +46,9 @@ CROSSOVER_COLUMNS = (
     "condition", "implementation", "baseline", "metric", "n_threads", "outcome", "below_bytes",
     "above_bytes",
 )  # fmt: skip
+TRIP_COLUMNS = (
+    "condition", "status", "implementation", "msg_bytes", "n_threads", "samples", "mean_ns",
+)  # fmt: skip
 _TABLES, _FINDINGS = "tables.stamp", "findings.stamp"
 _ROOMS = (
     "analysis", "audit/plausibility", "grid", "perf", "records", "stats", "studies/round_trips",
@@ -64,11 +68,14 @@ class HostTables:
         by their `ROUND_TRIP_TIMES`, where the host measured them.
     crossovers
         `CROSSOVER_COLUMNS`: one row per condition, pair, metric and number of threads.
+    trips
+        `TRIP_COLUMNS` of the table of round trips; no rows where the host measured none.
     """
 
     cells: pd.DataFrame
     ratios: pd.DataFrame
     crossovers: pd.DataFrame
+    trips: pd.DataFrame
 
     @cached_property
     def disturbed(self) -> float:
@@ -80,6 +87,10 @@ class HostTables:
 def cells_path(one: HostSet) -> Path:
     """Return where the table of a host's cells lies."""
     return one.folder / "tables" / "cells.parquet"
+
+
+def _trips_path(one: HostSet) -> Path:
+    return one.folder / "tables" / "round_trips.parquet"
 
 
 def usable_cpus() -> int:
@@ -138,8 +149,9 @@ def make_tables(one: HostSet) -> None:
     metrics = (THROUGHPUT, COST, COST_OF_SENDER)
     narrow = cells[[*KEY, "condition", "status", *metrics]]  # every selection copies all columns
     ratios = [compare(narrow, SETTINGS, metrics)]
+    table = make_table(_renumbered(trips), ROUND_TRIPS)
+    table.to_parquet(_trips_path(one), index=False)
     if trips:
-        table = make_table(_renumbered(trips), ROUND_TRIPS)
         check_one_host(table)
         ratios.append(compare(table, SETTINGS, ROUND_TRIP_TIMES))
     pd.concat(ratios, ignore_index=True).to_parquet(folder / "ratios.parquet", index=False)
@@ -148,11 +160,12 @@ def make_tables(one: HostSet) -> None:
 
 
 def make_findings(one: HostSet) -> None:
-    """Audit the table of a host's cells, and write what was found beside it."""
+    """Audit the tables of a host's cells and round trips, and write what was found beside them."""
     folder = one.folder / "tables"
     (folder / _FINDINGS).unlink(missing_ok=True)
     cells = read_table(cells_path(one))
     found = check_plausibility(dataset_of_cells(cells, Path(one.name), "", FileMapping()))
+    found = [*check_round_trips(pd.read_parquet(_trips_path(one)), one.name), *found]
     n_datasets = cells["condition"].nunique()
     text = json.dumps([plain(finding_facts(finding, n_datasets)) for finding in found], indent=1)
     (folder / "findings.json").write_text(text, encoding="utf-8")
@@ -162,8 +175,11 @@ def make_findings(one: HostSet) -> None:
 def read_tables(one: HostSet) -> HostTables:
     """Read what `make_tables` wrote."""
     folder = one.folder / "tables"
-    names = ("cells", "ratios", "crossovers")
-    return HostTables(*(pd.read_parquet(folder / f"{name}.parquet") for name in names))
+    cells, ratios, crossovers = (
+        pd.read_parquet(folder / f"{name}.parquet") for name in ("cells", "ratios", "crossovers")
+    )
+    trips = pd.read_parquet(_trips_path(one), columns=list(TRIP_COLUMNS))
+    return HostTables(cells, ratios, crossovers, trips)
 
 
 def crossovers_of(cells: pd.DataFrame) -> pd.DataFrame:

@@ -92,6 +92,23 @@ def test_a_sender_that_tells_no_round_trips_is_named(tmp_path: Path) -> None:
         collect([path], tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"p99_ns": 3.0}, "p90_ns is 40000 and p99_ns is 3; expected"),
+        ({"p90_ns": None, "p99_ns": 29_999}, "p50_ns is 30000 and p99_ns is 29999; expected"),
+        ({"max_ns": 80_000}, "p999_ns is 90000 and max_ns is 80000; expected"),
+        ({"mean_ns": 400_001.0}, "mean_ns is 400001 and max_ns is 400000; expected"),
+        ({"percentiles": [[0.0, 9], [0.9, 8]]}, "percentile 0 is 9 and percentile 90 is 8; expec"),
+    ],
+)
+def test_times_out_of_order_are_refused(values: dict[str, object], said: str) -> None:
+    record = with_round_trips(sample_record())
+    record["driver"]["sender"]["round_trip"] |= values
+    with pytest.raises(DataError, match=said):
+        derive_round_trips(cast("Record", record))
+
+
 def test_an_interval_is_told_with_what_was_measured() -> None:
     record = with_round_trips(sample_record())
     record["settings"]["interval_ns"] = 50_000

@@ -1,7 +1,9 @@
 """Records of the study `round_trips` become two checked tables."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -17,6 +19,7 @@ from copycost.records.record import Record, cell_of
 from copycost.records.table import make_table, read_table, write_table
 from copycost.studies.round_trips.columns import CURVES, ROUND_TRIPS
 
+_RISING = ("p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
 _PERCENTILES = ("samples", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
 
 
@@ -57,7 +60,8 @@ def derive_round_trips(record: Record) -> Row:
     Raises
     ------
     DataError
-        If the repetition was measured and yet its sender tells no round trips.
+        If the repetition was measured and yet its sender tells no round trips, or percentiles of
+        which a higher one is shorter.
     """
     row = derive_row(record) | {"interval_ns": record["settings"]["interval_ns"]}
     if record["status"] != "measured" or record["driver"] is None:
@@ -70,6 +74,7 @@ def derive_round_trips(record: Record) -> Row:
             "the sender tells no round trips; expected them in this study, so delete the record to "
             "measure the repetition again"
         )
+    _require_order(told)
     samples = told["samples"]
     row |= {name: told[name] for name in _PERCENTILES}
     per_s = ratio(samples, row["window_s"])
@@ -83,6 +88,20 @@ def derive_round_trips(record: Record) -> Row:
     row["context_switches_per_round_trip"] = ratio(switches, samples)
     row["sender_syscalls_per_round_trip"] = ratio(row["sender_syscalls"], samples)
     return row
+
+
+def _require_order(told: Mapping[str, Any]) -> None:
+    named = [(name, told[name]) for name in _RISING]
+    curve = [(f"percentile {100 * share:.4g}", ns) for share, ns in told["percentiles"]]
+    longest = [("mean_ns", told["mean_ns"]), ("max_ns", told["max_ns"])]
+    for points in (named, curve, longest):
+        known = [(name, ns) for name, ns in points if ns is not None]
+        for (low, shorter), (high, longer) in pairwise(known):
+            if shorter > longer:
+                raise DataError(
+                    f"of its round trips, {low} is {shorter:g} and {high} is {longer:g}; expected "
+                    "times that do not fall, so delete the record to measure the repetition again"
+                )
 
 
 def curve_of(record: Record) -> list[Row]:

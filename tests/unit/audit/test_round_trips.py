@@ -1,0 +1,39 @@
+"""Round trips that no connection can have had are found, and real ones are not."""
+
+import pandas as pd
+import pytest
+from unit.audit.round_trips import round_trips
+
+from copycost.audit.plausibility.round_trips import check_round_trips
+
+
+def codes(table: pd.DataFrame) -> list[str]:
+    found = list(check_round_trips(table, "lab"))
+    assert all(one.refutes for one in found)
+    return [one.code for one in found]
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ({}, []),
+        ({"mean_ns": 50_000.0}, []),  # 20,000 of them in 1 s
+        ({"mean_ns": 52_000.0}, ["more_round_trips_than_time"]),
+        ({"mean_ns": 52_000.0, "interval_ns": 40_000}, []),  # counted from when they were due
+        ({"mean_ns": 52_000.0, "max_ns": 1e9}, []),  # one began long before the window
+        ({"p50_ns": 121.0}, []),
+        ({"p50_ns": 0.03}, ["short_round_trips"]),
+        ({"samples": float("nan"), "mean_ns": float("nan"), "p50_ns": float("nan")}, []),
+    ],
+)
+def test_only_what_cannot_be_is_refuted(values: dict[str, float], found: list[str]) -> None:
+    assert codes(round_trips(**values)) == found
+
+
+def test_every_connection_has_the_whole_window() -> None:
+    assert codes(round_trips(4, mean_ns=190_000.0)) == []
+    assert codes(round_trips(4, mean_ns=210_000.0)) == ["more_round_trips_than_time"]
+
+
+def test_a_table_without_rows_says_nothing() -> None:
+    assert codes(round_trips().iloc[:0]) == []
