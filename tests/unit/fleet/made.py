@@ -3,13 +3,21 @@
 import copy
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import yaml
 from sample_records import sample_record
 from synthetic import Run, make_config, make_host
 
+from copycost.analysis.metrics import THROUGHPUT
+from copycost.fleet.across import Effect
+from copycost.fleet.facts import Fleet, fleet_facts
+from copycost.fleet.host_tables import SETTINGS
 from copycost.records.record import host_digest, write_record
+from copycost.stats.random_effects import across_hosts
 
 Records = list[dict[str, Any]]
 
@@ -65,3 +73,26 @@ def path_of(folder: Path, record: dict[str, Any]) -> Path:
     """Return where a record of a run lies."""
     levels = [f"{name}={value}" for name, value in record["cell"].items()]
     return folder / "raw" / record["study"] / Path(*levels).with_suffix(".json")
+
+
+CROSSOVERS = pd.DataFrame(
+    columns=["condition", "implementation", "baseline", "metric", "n_threads", "host", "outcome",
+             "below_bytes", "above_bytes"]
+)  # fmt: skip
+
+
+def facts_of(
+    ratios: list[float], sure: list[bool], told: list[dict[str, object]] | None = None
+) -> dict[str, Any]:
+    """Return the facts of hosts with these ratios of throughputs, of which some are sure."""
+    names = [f"h{number}" for number in range(len(ratios))]
+    logs, errors = np.log(ratios), np.full(len(ratios), 0.01)
+    effect = Effect(
+        logs, errors, 2 * errors, np.where(sure, 0.001, 0.5),
+        across_hosts(logs, errors, SETTINGS.confidence), np.full(len(ratios), np.nan),
+    )  # fmt: skip
+    tables: Any = {name: SimpleNamespace(disturbed=0.0) for name in names}
+    facts = told or [{"kernel": "6.1.0"}] * len(names)
+    fleet = Fleet([], names, {}, tables, dict(zip(names, facts, strict=True)), {}, {})
+    cell = ("veth", "zero_copy", "two_copy", THROUGHPUT, 65536, 1)
+    return fleet_facts(fleet, {cell: effect}, CROSSOVERS, n_simulated=0)

@@ -168,6 +168,7 @@ def test_the_tables_follow_from_the_records_and_a_wrong_number_does_not(
 def test_the_report_is_written_and_says_that_hosts_are_simulated(fleet: Path) -> None:
     page = (fleet / "report" / "report.html").read_text(encoding="utf-8")
     assert "These hosts are simulated" in page
+    assert "Which network card a host has, its results do not tell" in " ".join(page.split())
     assert "simulated-014" in page
     check_pdf(fleet / "report" / "report.pdf")
 

@@ -35,9 +35,14 @@ def test_what_holds_has_a_sentence_for_each_verdict() -> None:
         "worse": quantity("worse", n_better=0, ratio=0.7, low=0.6, high=0.8),
         "better, with exceptions": quantity("better_but", next_low=1.02),
         "worse, with an exception": quantity("worse_but", n_better=1, n_worse=38),
+        "better, though on none for sure": quantity("better", next_low=1.02, n_better=0, n_worse=0),
+        "better, against one": quantity("better_but", next_low=1.04, n=10, n_better=0, n_worse=1),
         "depends": quantity("depends"),
         "mostly better": quantity("mostly_better", n_worse=0),
-        "mostly worse, of a cost": quantity("mostly_worse", cost=True),
+        "mostly worse, of a cost": quantity("mostly_worse", cost=True, n_better=0),
+        "mostly worse, against some": quantity("mostly_worse", n_better=2, n_worse=0),
+        "on each for sure": quantity("each_better", n=3, n_better=3, n_worse=0, n_open=0),
+        "on some for sure, of a cost": quantity("each_worse", cost=True, n_better=0),
         "open": quantity("open"),
         "open, of a cost": quantity("open", cost=True),
         "few, of round trips": quantity("few", n=2, **nothing) | {"metric": "p50_ns"},
@@ -50,6 +55,7 @@ def test_what_holds_has_a_sentence_for_each_verdict() -> None:
         "better_but",
         "mostly_better",
         "mostly_worse",
+        "each_better",
         "depends",
         "few",
         "open",
@@ -107,6 +113,7 @@ def test_where_it_turns_is_told() -> None:
 def test_which_hosts_count_is_told() -> None:
     known = {
         "simulated": False,
+        "n_simulated": 0,
         "n_hosts": 40,
         "n_older": 0,
         "enough_for_intervals": True,
@@ -117,8 +124,12 @@ def test_which_hosts_count_is_told() -> None:
         "all": say("which", known),
         "two, simulated, with an earlier state": say(
             "which",
-            known | {"simulated": True, "n_hosts": 2, "n_older": 1, "enough_for_intervals": False},
+            known
+            | {"simulated": True, "n_simulated": 2, "n_hosts": 2, "n_older": 1}
+            | {"enough_for_intervals": False},
         ),
+        "one simulated": say("which", known | {"n_simulated": 1}),
+        "some simulated": say("which", known | {"n_simulated": 14}),
         "refuted": say("refuted", {"name": "lab-3", "copy_of": None}),
         "copied": say("refuted", {"name": "lab-3", "copy_of": "lab-1"}),
         "facts": say("no_cause", facts),

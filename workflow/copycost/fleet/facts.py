@@ -17,6 +17,7 @@ from copycost.fleet.associations import FEWEST_HOSTS, associations
 from copycost.fleet.host_facts import Told, compared_facts, shown_fact, unlike_others
 from copycost.fleet.host_tables import SETTINGS, HostTables
 from copycost.fleet.sets import HostSet
+from copycost.fleet.verdicts import holds_at, verdict_of
 from copycost.stats.crossover import Outcome
 from copycost.stats.random_effects import FEWEST
 
@@ -60,9 +61,14 @@ class Fleet:
 
 
 def fleet_facts(
-    fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame, *, simulated: bool
+    fleet: Fleet, effects: Mapping[Cell, Effect], crossovers: pd.DataFrame, *, n_simulated: int
 ) -> Facts:
     """Return what the report says.
+
+    Parameters
+    ----------
+    n_simulated
+        Of the hosts that are used, those that say of themselves that they are simulated.
 
     Keys
     ----
@@ -77,7 +83,8 @@ def fleet_facts(
         {
             "schema_version": SCHEMA_VERSION,
             "confidence": SETTINGS.confidence,
-            "simulated": simulated,
+            "simulated": n_simulated == len(fleet.used),
+            "n_simulated": n_simulated,
             "hosts": [_host(fleet, one) for one in fleet.sets],
             "n_hosts": len(fleet.used),
             "n_older": sum(why == "older" for why in fleet.left_out.values()),
@@ -122,15 +129,16 @@ def _refuted(fleet: Fleet) -> list[Facts]:
 
 
 def _alike(fleet: Fleet) -> list[Facts]:
-    """Return the facts that all hosts share."""
+    """Return the facts that every host tells, and tells alike."""
     if len(fleet.used) < 2:
         return []
-    told = [fleet.told[name] for name in fleet.used]
-    differing = {fact.name for fact in compared_facts(told)} | {"kernel"}
+    first, *others = (fleet.told[name] for name in fleet.used)
     return [
         {"name": name, "value": shown_fact(name, value)}
-        for name, value in told[0].items()
-        if name not in differing and value is not None
+        for name, value in first.items()
+        if name != "kernel"  # its series says as much
+        and value is not None
+        and all(one[name] == value for one in others)
     ]
 
 
@@ -233,7 +241,7 @@ def _quantity(
         else ["more expensive", "cheaper"],
         "point": _point(fleet, point_bytes, of[point_bytes], more_is_better),
         "sizes": common,
-        "holds": _holds(common),
+        "holds": holds_at(common),
         "turns": None if crossovers is None else _turns(crossovers),
     }
 
@@ -274,7 +282,7 @@ def _point(fleet: Fleet, msg_bytes: int, effect: Effect, more_is_better: bool) -
     found = associations(effect.logs, compared_facts(told))
     groups = next((fact.name for fact in found if fact.groups), None)
     return one | {
-        "verdict": _verdict(one),
+        "verdict": verdict_of(one),
         "grouped_by": groups,
         "hosts": [_of_host(name, effect, k) | {"group": told[k][groups] if groups else None}
                   for k, name in enumerate(names) if np.isfinite(effect.logs[k])],
@@ -296,36 +304,6 @@ def _of_host(name: str, effect: Effect, place: int) -> Facts:
     log, half = effect.logs[place], effect.halves[place]
     return {"name": name, "ratio": math.exp(log), "low": math.exp(log - half),
             "high": math.exp(log + half)}  # fmt: skip
-
-
-def _verdict(one: Mapping[str, Any]) -> str:
-    """Return what holds of hosts in general.
-
-    ``better`` and ``worse``: on every host, as far as can be told, and expected of a further one;
-    ``better_but``, ``worse_but``: expected of a further one, but a few are otherwise for sure;
-    ``mostly_...``: in the mean, not of every host; ``depends``: better on some hosts and worse on
-    others for sure; ``open``; ``few``: too few hosts to say.
-    """
-    if one["n_better"] and one["n_worse"]:
-        return {1: "better_but", -1: "worse_but"}.get(one["next_sign"], "depends")
-    if one["n"] < FEWEST:
-        return "few"
-    if one["next_sign"]:
-        return "better" if one["next_sign"] > 0 else "worse"
-    if one["mean_sign"]:
-        return "mostly_better" if one["mean_sign"] > 0 else "mostly_worse"
-    return "open"
-
-
-def _holds(sizes: Sequence[Facts]) -> Facts:
-    """Return the sizes by what holds on all hosts: better, worse, or it depends on the host."""
-    found: dict[str, list[int]] = {"better": [], "worse": [], "depends": [], "open": []}
-    for one in sizes:
-        verdict = {"better_but": "depends", "worse_but": "depends"}.get(
-            _verdict(one), _verdict(one)
-        )
-        found[verdict if verdict in found else "open"].append(one["msg_bytes"])
-    return dict(found)
 
 
 def _turns(crossovers: pd.DataFrame) -> Facts:

@@ -71,7 +71,8 @@ def draw_forest(pair: Mapping[str, Any]) -> Drawn:
         if first["point"]["n"] >= 3
         else "",
         "Right: between which two sizes throughput turns for better; arrows: at every size (left),"
-        " or at none (right); no mark: undecided."
+        " or at none (right); no mark: better up to a size only, changing sides more than once,"
+        " undecided, or not measured."
         if has_places
         else "",
         "" if named else f"{len(rows)} hosts, sorted; only those that lie off are named.",

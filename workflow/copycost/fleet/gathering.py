@@ -1,6 +1,6 @@
 """All hosts of a fleet with their tables, and which of them say what holds of hosts in general."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +9,7 @@ from copycost.errors import DataError
 from copycost.fleet.facts import Fleet
 from copycost.fleet.host_facts import told_by
 from copycost.fleet.host_tables import HostTables, all_findings, all_tables
-from copycost.fleet.sets import HostSet, latest, read_sets
+from copycost.fleet.sets import latest, read_sets
 
 _SIMULATED = "Simulated "
 _COPIED_SHARE = 0.02
@@ -52,9 +52,10 @@ def gather(folder: Path, n_workers: int) -> Fleet:
     return Fleet(sets, used, left_out, tables, told, findings, copies)
 
 
-def is_simulated(sets: Sequence[HostSet], told: Mapping[str, Mapping[str, object]]) -> bool:
-    """Tell whether hosts are those of tools/simulate_fleet.py, which the report then says."""
-    return any(str(told[one.name]["processor"]).startswith(_SIMULATED) for one in sets)
+def n_simulated(fleet: Fleet) -> int:
+    """Return how many of the hosts that are used say that they are of tools/simulate_fleet.py."""
+    processors = (str(fleet.told[name]["processor"]) for name in fleet.used)
+    return sum(processor.startswith(_SIMULATED) for processor in processors)
 
 
 def copied(tables: Mapping[str, HostTables]) -> dict[str, str]:

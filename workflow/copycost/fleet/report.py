@@ -13,7 +13,7 @@ from copycost.figures.output import save
 from copycost.fleet.across import across_table, crossovers_of_all, effects_of, ratios_of
 from copycost.fleet.facts import Fleet, fleet_facts
 from copycost.fleet.figures import NAMED_MOST, draw_forest, draw_sizes
-from copycost.fleet.gathering import is_simulated
+from copycost.fleet.gathering import n_simulated
 from copycost.fleet.host_tables import cells_path
 from copycost.fleet.templates import TEMPLATES, audit_environment, fill
 from copycost.records.files import write_json
@@ -51,8 +51,7 @@ def write_tables(fleet: Fleet, folder: Path) -> Facts:
     crossovers.to_csv(tables / "crossovers.csv", index=False)
     across_table(effects).to_csv(tables / "across.csv", index=False)
     _write_cells(fleet, tables / "cells.parquet")
-    simulated = is_simulated(fleet.sets, fleet.told)
-    facts = fleet_facts(fleet, effects, crossovers, simulated=simulated)
+    facts = fleet_facts(fleet, effects, crossovers, n_simulated=n_simulated(fleet))
     write_json(facts, folder / "facts.json")
     pd.DataFrame(
         [{"host": one.name, "state_of": one.host, "left_out": fleet.left_out.get(one.name)}
