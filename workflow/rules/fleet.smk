@@ -1,6 +1,7 @@
 # Other hosts: each node of a cluster measured by one job, which runs the ordinary workflow there; and
 # the report over all hosts. `./run fleet`, or snakemake --profile workflow/profiles/slurm fleet.
-from copycost.snakefile.nodes import archives_of, host_name, job_minutes, n_cpus
+from copycost.snakefile.nodes import archives_of, host_name, job_minutes
+from copycost.snakefile.slurm import node_of, system_of
 
 NODE_ARCHIVE = "results/nodes/{node}.zip"
 
@@ -13,15 +14,19 @@ rule measure_node:
     log:
         "results/logs/nodes/{node}.log",
     wildcard_constraints:
-        node=r"[A-Za-z0-9][A-Za-z0-9.-]*",
+        node=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     resources:
-        cpus_per_task=lambda wildcards: n_cpus(wildcards.node),
-        runtime=job_minutes(CONFIG),
+        cpus_per_task=lambda wildcards: node_of(wildcards.node).n_cpus,
+        # Else Snakemake asks for 1 GB, which is all that the job may then use of the node.
+        mem_mb=lambda wildcards: system_of(wildcards.node).memory_mb,
+        runtime=lambda wildcards: job_minutes(CONFIG),
         slurm_partition=CONFIG.hosts.slurm.partition or "",
         slurm_extra=lambda wildcards: f"--nodelist={wildcards.node} --exclusive",
     params:
         # All of it, whatever is measured there.
         code=code_of_drivers("wire"),
+        # With another one the node is measured again, as this machine would be.
+        kernel=lambda wildcards: system_of(wildcards.node).kernel,
         name=lambda wildcards: host_name(wildcards.node),
         script=f"{workflow.basedir}/workflow/scripts/measure_node.sh",
     message:

@@ -454,6 +454,24 @@ def test_a_wire_without_a_peer_is_refused_where_it_is_listed() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("key", "value"), [("nodes", ["n_1"]), ("count", 2), ("constraint", "amd")]
+)
+def test_nodes_that_nobody_would_measure_are_a_problem(key: str, value: object) -> None:
+    given = {f"hosts.slurm.{key}": value}
+    assert problems(given) == [
+        f"config.yaml: hosts.where: got [local], must list slurm where hosts.slurm.{key} is given"
+    ]
+    check(given | {"hosts.where": ["local", "slurm"]})
+
+
+def test_a_node_is_named_once() -> None:
+    named = {"hosts.slurm.nodes": ["n1", "n1"], "hosts.where": ["slurm"]}
+    assert problems(named) == [
+        "config.yaml: hosts.slurm.nodes: has n1 more than once, must list each value once"
+    ]
+
+
 def test_everything_over_a_wire_is_measured_with_each_other_machine() -> None:
     wired = {
         "streams.testbeds": ["veth", "wire", "wire_in-b"],

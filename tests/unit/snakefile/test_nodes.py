@@ -1,50 +1,69 @@
-import subprocess
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
+from unit.snakefile.fake_slurm import FakeSlurm, fake_slurm
 
 from copycost.build.checkout import ROOT
+from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
+from copycost.config.config import Config
+from copycost.config.grid import Grid
 from copycost.config.hosts import Slurm
 from copycost.config.places import places
 from copycost.config.problems import Surroundings
-from copycost.errors import ConfigError, HostError
+from copycost.errors import ConfigError
 from copycost.fleet.names import require_name
 from copycost.snakefile import nodes
 
 ANY = Slurm(partition=None, nodes=(), count=2, constraint=None)
-SINFO = "n2 64 amd,ib\nn10 8 (null)\nn1 64+ amd\n"
+SINFO = """\
+n2|short*|64|idle|amd,ib
+n2|long|64|idle|amd,ib
+n10|short*|8|mixed|(null)
+n1|short*|64+|idle~|amd
+n3|short*|8|drained|amd
+n4|short*|8|DOWN*|amd
+n_5|long|4|idle*|intel
+n6|long|4|allocated|intel
+"""
 
 
 @pytest.fixture(autouse=True)
-def _sinfo(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(command: list[str], **_: object) -> "subprocess.CompletedProcess[str]":
-        assert command[0] == "sinfo"
-        if "down" in command:
-            raise subprocess.CalledProcessError(1, command, stderr="cannot connect\n")
-        return subprocess.CompletedProcess(command, 0, stdout=SINFO, stderr="")
-
-    nodes.offered.cache_clear()
-    monkeypatch.setattr(nodes.subprocess, "run", run)
+def slurm(monkeypatch: pytest.MonkeyPatch) -> FakeSlurm:
+    return fake_slurm(monkeypatch, SINFO)
 
 
 def test_nodes_that_are_named_are_taken() -> None:
     assert nodes.chosen_nodes(replace(ANY, nodes=("n10",))) == ["n10"]
+    assert nodes.chosen_nodes(replace(ANY, nodes=("n2",), constraint="ib")) == ["n2"]
 
 
-def test_else_as_many_as_wanted_that_fit() -> None:
+def test_else_as_many_as_wanted_that_fit_and_can_be_used() -> None:
     assert nodes.chosen_nodes(replace(ANY, constraint="amd")) == ["n1", "n2"]
     assert nodes.chosen_nodes(replace(ANY, count=1, constraint="intel|amd&ib")) == ["n2"]
+    assert nodes.chosen_nodes(replace(ANY, count=3)) == ["n1", "n10", "n2"]
+
+
+def test_a_constraint_alone_takes_all_that_fit() -> None:
+    assert nodes.chosen_nodes(replace(ANY, count=0, constraint="amd")) == ["n1", "n2"]
+
+
+def test_nodes_are_those_of_the_partition_that_jobs_go_to() -> None:
+    assert nodes.chosen_nodes(replace(ANY, partition="long")) == ["n2", "n6"]
 
 
 @pytest.mark.parametrize(
     ("slurm", "said"),
     [
-        (replace(ANY, nodes=("n3",)), "n3 not among what sinfo shows"),
-        (replace(ANY, count=0), "name nodes, or say in count"),
-        (replace(ANY, count=9), "9 nodes are wanted, and sinfo shows 3"),
+        (replace(ANY, nodes=("n6",)), r"n6 not among what sinfo shows of the default partition"),
+        (replace(ANY, nodes=("n6",), partition="x"), r"n6 not among what sinfo shows of x \(noth"),
+        (replace(ANY, nodes=("n10", "n2"), constraint="ib"), "n10 without the features of constr"),
+        (replace(ANY, count=0), "name nodes, say in count"),
+        (replace(ANY, count=9), r"got 9, must be <= 3, the nodes .* \(n1, n10, n2\)"),
+        (replace(ANY, count=0, constraint="intel"), "got intel, must be features of nodes that"),
     ],
 )
 def test_what_cannot_be_is_said(slurm: Slurm, said: str) -> None:
@@ -52,16 +71,13 @@ def test_what_cannot_be_is_said(slurm: Slurm, said: str) -> None:
         nodes.chosen_nodes(slurm)
 
 
-def test_a_cluster_that_does_not_answer_is_said() -> None:
-    with pytest.raises(HostError, match="cannot connect"):
-        nodes.chosen_nodes(replace(ANY, partition="down"))
+def test_nodes_that_would_be_taken_for_one_host_are_refused(slurm: FakeSlurm) -> None:
+    slurm.sinfo = "n_1|all*|2|idle|(null)\nn-1|all*|2|idle|(null)\n"
+    with pytest.raises(ConfigError, match="n-1 and n_1 would both be called n-1"):
+        nodes.chosen_nodes(ANY)
 
 
-def test_all_cpus_of_a_node_are_asked_for() -> None:
-    assert (nodes.n_cpus("n1"), nodes.n_cpus("n10")) == (64, 8)
-
-
-@pytest.mark.parametrize("node", ["n1", "Rack-2.example.org", "N" * 60, "a."])
+@pytest.mark.parametrize("node", ["n1", "Rack_2.example.org", "N" * 60, "a.", f"{'a' * 39}.b"])
 def test_a_node_has_a_name_that_a_host_may_have(node: str) -> None:
     require_name(nodes.host_name(node), node)
 
@@ -74,11 +90,41 @@ def test_the_last_file_says_where(tmp_path: Path) -> None:
     assert places(files) == ["slurm"]
 
 
-def test_what_nodes_are_measured_and_for_how_long_is_said() -> None:
+def config_of(**changes: object) -> Config:
     tree = yaml.safe_load((ROOT / "config.yaml").read_text())
+    tree["measure"] |= changes
     around = Surroundings(["two_copy", "one_copy", "zero_copy"], range(64))
-    config = check_config(tree, sources=[("config.yaml", tree)], around=around)
+    return check_config(tree, sources=[("config.yaml", tree)], around=around)
+
+
+def test_what_nodes_are_measured_and_for_how_long_is_said() -> None:
+    config = config_of()
     said = nodes.said_of_nodes(config, ["n1", "n2"], nodes.job_minutes(config), would=True)
     assert "a run would measure 2 nodes (n1, n2), each by one job that has it alone" in said
     assert f"{nodes.job_minutes(config)} min at most" in said
     assert "this measures 1 node (n1)" in nodes.said_of_nodes(config, ["n1"], 20, would=False)
+    assert said.endswith("says what it does there.")
+
+
+def test_named_nodes_that_wait_for_repair_are_said() -> None:
+    said = nodes.said_of_nodes(config_of(), ["n1", "n3", "n4"], 20, would=False)
+    assert "Slurm begins no job now on n3 (drained), n4 (down*); one waits until" in said
+
+
+def test_only_what_a_node_measures_is_forecast() -> None:
+    config = config_of(warmup_s=0.3, duration_s=1.0)
+    grid_min = len(Grid.of(config).cells) * 2.2 / 60
+    expected = 10 + 2 * (grid_min + config.refine.max_minutes)
+    assert nodes.job_minutes(config) == math.ceil(expected)
+    longer = replace(config, cpu_budget=replace(config.cpu_budget, repetitions=500))
+    assert nodes.job_minutes(longer) == nodes.job_minutes(config)
+    more = config.with_more_rounds(3)
+    assert nodes.job_minutes(more) > nodes.job_minutes(config)
+
+
+def test_the_documentation_has_the_limit_of_the_default_grid() -> None:
+    tree = yaml.safe_load((ROOT / "config.yaml").read_text())
+    around = Surroundings(strategies(ROOT), range(64))
+    config = check_config(tree, sources=[("config.yaml", tree)], around=around)
+    page = " ".join((ROOT / "docs" / "cluster.md").read_text().split())
+    assert f"the default grid gets {nodes.job_minutes(config)} minutes" in page

@@ -4,6 +4,7 @@ import math
 from collections.abc import Collection, Iterator
 
 from copycost.config.problems import DRIVEN, GRIDS, Problem, Sound
+from copycost.config.structure import NONE
 from copycost.config.wire import AUTO, NO_PEER, Peer, port_range_of
 from copycost.grid.placements import APART, SAME
 from copycost.grid.testbeds import WIRES, guests_on
@@ -39,6 +40,19 @@ def wire_problems(sound: Sound) -> Iterator[Problem]:
                 ("wire", "peer"),
                 f"got {NO_PEER}, must name the other machine, such as user@other, where"
                 f" {section}.testbeds lists {listed[0]}; ./run --wire user@other does too",
+            )
+            return
+
+
+def cluster_problems(sound: Sound) -> Iterator[Problem]:
+    """Yield that nodes of a cluster are chosen, which nobody would measure."""
+    where = sound.list("hosts", "where")
+    for key, nothing in (("nodes", []), ("count", 0), ("constraint", NONE)):
+        value = sound.get("hosts", "slurm", key)
+        if where and "slurm" not in where and value not in (None, nothing):
+            yield (
+                ("hosts", "where"),
+                f"got [{', '.join(where)}], must list slurm where hosts.slurm.{key} is given",
             )
             return
 

@@ -3,7 +3,13 @@
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 
-from copycost.config.host_rules import cpu_problems, guest_problems, time_problems, wire_problems
+from copycost.config.host_rules import (
+    cluster_problems,
+    cpu_problems,
+    guest_problems,
+    time_problems,
+    wire_problems,
+)
 from copycost.config.problems import DRIVEN, GRIDS, TRANSPORTS, Problem, Sound, Surroundings
 from copycost.grid.capabilities import (
     IPERF3,
@@ -45,6 +51,7 @@ _LISTS: tuple[tuple[str, ...], ...] = (
     ("measure", "cpus", "sender"),
     ("measure", "cpus", "receiver"),
     ("report", "formats"),
+    ("hosts", "slurm", "nodes"),
 )
 
 
@@ -71,6 +78,7 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
     yield from _sink_problems(sound, "profile")
     yield from _working_set_problems(sound, "profile", around.memory_bytes)
     yield from wire_problems(sound)
+    yield from cluster_problems(sound)
     yield from guest_problems(sound, around.memory_bytes)
     yield from time_problems(sound)
     yield from cpu_problems(sound, around.usable_cpus)

@@ -2,18 +2,17 @@
 
 import math
 import re
-import subprocess
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 from copycost.config.config import Config
-from copycost.config.extent import n_repetitions
+from copycost.config.grid import Grid
 from copycost.config.hosts import Hosts, Slurm
-from copycost.errors import ConfigError, HostError
+from copycost.config.passes import with_further_rounds
+from copycost.errors import ConfigError
 from copycost.snakefile.progress import format_duration
+from copycost.snakefile.slurm import Node, node_of, offered
 from copycost.wording.plurals import plural
 
-_TIMEOUT_S = 30.0
 _OVERHEAD_S = 0.9
 """Of a repetition, beside warm-up and window: a shared file system is slow."""
 _FIXED_MIN = 10
@@ -39,33 +38,71 @@ def archives_of(hosts: Hosts, pattern: str) -> list[str]:
 
 
 def chosen_nodes(slurm: Slurm) -> list[str]:
-    """Return the nodes to measure: those named, else as many as wanted, by name.
+    """Return the nodes to measure: those named, else those that fit, as many as wanted, by name.
+
+    Nodes on which no job would begin are not chosen; where they are named, it waits for them.
 
     Raises
     ------
     ConfigError
-        If neither says any, or the cluster has too few.
+        If nothing says which, or the cluster has too few.
     """
     known = offered(slurm.partition)
+    fitting = sorted(name for name, node in known.items() if fits(slurm.constraint, node.features))
     if slurm.nodes:
-        missing = [name for name in slurm.nodes if name not in known]
-        if missing:
+        _require_named(slurm, known, fitting)
+        chosen = list(slurm.nodes)
+    elif slurm.count or slurm.constraint is not None:
+        chosen = _as_many_as_wanted(slurm, [name for name in fitting if not known[name].is_lost])
+    else:
+        raise ConfigError(
+            "config.yaml: hosts.slurm: name nodes, say in count how many there shall be, or in "
+            "constraint which features they must have"
+        )
+    _require_own_names(chosen)
+    return chosen
+
+
+def _require_named(slurm: Slurm, known: Mapping[str, Node], fitting: Sequence[str]) -> None:
+    missing = [name for name in slurm.nodes if name not in known]
+    if missing:
+        raise ConfigError(
+            f"config.yaml: hosts.slurm.nodes: {', '.join(missing)} not among what sinfo shows "
+            f"of {slurm.partition or 'the default partition'} "
+            f"({', '.join(sorted(known)) or 'nothing'})"
+        )
+    unfit = [name for name in slurm.nodes if name not in fitting]
+    if unfit:
+        raise ConfigError(
+            f"config.yaml: hosts.slurm.nodes: {', '.join(unfit)} without the features of "
+            f"constraint, {slurm.constraint}; leave out these nodes, or set constraint to none"
+        )
+
+
+def _as_many_as_wanted(slurm: Slurm, usable: Sequence[str]) -> list[str]:
+    if slurm.count > len(usable):
+        raise ConfigError(
+            f"config.yaml: hosts.slurm.count: got {slurm.count}, must be <= {len(usable)}, the "
+            f"nodes that fit and can be used, as sinfo shows them ({', '.join(usable) or 'none'})"
+        )
+    if not usable:
+        raise ConfigError(
+            f"config.yaml: hosts.slurm.constraint: got {slurm.constraint}, must be features of "
+            "nodes that can be used, and sinfo shows none with these"
+        )
+    return list(usable[: slurm.count or None])
+
+
+def _require_own_names(nodes: Sequence[str]) -> None:
+    """Refuse nodes whose results would be taken for those of one host."""
+    by_name: dict[str, str] = {}
+    for node in nodes:
+        other = by_name.setdefault(host_name(node), node)
+        if other != node:
             raise ConfigError(
-                f"config.yaml: hosts.slurm.nodes: {', '.join(missing)} not among what sinfo shows "
-                f"({', '.join(sorted(known)) or 'nothing'})"
+                f"config.yaml: hosts.slurm: {other} and {node} would both be called "
+                f"{host_name(node)} among the hosts; measure them from two clones"
             )
-        return list(slurm.nodes)
-    if not slurm.count:
-        raise ConfigError(
-            "config.yaml: hosts.slurm: name nodes, or say in count how many there shall be"
-        )
-    fitting = sorted(name for name, (_, has) in known.items() if fits(slurm.constraint, has))
-    if len(fitting) < slurm.count:
-        raise ConfigError(
-            f"config.yaml: hosts.slurm.count: {slurm.count} nodes are wanted, and sinfo shows "
-            f"{len(fitting)} that fit ({', '.join(fitting) or 'none'})"
-        )
-    return fitting[: slurm.count]
 
 
 def fits(constraint: str | None, features: frozenset[str]) -> bool:
@@ -77,40 +114,7 @@ def fits(constraint: str | None, features: frozenset[str]) -> bool:
 
 def host_name(node: str) -> str:
     """Return what a node is called among the hosts of a fleet."""
-    return re.sub(r"[^a-z0-9]+", "-", node.lower()).strip("-")[:40]
-
-
-def n_cpus(node: str) -> int:
-    """Return all CPUs of a node, as Slurm counts them [count]."""
-    return offered(None).get(node, (1, frozenset()))[0]
-
-
-@cache
-def offered(partition: str | None) -> Mapping[str, tuple[int, frozenset[str]]]:
-    """Return the nodes of a partition, or of all: CPUs [count] and features of each.
-
-    Raises
-    ------
-    HostError
-        If sinfo cannot be asked.
-    """
-    command = ["sinfo", "--noheader", "--Node", "--format", "%N %c %f"]
-    try:
-        done = subprocess.run(
-            [*command, *(["--partition", partition] if partition else [])],
-            capture_output=True, text=True, check=True, timeout=_TIMEOUT_S,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError) as error:
-        said = getattr(error, "stderr", None) or error
-        raise HostError(
-            f"sinfo cannot be asked for the nodes ({str(said).strip()}); run this where Slurm's "
-            "commands work, or set hosts.where to [local]"
-        ) from error
-    found = {}
-    for line in done.stdout.splitlines():
-        name, cpus, features = line.split(maxsplit=2)
-        found[name] = (int(cpus.rstrip("+")), frozenset(features.split(",")) - {"(null)"})
-    return found
+    return re.sub(r"[^a-z0-9]+", "-", node.lower()).strip("-")[:40].rstrip("-")
 
 
 def job_minutes(config: Config) -> int:
@@ -129,19 +133,24 @@ def said_of_nodes(config: Config, nodes: Sequence[str], limit_min: int, *, would
         Whether that is what a run would do, not what this one does.
     """
     verb = "would measure" if would else "measures"
-    return (
+    said = (
         f"copycost: {'a run' if would else 'this'} {verb} {plural(len(nodes), 'node')} "
         f"({', '.join(nodes)}), each by one job that has it alone, with all its CPUs, for about "
         f"{format_duration(_seconds(config))} and {limit_min} min at most; docs/cluster.md says "
         "what it does there."
     )
+    lost = [f"{name} ({node.state})" for name in nodes if (node := node_of(name)).is_lost]
+    if lost:
+        said += f" Slurm begins no job now on {', '.join(lost)}; one waits until its node is back."
+    return said
 
 
 def _seconds(config: Config) -> float:
-    """Return how long the repetitions of a node take, about [s]."""
+    """Return how long the repetitions of a node take, about [s]: of the target `measure`."""
     measure = config.measure
     each_s = measure.warmup_s + measure.duration_s + _OVERHEAD_S
-    seconds = sum(n_repetitions(config).values()) * each_s
+    cells = with_further_rounds(Grid.of(config).cells, measure.more_rounds)
+    seconds = len(cells) * each_s
     if measure.minutes is not None:
         seconds = max(seconds, measure.minutes * 60.0)
     if config.refine.enabled:
