@@ -6,6 +6,8 @@ import socket
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from copycost.grid.cells import Cell
 from copycost.grid.testbeds import receives_on
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.launch import Launch
+from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.ssh.host import SshHost
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.loss_counters import LossCounters
@@ -78,7 +81,7 @@ def test_the_other_machine_and_the_way_to_it_are_described(facts: dict[str, Any]
     assert wire["there"]["speed_mbit_per_s"] is None  # a veth says 10000, which it is not
     assert facts["identity"]["kernel_release"] == facts["kernel"]["release"]
     assert wire["one_kernel"]  # its namespaces are of this machine
-    assert wire["connects"]
+    assert wire["unreached"] == {"here": None, "there": None}
     assert wire["there"]["scatter_gather"] in (True, None)
     assert facts["perf"]["status"] in ("available", "missing", "forbidden")
 
@@ -256,21 +259,51 @@ def test_a_peer_that_is_not_there_is_a_skipped_record(tmp_path: Path, peer: Peer
     assert "sshd" in str(record["remedy"])
 
 
+@contextmanager
+def firewall(host: NamespaceHost) -> Iterator[None]:
+    """Drop what asks a machine for a TCP connection at any port but those of its services."""
+    drop = "add table inet f; add chain inet f i {type filter hook input priority 0;};"
+    drop += " add rule inet f i tcp dport 1024-65535 tcp flags & (syn | ack) == syn drop"
+    done = host.run(["nft", "-f", "-"], drop)
+    if done.returncode != 0:
+        pytest.skip(f"no firewall can be set up here: {done.stderr}")
+    try:
+        yield
+    finally:
+        host.run(["nft", "delete", "table", "inet", "f"])
+
+
 def test_a_firewall_between_is_noticed_and_named(
     tmp_path: Path, peer: Peer, facts: dict[str, Any]
 ) -> None:
-    drop = "add table inet f; add chain inet f i {type filter hook input priority 0;};"
-    drop += " add rule inet f i tcp dport 1024-65535 tcp flags & (syn | ack) == syn drop"
-    done = peer.here.run(["nft", "-f", "-"], drop)
-    if done.returncode != 0:
-        pytest.skip(f"no firewall can be set up here: {done.stderr}")
     programs = programs_folder() / "bin"
     driver = driver_of("two_copy", programs / "sender_two_copy", programs / RECEIVER, 2.0)
     task = Task(STREAM, SETTINGS, FACTS, driver, (), None, tmp_path / "lock", facts)
-    record = measure_repetition(task)
-    peer.here.run(["nft", "delete", "table", "inet", "f"])
+    with firewall(peer.here):
+        record = measure_repetition(task)
     assert record["status"] == "failed"
     assert "connect" in str(record["reason"])
+    assert str(record["remedy"]).startswith("let TCP connections from the receiver's machine in on")
+
+
+@pytest.mark.parametrize(("shut", "testbeds"), [("here", ["wire"]), ("there", ["wire_in"])])
+def test_way_that_a_firewall_shuts_is_skipped_with_what_lets_it_through(
+    tmp_path: Path, peer: Peer, shut: str, testbeds: list[str]
+) -> None:
+    with firewall(peer.here if shut == "here" else peer.there):
+        found = collect_peer(Wire(peer.target.name, "auto", peer.target.options))
+        records = {
+            kind: measured(tmp_path, replace(STREAM, testbed=kind), found)
+            for kind in ("wire", "wire_in")
+        }
+    assert [kind for kind, one in records.items() if one["status"] == "skipped"] == testbeds
+    assert [one["reason"] for one in records.values() if one["status"] == "failed"] == []
+    for kind in testbeds:
+        assert "let TCP connections from 198.18.0." in str(records[kind]["remedy"])
+        assert "results/peers" in str(records[kind]["remedy"])
+    (missing,) = (one for one in judge_wire(found, HostFiles()) if one.section == "Wire"
+                  and one.state == "missing")  # fmt: skip
+    assert missing.name == f"connection {shut}"
 
 
 def test_this_machine_is_no_other_one(peer: Peer, tmp_path: Path) -> None:
@@ -312,14 +345,12 @@ def test_the_tiny_grid_is_measured_with_another_machine(tmp_path: Path, peer: Pe
 
 def test_the_doctor_says_what_the_wire_is(facts: dict[str, Any]) -> None:
     found = {(one.section, one.name): one for one in judge_wire(facts, HostFiles())}
-    assert found["Wire", "connection"].state == "ok"
+    assert found["Wire", "connection here"].state == "ok"
+    assert found["Wire", "connection there"].state == "ok"
     assert found["Wire", "clock"].value.startswith("known to ")
     assert found["The other end", "device"].value == "receiver"
     assert found["This end", "zero-copy"].state == "limited"  # a veth is no network card
     assert ("Kernel", "release") in found
-    refused = {**facts, "wire": {**facts["wire"], "connects": False}}
-    (missing,) = (one for one in judge_wire(refused, HostFiles()) if one.state == "missing")
-    assert f"let TCP connections in from {ADDRESSES[1]}" in str(missing.remedy)
 
 
 @pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")

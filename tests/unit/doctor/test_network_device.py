@@ -116,7 +116,7 @@ def test_what_a_device_does_not_tell_is_said_as_not_told(tmp_path: Path) -> None
 
 def test_way_that_is_long_is_told_with_the_window_that_it_takes() -> None:
     wire = {
-        "peer": "user@far", "one_kernel": False, "connects": True, "ports": None,
+        "peer": "user@far", "one_kernel": False, "unreached": {"here": None, "there": None},
         "here": {"address": "192.0.2.1"}, "there": {"address": "192.0.2.2"},
     }  # fmt: skip
 

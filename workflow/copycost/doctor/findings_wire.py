@@ -16,8 +16,11 @@ _REAL = {
 _NOT_TOLD = "not told"
 # measure.duration_s of config.yaml as it comes
 _USUAL_WINDOW_S = 0.2
-_FIREWALL = "let TCP connections in from {address}, to {ports}"
-_ANY_PORTS = "ports of net.ipv4.ip_local_port_range, or those that you name under wire.ports"
+# a receiver connects to its sender, iperf3's client to its server, which receives
+_NEEDED_FOR = {
+    "here": "wire needs it, and iperf3 on wire_in",
+    "there": "wire_in needs it, and iperf3 on wire",
+}
 
 
 def judge_wire(peer: Mapping[str, Any], files: HostFiles) -> list[Finding]:
@@ -46,14 +49,18 @@ def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
         note = "each side has its own; half of the way there and back is not known"
         remedy = f"make measure.duration_s {needed_s:g} or longer"
         yield Finding("Wire", "clock", "limited", known, note, remedy)
-    here, there = (wire[end]["address"] for end in _ENDS)
-    if wire["connects"]:
-        yield Finding("Wire", "connection", "ok", "yes", f"tried: from {there} to {here}")
-    else:
-        ports = "ports {} to {}".format(*wire["ports"]) if wire["ports"] else _ANY_PORTS
-        remedy = _FIREWALL.format(address=there, ports=ports)
-        note = f"tried: from {there} to {here}; the receiver connects to the sender"
-        yield Finding("Wire", "connection", "missing", "no", note, remedy)
+    yield from _connections(wire)
+
+
+def _connections(wire: Mapping[str, Any]) -> Iterator[Finding]:
+    for end, from_end in (("here", "there"), ("there", "here")):
+        name, refusal = f"connection {end}", wire["unreached"][end]
+        if refusal is None:
+            note = f"tried: from {wire[from_end]['address']} to {wire[end]['address']}"
+            yield Finding("Wire", name, "ok", "yes", f"{note}; {_NEEDED_FOR[end]}")
+        else:
+            note = f"{refusal['reason']}; {_NEEDED_FOR[end]}"
+            yield Finding("Wire", name, "missing", "no", note, refusal["remedy"])
 
 
 def _ends(wire: Mapping[str, Any]) -> Iterator[Finding]:

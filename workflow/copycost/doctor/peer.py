@@ -1,15 +1,16 @@
 """What the other machine of a wire is, and the network between, as one JSON object."""
 
 import json
-import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from copycost.config.wire import AUTO, LINK, UNLIMITED, Peer, UdpRate
 from copycost.doctor.collect import collect_host
 from copycost.doctor.network_device import device_facts
-from copycost.errors import Unavailable
+from copycost.doctor.reached import what_keeps_out
+from copycost.errors import HostError, ParseError, Unavailable
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.ssh.client import SshTarget
@@ -17,7 +18,7 @@ from copycost.hosts.ssh.host import SshHost
 
 _NAME = "this host"
 _BOOT_ID = "proc/sys/kernel/random/boot_id"
-_CONNECT = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 3)"
+_AGAIN = "look whether that machine and the way to it are as they should be"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +48,52 @@ def collect_peer(wire: Peer) -> dict[str, object]:
     Returns
     -------
     dict
-        ``wire``: `peer`, `ssh_options`, `clock`, whether it `connects`, `here` and `there`
-        (`address`, and `device_facts`), `udp_mbit_per_s` (None without a limit), or `unavailable`
-        with `reason` and `remedy`; and what `collect_host` says of it.
+        ``wire``: `peer`, `ssh_options`, `ports`, `clock`, `here` and `there` (`address`, and
+        `device_facts`), `unreached` (per end, what keeps TCP connections out: None, or `reason` and
+        `remedy`), `one_kernel`, `udp_mbit_per_s` (None without a limit), or `unavailable` with
+        `reason` and `remedy`; and what `collect_host` says of it.
     """
-    try:
-        with SshHost(SshTarget(wire.peer, wire.ssh_options)) as other:
-            return {
-                "wire": {
-                    "unavailable": None,
-                    "peer": wire.peer,
-                    "ssh_options": list(wire.ssh_options),
-                    "ports": None if wire.port_range is None else list(wire.port_range),
-                    **(path := _path(other, wire)),
-                    "udp_mbit_per_s": _udp_limit(wire.udp_mbit_per_s, path),
-                },
-                **collect_host(host=other),
-            }
-    except Unavailable as missing:
-        return {"wire": {"unavailable": {"reason": missing.reason, "remedy": missing.remedy}}}
+    with peer_reached(wire) as (facts, _):
+        return facts
+
+
+@contextmanager
+def peer_reached(wire: Peer) -> Iterator[tuple[dict[str, object], Host | None]]:
+    """Yield the same with the machine, as long as it is connected; None where it is not reached.
+
+    Whatever goes wrong is of this machine alone: a run goes on with the testbeds that it has.
+    """
+    with ExitStack() as stack:
+        other = None
+        try:
+            other = stack.enter_context(SshHost(SshTarget(wire.peer, wire.ssh_options)))
+            facts = _described(other, wire)
+        except Unavailable as missing:
+            facts = _unavailable(missing.reason, missing.remedy)
+        except (HostError, ParseError) as error:
+            facts = _unavailable(str(error), _AGAIN)
+        except OSError as error:
+            facts = _unavailable(f"{wire.peer} cannot be described ({error})", _AGAIN)
+        yield facts, other if facts["wire"]["unavailable"] is None else None
+
+
+def _unavailable(reason: str, remedy: str) -> dict[str, Any]:
+    return {"wire": {"unavailable": {"reason": reason, "remedy": remedy}}}
+
+
+def _described(other: SshHost, wire: Peer) -> dict[str, Any]:
+    path = _path(other, wire)
+    return {
+        "wire": {
+            "unavailable": None,
+            "peer": wire.peer,
+            "ssh_options": list(wire.ssh_options),
+            "ports": None if wire.port_range is None else list(wire.port_range),
+            **path,
+            "udp_mbit_per_s": _udp_limit(wire.udp_mbit_per_s, path),
+        },
+        **collect_host(host=other),
+    }
 
 
 def _path(other: SshHost, wire: Peer) -> dict[str, Any]:
@@ -80,10 +108,9 @@ def _path(other: SshHost, wire: Peer) -> dict[str, Any]:
             f"the way to {other.name} is this host's loopback device: it is no other machine",
             "name another machine under wire.peer",
         )
-    (port,) = here.free_ports(ours.source, 1, wire.port_range)
     return {
         "clock": asdict(other.clock),
-        "connects": _connects(other, ours.source, port),
+        "unreached": what_keeps_out((here, other), (ours.source, theirs), wire.port_range),
         "one_kernel": here.files.text(_BOOT_ID) == other.files.text(_BOOT_ID),
         "here": {"address": ours.source, **device_facts(here, ours.device)},
         "there": {"address": theirs, **device_facts(other, back.device)},
@@ -110,12 +137,6 @@ def _require_same_architecture(here: Host, other: Host) -> None:
         )
 
 
-def _connects(other: Host, address: str, port: int) -> bool:
-    """Return whether a program there can connect to one here, as a receiver does: tried."""
-    with socket.create_server((address, port)):
-        return other.run(["python3", "-c", _CONNECT, address, str(port)]).returncode == 0
-
-
 def _address_of_ssh(other: Host) -> str:
     """Return the address at which ssh reached a machine, see ssh(1), SSH_CONNECTION."""
     words = other.run(["sh", "-c", "echo $SSH_CONNECTION"]).stdout.split()
@@ -124,7 +145,13 @@ def _address_of_ssh(other: Host) -> str:
             f"{other.name} does not tell at which address ssh reaches it",
             "set wire.address in config.yaml to an address of it",
         )
-    return words[2]
+    address = words[2]
+    if ":" in address:
+        raise Unavailable(
+            f"ssh reaches {other.name} over IPv6 ({address}), which is not measured",
+            "set wire.address in config.yaml to an IPv4 address of it",
+        )
+    return address
 
 
 def route_to(host: Host, address: str) -> Route:

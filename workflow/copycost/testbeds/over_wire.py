@@ -19,6 +19,8 @@ from copycost.testbeds.testbed import Testbed
 
 _MADE = "./run makes results/peers/PEER.json where config.yaml names a peer under wire"
 
+_TRY_AGAIN = "then delete its file in results/peers, and run again"
+
 
 @contextmanager
 def over_wire(
@@ -44,6 +46,7 @@ def over_wire(
         raise Unavailable("nothing says which machine is the peer", _MADE)
     wire = peer["wire"]
     limit = wire["udp_mbit_per_s"]
+    home: SideName = "receiver" if away == "sender" else "sender"
     with (
         kept_host(SshTarget(wire["peer"], tuple(wire["ssh_options"]))) as other,
         watched_parents() as parent_fds,
@@ -54,6 +57,7 @@ def over_wire(
             for is_there, host, end in ((False, machine, "here"), (True, other, "there"))
         }
         sender, receiver = ends[away == "sender"], ends[away == "receiver"]
+        unreached = {home: wire["unreached"]["here"], away: wire["unreached"]["there"]}
         at_sender, at_receiver = offloads_at(sender[0], sender[2]), offloads_at(*receiver[::2])
         yield Testbed(
             kind,
@@ -63,6 +67,11 @@ def over_wire(
             mtu_at(sender[0], sender[2]),
             {"tso": at_sender["tso"], "gso": at_sender["gso"], "gro": at_receiver["gro"]},
             ports=None if wire["ports"] is None else (wire["ports"][0], wire["ports"][1]),
+            unreached={
+                side: {**why, "remedy": f"{why['remedy']}; {_TRY_AGAIN}"}
+                for side, why in unreached.items()
+                if why is not None
+            },
             devices={"sender": sender[2], "receiver": receiver[2]},
             udp_bits_per_s=None if limit is None else limit * 10**6,
         )

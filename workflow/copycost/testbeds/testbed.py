@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from copycost.errors import Unavailable
 from copycost.grid.testbeds import Transport, away_on, guests_on, kind_of, transport_of
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
@@ -77,6 +78,9 @@ class Testbed:
         What the guests are made of, for the record; None without guests.
     ports
         The first and the last port that programs may listen at; None for any.
+    unreached
+        The sides that no TCP connection of the other one reaches: what keeps it out, `reason` and
+        `remedy`.
     """
 
     kind: str
@@ -92,6 +96,18 @@ class Testbed:
     switch: Host | None = None
     virtual: Mapping[str, Any] | None = None
     ports: tuple[int, int] | None = None
+    unreached: Mapping[SideName, Mapping[str, str]] = field(default_factory=dict)
+
+    def require_reached(self, side: SideName) -> None:
+        """Refuse a path on which a side cannot listen for TCP connections.
+
+        Raises
+        ------
+        Unavailable
+            If the other side's do not reach it.
+        """
+        if side in self.unreached:
+            raise Unavailable(**self.unreached[side])
 
     @property
     def transport(self) -> Transport:

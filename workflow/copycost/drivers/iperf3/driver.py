@@ -53,6 +53,7 @@ class Iperf3:
 
     def plan(self, scene: Scene) -> dict[str, Any]:
         """Decide nothing: it sends one buffer again and again."""
+        scene.testbed.require_reached("receiver")  # over TCP, whatever it measures
         return {}
 
     @contextmanager

@@ -37,6 +37,7 @@ from copycost.errors import (
     MeasurementStopped,
     Unavailable,
 )
+from copycost.grid.testbeds import is_wire
 from copycost.hosts.launch import CONTROL, Launch
 from copycost.hosts.placement import cache_sharers_on, fewest_at_once
 from copycost.hosts.side import Side, SideName
@@ -76,6 +77,8 @@ class Programs:
     def plan(self, scene: Scene) -> dict[str, Any]:
         """Choose the ring of messages, by the caches of the sender's machine."""
         cell = scene.cell
+        if scene.testbed.transport == "stream":  # whether UDP passes was not tried
+            scene.testbed.require_reached("sender")
         sharers = cache_sharers_on(scene.testbed.hosts["sender"].machine)
         at_once = fewest_at_once(scene.placement, cell.n_threads, sharers)
         facts = scene.facts["sender"]
@@ -99,7 +102,8 @@ class Programs:
             end_sides(running, _GRACE_S)
             traffic.log_errors()
             _raise_if_perf_failed(error, running)
-            raise NoMeasurement(_with_strangers(judge(error, running), running)) from error
+            verdict = judge(error, running, over_wire=is_wire(cell.testbed))
+            raise NoMeasurement(_with_strangers(verdict, running)) from error
         finally:
             # also after Ctrl-C: then at once
             end_sides(running, 0)

@@ -1,5 +1,6 @@
 """Say in one sentence why a repetition failed, and what to do about it."""
 
+import re
 import signal
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,6 +25,16 @@ _REMEDIES = (
      " fewer threads"),
 )  # fmt: skip
 
+# a firewall that drops what asks for a connection, or one that answers that nobody is there
+_KEPT_OUT = re.compile(
+    r"(net: connect to .*|greeting: 0 of \d+ connections have greeted)"
+    ": (Connection timed out|No route to host)"
+)
+_FIREWALL = (
+    "let TCP connections from the receiver's machine in on the sender's, to ports of"
+    " net.ipv4.ip_local_port_range there, or to those of wire.ports in config.yaml"
+)
+
 # of the planned window: an edge that comes later than that leaves too little of it, and what perf
 # counts is then mostly of another time than the bytes
 _LATEST_EDGE_SHARE = 0.5
@@ -35,7 +46,9 @@ _FARTHEST_BEHIND_S = 0.05
 _ECHOES = ("the sender closed it", "Connection reset", "Broken pipe", "orchestrator is gone")
 
 
-def judge(error: CopycostError, sides: Sequence[RunningSide]) -> Verdict:
+def judge(
+    error: CopycostError, sides: Sequence[RunningSide], *, over_wire: bool = False
+) -> Verdict:
     """Return why a repetition ended without a measurement.
 
     Parameters
@@ -44,6 +57,8 @@ def judge(error: CopycostError, sides: Sequence[RunningSide]) -> Verdict:
         What was noticed first; often one side's end is only the echo of the other's.
     sides : sequence of RunningSide
         The sides that had been started; both have ended by now.
+    over_wire : bool
+        Whether a firewall may be between them.
     """
     during = error.during if isinstance(error, SideEnded) else "drain"
     death = _sudden_death(sides, during, hung=isinstance(error, SideSilent))
@@ -54,7 +69,11 @@ def judge(error: CopycostError, sides: Sequence[RunningSide]) -> Verdict:
         if first.exit_code == 0:  # perf gave up, and its program only then
             what = f"what ran the {first.name} ended too early, with exit status 0"
             return Verdict("failed", f"{what}, during the {during}: {first.errors()}", AGAIN)
-        return _exited(_culprit(sides, error.name), during)
+        culprit = _culprit(sides, error.name)
+        if over_wire and _KEPT_OUT.search(culprit.last_words):
+            reason = f"{culprit.last_words} (during the {during})"
+            return Verdict("failed", reason, f"{_FIREWALL}, then {AGAIN}")
+        return _exited(culprit, during)
     if isinstance(error, SideSilent):
         said = next((f", saying {line!r}" for side in sides for line in side.errors()[-1:]), "")
         return Verdict("failed", f"{error}{said}", f"look for an overloaded host, then {AGAIN}")
