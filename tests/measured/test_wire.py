@@ -26,8 +26,8 @@ from copycost.doctor.peer import collect_peer
 from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
 from copycost.grid.testbeds import receives_on
-from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.launch import Launch
+from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.ssh.host import SshHost
 from copycost.measure.repetition import Task, measure_repetition
@@ -301,7 +301,7 @@ def test_way_that_a_firewall_shuts_is_skipped_with_what_lets_it_through(
     for kind in testbeds:
         assert "let TCP connections from 198.18.0." in str(records[kind]["remedy"])
         assert "results/peers" in str(records[kind]["remedy"])
-    (missing,) = (one for one in judge_wire(found, HostFiles()) if one.section == "Wire"
+    (missing,) = (one for one in judge_wire(found, found, LocalHost()) if one.section == "Wire"
                   and one.state == "missing")  # fmt: skip
     assert missing.name == f"connection {shut}"
 
@@ -344,13 +344,13 @@ def test_the_tiny_grid_is_measured_with_another_machine(tmp_path: Path, peer: Pe
 
 
 def test_the_doctor_says_what_the_wire_is(facts: dict[str, Any]) -> None:
-    found = {(one.section, one.name): one for one in judge_wire(facts, HostFiles())}
+    found = {(one.section, one.name): one for one in judge_wire(facts, facts, LocalHost())}
     assert found["Wire", "connection here"].state == "ok"
     assert found["Wire", "connection there"].state == "ok"
     assert found["Wire", "clock"].value.startswith("known to ")
     assert found["The other end", "device"].value == "receiver"
     assert found["This end", "zero-copy"].state == "limited"  # a veth is no network card
-    assert ("Kernel", "release") in found
+    assert ("The other end: kernel", "release") in found
 
 
 @pytest.mark.skipif(not shutil.which("iperf3"), reason="iperf3 is not installed")

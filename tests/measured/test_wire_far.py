@@ -16,7 +16,7 @@ from copycost.config.wire import Wire
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
 from copycost.grid.cells import Cell
-from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.local import LocalHost
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.records.derive import derive_row
@@ -45,7 +45,7 @@ def facts(peer: Peer) -> dict[str, Any]:
 def test_window_that_is_too_short_for_the_way_is_told_how_long_it_has_to_be(
     tmp_path: Path, facts: dict[str, Any]
 ) -> None:
-    found = {(one.section, one.name): one for one in judge_wire(facts, HostFiles())}
+    found = {(one.section, one.name): one for one in judge_wire(facts, facts, LocalHost())}
     clock = found["Wire", "clock"]
     assert clock.state == "limited"
     record = measured(tmp_path, STREAM, facts)

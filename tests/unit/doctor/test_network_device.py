@@ -1,8 +1,11 @@
 """What is told of a network device, from what a machine with a card says."""
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
+
+import pytest
 
 from copycost.doctor.findings_wire import _between, _ends
 from copycost.doctor.network_device import device_facts
@@ -35,10 +38,17 @@ rx-usecs:\t8
 rx-frames:\t128
 tx-usecs:\tn/a
 """
+FEATURES = """\
+tx-checksumming: off
+scatter-gather: on
+tcp-segmentation-offload: off
+generic-segmentation-offload: on
+generic-receive-offload: on
+"""
 SAID = {
     ("ethtool", "-g", "eth0"): RINGS,
     ("ethtool", "-c", "eth0"): COALESCING,
-    ("ethtool", "-k", "eth0"): "scatter-gather: on\ntx-checksumming: off\n",
+    ("ethtool", "-k", "eth0"): FEATURES,
     ("readlink", "-f", "/sys/class/net/eth0/device"): "/sys/devices/pci0000:3a/0000:3b:00.0\n",
     ("ip", "-json", "-details", "link", "show", "dev", "eth0"): '[{"ifname": "eth0"}]',
     ("pgrep", "-x", "irqbalance"): "417\n",
@@ -66,6 +76,14 @@ def made(root: Path, files: dict[str, str], said: dict[tuple[str, ...], str]) ->
     return cast("Host", FakeHost(root, said))
 
 
+NO_PERF = {
+    "status": "missing", "version": None, "user_only": False, "reason": "perf is not installed",
+    "remedy": "install it", "events": {key: {"status": "no"} for key in ("cycles", "ref_cycles")},
+}  # fmt: skip
+MACHINE = {
+    "kernel": {"release": "6.1.0"}, "cpu": {"model": "A CPU", "cpus_online": 4}, "perf": NO_PERF,
+}  # fmt: skip
+MACHINES = {"here": MACHINE, "there": MACHINE}
 CARD = {
     "proc/interrupts": INTERRUPTS,
     "proc/irq/24/smp_affinity_list": "0-1\n",
@@ -89,13 +107,17 @@ def test_a_card_is_described_with_who_serves_it(tmp_path: Path) -> None:
     assert found["coalescing"] == ("adaptive on to receive, off to send; rx-usecs 8; rx-frames 128")
     assert (found["rx_queues"], found["speed_mbit_per_s"], found["kind"]) == (2, 25000, None)
     assert (found["scatter_gather"], found["tx_checksum"]) == (True, False)
+    assert (found["tso"], found["gso"], found["gro"]) == (False, True, True)
     assert (found["governor"], found["congestion_control"]) == ("powersave", "cubic")
     assert found["irqbalance"] is True
 
 
 def test_what_hinders_a_measurement_is_said_with_a_remedy(tmp_path: Path) -> None:
     facts = device_facts(made(tmp_path, CARD, SAID), "eth0")
-    found = {one.name: one for one in _ends({"here": facts, "there": facts})}
+    found = {one.name: one for one in _ends({"here": facts, "there": facts}, MACHINES)}
+    assert found["tx checksum"].remedy == "ethtool -K eth0 tx on"
+    assert (found["TSO"].value, found["TSO"].remedy) == ("off", "ethtool -K eth0 tso on")
+    assert (found["GRO"].state, found["GRO"].remedy) == ("ok", None)
     assert "governor performance" in str(found["frequency governor"].remedy)
     assert found["irqbalance"].remedy == "sudo systemctl stop irqbalance"
     assert found["interrupts"].value == "eth0-TxRx-0: 0-1, mlx5_comp1@pci:0000:3b:00.0: 1"
@@ -107,17 +129,30 @@ def test_what_a_device_does_not_tell_is_said_as_not_told(tmp_path: Path) -> None
     kind = '[{"linkinfo": {"info_kind": "bridge"}}]'
     said = {("ip", "-json", "-details", "link", "show", "dev", "br0"): kind}
     facts = device_facts(made(tmp_path, {"sys/class/net/br0/mtu": "1500\n"}, said), "br0")
-    found = {one.name: one for one in _ends({"here": facts, "there": facts})}
+    found = {one.name: one for one in _ends({"here": facts, "there": facts}, MACHINES)}
     for name in ("interrupts", "rps", "rings", "coalescing", "frequency governor", "irqbalance"):
         assert found[name].value == "not told", name
         assert found[name].remedy is None
     assert found["zero-copy"].note.startswith("a bridge is no network card")
 
 
+@pytest.mark.parametrize(
+    ("kind", "speed"), [("bond", 25000), ("vlan", 25000), ("veth", None), ("bridge", None)]
+)
+def test_speed_of_what_lies_over_cards_is_kept_and_that_of_a_made_up_link_is_not(
+    tmp_path: Path, kind: str, speed: int | None
+) -> None:
+    link = json.dumps([{"linkinfo": {"info_kind": kind}}])
+    said = {("ip", "-json", "-details", "link", "show", "dev", "up0"): link}
+    files = {"sys/class/net/up0/mtu": "1500\n", "sys/class/net/up0/speed": "25000\n"}
+    assert device_facts(made(tmp_path, files, said), "up0")["speed_mbit_per_s"] == speed
+
+
 def test_way_that_is_long_is_told_with_the_window_that_it_takes() -> None:
     wire = {
         "peer": "user@far", "one_kernel": False, "unreached": {"here": None, "there": None},
         "here": {"address": "192.0.2.1"}, "there": {"address": "192.0.2.2"},
+        "udp_mbit_per_s": None, "udp_unavailable": None,
     }  # fmt: skip
 
     def clock(uncertainty_ns: int) -> tuple[str, str | None]:

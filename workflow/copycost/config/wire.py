@@ -30,7 +30,7 @@ class Peer:
         More options of ssh.
     udp_mbit_per_s
         What UDP senders may send at most, with all headers [Mbit/s]; ``link`` for as much as the
-        link carries, where a device at its ends tells, ``unlimited`` for as much as they can.
+        link carries (nothing where no device tells), ``unlimited`` for as much as they can.
     alias
         What paths and the report call it; ``auto`` makes that of `peer`.
     ports

@@ -16,10 +16,11 @@ from copycost.doctor.findings import judge_host
 from copycost.doctor.findings_guests import judge_guests
 from copycost.doctor.findings_simulated import judge_simulation, simulation_needs
 from copycost.doctor.findings_wire import judge_wire
-from copycost.doctor.peer import collect_peer
+from copycost.doctor.peer import peer_reached
 from copycost.errors import CopycostError
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.needs import guest_needs
+from copycost.hosts.local import LocalHost
 
 _MARKS: dict[State, str] = {"ok": "+", "limited": "~", "missing": "-", "fact": " "}
 _LEGEND = "+ as it should be   ~ works with less   - not here   > what would change it"
@@ -98,8 +99,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _look(peer: str | None) -> tuple[dict[str, object], list[Finding]]:
     """Return the facts of this host, or of another machine, and what is to be said of them."""
     if peer is not None:
-        facts = collect_peer(Peer(peer))
-        return facts, judge_wire(facts, HostFiles())
+        this = collect_host(host=LocalHost())
+        with peer_reached(Peer(peer)) as (facts, other):
+            return facts, judge_wire(facts, this, other)
     host, guests = collect_host(), guest_needs()
     return host, [
         *judge_host(host, HostFiles()),

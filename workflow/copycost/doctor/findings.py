@@ -57,14 +57,23 @@ def _testbeds(host: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding("Testbeds", name, "missing", "no", bed["reason"], bed["remedy"])
 
 
+def judge_perf(perf: Mapping[str, Any], section: str) -> Finding:
+    """Return whether a host's perf counts, given its facts."""
+    states: dict[str, State] = {"available": "ok", "missing": "missing", "forbidden": "missing"}
+    state = "limited" if perf["user_only"] else states[perf["status"]]
+    value = perf["version"] or "missing"
+    return Finding(section, "perf", state, value, perf["reason"] or "", perf["remedy"])
+
+
+def judge_cost_unit(perf: Mapping[str, Any], section: str) -> Finding:
+    """Return the finest unit of cost that a host counts, given the facts of its perf."""
+    return Finding(section, "cost per byte in", "fact", *_cost_unit(perf["events"]))
+
+
 def _perf(host: Mapping[str, Any]) -> Iterator[Finding]:
     perf = host["perf"]
     section = "Counters"
-    states: dict[str, State] = {"available": "ok", "missing": "missing", "forbidden": "missing"}
-    state = "limited" if perf["user_only"] else states[perf["status"]]
-    yield Finding(
-        section, "perf", state, perf["version"] or "missing", perf["reason"] or "", perf["remedy"]
-    )
+    yield judge_perf(perf, section)
     paranoid = perf["paranoid"]
     if paranoid is not None:
         words = _PARANOID_WORDS[max(-1, min(paranoid, 4))]
@@ -89,7 +98,7 @@ def _perf(host: Mapping[str, Any]) -> Iterator[Finding]:
             "holds one of the processor's counters, so that events must take turns (multiplexed)",
             "sudo sysctl kernel.nmi_watchdog=0",
         )
-    yield Finding(section, "cost per byte in", "fact", *_cost_unit(perf["events"]))
+    yield judge_cost_unit(perf, section)
 
 
 def _event_remedy(status: str, virtual: str | None) -> str | None:

@@ -8,23 +8,43 @@ from copycost.doctor.finding import Finding
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.facts.packages import install_command
 from copycost.hosts.facts.tools import describe_tool
+from copycost.hosts.host import Host
 
 _PROCESSORS = "Processors"
+_DRIVES = "drives the studies cpu_budget and datagrams"
+# what a tool is for on this machine, and on another one
+_USES = {
+    "ip": ("makes the veth testbeds", "tells the way to this machine"),
+    "ethtool": ("reads and switches offloads", "reads offloads, rings and coalescing"),
+    "nft": ("drops at the far end of the testbed sink", "drops what wire_sink sends there"),
+    "iperf3": (_DRIVES, _DRIVES),
+}
 _BUSY_LOAD_PER_CPU = 0.25
 # Source: kernel document admin-guide/sysctl/kernel.rst, io_uring_disabled; since Linux 6.6.
 _IO_URING_WORDS = {0: "allowed", 1: "for a group only", 2: "disabled"}
 
 
-def judge_machine(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
+def judge_machine(
+    host: Mapping[str, Any], files: HostFiles, other: Host | None = None
+) -> Iterator[Finding]:
     """Yield the findings about the machine itself and what is installed on it.
 
-    `files` only tells which distribution's words the remedies have to use.
+    Parameters
+    ----------
+    host
+        What `collect_host` says of it.
+    files
+        Its own, which tell how busy it is and which distribution's words remedies have to use.
+    other
+        The machine itself, where it is another one, on which nothing is built; by default this one.
     """
     yield from _processors(host)
     yield from _load(host, files)
     yield from _kernel(host)
     yield from _network(host)
-    yield from _tools(host, files)
+    yield from _tools(host, files, other)
+    if other is None:
+        yield from _what_builds(files)
 
 
 def _processors(host: Mapping[str, Any]) -> Iterator[Finding]:
@@ -180,29 +200,29 @@ def _network(host: Mapping[str, Any]) -> Iterator[Finding]:
         )
 
 
-def _tools(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
-    compiler, iperf3 = describe_tool("cc"), describe_tool("iperf3")
-    for name, use, path, version in (
-        ("ip", "makes the veth testbeds", *_described(host, "ip")),
-        ("ethtool", "reads and switches offloads", *_described(host, "ethtool")),
-        ("nft", "drops at the far end of the testbed sink", *_described(host, "nft")),
-        ("cc", "builds the C programs", compiler.path, compiler.version),
-        ("iperf3", "drives the studies cpu_budget and datagrams", iperf3.path, iperf3.version),
-    ):
-        if path is None:
-            yield Finding("Tools", name, "missing", "missing", use, install_command(files, name))
-        else:
-            yield Finding("Tools", name, "ok", _short_version(version), use)
+def _tools(host: Mapping[str, Any], files: HostFiles, other: Host | None) -> Iterator[Finding]:
+    iperf3 = describe_tool("iperf3", other)
+    found = {**host["tools"], "iperf3": {"path": iperf3.path, "version": iperf3.version}}
+    for name, (use_here, use_there) in _USES.items():
+        use = use_here if other is None else use_there
+        yield _tool(files, name, use, found[name]["path"], found[name]["version"])
+
+
+def _tool(files: HostFiles, name: str, use: str, path: str | None, version: str | None) -> Finding:
+    if path is None:
+        return Finding("Tools", name, "missing", "missing", use, install_command(files, name))
+    return Finding("Tools", name, "ok", _short_version(version), use)
+
+
+def _what_builds(files: HostFiles) -> Iterator[Finding]:
+    compiler = describe_tool("cc")
+    yield _tool(files, "cc", "builds the C programs", compiler.path, compiler.version)
     use = "its headers, for senders and receivers by io_uring"
     if files.glob("usr/include/liburing.h"):
         yield Finding("Tools", "liburing", "ok", "yes", use)
     else:
         remedy = install_command(files, "liburing")
         yield Finding("Tools", "liburing", "missing", "missing", use, remedy)
-
-
-def _described(host: Mapping[str, Any], name: str) -> tuple[str | None, str | None]:
-    return host["tools"][name]["path"], host["tools"][name]["version"]
 
 
 def _short_version(line: str | None) -> str:

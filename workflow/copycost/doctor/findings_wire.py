@@ -1,17 +1,31 @@
 """What the doctor says of another machine, and of the network between it and this one."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from copycost.doctor.finding import Finding, State
+from copycost.doctor.findings import judge_cost_unit, judge_perf
 from copycost.doctor.findings_machine import judge_machine
 from copycost.hosts.clock import shortest_window_s
-from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.host import Host
 
 _ENDS = {"here": "This end", "there": "The other end"}
-_REAL = {
-    "scatter_gather": "without it the kernel copies what a zero-copy send left where it was",
-    "tx_checksum": "without it the kernel reads every byte to sum it up, and copies it",
+# what to call them, why they are wanted, and ethtool's short names
+_OFFLOADS = {
+    "scatter_gather": (
+        "scatter gather",
+        "without it the kernel copies what a zero-copy send left where it was",
+        "sg",
+    ),
+    "tx_checksum": (
+        "tx checksum",
+        "without it the kernel reads every byte to sum it up, and copies it",
+        "tx",
+    ),
+    "tso": ("TSO", "without it the kernel cuts what is sent into segments", "tso"),
+    "gso": ("GSO", "without it each segment goes through the kernel by itself", "gso"),
+    "gro": ("GRO", "without it each packet that arrives goes through the kernel by itself", "gro"),
 }
 _NOT_TOLD = "not told"
 # measure.duration_s of config.yaml as it comes
@@ -23,16 +37,29 @@ _NEEDED_FOR = {
 }
 
 
-def judge_wire(peer: Mapping[str, Any], files: HostFiles) -> list[Finding]:
+def judge_wire(
+    peer: Mapping[str, Any], this: Mapping[str, Any], other: Host | None
+) -> list[Finding]:
     """Return all findings about a peer, given what `collect_peer` says of it.
 
-    `files` are those of the other machine, or of any of its distribution.
+    Parameters
+    ----------
+    this
+        What `collect_host` says of this machine.
+    other
+        The other one, which tells how busy it is and what is installed; None if not reached.
     """
     wire = peer["wire"]
     missing = wire["unavailable"]
     if missing is not None:
         return [Finding("Wire", "reached", "missing", "no", missing["reason"], missing["remedy"])]
-    return [*_between(wire), *_ends(wire), *judge_machine(peer, files)]
+    assert other is not None, "it was reached"
+    machine = judge_machine(peer, other.files, other)
+    return [
+        *_between(wire),
+        *_ends(wire, {"here": this, "there": peer}),
+        *(replace(one, section=f"{_ENDS['there']}: {one.section.lower()}") for one in machine),
+    ]
 
 
 def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
@@ -42,14 +69,18 @@ def _between(wire: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding("Wire", "kernels", "limited", "one", note, "name another machine")
     clock = wire["clock"]
     known = f"known to {clock['uncertainty_ns'] / 1e3:.0f} us"
+    ahead_s = clock["offset_ns"] / 1e9
+    each = f"each side has its own; the other end's is {abs(ahead_s):.6f} s"
+    each = f"{each} {'behind' if ahead_s < 0 else 'ahead'}"
     needed_s = shortest_window_s(clock["uncertainty_ns"])
     if needed_s <= _USUAL_WINDOW_S:
-        yield Finding("Wire", "clock", "ok", known, "each side has its own")
+        yield Finding("Wire", "clock", "ok", known, each)
     else:
-        note = "each side has its own; half of the way there and back is not known"
+        note = f"{each}; half of the way there and back is not known"
         remedy = f"make measure.duration_s {needed_s:g} or longer"
         yield Finding("Wire", "clock", "limited", known, note, remedy)
     yield from _connections(wire)
+    yield _udp(wire)
 
 
 def _connections(wire: Mapping[str, Any]) -> Iterator[Finding]:
@@ -63,9 +94,21 @@ def _connections(wire: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding("Wire", name, "missing", "no", note, refusal["remedy"])
 
 
-def _ends(wire: Mapping[str, Any]) -> Iterator[Finding]:
+def _udp(wire: Mapping[str, Any]) -> Finding:
+    missing, limit = wire["udp_unavailable"], wire["udp_mbit_per_s"]
+    if missing is not None:
+        note = missing["reason"]
+        return Finding("Wire", "UDP limit", "missing", "unknown", note, missing["remedy"])
+    if limit is None:
+        return Finding("Wire", "UDP limit", "fact", "none", "UDP senders are as fast as they can")
+    note = "UDP senders keep to it (wire.udp_mbit_per_s)"
+    return Finding("Wire", "UDP limit", "ok", f"{limit / 1e3:g} Gbit/s", note)
+
+
+def _ends(wire: Mapping[str, Any], machines: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
     for end, section in _ENDS.items():
         facts = wire[end]
+        yield from _machine(section, machines[end])
         yield Finding(section, "device", "fact", facts["device"], facts["driver"] or "virtual")
         speed = facts["speed_mbit_per_s"]
         shown = "unknown" if speed is None else f"{speed / 1e3:g} Gbit/s"
@@ -74,13 +117,23 @@ def _ends(wire: Mapping[str, Any]) -> Iterator[Finding]:
             kind = facts["kind"] or "virtual device"
             note = f"a {kind} is no network card: what is sent may be copied after all on its way"
             yield Finding(section, "zero-copy", "limited", facts["device"], note)
-        for name, why in _REAL.items():
-            state: State = "fact" if facts[name] is None else "ok" if facts[name] else "limited"
-            words = {None: "unknown", True: "on", False: "off"}[facts[name]]
-            remedy = None if facts[name] in (True, None) else f"ethtool -K {facts['device']} sg on"
-            yield Finding(section, name.replace("_", " "), state, words, why, remedy)
+        for key, (name, why, switch) in _OFFLOADS.items():
+            is_on = facts[key]
+            state: State = "fact" if is_on is None else "ok" if is_on else "limited"
+            words = {None: "unknown", True: "on", False: "off"}[is_on]
+            remedy = f"ethtool -K {facts['device']} {switch} on" if is_on is False else None
+            yield Finding(section, name, state, words, why, remedy)
         yield from _served(section, facts)
         yield from _of_machine(section, facts)
+
+
+def _machine(section: str, host: Mapping[str, Any]) -> Iterator[Finding]:
+    cpu = host["cpu"]
+    yield Finding(section, "kernel", "fact", host["kernel"]["release"] or "unknown")
+    n_cpus = f"{cpu['cpus_online'] or 'an unknown number of'} CPUs"
+    yield Finding(section, "CPU", "fact", cpu["model"] or "unknown", n_cpus)
+    yield judge_perf(host["perf"], section)
+    yield judge_cost_unit(host["perf"], section)
 
 
 def _served(section: str, facts: Mapping[str, Any]) -> Iterator[Finding]:

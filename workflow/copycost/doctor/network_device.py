@@ -6,11 +6,13 @@ from typing import Any
 
 from copycost.hosts.facts.cpu import read_governor
 from copycost.hosts.host import Host
-from copycost.testbeds.links import features_at, mtu_at
+from copycost.testbeds.links import OFFLOADS, features_at, mtu_at
 from copycost.wording.cpulist import format_cpu_list
 
-# ethtool's names of what zero-copy sends need of a device
-_FEATURES = {"scatter_gather": "scatter-gather", "tx_checksum": "tx-checksumming"}
+# ethtool's names of what zero-copy sends need of a device, and of what saves packets
+_FEATURES = {"scatter_gather": "scatter-gather", "tx_checksum": "tx-checksumming", **OFFLOADS}
+# without a driver of their own: they tell the speed of the cards below them
+_OVER_CARDS = ("bond", "team", "vlan")
 _INTERRUPT = re.compile(r"^\s*(\d+):.*\s(\S+)$", re.MULTILINE)
 
 
@@ -22,7 +24,8 @@ def device_facts(host: Host, device: str) -> dict[str, Any]:
     device, driver, kind
         Its name, its driver's, and what the kernel calls a virtual one: bridge, vlan, veth, tun.
     speed_mbit_per_s
-        The link's, as far as it is one: a virtual device has none.
+        The link's, as far as it is one: of a card, or of what bundles or divides cards. A virtual
+        device has none, whatever it says.
     mtu_bytes
         Its largest packet.
     rx_queues, tx_queues
@@ -36,8 +39,9 @@ def device_facts(host: Host, device: str) -> dict[str, Any]:
         Packets that wait for the kernel, or for the device, at most [count].
     coalescing
         When it interrupts, as ``ethtool -c`` says it.
-    scatter_gather, tx_checksum
-        Whether it takes bytes from where they lie, and sums them up by itself.
+    scatter_gather, tx_checksum, tso, gso, gro
+        Whether it takes bytes from where they lie, and sums them up by itself; whether segments are
+        cut there, or just before it, and put together on arrival.
     governor, congestion_control, irqbalance
         Of the machine: who sets the clock of its CPUs; what TCP does by default; whether interrupts
         are moved about by a daemon.
@@ -47,11 +51,13 @@ def device_facts(host: Host, device: str) -> dict[str, Any]:
     speed = files.number(f"{folder}/speed")
     uevent = files.text(f"{folder}/device/uevent") or ""
     driver = dict(line.partition("=")[::2] for line in uevent.splitlines()).get("DRIVER")
+    kind = _kind(host, device)
+    is_link = driver is not None or kind in _OVER_CARDS
     return {
         "device": device,
         "driver": driver,
-        "kind": _kind(host, device),
-        "speed_mbit_per_s": speed if driver is not None and speed and speed > 0 else None,
+        "kind": kind,
+        "speed_mbit_per_s": speed if is_link and speed and speed > 0 else None,
         "mtu_bytes": mtu_at(host, device),
         "rx_queues": len(files.glob(f"{folder}/queues/rx-*")) or None,
         "tx_queues": len(files.glob(f"{folder}/queues/tx-*")) or None,

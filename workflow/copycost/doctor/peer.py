@@ -18,6 +18,10 @@ from copycost.hosts.ssh.host import SshHost
 
 _NAME = "this host"
 _BOOT_ID = "proc/sys/kernel/random/boot_id"
+_NO_SPEED = {
+    "reason": "no device at either end tells the link's speed, which UDP senders are to keep to",
+    "remedy": "set wire.udp_mbit_per_s in config.yaml to a number of Mbit/s, or to unlimited",
+}
 _AGAIN = "look whether that machine and the way to it are as they should be"
 
 
@@ -50,8 +54,9 @@ def collect_peer(wire: Peer) -> dict[str, object]:
     dict
         ``wire``: `peer`, `ssh_options`, `ports`, `clock`, `here` and `there` (`address`, and
         `device_facts`), `unreached` (per end, what keeps TCP connections out: None, or `reason` and
-        `remedy`), `one_kernel`, `udp_mbit_per_s` (None without a limit), or `unavailable` with
-        `reason` and `remedy`; and what `collect_host` says of it.
+        `remedy`), `one_kernel`, `udp_mbit_per_s` (None without a limit), `udp_unavailable` (why no
+        UDP is sent: None, or the same two), or `unavailable` with these; and what `collect_host`
+        says of it.
     """
     with peer_reached(wire) as (facts, _):
         return facts
@@ -90,7 +95,7 @@ def _described(other: SshHost, wire: Peer) -> dict[str, Any]:
             "ssh_options": list(wire.ssh_options),
             "ports": None if wire.port_range is None else list(wire.port_range),
             **path,
-            "udp_mbit_per_s": _udp_limit(wire.udp_mbit_per_s, path),
+            **_udp_limit(wire.udp_mbit_per_s, path),
         },
         **collect_host(host=other),
     }
@@ -117,13 +122,16 @@ def _path(other: SshHost, wire: Peer) -> dict[str, Any]:
     }
 
 
-def _udp_limit(asked: UdpRate, path: Mapping[str, Any]) -> int | None:
-    """Return what UDP senders may send [Mbit/s]; None for as much as they can."""
-    if asked == UNLIMITED:
-        return None
+def _udp_limit(asked: UdpRate, path: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what UDP senders may send [Mbit/s], None for as much as they can; or why none may.
+
+    Between namespaces of one kernel there is no link that could be flooded.
+    """
     speeds = [path[end]["speed_mbit_per_s"] for end in ("here", "there")]
-    known = [speed for speed in speeds if speed is not None]
-    return min(known, default=None) if asked == LINK else int(asked)
+    known = min((speed for speed in speeds if speed is not None), default=None)
+    limit = None if asked == UNLIMITED else known if asked == LINK else int(asked)
+    unknown = asked == LINK and known is None and not path["one_kernel"]
+    return {"udp_mbit_per_s": limit, "udp_unavailable": _NO_SPEED if unknown else None}
 
 
 def _require_same_architecture(here: Host, other: Host) -> None:

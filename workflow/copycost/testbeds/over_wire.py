@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from copycost.errors import Unavailable
+from copycost.grid.testbeds import transport_of
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parent import watched_parents
@@ -38,14 +39,16 @@ def over_wire(
     Raises
     ------
     Unavailable
-        If it cannot be reached.
+        If it cannot be reached, or nobody tells how fast UDP may be sent to it.
     MeasurementStopped
         If the workflow ends while we wait for our turn there.
     """
     if peer is None:
         raise Unavailable("nothing says which machine is the peer", _MADE)
     wire = peer["wire"]
-    limit = wire["udp_mbit_per_s"]
+    limit, no_udp = wire["udp_mbit_per_s"], wire["udp_unavailable"]
+    if transport_of(kind) == "datagram" and no_udp is not None:
+        raise Unavailable(**no_udp)
     home: SideName = "receiver" if away == "sender" else "sender"
     with (
         kept_host(SshTarget(wire["peer"], tuple(wire["ssh_options"]))) as other,
