@@ -501,6 +501,16 @@ def test_two_machines_have_two_names() -> None:
     ]
 
 
+@pytest.mark.parametrize("alias", ["other", "other-2"])
+def test_no_machine_is_given_a_name_that_exports_give(alias: str) -> None:
+    said = f"got {alias}, must be another name: exports call machines without one so"
+    named = {"wire.peer": "me@lab1", "wire.alias": alias}
+    assert problems(named) == [f"config.yaml: wire.alias: {said}"]
+    further = {"wire.peer": "me@lab1", "wire.more": [{"peer": "me@lab2", "alias": alias}]}
+    assert problems(further) == [f"config.yaml: wire.more: {said}"]
+    assert check({"wire.peer": "me@other"}).wire.name == "other"
+
+
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [

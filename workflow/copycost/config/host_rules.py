@@ -1,6 +1,7 @@
 """Rules on what the configuration asks of this host, its guests and the machines beyond a wire."""
 
 import math
+import re
 from collections.abc import Collection, Iterator
 
 from copycost.config.problems import DRIVEN, GRIDS, Problem, Sound
@@ -11,6 +12,8 @@ from copycost.grid.testbeds import WIRES, guests_on
 from copycost.wording.cpulist import format_cpu_list
 
 _PLACED = (*GRIDS, "placement", "profile")
+# what exports call machines that have no alias (copycost.fleet.privacy)
+_OF_EXPORTS = re.compile(r"other(-\d+)?")
 _WITH_TESTBEDS = (*GRIDS, "profile", "cpu_budget", "datagrams")
 
 
@@ -23,6 +26,10 @@ def wire_problems(sound: Sound) -> Iterator[Problem]:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         yield ("wire", "more"), f"has {twice} more than once, must give each machine its own alias"
+    for place, one in enumerate(stated):
+        if _OF_EXPORTS.fullmatch(alias := one.get("alias", AUTO)):
+            found = f"got {alias}, must be another name: exports call machines without one so"
+            yield ("wire", "more" if place else "alias"), found
     for ports in (one.get("ports") for one in stated):
         if ports in (None, AUTO):
             continue

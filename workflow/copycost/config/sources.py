@@ -6,6 +6,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from copycost.config.check import Source, check_config
 from copycost.config.config import Config
 from copycost.config.problems import Surroundings
 from copycost.config.text import parse_yaml, read_sections
+from copycost.config.wire import wire_over
 from copycost.errors import ConfigError
 
 
@@ -54,8 +56,10 @@ def resolve(
     for path in files:
         name = os.path.relpath(path)
         sources.append((str(path) if name.startswith("..") else name, read_sections(path)))
+    tree = _merged(_without_audit(config), overrides)
+    _settle_wire(tree, [content for _, content in sources] + [overrides])
     return check_config(
-        _merged(_without_audit(config), overrides),
+        tree,
         sources=[*sources, ("--config", overrides)],
         around=around,
     )
@@ -86,6 +90,19 @@ def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
         both = isinstance(below, Mapping) and isinstance(value, Mapping)
         tree[key] = _merged(below, value) if both else value  # type: ignore[arg-type]
     return tree
+
+
+def _settle_wire(tree: dict[str, Any], contents: Sequence[Mapping[str, Any]]) -> None:
+    """Put `wire` together by machines: merged key by key, one would get what is said of another.
+
+    Where a source says something that is no such section, it stays as it is, for the check.
+    """
+    try:
+        nothing: dict[str, Any] = {}
+        said = reduce(wire_over, (one["wire"] for one in contents if "wire" in one), nothing)
+        tree["wire"] = {**tree["wire"], **said}
+    except (KeyError, TypeError, AttributeError):
+        return
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """The section `wire` of the configuration: which other machines are measured with."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 AUTO = "auto"
 LINK, UNLIMITED = "link", "unlimited"
@@ -58,6 +60,10 @@ class Peer:
         return _HARMFUL.sub("-", host)[:_LONGEST].strip("-") or "peer"
 
 
+# of a machine of which nothing else is stated, as YAML has it
+_UNSAID = {"address": AUTO, "ssh_options": [], "udp_mbit_per_s": LINK, "alias": AUTO, "ports": AUTO}
+
+
 @dataclass(frozen=True, slots=True)
 class Wire(Peer):
     """The other machines of the testbeds over a wire: one, and more.
@@ -75,6 +81,46 @@ class Wire(Peer):
         first = Peer(*(getattr(self, each.name) for each in fields(Peer)))
         there = [one for one in (first, *self.more) if one.peer != NO_PEER]
         return {one.name: one for one in there}
+
+
+def wire_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the section with what a later source says of it.
+
+    What is stated of a machine holds for it alone: where another one is named, none of that is its
+    own, unless `below` names it too. What is stated beside no peer is of whoever is named.
+    """
+    if "peer" not in above:
+        return {**below, **above}
+    named = above["peer"]
+    stated = [below, *(below.get("more") or ())]
+    if below.get("peer") in (named, NO_PEER):
+        found = dict(below)
+    else:
+        found = {**_UNSAID, "more": []} | _said_of(named, stated)
+    further = [{**_said_of(one["peer"], stated), **one} for one in above.get("more", ())]
+    kept = [one for one in found["more"] if one["peer"] != named]
+    return {**found, **above, "more": further if "more" in above else kept}
+
+
+def _said_of(peer: str, stated: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what is stated of a machine; nothing where nothing is."""
+    of_it = next((one for one in stated if one.get("peer") == peer), {})
+    return {key: value for key, value in of_it.items() if key != "more"}
+
+
+def peer_named(name: str, section: Mapping[str, Any]) -> Peer:
+    """Return a machine with what the section states of it.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError, AttributeError
+        If the section is none that the check of the configuration would let through.
+    """
+    said = wire_over(section, {"peer": name})
+    if not isinstance(said["ssh_options"], list):
+        raise TypeError("ssh_options is no list")
+    plain = {each.name: said[each.name] for each in fields(Peer)}
+    return Peer(**plain | {"ssh_options": tuple(map(str, said["ssh_options"]))})
 
 
 def port_range_of(text: str) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 
-from copycost.config.wire import Peer
+from copycost.config.peers import read_peer
 from copycost.doctor.collect import collect_host
 from copycost.doctor.finding import Finding, State
 from copycost.doctor.findings import judge_host
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         host, findings = _look(options.wire)
     except CopycostError as error:
-        print(f"copycost: {error}", file=sys.stderr)
+        _say(str(error))
         return 1
     if options.json:
         json.dump(
@@ -100,7 +100,7 @@ def _look(peer: str | None) -> tuple[dict[str, object], list[Finding]]:
     """Return the facts of this host, or of another machine, and what is to be said of them."""
     if peer is not None:
         this = collect_host(host=LocalHost())
-        with peer_reached(Peer(peer)) as (facts, other):
+        with peer_reached(read_peer(peer, _say)) as (facts, other):
             return facts, judge_wire(facts, this, other)
     host, guests = collect_host(), guest_needs()
     return host, [
@@ -108,6 +108,10 @@ def _look(peer: str | None) -> tuple[dict[str, object], list[Finding]]:
         *judge_guests(guests),
         *judge_simulation(simulation_needs(guests)),
     ]
+
+
+def _say(sentence: str) -> None:
+    print(f"copycost: {sentence}", file=sys.stderr)
 
 
 if __name__ == "__main__":

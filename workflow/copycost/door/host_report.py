@@ -16,6 +16,7 @@ import yaml
 
 from copycost.build.checkout import ROOT
 from copycost.config.passes import GIVEN_PATH, write_pass
+from copycost.config.wire import AUTO
 from copycost.errors import CopycostError, DataError
 from copycost.fleet.privacy import SECTIONS
 from copycost.fleet.sets import FLEET, HostSet, read_sets
@@ -101,7 +102,7 @@ def config_of(one: HostSet, cells: Sequence[Cell]) -> dict[str, Any]:
             ours[section]["implementations"] = []
     others = sorted({peer for cell in cells if (peer := peer_of(cell.testbed))})
     if others:
-        first, *more = ({"peer": name, "alias": name} for name in others)  # nobody is asked
+        first, *more = ({"peer": name, "alias": AUTO} for name in others)  # nobody is asked
         ours["wire"] |= first | {"more": more}
     for section in _NOT_HANDED_ON:
         ours[section]["enabled"] = False

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from copycost.config.peers import read_peer
 from copycost.errors import CopycostError
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.line import clean
@@ -17,12 +18,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("peer", metavar="USER@OTHER", help="the machine, as ssh is told it")
     options = parser.parse_args(arguments)
     try:
-        clean(SshTarget(options.peer))
+        peer = read_peer(options.peer, _say)
+        clean(SshTarget(peer.peer, peer.ssh_options))
     except CopycostError as error:
-        print(f"copycost: {error}", file=sys.stderr)
+        _say(str(error))
         return 1
     print(f"copycost: nothing of it is left on {options.peer}")
     return 0
+
+
+def _say(sentence: str) -> None:
+    print(f"copycost: {sentence}", file=sys.stderr)
 
 
 if __name__ == "__main__":

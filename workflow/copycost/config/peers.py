@@ -1,0 +1,42 @@
+"""What config.yaml states of another machine, for commands that take its name and no measurement.
+
+Python alone has to be enough for them: without a reader of YAML nothing is stated.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from copycost.config.wire import Peer, peer_named
+from copycost.errors import ConfigError
+
+_NOT_READ = "{path} is not read before ./run setup has been here, so {name} is taken as ssh has it"
+
+
+def read_peer(name: str, say: Callable[[str], None], path: Path = Path("config.yaml")) -> Peer:
+    """Return a machine with what a file states of it; where it names another, nothing.
+
+    Parameters
+    ----------
+    name
+        As ssh is told it.
+    say
+        Gets the sentence that the file cannot be read here, if so.
+    path
+        The configuration.
+
+    Raises
+    ------
+    ConfigError
+        If that file, or its section `wire`, is not as it has to be.
+    """
+    try:
+        from copycost.config.text import read_sections
+    except ModuleNotFoundError:
+        say(_NOT_READ.format(path=path, name=name))
+        return Peer(name)
+    try:
+        return peer_named(name, read_sections(path)["wire"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ConfigError(
+            f"{path}: wire: is not as it has to be; ./run -n says what is wrong with it"
+        ) from error
