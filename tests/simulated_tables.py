@@ -13,7 +13,7 @@ from copycost.studies.profile.functions import load_categories
 from copycost.studies.simulated.beside import beside_facts
 from copycost.studies.simulated.columns import FUNCTIONS, SIMULATED
 from copycost.studies.simulated.facts import compute_facts
-from copycost.studies.simulated.record import SimulatedRecord
+from copycost.studies.simulated.record import SCHEMA_VERSION, SimulatedRecord
 from copycost.studies.simulated.table import rows_of
 from copycost.studies.simulated.walks import WALKS, walk_facts
 
@@ -90,8 +90,9 @@ def record_of(
     truth: Truth, testbed: str, implementation: str, size: int, working_set: str, variant: str
 ) -> SimulatedRecord:
     """Return one record."""
+    n_messages = max(2, (4 << 20) // size)
     return {
-        "schema_version": 1,
+        "schema_version": SCHEMA_VERSION,
         "study": "simulated",
         "cell": {
             "testbed": testbed,
@@ -103,8 +104,14 @@ def record_of(
         "status": "measured",
         "reason": None,
         "remedy": None,
-        "settings": {"messages": max(2, (4 << 20) // size), "warmup_messages": 8},
+        "settings": {"messages": n_messages, "warmup_messages": 8},
         "guest": GUEST,
+        "sender": {
+            "messages": n_messages,
+            "bytes": n_messages * size,
+            "zero_copy": _zero_copy(truth, testbed, implementation, n_messages),
+        },
+        "receiver": None if testbed == "sink" else {"bytes": _received(n_messages * size)},
         "counted": {
             "schema_version": 1,
             "caches": CACHES,
@@ -121,8 +128,22 @@ def lost_record(outcome: tuple[str, str, str], size: int = 1024) -> SimulatedRec
     status, reason, remedy = outcome
     record = record_of(Truth(), "loopback", "two_copy", size, "hot", "plain")
     record |= {"status": status, "reason": reason, "remedy": remedy}  # type: ignore[typeddict-item]
-    record |= {"guest": None, "counted": None}  # type: ignore[typeddict-item]
+    record |= {"guest": None, "sender": None, "receiver": None, "counted": None}  # type: ignore[typeddict-item]
     return record
+
+
+def _received(sent: int) -> int:
+    """Return how much a receiver has of what is sent in a window: more, as it wakes up late."""
+    return sent * 5 // 4
+
+
+def _zero_copy(
+    truth: Truth, testbed: str, implementation: str, n_messages: int
+) -> dict[str, Any] | None:
+    if implementation != "zero_copy":
+        return None
+    copied = 0 if testbed == "sink" and truth.real_zero_copy else n_messages
+    return {"sent": n_messages, "completed": n_messages, "copied": copied, "copied_unknown": None}
 
 
 def _functions(
@@ -173,7 +194,9 @@ def _functions(
     sender.append(_row("clear_page_rep", True, n_messages, levels(1.1, 4 * size)))
     receiver = [] if testbed == "sink" else [
         _row("user", False, 10, levels(0, 0)),
-        _row("rep_movs_alternative", True, n_messages, levels(truth.kernel, 4 * size)),
+        _row("rep_movs_alternative", True, n_messages,
+             {level: tuple(_received(n) for n in found)
+              for level, found in levels(truth.kernel, 4 * size).items()}),
     ]  # fmt: skip
     return {"sender": sender, "receiver": receiver, "other": [_row("do_idle", True, 1, {})]}
 

@@ -59,6 +59,20 @@ def test_every_number_follows_from_the_records(tmp_path: Path, name: str) -> Non
     assert len(found) > 100
 
 
+@pytest.mark.parametrize("share", [None, 0.0, 0.25])
+def test_what_the_kernel_copied_after_all_is_followed(tmp_path: Path, share: float | None) -> None:
+    one = {"testbed": "loopback", "implementation": "zero_copy", "copied_share": share}
+    checker = written(tmp_path, TRUTHS["alike"], {"zero_copies": [one]})
+    assert any(one.verdict == "differs" for one in checker.findings())
+    for path in (tmp_path / "raw/simulated").glob("*.json"):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if record["cell"]["implementation"] == "zero_copy":
+            n = record["sender"]["zero_copy"]["completed"]
+            record["sender"]["zero_copy"]["copied"] = None if share is None else n * share
+            path.write_text(json.dumps(record), encoding="utf-8")
+    assert [one for one in Checker(tmp_path).findings() if one.verdict == "differs"] == []
+
+
 def test_walks_that_were_counted_wrong_are_followed(tmp_path: Path) -> None:
     found = list(written(tmp_path, TRUTHS["alike"], off=4000).findings())
     assert [one for one in found if one.verdict in ("differs", "not recomputed")] == []

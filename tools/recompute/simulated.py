@@ -70,6 +70,7 @@ class Simulated:
         self.cells: dict[Key, Misses] = {}
         self.loads: dict[Key, Misses] = {}
         self.calls: dict[Key, float] = {}
+        self.zero_copy: dict[Key, Mapping[str, Any] | None] = {}
         self.lost: list[Mapping[str, Any]] = []
         self.caches: Mapping[str, Any] = {}
         for path in sorted((results / "raw/simulated").rglob("*.json")):
@@ -86,6 +87,7 @@ class Simulated:
                 if row["name"] == _ENTRY
             )
             self.calls[key] = sum(entered) / record["settings"]["messages"]
+            self.zero_copy[key] = record["sender"]["zero_copy"]
             if key.variant == PLAIN:
                 self.caches = record["counted"]["caches"]
 
@@ -202,6 +204,19 @@ class Simulated:
         large = 2 * key.msg_bytes > self.caches[level]["size_bytes"]
         return Copy(source, target, memory, target or (source and not memory), large)
 
+    def copied(self, testbed: str, implementation: str) -> float | None:
+        """Return which share of the completed zero-copy sends was copied; None: nobody knows."""
+        found = [
+            sends
+            for key, sends in self.zero_copy.items()
+            if sends
+            and (key.testbed, key.implementation, key.variant) == (testbed, implementation, PLAIN)
+        ]
+        n = sum(sends["completed"] for sends in found)
+        if not n or any(sends["copied"] is None for sends in found):
+            return None
+        return float(sum(sends["copied"] for sends in found) / n)
+
     def at_cold(self, testbed: str) -> int:
         """Return at which size hot and cold are compared: counted with all, and next to 64 KiB."""
         by_cell: dict[tuple[str, str], set[int]] = defaultdict(set)
@@ -252,10 +267,11 @@ class Simulated:
 
 def _misses(record: Mapping[str, Any], *kinds: str) -> Misses:
     counted = record["counted"]
-    n_bytes = record["settings"]["messages"] * record["cell"]["msg_bytes"]
-    lines = n_bytes / counted["caches"]["line_bytes"]
     found: dict[tuple[str, bool, str], float] = defaultdict(float)
     for side in ("sender", "receiver"):
+        # a receiver reads more or less than is sent in the window; where there is none, none counts
+        n_bytes = (record[side] or record["sender"])["bytes"]
+        lines = n_bytes / counted["caches"]["line_bytes"]
         for row in counted["functions"][side]:
             for level in LEVELS.values():
                 missed = sum(row[kind][level] for kind in kinds)

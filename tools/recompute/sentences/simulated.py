@@ -132,6 +132,33 @@ def _no_payer(told: Told, testbed: str) -> Expected:
     return [None]
 
 
+@says(
+    "On <impl>, no completion in a window told whether the kernel copied after all what <impl> sent"
+)
+def _copied_unknown(told: Told, testbed: str, name: str) -> Expected:
+    assert told.run.simulated.copied(testbed, name) is None, "some did"
+    return [None, None]
+
+
+@says("On <impl>, the kernel copied after all what <impl> sent")
+def _copied_all(told: Told, testbed: str, name: str) -> Expected:
+    assert told.run.simulated.copied(testbed, name) == 1, "not all of it"
+    return [None, None]
+
+
+@says("On <impl>, the kernel copied nothing of what <impl> sent")
+def _copied_nothing(told: Told, testbed: str, name: str) -> Expected:
+    assert told.run.simulated.copied(testbed, name) == 0, "some of it"
+    return [None, None]
+
+
+@says("On <impl>, the kernel copied after all <p> of what <impl> sent")
+def _copied_some(told: Told, testbed: str, _: str, name: str) -> Expected:
+    share = told.run.simulated.copied(testbed, name)
+    assert share not in (None, 0, 1), "all, nothing, or nobody knows"
+    return [None, share, None]
+
+
 @says("<n> conclusions (which level's misses", "<n> conclusion (which level's misses")
 def _conclusions(told: Told, *_: Slot) -> Expected:
     tried = told.run.simulated.tried

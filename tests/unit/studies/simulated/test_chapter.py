@@ -73,6 +73,10 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
         "some": (paying("user", "kernel", "both", "nobody"),),
         "nobody": (paying("nobody"),),
     },
+    "copied_after_all": {
+        name: ({"testbed": "sink", "implementation": "zero_copy", "copied_share": share},)
+        for name, share in {"not_told": None, "all": 1.0, "nothing": 0.0, "some": 0.25}.items()
+    },
     "why": {
         "both_found": (level(neither=SIZES), SIZES),
         "neither_found": (level(source=SIZES[1:], target=SIZES[1:], beyond=SIZES[1:]), SIZES),

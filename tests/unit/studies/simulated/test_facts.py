@@ -1,6 +1,7 @@
 """From records of simulated counts to tables and facts, against a known truth."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from simulated_tables import (
@@ -18,6 +19,8 @@ from copycost.build.checkout import ROOT
 from copycost.errors import DataError
 from copycost.grid.cells import Cell
 from copycost.perf.output import parse_perf
+from copycost.records.table import make_table
+from copycost.studies.simulated.columns import SIMULATED
 from copycost.studies.simulated.counts import (
     APPLICATION,
     HELPERS,
@@ -27,9 +30,10 @@ from copycost.studies.simulated.counts import (
     functions_of,
     totals_of,
 )
+from copycost.studies.simulated.facts import zero_copies
 from copycost.studies.simulated.record import read_simulated, write_simulated
 from copycost.studies.simulated.savings import LEAST, change_of, level_of
-from copycost.studies.simulated.table import collect
+from copycost.studies.simulated.table import collect, rows_of
 from copycost.studies.simulated.walks import WALKS
 
 FALLS = {"l1d": 2.0, "l2": 0.0, "llc": 0.0}
@@ -65,6 +69,48 @@ def test_misses_per_byte_are_those_of_the_records() -> None:
     assert row["simulated_l1d_misses_user_per_message"] == pytest.approx(2 * 49152 / 64)
     assert row["simulated_messages"] == 85
     assert row["simulated_bytes"] == 85 * 49152
+
+
+def test_each_side_is_told_by_what_it_has_sent_or_received_itself() -> None:
+    table, functions = tables_of(Truth(variants=("plain",)))
+    index = ["testbed", "implementation", "msg_bytes", "working_set", "side"]
+    cell = table.set_index(index).sort_index().loc["loopback", "two_copy", 49152, "hot"]
+    assert cell.loc["receiver", "simulated_bytes"] == 85 * 49152 * 5 // 4
+    assert cell.loc["receiver", "simulated_messages"] == 85 * 5 / 4
+    name = "simulated_l1d_misses_kernel_per_byte"
+    assert cell.loc["receiver", name] * 64 == pytest.approx(2.0)
+    assert cell.loc["both", name] == cell.loc["sender", name] + cell.loc["receiver", name]
+    copying = (
+        functions.set_index([*index, "function"])
+        .sort_index()
+        .loc[("loopback", "two_copy", 49152, "hot", "receiver", "rep_movs_alternative")]
+    )
+    assert float(copying["simulated_l1d_misses_per_byte"].squeeze()) * 64 == pytest.approx(2.0)
+    nobody = table.set_index(index).sort_index().loc["sink", "two_copy", 49152, "hot", "receiver"]
+    assert (nobody["simulated_bytes"], nobody[name]) == (85 * 49152, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("sends", "share"),
+    [
+        ({}, 1.0),
+        ({"copied": 0}, 0.0),
+        ({"completed": 4, "copied": 1}, 0.25),
+        ({"copied": None, "copied_unknown": "an old kernel"}, None),
+        ({"completed": 0, "copied": 0}, None),
+    ],
+)
+def test_what_was_asked_to_be_sent_without_a_copy_is_told_from_completions(
+    sends: dict[str, Any], share: float | None
+) -> None:
+    records = [
+        record_of(Truth(), "loopback", name, 4096, "hot", "plain")
+        for name in ("two_copy", "zero_copy")
+    ]
+    (records[1]["sender"] or {})["zero_copy"] |= sends
+    rows = [row for record in records for row in rows_of(record, CATEGORIES)[0]]
+    (one,) = zero_copies(make_table(rows, SIMULATED))
+    assert one == {"testbed": "loopback", "implementation": "zero_copy", "copied_share": share}
 
 
 def test_a_record_survives_its_file_and_two_writers_write_the_same(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from copycost.grid.conditions import COLD
 from copycost.grid.variants import VARIANTS
 from copycost.hosts.facts.files import HostFiles
 from copycost.simulation.caches import Caches, Level
-from copycost.simulation.cell import SimulatedCell, simulate
-from copycost.simulation.snapshot import Snapshot
+from copycost.simulation.cell import Simulated, SimulatedCell, simulate
+from copycost.simulation.snapshot import Guest, Snapshot
 from copycost.studies.simulated.caches import caches_of
 from copycost.studies.simulated.counts import LEVELS
 from copycost.studies.simulated.guest import read_made
@@ -66,6 +66,8 @@ def count_cell(
         "cell": cell.key,
         "settings": {"messages": n_messages, "warmup_messages": n_before},
         "guest": None,
+        "sender": None,
+        "receiver": None,
         "counted": None,
         "status": made["status"],
         "reason": made["reason"],
@@ -73,7 +75,6 @@ def count_cell(
     }
     if record["status"] != "measured":
         return record
-    variant = VARIANTS[cell.variant]
     asked = SimulatedCell(
         cell.testbed,
         sender,
@@ -83,29 +84,66 @@ def count_cell(
         n_before,
         ring_bytes(cell, n_messages + n_before),
         cell.batch,
-        environment(variant.tunables),
+        environment(VARIANTS[cell.variant].tunables),
     )
     try:
         caches = simulated_caches(cell, counting, host)
         snapshot = Snapshot.in_folder(folder)
         found = simulate(asked, snapshot, plugin, caches)
+        require_received(found)
+        record["sender"], record["receiver"] = sender_of(found), receiver_of(found)
+        record["counted"] = found.counted
+        record["guest"] = guest_of(snapshot.read_guest(), asked.environment)
     except Unavailable as missing:
         record |= {"status": "skipped", "reason": missing.reason, "remedy": missing.remedy}
     except HostError as failure:
         remedy = "run again with ./run retry-failed"
         record |= {"status": "failed", "reason": str(failure), "remedy": remedy}
-    else:
-        guest = asdict(snapshot.read_guest())
-        record["guest"] = {
-            "kernel": guest["kernel"],
-            "kernel_source": guest["kernel_source"],
-            "kernel_arguments": list(guest["kernel_arguments"]),
-            "qemu": version_in(guest["qemu"] or ""),
-            "cpu": guest["cpu"],
-            "tunables": environment(variant.tunables).get("GLIBC_TUNABLES", ""),
-        }
-        record["counted"] = found.counted
     return record
+
+
+def require_received(found: Simulated) -> None:
+    """Do nothing where there are bytes to tell counts by.
+
+    Raises
+    ------
+    Unavailable
+        If the receiver read nothing in the window.
+    """
+    if found.receiver is not None and not found.receiver["in_window"]["bytes"]:
+        raise Unavailable(
+            "the receiver, which is woken for 1 MiB at a time, read nothing in the window",
+            "raise simulated.window_bytes in config.yaml",
+        )
+
+
+def sender_of(found: Simulated) -> dict[str, Any]:
+    """Return what a record keeps of what the sender says: no times."""
+    window, zero_copy = found.sender["in_window"], found.sender["zero_copy"]
+    return {
+        "messages": window["messages"],
+        "bytes": window["bytes"],
+        "zero_copy": zero_copy
+        and {name: zero_copy[f"{name}_in_window"] for name in ("sent", "completed", "copied")}
+        | {"copied_unknown": zero_copy["copied_unknown"]},
+    }
+
+
+def receiver_of(found: Simulated) -> dict[str, Any] | None:
+    """Return what a record keeps of what the receiver says; None where nobody receives."""
+    return found.receiver and {"bytes": found.receiver["in_window"]["bytes"]}
+
+
+def guest_of(guest: Guest, environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return what ran a cell, as a record has it."""
+    return {
+        "kernel": guest.kernel,
+        "kernel_source": guest.kernel_source,
+        "kernel_arguments": list(guest.kernel_arguments),
+        "qemu": version_in(guest.qemu or ""),
+        "cpu": guest.cpu,
+        "tunables": environment.get("GLIBC_TUNABLES", ""),
+    }
 
 
 def version_in(text: str) -> str:

@@ -25,8 +25,8 @@ _SIDE = Column(
 _WORDS = {
     "instructions": "Instructions, a repeated one once",
     "string_iterations": "Iterations of repeated instructions (rep movs and the like)",
-    "loads": "Loads",
-    "stores": "Stores",
+    "loads": "Loads; QEMU 7.2 tells an AVX one as several of 8 bytes",
+    "stores": "Stores; an AVX one likewise",
     "l1d_misses": "Loads and stores that missed the simulated L1 data cache",
     "l2_misses": "Those that missed the simulated L2 cache too",
     "llc_misses": "Those that missed the simulated last-level cache too",
@@ -40,10 +40,18 @@ _WORDS = {
 _MODES = {"user": "by the application", "kernel": "by the kernel"}
 _WINDOW = "The window"
 _WINDOW_COLUMNS = (
-    Column("simulated_messages", "float64", "count", "Messages sent in the window", _WINDOW),
-    Column("simulated_bytes", "float64", "byte", "Their bytes", _WINDOW),
+    Column("simulated_messages", "float64", "count",
+           "simulated_bytes as messages; counts per message are divided by it", _WINDOW),
+    Column("simulated_bytes", "float64", "byte",
+           "Sent in the window, or received of the receiver; counts per byte are divided by it, and"
+           " those of both are the sum of the sender's and the receiver's",
+           _WINDOW),
+    Column("simulated_zc_completed", "float64", "count",
+           "Sends without a copy that were reported as done in the window", _WINDOW),
+    Column("simulated_zc_copied", "float64", "count",
+           "Of these, copied by the kernel after all", _WINDOW),
     Column("simulated_line_bytes", "float64", "byte", "A line of the simulated caches", _WINDOW),
-)
+)  # fmt: skip
 _COUNT_COLUMNS = tuple(
     Column(
         f"simulated_{quantity}_{mode}_per_{per}",

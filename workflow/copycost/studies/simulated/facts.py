@@ -66,12 +66,48 @@ def compute_facts(
         "least": LEAST,
         "conditions": conditions,
         "cold": _cold(places),
+        "zero_copies": zero_copies(table),
         "sensitivity": sensitivity_facts(places),
         "categories": _categories(functions, line_bytes, categories),
         "walks": walks,
         "beside": None,
     }
     return dict(plain(facts))
+
+
+def zero_copies(table: pd.DataFrame) -> list[Facts]:
+    """Return whether the kernel copied after all what was to be sent without a copy.
+
+    Keys
+    ----
+    testbed, implementation
+        Where, and with which way to send; only those that ask for no copy.
+    copied_share
+        Of the sends that were reported as done in the windows of all cells with nothing changed,
+        those that the kernel had copied; None where none was, or the kernel does not tell.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `copycost.studies.simulated.columns` defines it.
+    """
+    sides = table[(table["side"] == "sender") & (table["variant"] == PLAIN)]
+    rows = sides[sides["simulated_zc_completed"].notna()]
+    return [
+        {
+            "testbed": testbed,
+            "implementation": implementation,
+            "copied_share": _share(part["simulated_zc_copied"], part["simulated_zc_completed"]),
+        }
+        for (testbed, implementation), part in rows.groupby(
+            ["testbed", "implementation"], sort=False
+        )
+    ]
+
+
+def _share(part: "pd.Series[float]", whole: "pd.Series[float]") -> float | None:
+    n = float(whole.sum())
+    return None if part.isna().any() or not n else float(part.sum()) / n
 
 
 def _condition(

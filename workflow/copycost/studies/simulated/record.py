@@ -11,14 +11,14 @@ from copycost.records.kind import RecordKind
 from copycost.records.record import Status
 
 SCHEMA_PATH = SCHEMAS / "simulated.schema.yaml"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class SimulatedRecord(TypedDict):
     """One cell; keys as in `simulated.schema.yaml`, which describes each with its unit.
 
-    `guest` and `counted` are None unless `status` is measured. There are no times in it, so that
-    two runs write the same file.
+    From `guest` on they are None unless `status` is measured, and `receiver` where nobody receives.
+    There are no times in it, so that two runs write the same file.
     """
 
     schema_version: int
@@ -29,6 +29,8 @@ class SimulatedRecord(TypedDict):
     remedy: str | None
     settings: dict[str, Any]
     guest: dict[str, Any] | None
+    sender: dict[str, Any] | None
+    receiver: dict[str, Any] | None
     counted: dict[str, Any] | None
 
 

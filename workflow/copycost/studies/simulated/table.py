@@ -59,23 +59,55 @@ def rows_of(record: SimulatedRecord, categories: Categories) -> tuple[list[Row],
     if counted is None:
         return [_empty(SIMULATED) | key | outcome | {"side": BOTH}], []
     found = list(functions_of(counted))
-    n_messages = record["settings"]["messages"]
-    window = {
-        "simulated_messages": float(n_messages),
-        "simulated_bytes": float(n_messages * key["msg_bytes"]),
-        "simulated_line_bytes": float(counted["caches"]["line_bytes"]),
-    }
     totals = totals_of(found)
+    windows = {side: _window(record, side) for side in (*SIDES, BOTH)}
+    costs = {side: _per_mode(totals, side, windows[side]) for side in SIDES}
+    # each side's by what it has sent or received itself: the window of a receiver, which wakes up
+    # for much at a time, has a little more or less than was sent in it
+    costs[BOTH] = {name: costs["sender"][name] + costs["receiver"][name] for name in costs["other"]}
+    line = {"simulated_line_bytes": float(counted["caches"]["line_bytes"])}
+    zero_copy = _zero_copy(record)
     sides = [
-        key | outcome | {"side": side} | window | _per_mode(totals, side, window)
+        key
+        | outcome
+        | {"side": side}
+        | windows[side]
+        | line
+        | {name: n if side in ("sender", BOTH) else math.nan for name, n in zero_copy.items()}
+        | costs[side]
         for side in (*SIDES, BOTH)
     ]
-    return sides, [key | _function_row(one, window, categories) for one in found]
+    return sides, [key | _function_row(one, windows[one.side], categories) for one in found]
+
+
+def _window(record: SimulatedRecord, side: str) -> Row:
+    """Return what a side's counts are divided by: what was received, of the others what was sent.
+
+    Where nobody receives, the receiver's counts are 0.
+    """
+    sender = record["sender"]
+    assert sender is not None
+    received = record["receiver"] if side == "receiver" else None
+    if received is None:
+        n_bytes, n_messages = sender["bytes"], sender["messages"]
+    else:
+        n_bytes = received["bytes"]
+        n_messages = n_bytes / record["cell"]["msg_bytes"]
+    return {"simulated_messages": float(n_messages), "simulated_bytes": float(n_bytes)}
+
+
+def _zero_copy(record: SimulatedRecord) -> Row:
+    sends = (record["sender"] or {})["zero_copy"] or {}
+    return {f"simulated_zc_{name}": _number(sends.get(name)) for name in ("completed", "copied")}
+
+
+def _number(n: int | None) -> float:
+    return math.nan if n is None else float(n)
 
 
 def _per_mode(
     totals: Mapping[tuple[str, str], Mapping[str, int]], side: str, window: Mapping[str, float]
-) -> Row:
+) -> dict[str, float]:
     pers = {"byte": window["simulated_bytes"], "message": window["simulated_messages"]}
     return {
         f"simulated_{quantity}_{mode}_per_{per}": totals[side, mode][quantity] / n
