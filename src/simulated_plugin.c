@@ -54,7 +54,9 @@ int qemu_plugin_version = QEMU_API_FIRST;
 
 /*
  * QEMU reads the version before it calls anything here, and refuses ones that are older or newer
- * than what it can; so it is told its own, by what it has.
+ * than what it can; so it is told the newest that can be told from what it has. Versions 3 and 7
+ * brought no function: those are told 2 and 6. What differs is chosen by the version that QEMU then
+ * says itself (qemu_plugin_install).
  */
 __attribute__((constructor)) static void choose_version(void)
 {
@@ -118,12 +120,19 @@ static void write_result(void)
 static void on_mark(unsigned int vcpu_index, void *userdata)
 {
     const struct counting *counting = &the.counting;
+    struct failure failure = {0};
     (void)vcpu_index;
     if (counting->window_ended) {
         return; /* what comes after it is nobody's window */
     }
+    if (counting->thread == 0) { /* all would be the last mark's side */
+        (void)fail(&failure, 0,
+                   "symbols: " SWITCH_FUNCTION " of %s switched no thread that could be seen, "
+                   "expected it to load the stack pointer from a place behind %%rsi",
+                   the.settings.symbols_path);
+        die(&failure);
+    }
     if (counting_mark(&the.counting, *(const enum window_mark *)userdata) != 0) {
-        struct failure failure = {0};
         (void)fail(&failure, 0, "more than %d threads of senders and receivers",
                    MAX_MARKED_THREADS);
         die(&failure);

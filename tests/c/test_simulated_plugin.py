@@ -18,6 +18,8 @@ from copycost.build.toolchain import (
 )
 
 SYMBOLS = "ffffffff81000000 __switch_to_asm\nffffffff81000100 other\n"
+# what switches threads in the host is no longer in that function
+ELSEWHERE = SYMBOLS.replace("__switch_to_asm", "earlier") + "ffffffff81000200 __switch_to_asm\n"
 CACHES = ("l1d=32768:8", "l2=1048576:16", "llc=16777216:16", "line=64", "prefetcher=none")
 
 
@@ -30,10 +32,15 @@ class Host:
     folder: Path
 
     def run(
-        self, version: int, target: str = "x86_64", n_vcpus: int = 1, told: Sequence[str] = CACHES
+        self,
+        version: int,
+        target: str = "x86_64",
+        n_vcpus: int = 1,
+        told: Sequence[str] = CACHES,
+        symbols: str = SYMBOLS,
     ) -> "subprocess.CompletedProcess[str]":
         """Run the plugin."""
-        (self.folder / "symbols").write_text(SYMBOLS)
+        (self.folder / "symbols").write_text(symbols)
         files = (f"symbols={self.folder}/symbols", f"result={self.folder}/result")
         command = [self.program, self.plugin, str(version), target, str(n_vcpus), *told, *files]
         return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
@@ -88,6 +95,8 @@ def test_pages_are_asked_for_once_until_the_guest_may_have_moved_them(host: Host
         ({"n_vcpus": 2}, "got a guest of 2 virtual CPUs, expected one"),
         ({"version": 8}, "got QEMU with version 8 of its plugin interface, expected 1 to 7"),
         ({"told": CACHES[1:]}, "l1d: got 0 ways"),
+        ({"symbols": SYMBOLS.replace("__switch_to_asm", "other")}, "has no __switch_to_asm"),
+        ({"symbols": ELSEWHERE}, "switched no thread that could be seen, expected it to load"),
     ],
 )
 def test_what_does_not_fit_is_told_in_a_sentence(
