@@ -31,11 +31,12 @@ CACHES = {
 GUEST = {
     "kernel": "6.12.1-test",
     "kernel_source": "a package",
-    "kernel_arguments": ["nokaslr"],
+    "kernel_arguments": ["nokaslr", "init_on_alloc=1"],
     "qemu": "7.2.0",
     "cpu": "max,-erms",
     "tunables": "",
 }
+ASSUMED: dict[str, list[str]] = {"ways": [], "sizes": []}
 Misses = Mapping[str, tuple[int, int]]
 """Loads and stores that miss, by level."""
 SECTION = {"implementations": list(IMPLEMENTATIONS), "enabled": True, "window_bytes": 4 << 20}
@@ -106,6 +107,7 @@ def record_of(
         "remedy": None,
         "settings": {"messages": n_messages, "warmup_messages": 8},
         "guest": GUEST,
+        "assumed": ASSUMED,
         "sender": {
             "messages": n_messages,
             "bytes": n_messages * size,
@@ -128,7 +130,7 @@ def lost_record(outcome: tuple[str, str, str], size: int = 1024) -> SimulatedRec
     status, reason, remedy = outcome
     record = record_of(Truth(), "loopback", "two_copy", size, "hot", "plain")
     record |= {"status": status, "reason": reason, "remedy": remedy}  # type: ignore[typeddict-item]
-    record |= {"guest": None, "sender": None, "receiver": None, "counted": None}  # type: ignore[typeddict-item]
+    record |= {"guest": None, "assumed": None, "sender": None, "receiver": None, "counted": None}  # type: ignore[typeddict-item]
     return record
 
 
@@ -232,7 +234,7 @@ def tables_of(truth: Truth) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def facts_of(truth: Truth, **section: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return the facts."""
-    machine = {"caches": CACHES, "guest": GUEST} if truth.sizes else None
+    machine = {"caches": CACHES, "guest": GUEST, "assumed": ASSUMED} if truth.sizes else None
     return compute_facts(*tables_of(truth), SECTION | section, machine, CATEGORIES, None)
 
 

@@ -73,6 +73,7 @@ class Simulated:
         self.zero_copy: dict[Key, Mapping[str, Any] | None] = {}
         self.lost: list[Mapping[str, Any]] = []
         self.caches: Mapping[str, Any] = {}
+        self.guest: Mapping[str, Any] = {}
         for path in sorted((results / "raw/simulated").rglob("*.json")):
             record = json.loads(path.read_text(encoding="utf-8"))
             if record["status"] != "measured":
@@ -89,6 +90,7 @@ class Simulated:
             self.calls[key] = sum(entered) / record["settings"]["messages"]
             self.zero_copy[key] = record["sender"]["zero_copy"]
             if key.variant == PLAIN:
+                self.guest = record["guest"]
                 self.caches = record["counted"]["caches"]
 
     @cached_property
@@ -203,6 +205,11 @@ class Simulated:
         memory = source and key.working_set == "cold"
         large = 2 * key.msg_bytes > self.caches[level]["size_bytes"]
         return Copy(source, target, memory, target or (source and not memory), large)
+
+    def told_kernel(self, parameter: str) -> int:
+        """Return the number that the guest's kernel was told of a parameter last."""
+        words = [word.partition("=") for word in self.guest["kernel_arguments"]]
+        return int([value for name, _, value in words if name == parameter][-1])
 
     def copied(self, testbed: str, implementation: str) -> float | None:
         """Return which share of the completed zero-copy sends was copied; None: nobody knows."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from copycost.errors import HostError
+from copycost.grid.variants import VARIANTS
 from copycost.simulation.caches import Caches, Level
 from copycost.simulation.cell import SimulatedCell, loaded_part
 from copycost.simulation.machine import SimulatedMachine, copy_words
@@ -28,6 +29,15 @@ def test_the_memory_of_a_copy_is_its_own() -> None:
     assert shared.replace("share=on", "share=off") == private
     assert "nokaslr" in machine.all_kernel_arguments
     assert machine.boot_words(Path("k"), Path("i"))[-1].endswith(" init_on_alloc=0")
+
+
+def test_whether_pages_are_zeroed_is_said_once_and_by_the_variant_last() -> None:
+    def words(*kernel_arguments: str) -> list[str]:
+        told = SimulatedMachine(kernel_arguments=kernel_arguments).all_kernel_arguments
+        return [word for word in told if word.startswith("init_on_alloc")]
+
+    assert words() == ["init_on_alloc=1"]
+    assert words(*VARIANTS["no_zeroing"].kernel_arguments) == ["init_on_alloc=0"]
 
 
 def test_files_are_handed_over_by_name() -> None:

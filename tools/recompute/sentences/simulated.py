@@ -168,6 +168,16 @@ def _conclusions(told: Told, *_: Slot) -> Expected:
     return [len(tried)]
 
 
+@says("The kernel zeroed each new page (`init_on_alloc=<x>`)")
+def _zeroed(told: Told, *_: Slot) -> Expected:
+    return [told.run.simulated.told_kernel("init_on_alloc")]
+
+
+@says("The kernel zeroed no new page (`init_on_alloc=<x>`)")
+def _zeroed_nothing(told: Told, *_: Slot) -> Expected:
+    return [told.run.simulated.told_kernel("init_on_alloc")]
+
+
 @says("not zeroed (`init_on_alloc=<x>`)")
 def _not_zeroed(_told: Told, *_: Slot) -> Expected:
     return [0]

@@ -22,6 +22,7 @@ _CPU = ("max", "-erms", "-rdrand", "-rdseed", "-la57")
 _KERNEL_ARGUMENTS = (
     "console=ttyS0", "quiet", "panic=-1", "nokaslr", "norandmaps", "random.trust_cpu=off",
     "audit=0", "transparent_hugepage=madvise",
+    "init_on_alloc=1",  # else a kernel's own default decides whether new pages are zeroed
 )  # fmt: skip
 
 
@@ -49,8 +50,10 @@ class SimulatedMachine:
 
     @property
     def all_kernel_arguments(self) -> tuple[str, ...]:
-        """Everything that the kernel is told."""
-        return (*_KERNEL_ARGUMENTS, *self.kernel_arguments)
+        """Everything that the kernel is told; the last word on a parameter counts."""
+        changed = {word.partition("=")[0] for word in self.kernel_arguments}
+        usual = (word for word in _KERNEL_ARGUMENTS if word.partition("=")[0] not in changed)
+        return (*usual, *self.kernel_arguments)
 
     def words(self, qmp_fd: int, memory: Path, *, is_copy: bool) -> list[str]:
         """Return QEMU's options that are the same for boot and copies.

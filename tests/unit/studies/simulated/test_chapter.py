@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from golden.compare import GOLDEN, golden_text
 from golden.sentences import branches, chapter, sentences
-from simulated_tables import CACHES, Truth, beside, facts_of, walks
+from simulated_tables import ASSUMED, CACHES, Truth, beside, facts_of, walks
 
 from copycost.config.simulated import FIGURES
 from copycost.report import simulated_tables
@@ -20,8 +20,10 @@ NOTHING = Truth(sizes=(), lost=[NO_QEMU])
 ALIKE = Truth(user=0.0, kernel=0.0, working_sets=("hot",), variants=("plain",))
 WORSE = Truth(user=0.0, deferred=3.0, working_sets=("hot",), variants=("plain",))
 SECOND = Truth(second=1.0, working_sets=("hot",), variants=("plain",))
-PREFETCHED = {"guest": {"kernel": "6.1", "qemu": "8.2.2"},
+PREFETCHED = {"guest": {"kernel": "6.1", "qemu": "8.2.2"}, "assumed": ASSUMED,
+              "zeroes_pages": False, "repeats_bytes": True,
               "caches": CACHES | {"prefetcher": "next_line"}}  # fmt: skip
+GUESSED = {"ways": ["l1d", "l2"], "sizes": ["llc"]}
 
 Facts = Mapping[str, Any]
 Of = Callable[[Mapping[str, Any]], tuple[object, ...]]
@@ -58,6 +60,7 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
     "machine": {
         "plain": (facts_of(Truth()),),
         "prefetched": ({"machine": PREFETCHED},),
+        "guessed": ({"machine": PREFETCHED | {"assumed": GUESSED}},),
     },
     "kind_of_counts": {"any": (facts_of(Truth()),)},
     "served": {"all": ([{"by": name, "lines": 0.5} for name in ("l2", "llc", "memory")],)},

@@ -13,7 +13,7 @@ from copycost.errors import Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.needs import Need
 from copycost.studies.simulated import wanted
-from copycost.studies.simulated.caches import caches_of
+from copycost.studies.simulated.caches import assumed_of, caches_of
 
 
 def section(**given: Any) -> Any:  # noqa: ANN401
@@ -105,6 +105,24 @@ def test_the_caches_are_those_of_the_host(tmp_path: Path) -> None:
 def test_ways_that_nobody_tells_are_usual_ones(tmp_path: Path) -> None:
     found = caches_of(section(), host(), HostFiles(tmp_path))
     assert [level["ways"] for level in found.values()] == [8, 16, 16]
+
+
+def test_the_last_of_two_levels_is_the_second(tmp_path: Path) -> None:
+    told = files(tmp_path, (1, "Data", 12), (2, "Unified", 20))
+    found = caches_of(section(), host(llc_bytes=2 << 20), told)
+    assert [level["ways"] for level in found.values()] == [12, 20, 20]
+
+
+def test_what_is_not_the_hosts_is_told(tmp_path: Path) -> None:
+    told = files(tmp_path, (1, "Data", 12), (2, "Unified", 16))
+    odd = host(llc_bytes=(30 << 20) + 64)
+    nothing: dict[str, list[str]] = {"ways": [], "sizes": []}
+    assert assumed_of(section(), host(l2_bytes=2 << 20), told) == nothing
+    hidden = HostFiles(tmp_path / "nothing")
+    assert assumed_of(section(), host(), hidden) == {"ways": ["l1d", "l2", "llc"], "sizes": []}
+    assert assumed_of(section(), odd, told) == {"ways": [], "sizes": ["llc"]}
+    stated = section(caches=caches_of(section(), odd, told))
+    assert assumed_of(stated, odd, hidden) == nothing
 
 
 def test_caches_of_another_size_keep_their_ways(tmp_path: Path) -> None:

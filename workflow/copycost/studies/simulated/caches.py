@@ -36,24 +36,57 @@ def caches_of(
     Unavailable
         If they shall be the host's, and it does not tell them.
     """
-    stated = section["caches"]
-    if stated == "host":
-        ways = _ways(files)
-        known = host["cpu"]["caches"]
-        missing = [level for level in LEVELS if known[f"{level}_bytes"] is None]
-        if missing:
-            raise Unavailable(
-                f"this host does not tell the size of its {missing[0]} cache",
-                "state simulated.caches in config.yaml",
-            )
-        stated = {
-            level: {
-                "size_bytes": known[f"{level}_bytes"],
-                "ways": ways.get(level, _USUAL_WAYS[level]),
-            }
-            for level in LEVELS
-        }
+    stated, _ = _stated(section, host, files)
     return {level: _resized(stated[level], factor, section["line_bytes"]) for level in LEVELS}
+
+
+def assumed_of(
+    section: Mapping[str, Any], host: Mapping[str, Any], files: HostFiles
+) -> dict[str, list[str]]:
+    """Return in what the caches with nothing changed are not those of the host.
+
+    Keys
+    ----
+    ways
+        Levels whose ways the host does not tell, so that usual ones are taken.
+    sizes
+        Levels whose size is no whole number of sets, and rounded to one.
+
+    Parameters
+    ----------
+    section, host, files
+        As of `caches_of`.
+
+    Raises
+    ------
+    Unavailable
+        As `caches_of`.
+    """
+    stated, guessed = _stated(section, host, files)
+    caches = caches_of(section, host, files)
+    rounded = [level for level in LEVELS if caches[level] != stated[level]]
+    return {"ways": guessed, "sizes": rounded}
+
+
+def _stated(
+    section: Mapping[str, Any], host: Mapping[str, Any], files: HostFiles
+) -> tuple[Caches, list[str]]:
+    """Return the caches as configuration or host state them, and the levels with guessed ways."""
+    if section["caches"] != "host":
+        return section["caches"], []
+    ways = _ways(files)
+    known = host["cpu"]["caches"]
+    missing = [level for level in LEVELS if known[f"{level}_bytes"] is None]
+    if missing:
+        raise Unavailable(
+            f"this host does not tell the size of its {missing[0]} cache",
+            "state simulated.caches in config.yaml",
+        )
+    stated = {
+        level: {"size_bytes": known[f"{level}_bytes"], "ways": ways.get(level, _USUAL_WAYS[level])}
+        for level in LEVELS
+    }
+    return stated, [level for level in LEVELS if level not in ways]
 
 
 def _resized(level: Mapping[str, int], factor: float, line_bytes: int) -> dict[str, int]:
@@ -71,5 +104,6 @@ def _ways(files: HostFiles) -> dict[str, int]:
         ways = files.number(f"{folder}/ways_of_associativity")
         if level and ways and files.text(f"{folder}/type") != "Instruction":
             by_level[level] = ways
-    names = {1: "l1d", 2: "l2", max(by_level, default=0): "llc"}
-    return {names[level]: ways for level, ways in by_level.items() if level in names}
+    # where there are two levels, the second is the last one too
+    numbers = {"l1d": 1, "l2": 2, "llc": max(by_level, default=0)}
+    return {name: by_level[level] for name, level in numbers.items() if level in by_level}

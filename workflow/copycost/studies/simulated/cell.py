@@ -15,7 +15,7 @@ from copycost.hosts.facts.files import HostFiles
 from copycost.simulation.caches import Caches, Level
 from copycost.simulation.cell import Simulated, SimulatedCell, simulate
 from copycost.simulation.snapshot import Guest, Snapshot
-from copycost.studies.simulated.caches import caches_of
+from copycost.studies.simulated.caches import assumed_of, caches_of
 from copycost.studies.simulated.counts import LEVELS
 from copycost.studies.simulated.guest import read_made
 from copycost.studies.simulated.record import SCHEMA_VERSION, SimulatedRecord
@@ -66,6 +66,7 @@ def count_cell(
         "cell": cell.key,
         "settings": {"messages": n_messages, "warmup_messages": n_before},
         "guest": None,
+        "assumed": None,
         "sender": None,
         "receiver": None,
         "counted": None,
@@ -93,6 +94,7 @@ def count_cell(
         require_received(found)
         record["sender"], record["receiver"] = sender_of(found), receiver_of(found)
         record["counted"] = found.counted
+        record["assumed"] = assumed_of(_plain(counting), host, HostFiles())
         record["guest"] = guest_of(snapshot.read_guest(), asked.environment)
     except Unavailable as missing:
         record |= {"status": "skipped", "reason": missing.reason, "remedy": missing.remedy}
@@ -155,14 +157,18 @@ def version_in(text: str) -> str:
 def simulated_caches(cell: Cell, counting: Counting, host: Mapping[str, Any]) -> Caches:
     """Return the caches of a cell: the configured ones, as its variant changes them."""
     variant = VARIANTS[cell.variant]
-    plain = {
-        "caches": "host" if counting.caches is None else asdict(counting.caches),
-        "line_bytes": counting.line_bytes,
-    }
-    levels = caches_of(plain, host, HostFiles(), variant.cache_factor)
+    levels = caches_of(_plain(counting), host, HostFiles(), variant.cache_factor)
     l1d, l2, llc = (Level(**levels[level]) for level in LEVELS)
     prefetcher = variant.prefetcher or counting.prefetcher
     return Caches(l1d, l2, llc, counting.line_bytes, prefetcher)
+
+
+def _plain(counting: Counting) -> dict[str, Any]:
+    """Return of the section what decides the caches."""
+    return {
+        "caches": "host" if counting.caches is None else asdict(counting.caches),
+        "line_bytes": counting.line_bytes,
+    }
 
 
 def warmup_messages(msg_bytes: int) -> int:

@@ -42,7 +42,7 @@ def compute_facts(
     section
         The section `simulated` of the configuration.
     machine
-        What counted: `caches` and `guest` as in a record; None where nothing was counted.
+        What counted, as of `machine_of`; None where nothing was counted.
     categories
         What functions do.
     walks
@@ -61,7 +61,7 @@ def compute_facts(
         "n_counted": int((cells["status"] == "measured").sum()),
         "n_cells": len(cells),
         "losses": losses_of(cells, CELL_KEY),
-        "machine": machine,
+        "machine": machine and {**machine, **_ways_of(machine["guest"])},
         "line_bytes": line_bytes,
         "least": LEAST,
         "conditions": conditions,
@@ -73,6 +73,22 @@ def compute_facts(
         "beside": None,
     }
     return dict(plain(facts))
+
+
+def _ways_of(guest: Mapping[str, Any]) -> Facts:
+    """Return what of a guest decides how its kernel sets and copies memory.
+
+    Keys
+    ----
+    zeroes_pages
+        Whether new pages are zeroed.
+    repeats_bytes
+        Whether the processor says that ``rep movsb`` is fast, so that the kernel copies by it.
+    """
+    return {
+        "zeroes_pages": "init_on_alloc=1" in guest["kernel_arguments"],
+        "repeats_bytes": "-erms" not in guest["cpu"].split(","),
+    }
 
 
 def zero_copies(table: pd.DataFrame) -> list[Facts]:

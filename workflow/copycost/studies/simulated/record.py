@@ -29,6 +29,7 @@ class SimulatedRecord(TypedDict):
     remedy: str | None
     settings: dict[str, Any]
     guest: dict[str, Any] | None
+    assumed: dict[str, list[str]] | None
     sender: dict[str, Any] | None
     receiver: dict[str, Any] | None
     counted: dict[str, Any] | None
@@ -51,7 +52,9 @@ def simulated_problem(path: Path) -> str | None:
 
 
 def machine_of(paths: Iterable[Path]) -> dict[str, Any] | None:
-    """Return what counted the cells with nothing changed: `caches` and `guest`; None: none was.
+    """Return what counted the cells with nothing changed: `caches`, `guest` and `assumed`.
+
+    None where none was counted.
 
     Raises
     ------
@@ -63,7 +66,8 @@ def machine_of(paths: Iterable[Path]) -> dict[str, Any] | None:
         record = read_simulated(path)
         if record["counted"] is None or record["cell"]["variant"] != PLAIN:
             continue
-        machine = {"caches": record["counted"]["caches"], "guest": record["guest"]}
+        machine = {"caches": record["counted"]["caches"]}
+        machine |= {"guest": record["guest"], "assumed": record["assumed"]}
         if found is not None and machine != found:
             raise DataError(
                 f"{path}: another guest or other caches than of the cells before it; delete "
