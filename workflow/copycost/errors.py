@@ -20,6 +20,10 @@ class HostError(CopycostError):
     """The host lacks a tool, a right or a resource."""
 
 
+class TookTooLong(HostError):
+    """Something did not end in time, as on a busy host; another try may end."""
+
+
 class Unavailable(HostError):
     """What a measurement needs is not to be had on this host, so it is skipped.
 

@@ -171,11 +171,24 @@ def _simulated_problems(sound: Sound, strategies: Collection[str]) -> Iterator[P
                 f"got {name!r}, must be one of {', '.join(sorted(strategies))}"
                 f"{did_you_mean(name, strategies)}",
             )
+    yield from _cache_problems(sound)
+
+
+def _cache_problems(sound: Sound) -> Iterator[Problem]:
+    """Yield levels of the simulated caches that are no whole sets, or smaller than one before."""
     line_bytes = sound.get("simulated", "line_bytes")
+    largest = 0, ""
     for level in ("l1d", "l2", "llc"):
         size, ways = (
             sound.get("simulated", "caches", level, key) for key in ("size_bytes", "ways")
         )
+        if size and size < largest[0]:
+            yield (
+                ("simulated", "caches", level),
+                f"got {format_size(size)}, must be >= {format_size(largest[0])}, the size of "
+                f"{largest[1]}",
+            )
+        largest = max(largest, (size or 0, level))
         if size and ways and line_bytes and size % (ways * line_bytes):
             yield (
                 ("simulated", "caches", level),

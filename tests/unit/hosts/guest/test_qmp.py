@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from copycost.errors import CannotStart, HostError
+from copycost.errors import CannotStart, HostError, TookTooLong
 from copycost.hosts.guest.qmp import Emulator, running
 
 START = """\
@@ -80,7 +80,7 @@ def test_a_guest_that_does_not_end_is_ended(tmp_path: Path) -> None:
     rest = 'print("still here", flush=True)\ntime.sleep(60)\n'
     with (
         emulator(tmp_path, rest, limit_s=1) as qemu,
-        pytest.raises(HostError, match=r"took too long; .*still here"),
+        pytest.raises(TookTooLong, match=r"took too long; .*still here"),
     ):
         qemu.await_stop()
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from copycost.errors import Unavailable
+from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.simulation.cell import Simulated
 from copycost.studies.simulated.cell import receiver_of, require_received, sender_of
+from copycost.studies.simulated.guest import remedy_of
 
 SENDER: dict[str, Any] = {
     "in_window": {"messages": 64, "bytes": 64 << 16, "send_calls": 64, "elapsed_ns": 7},
@@ -39,3 +40,9 @@ def test_who_asks_for_no_zero_copy_and_whom_nobody_receives_from_have_none() -> 
 def test_a_window_in_which_the_receiver_read_nothing_gives_no_count_per_byte() -> None:
     with pytest.raises(Unavailable, match="read nothing in the window; raise"):
         require_received(Simulated({}, SENDER, {"in_window": {"bytes": 0}}))
+
+
+def test_only_what_took_too_long_is_to_be_run_again_as_it_is() -> None:
+    refused = "QEMU ended with exit status 1; it said last: simulated: l1d: got 1000 bytes"
+    assert remedy_of(TookTooLong("the guest took too long")) == "run again with ./run retry-failed"
+    assert remedy_of(HostError(refused)).startswith("mend what is named")

@@ -141,6 +141,11 @@ def test_sizes_that_the_host_hides_have_to_be_stated(tmp_path: Path) -> None:
         caches_of(section(), host(llc_bytes=None), HostFiles(tmp_path))
 
 
+def test_a_host_whose_caches_shrink_is_told_to_state_them(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="a smaller llc cache than its l2 cache; state"):
+        caches_of(section(), host(llc_bytes=1 << 20), HostFiles(tmp_path))
+
+
 def test_the_configuration_knows_what_is_changed() -> None:
     tree = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
     changed = tree["simulated"]["sensitivity"]

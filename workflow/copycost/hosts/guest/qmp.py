@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from copycost.errors import CannotStart, HostError
+from copycost.errors import CannotStart, HostError, TookTooLong
 from copycost.hosts.guest.boot import die_with_us
 
 Message = dict[str, Any]
@@ -144,7 +144,7 @@ class Emulator:
         """Wait for one of these, or for anything else to happen; return those that are ready."""
         left_s = self._deadline_s - time.monotonic()
         if left_s <= 0:
-            raise HostError(
+            raise TookTooLong(
                 "the simulated guest took too long; the last lines of its console:"
                 f" {self.last_words()}"
             )

@@ -1,5 +1,6 @@
 """The caches that are simulated: this host's, or those that the configuration states."""
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +9,7 @@ from copycost.hosts.facts.files import HostFiles
 from copycost.studies.simulated.counts import LEVELS
 
 _FOLDER = "sys/devices/system/cpu/cpu0/cache"
+_STATE_THEM = "state simulated.caches in config.yaml"
 # of a level whose ways the host does not tell, as virtual machines may not
 _USUAL_WAYS = {"l1d": 8, "l2": 16, "llc": 16}
 
@@ -34,7 +36,7 @@ def caches_of(
     Raises
     ------
     Unavailable
-        If they shall be the host's, and it does not tell them.
+        If they shall be the host's, and it does not tell them, or none that can be.
     """
     stated, _ = _stated(section, host, files)
     return {level: _resized(stated[level], factor, section["line_bytes"]) for level in LEVELS}
@@ -80,8 +82,13 @@ def _stated(
     if missing:
         raise Unavailable(
             f"this host does not tell the size of its {missing[0]} cache",
-            "state simulated.caches in config.yaml",
+            _STATE_THEM,
         )
+    for inner, outer in itertools.pairwise(LEVELS):
+        if known[f"{outer}_bytes"] < known[f"{inner}_bytes"]:
+            raise Unavailable(
+                f"this host tells a smaller {outer} cache than its {inner} cache", _STATE_THEM
+            )
     stated = {
         level: {"size_bytes": known[f"{level}_bytes"], "ways": ways.get(level, _USUAL_WAYS[level])}
         for level in LEVELS

@@ -17,7 +17,7 @@ from copycost.simulation.cell import Simulated, SimulatedCell, simulate
 from copycost.simulation.snapshot import Guest, Snapshot
 from copycost.studies.simulated.caches import assumed_of, caches_of
 from copycost.studies.simulated.counts import LEVELS
-from copycost.studies.simulated.guest import read_made
+from copycost.studies.simulated.guest import read_made, remedy_of
 from copycost.studies.simulated.record import SCHEMA_VERSION, SimulatedRecord
 
 # Sent before the window, so that buffers of sockets have grown to what they use, and the kernel's
@@ -99,8 +99,7 @@ def count_cell(
     except Unavailable as missing:
         record |= {"status": "skipped", "reason": missing.reason, "remedy": missing.remedy}
     except HostError as failure:
-        remedy = "run again with ./run retry-failed"
-        record |= {"status": "failed", "reason": str(failure), "remedy": remedy}
+        record |= {"status": "failed", "reason": str(failure), "remedy": remedy_of(failure)}
     return record
 
 

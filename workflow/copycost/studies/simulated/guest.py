@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from copycost.config.simulated import Simulated
-from copycost.errors import HostError, Unavailable
+from copycost.errors import HostError, TookTooLong, Unavailable
 from copycost.grid.variants import VARIANTS
 from copycost.hosts.guest.kernel import Kernel, find_kernel, find_other_kernel
 from copycost.hosts.guest.qemu import find_qemu
@@ -31,6 +31,13 @@ def read_made(folder: Path) -> Made:
     """Return what came of saving a guest in a folder."""
     made: Made = json.loads((folder / _MADE).read_text(encoding="utf-8"))
     return made
+
+
+def remedy_of(failure: HostError) -> str:
+    """Return what helps where a guest failed: it does the same each time, but for how long."""
+    if isinstance(failure, TookTooLong):
+        return "run again with ./run retry-failed"
+    return "mend what is named (./run doctor tries QEMU and the plugin), then ./run retry-failed"
 
 
 def make_guest(
@@ -72,8 +79,7 @@ def make_guest(
     except Unavailable as missing:
         outcome = {"status": "skipped", "reason": missing.reason, "remedy": missing.remedy}
     except HostError as failure:
-        remedy = "run again with ./run retry-failed"
-        outcome = {"status": "failed", "reason": str(failure), "remedy": remedy}
+        outcome = {"status": "failed", "reason": str(failure), "remedy": remedy_of(failure)}
     (folder / _MADE).write_text(json.dumps(outcome, indent=1) + "\n", encoding="utf-8")
 
 
