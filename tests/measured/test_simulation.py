@@ -1,7 +1,9 @@
 """Cells in copies of a guest that was booted and saved."""
 
+import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -192,6 +194,29 @@ def test_cells_of_two_boots_are_the_same_to_the_last_bit(
         first = run("zero_copy", testbed)
         assert run("zero_copy", testbed, guest=again) == first
         assert run("zero_copy", testbed) == first
+
+
+@pytest.fixture
+def loaded_machine() -> Iterator[None]:
+    """Keep every processor busy with somebody else."""
+    spinning = [sys.executable, "-c", "while True: pass"]
+    spinners = [subprocess.Popen(spinning) for _ in range(os.cpu_count() or 1)]
+    yield
+    for spinner in spinners:
+        spinner.kill()
+        spinner.wait()
+
+
+@pytest.fixture
+def quiet(run: Run) -> dict[str, Simulated]:
+    """Return what is counted before the machine is loaded."""
+    return {testbed: run("zero_copy", testbed) for testbed in SIZES}
+
+
+def test_a_loaded_machine_counts_the_same(
+    quiet: dict[str, Simulated], run: Run, loaded_machine: None
+) -> None:
+    assert {testbed: run("zero_copy", testbed) for testbed in SIZES} == quiet
 
 
 def test_a_clock_that_leapt_as_the_machine_was_stopped_changes_no_count(

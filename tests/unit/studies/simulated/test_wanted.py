@@ -92,6 +92,17 @@ def test_the_default_takes_less_than_auto_allows() -> None:
     assert wanted.expected_s(typed()) < wanted.MOST_S
 
 
+@pytest.mark.parametrize(("size", "more_s"), [(8192, 9.0), (1 << 19, 4.5)])
+def test_a_size_adds_what_the_configuration_says(size: int, more_s: float) -> None:
+    default = typed()
+    longer = replace(default, msg_bytes=(*default.msg_bytes, size))
+    added_s = wanted.expected_s(longer) - wanted.expected_s(default)
+    assert added_s == pytest.approx(more_s, abs=0.3)
+    assert wanted.expected_s(default) == pytest.approx(59, abs=0.5)
+    without = replace(longer.sensitivity, variants=())
+    assert wanted.expected_s(replace(longer, sensitivity=without)) < wanted.MOST_S
+
+
 def test_the_caches_are_those_of_the_host(tmp_path: Path) -> None:
     told = files(tmp_path, (1, "Data", 12), (1, "Instruction", 8), (2, "Unified", 16),
                  (3, "Unified", 15))  # fmt: skip
