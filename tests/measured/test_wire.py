@@ -6,8 +6,6 @@ import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +26,6 @@ from copycost.grid.cells import Cell
 from copycost.grid.testbeds import receives_on
 from copycost.hosts.launch import Launch
 from copycost.hosts.local import LocalHost
-from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.ssh.host import SshHost
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.loss_counters import LossCounters
@@ -257,53 +254,6 @@ def test_a_peer_that_is_not_there_is_a_skipped_record(tmp_path: Path, peer: Peer
     assert record["status"] == "skipped"
     assert "cannot be reached by ssh" in str(record["reason"])
     assert "sshd" in str(record["remedy"])
-
-
-@contextmanager
-def firewall(host: NamespaceHost) -> Iterator[None]:
-    """Drop what asks a machine for a TCP connection at any port but those of its services."""
-    drop = "add table inet f; add chain inet f i {type filter hook input priority 0;};"
-    drop += " add rule inet f i tcp dport 1024-65535 tcp flags & (syn | ack) == syn drop"
-    done = host.run(["nft", "-f", "-"], drop)
-    if done.returncode != 0:
-        pytest.skip(f"no firewall can be set up here: {done.stderr}")
-    try:
-        yield
-    finally:
-        host.run(["nft", "delete", "table", "inet", "f"])
-
-
-def test_a_firewall_between_is_noticed_and_named(
-    tmp_path: Path, peer: Peer, facts: dict[str, Any]
-) -> None:
-    programs = programs_folder() / "bin"
-    driver = driver_of("two_copy", programs / "sender_two_copy", programs / RECEIVER, 2.0)
-    task = Task(STREAM, SETTINGS, FACTS, driver, (), None, tmp_path / "lock", facts)
-    with firewall(peer.here):
-        record = measure_repetition(task)
-    assert record["status"] == "failed"
-    assert "connect" in str(record["reason"])
-    assert str(record["remedy"]).startswith("let TCP connections from the receiver's machine in on")
-
-
-@pytest.mark.parametrize(("shut", "testbeds"), [("here", ["wire"]), ("there", ["wire_in"])])
-def test_way_that_a_firewall_shuts_is_skipped_with_what_lets_it_through(
-    tmp_path: Path, peer: Peer, shut: str, testbeds: list[str]
-) -> None:
-    with firewall(peer.here if shut == "here" else peer.there):
-        found = collect_peer(Wire(peer.target.name, "auto", peer.target.options))
-        records = {
-            kind: measured(tmp_path, replace(STREAM, testbed=kind), found)
-            for kind in ("wire", "wire_in")
-        }
-    assert [kind for kind, one in records.items() if one["status"] == "skipped"] == testbeds
-    assert [one["reason"] for one in records.values() if one["status"] == "failed"] == []
-    for kind in testbeds:
-        assert "let TCP connections from 198.18.0." in str(records[kind]["remedy"])
-        assert "results/peers" in str(records[kind]["remedy"])
-    (missing,) = (one for one in judge_wire(found, found, LocalHost()) if one.section == "Wire"
-                  and one.state == "missing")  # fmt: skip
-    assert missing.name == f"connection {shut}"
 
 
 def test_this_machine_is_no_other_one(peer: Peer, tmp_path: Path) -> None:

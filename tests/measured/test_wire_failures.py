@@ -1,10 +1,11 @@
 """What goes wrong over a wire is a record with one sentence and a remedy, and the run goes on.
 
-What ssh refuses is in test_ssh.py; a link that breaks, a firewall and strangers in test_wire.py; a
-clock that jumps in test_machines.py.
+What ssh refuses is in test_ssh.py; a link that breaks and strangers in test_wire.py; a clock that
+jumps in test_machines.py.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,14 @@ from measured.test_wire import FACTS, SETTINGS, STREAM, measured
 from sshd import ADDRESSES, Peer
 
 from copycost.config.wire import Wire
+from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
 from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
+from copycost.hosts.local import LocalHost
+from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.ssh import line
-from copycost.measure.repetition import Task
+from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.protocol import WindowObserver
 from copycost.records.record import check_record
 from copycost.studies.cpu_budget.repetition import measure_budget
@@ -89,6 +93,53 @@ def test_a_perf_that_does_not_work_there_costs_its_counters_only(
     assert record["status"] == "measured", record["reason"]
     seen = record["observed"]["perf_stat"]
     assert "unknown option" in str(seen)
+
+
+@contextmanager
+def firewall(host: NamespaceHost) -> Iterator[None]:
+    """Drop what asks a machine for a TCP connection at any port but those of its services."""
+    drop = "add table inet f; add chain inet f i {type filter hook input priority 0;};"
+    drop += " add rule inet f i tcp dport 1024-65535 tcp flags & (syn | ack) == syn drop"
+    done = host.run(["nft", "-f", "-"], drop)
+    if done.returncode != 0:
+        pytest.skip(f"no firewall can be set up here: {done.stderr}")
+    try:
+        yield
+    finally:
+        host.run(["nft", "delete", "table", "inet", "f"])
+
+
+def test_a_firewall_between_is_noticed_and_named(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any]
+) -> None:
+    programs = programs_folder() / "bin"
+    driver = driver_of("two_copy", programs / "sender_two_copy", programs / RECEIVER, 2.0)
+    task = Task(STREAM, SETTINGS, FACTS, driver, (), None, tmp_path / "lock", facts)
+    with firewall(peer.here):
+        record = measure_repetition(task)
+    assert record["status"] == "failed"
+    assert "connect" in str(record["reason"])
+    assert str(record["remedy"]).startswith("let TCP connections from the receiver's machine in on")
+
+
+@pytest.mark.parametrize(("shut", "testbeds"), [("here", ["wire"]), ("there", ["wire_in"])])
+def test_way_that_a_firewall_shuts_is_skipped_with_what_lets_it_through(
+    tmp_path: Path, peer: Peer, shut: str, testbeds: list[str]
+) -> None:
+    with firewall(peer.here if shut == "here" else peer.there):
+        found = collect_peer(Wire(peer.target.name, "auto", peer.target.options))
+        records = {
+            kind: measured(tmp_path, replace(STREAM, testbed=kind), found)
+            for kind in ("wire", "wire_in")
+        }
+    assert [kind for kind, one in records.items() if one["status"] == "skipped"] == testbeds
+    assert [one["reason"] for one in records.values() if one["status"] == "failed"] == []
+    for kind in testbeds:
+        assert "let TCP connections from 198.18.0." in str(records[kind]["remedy"])
+        assert "results/peers" in str(records[kind]["remedy"])
+    (missing,) = (one for one in judge_wire(found, found, LocalHost()) if one.section == "Wire"
+                  and one.state == "missing")  # fmt: skip
+    assert missing.name == f"connection {shut}"
 
 
 def test_an_address_that_is_not_reached_from_there_is_named(tmp_path: Path, peer: Peer) -> None:
