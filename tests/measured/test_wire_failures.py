@@ -4,6 +4,7 @@ What ssh refuses is in test_ssh.py; a link that breaks and strangers in test_wir
 jumps in test_machines.py.
 """
 
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -64,6 +65,22 @@ def test_a_peer_that_reboots_is_a_failed_record_and_the_run_goes_on(
     assert record["remedy"]
     assert peer.programs() == []
     assert measured(tmp_path, STREAM, facts)["status"] == "measured"
+
+
+def test_the_turn_of_another_there_is_waited_for_said_and_recorded(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any], capfd: pytest.CaptureFixture[str]
+) -> None:
+    peer.run_inside("mkdir", "-p", "/run/lock")
+    inside = ("nsenter", "--target", str(peer.first()), "--pid", "--mount")
+    hold = ("flock", "/run/lock/copycost.lock", "sh", "-c", "echo held; exec sleep 3")
+    with subprocess.Popen([*inside, *hold], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        record = measured(tmp_path, STREAM, facts)
+    assert record["status"] == "measured", record["reason"]
+    assert record["lock_wait_s"] >= 1.0
+    assert "lock_waited" in [one["code"] for one in record["warnings"]]
+    assert f"another measurement runs on {peer.target.name}: waiting" in capfd.readouterr().err
 
 
 def test_a_full_disk_there_is_named_with_what_is_needed(

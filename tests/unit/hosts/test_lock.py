@@ -28,8 +28,15 @@ with measurement_lock(Path(sys.argv[1])):
 
 @contextmanager
 def hold(path: Path) -> Iterator[subprocess.Popen[str]]:
+    with start(HOLDER, path) as holder:
+        yield holder
+
+
+@contextmanager
+def start(program: str, *paths: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run a program that says when it holds the first of the paths."""
     holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(path)],
+        [sys.executable, "-c", program, *map(str, paths)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -16,7 +16,7 @@ _WARNINGS = {
     "an edge of the window came late": "window_edge_late",
     "few messages fell into the window": "few_messages",
     "somebody else came to the port of the measurement": "strangers",
-    "another measurement on this host had to be waited for": "lock_waited",
+    "another measurement had to be waited for": "lock_waited",
 }
 
 

@@ -85,6 +85,8 @@ class LocalHost:
         self.files = HostFiles()
         # of locks, which programs hold as long as they run, whatever becomes of us
         self._held_fds: list[int] = []
+        # the one by which we measure here
+        self.turn: HeldLock | None = None
 
     @property
     def about(self) -> About:
@@ -266,7 +268,9 @@ class LocalHost:
         """Keep other runs on this machine from measuring for the time of the block."""
         with measurement_lock(path or host_lock_path(), parent_fds) as held:
             self._held_fds.append(held.fd)
+            self.turn = held
             try:
                 yield held
             finally:
+                self.turn = None
                 self._held_fds.remove(held.fd)

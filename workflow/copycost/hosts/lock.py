@@ -26,12 +26,36 @@ _LOOK_S = 0.2
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HeldLock:
-    """The lock while it is held: `fd` may be inherited by children, which then hold it too."""
+    """The lock while it is held.
+
+    Attributes
+    ----------
+    fd
+        May be inherited by children, which then hold it too; -1 for one on another machine.
+    wait_s
+        How long we waited for it, and for those of other machines that we need besides [s].
+    """
 
     fd: int
-    wait_s: float
+    wait_s: float = 0.0
+
+    def give_back(self) -> None:
+        """Let another have it, until it is taken again."""
+        fcntl.flock(self.fd, fcntl.LOCK_UN)
+
+    def take(self, parent_fds: Sequence[int] = ()) -> None:
+        """Wait for it, and say so, if another has it; nothing happens if we have it."""
+        if _try(self.fd):
+            return
+        began_ns = time.monotonic_ns()
+        path = Path(f"/proc/self/fd/{self.fd}").readlink()
+        say(f"another measurement runs on this host ({_holder(self.fd)} holds {path}): waiting")
+        _wait(self.fd, parent_fds)
+        wait_s = (time.monotonic_ns() - began_ns) / 1e9
+        say(f"the other measurement is over after {wait_s:.1f} s: going on")
+        self.wait_s += wait_s
 
 
 def host_lock_path() -> Path:
@@ -60,15 +84,9 @@ def measurement_lock(path: Path, parent_fds: Sequence[int] = ()) -> Iterator[Hel
     """
     fd = _open(path)
     try:
-        began_ns = time.monotonic_ns()
-        waited = not _try(fd)
-        if waited:
-            _say(f"another measurement runs on this host ({_holder(fd)} holds {path}): waiting")
-            _wait(fd, parent_fds)
-        wait_s = (time.monotonic_ns() - began_ns) / 1e9 if waited else 0.0
-        if waited:
-            _say(f"the other measurement is over after {wait_s:.1f} s: going on")
-        yield HeldLock(fd, wait_s)
+        held = HeldLock(fd)
+        held.take(parent_fds)
+        yield held
     finally:
         os.close(fd)
 
@@ -135,7 +153,7 @@ def _holder(fd: int) -> str:
     return "another process"
 
 
-def _say(sentence: str) -> None:
+def say(sentence: str) -> None:
     """Tell the user at once, and the log."""
     print(f"copycost: {sentence}", file=sys.stderr, flush=True)
     _log.info("%s", sentence)

@@ -133,6 +133,8 @@ def measure_repetition(task: Task) -> Record:
         except CopycostError as error:
             _conclude(record, _verdict_of(error))
         record["end_ns"] = claim.machine.clock_ns()
+    record["lock_wait_s"] = claim.lock.wait_s  # of all machines that take part
+    record["warnings"] = lock_warning(claim.lock.wait_s) + record["warnings"]
     record["wall_s"] = (record["end_ns"] - record["start_ns"]) / 1e9
     return record
 
@@ -333,12 +335,12 @@ def start_record(cell: Cell, settings: Settings, facts: Mapping[str, Any], claim
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "start_ns": claim.machine.clock_ns(),
         "end_ns": 0,
-        "lock_wait_s": claim.lock.wait_s,
+        "lock_wait_s": 0.0,
         "wall_s": 0.0,
         "testbed": None,
         "driver": None,
         "window": None,
         "observed": {},
         "undisturbed": None,
-        "warnings": lock_warning(claim.lock.wait_s),
+        "warnings": [],
     }

@@ -256,7 +256,7 @@ _WHEN_COLUMNS = (
     fact("boot_id", "str", "", "The kernel's identifier of this boot", _WHEN),
     fact("start_ns", "int64", "ns", "Start by CLOCK_MONOTONIC, once the lock was held", _WHEN),
     fact("end_ns", "int64", "ns", "End by the same clock, all taken down", _WHEN),
-    fact("lock_wait_s", "float64", "s", "Wait for other measurements on this host", _WHEN),
+    fact("lock_wait_s", "float64", "s", "Wait for other measurements on its machines", _WHEN),
     fact("wall_s", "float64", "s", "end_ns - start_ns", _WHEN),
     fact("host_digest", "str", "", "SHA-256 of the host's description", _WHEN),
     Column("commit", "str", "", "Git commit of copycost", _WHEN, always=True),

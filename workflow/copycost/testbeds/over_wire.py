@@ -15,6 +15,7 @@ from copycost.hosts.parent import watched_parents
 from copycost.hosts.side import SideName
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import kept_host
+from copycost.hosts.turns import is_before, turn_there_too
 from copycost.testbeds.links import mtu_at, offloads_at
 from copycost.testbeds.testbed import Testbed
 
@@ -53,7 +54,14 @@ def over_wire(
     with (
         kept_host(SshTarget(wire["peer"], tuple(wire["ssh_options"]))) as other,
         watched_parents() as parent_fds,
-        other.lock(None, parent_fds),
+        turn_there_too(
+            machine,
+            other,
+            parent_fds,
+            keeps_ours=is_before(
+                machine, other, (wire["here"]["address"], wire["there"]["address"])
+            ),
+        ),
     ):
         ends: dict[bool, tuple[Host, str, str]] = {
             is_there: (host, wire[end]["address"], wire[end]["device"])

@@ -10,7 +10,7 @@ _MEANINGS = {
     "throttled": "the CPU lowered its clock",
     "window_edge_late": "an edge of the window came late",
     "few_messages": "few messages fell into the window",
-    "lock_waited": "another measurement on this host had to be waited for",
+    "lock_waited": "another measurement had to be waited for",
     "user_mode_only": "counters saw user mode only",
     "sink_loss": "datagrams were lost before the hook that drops them",
     "strangers": "somebody else came to the port of the measurement",

@@ -5,7 +5,7 @@ import io
 import re
 import select
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +18,7 @@ from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.clock import ClockReading
 from copycost.hosts.host import MachineKind
 from copycost.hosts.launch import Launch
-from copycost.hosts.lock import HeldLock
+from copycost.hosts.lock import HeldLock, say
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.remote import messages
 from copycost.hosts.remote.connection import PATIENCE_S, Connection
@@ -31,6 +31,8 @@ from copycost.hosts.remote.program import RemoteProgram
 _PINGS = 10
 # how often who waits for a lock there looks whether anybody still waits for it here
 _LOOK_S = 0.2
+# longer than an answer takes over a slow link, shorter than a user wonders
+_SILENT_WAIT_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,17 +301,30 @@ class RemoteHost:
                 self._connection.ask("close_group", group=number)
 
     @contextmanager
-    def lock(self, path: Path | None, parent_fds: Sequence[int]) -> Iterator[HeldLock]:
+    def lock(
+        self,
+        path: Path | None,
+        parent_fds: Sequence[int],
+        when_it_takes_long: Callable[[], None] = lambda: None,
+    ) -> Iterator[HeldLock]:
         """Keep other runs there from measuring for the time of the block.
 
-        The descriptor of the lock is there, and what is started there holds it.
+        The descriptor of the lock is there, and what is started there holds it. Who has to wait is
+        told so, and once that has been done `when_it_takes_long` is called.
         """
         lock = self._connection.new_number()
         asked = self._connection.begin("lock", lock=lock, path=None if path is None else str(path))
+        said, patient_until_s = False, time.monotonic() + _SILENT_WAIT_S
         while not self._connection.has_answer(asked, _LOOK_S):
             if select.select(parent_fds, [], [], 0)[0]:
                 raise MeasurementStopped("the workflow ended while it waited for its turn")
+            if not said and time.monotonic() >= patient_until_s:
+                said = True
+                say(f"another measurement runs on {self.name}: waiting")
+                when_it_takes_long()
         _, wait_s = self._connection.answer(asked)
+        if said:
+            say(f"the other measurement on {self.name} is over after {wait_s:.1f} s: going on")
         try:
             yield HeldLock(-1, wait_s)
         finally:
