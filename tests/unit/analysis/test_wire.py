@@ -124,7 +124,10 @@ def test_sender_that_is_held_by_its_limit_is_told_as_such() -> None:
     [
         ("mlx5_core", 0.0, "sent", "wire_sink-lab2"),
         ("mlx5_core", 1.0, "copied", ["wire_sink-lab2"]),
+        ("ena", 0.0, "sent", "wire_sink-lab2"),
         (None, 0.0, "virtual", ["wire_sink-lab2"]),
+        ("virtio_net", 0.0, "virtual", ["wire_sink-lab2"]),
+        ("vif", 1.0, "virtual", ["wire_sink-lab2"]),
     ],
 )
 def test_wire_that_drops_what_comes_speaks_of_the_senders_card(

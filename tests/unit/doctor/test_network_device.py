@@ -10,6 +10,7 @@ import pytest
 from copycost.doctor.findings_wire import _between, _ends
 from copycost.doctor.network_device import device_facts
 from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.facts.network_cards import PARAVIRTUAL
 from copycost.hosts.host import Host
 
 INTERRUPTS = """\
@@ -146,6 +147,16 @@ def test_speed_of_what_lies_over_cards_is_kept_and_that_of_a_made_up_link_is_not
     said = {("ip", "-json", "-details", "link", "show", "dev", "up0"): link}
     files = {"sys/class/net/up0/mtu": "1500\n", "sys/class/net/up0/speed": "25000\n"}
     assert device_facts(made(tmp_path, files, said), "up0")["speed_mbit_per_s"] == speed
+
+
+@pytest.mark.parametrize("driver", sorted(PARAVIRTUAL))
+def test_what_a_hypervisor_makes_up_is_no_network_card(tmp_path: Path, driver: str) -> None:
+    guest = CARD | {"sys/class/net/eth0/device/uevent": f"DRIVER={driver}\n"}
+    facts = device_facts(made(tmp_path, guest, SAID), "eth0")
+    assert (facts["driver"], facts["speed_mbit_per_s"]) == (driver, None)
+    found = {one.name: one for one in _ends({"here": facts, "there": facts}, MACHINES)}
+    assert found["zero-copy"].state == "limited"
+    assert found["zero-copy"].note.startswith("a virtual device is no network card")
 
 
 def test_way_that_is_long_is_told_with_the_window_that_it_takes() -> None:

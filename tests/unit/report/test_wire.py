@@ -194,6 +194,9 @@ def test_both_ends_stand_next_to_each_other() -> None:
     assert shown["Queues"] == ["8 to receive, 8 to send", "not told"]
     assert shown["Checksums by the device, likewise"] == ["on", "not told"]
     assert shown["Clock, compared with this machine's"] == ["---", "known to 12.0 µs"]
+    guest = {"name": ""} | (found := other_machine(driver="virtio_net")) | found["wire"]
+    (shown,) = (row for row in plain(ends(host, guest)[1]) if row[0] == "Network device")
+    assert shown[2] == "`eth0`, virtual, driver `virtio_net`"
     assert device()["mtu_bytes"] == 1500
     assert ends(host, peer | {"name": "lab2"})[0][2].title == "`lab2`"
 

@@ -18,6 +18,7 @@ from copycost.analysis.quantities import NOT_COPIED_SHARE, copied_share
 from copycost.analysis.real_zero_copy import zero_copy_implementations
 from copycost.analysis.together import together
 from copycost.grid.testbeds import away_on, is_wire, peer_of
+from copycost.hosts.facts.network_cards import is_virtual
 from copycost.hosts.side import SIDES
 from copycost.records.machines import DROPS, machine_columns
 from copycost.stats.estimates import estimate
@@ -166,7 +167,7 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
         "peer": peer,
         "sends": sends,
         "sender_only": view.sender_only,
-        "virtual": None if wire is None else wire[sends]["driver"] is None,
+        "virtual": None if wire is None else is_virtual(wire[sends]["driver"]),
         "one_kernel": wire is not None and wire["one_kernel"],
         "link": link,
         "limit": limit,

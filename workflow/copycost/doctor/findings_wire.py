@@ -8,6 +8,7 @@ from copycost.doctor.finding import Finding, State
 from copycost.doctor.findings import judge_cost_unit, judge_perf
 from copycost.doctor.findings_machine import judge_machine
 from copycost.hosts.clock import shortest_window_s
+from copycost.hosts.facts.network_cards import is_virtual
 from copycost.hosts.host import Host
 
 _ENDS = {"here": "This end", "there": "The other end"}
@@ -113,7 +114,7 @@ def _ends(wire: Mapping[str, Any], machines: Mapping[str, Mapping[str, Any]]) ->
         speed = facts["speed_mbit_per_s"]
         shown = "unknown" if speed is None else f"{speed / 1e3:g} Gbit/s"
         yield Finding(section, "link", "fact", shown, f"MTU {facts['mtu_bytes']} bytes")
-        if facts["driver"] is None:
+        if is_virtual(facts["driver"]):
             kind = facts["kind"] or "virtual device"
             note = f"a {kind} is no network card: what is sent may be copied after all on its way"
             yield Finding(section, "zero-copy", "limited", facts["device"], note)

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from copycost.hosts.facts.cpu import read_governor
+from copycost.hosts.facts.network_cards import is_virtual
 from copycost.hosts.host import Host
 from copycost.testbeds.links import OFFLOADS, features_at, mtu_at
 from copycost.wording.cpulist import format_cpu_list
@@ -52,7 +53,7 @@ def device_facts(host: Host, device: str) -> dict[str, Any]:
     uevent = files.text(f"{folder}/device/uevent") or ""
     driver = dict(line.partition("=")[::2] for line in uevent.splitlines()).get("DRIVER")
     kind = _kind(host, device)
-    is_link = driver is not None or kind in _OVER_CARDS
+    is_link = not is_virtual(driver) or kind in _OVER_CARDS
     return {
         "device": device,
         "driver": driver,

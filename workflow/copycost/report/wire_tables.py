@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from copycost.grid.testbeds import transport_of
+from copycost.hosts.facts.network_cards import is_virtual
 from copycost.report.cell_tables import Facts, Table, median, table_by_cell
 from copycost.report.markdown import Column, code, escape, identifier
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
@@ -97,7 +98,10 @@ def _speed(device: Facts) -> str:
 
 def _device(device: Facts) -> str:
     driver = device["driver"]
-    kind = f"driver {code(driver)}" if driver else f"virtual ({device['kind'] or 'kind not told'})"
+    if driver is None:
+        kind = f"virtual ({device['kind'] or 'kind not told'})"
+    else:
+        kind = f"{'virtual, ' if is_virtual(driver) else ''}driver {code(driver)}"
     return f"{code(device['device'])}, {kind}"
 
 
