@@ -41,7 +41,7 @@ peer = pytest.fixture(scope="module")(sshd.lent_peer)
 @pytest.fixture(scope="module")
 def facts(peer: Peer) -> dict[str, Any]:
     found = collect_peer(Wire(peer.target.name, "auto", peer.target.options))
-    return {"wire": found["wire"], **FACTS}
+    return {"wire": found["wire"], "identity": found["identity"], **FACTS}
 
 
 class InTheWindow(WindowObserver):
@@ -81,6 +81,27 @@ def test_the_turn_of_another_there_is_waited_for_said_and_recorded(
     assert record["lock_wait_s"] >= 1.0
     assert "lock_waited" in [one["code"] for one in record["warnings"]]
     assert f"another measurement runs on {peer.target.name}: waiting" in capfd.readouterr().err
+
+
+def test_a_machine_with_another_kernel_than_before_is_not_measured(
+    tmp_path: Path, facts: dict[str, Any]
+) -> None:
+    updated = {**facts, "identity": {**facts["identity"], "kernel_release": "5.10-before"}}
+    record = measured(tmp_path, STREAM, updated)
+    assert record["status"] == "skipped"
+    assert "and ran Linux 5.10-before #" in str(record["reason"])
+    assert "delete its file in results/peers" in str(record["remedy"])
+
+
+@pytest.mark.parametrize("end", ["here", "there"])
+def test_an_address_that_has_changed_is_named(
+    tmp_path: Path, facts: dict[str, Any], end: str
+) -> None:
+    moved = {**facts["wire"], end: {**facts["wire"][end], "address": "203.0.113.7"}}
+    record = measured(tmp_path, STREAM, {**facts, "wire": moved})
+    assert record["status"] == "skipped"
+    assert "cannot listen at 203.0.113.7 (Cannot assign" in str(record["reason"])
+    assert "delete its file in results/peers" in str(record["remedy"])
 
 
 def test_a_full_disk_there_is_named_with_what_is_needed(

@@ -16,8 +16,8 @@ def is_before(here: LocalHost, there: RemoteHost, addresses: tuple[str, str]) ->
     Both machines say the same of it: the numbers of their boots decide, and between containers of
     one machine their addresses, ours and the other's.
     """
-    ours, theirs = (host.files.text(_BOOT_ID) or "" for host in (here, there))
-    return (ours, addresses[0]) < (theirs, addresses[1])
+    ours, theirs = here.files.text(_BOOT_ID), there.introduction["kernel"]["boot_id"]
+    return (ours or "", addresses[0]) < (theirs or "", addresses[1])
 
 
 @contextmanager

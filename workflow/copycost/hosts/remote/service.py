@@ -20,6 +20,8 @@ from copycost.hosts.remote.served_programs import ServedPrograms
 from copycost.hosts.remote.way_back import Line
 
 _CONSTANTS = ("SC_PAGE_SIZE", "SC_CLK_TCK", "SC_NPROCESSORS_ONLN")
+# which kernel it is, and which boot of it
+_KERNEL = (("release", "osrelease"), ("version", "version"), ("boot_id", "random/boot_id"))
 
 
 def introduction(host: LocalHost) -> Message:
@@ -29,6 +31,7 @@ def introduction(host: LocalHost) -> Message:
         "constants": {name: host.constant(name) for name in _CONSTANTS},
         "usable_cpus": sorted(host.usable_cpus()),
         "about": asdict(host.about),
+        "kernel": {name: host.files.text(f"proc/sys/kernel/{path}") for name, path in _KERNEL},
     }
 
 
