@@ -263,8 +263,9 @@ def _datagrams(record: Mapping[str, Any]) -> dict[str, float]:
     # all packets but the last carry a multiple of 8 bytes
     each = -(-(size + 8) // ((mtu_bytes - 20) // 8 * 8)) if size + 28 > mtu_bytes else 1
     counters = record["observed"]["datagrams"]
-    row |= _account(counters, "stopped", each) | {"packets_each": each}
-    whole = _account(counters, "end", each)
+    far = record["cell"]["testbed"].startswith("wire")
+    row |= _account(counters, "stopped", each, far=far) | {"packets_each": each}
+    whole = _account(counters, "end", each, far=far)
     row |= {"kernel_sent": whole["sent"], "kernel_lost": whole["lost"]}
     ends = [pair["client"].get("end") or {} for pair in _pairs(record)]
     told = [(end.get("sum") or {}).get("lost_packets", math.nan) for end in ends]
@@ -277,7 +278,9 @@ def _datagrams(record: Mapping[str, Any]) -> dict[str, float]:
     return row | {"driver_out_of_order": sum(late)}
 
 
-def _account(counters: Mapping[str, Any], until: str, packets_each: int) -> dict[str, float]:
+def _account(
+    counters: Mapping[str, Any], until: str, packets_each: int, *, far: bool
+) -> dict[str, float]:
     """Return how many datagrams were sent and lost until some moment, and for want of what room."""
     change = {
         place: {
@@ -294,9 +297,14 @@ def _account(counters: Mapping[str, Any], until: str, packets_each: int) -> dict
         "socket_memory": receiver.get("Udp.MemErrors", 0),
         "other": sum(of.get(name, 0) for of in change.values() for name in _ELSEWHERE),
     }
-    packets = _packets(change, sender, receiver)
+    packets = _packets(change, sender, receiver, far=far)
     left = sent - received - sum(lost.values())
     lost |= packets if packets_each == 1 else _each_its_part(left, packets)
+    if far:  # of what is left, errors of devices explain as much as there are
+        rest = max(0, sent - received - sum(lost.values()))
+        lost["device"] += min(
+            rest, receiver.get("dev.rx_errors", 0) + sender.get("dev.tx_errors", 0)
+        )
     named = {f"lost_{cause}": value for cause, value in lost.items()}
     unaccounted = sent - received - sum(lost.values())
     return {
@@ -305,7 +313,7 @@ def _account(counters: Mapping[str, Any], until: str, packets_each: int) -> dict
 
 
 def _packets(
-    change: Mapping[str, Any], sender: Mapping[str, int], receiver: Mapping[str, int]
+    change: Mapping[str, Any], sender: Mapping[str, int], receiver: Mapping[str, int], *, far: bool
 ) -> dict[str, int]:
     """Return how many packets were lost on the way to the socket, by where."""
     failed = receiver.get("Ip.ReasmFails", 0) - receiver.get("Ip.ReasmTimeout", 0)
@@ -316,7 +324,7 @@ def _packets(
         found["bridge"] = switch["bridge.dropped"]
         return found | {"device": sum(at_ends)}
     # both ends of a veth pair count the same packet
-    return found | {"device": max(at_ends)}
+    return found | {"device": sum(at_ends) if far else max(at_ends)}
 
 
 def _each_its_part(lost: int, packets: Mapping[str, int]) -> dict[str, int]:

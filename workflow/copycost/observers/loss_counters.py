@@ -38,6 +38,8 @@ _ARRIVED = ("Udp.InDatagrams", "Udp.InErrors", "Udp.NoPorts", "Ip.ReasmReqds")
 # within so many times the shortest way, what is under way has arrived
 _WAYS = 2.0
 _SWITCH = "switch"
+# columns of /proc/net/dev
+_RX_ERRORS, _RX_DROPPED, _RX_FIFO, _TX_ERRORS, _TX_DROPPED = 2, 3, 4, 10, 11
 
 
 class LossCounters(WindowObserver):
@@ -172,11 +174,17 @@ def parse_snmp(text: str) -> dict[str, int]:
 
 
 def parse_devices(text: str, device: str | None = None) -> dict[str, int]:
-    """Return `rx_dropped` and `tx_dropped` of a device, or of all together, from /proc/net/dev."""
-    rows = [of for name, of in _drops(text).items() if device in (None, name)]
+    """Return what a device, or all together, dropped and had errors with, from /proc/net/dev.
+
+    Source: struct rtnl_link_stats64 of include/uapi/linux/if_link.h. Errors of sending hold those
+    for want of room (fifo) and of a link (carrier); for want of room to receive, drivers differ.
+    """
+    rows = [of for name, of in _columns(text).items() if device in (None, name)]
     return {
-        "dev.rx_dropped": sum(received for received, _ in rows),
-        "dev.tx_dropped": sum(sent for _, sent in rows),
+        "dev.rx_dropped": sum(row[_RX_DROPPED] for row in rows),
+        "dev.tx_dropped": sum(row[_TX_DROPPED] for row in rows),
+        "dev.rx_errors": sum(max(row[_RX_ERRORS], row[_RX_FIFO]) for row in rows),
+        "dev.tx_errors": sum(row[_TX_ERRORS] for row in rows),
     }
 
 
@@ -185,20 +193,20 @@ def parse_switch(text: str) -> dict[str, int]:
 
     What a TAP device transmits goes to its guest.
     """
-    drops = _drops(text)
-    taps = [of for name, of in drops.items() if name not in (BRIDGE, _LOOPBACK)]
+    columns = _columns(text)
+    taps = [row for name, row in columns.items() if name not in (BRIDGE, _LOOPBACK)]
+    bridge = columns.get(BRIDGE)
     return {
-        "tap.rx_dropped": sum(received for received, _ in taps),
-        "tap.tx_dropped": sum(sent for _, sent in taps),
-        "bridge.dropped": sum(drops.get(BRIDGE, (0, 0))),
+        "tap.rx_dropped": sum(row[_RX_DROPPED] for row in taps),
+        "tap.tx_dropped": sum(row[_TX_DROPPED] for row in taps),
+        "bridge.dropped": bridge[_RX_DROPPED] + bridge[_TX_DROPPED] if bridge else 0,
     }
 
 
-def _drops(text: str) -> dict[str, tuple[int, int]]:
-    """Return by device what it dropped of what it received and of what it was to send."""
+def _columns(text: str) -> dict[str, list[int]]:
+    """Return the columns of /proc/net/dev by device."""
     rows = (line.partition(":") for line in text.splitlines()[2:])
-    columns = {name.strip(): rest.split() for name, _, rest in rows}
-    return {name: (int(row[3]), int(row[11])) for name, row in columns.items()}
+    return {name.strip(): [int(word) for word in rest.split()] for name, _, rest in rows}
 
 
 def waiting_bytes(text: str, ports: Sequence[int]) -> int:

@@ -29,7 +29,7 @@ DEV = """\
 Inter-|   Receive                                                |  Transmit
  face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop fifo
     lo: 100 1 0 2 0 0 0 0 100 1 0 3 0 0 0 0
-sender:123456 99 0 4 0 0 0 0 5 1 0 5 0 0 0 0
+sender:123456 99 6 4 7 0 0 0 5 1 9 5 8 0 1 0
 """
 UDP = """\
    sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -57,8 +57,12 @@ def test_the_kernels_counters_are_read_by_name() -> None:
 
 
 def test_drops_of_all_devices_are_added() -> None:
-    assert parse_devices(DEV) == {"dev.rx_dropped": 6, "dev.tx_dropped": 8}
-    assert parse_devices(DEV, "lo") == {"dev.rx_dropped": 2, "dev.tx_dropped": 3}
+    assert parse_devices(DEV) == {
+        "dev.rx_dropped": 6, "dev.tx_dropped": 8, "dev.rx_errors": 7, "dev.tx_errors": 9,
+    }  # fmt: skip
+    assert parse_devices(DEV, "lo") == {
+        "dev.rx_dropped": 2, "dev.tx_dropped": 3, "dev.rx_errors": 0, "dev.tx_errors": 0,
+    }  # fmt: skip
 
 
 def test_only_our_sockets_queues_count() -> None:
@@ -86,6 +90,25 @@ def test_causes_add_up_to_what_was_lost() -> None:
     moments = {"begin": begin, "stopped": end, "end": end, "drained": True}
     account = account_of(moments, far=True)
     assert (account.device, account.unaccounted) == (6, -3)
+
+
+@pytest.mark.parametrize(("errors", "device"), [(3, 6), (12, 10)])
+def test_errors_of_devices_explain_no_more_than_was_lost(errors: int, device: int) -> None:
+    """Of 20 lost, 10 found no room at the socket, and two or three each end has dropped."""
+    end = {
+        "sender": counters(Udp_OutDatagrams=100, dev_tx_dropped=2, dev_tx_errors=errors - 2),
+        "receiver": counters(
+            Udp_InDatagrams=80, Udp_RcvbufErrors=10, dev_rx_dropped=1, dev_rx_errors=2
+        ),
+    }
+    begin = {"sender": counters(), "receiver": counters()}
+    for side, name in (("sender", "dev.tx_errors"), ("receiver", "dev.rx_errors")):
+        begin[side][name] = 1000
+    moments = {"begin": begin, "stopped": end, "end": end, "drained": True}
+    account = account_of(moments, far=True)
+    assert (account.device, account.unaccounted) == (device, 10 - device)
+    # both ends of a veth pair are of one kernel, which tells what it drops
+    assert account_of(moments).device == 2
 
 
 @pytest.mark.parametrize(("n_read", "lost"), [(92, 0), (91, 0), (89, 1)])

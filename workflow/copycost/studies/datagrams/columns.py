@@ -44,7 +44,8 @@ _LOSS_COLUMNS = (
            "Lost for want of room where packets of a datagram are put together; where a datagram "
            "takes several, what no cause at the socket explains is shared out between this and "
            "the devices, by packets", _LOSS),
-    Column("lost_device", "float64", "count", "Dropped by a side's network device", _LOSS),
+    Column("lost_device", "float64", "count",
+           "Dropped by a side's network device, as errors too", _LOSS),
     Column("lost_tap", "float64", "count", "Dropped by a guest's TAP device, whose queue was full",
            _LOSS),
     Column("lost_bridge", "float64", "count", "Dropped by the bridge between guests", _LOSS),

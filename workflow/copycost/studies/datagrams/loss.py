@@ -34,9 +34,9 @@ class Account:
         Taken by the kernel from senders, and read by receivers [count].
     receive_buffer, socket_memory, reassembly, device, tap, bridge, other
         Lost by cause [count]: no room in the receiver's buffer, no memory for sockets, no room
-        where the receiver's kernel puts the packets of a datagram together, dropped by
-        a side's network device, by the TAP device of a guest (whose queue was full), by the bridge
-        between these, and whatever else the kernel counts.
+        where the receiver's kernel puts the packets of a datagram together, dropped by a side's
+        network device (between two machines as an error, too), by the TAP device of a guest (whose
+        queue was full), by the bridge between these, and whatever else the kernel counts.
     drained
         The receivers had read all that had arrived; otherwise the rest counts as unaccounted.
     """
@@ -120,7 +120,19 @@ def account_of(
         sent, received, *of_sockets, reassembly, device, tap, bridge, other, drained
     )  # fmt: skip
     again = 0 if messages is None else max(0, sent - messages - _NOTES * n_connections)
-    return replace(account, sent=sent - min(again, max(0, account.unaccounted)))
+    account = replace(account, sent=sent - min(again, max(0, account.unaccounted)))
+    return _with_errors(account, sender, receiver) if far else account
+
+
+def _with_errors(
+    account: Account, sender: Mapping[str, int], receiver: Mapping[str, int]
+) -> Account:
+    """Return it with what devices had errors with, of what nothing else explains.
+
+    Drivers may count a packet as dropped as well.
+    """
+    errors = receiver.get("dev.rx_errors", 0) + sender.get("dev.tx_errors", 0)
+    return replace(account, device=account.device + min(errors, max(0, account.unaccounted)))
 
 
 def _dropped(
