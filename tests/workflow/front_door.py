@@ -35,6 +35,8 @@ snakemake) if [[ -n ${HANG:-} ]]; then echo $$ >"$TREE/pid"; exec sleep 600; fi 
 snakemake) exit "${SNAKEMAKE_EXIT:-0}" ;;
 copycost.snakefile.retry) if [[ ${3:-} == --count ]]; then echo "${FAILED:-0}"; fi ;;
 "import sys"* | copycost | copycost.doctor.command | tools.bench) ;;
+copycost.config.places) echo "${PLACES:-local}" ;;
+copycost.snakefile.unheard) ;;
 copycost.config.sources) if [[ $3 == *broken* ]]; then exit 1; fi ;;
 *) echo "unexpected: $*" >&2; exit 99 ;;
 esac

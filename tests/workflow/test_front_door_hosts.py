@@ -1,5 +1,7 @@
 """`./run fetch` and `./run fleet`: what is asked of other hosts, and what becomes of failures."""
 
+import os
+
 import pytest
 from workflow.front_door import Tree, new_tree
 
@@ -67,9 +69,19 @@ def test_whole_results_are_preferred_to_a_part(tree: Tree) -> None:
     assert "-m copycost merge --update results/nodes/good.zip" in tree.calls()
 
 
-def test_who_only_looks_merges_nothing(tree: Tree) -> None:
-    assert tree.run("fetch", "one", "-n").returncode == 0
-    assert asked(tree)[-1] == f"one: {THERE} ./run setup && ./run measure -n"
+def test_what_was_brought_last_counts(tree: Tree) -> None:
+    nodes = tree.path / "results/nodes"
+    nodes.mkdir(parents=True)
+    (nodes / "broken.zip").touch()
+    os.utime(nodes / "broken.zip", (1e9, 1e9))
+    assert tree.run("fetch", "broken").returncode == 1
+    assert "-m copycost merge --update results/nodes/broken.part.zip" in tree.calls()
+
+
+@pytest.mark.parametrize("option", ["-n", "--dry-run", "-np"])
+def test_who_only_looks_merges_nothing(tree: Tree, option: str) -> None:
+    assert tree.run("fetch", "one", option).returncode == 0
+    assert asked(tree)[-1] == f"one: {THERE} ./run setup && ./run measure {option}"
     assert not any("merge" in call for call in tree.calls())
 
 
@@ -92,3 +104,16 @@ def test_no_host_is_said(tree: Tree, given: list[str], said: str) -> None:
 def test_words_reach_the_other_host_as_they_were(tree: Tree) -> None:
     assert tree.run("fetch", "one", "--config", "report={title: a b; c}").returncode == 0
     assert asked(tree)[1].endswith(r"--config report=\{title:\ a\ b\;\ c\}")
+
+
+def test_after_a_failure_nodes_that_wrote_nothing_are_looked_for(tree: Tree) -> None:
+    lock = tree.path / "envs/requirements-slurm.txt"
+    lock.write_text("")
+    tree.stamp("requirements-slurm")
+    tree.add_tool("sbatch", "exit 0")
+    looked = "-m copycost.snakefile.unheard"
+    assert tree.run("fleet", PLACES="slurm").returncode == 0
+    assert tree.run("fleet", "-n", PLACES="slurm", SNAKEMAKE_EXIT="1").returncode == 1
+    assert looked not in tree.calls()
+    assert tree.run("fleet", PLACES="slurm", SNAKEMAKE_EXIT="1").returncode == 1
+    assert looked in tree.calls()
