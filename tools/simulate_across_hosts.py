@@ -184,6 +184,10 @@ hosts have a standard deviation of {SPREAD:.0%} (of logarithms, as all here) and
 heavy tails, fall into two groups, or lean to one side; or all hosts are alike. Rounds scatter by
 {ROUND_NOISE:.0%} in the middle, from host to host by a factor of about two.
 
+A host's effect and the ratios of its rounds are drawn numbers, no records: this tries the
+statistics. That records lead to such numbers is tested on a small simulated fleet, whose records
+are made of real ones.
+
 *Mean*, *Spread*, *Further*: how often the interval holds the true mean, the true standard
 deviation, and the true effect of a host that was not measured. *Width*: of the interval for a
 further host, over that of who knows the middle 95 % of all true effects. *Outlier*: fleets in which

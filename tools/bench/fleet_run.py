@@ -45,7 +45,7 @@ def fleet_rows(project: Path) -> Iterator[Row]:
             note = f"{run.cpu_s:.1f} s of CPU time"
             yield Row("workflow", f"{step} {what}", run.wall_s, "s", limit=limit, note=note)
             yield Row("workflow", f"{step} {what}, memory", run.peak_bytes / 1e6, "MB",
-                      limit=_MEMORY_LIMIT_MB)  # fmt: skip
+                      limit=_MEMORY_LIMIT_MB, note="of the largest process")  # fmt: skip
 
 
 def main(step: str, folder: Path) -> None:
