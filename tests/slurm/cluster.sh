@@ -111,7 +111,7 @@ SlurmdLogFile=$folder/log/%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/affinity
 SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
+SelectTypeParameters=CR_CPU_Memory
 MpiDefault=none
 ReturnToService=2
 SlurmdTimeout=10
@@ -119,7 +119,7 @@ KillWait=60
 CONF
     for ((node = 1; node <= N_NODES; node++)); do
         echo "NodeName=n$node NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$((16820 + node))" \
-            "CPUs=$cpus"
+            "CPUs=$cpus RealMemory=1500 MemSpecLimit=200"
     done
     echo "PartitionName=all Nodes=n[1-$N_NODES] Default=YES MaxTime=INFINITE State=UP"
 } >"$folder/etc/slurm.conf"

@@ -40,6 +40,7 @@ SCRIPT = """\
 ./run fleet -n; echo "front door: ended $?"
 $FLEET & fleet=$!
 until [[ -e now ]]; do kill -0 $fleet || break; sleep 0.1; done
+squeue --noheader --states running --format "a job has %m"
 squeue --noheader --nodelist n1 --format %i | xargs --verbose scancel
 $CLUSTER --crash n2
 touch done
@@ -170,6 +171,7 @@ def test_what_was_measured_survives_a_cancelled_job_and_a_lost_node(checkout: Ch
     said = logs(folder)
     assert "a run would measure 3 nodes (n1, n2, n3), each by one job that has it alone" in said
     assert "front door: ended 0" in said, said
+    assert "a job has 1300M" in said, "all that Slurm gives to jobs of a node"
     assert "first: ended 1" in said, said
     assert "second: ended 0" in said, said
     assert (folder / "said").read_text().endswith("\nalice\n"), said
