@@ -11,7 +11,7 @@ from copycost.fleet.export import write_archive
 from copycost.fleet.merge_command import said_of
 from copycost.fleet.merging import Merged, merge
 from copycost.fleet.parcel import read_parcel
-from copycost.fleet.sets import HostSet, latest, read_sets
+from copycost.fleet.sets import HostSet, read_sets, unreadable_sets
 
 LATER = "2026-02-01T00:00:00+00:00"
 OTHER_BOOT = "99999999-2222-3333-4444-555555555555"
@@ -85,7 +85,7 @@ def test_a_host_that_changed_is_a_state_of_its_own(tmp_path: Path) -> None:
     assert again.into.changes == ("kernel_release was 6.1, is 6.12",)
     sets = read_sets(tmp_path / "fleet")
     assert [one.n_records for one in sets] == [6, 6]
-    assert latest(sets) == [sets[1]]
+    assert [one.name for one in sets] == ["lab", "lab_2"]
     back = merged(tmp_path, records_of(), kernel_release="6.1")
     assert (back.into.name, back.n_known) == ("lab", 6)
 
@@ -111,7 +111,7 @@ def test_an_archive_that_takes_the_name_of_a_host_does_not_take_its_place(tmp_pa
     said = refusal(tmp_path, "theirs", other, kernel_release="6.12")
     assert "host=lab is of a host of that name that is another (kernel_release was 6.1" in said
     assert said.endswith("theirs if it is another one")
-    assert [one.name for one in latest(read_sets(tmp_path / "fleet"))] == ["lab"]
+    assert [one.name for one in read_sets(tmp_path / "fleet")] == ["lab"]
     again = by_itself(tmp_path, "theirs", other, update=True, kernel_release="6.12")
     assert (again.into.name, again.is_new_state) == ("lab_2", True)
 
@@ -157,6 +157,21 @@ def test_results_of_our_own_host_need_no_name(tmp_path: Path) -> None:
     by_itself(tmp_path, "unnamed1", records_of())
     again = by_itself(tmp_path, "unnamed1", records_of(boot=OTHER_BOOT), update=True)
     assert again.is_further_run
+
+
+def test_nothing_is_added_to_a_host_that_cannot_be_read(tmp_path: Path) -> None:
+    one = merged(tmp_path, records_of()).into
+    text = (one.folder / "set.json").read_text()
+    (one.folder / "set.json").write_text("{")
+    with pytest.raises(DataError, match=r"cannot be added to lab: .*set\.json, line 1"):
+        merged(tmp_path, records_of())
+    assert read_sets(tmp_path / "fleet") == []
+    assert set(unreadable_sets(tmp_path / "fleet")) == {"lab"}
+    assert len(one.records) == 6, "and what is there stays"
+    (one.folder / "set.json").write_text(text)
+    one.records[0].write_text("{")
+    with pytest.raises(DataError, match=r"cannot be added to .*host=lab, of which a record"):
+        merged(tmp_path, records_of())
 
 
 def test_what_a_killed_merge_left_is_made_whole(tmp_path: Path) -> None:

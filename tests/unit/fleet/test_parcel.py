@@ -104,6 +104,10 @@ def file_named(name: str, content: bytes = b"{}") -> Callable[[dict[str, bytes]]
     return lambda files: files.update({name: content})
 
 
+def nested(name: str, depth: int) -> Callable[[dict[str, bytes]], None]:
+    return file_named(name, b'{"identity": ' + b"[" * depth + b"]" * depth + b"}")
+
+
 def as_file(name: str) -> Callable[[dict[str, bytes]], None]:
     return lambda files: files.update({name: files[NAME]})
 
@@ -132,6 +136,8 @@ def as_file(name: str) -> Callable[[dict[str, bytes]], None]:
         (file_named("host.json", b"[" * 100_000), "host.json"),
         (file_named("host.json", b'{"identity": {}, "x": "' + b"y" * 2000 + b'"}'), "host.json"),
         (file_named("host.json", b'{"identity": 1e999}'), "host.json"),
+        (nested("host.json", 700), "host.json, line 1: it is nested more than 64 deep"),
+        (nested("config.json", 65), "config.json, line 1: it is nested more than 64 deep"),
         (file_named("config.json", b"{" + b" " * LARGEST_FILE + b"}"), "larger than 1 MiB"),
         (file_named("memory.json"), "memory.json"),
         (lambda files: files.pop("host.json"), "host.json is missing"),
@@ -199,6 +205,13 @@ def test_a_configuration_with_anchors_is_refused(tmp_path: Path) -> None:
     folder = write_run(tmp_path)
     (folder / "config.yaml").write_text("a: &a [1]\nb: [*a, *a]\n")
     assert "holds an anchor" in refusal(folder)
+
+
+@pytest.mark.parametrize("depth", [65, 400, 100_000])
+def test_a_configuration_that_is_nested_deeply_is_refused(tmp_path: Path, depth: int) -> None:
+    folder = write_run(tmp_path)
+    (folder / "config.yaml").write_text(f"a: {'[' * depth}{']' * depth}\n")
+    assert "config.yaml: cannot be read" in refusal(folder)
 
 
 def test_records_of_another_state_of_the_host_are_left_out(tmp_path: Path) -> None:

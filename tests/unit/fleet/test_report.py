@@ -23,7 +23,7 @@ from copycost.errors import DataError
 from copycost.fleet.export import write_archive
 from copycost.fleet.gathering import gather
 from copycost.fleet.parcel import Parcel, read_parcel
-from copycost.fleet.sets import read_sets
+from copycost.fleet.sets import describe, read_sets
 from tools import simulate_fleet
 from tools.recompute.fleet import wrong_fleet_tables
 from tools.simulate_fleet import SPREAD, WITH_KERNEL, make_fleet, truth_of
@@ -273,6 +273,48 @@ def test_an_earlier_state_is_kept_and_does_not_count(tmp_path: Path) -> None:
         assert gathered.used == ["simulated-001_2", "simulated-002"]
     else:
         pytest.fail("choose a seed by which the host changes")
+
+
+def test_a_host_that_cannot_be_read_any_more_is_named_and_the_others_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = small(tmp_path, 4)
+    changed, older, damaged, _ = sets = read_sets(fleet)
+    changed.records[0].write_text(changed.records[0].read_text().replace("1", "2"))
+    for path in older.records:
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"schema_version": 4}))
+    describe(older)
+    (damaged.folder / "set.json").write_text("{")
+    for n_workers in (1, 2):
+        gathered = gather(fleet, n_workers)
+        assert gathered.used == ["simulated-004"]
+        assert set(gathered.unreadable) == {one.name for one in sets[:3]}
+    assert main(["merge", "--into", str(fleet), "--formats", "html"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    page = " ".join((fleet / "report/report.html").read_text(encoding="utf-8").split())
+    for one, why in zip(sets, ("changed after", "schema version 4", "line 1: "), strict=False):
+        assert f"{one.name} cannot be read any more, and enters nothing that follows (" in page
+        assert f"{one.name} cannot be read any more" in said
+        assert why in gathered.unreadable[one.name]
+        assert "remove the folder" in gathered.unreadable[one.name]
+    assert main(["audit", str(fleet)]) == 0
+    assert "simulated-003: left out of every mean, since it cannot" in capsys.readouterr().out
+    assert main(["audit", str(damaged.folder)]) == 1
+    assert "set.json, line 1: " in capsys.readouterr().err
+
+
+def test_an_earlier_state_does_not_stand_for_a_host_that_cannot_be_read(tmp_path: Path) -> None:
+    fleet = small(tmp_path)
+    for _ in make_fleet(real(tmp_path / "more"), fleet, 1, 100, seed=5):
+        pass
+    (fleet / "host=simulated-001_2" / "set.json").write_text("{")
+    gathered = gather(fleet, 1)
+    assert gathered.used == ["simulated-002"]
+    assert gathered.left_out == {"simulated-001": "older"}
+    (fleet / "host=simulated-001" / "set.json").write_text("{")
+    (fleet / "host=simulated-002" / "set.json").write_text("{")
+    with pytest.raises(DataError, match=r"set\.json, line 1"):
+        gather(fleet, 1)
 
 
 HOSTILE = (

@@ -132,6 +132,7 @@ def test_which_hosts_count_is_told() -> None:
         "some simulated": say("which", known | {"n_simulated": 14}),
         "refuted": say("refuted", {"name": "lab-3", "copy_of": None}),
         "copied": say("refuted", {"name": "lab-3", "copy_of": "lab-1"}),
+        "unreadable": say("unreadable", {"name": "lab-3", "why": "set.json is cut off"}),
         "facts": say("no_cause", facts),
         "too few for facts": say("no_cause", facts | {"enough_for_facts": False}),
         "audit: copied": say("can_be_measurements", "lab-3", "lab-1", 0, 0),

@@ -11,7 +11,7 @@ import yaml
 from sample_records import sample_record
 
 from copycost.errors import DataError, ParseError
-from copycost.records.kind import RecordKind
+from copycost.records.kind import RecordKind, strict_json
 from copycost.records.record import read_record, write_record
 
 SCHEMAS = Path(__file__).parents[3] / "workflow" / "schemas"
@@ -67,3 +67,13 @@ def test_a_record_without_a_digest_is_taken_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "rep=1.json"
     path.write_text(json.dumps(sample_record()))
     assert read_record(path) == sample_record()
+
+
+@pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ('{"a": ', "}"), ('[{"a": ', "}]")])
+def test_what_is_nested_more_deeply_than_anything_of_ours_is_refused(
+    opens: str, closes: str
+) -> None:
+    n = 64 // len(closes)
+    strict_json(f"{opens * n}1{closes * n}")
+    with pytest.raises(ValueError, match="nested more than 64 deep"):
+        strict_json(f"{opens * n}[]{closes * n}")

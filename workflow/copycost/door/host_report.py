@@ -19,7 +19,7 @@ from copycost.config.passes import GIVEN_PATH, write_pass
 from copycost.config.wire import AUTO
 from copycost.errors import CopycostError, DataError
 from copycost.fleet.privacy import SECTIONS
-from copycost.fleet.sets import FLEET, HostSet, read_sets
+from copycost.fleet.sets import FLEET, HostSet, read_sets, unreadable_sets
 from copycost.grid.cells import Cell
 from copycost.grid.testbeds import kind_of, peer_of, transport_of
 from copycost.records.files import write_whole
@@ -119,8 +119,10 @@ def _section_of(cell: Cell) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Write the report on a host; the words behind its name are Snakemake's options."""
     name, *options = arguments
-    sets = {one.name: one for one in read_sets(FLEET)}
+    sets, unreadable = {one.name: one for one in read_sets(FLEET)}, unreadable_sets(FLEET)
     try:
+        if name in unreadable:
+            raise DataError(f"host={name}: {unreadable[name]}")
         if name not in sets:
             raise DataError(
                 f"host={name}: {FLEET} has no such host; there are {', '.join(sets) or 'none'}"

@@ -9,7 +9,7 @@ from copycost.audit import command
 from copycost.audit.command import add_arguments
 from copycost.fleet.gathering import gather
 from copycost.fleet.host_tables import all_tables, usable_cpus
-from copycost.fleet.sets import HostSet, read_sets
+from copycost.fleet.sets import HostSet, read_set
 from copycost.fleet.templates import fill
 from copycost.wording.paragraphs import one_line
 
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
         return command.run(options)
     n_workers = usable_cpus()
     if (folder / "set.json").is_file():
-        (one,) = (one for one in read_sets(folder.parent) if one.folder.name == folder.name)
+        one = read_set(folder)
         command.audit_file(
             _cells_of(one), output=options.output or folder / "report", formats=options.formats
         )
@@ -46,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
     for one in fleet.sets:
         said = verdict_of(one.name, fleet.copies.get(one.name), fleet.findings[one.name])
         print(f"{one.name}: {said}")
+    for name, why in fleet.unreadable.items():
+        print(f"{name}: left out of every mean, since it cannot be read any more ({why})")
     return 0
 
 

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,8 @@ class Fleet:
         What speaks against the numbers of each, by name.
     copies
         Hosts that have repetitions of another one, with that one.
+    unreadable
+        Hosts that cannot be read any more, and why not; they are in none of the others.
     """
 
     sets: Sequence[HostSet]
@@ -58,6 +60,7 @@ class Fleet:
     told: Mapping[str, Told]
     findings: Mapping[str, Sequence[Facts]]
     copies: Mapping[str, str]
+    unreadable: Mapping[str, str] = field(default_factory=dict)
 
 
 def fleet_facts(
@@ -89,6 +92,7 @@ def fleet_facts(
             "n_hosts": len(fleet.used),
             "n_older": sum(why == "older" for why in fleet.left_out.values()),
             "refuted": _refuted(fleet),
+            "unreadable": [{"name": name, "why": why} for name, why in fleet.unreadable.items()],
             "enough_for_intervals": len(fleet.used) >= FEWEST,
             "enough_for_facts": len(fleet.used) >= FEWEST_HOSTS,
             "fewest": FEWEST,

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from copycost.errors import DataError
+from copycost.errors import CopycostError, DataError
 from copycost.fleet.facts import Fleet
-from copycost.fleet.host_facts import told_by
-from copycost.fleet.host_tables import HostTables, all_findings, all_tables
-from copycost.fleet.sets import latest, read_sets
+from copycost.fleet.host_facts import Told, told_by
+from copycost.fleet.host_tables import HostTables, all_findings, read_tables, unmade_tables
+from copycost.fleet.sets import HostSet, read_sets, state_of_name, unreadable_sets
 
 _SIMULATED = "Simulated "
 _COPIED_SHARE = 0.02
@@ -21,26 +21,32 @@ _TOLD = {"cells": ("received_bytes", "window_s"), "trips": ("samples", "mean_ns"
 def gather(folder: Path, n_workers: int) -> Fleet:
     """Read all hosts of a fleet, making the tables of those that are new.
 
+    Hosts that cannot be read any more, since they were changed by hand or are of another version,
+    say, are left out; so are those whose numbers cannot be measurements, and earlier states.
+
     Raises
     ------
     DataError
-        If there is no host, or the records of one contradict each other.
+        If no host is left.
     """
-    sets = read_sets(folder)
+    sets, told, unreadable = _readable(folder, n_workers)
     if not sets:
         raise DataError(
-            f"{folder}: no host was merged there; ./run merge FILE.zip adds what ./run export wrote"
+            next(iter(unreadable.values()), None)
+            or f"{folder}: no host was merged there; ./run merge FILE.zip adds what ./run export "
+            "wrote"
         )
-    tables = dict(zip((one.name for one in sets), all_tables(sets, n_workers), strict=True))
+    tables = {one.name: read_tables(one) for one in sets}
     found = all_findings(sets, n_workers)
     findings = {one.name: of for one, of in zip(sets, found, strict=True)}
     copies = copied(tables)
-    newest = {one.name for one in latest(sets)}
+    # an earlier state does not stand for a host whose last one cannot be read
+    newest = dict(sorted(map(state_of_name, [*tables, *unreadable])))
     left_out: dict[str, str] = {}
     for one in sets:
         if one.name in copies or any(each["refutes"] for each in findings[one.name]):
             left_out[one.name] = "refuted"
-        elif one.name not in newest:
+        elif one.state != newest[one.host]:
             left_out[one.name] = "older"
     used = [one.name for one in sets if one.name not in left_out]
     if not used:
@@ -48,8 +54,23 @@ def gather(folder: Path, n_workers: int) -> Fleet:
             f"{folder}: the numbers of none of its hosts can be measurements; ./run audit {folder} "
             "says why"
         )
-    told = {one.name: told_by(one) for one in sets}
-    return Fleet(sets, used, left_out, tables, told, findings, copies)
+    return Fleet(sets, used, left_out, tables, told, findings, copies, unreadable)
+
+
+def _readable(
+    folder: Path, n_workers: int
+) -> tuple[list[HostSet], dict[str, Told], dict[str, str]]:
+    """Return hosts whose tables are made and facts are read, these, and why others' are not."""
+    sets, unreadable = read_sets(folder), unreadable_sets(folder)
+    unreadable |= unmade_tables(sets, n_workers)
+    told: dict[str, Told] = {}
+    for one in sets:
+        if one.name not in unreadable:
+            try:
+                told[one.name] = told_by(one)
+            except (CopycostError, OSError) as error:
+                unreadable[one.name] = str(error)
+    return [one for one in sets if one.name in told], told, unreadable
 
 
 def n_simulated(fleet: Fleet) -> int:

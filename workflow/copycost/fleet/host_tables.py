@@ -4,10 +4,10 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from copycost.audit.mapping import FileMapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.plausibility.round_trips import check_round_trips
 from copycost.build.checkout import ROOT
-from copycost.errors import DataError
+from copycost.errors import CopycostError, DataError
 from copycost.fleet.sets import HostSet
 from copycost.grid.testbeds import receives_on
 from copycost.records.collect import check_one_host
@@ -106,31 +106,60 @@ def all_tables(sets: Sequence[HostSet], n_workers: int) -> Iterator[HostTables]:
     DataError
         If the records of one contradict each other.
     """
-    _on_all_cpus(make_tables, [one for one in sets if not _is_made(one, _TABLES)], n_workers)
+    for why in unmade_tables(sets, n_workers).values():
+        raise DataError(why)
     for one in sets:
         yield read_tables(one)
 
 
+def unmade_tables(sets: Sequence[HostSet], n_workers: int) -> dict[str, str]:
+    """Make the tables of each host; return those of which none can be made, with why."""
+    missing = [one for one in sets if not _is_made(one, _TABLES)]
+    return _on_all_cpus(make_tables, missing, n_workers)
+
+
 def all_findings(sets: Sequence[HostSet], n_workers: int) -> list[list[Facts]]:
-    """Return what an audit finds against the numbers of each host; needs the tables."""
-    _on_all_cpus(make_findings, [one for one in sets if not _is_made(one, _FINDINGS)], n_workers)
+    """Return what an audit finds against the numbers of each host; needs the tables.
+
+    Raises
+    ------
+    DataError
+        If the tables of one cannot be read.
+    """
+    missing = [one for one in sets if not _is_made(one, _FINDINGS)]
+    for why in _on_all_cpus(make_findings, missing, n_workers).values():
+        raise DataError(why)
     return [
         json.loads((one.folder / "tables" / "findings.json").read_text(encoding="utf-8"))
         for one in sets
     ]
 
 
-def _on_all_cpus(make: Callable[[HostSet], None], sets: Sequence[HostSet], n_workers: int) -> None:
+def _on_all_cpus(
+    make: Callable[[HostSet], None], sets: Sequence[HostSet], n_workers: int
+) -> dict[str, str]:
+    """Make something of each host; return why that failed, by the names of those where it did."""
+    attempt = partial(_problem_in, make)
+    names = [one.name for one in sets]
     if n_workers < 2 or len(sets) < 2:
-        for one in sets:
-            make(one)
-        return
+        return _failed(names, map(attempt, sets))
     # forked: nothing here has threads that hold locks, and nothing is imported anew
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         with ProcessPoolExecutor(n_workers, get_context("fork")) as pool:
-            for _ in pool.map(make, sets):
-                pass
+            return _failed(names, pool.map(attempt, sets))
+
+
+def _problem_in(make: Callable[[HostSet], None], one: HostSet) -> str | None:
+    try:
+        make(one)
+    except (CopycostError, OSError) as error:
+        return str(error)
+    return None
+
+
+def _failed(names: Sequence[str], problems: Iterable[str | None]) -> dict[str, str]:
+    return {name: why for name, why in zip(names, problems, strict=True) if why is not None}
 
 
 def make_tables(one: HostSet) -> None:

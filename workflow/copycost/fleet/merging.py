@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from copycost.errors import DataError
+from copycost.errors import CopycostError, DataError
 from copycost.fleet.parcel import Parcel
 from copycost.fleet.sets import (
     HostSet,
@@ -14,6 +14,8 @@ from copycost.fleet.sets import (
     folder_of,
     read_facts,
     read_sets,
+    state_of_name,
+    unreadable_sets,
     write_facts,
 )
 from copycost.grid.cells import Cell
@@ -86,7 +88,7 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
     vouched = update or parcel.naming == "given"
     source = str(Path(parcel.source).resolve())
     same, is_new_state = _state_of(parcel, fleet, source, vouched=vouched)
-    there = same.read_records()
+    there = _records_of(same, parcel)
     placed = _placed(there, parcel.records)
     if not vouched:
         _require_its_own(parcel, same, there, placed)
@@ -106,6 +108,9 @@ def merge(parcel: Parcel, fleet: Path, *, update: bool = False) -> Merged:
 def _state_of(parcel: Parcel, fleet: Path, source: str, *, vouched: bool) -> tuple[HostSet, bool]:
     """Return the state that the results are of, and whether it is a new one of a host there."""
     states = [one for one in read_sets(fleet) if one.host == parcel.name]
+    for name, why in unreadable_sets(fleet).items():
+        if state_of_name(name)[0] == parcel.name:
+            raise DataError(f"{parcel.source}: cannot be added to {name}: {why}")
     changes: list[str] = []
     for state in states:
         changes = changes_between(state.facts()["identity"], parcel.host["identity"])
@@ -124,6 +129,17 @@ def _state_of(parcel: Parcel, fleet: Path, source: str, *, vouched: bool) -> tup
     shutil.rmtree(folder, ignore_errors=True)  # what a merge left half made
     write_facts(dict(parcel.host), folder / "host.json")
     return HostSet(folder, parcel.name, number, tuple(changes), 0, "", source), bool(states)
+
+
+def _records_of(same: HostSet, parcel: Parcel) -> list[Record]:
+    try:
+        return same.read_records()
+    except CopycostError as error:
+        found = str(error).partition("; expected")[0]
+        raise DataError(
+            f"{parcel.source}: cannot be added to {same.folder}, of which a record cannot be read "
+            f"({found}); remove that folder and merge what it was made of again"
+        ) from error
 
 
 def _require_its_own(

@@ -18,6 +18,7 @@ from copycost.fleet.stores import MOST_BYTES, MOST_FILES, STUDIES, FolderStore, 
 from copycost.grid.capabilities import RECEIVERS
 from copycost.grid.testbeds import TESTBEDS, kind_of
 from copycost.records.derive import Row, derive_row
+from copycost.records.kind import DEEPEST
 from copycost.records.record import (
     SCHEMA_VERSION,
     Record,
@@ -187,12 +188,25 @@ def _config(store: Store, names: Sequence[str], problems: list[str]) -> dict[str
         text = _text(store, "config.yaml").decode("utf-8")
         if re.search(r"(?:^|[\s\[{,:-])[&*]\w", text):
             raise ValueError("holds an anchor")
+        _require_shallow(text)
         return FACTS.check(yaml.load(text, yaml.CSafeLoader), "config.yaml")
     except (ValueError, yaml.YAMLError, RecursionError) as error:
         problems.append(f"config.yaml: cannot be read ({shown(str(error))})")
     except CopycostError as error:
         problems.append(_short(error))
     return None
+
+
+def _require_shallow(text: str) -> None:
+    """Refuse YAML that is nested deeply before it is loaded, which would use up the stack."""
+    depth = 0
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > DEEPEST:
+            raise ValueError(f"it is nested more than {DEEPEST} deep")
 
 
 def _memory(store: Store, names: Sequence[str], problems: list[str]) -> MemoryRecord | None:

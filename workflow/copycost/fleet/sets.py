@@ -8,12 +8,12 @@ another kernel, is ``host=NAME_2``.
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from copycost.errors import DataError
+from copycost.errors import CopycostError, DataError
 from copycost.fleet.schemas import FACTS, SET, SET_VERSION
 from copycost.fleet.stores import STUDIES
 from copycost.records.files import write_whole
@@ -112,34 +112,55 @@ def folder_of(fleet: Path, host: str, state: int) -> Path:
 
 
 def read_sets(fleet: Path) -> list[HostSet]:
-    """Return all states of all hosts of a fleet, by name and state.
+    """Return all states of all hosts of a fleet that can be read, by name and state."""
+    return _read(fleet)[0]
+
+
+def unreadable_sets(fleet: Path) -> dict[str, str]:
+    """Return the names of sets whose description cannot be read, each with a sentence on why."""
+    return _read(fleet)[1]
+
+
+def _read(fleet: Path) -> tuple[list[HostSet], dict[str, str]]:
+    found, unreadable = [], {}
+    for folder in sorted(fleet.glob("host=*")):
+        if not _FOLDER.fullmatch(folder.name) or not (folder / "set.json").is_file():
+            continue  # half made: the next merge makes it whole
+        try:
+            found.append(read_set(folder))
+        except (CopycostError, OSError) as error:
+            unreadable[folder.name.removeprefix("host=")] = str(error)
+    return sorted(found, key=lambda one: (one.host, one.state)), unreadable
+
+
+def read_set(folder: Path) -> HostSet:
+    """Return the state of a host that lies in a folder.
 
     Raises
     ------
     DataError
-        If the description of one cannot be read.
+        If its description cannot be read, or is of another folder.
     """
-    found = []
-    for folder in fleet.glob("host=*"):
-        match = _FOLDER.fullmatch(folder.name)
-        if match is None or not (folder / "set.json").is_file():
-            continue  # half made: the next merge makes it whole
+    try:
         said = SET.read(folder / "set.json")
-        if folder_of(fleet, said["host"], said["state"]) != folder:
-            raise DataError(
-                f"{folder}: set.json describes {said['host']}, state {said['state']}; a folder of "
-                "a fleet is not renamed: merge its export under the other name"
-            )
-        found.append(
-            HostSet(folder, said["host"], said["state"], tuple(said["changes"]),
-                    said["n_records"], said["content"], said.get("source"))
-        )  # fmt: skip
-    return sorted(found, key=lambda one: (one.host, one.state))
+    except CopycostError as error:
+        found = str(error).partition("; expected")[0]
+        raise DataError(f"{found}; remove the folder and merge what it was made of again") from None
+    if folder_of(folder.parent, said["host"], said["state"]) != folder:
+        raise DataError(
+            f"{folder}: set.json describes {said['host']}, state {said['state']}; a folder of "
+            "a fleet is not renamed: merge its export under the other name"
+        )
+    return HostSet(
+        folder, said["host"], said["state"], tuple(said["changes"]), said["n_records"],
+        said["content"], said.get("source"),
+    )  # fmt: skip
 
 
-def latest(sets: Iterable[HostSet]) -> list[HostSet]:
-    """Return the last state of each host."""
-    return list({one.host: one for one in sets}.values())
+def state_of_name(name: str) -> tuple[str, int]:
+    """Return the host and the number of the state that a set's name tells."""
+    host, _, state = name.partition("_")
+    return host, int(state or 1)
 
 
 def read_facts(path: Path) -> dict[str, Any]:

@@ -20,6 +20,8 @@ R = TypeVar("R")
 _END = "\n}\n"
 _DIGEST = re.compile(r',\n "digest": "(?P<digest>[0-9a-f]{64})"\n}\n\Z')
 _MOST_DIGITS = 20  # of an integer of 64 bits, with its sign
+DEEPEST = 64
+"""Lists and objects within one another; a record has 10, and what checks them goes into each."""
 _MOST_SHOWN = 200
 
 
@@ -152,9 +154,10 @@ def strict_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
     Raises
     ------
     ValueError
-        If it is no JSON, a key stands twice (Python takes the last), or a number is none of ours.
+        If it is no JSON, a key stands twice (Python takes the last), a number is none of ours, or
+        it is nested too deeply for what is done with it.
     RecursionError
-        If it is nested too deeply.
+        If it is nested too deeply to be read at all.
     """
     data = json.loads(
         text,
@@ -165,7 +168,21 @@ def strict_json(text: str) -> Any:  # noqa: ANN401 - any JSON value
     )
     if "\\u" in text:
         json.dumps(data, ensure_ascii=False).encode()  # half a character has no UTF-8
+    _require_shallow(data)
     return data
+
+
+def _require_shallow(data: object) -> None:
+    level = [data] if isinstance(data, (dict, list)) else []
+    for _ in range(DEEPEST):
+        level = [
+            item
+            for one in level
+            for item in (one.values() if isinstance(one, dict) else one)
+            if isinstance(item, (dict, list))
+        ]
+    if level:
+        raise ValueError(f"it is nested more than {DEEPEST} deep")
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
