@@ -177,7 +177,16 @@ def test_another_host_measures_everything_again_and_says_why(
     said = checkout.dry().stderr
     assert "copycost: this is not the host of the earlier results (perf_version was " in said
     assert "99.0" in said
-    assert "every cell is measured again" in said
+    assert "every cell is measured again. The earlier streams and round trips would be" in said
+    fleet = checkout.path / "results" / "fleet"
+    assert not fleet.exists()
+    earlier = sorted(path.name for path in checkout.path.glob("results/raw/streams/**/rep=*.json"))
+    done = checkout.snakemake("--cores", "1", "results/host.json")
+    assert "The earlier streams and round trips are kept in results/fleet/host=" in done.stderr
+    kept = sorted(path.name for path in fleet.glob("host=*/raw/streams/**/rep=*.json"))
+    assert kept == earlier
+    assert checkout.snakemake("--cores", "1", "results/host.json").returncode == 0
+    assert len(list(fleet.glob("host=*"))) == 1, "and nothing more is kept once it is described"
 
 
 def test_results_of_another_host_without_snakemake_s_notes_are_never_mixed_with_ours(

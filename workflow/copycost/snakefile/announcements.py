@@ -216,7 +216,10 @@ def _say_the_host_changed(workflow: Any, jobs: list[Any], measuring: list[Any]) 
     if not any(job.rule.name == HOST_RULE for job in all_jobs(workflow)):
         return  # nothing here is about a host
     described_anew = any(job.rule.name == HOST_RULE for job in jobs)
-    said = host_change.remark(described_anew=described_anew, measures=bool(measuring))
+    earlier = host_change.keep_earlier(would=is_dry_run(workflow)) if described_anew else ""
+    said = host_change.remark(
+        described_anew=described_anew, measures=bool(measuring), earlier=earlier
+    )
     if said is None:
         return
     if measuring and not described_anew and not is_dry_run(workflow):

@@ -3,18 +3,20 @@
 Which host they are of stands in their description, results/host.json. What has to be measured again
 there follows from Snakemake's notes: the identity of the host is a parameter of the rule that
 describes it. Results that came from elsewhere without these notes are never mixed with ours.
+Where all is measured again, the earlier results go to the fleet's folder before.
 """
 
 import json
 from pathlib import Path
 
+from copycost.errors import CopycostError
 from copycost.hosts.facts.identity import host_identity
 from copycost.wording.changes import changes_between
 
 HOST_PATH = Path("results/host.json")
 
 
-def remark(*, described_anew: bool, measures: bool) -> str | None:
+def remark(*, described_anew: bool, measures: bool, earlier: str = "") -> str | None:
     """Return a sentence where the results are of another host, None where they are of this one.
 
     Parameters
@@ -23,16 +25,52 @@ def remark(*, described_anew: bool, measures: bool) -> str | None:
         Whether the run will describe the host anew, on which every cell depends.
     measures
         Whether it will measure anything.
+    earlier
+        What becomes of the earlier results then, a sentence of `keep_earlier`.
     """
     changes = changes_since(HOST_PATH)
     if not changes:
         return None
     said = f"copycost: this is not the host of the earlier results ({'; '.join(changes)})"
     if described_anew:
-        return f"{said}, so every cell is measured again."
+        return f"{said}, so every cell is measured again. {earlier}".rstrip()
     if measures:
         return f"{said}; {_remedy('so that this host is measured alone')}"
     return f"{said}, and they stay as they are; {_remedy('to measure this host')}"
+
+
+def keep_earlier(*, would: bool) -> str:
+    """Put the results so far among the hosts of the fleet; return what to say of that.
+
+    Nothing is done, and nothing said, without measured repetitions of streams or round trips, or
+    where they are of this host.
+
+    Parameters
+    ----------
+    would
+        Whether this only is what a run would do, not what this one does.
+    """
+    # Imported here: the records of most runs are of this host.
+    from copycost.fleet.merging import merge
+    from copycost.fleet.parcel import read_parcel
+    from copycost.fleet.sets import FLEET
+    from copycost.fleet.stores import STUDIES
+
+    raw = HOST_PATH.parent / "raw"
+    records = (path for study in STUDIES for path in (raw / study).rglob("rep=*.json"))
+    if not changes_since(HOST_PATH) or not any(map(_is_measured, records)):
+        return ""
+    if would:
+        return f"The earlier streams and round trips would be kept in {FLEET}."
+    try:
+        into = merge(read_parcel(HOST_PATH.parent), FLEET, update=True).into
+    except (CopycostError, OSError) as error:
+        return f"The earlier results cannot be kept, and are overwritten: {error}"
+    return f"The earlier streams and round trips are kept in {into.folder}."
+
+
+def _is_measured(path: Path) -> bool:
+    return '"status": "measured"' in path.read_text(encoding="utf-8", errors="replace")
 
 
 def changes_since(path: Path) -> list[str]:
