@@ -63,7 +63,10 @@ def _values(folder: Path) -> dict[str, pd.Series]:
     for metric, (study, column) in _COLUMNS.items():
         rows = tables[study]
         if not rows.empty and column in rows:
-            rows = rows[rows["status"] == "measured"].set_index(index).sort_index()
+            measured = rows["status"] == "measured"
+            if "accelerator" in rows:
+                measured &= rows["accelerator"] != "tcg"
+            rows = rows[measured].set_index(index).sort_index()
             found[metric] = rows[column].astype(float).map(math.log, na_action="ignore")
     return found
 

@@ -118,6 +118,7 @@ def test_which_hosts_count_is_told() -> None:
         "n_older": 0,
         "enough_for_intervals": True,
         "fewest": 3,
+        "emulated": {"n_repetitions": 0, "n_hosts": 0},
     }
     facts = {"enough_for_facts": True, "fewest_for_facts": 8}
     texts = {
@@ -130,6 +131,9 @@ def test_which_hosts_count_is_told() -> None:
         ),
         "one simulated": say("which", known | {"n_simulated": 1}),
         "some simulated": say("which", known | {"n_simulated": 14}),
+        "one with emulated guests": say(
+            "which", known | {"emulated": {"n_repetitions": 12, "n_hosts": 1}}
+        ),
         "refuted": say("refuted", {"name": "lab-3", "copy_of": None}),
         "copied": say("refuted", {"name": "lab-3", "copy_of": "lab-1"}),
         "unreadable": say("unreadable", {"name": "lab-3", "why": "set.json is cut off"}),

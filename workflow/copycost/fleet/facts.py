@@ -15,7 +15,7 @@ from copycost.figures.markers import in_order
 from copycost.fleet.across import Cell, Effect
 from copycost.fleet.associations import FEWEST_HOSTS, associations
 from copycost.fleet.host_facts import Told, compared_facts, shown_fact, unlike_others
-from copycost.fleet.host_tables import SETTINGS, HostTables
+from copycost.fleet.host_tables import SETTINGS, HostTables, emulated_of
 from copycost.fleet.sets import HostSet
 from copycost.fleet.verdicts import holds_at, verdict_of
 from copycost.stats.crossover import Outcome
@@ -77,6 +77,8 @@ def fleet_facts(
     ----
     hosts
         What each is, and whether it enters what is said of all.
+    emulated
+        See `copycost.fleet.host_tables.emulated_of`.
     conditions, round_trips
         Per condition its pairs; see `_pair`.
     """
@@ -91,6 +93,7 @@ def fleet_facts(
             "hosts": [_host(fleet, one) for one in fleet.sets],
             "n_hosts": len(fleet.used),
             "n_older": sum(why == "older" for why in fleet.left_out.values()),
+            "emulated": emulated_of([fleet.tables[name] for name in fleet.used]),
             "refuted": _refuted(fleet),
             "unreadable": [{"name": name, "why": why} for name, why in fleet.unreadable.items()],
             "enough_for_intervals": len(fleet.used) >= FEWEST,

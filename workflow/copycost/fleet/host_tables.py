@@ -30,6 +30,7 @@ from copycost.grid.testbeds import receives_on
 from copycost.records.collect import check_one_host
 from copycost.records.column import KEY
 from copycost.records.derive import Row, derive_row
+from copycost.records.parties import EMULATED
 from copycost.records.table import make_table, read_table
 from copycost.stats.crossover import find_crossover
 from copycost.stats.settings import FloatArray, StatisticsSettings
@@ -48,6 +49,7 @@ CROSSOVER_COLUMNS = (
 )  # fmt: skip
 TRIP_COLUMNS = (
     "condition", "status", "implementation", "msg_bytes", "n_threads", "samples", "mean_ns",
+    "accelerator",
 )  # fmt: skip
 _TABLES, _FINDINGS = "tables.stamp", "findings.stamp"
 _ROOMS = (
@@ -77,11 +79,22 @@ class HostTables:
     crossovers: pd.DataFrame
     trips: pd.DataFrame
 
+    @property
+    def n_emulated(self) -> int:
+        """Repetitions of emulated guests, which ratios and crossovers are without [count]."""
+        return sum(int(_is_emulated(rows).sum()) for rows in (self.cells, self.trips))
+
     @cached_property
     def disturbed(self) -> float:
         """Share of measured repetitions with a warning about the machine (0 to 1)."""
         warnings_of = self.cells["warnings"][self.cells["status"] == "measured"]
         return float(warnings_of.notna().mean()) if len(warnings_of) else 0.0
+
+
+def emulated_of(tables: Sequence[HostTables]) -> Facts:
+    """Return how many repetitions of emulated guests enter no ratio, and of how many hosts."""
+    numbers = [of.n_emulated for of in tables]
+    return {"n_repetitions": sum(numbers), "n_hosts": sum(number > 0 for number in numbers)}
 
 
 def cells_path(one: HostSet) -> Path:
@@ -176,16 +189,27 @@ def make_tables(one: HostSet) -> None:
     (folder / _TABLES).unlink(missing_ok=True)
     cells.to_parquet(cells_path(one), index=False)
     metrics = (THROUGHPUT, COST, COST_OF_SENDER)
-    narrow = cells[[*KEY, "condition", "status", *metrics]]  # every selection copies all columns
+    # every selection copies all columns
+    narrow = cells[[*KEY, "condition", "status", "accelerator", *metrics]]
+    narrow = narrow[~_is_emulated(narrow)]
     ratios = [compare(narrow, SETTINGS, metrics)]
     table = make_table(_renumbered(trips), ROUND_TRIPS)
     table.to_parquet(_trips_path(one), index=False)
     if trips:
         check_one_host(table)
-        ratios.append(compare(table, SETTINGS, ROUND_TRIP_TIMES))
+        ratios.append(compare(table[~_is_emulated(table)], SETTINGS, ROUND_TRIP_TIMES))
     pd.concat(ratios, ignore_index=True).to_parquet(folder / "ratios.parquet", index=False)
     crossovers_of(narrow).to_parquet(folder / "crossovers.parquet", index=False)
     (folder / _TABLES).write_text(_stamp_of(one), encoding="utf-8")
+
+
+def _is_emulated(rows: pd.DataFrame) -> pd.Series:
+    """Return which repetitions are of emulated guests; only those that were measured tell.
+
+    Their rates are an emulator's, and a host whose guests have hardware virtualisation measures the
+    same conditions.
+    """
+    return rows["accelerator"] == EMULATED
 
 
 def make_findings(one: HostSet) -> None:
