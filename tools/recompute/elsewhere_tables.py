@@ -44,6 +44,25 @@ def _virtual_row(run: Run, condition: str, found: re.Match[str], row: Row, _: Ta
     }
 
 
+def _virtual_trip_row(run: Run, condition: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
+    """Check how many times as long, and as much CPU time, a round trip takes in guests."""
+    over = virtual.trips_over(run, condition)
+    index = over["median"].index
+    threads = int(row.get("Threads", index.get_level_values("n_threads").min()))
+    cell = way_of(row), run.size(row["Message"]), threads
+    known: dict[str, Field] = {"Message": cell in index}
+    for title in filter(row.__contains__, over):
+        known[title] = _ratio_field(run, row[title], dict(over[title].iterrows())[cell])
+    return known
+
+
+def _ratio_field(run: Run, text: str, logs: pd.Series) -> Field:
+    """Tell whether a field shows a ratio with its interval: ``5.1 (4.8 to 5.4)``."""
+    ratio = run.ratio(logs)
+    value, _, ends = text.removesuffix(")").partition(" (")
+    return shows(value, ratio.value) and span(ends, ratio, 1.0, run)
+
+
 def _overhead_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
     """Check what a guest and its hypervisor used: the smallest and largest median of the cells."""
     found = re.fullmatch(r"`(\w+)`, (sender|receiver)( and receiver)?", row["Guest"])
@@ -140,6 +159,7 @@ def _wire_trip_row(run: Run, condition: str, _f: re.Match[str], row: Row, _t: Ta
 TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-virtual-overhead": _overhead_row,
     r"tbl-.*-virtual-(rates|costs)": _virtual_row,
+    r"tbl-.*-virtual-trips": _virtual_trip_row,
     r"tbl-.*-wire-(?:rates|costs)": _wire_row,
     r"tbl-.*-wire-trips": _wire_trip_row,
     r"tbl-wire-ends(?:-(.*))?": _ends_row,

@@ -1,5 +1,7 @@
 """What a byte costs in virtual machines, and the same cells without them."""
 
+import math
+
 import pandas as pd
 
 from tools.recompute.run import THROUGHPUT, Run
@@ -29,10 +31,36 @@ def over(run: Run, condition: str, quantity: str) -> pd.DataFrame:
     return run.logs_of(rows, here) - run.values(without(condition), there)
 
 
+def trips_over(run: Run, condition: str) -> dict[str, pd.DataFrame]:
+    """Return the same of round trips, by the title that a report gives each quantity."""
+    of = run.round_trips[run.round_trips["status"] == "measured"]
+    here, there = (of[of["condition"] == name] for name in (condition, without(condition)))
+    inside = "both_cpu_ns_per_round_trip"
+
+    def with_costs(rows: pd.DataFrame) -> pd.DataFrame:
+        per_trip = rows["received_bytes"] / rows["round_trip_samples"]
+        costs = {"outside": outside(rows) * per_trip, inside: rows[PROCESSES] * per_trip}
+        return rows.assign(**costs)
+
+    here, there = with_costs(here), with_costs(there)
+    columns = {
+        "median": ("round_trip_p50_ns",) * 2,
+        "99th percentile": ("round_trip_p99_ns",) * 2,
+        "CPU inside": (inside,) * 2,
+        "CPU outside": ("outside", inside),
+    }
+    return {
+        title: run.logs_of(here, one) - run.logs_of(there, other)
+        for title, (one, other) in columns.items()
+    }
+
+
 def outside(rows: pd.DataFrame) -> pd.Series:
     """Return the CPU time that the hypervisors, and a process on the machine, take for a byte."""
     watched = [f"{side}_hypervisor_cpu_ns_per_byte" for side in SIDES]
     known = [name for name in watched if name in rows]
+    if not known:
+        return pd.Series(math.nan, rows.index)
     return rows[known].sum(axis=1, min_count=1) + apart(rows)
 
 

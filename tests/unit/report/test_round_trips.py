@@ -84,9 +84,15 @@ def test_what_guests_cost_has_its_sentence() -> None:
 
 def test_that_nothing_is_compared_has_its_sentence() -> None:
     two, mine = ({"implementation": name} for name in ("two_copy", "mine"))
+    pair = {"slug": "vm_pair", "without": "veth"}
     texts = {
-        name: sentences("round_trips_words", "nothing_compared", {"rows": rows}, "two_copy")
-        for name, rows in (("only one", [two, two]), ("not in the same rounds", [two, mine]))
+        name: sentences("round_trips_words", "nothing_compared", facts, "two_copy", in_guests)
+        for name, facts, in_guests in (
+            ("only one", {"slug": "veth", "rows": [two, two]}, []),
+            ("only one, in guests, too", {"slug": "veth", "rows": [two, two]}, [pair]),
+            ("only one, without guests, too", {"slug": "vm_pair", "rows": [two, two]}, [pair]),
+            ("not in the same rounds", {"slug": "veth", "rows": [two, mine]}, [pair]),
+        )
     }
     check_branches("round_trips_nothing_compared", texts)
 

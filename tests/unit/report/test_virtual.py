@@ -5,7 +5,7 @@ from typing import Any
 from golden.sentences import check_branches, sentences
 
 from copycost.report.host_table import guest_rows, measured_on
-from copycost.report.virtual_tables import costs, overheads, rates, work
+from copycost.report.virtual_tables import costs, overheads, rates, round_trips, work
 from copycost.wording.percent import NBSP
 
 Facts = dict[str, Any]
@@ -102,6 +102,7 @@ def test_sentences() -> None:
             "profiled": ("work", [profiled("vm_pair", "sender", "sender_qemu")]),
             "not profiled": ("work", []),
             "published": ("published", virtual(published=[1])),
+            "round trips": ("round_trips",),
         }.items()
     }  # fmt: skip
     check_branches("virtual", texts)
@@ -149,6 +150,21 @@ def test_cells_stand_beside_each_other() -> None:
     threads, rows = rates(pair(cells=[cell, cell | {"n_threads": 2}]))
     assert threads[1].title == "Threads"
     assert [row[1] for row in rows] == ["1", "2"]
+
+
+def test_round_trips_stand_beside_each_other() -> None:
+    cell = {"implementation": "two_copy", "msg_bytes": 64, "n_threads": 1, "p50": ratio(5.0),
+            "p99": None, "inside": ratio(2.0, low=0.1, high=9.0),
+            "outside": ratio(6.0)}  # fmt: skip
+    columns, rows = round_trips(pair(cells=[cell]))
+    assert [column.title for column in columns][2:] == [
+        "median", "99th percentile", "CPU inside", "CPU outside",
+    ]  # fmt: skip
+    assert [field.replace(NBSP, " ") for field in rows[0][2:]] == [
+        "5.00 (4.50 to 5.50)", "---", "2.00 (too wide)", "6.00 (5.40 to 6.60)",
+    ]  # fmt: skip
+    columns, _ = round_trips(pair(cells=[cell | {"outside": None}]))
+    assert columns[-1].title == "CPU inside"
 
 
 def test_what_guests_are_made_of_is_told() -> None:

@@ -1,6 +1,6 @@
 """What virtual machines cost: who pays for a byte, and the same cells without guests."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,6 +39,7 @@ def virtual_facts(
     views: Mapping[str, View],
     published: pd.DataFrame | None = None,
     guest: Mapping[str, Any] | None = None,
+    round_trips: Sequence[Facts] = (),
 ) -> Facts | None:
     """Return what virtual machines cost; None where no condition has any.
 
@@ -50,6 +51,8 @@ def virtual_facts(
         ``data/published/cpu-overhead-tcp.csv``.
     guest
         Content of results/guest.json.
+    round_trips
+        See `copycost.analysis.virtual_round_trips.round_trips_in_guests`.
 
     Keys
     ----
@@ -65,6 +68,8 @@ def virtual_facts(
     compared
         Per condition in guests, and the one without them that differs in nothing else; see
         `_compared`.
+    round_trips
+        As given, where anything was measured in guests.
     alone
         Slugs of those in guests that lack the other.
     published
@@ -85,6 +90,7 @@ def virtual_facts(
         "emulated": any(view.studied.emulated for view in measured),
         "conditions": [_condition(view) for view in measured],
         "compared": compared,
+        "round_trips": [*round_trips] if measured else [],
         "alone": [
             view.name for view in measured if view.name not in {one["slug"] for one in compared}
         ],

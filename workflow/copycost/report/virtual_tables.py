@@ -70,6 +70,25 @@ def costs(found: Facts) -> Table:
     return table_by_cell(found["cells"], (*titles, "ratio", "interval"), fields)
 
 
+def round_trips(found: Facts) -> Table:
+    """Return what guests make of round trips, as ratios with their intervals.
+
+    The pair is one of ``facts["virtual"]["round_trips"]``.
+    """
+    titles = {"p50": "median", "p99": "99th percentile", "inside": "CPU inside"}
+    if any(cell["outside"] for cell in found["cells"]):
+        titles["outside"] = "CPU outside"
+
+    def fields(cell: Facts) -> list[str]:
+        return [_with_interval(*_ratio(cell[name])) for name in titles]
+
+    return table_by_cell(found["cells"], [*titles.values()], fields)
+
+
+def _with_interval(value: str, interval: str) -> str:
+    return value if interval == NONE else f"{value} ({interval})"
+
+
 def _ratio(found: Facts | None) -> tuple[str, str]:
     """Return a ratio and its interval; one that says nothing is told as too wide."""
     if found is None:

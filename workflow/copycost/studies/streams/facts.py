@@ -27,6 +27,7 @@ from copycost.analysis.questions import answer_questions
 from copycost.analysis.ranking import ranking_facts
 from copycost.analysis.real_zero_copy import real_zero_copy_facts
 from copycost.analysis.virtual import virtual_facts
+from copycost.analysis.virtual_round_trips import round_trips_in_guests
 from copycost.analysis.wire import wire_facts
 from copycost.grid.conditions import HOT
 from copycost.stats.modes import FEWEST, SHARE_HELD
@@ -111,6 +112,9 @@ def compute_facts(inputs: Inputs) -> Facts:
     real_zero_copy = real_zero_copy_facts(views)
     wire = wire_facts(views, inputs.peers)
     round_trips = round_trip_facts(inputs.round_trips, inputs.config, settings)
+    trips = round_trips_in_guests(
+        inputs.round_trips, inputs.config.get("round_trips"), settings.confidence
+    )
     facts = {
         "schema_version": SCHEMA_VERSION,
         "study": "streams",
@@ -129,7 +133,7 @@ def compute_facts(inputs: Inputs) -> Facts:
         "modes": {"fewest": FEWEST, "share_held": SHARE_HELD.get(run["rounds_max"])},
         "memory": memory,
         "placement": placement_facts(inputs.cells, inputs.round_trips, settings),
-        "virtual": virtual_facts(views, inputs.published, inputs.guest),
+        "virtual": virtual_facts(views, inputs.published, inputs.guest, trips),
         "wire": wire,
         "round_trips": round_trips,
     }
