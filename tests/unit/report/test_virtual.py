@@ -52,6 +52,10 @@ def virtual(**changed: object) -> Facts:
     return found | changed
 
 
+def made(release: str, cpu: str = "host") -> Facts:
+    return {"kernel": {"release": release}, "cpu": cpu}
+
+
 def profiled(condition: str, *parties: str) -> Facts:
     share = {"title": "The emulator", "share": 0.71}
     copies = {"title": "Copying", "share": 0.081}
@@ -64,12 +68,22 @@ def profiled(condition: str, *parties: str) -> Facts:
 
 def test_sentences() -> None:
     way = {"implementation": "zero_copy", "copied_share": 0.0}
+    host = {"kernel": {"release": "6.18"}}
     texts = {
         branch: sentences("virtual_words", name, *arguments)
         for branch, (name, *arguments) in {
             "emulated": ("how_run", virtual(emulated=True)),
             "on the processor": ("how_run", virtual()),
             "not known": ("how_run", virtual(accelerators=[])),
+            "another kernel": ("other_machine", virtual(made=made("6.1.0")), host),
+            "the same kernel": ("other_machine", virtual(made=made("6.18")), host),
+            "another kernel, emulated": (
+                "other_machine", virtual(made=made("6.1.0", "max,-erms"), emulated=True), host,
+            ),
+            "the same kernel, emulated": (
+                "other_machine", virtual(made=made("6.18", "max,-erms"), emulated=True), host,
+            ),
+            "not known what is in a guest": ("other_machine", virtual(made=None), host),
             "compared": ("compared", pair(), 0.95),
             "compared, emulated": ("compared", pair(emulated=True), 0.95),
             "cells contradict": (

@@ -30,6 +30,11 @@ def pooled(told: Told, quantity: str) -> Expected:
     return [told.run.pooled(logs), logs]
 
 
+@says("this host <d>: what that makes is part of every ratio")
+def _release(told: Told, _d: str) -> Expected:
+    return [float(told.run.host["kernel"]["release"])]
+
+
 @says(
     "Over <n> cells together, throughput on <impl> (emulated) was <x> times that on <impl> <i>",
     "Over <n> cells together, throughput on <impl> was <x> times that on <impl> <i>",
