@@ -148,6 +148,16 @@ def test_hypervisors_that_nobody_counted_leave_the_rates() -> None:
     assert facts["conditions"][0]["parts"] is None
 
 
+def test_packets_of_another_size_are_told() -> None:
+    cells = in_guests(make_cells(RUN))
+    inside = cells["testbed"] == "vm_pair"
+    (found,) = facts_of(RUN, cells.assign(mtu_bytes=1500))["virtual"]["compared"]
+    assert found["mtu"] is None
+    cells["mtu_bytes"] = np.where(inside, 1500, 65535)
+    (found,) = facts_of(RUN, cells)["virtual"]["compared"]
+    assert found["mtu"] == {"here": 1500, "there": 65535}
+
+
 def test_without_the_other_testbed_there_is_nothing_to_compare_with() -> None:
     run = replace(RUN, testbeds=("vm_pair",))
     facts = facts_of(run, in_guests(make_cells(run)))["virtual"]

@@ -92,6 +92,8 @@ def test_sentences() -> None:
             "outside not counted": ("compared", pair(outside=None), 0.95),
             "costs not counted": ("compared", pair(inside=None, outside=None), 0.95),
             "one side in no guest": ("compared", pair(slug="vm_host", apart=True), 0.95),
+            "other packets": ("other_packets", pair(mtu={"here": 1500, "there": 65535})),
+            "packets as large": ("other_packets", pair(mtu=None)),
             "alone": ("alone", virtual(alone=["vm_host"])),
             "parts": ("parts", guests()),
             "parts, emulated": ("parts", guests(emulated=True)),

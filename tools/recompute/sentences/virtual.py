@@ -68,6 +68,13 @@ def _contradict(told: Told, *_: Slot) -> Expected:
     return [signs.count(1), signs.count(-1)]
 
 
+@says("Packets are of up to <size> on <impl> and of up to <size> on <impl> (MTU)")
+def _mtus(told: Told, _a: int, here: str, _b: int, there: str) -> Expected:
+    run = told.run
+    sizes = [run.measured(name)["mtu_bytes"].max() for name in (here, there)]
+    return [sizes[0], None, sizes[1], None]
+
+
 def _mean_share(told: Told, part: str, whole: str) -> float:
     """Return the mean over the cells of each round, and over these, of what both have."""
     rows = told.run.measured(_guests(told))

@@ -250,6 +250,8 @@ def _compared(view: View, other: View) -> Facts | None:
         Of the first.
     apart
         Whether the process of one of its sides runs in no guest.
+    mtu
+        The largest packet's size [byte] in guests (here) and without (there), where they differ.
     throughput, inside, outside
         The first over the second, over the cells together and paired by round, see
         `copycost.analysis.together`: throughput; CPU time per byte of the two processes, in the
@@ -278,10 +280,18 @@ def _compared(view: View, other: View) -> Facts | None:
         "without": other.name,
         "accelerator": view.studied.accelerator,
         "emulated": view.studied.emulated,
+        "mtu": _mtus(view, other),
         "apart": any((view.rows[f"{side}_guest_status"] == "no_guest").any() for side in SIDES),
         **{key: together(view, found) if len(found) else None for key, found in logs.items()},
         "cells": list(_cells(view, other, logs)),
     }
+
+
+def _mtus(view: View, other: View) -> Facts | None:
+    found = [sorted(one.measured["mtu_bytes"].dropna().unique()) for one in (view, other)]
+    if found[0] == found[1] or [len(one) for one in found] != [1, 1]:
+        return None
+    return {"here": int(found[0][0]), "there": int(found[1][0])}
 
 
 def _over(view: View, metric: str, other: View, key: str, name: str) -> pd.DataFrame:
