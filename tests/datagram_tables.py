@@ -110,6 +110,7 @@ def _row(truth: Truth, size: int, rep: int, rng: np.random.Generator) -> dict[st
         "lost_receive_buffer": lost - memory - unaccounted - tap - bridge,
         "lost_socket_memory": memory, "lost_tap": tap, "lost_bridge": bridge,
         "packets_each": truth.most_packets if size == SIZES[-1] else 1,
+        "mtu_bytes": 1500 if truth.most_packets > 1 else 65535,
         "lost_device": 0, "lost_other": 0, "lost_reassembly": 0, "lost_unaccounted": unaccounted,
         "drained": truth.drained,
         "driver_sent": sent if truth.driver_knows else nan,

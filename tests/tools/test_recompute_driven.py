@@ -6,14 +6,20 @@ come to the same.
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from datagram_tables import Study, Truth, facts_of, table_of
 
+from copycost.report.datagrams_tables import published
 from copycost.stats.errors_in_both import fit_line, pooled_errors
 from copycost.stats.two_terms import fit_two_terms
+from copycost.wording.percent import NBSP
 from tools.recompute import budget
+from tools.recompute.datagrams_tables import published_datagrams_row
+from tools.recompute.document import _distinct
 from tools.recompute.driven import CAUSES, driven, named_rows
 from tools.recompute.two_terms import kind, two_terms
 
@@ -144,3 +150,30 @@ def test_losses_on_the_way_are_shared_out_by_packets(tmp_path: Path) -> None:
     assert lost == {"receive_buffer": 5, "reassembly": 5, "tap": 10}
     assert (row["lost"], row["unaccounted"], row["sender"]) == (20, 0, 50.0)
     assert row["bits_per_s"] == 8e9
+
+
+def test_published_datagrams_and_ours_are_the_same_by_another_way() -> None:
+    pair = Truth(testbed="vm_pair_udp", accelerator="tcg", loss=0.3)
+    study = Study((pair, Truth(testbed="vm_loopback_udp")), sizes=(1000, 65507))
+    columns, rows = published(facts_of(study))
+    said = [[field.replace(NBSP, " ").replace("\\", "") for field in row] for row in rows]
+    titles = _distinct([column.title for column in columns])
+    table = table_of(study).rename(
+        columns={f"{side}_cpu_percent": side for side in ("sender", "receiver")}
+    )
+    frame = table.assign(emulated=table["accelerator"] == "tcg")
+    run = SimpleNamespace(driven=lambda _study: frame)
+
+    def right(row: list[str]) -> dict[str, bool | None]:
+        told = dict(zip(titles, row, strict=True))
+        return published_datagrams_row(run, "", None, told, None)  # type: ignore[arg-type]
+
+    assert all(all(right(row).values()) for row in said)
+    for title, wrong in (
+        ("here", "9.99 (emulated)"), ("Lost, here", "31 % (emulated)"),
+        ("CPU, here", "95.0 % (emulated)"), ("CPU", "1.0 %"), ("Published note", "never"),
+    ):  # fmt: skip
+        row = [*said[-1]]
+        assert row[0] == "vm-to-vm"
+        row[titles.index(title)] = wrong
+        assert right(row)[title] is False

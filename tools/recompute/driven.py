@@ -259,7 +259,7 @@ def _datagrams(record: Mapping[str, Any]) -> dict[str, float]:
     """Return what a datagram costs each side [ns], and what became of all of them."""
     size = record["cell"]["msg_bytes"]
     row: dict[str, float] = {"drained": record["observed"]["datagrams"]["drained"]}
-    mtu_bytes = record["testbed"]["mtu_bytes"]
+    mtu_bytes = row["mtu_bytes"] = record["testbed"]["mtu_bytes"]
     # all packets but the last carry a multiple of 8 bytes
     each = -(-(size + 8) // ((mtu_bytes - 20) // 8 * 8)) if size + 28 > mtu_bytes else 1
     counters = record["observed"]["datagrams"]

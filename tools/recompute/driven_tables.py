@@ -1,4 +1,4 @@
-"""The tables of the studies of CPU budget and datagrams: what was used, carried, lost and paid."""
+"""The tables of the study of CPU budgets, and what it shares with that of datagrams."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +12,7 @@ from tools.recompute.driven import CURVE, POINT, SIDES, curves, named_rows
 from tools.recompute.estimates import Estimate
 from tools.recompute.functions import DATA
 from tools.recompute.run import Run
-from tools.recompute.slots import agrees, percent_agrees, read
+from tools.recompute.slots import agrees, read
 
 Row = Mapping[str, str]
 Checked = dict[str, bool | None]
@@ -38,17 +38,18 @@ HERE = {
 }
 """Which testbed here stands next to a published scenario."""
 _VARIANT = re.compile(r" \(((?:emulated|iperf3|our sender|limited)[^()]*)\)$")
-_INSIDE = {"sender": "client", "receiver": "server"}
+INSIDE = {"sender": "client", "receiver": "server"}
+"""What a published table calls the process of a side."""
 
 
-def _rows_of(run: Run, study: str, name: str) -> pd.DataFrame:
+def rows_of(run: Run, study: str, name: str) -> pd.DataFrame:
     """Return the repetitions of the curve that a text names."""
     curve = CURVE.search(name)
     assert curve is not None
     return named_rows(run.driven(study), curve[1], curve[2], curve[3] or "")
 
 
-def _shows(run: Run, text: str, found: Estimate, unit: float = 1.0) -> bool:
+def shows_estimate(run: Run, text: str, found: Estimate, unit: float = 1.0) -> bool:
     """Tell whether a field shows a value with its interval: ``38.2 (37.0 to 39.4)``."""
     middle, _, ends = text.replace(" %", "").partition(" ")
     over = found.over(unit)
@@ -59,7 +60,7 @@ def _shows(run: Run, text: str, found: Estimate, unit: float = 1.0) -> bool:
     return agrees("e", ends, over, run.settings.resampling)
 
 
-def _cpu(text: str, percent: float) -> bool:
+def shows_cpu(text: str, percent: float) -> bool:
     """Tell whether a field shows a CPU use, of which all digits count: ``6.81 %``."""
     return agrees("x", text.removesuffix(" %"), percent)
 
@@ -80,7 +81,7 @@ def outside_row(
 ) -> Checked:
     """Check what was used inside and outside at one point: medians [% of one CPU]."""
     study = "cpu_budget" if "Offered" in row else "datagrams"
-    rows = _rows_of(run, study, table.caption)
+    rows = rows_of(run, study, table.caption)
     sizes = sorted(rows["msg_bytes"].unique())
     offered = row.get("Offered")
     point = read("size", row["Size"], sizes) if offered is None else float(offered.split()[0])
@@ -106,7 +107,7 @@ def _percent(text: str, values: pd.Series) -> bool:
     known = values.dropna()
     if known.empty:
         return not re.search(r"\d", text)
-    return _cpu(text, known.median())
+    return shows_cpu(text, known.median())
 
 
 # ---------------------------------------------------------------- CPU budget
@@ -118,15 +119,15 @@ def costs_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Chec
     for title, text in row.items():
         if not CURVE.search(title) or not re.search(r"\d", text):
             continue
-        rows = budget.top(_rows_of(run, "cpu_budget", title))
+        rows = budget.top(rows_of(run, "cpu_budget", title))
         costs = rows[_WHOSE[row["CPU time"]]] / 100.0 * 8e9 / rows["bits_per_s"]
-        checked[title] = _shows(run, text, run.median_of(costs))
+        checked[title] = shows_estimate(run, text, run.median_of(costs))
     return checked
 
 
 def slopes_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
     """Check a line of bitrate over CPU use."""
-    rows = _rows_of(run, "cpu_budget", row["Where"])
+    rows = rows_of(run, "cpu_budget", row["Where"])
     line = budget.line(rows, _WHOSE[row["Whose CPU"]], run.settings.confidence)
     slope = row["Gbit/s per % of a CPU"]
     if line is None or slope == "no line":
@@ -134,8 +135,8 @@ def slopes_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Che
         return dict.fromkeys(row, right)
     return {
         "Where": True,
-        "Gbit/s per % of a CPU": _shows(run, slope, line.slope, 1e9),
-        "Gbit/s at no CPU": _shows(run, row["Gbit/s at no CPU"], line.intercept, 1e9),
+        "Gbit/s per % of a CPU": shows_estimate(run, slope, line.slope, 1e9),
+        "Gbit/s at no CPU": shows_estimate(run, row["Gbit/s at no CPU"], line.intercept, 1e9),
         "R²": agrees("d", row["R²"], line.explained)
         if "." in row["R²"]
         else agrees("x", row["R²"], line.explained),
@@ -160,7 +161,7 @@ def plan_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Check
     outside = row.get("QEMU's CPU", "---")
     fields += [] if outside == "---" else outside.split(" + ")
     shown = [
-        text.startswith(at_most) and _shows(run, text.removeprefix(at_most), need)
+        text.startswith(at_most) and shows_estimate(run, text.removeprefix(at_most), need)
         for text, need in zip(fields, best.needs.values(), strict=True)
     ]
     return known | {
@@ -198,7 +199,9 @@ def _ours(run: Run, row: Row) -> list[pd.DataFrame]:
     ]
 
 
-def _each(text: str, ours: list[pd.DataFrame], shows: Callable[[str, pd.DataFrame], bool]) -> bool:
+def each_shows(
+    text: str, ours: list[pd.DataFrame], shows: Callable[[str, pd.DataFrame], bool]
+) -> bool:
     """Tell whether a field shows something of each of our curves, or that there is none."""
     if not ours or text == "not measured":
         return not ours and text == "not measured"
@@ -223,7 +226,7 @@ def published_budget_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Tab
         line = budget.line(rows, side, run.settings.confidence)
         if line is None or text == "no line":
             return line is None and text == "no line"
-        return _shows(run, text, line.slope, 1e9)
+        return shows_estimate(run, text, line.slope, 1e9)
 
     def most(text: str, rows: pd.DataFrame) -> bool:
         return agrees("x", text, budget.top(rows)["bits_per_s"].median() / 1e9)
@@ -231,9 +234,9 @@ def published_budget_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Tab
     return {
         "Streams": True,
         "Gbit/s per %": agrees("x", row["Gbit/s per %"], there["gbps_per_cpu_percent"]),
-        "here": _each(row["here"], ours, slope),
+        "here": each_shows(row["here"], ours, slope),
         "Most Gbit/s": agrees("x", row["Most Gbit/s"], there["max_bitrate_gbps"]),
-        "Most Gbit/s, here": _each(row["Most Gbit/s, here"], ours, most),
+        "Most Gbit/s, here": each_shows(row["Most Gbit/s, here"], ours, most),
     }
 
 
@@ -241,7 +244,7 @@ def _published_inside(there: pd.Series) -> dict[str, tuple[float, float]]:
     """Return from where to where the published processes' CPU use went, by side."""
     found = {
         side: (there[f"{name}_cpu_min_percent"], there[f"{name}_cpu_max_percent"])
-        for side, name in _INSIDE.items()
+        for side, name in INSIDE.items()
     }
     return {side: span for side, span in found.items() if not pd.isna(span[1])}
 
@@ -268,9 +271,11 @@ def published_outside_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Ta
     return {
         "Streams": True,
         "Inside": len(told) == len(used) and all(map(_from_to, told, used)),
-        "here": _each(row["here"], ours, spans(inside)),
+        "here": each_shows(row["here"], ours, spans(inside)),
         "QEMU outside": _from_to(row["QEMU outside"], _published_outside(there)),
-        "QEMU outside, here": _each(row["QEMU outside, here"], ours, spans([f"{side}_hypervisor"])),
+        "QEMU outside, here": each_shows(
+            row["QEMU outside, here"], ours, spans([f"{side}_hypervisor"])
+        ),
     }
 
 
@@ -286,62 +291,4 @@ def published_overhead(row: Row) -> Checked:
         "processes": told.keys() == used.keys()
         and all(_from_to(told[side], used[side]) for side in told),
         "hypervisor": _from_to(row["hypervisor"], _published_outside(there)),
-    }
-
-
-# ---------------------------------------------------------------- datagrams
-
-
-def datagrams_row(run: Run, _c: str, _f: re.Match[str], row: Row, table: Table) -> Checked:
-    """Check what was sent, received and lost at one size of a curve."""
-    rows = _rows_of(run, "datagrams", table.caption)
-    size = read("size", row["Size"], sorted(rows["msg_bytes"].unique()))
-    of = rows[rows["msg_bytes"] == size]
-    shares = of["lost"] / of["sent"]
-    lost = run.median_of(shares)
-    if lost.value > 0.5:
-        lost = run.median_of(1 - shares).rest()
-    per_s = float((of["sent_bits_per_s"] / 8.0 / size).median())
-    return {
-        "Size": len(of) > 0,
-        "Sent [Gbit/s]": _shows(
-            run, row["Sent [Gbit/s]"], run.median_of(of["sent_bits_per_s"]), 1e9
-        ),
-        "Received [Gbit/s]": _shows(
-            run, row["Received [Gbit/s]"], run.median_of(of["bits_per_s"]), 1e9
-        ),
-        "Sent per s": agrees("x", row["Sent per s"], per_s),
-        "Lost": percent_agrees(row["Lost"], lost.within(1.0), run.settings.resampling, share=True),
-        "Senders' CPU": _cpu(row["Senders' CPU"], of["sender"].median()),
-        "Receivers' CPU": _cpu(row["Receivers' CPU"], of["receiver"].median()),
-    }
-
-
-def published_datagrams_row(_r: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
-    """Check a published bitrate and loss."""
-    rows = published("udp")
-    size = int(row["Size"].removesuffix(" B").replace(",", ""))
-    found = rows[(rows["scenario"] == row["Scenario"]) & (rows["datagram_bytes"] == size)]
-    there = found.iloc[0]
-    return {
-        "Size": True,
-        "Sent [Gbit/s]": agrees("x", row["Sent [Gbit/s]"], there["tx_bitrate_gbps"]),
-        "Lost": row["Lost"] == f"{there['loss_percent']} %".replace("-", "\N{EN DASH}"),
-    }
-
-
-def here_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
-    """Check the largest bitrate of one of our curves with iperf3."""
-    rows = _rows_of(run, "datagrams", row["Here"])
-    assert set(rows["implementation"]) == {"iperf3"}
-    size = rows.groupby("msg_bytes")["sent_bits_per_s"].median().idxmax()
-    of = rows[rows["msg_bytes"] == size]
-    loss = float((of["lost"] / of["sent"]).median())
-    return {
-        "Here": True,
-        "Size": int(row["Size"].removesuffix(" B").replace(",", "")) == size,
-        "Most sent [Gbit/s]": agrees(
-            "x", row["Most sent [Gbit/s]"], of["sent_bits_per_s"].median() / 1e9
-        ),
-        "Lost there": agrees("p", row["Lost there"], loss),
     }

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from tools.recompute import (
+    datagrams_tables,
     driven_tables,
     elsewhere_tables,
     estimates,
@@ -297,7 +298,7 @@ _TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-budget-plan": driven_tables.plan_row,
     r"tbl-budget-published": driven_tables.published_budget_row,
     r"tbl-budget-published-outside": driven_tables.published_outside_row,
-    r"tbl-datagrams-published": driven_tables.published_datagrams_row,
-    r"tbl-datagrams-here": driven_tables.here_row,
-    r"tbl-datagrams-(?!.*-outside|missing).*": driven_tables.datagrams_row,
+    r"tbl-datagrams-published": datagrams_tables.published_datagrams_row,
+    r"tbl-datagrams-here": datagrams_tables.here_row,
+    r"tbl-datagrams-(?!.*-outside|missing).*": datagrams_tables.datagrams_row,
 }

@@ -36,6 +36,26 @@ def _window(told: Told, *_: Slot) -> Expected:
     return [told.run.config["datagrams"]["duration_s"]]
 
 
+@says(
+    *(
+        f"On <impl>{emulated}, where packets are of up to <size> (MTU), a datagram of <size> is "
+        "<n> packets; on <impl>, with up to <size>, "
+        f"{other}"
+        for emulated in (" (emulated)", "")
+        for other in ("<n> packet:", "<n> packets:")
+    )
+)
+def _other_packets(
+    told: Told, here: str, _mtu: int, size: int, _n: int, there: str, *_: Slot
+) -> Expected:
+    rows = told.run.driven("datagrams")
+    ends = [rows[rows["testbed"] == name] for name in (here, there)]
+    common = set(ends[0]["msg_bytes"]) & set(ends[1]["msg_bytes"])
+    mtus = [of["mtu_bytes"].max() for of in ends]
+    each = [of.loc[of["msg_bytes"] == size, "packets_each"].max() for of in ends]
+    return [None, mtus[0], max(common), each[0], None, mtus[1], each[1]]
+
+
 def points(rows: pd.DataFrame) -> list[tuple[int, pd.DataFrame]]:
     """Return the sizes of a curve with their repetitions."""
     return [(int(str(size)), of) for size, of in rows.groupby("msg_bytes")]

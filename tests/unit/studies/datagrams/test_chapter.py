@@ -128,6 +128,13 @@ MACROS: dict[str, tuple[Of, dict[str, Study]]] = {
             "not_known": Study((Truth(driver_knows=False),)),
         },
     ),
+    "other_packets": (
+        lambda facts: (facts["other_packets"][0],),
+        {
+            "emulated": Study((ONE, PAIR)),
+            "with_hardware": Study((ONE, replace(PAIR, accelerator="kvm"))),
+        },
+    ),
     "no_numbers": (
         lambda facts: (facts,),
         {"some": Study((Truth(driver_knows=False, flags="iperf3_nan"),))},
@@ -213,6 +220,30 @@ def test_one_repetition_without_profiles_says_what_is_not_known() -> None:
     assert "A single repetition gives no intervals." in text
     assert "% intervals" not in text
     assert "no datagrams were profiled" in text
+
+
+def test_packets_as_large_as_without_guests_are_not_told() -> None:
+    assert facts_of(Study((ONE, replace(PAIR, most_packets=1))))["other_packets"] == []
+    assert facts_of(Study((PAIR,)))["other_packets"] == []
+
+
+def test_ours_stands_beside_what_was_published_of_such_datagrams() -> None:
+    sizes = (1000, 10000, 65507)
+    study = Study((PAIR, replace(PAIR, n_threads=2), IN_ONE), sizes=sizes)
+    published = {(row["scenario"], row["msg_bytes"]): row for row in facts_of(study)["published"]}
+    assert published["host-loopback", 65500]["ours"] == []
+    for key, testbed in (
+        (("vm-loopback", 65500), "vm_loopback_udp"),
+        (("vm-to-vm", 65507), "vm_pair_udp"),
+        (("vm-to-vm", 1000), "vm_pair_udp"),
+    ):
+        (ours,) = published[key]["ours"]
+        assert (ours["testbed"], ours["emulated"]) == (testbed, True)
+        assert abs(ours["msg_bytes"] - key[1]) < 10
+    (ours,) = published["vm-to-vm", 1000]["ours"]
+    assert ours["loss"]["median"] == pytest.approx(0.5, rel=0.01)
+    only_other_sizes = facts_of(Study((PAIR,), sizes=(1472, 10000)))["published"]
+    assert all(row["ours"] == [] for row in only_other_sizes)
 
 
 def test_losses_that_nobody_counted_are_not_known() -> None:

@@ -36,6 +36,7 @@ _LOSS_COLUMNS = (
     Column("sent", "float64", "count", "Datagrams sent", _LOSS),
     Column("received", "float64", "count", "Datagrams received", _LOSS),
     Column("lost", "float64", "count", "The difference", _LOSS, lowest=None),
+    Column("mtu_bytes", "float64", "byte", "MTU of the sender's device", _LOSS),
     Column("packets_each", "float64", "count", "Packets that carry a datagram, by the MTU", _LOSS),
     Column("lost_receive_buffer", "float64", "count",
            "Lost for want of room in the receive buffer", _LOSS),

@@ -16,6 +16,7 @@ from copycost.records.parties import EMULATED
 from copycost.stats.estimates import estimate
 from copycost.stats.settings import StatisticsSettings
 from copycost.stats.two_terms import METHOD, TwoTerms, fit_two_terms
+from copycost.studies.datagrams.beside import NEAR_SIZE, other_packets, with_published
 from copycost.studies.datagrams.loss import CAUSES, PACKET_CAUSES
 from copycost.studies.guests import guests_among, guests_of, party_estimates, party_values, spans
 from copycost.studies.outcomes import flag_counts, outcome_facts
@@ -68,9 +69,9 @@ def compute_facts(
         "account": _account(measured),
         "cross_check": _cross_check(measured),
         "curves": curves,
-        "published": plain(
-            published.rename(columns={"datagram_bytes": "msg_bytes"}).to_dict(orient="records")
-        ),
+        "other_packets": other_packets(measured),
+        "published": with_published(curves, published),
+        "near_size": NEAR_SIZE,
         "shares": _shares(profile, settings["implementations"]),
     }
 

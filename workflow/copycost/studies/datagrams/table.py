@@ -41,7 +41,8 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
     row["received_per_s"] = row["bits_per_s"] / 8 / row["msg_bytes"]
     row["sender_ns"] = _ns_each(row["sender_cpu_percent"], row["sent_per_s"])
     row["receiver_ns"] = _ns_each(row["receiver_cpu_percent"], row["received_per_s"])
-    packets_each = packets_of(cell.msg_bytes, record["testbed"]["mtu_bytes"])
+    row["mtu_bytes"] = record["testbed"]["mtu_bytes"]
+    packets_each = packets_of(cell.msg_bytes, row["mtu_bytes"])
     row["packets_each"] = packets_each
     far = kernels_on(cell.testbed) > 1
     ours = record["driver"].get("sender")

@@ -1,0 +1,93 @@
+"""What stands beside the measured datagrams: the same without guests, and what was published."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from copycost.analysis.json_values import plain
+from copycost.grid.testbeds import without_guests
+from copycost.records.parties import EMULATED
+
+# the testbed of ours for each published scenario, of one stream
+_PUBLISHED_TESTBEDS = {
+    "host-loopback": "loopback_udp",
+    "vm-loopback": "vm_loopback_udp",
+    "vm-to-vm": "vm_pair_udp",
+}
+# by which a size of ours may differ from the published one that it stands for
+NEAR_SIZE = 0.01
+_SAME = ("msg_bytes", "sent_bits_per_s", "loss", "sender_cpu_percent", "receiver_cpu_percent")
+
+
+def other_packets(measured: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return where datagrams go in other packets in guests than without them.
+
+    Keys
+    ----
+    slug, without
+        The testbed in guests, and the one without.
+    emulated
+        Whether an emulator runs the guests.
+    mtu_bytes, without_mtu_bytes
+        The largest packet's size on either [byte].
+    msg_bytes, packets, without_packets
+        The largest datagram that was sent on both, and how many packets it takes on either.
+    """
+    return [found for found in _pairs(dict(list(measured.groupby("testbed", sort=False)))) if found]
+
+
+def _pairs(by_testbed: Mapping[Any, pd.DataFrame]) -> Iterator[dict[str, Any] | None]:
+    for testbed, here in by_testbed.items():
+        without = without_guests(str(testbed))
+        if without in by_testbed:
+            yield _pair(str(testbed), here, without, by_testbed[without])
+
+
+def _pair(
+    testbed: str, here: pd.DataFrame, without: str | None, there: pd.DataFrame
+) -> dict[str, Any] | None:
+    mtus = [sorted(rows["mtu_bytes"].dropna().unique()) for rows in (here, there)]
+    sizes = set(here["msg_bytes"]) & set(there["msg_bytes"])
+    if not sizes or mtus[0] == mtus[1] or [len(one) for one in mtus] != [1, 1]:
+        return None
+    packets = [
+        int(rows.loc[rows["msg_bytes"] == max(sizes), "packets_each"].max())
+        for rows in (here, there)
+    ]
+    return {
+        "slug": testbed,
+        "without": without,
+        "emulated": bool((here["accelerator"] == EMULATED).any()),
+        "mtu_bytes": int(mtus[0][0]),
+        "without_mtu_bytes": int(mtus[1][0]),
+        "msg_bytes": int(max(sizes)),
+        "packets": packets[0],
+        "without_packets": packets[1],
+    }
+
+
+def with_published(
+    curves: Sequence[Mapping[str, Any]], published: pd.DataFrame
+) -> list[dict[str, Any]]:
+    """Return the published rows, each with what was measured here of such datagrams.
+
+    Those are the points of curves of one stream on the same kind of path, at the size nearest to
+    the published one, which differs from it by `NEAR_SIZE` at most.
+    """
+    renamed = published.rename(columns={"datagram_bytes": "msg_bytes"})
+    return [
+        {**row, "ours": list(_ours(row, curves))}
+        for row in plain(renamed.to_dict(orient="records"))
+    ]
+
+
+def _ours(row: Mapping[str, Any], curves: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    wanted = row["msg_bytes"]
+    for curve in curves:
+        same_path = curve["testbed"] == _PUBLISHED_TESTBEDS.get(row["scenario"])
+        if same_path and curve["n_threads"] == 1:
+            point = min(curve["points"], key=lambda one: abs(one["msg_bytes"] - wanted))
+            if abs(point["msg_bytes"] - wanted) <= NEAR_SIZE * wanted:
+                naming = {key: curve[key] for key in ("testbed", "implementation", "emulated")}
+                yield naming | {key: point[key] for key in _SAME}
