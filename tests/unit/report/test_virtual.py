@@ -63,11 +63,25 @@ def profiled(condition: str, *parties: str) -> Facts:
     return {
         "implementation": "two_copy", "msg_bytes": 65536, "n_threads": 1, "condition": condition,
         "accelerator": "kvm", "emulated": False, "sides": dict.fromkeys(parties, side),
+        "copied_share": None,
     }  # fmt: skip
 
 
+def asked(copied_share: float, tap: Facts | None) -> Facts:
+    """Return a profiled cell that asked for no copy."""
+    share = {"low": copied_share, "high": copied_share}
+    cell = {"implementation": "zero_copy", "copied_share": share, "tap_copy": tap}
+    return profiled("vm_pair", "sender") | cell
+
+
 def test_sentences() -> None:
+    tap_copy = {
+        "function": "skb_copy_datagram_from_iter", "party": "sender_qemu",
+        "ns_per_kib": {"median": 31.0}, "share": {"median": 0.081},
+    }  # fmt: skip
     way = {"implementation": "zero_copy", "copied_share": 0.0}
+    plain = profiled("vm_pair", "sender")
+    elsewhere = asked(0.0, tap_copy) | {"condition": "vm_host"}
     host = {"kernel": {"release": "6.18"}}
     texts = {
         branch: sentences("virtual_words", name, *arguments)
@@ -112,9 +126,21 @@ def test_sentences() -> None:
             "parts not counted": ("parts", guests(parts=None)),
             "guests not counted": ("parts", guests(within=None)),
             "guests that wait": ("parts", guests(stalled=part("stalled", 0.18))),
-            "zero-copy between guests": ("zero_copy", guests(copied=[way])),
-            "zero-copy within one": ("zero_copy", guests(testbed="vm_loopback", copied=[way])),
-            "no zero-copy": ("zero_copy", guests()),
+            "zero-copy between guests": ("zero_copy", guests(copied=[way]), []),
+            "zero-copy within one": ("zero_copy", guests(testbed="vm_loopback", copied=[way]), [elsewhere]),
+            "all of it copied": (
+                "zero_copy", guests(copied=[way | {"copied_share": 1.0}]), [],
+            ),
+            "zero-copy between guests, profiled": (
+                "zero_copy", guests(copied=[way]), [asked(0.0, tap_copy), elsewhere, plain],
+            ),
+            "all of it copied, profiled": (
+                "zero_copy", guests(copied=[way | {"copied_share": 1.0}]), [asked(1.0, tap_copy)],
+            ),
+            "profiled without a copy by the host": (
+                "zero_copy", guests(copied=[way]), [asked(0.0, None)],
+            ),
+            "no zero-copy": ("zero_copy", guests(), [plain]),
             "profiled": ("work", [profiled("vm_pair", "sender", "sender_qemu")]),
             "not profiled": ("work", []),
             "published": ("published", virtual(published=[1])),
