@@ -2,19 +2,31 @@ import gzip
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from unit.studies.profile.made import (
+    PAIR,
+    PAIR_CPU_S,
+    PAIR_ZERO,
+    Cell,
+    facts_of,
+    repetitions_of,
+)
 
+from copycost.report.virtual_tables import work
+from copycost.studies.profile.tables import Repetition as Measured
+from copycost.wording.percent import NBSP
 from tools.recompute import copies
 from tools.recompute.account import account, together
 from tools.recompute.document import Table
 from tools.recompute.functions import kind_of, plain
-from tools.recompute.profile import Profile
-from tools.recompute.profile_tables import difference_row
+from tools.recompute.profile import Profile, Repetition, Window, slug_of
+from tools.recompute.profile_tables import difference_row, outside_work, work_row
 from tools.recompute.slots import agrees, percent_agrees
 
 COPYING = "sender;__send;tcp_sendmsg_[k];_copy_from_iter_[k]"
@@ -219,3 +231,40 @@ def test_only_nothing_is_0_percent() -> None:
     assert agrees("p", "0 %", 0.0)
     assert not agrees("p", "0 %", 0.003)
     assert agrees("ps", "99.5 to 101 %", (0.9951, 1.008))
+
+
+def test_what_guests_and_hypervisors_do_is_the_same_by_another_way() -> None:
+    cells = [
+        Cell(name, stacks, testbed="vm_pair", cpu_s=PAIR_CPU_S, accelerator="tcg", gigabytes=0.3)
+        for name, stacks in (("two_copy", PAIR), ("zero_copy", PAIR_ZERO))
+    ]
+    facts = facts_of(cells)
+    columns, rows = work(facts["cells"])
+    titles = [column.title for column in columns]
+    said = [[field.replace(NBSP, " ") for field in row] for row in rows]
+    run = SimpleNamespace(profile=Profile.__new__(Profile))
+    run.profile.repetitions = [recomputed(one) for one in repetitions_of(cells)]
+    head = ""
+    for row in said:
+        head = row[0] or head
+        named = dict(zip(titles, [head, *row[1:]], strict=True))
+        assert all(work_row(run, "", None, named, None).values())  # type: ignore[arg-type]
+        wrong = named | {"rest": "0.123"}
+        assert not work_row(run, "", None, wrong, None)["rest"]  # type: ignore[arg-type]
+    (outside,) = facts["work_outside"]
+    keys = {one.key for one in run.profile.repetitions}
+    shares = [outside_work(run.profile.cell(slug_of(key))) for key in sorted(keys)]
+    told = list(outside["shares"].values())
+    assert [of["low"] for of in told] == pytest.approx(list(map(min, *shares)))
+    assert [of["high"] for of in told] == pytest.approx(list(map(max, *shares)))
+
+
+def recomputed(one: Measured) -> Repetition:
+    """Return a repetition as the recomputation reads it."""
+    run = one.record["sampled"]
+    assert run is not None
+    cpu_ns = {side: of["cpu_ns"] for side, of in run["sides"].items()}
+    window = Window(cpu_ns, run["received_bytes"], run["window_s"])
+    stacks = {side: Counter(of) for side, of in one.stacks.items()}
+    key = (one.key.condition, one.key.implementation, one.key.msg_bytes, one.key.n_threads)
+    return Repetition(key, one.record["cell"]["rep"], window, None, stacks, {}, None)

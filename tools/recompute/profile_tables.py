@@ -12,6 +12,7 @@ import yaml
 from tools.recompute import estimates
 from tools.recompute.account import Part, account, part, together
 from tools.recompute.document import Table
+from tools.recompute.fields import shows
 from tools.recompute.functions import DATA, kind_of_function, plain
 from tools.recompute.profile import Profile, Repetition, slug_of
 from tools.recompute.run import Run
@@ -33,6 +34,13 @@ PARTIES = {
 }
 """By what a text calls them, in small letters."""
 
+_WORK = {
+    "copies": ("application's copy", "copy in the kernel", "deferred copy", "hypervisor's copy"),
+    "exits and entries": ("exits and entries",),
+    "events and wake-ups": ("events of the hypervisor", "wake-up and scheduling"),
+    "emulator": ("emulator",),
+}
+"""Kinds of work by the column that has their sum."""
 _SHOWN = 8
 # of a sum: by so much it may differ from that of the same terms in another order
 _LAST_PLACES = 1e-9
@@ -78,22 +86,39 @@ def around_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table) -> 
 
 
 def work_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
-    """Check what a hypervisor did: its largest kinds of work."""
+    """Check what a party in guests, or a hypervisor, spent CPU time on [ns per KiB]."""
     where = r"`(\w+)` with ([\d.,]+ \w+) and (\d+) threads? on `([\w-]+)`"
     named = re.search(where, row["Cell"])
     assert named is not None
     name, size, threads, condition = named.groups()
     profile = run.profile
     cell = profile.cell(slug_of((condition, name, profile.size(size), int(threads))))
-    party = PARTIES[row["Hypervisor"].removeprefix("the ").replace("QEMU", "qemu")]
-    kinds = {kind.lower(): kind for one in cell for kind in one.own_shares(party)}
+    party = PARTIES[row["Party"].lower()]
+    costs = [_work_of(one, party) for one in cell if party in one.stacks]
+    return {"Cell": True, "Party": True} | {
+        title: shows(row[title], float(np.median([one[title] for one in costs])))
+        for title in (*_WORK, "rest")
+    }
 
-    def median(kind: str) -> float:
-        return float(np.median([one.own_shares(party)[kinds[kind]] for one in cell]))
 
-    told = re.findall(r"(?:^|, )(.+?) ((?:under )?[\d.]+ %)", row["Its CPU time"])
-    right = bool(told) and all(agrees("p", text, median(kind)) for kind, text in told)
-    return {"Cell": True, "Its CPU time": right}
+def outside_work(cell: list[Repetition]) -> list[float]:
+    """Return the shares of the CPU time of all hypervisors together, medians of repetitions."""
+    shares = []
+    for one in cell:
+        parties = [party for party in one.stacks if party.endswith("qemu")]
+        costs = np.sum([list(_work_of(one, party).values()) for party in parties], axis=0)
+        shares.append(costs / costs.sum())
+    return [float(share) for share in np.median(shares, axis=0)]
+
+
+def _work_of(one: Repetition, party: str) -> dict[str, float]:
+    """Return what a party spent on what this table tells apart [ns per KiB]."""
+    shares = one.own_shares(party)
+    found = {title: sum(shares[kind] for kind in kinds) for title, kinds in _WORK.items()}
+    named = {kind for kinds in _WORK.values() for kind in kinds}
+    found["rest"] = sum(share for kind, share in shares.items() if kind not in named)
+    cost = one.sampled.ns_per_kib(party)
+    return {title: share * cost for title, share in found.items()}
 
 
 def _shows_percent(text: str, found: estimates.Estimate, run: Run, *, share: bool) -> bool:

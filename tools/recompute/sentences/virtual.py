@@ -5,6 +5,8 @@ import re
 import pandas as pd
 
 from tools.recompute import estimates
+from tools.recompute.profile import slug_of
+from tools.recompute.profile_tables import outside_work
 from tools.recompute.told import Expected, NotRecomputedError, Slot, Told, says
 from tools.recompute.virtual import PROCESSES, SIDES, apart, outside, over
 
@@ -124,6 +126,23 @@ def _within(told: Told, *_: Slot) -> Expected:
 @says("<p> of the time for which the guests count themselves busy is more than their virtual CPUs")
 def _stalled(told: Told, *_: Slot) -> Expected:
     return [_mean_share(told, "stalled", "guest")]
+
+
+@says(
+    *(
+        f"Of the hypervisors' CPU time on <impl>{emulated}, copies take <ps>, exits from the "
+        "guests and entries <ps>, events and wake-ups <ps>, the emulator <ps> and all else <ps>, "
+        f"over <n> profiled {noun}"
+        for emulated in (" (emulated)", "")
+        for noun in ("cells", "cell")
+    )
+)
+def _work(told: Told, condition: str, *_: Slot) -> Expected:
+    profile = told.run.profile
+    keys = {one.key for one in profile.repetitions if one.key[0] == condition}
+    shares = [outside_work(profile.cell(slug_of(key))) for key in sorted(keys)]
+    spans = [(min(of), max(of)) for of in zip(*shares, strict=True)]
+    return [None, *spans, len(keys)]
 
 
 @says("the guest's kernel copied <p> of what <impl> sent")

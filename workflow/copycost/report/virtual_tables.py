@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from copycost.hosts.parties import is_hypervisor
 from copycost.report.cell_tables import Facts, Table, median, table_by_cell
 from copycost.report.markdown import Column, code
 from copycost.report.results_table import NONE, VAGUE, VAGUE_FACTOR
-from copycost.report.study_values import cell_name, top_shares
-from copycost.wording.filters import cpu, join_and, percent, ratio, span
+from copycost.report.study_values import cell_name
+from copycost.wording.filters import cpu, join_and, percent, ratio, significant, span
+from copycost.wording.parties import party
 from copycost.wording.plurals import plural
 
 _PARTS = {
@@ -17,6 +17,13 @@ _PARTS = {
     "worker": "QEMU's other threads",
     "apart": "the process outside of guests",
 }
+_WORK = {
+    "copies": "copies",
+    "exits": "exits and entries",
+    "events": "events and wake-ups",
+    "emulator": "emulator",
+    "rest": "rest",
+}
 _PUBLISHED_SIDES = {"client": "sender", "server": "receiver"}
 
 
@@ -25,22 +32,21 @@ def part_shares(parts: Iterable[Facts]) -> str:
     return join_and(f"{_PARTS[part['name']]} ({percent(part['value'])})" for part in parts)
 
 
-def hypervisor_name(party: str) -> str:
-    """Return whose hypervisor a party of a profile is: ``the sender's QEMU``."""
-    side = party.rpartition("_")[0]
-    return f"the {side}'s QEMU" if side else "QEMU"
-
-
 def work(cells: Iterable[Facts]) -> Table:
-    """Return what hypervisors did, a row per profiled cell and hypervisor.
+    """Return what guests' and hypervisors' CPU time went to, a row per profiled cell and party.
 
-    The cells are those of the profile's facts, see `copycost.studies.profile.cell_facts`.
+    The cells are those of the profile's facts, see `copycost.studies.profile.work`.
     """
-    columns = [Column("Cell"), Column("Hypervisor"), Column("Its CPU time")]
+    columns = [Column("Cell"), Column("Party")]
+    columns += [Column(title, "right") for title in _WORK.values()]
     rows = [
-        [cell_name(cell), hypervisor_name(party), top_shares(cell["sides"][party]["top_shares"])]
+        [
+            cell_name(cell) if index == 0 else "",
+            party(name),
+            *(NONE if costs[kind] is None else significant(costs[kind]) for kind in _WORK),
+        ]
         for cell in cells
-        for party in filter(is_hypervisor, cell["sides"])
+        for index, (name, costs) in enumerate(cell["work"]["parties"].items())
     ]
     return columns, rows
 

@@ -445,7 +445,34 @@ def test_the_text_names_only_figures_that_are_drawn() -> None:
             assert line.partition("(assets/profile/")[2].partition(".svg")[0] in drawn
 
 
-def test_other_chapters_say_what_a_hypervisor_does_from_the_same_facts() -> None:
-    _, rows = work(_facts("emulated_pair")["cells"])
-    told = {hypervisor: what for _, hypervisor, what in rows}
-    assert told["the sender's QEMU"].startswith("emulator 70\N{NO-BREAK SPACE}%, copy")
+def test_other_chapters_say_what_guests_and_hypervisors_do_from_the_same_facts() -> None:
+    facts = _facts("emulated_pair")
+    _, rows = work(facts["cells"])
+    told = {party: values for _, party, *values in rows}
+    assert list(told)[-2:] == ["sender's QEMU", "receiver's QEMU"]
+    (outside,) = facts["work_outside"]
+    assert (outside["condition"], outside["n"]) == ("vm_pair", 2)
+    emulated = []
+    for cell in facts["cells"]:
+        assert sum(cell["work"]["outside"].values()) == pytest.approx(1.0)
+        parties = cell["work"]["parties"]
+        outdoors = [parties["sender_qemu"], parties["receiver_qemu"]]
+        whole = sum(sum(costs.values()) for costs in outdoors)
+        emulated.append(sum(costs["emulator"] for costs in outdoors) / whole)
+    found = outside["shares"]["emulator"]
+    assert [found["low"], found["high"]] == pytest.approx([min(emulated), max(emulated)])
+
+
+def test_sums_over_categories_are_those_of_the_categories() -> None:
+    (cell,) = _facts("kvm_pair")["cells"]
+    for name, costs in cell["work"]["parties"].items():
+        of = cell["sides"][name]
+        shares = {row["name"]: row["own"]["share"]["median"] for row in of["categories"]}
+        total = sum(costs.values())
+        copies = sum(shares.get(one, 0.0) for one in ("user_copy", "copy", "hypervisor_copy"))
+        assert costs["copies"] / total == pytest.approx(copies)
+        assert costs["exits"] / total == pytest.approx(shares.get("kvm", 0.0))
+    assert cell["work"]["outside"]["exits"] > 0.0
+    assert cell["work"]["outside"]["emulator"] == 0.0
+    assert [one["work"] for one in _facts("deferred_copy")["cells"]] == [None, None]
+    assert _facts("deferred_copy")["work_outside"] == []

@@ -17,6 +17,7 @@ from copycost.studies.profile.grid import CellKey
 from copycost.studies.profile.names import flame_figure, parties_on, path_figure, slug_of
 from copycost.studies.profile.shares import Lists, Share
 from copycost.studies.profile.tables import Repetition
+from copycost.studies.profile.work import work_facts
 
 _TOP_CATEGORIES = 3
 
@@ -49,6 +50,7 @@ def cell_facts(
         "accelerator": accelerator_of(cell),
         "copies": copies,
         "tap_copy": tap_copy(copies) if copies is not None else None,
+        "work": work_facts(cell) if in_guests else None,
         "sides": found,
         "category_rows": _category_rows(found, lists),
     }
@@ -134,10 +136,6 @@ def _side(
             is_share=True,
         ),
         "top": [row["title"] for row in _top(categories)],
-        "top_shares": [
-            {"title": row["title"], "share": row["own"]["share"]["median"]}
-            for row in _top(categories)
-        ],
         "uncategorised": max(table.get(UNCATEGORISED, Share()).own for table in tables),
     }
 

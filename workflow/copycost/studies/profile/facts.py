@@ -21,6 +21,7 @@ from copycost.studies.profile.names import pairs_of
 from copycost.studies.profile.paths import load_chain_names, load_data_path
 from copycost.studies.profile.shares import Lists
 from copycost.studies.profile.tables import Repetition, by_cell
+from copycost.studies.profile.work import work_outside
 
 SCHEMA_VERSION = 1
 
@@ -95,6 +96,7 @@ def profile_facts(
         "titles": {one.name: one.title for one in lists.categories.all},
         "tracing": _tracing(found),
         "cells": found,
+        "work_outside": work_outside(found),
         "zero_copy": _zero_copy(cells),
         "shown": shown,
         "flamed": shown[:_MOST_FLAMED],
