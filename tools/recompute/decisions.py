@@ -14,6 +14,7 @@ from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
 from tools.recompute.run import THROUGHPUT, Run
 from tools.recompute.slots import VAGUE, agrees
+from tools.recompute.wire import one_kernel
 
 ALIKE = 1.05
 _MANY = 3  # ways of which not all are named
@@ -60,13 +61,17 @@ def decision_table(run: Run, condition: str, *, trips: bool) -> list[Row]:
     rows = rows[rows["condition"] == condition].copy()
     if trips:
         # no column where no repetition tells it
-        sides = rows.reindex(columns=["sender_cpu_ns", "receiver_cpu_ns"]).astype(float)
-        cpu = sides.sum(axis=1, skipna=False)
-        rows["price"] = cpu / rows["round_trip_samples"]
+        rows["price"] = _of_machines(run, condition, rows, "round_trip")
+        if rows["price"].isna().all():
+            sides = rows.reindex(columns=["sender_cpu_ns", "receiver_cpu_ns"]).astype(float)
+            cpu = sides.sum(axis=1, skipna=False)
+            rows["price"] = cpu / rows["round_trip_samples"]
         rows["speed"] = -np.log(rows["round_trip_p50_ns"].astype(float))
     else:
         # 10 Gbit/s are 1.25 bytes per nanosecond.
-        rows["price"] = 1.25 * rows[f"{run.side(condition)}_cpu_ns_per_byte"].astype(float)
+        rows["price"] = 1.25 * _of_machines(run, condition, rows, "byte")
+        if rows["price"].isna().all():
+            rows["price"] = 1.25 * rows[f"{run.side(condition)}_cpu_ns_per_byte"].astype(float)
         rows["speed"] = np.log(rows[THROUGHPUT].astype(float))
     rows["cheapness"] = -np.log(rows["price"].astype(float))
     section = run.config["round_trips" if trips else _section(run, condition)]
@@ -85,6 +90,15 @@ def decision_table(run: Run, condition: str, *, trips: bool) -> list[Row]:
         for one, p_value in zip(answers, stands, strict=True):
             one.settled = bool(p_value < 1 - run.settings.confidence)
     return table
+
+
+def _of_machines(run: Run, condition: str, rows: pd.DataFrame, unit: str) -> pd.Series:
+    """Return the CPU time of both machines; NaN where they are not two, or not always counted."""
+    name = f"machines_cpu_ns_per_{unit}"
+    nothing = pd.Series(math.nan, index=rows.index)
+    found = rows.get(name, nothing).astype(float)
+    twice = condition.startswith("wire") and one_kernel(run, condition)
+    return nothing if twice or found.isna().any() else found
 
 
 def _section(run: Run, condition: str) -> str:

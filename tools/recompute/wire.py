@@ -35,6 +35,12 @@ def peer_of(condition: str) -> str:
     return condition.partition("-")[2].split("_")[0]
 
 
+def one_kernel(run: Run, condition: str) -> bool:
+    """Tell whether both ends of a condition over the wire are one machine."""
+    peer = json.loads((run.results / f"peers/{peer_of(condition)}.json").read_text())
+    return bool(peer["wire"].get("one_kernel"))
+
+
 def of_the_limit(run: Run, condition: str) -> pd.DataFrame:
     """Return, by cell, what its sender was allowed, and the share of that which it sent."""
     rows = run.measured(condition)

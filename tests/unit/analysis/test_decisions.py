@@ -156,7 +156,7 @@ def test_round_trips_are_decided_by_their_median_and_their_cpu_time() -> None:
         "n_threads": [1],
     }
     config = {"round_trips": section, "measure": {"interval_us": 0}}
-    facts = round_trip_facts(table, config, StatisticsSettings())
+    facts = round_trip_facts(table, config, StatisticsSettings(), {})
     assert facts is not None
     (condition,) = facts["conditions"]
     rows = condition["decisions"]["rows"]

@@ -169,6 +169,38 @@ def test_ways_are_compared_by_processes_and_by_both_machines() -> None:
     assert found["machines"]["value"] / found["processes"]["value"] == pytest.approx(2.2, rel=0.02)
 
 
+def cheapest_is(name: str, found: Facts) -> bool:
+    """Tell whether a way is the cheapest in every row of a decision table."""
+    return all(row["cheapest"]["ways"] == [name] for row in found["decisions"]["rows"])
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_cheapest_way_is_that_of_both_machines_where_they_were_counted(lost: int) -> None:
+    cells = over_wire(make_cells(RUN))
+    # zero-copy saves the process time that interrupts take again
+    zero = cells["implementation"] == "zero_copy"
+    names = [f"{side}_cpu_ns_per_byte" for side in ("sender", "receiver", "both")]
+    cells = cells.assign(**{name: cells[name] * np.where(zero, 0.1, 1.0) for name in names})
+    name = "sender_machine_cpu_ns_per_byte"
+    more = cells[name] * np.where(zero, 20.0, 1.0)
+    facts = facts_of(cells=cells.assign(**{name: more.mask(cells.index < lost)}))["conditions"]
+    told = {slug: found["decisions"]["cpu_of"] for slug, found in facts.items()}
+    assert told == {"wire-lab2": "processes" if lost else "machines", "wire_in-lab2": "machines"}
+    assert cheapest_is("zero_copy", facts["wire-lab2"]) == bool(lost)
+    row = facts["wire_in-lab2"]["decisions"]["rows"][0]
+    assert row["cheapest"]["ways"] != ["zero_copy"]
+    best = cells[(cells["testbed"] == "wire_in-lab2") & (cells["msg_bytes"] == row["msg_bytes"])]
+    machines = with_machines(best)[MACHINES].groupby([best["implementation"], best["n_threads"]])
+    assert row["price"]["low"] == pytest.approx(1.25 * machines.median().min(), rel=0.05)
+
+
+def test_time_of_one_kernel_is_not_counted_twice() -> None:
+    peers = {"lab2": other_machine()}
+    peers["lab2"]["wire"]["one_kernel"] = True
+    facts = compute_facts(replace(inputs_of(RUN, over_wire(make_cells(RUN))), peers=peers))
+    assert facts["conditions"]["wire-lab2"]["decisions"]["cpu_of"] == "processes"
+
+
 def test_size_from_which_both_machines_spend_less_is_found() -> None:
     cells = over_wire(make_cells(RUN))
     better = (cells["implementation"] == "zero_copy") & (cells["msg_bytes"] == 65536)

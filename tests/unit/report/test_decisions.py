@@ -119,6 +119,17 @@ SCENES = {
     "emulated guests, UDP": condition(
         testbed="vm_pair_udp", path="two guests", guests=2, emulated=True, transport="datagram"
     ),
+    **{
+        f"over the wire, {whose}": condition(
+            testbed="wire", path="two hosts and their network cards",
+            decisions=condition()["decisions"] | {"cpu_of": whose},
+        )
+        for whose in ("machines", "processes")
+    },
+    "over the wire, nobody receives": condition(
+        testbed="wire_sink", path="two hosts and their network cards", transport="datagram",
+        sender_only=True, decisions=condition()["decisions"] | {"cpu_of": "processes"},
+    ),
     "no testbed": condition(testbed="theirs", path=None),
     "round trips": condition(is_trip=True),
     "from memory": condition(

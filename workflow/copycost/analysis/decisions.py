@@ -1,9 +1,9 @@
 """The decision table of a condition: at each size the fastest way and the cheapest, or the tie."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.together import cells_contradict
+from copycost.analysis.wire import MACHINES, priced
 from copycost.stats.best import find_best
 from copycost.stats.ratios import holm
 from copycost.stats.selection import simultaneous_ratio
@@ -74,12 +75,16 @@ class Contest:
     confidence: float
 
 
-def stream_decisions(view: View) -> Facts:
+def stream_decisions(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
     """Return the decision table of a condition of the streams of messages; see `decision_facts`.
 
-    Its price is the CPUs that `BITRATE` takes: of both sides, or of the only one.
+    Its price is the CPUs that `BITRATE` takes: of both sides, or of the only one; over the network
+    to another machine, of both machines. Whose it is there, ``cpu_of`` tells; see
+    `copycost.analysis.wire.priced`.
     """
-    cpu_ns = view.per_byte("cpu_ns")
+    rows, cpu_of = priced(view.rows, view.studied.condition.testbed, peers)
+    view = replace(view, rows=rows)
+    cpu_ns = MACHINES if cpu_of == "machines" else view.per_byte("cpu_ns")
     price = Scale(cpu_ns, unit=BITRATE / 8.0 * 1e-9) if view.counted(cpu_ns) else None
     return decision_facts(
         Contest(
@@ -91,7 +96,7 @@ def stream_decisions(view: View) -> Facts:
             price,
             view.settings.confidence,
         )
-    )
+    ) | {"cpu_of": cpu_of}
 
 
 def decision_facts(contest: Contest) -> Facts:

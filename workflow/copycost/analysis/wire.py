@@ -149,6 +149,37 @@ def with_machines(rows: pd.DataFrame, unit: str = "byte") -> pd.DataFrame:
     return pd.concat([rows, pd.DataFrame(found)], axis="columns")
 
 
+def priced(
+    rows: pd.DataFrame, testbed: str, peers: Mapping[str, Mapping[str, Any]], unit: str = "byte"
+) -> tuple[pd.DataFrame, str | None]:
+    """Return rows with the CPU time of both machines, over the network, and whose is to be told.
+
+    Parameters
+    ----------
+    rows, unit
+        As of `with_machines`.
+    peers
+        As of `wire_facts`.
+
+    Returns
+    -------
+    rows
+        As of `with_machines`; unchanged elsewhere than over the network.
+    cpu_of
+        ``machines`` where that of both was counted whenever that of the processes was;
+        ``processes`` where it was not, or where both ends are one machine, which would count twice;
+        None elsewhere than over the network.
+    """
+    if not is_wire(testbed):
+        return rows, None
+    rows = with_machines(rows, unit)
+    counted = rows.loc[rows[f"both_cpu_ns_per_{unit}"].notna(), part_column("machines", unit)]
+    peer = peers.get(peer_of(testbed) or "", {})
+    twice = peer.get("wire", {}).get("one_kernel", False)
+    whole = not counted.empty and bool(counted.notna().all()) and not twice
+    return rows, "machines" if whole else "processes"
+
+
 def part_column(part: str, unit: str = "byte") -> str:
     """Return the column of one of `PARTS`, a side, its machine (``SIDE_machine``) or both."""
     return f"{part}_cpu_ns_per_{unit}"

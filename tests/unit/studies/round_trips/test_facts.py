@@ -15,7 +15,7 @@ def facts_of_trips(trips: RoundTrips) -> Facts:
         "round_trips": round_trips_config(trips),
         "measure": {"interval_us": trips.interval_us},
     }
-    facts = round_trip_facts(make_round_trips(trips), config, SETTINGS)
+    facts = round_trip_facts(make_round_trips(trips), config, SETTINGS, {})
     assert facts is not None
     result: Facts = plain(facts)
     return result
@@ -49,7 +49,7 @@ def in_guests(statuses: tuple[str, str]) -> Facts:
         "round_trips": round_trips_config(trips) | {"testbeds": ["vm_pair"]},
         "measure": {"interval_us": 0},
     }
-    facts = round_trip_facts(table, config, SETTINGS)
+    facts = round_trip_facts(table, config, SETTINGS, {})
     assert facts is not None
     found: Facts = facts["conditions"][0]
     return found
@@ -89,7 +89,7 @@ def test_a_percentile_that_one_repetition_lacks_is_not_told() -> None:
     table = make_round_trips(trips)
     table.loc[(table["rep"] == 2) & (table["msg_bytes"] == 64), "p99_ns"] = float("nan")
     config = {"round_trips": round_trips_config(trips), "measure": {"interval_us": 0}}
-    facts = round_trip_facts(table, config, SETTINGS)
+    facts = round_trip_facts(table, config, SETTINGS, {})
     assert facts is not None
     rows = facts["conditions"][0]["rows"]
     assert {row["msg_bytes"] for row in rows if row["p99_ns"] is None} == {64}
@@ -106,13 +106,13 @@ def test_disturbances_are_counted() -> None:
     assert facts_of_trips(trips)["conditions"][0]["warnings"] == {}
     table.loc[table.index[0], "warnings"] = "few_messages;steal"
     config = {"round_trips": round_trips_config(trips), "measure": {"interval_us": 0}}
-    facts = round_trip_facts(table, config, SETTINGS)
+    facts = round_trip_facts(table, config, SETTINGS, {})
     assert facts is not None
     assert facts["conditions"][0]["warnings"] == {"steal": 1}
 
 
 def test_nothing_asked_for_is_none_and_nothing_measured_has_its_reason() -> None:
-    assert round_trip_facts(None, {}, SETTINGS) is None
+    assert round_trip_facts(None, {}, SETTINGS, {}) is None
     facts = facts_of_trips(RoundTrips(skipped="no namespaces"))["conditions"][0]
     assert facts["rows"] == facts["ratios"] == []
     assert facts["skipped"][0]["reason"] == "no namespaces"
@@ -125,7 +125,7 @@ def test_ratio_of_one_round_is_no_comparison() -> None:
     alone = (table["implementation"] == "zero_copy") & (table["msg_bytes"] == 64)
     table.loc[alone & (table["rep"] > 1), "p999_ns"] = float("nan")
     config = {"round_trips": round_trips_config(trips), "measure": {"interval_us": 0}}
-    facts = round_trip_facts(table, config, SETTINGS)
+    facts = round_trip_facts(table, config, SETTINGS, {})
     assert facts is not None
     (condition,) = facts["conditions"]
     once = [row for row in condition["ratios"] if row["once"]]

@@ -15,7 +15,7 @@ from copycost.analysis.metrics import BASELINE, counted_share
 from copycost.analysis.missing import missing_facts
 from copycost.analysis.quality_table import disturbances, disturbed
 from copycost.analysis.ratio_facts import ratio_facts
-from copycost.analysis.wire import COSTS, part_column, with_machines
+from copycost.analysis.wire import COSTS, part_column, priced, with_machines
 from copycost.grid.testbeds import is_wire
 from copycost.hosts.side import SIDES
 from copycost.records.parties import WATCHED
@@ -31,7 +31,10 @@ _OTHERS = ("mean_ns", "max_ns", "both_cpu_ns_per_round_trip")
 
 
 def round_trip_facts(
-    table: pd.DataFrame | None, config: Mapping[str, Any], settings: StatisticsSettings
+    table: pd.DataFrame | None,
+    config: Mapping[str, Any],
+    settings: StatisticsSettings,
+    peers: Mapping[str, Mapping[str, Any]],
 ) -> Facts | None:
     """Return what requests and their replies took, None where nobody asked for it.
 
@@ -47,7 +50,8 @@ def round_trip_facts(
         Per condition: what it is (as of streams), n_threads, n_measured, n_failed, n_skipped,
         failed, skipped, labels (of copied zero-copy), n_warned (repetitions that the machine
         disturbed), warnings (the same per disturbance), rows, ratios, n_compared, n_sure, decisions
-        (by the median and the CPU time [ns] of a round trip; see `copycost.analysis.decisions`).
+        (by the median and the CPU time [ns] of a round trip; see `copycost.analysis.decisions`, and
+        `copycost.analysis.wire.priced` for ``cpu_of``).
     rows
         implementation, msg_bytes, n_threads, n (repetitions), samples (round trips, all
         repetitions), and per percentile (and mean, maximum, CPU time per round trip) median, low,
@@ -69,6 +73,7 @@ def round_trip_facts(
         "baseline": BASELINE,
         "conditions": [
             _condition(studied, cells[cells["condition"] == studied.name], settings)
+            | {"decisions": _decisions(studied, cells, settings, peers)}
             for studied in studied_round_trips(section, cells)
         ],
     }
@@ -94,13 +99,19 @@ def _condition(studied: Studied, rows: pd.DataFrame, settings: StatisticsSetting
         "ratios": ratios,
         "n_compared": sum(not row["once"] for row in ratios),
         "n_sure": sum(row["sure"] for row in ratios),
-        "decisions": _decisions(studied, measured, settings),
     }
 
 
-def _decisions(studied: Studied, measured: pd.DataFrame, settings: StatisticsSettings) -> Facts:
+def _decisions(
+    studied: Studied,
+    cells: pd.DataFrame,
+    settings: StatisticsSettings,
+    peers: Mapping[str, Mapping[str, Any]],
+) -> Facts:
+    here = (cells["condition"] == studied.name) & (cells["status"] == "measured")
+    measured, cpu_of = priced(cells[here], studied.condition.testbed, peers, _UNIT)
     found = set(measured["implementation"])
-    price = "both_cpu_ns_per_round_trip"
+    price = part_column("machines" if cpu_of == "machines" else "both", _UNIT)
     return decision_facts(
         Contest(
             tuple(name for name in studied.implementations if name in found),
@@ -111,7 +122,7 @@ def _decisions(studied: Studied, measured: pd.DataFrame, settings: StatisticsSet
             Scale(price) if counted_share(measured, price) else None,
             settings.confidence,
         )
-    )
+    ) | {"cpu_of": cpu_of}
 
 
 def _label(measured: pd.DataFrame, name: str) -> str | None:

@@ -106,12 +106,15 @@ def compute_facts(inputs: Inputs) -> Facts:
     views = views_of(inputs)
     settings = StatisticsSettings(**inputs.config["statistics"])
     memory = memory_facts(inputs.memory, inputs.host.get("cpu", {}).get("caches", {}), settings)
-    conditions = {name: _condition_facts(view, memory) for name, view in views.items()}
+    conditions = {
+        name: _condition_facts(view, memory) | {"decisions": stream_decisions(view, inputs.peers)}
+        for name, view in views.items()
+    }
     cost = choose_cost_metric(inputs.cells)
     run = run_facts(inputs.cells)
     real_zero_copy = real_zero_copy_facts(views)
     wire = wire_facts(views, inputs.peers)
-    round_trips = round_trip_facts(inputs.round_trips, inputs.config, settings)
+    round_trips = round_trip_facts(inputs.round_trips, inputs.config, settings, inputs.peers)
     trips = round_trips_in_guests(
         inputs.round_trips, inputs.config.get("round_trips"), settings.confidence
     )
@@ -198,8 +201,7 @@ def _condition_facts(view: View, memory: Facts | None) -> Facts:
     }
     # what memcpy costs an emulated guest, nobody measured
     floor = None if view.studied.emulated else memory
-    more = {"decisions": stream_decisions(view), "ranking": ranking_facts(view, floor)}
-    return facts | answer_questions(view) | more
+    return facts | answer_questions(view) | {"ranking": ranking_facts(view, floor)}
 
 
 def _only(column: pd.Series) -> object:
