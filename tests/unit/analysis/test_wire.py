@@ -82,12 +82,23 @@ def test_direction_and_the_other_machine_are_told() -> None:
 
 
 def test_link_sets_the_throughput_where_the_receiver_gets_nearly_all_it_carries() -> None:
-    for share, limited in ((0.999, 12), (0.951, 12), (0.94, 0)):
+    for share, limited in ((0.999, 4), (0.951, 4), (0.94, 0)):
         link = wire(cells=at_rate(share * CARRIED * 1e11))["conditions"][0]["link"]
         assert link["capacity_bits_per_s"] == pytest.approx(CARRIED * 1e11)
-        assert (link["n_cells"], link["n_limited"], link["believed"]) == (12, limited, True)
+        assert (link["n_points"], link["n_full"], link["n_part"]) == (4, limited, 0)
+        assert link["believed"]
         assert link["sizes"] == ([1024, 65536] if limited else [])
         assert link["highest"] == pytest.approx(share, rel=1e-3)
+
+
+def test_link_that_only_some_ways_reach_does_not_set_the_throughput() -> None:
+    cells = at_rate(0.96 * CARRIED * 1e11)
+    slow = (cells["implementation"] == "two_copy") & (cells["msg_bytes"] == 1024)
+    slow &= cells["n_threads"] == 1
+    rate = cells["throughput_bits_per_s"] * np.where(slow, 0.5, 1.0)
+    link = wire(cells=cells.assign(throughput_bits_per_s=rate))["conditions"][0]["link"]
+    assert (link["n_points"], link["n_full"], link["n_part"]) == (4, 3, 1)
+    assert link["sizes"] == [65536]
 
 
 def test_slower_end_is_the_link() -> None:
@@ -112,7 +123,8 @@ def test_sender_that_is_held_by_its_limit_is_told_as_such() -> None:
     share = np.where(cells["msg_bytes"] == 512, 0.97, 0.4)
     found = wire(run, cells.assign(rate_limit_bits_per_s=sent / share))["conditions"][0]
     limit = found["limit"]
-    assert (limit["n_cells"], limit["n_limited"], limit["sizes"]) == (6, 3, [512])
+    assert (limit["n_points"], limit["n_full"], limit["n_part"]) == (2, 1, 0)
+    assert limit["sizes"] == [512]
     assert limit["highest"] == pytest.approx(0.97)
     shares = sorted(cell["limit_share"] for cell in found["cells"])
     assert shares == pytest.approx([0.4] * 3 + [0.97] * 3)

@@ -174,8 +174,8 @@ def card(
 
 
 def limits(held: int = 0, **link: object) -> str:
-    found = {"slug": "wire", "link": {"believed": True, "n_cells": 24} | link, "limit": None}
-    udp = {"slug": "wire_udp", "link": None, "limit": {"n_cells": 4, "n_limited": held}}
+    found = {"slug": "wire", "link": {"believed": True, "n_points": 8} | link, "limit": None}
+    udp = {"slug": "wire_udp", "link": None, "limit": {"n_points": 4, "n_full": held}}
     conditions = [found, udp, {"slug": "wire_in", "link": None, "limit": None}]
     return sentences("decisions_words", "link", {"conditions": conditions})
 
@@ -222,10 +222,10 @@ def test_each_sentence_around_the_tables() -> None:
         "in guests, outside not counted": in_guests(outside=None),
         "a card, measured": card(measured=("theirs",)),
         "a card, over the wire": card(wires=("wire", "wire_in")),
-        "a link that limits": limits(n_limited=7),
-        "a link that limits nothing": limits(n_limited=0),
-        "a limit that UDP kept to": limits(n_limited=0, held=3),
-        "a link whose speed is not believed": limits(n_limited=7, believed=False),
+        "a link that limits": limits(n_full=7),
+        "a link that limits nothing": limits(n_full=0),
+        "a limit that UDP kept to": limits(n_full=0, held=3),
+        "a link whose speed is not believed": limits(n_full=7, believed=False),
         "a card, its sender over the wire": card(sent=SINK | {"slug": "wire_sink-lab2"}),
         "a card that copies": card(VETH, copied=["wire-lab2", "wire_in-lab2"]),
         "a card, a virtual device": card(VETH, virtual=["wire-lab2"]),

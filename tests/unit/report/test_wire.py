@@ -26,7 +26,7 @@ def part(name: str, value: float) -> Facts:
 def link(**changed: object) -> Facts:
     found: Facts = {
         "speed_bits_per_s": 10e9, "mtu_bytes": 1500, "capacity_bits_per_s": 9.415e9,
-        "believed": True, "n_cells": 24, "n_limited": 0, "sizes": [], "highest": 0.412,
+        "believed": True, "n_points": 8, "n_full": 0, "n_part": 0, "sizes": [], "highest": 0.412,
     }  # fmt: skip
     return found | changed
 
@@ -78,7 +78,8 @@ def lost(
 
 def limit(**changed: object) -> Facts:
     found: Facts = {
-        "low": 82.4e6, "high": 95.5e6, "n_cells": 4, "n_limited": 0, "sizes": [], "highest": 0.61,
+        "low": 82.4e6, "high": 95.5e6, "n_points": 4, "n_full": 0, "n_part": 0, "sizes": [],
+        "highest": 0.61,
     }  # fmt: skip
     return condition(limit=found | changed)
 
@@ -121,10 +122,11 @@ def test_sentences() -> None:
                 "link", condition(link=link(believed=False, exceeded=1.3)), 0.95,
             ),
             "link limits some": (
-                "link", condition(link=link(n_limited=9, sizes=[65536, 1 << 20])), 0.95,
+                "link", condition(link=link(n_full=5, n_part=2, sizes=[65536, 1 << 20])), 0.95,
             ),
-            "link limits cells of every size": ("link", condition(link=link(n_limited=3)), 0.95),
-            "link limits all": ("link", condition(link=link(n_limited=24, sizes=[64])), 0.95),
+            "link limits some of every size": ("link", condition(link=link(n_full=3)), 0.95),
+            "link limits only some ways": ("link", condition(link=link(n_part=3)), 0.95),
+            "link limits all": ("link", condition(link=link(n_full=8, sizes=[64])), 0.95),
             "link limits none": ("link", condition(), 0.95),
             "zero-copy is real": ("zero_copy", condition()),
             "zero-copy is copied": ("zero_copy", condition(zero_copy=[copied])),
@@ -149,9 +151,9 @@ def test_sentences() -> None:
             "UDP, not counted": ("lost", lost(None, side(), side())),
             "no limit": ("limit", condition(), 0.95),
             "limit holds none": ("limit", limit(), 0.95),
-            "limit holds all": ("limit", limit(n_limited=4, sizes=[512, 1400]), 0.95),
+            "limit holds all": ("limit", limit(n_full=4, sizes=[512, 1400]), 0.95),
             "limit holds some": (
-                "limit", limit(n_limited=2, sizes=[1400], low=95.5e6), 0.95,
+                "limit", limit(n_full=2, n_part=1, sizes=[1400], low=95.5e6), 0.95,
             ),
             "devices not counted": ("lost", lost(0.0, side(counted=False), side(counted=False))),
             "clock": ("clock", condition()),

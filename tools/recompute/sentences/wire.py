@@ -39,22 +39,45 @@ def _carries(told: Told, *_: Slot) -> Expected:
     return [speed, cells["carried"].max(), int(rows["mtu_bytes"].median())]
 
 
-@says("In <n> of <n> cells the receiver got at least <p> of that")
+def _points(cells: pd.DataFrame) -> tuple[int, int, int]:
+    """Return at how many sizes and threads all ways are limited, and only some, and of how many."""
+    shares = [rows["limited"].mean() for _, rows in cells.groupby(["msg_bytes", "n_threads"])]
+    return sum(one == 1.0 for one in shares), sum(0.0 < one < 1.0 for one in shares), len(shares)
+
+
+def _sizes_of(cells: pd.DataFrame, said: Slot) -> Expected:
+    every = [int(str(size)) for size, rows in cells.groupby("msg_bytes") if rows["limited"].all()]
+    return [every if isinstance(said, tuple) else every[0]]
+
+
+@says(
+    "At <n> of <n> combinations of size and threads, the receiver got at least <p> of that with "
+    "every way to send"
+)
 def _limited(told: Told, *_: Slot) -> Expected:
-    cells = of_the_link(told.run, told.condition)
-    return [int(cells["limited"].sum()), len(cells), None]
+    every, _some, n = _points(of_the_link(told.run, told.condition))
+    return [every, n, None]
 
 
-@says("the link sets the throughput in <n> of <n> cells")
+@says(
+    "At <n> of <n> combinations of size and threads, some ways reached <p> of what the link carries"
+)
+def _limited_some(told: Told, *_: Slot) -> Expected:
+    _every, some, n = _points(of_the_link(told.run, told.condition))
+    return [some, n, None]
+
+
+@says("the link sets the throughput of every way to send at <n> of <n> combinations")
 def _sets(told: Told, *_: Slot) -> Expected:
     return _limited(told)[:2]
 
 
-@says("At <sizes> that is so of every cell", "At <size> that is so of every cell")
+@says(
+    "At <sizes> that is so with every number of threads",
+    "At <size> that is so with every number of threads",
+)
 def _sizes(told: Told, said: Slot) -> Expected:
-    cells = of_the_link(told.run, told.condition)
-    every = [int(str(size)) for size, rows in cells.groupby("msg_bytes") if rows["limited"].all()]
-    return [every if isinstance(said, tuple) else every[0]]
+    return _sizes_of(of_the_link(told.run, told.condition), said)
 
 
 @says(
@@ -95,22 +118,35 @@ def _held_nowhere(told: Told, *_: Slot) -> Expected:
     return [of_the_limit(told.run, told.condition)["share"].max()]
 
 
-@says("In <n> of <n> cells it sent at least <p> of that")
+@says(
+    "At <n> of <n> combinations of size and threads, it sent at least <p> of that with every way to"
+    " send"
+)
 def _held(told: Told, *_: Slot) -> Expected:
-    cells = of_the_limit(told.run, told.condition)
-    return [int(cells["limited"].sum()), len(cells), None]
+    every, _some, n = _points(of_the_limit(told.run, told.condition))
+    return [every, n, None]
 
 
-@says("(`wire.udp_mbit_per_s`) sets the throughput in <n> of <n> cells")
+@says(
+    "At <n> of <n> combinations of size and threads, some ways reached <p> of what they were "
+    "allowed"
+)
+def _held_some(told: Told, *_: Slot) -> Expected:
+    _every, some, n = _points(of_the_limit(told.run, told.condition))
+    return [some, n, None]
+
+
+@says("(`wire.udp_mbit_per_s`) sets the throughput of every way to send at <n> of <n> combinations")
 def _limit_sets(told: Told, *_: Slot) -> Expected:
     return _held(told)[:2]
 
 
-@says("At <sizes> it held the sender in every cell", "At <size> it held the sender in every cell")
+@says(
+    "At <sizes> it held the sender with every number of threads",
+    "At <size> it held the sender with every number of threads",
+)
 def _sizes_held(told: Told, said: Slot) -> Expected:
-    cells = of_the_limit(told.run, told.condition)
-    every = [int(str(size)) for size, rows in cells.groupby("msg_bytes") if rows["limited"].all()]
-    return [every if isinstance(said, tuple) else every[0]]
+    return _sizes_of(of_the_limit(told.run, told.condition), said)
 
 
 @says("Of the datagrams sent, <p> did not arrive")

@@ -255,9 +255,10 @@ def _link(view: View, wire: Mapping[str, Any] | None) -> Facts | None:
         Of the sender's device.
     capacity_bits_per_s
         Bytes of messages that it carries in packets of that size, the largest of the sizes.
-    n_cells, n_limited, sizes
-        Cells, those whose median reached at least `NEAR` of what the link carries at their size,
-        and the sizes where every cell did.
+    n_points, n_full, n_part, sizes
+        Combinations of size and threads; those where the median of every way reached at least
+        `NEAR` of what the link carries at that size, and those where only some ways did; the sizes
+        where every way did with every number of threads.
     highest
         The largest share of that.
     exceeded, believed
@@ -295,7 +296,7 @@ def _limit(view: View) -> Facts | None:
     ----
     low, high
         Payload of messages of the size that is allowed least, and most [bit/s].
-    n_cells, n_limited, sizes, highest, shares
+    n_points, n_full, n_part, sizes, highest, shares
         As of `_link`, of what was sent over what was to be sent at most.
     """
     rows = view.measured
@@ -315,10 +316,13 @@ def _limit(view: View) -> Facts | None:
 def _nearness(cells: pd.DataFrame) -> Facts:
     """Return how near cells came to a bound, of which each has a share."""
     limited = cells["share"] >= NEAR
-    of_sizes = limited.groupby(cells["msg_bytes"]).all()
+    ways = limited.groupby([cells["msg_bytes"], cells["n_threads"]])
+    every, some = ways.all(), ways.any()
+    of_sizes = every.groupby(level="msg_bytes").all()
     return {
-        "n_cells": len(cells),
-        "n_limited": int(limited.sum()),
+        "n_points": len(every),
+        "n_full": int(every.sum()),
+        "n_part": int((some & ~every).sum()),
         "sizes": of_sizes.index[of_sizes].tolist(),
         "highest": float(cells["share"].max()),
         "shares": cells[[*POINT, "share"]].to_numpy().tolist(),
