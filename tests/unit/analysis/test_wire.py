@@ -248,9 +248,28 @@ def test_what_was_lost_is_told_by_cause_and_side() -> None:
     assert lost["sent_again"] == pytest.approx(
         3e9 * len(rows) / rows["received_bytes"].sum(), rel=1e-9
     )
+    assert lost["again"] is not None
     assert lost["sides"]["sender"] == {"counted": True, "drops": []}
     (drop,) = lost["sides"]["receiver"]["drops"]
     assert drop == {"cause": "device_rx_dropped", "packets": 2 * len(rows)}
+
+
+def test_segments_sent_again_are_told_by_way_where_ways_differ() -> None:
+    cells = over_wire(make_cells(RUN), tcp_retransmits=0.0)
+    assert wire(cells=cells)["conditions"][0]["lost"]["again"] is None
+    zero = cells["implementation"] == "zero_copy"
+    lost = wire(cells=cells.assign(tcp_retransmits=np.where(zero, 5e3, 5.0)))["conditions"][0]
+    fewest, most = lost["lost"]["again"]
+    assert most["implementation"] == "zero_copy"
+    assert most["value"] > 100 * fewest["value"]
+
+
+def test_zero_copy_that_nobody_asked_for_is_not_missed() -> None:
+    copying = replace(RUN, implementations=("two_copy", "one_copy"))
+    assert wire(copying)["conditions"][0]["untold"] == []
+    unread = over_wire(make_cells(RUN), zc_completed=np.nan, zc_copied=np.nan)
+    found = wire(cells=unread)["conditions"][0]
+    assert (found["zero_copy"], found["untold"]) == ([], ["zero_copy"])
 
 
 def test_clocks_are_as_good_as_at_their_worst() -> None:

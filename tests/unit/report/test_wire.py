@@ -51,13 +51,15 @@ def condition(**changed: object) -> Facts:
         "link": link(),
         "limit": None,
         "zero_copy": [{"implementation": "zero_copy", "copied_share": 0.0, "real": True}],
+        "untold": [],
         "parts": [
             part("sender_process", 0.3), part("sender_rest", 0.1),
             part("receiver_process", 0.35), part("receiver_rest", 0.25),
         ],
         "softirq": {"sender": share, "receiver": share | {"value": 0.42}},
         "lost": {
-            "sent_again": 0.0, "datagrams": None, "sides": {"sender": side(), "receiver": side()},
+            "sent_again": 0.0, "again": None, "datagrams": None,
+            "sides": {"sender": side(), "receiver": side()},
         },
         "clock": {"uncertainty_ns": 36_600.0, "share": 3.7e-5},
     }  # fmt: skip
@@ -70,10 +72,15 @@ def compared(**changed: object) -> Facts:
 
 
 def lost(
-    sent_again: float | None, sender: Facts, receiver: Facts, datagrams: float | None = None
+    sent_again: float | None,
+    sender: Facts,
+    receiver: Facts,
+    datagrams: float | None = None,
+    again: list[Facts] | None = None,
 ) -> Facts:
     sides = {"sender": sender, "receiver": receiver}
-    return condition(lost={"sent_again": sent_again, "datagrams": datagrams, "sides": sides})
+    found = {"sent_again": sent_again, "again": again, "datagrams": datagrams, "sides": sides}
+    return condition(lost=found)
 
 
 def limit(**changed: object) -> Facts:
@@ -104,6 +111,10 @@ TRIP = {
 def test_sentences() -> None:
     copied = {"implementation": "zero_copy", "copied_share": 1.0, "real": False}
     opposed = ratio(1.0, n_above=3, n_below=5, contradict=True)
+    again = [
+        {"implementation": "one_copy", "value": 0.0},
+        {"implementation": "zero_copy", "value": 98.7},
+    ]
     every_cause = side(
         device_rx_errors=1, device_rx_dropped=2, device_rx_fifo_errors=3, device_tx_errors=4,
         device_tx_dropped=5, device_tx_fifo_errors=6, device_tx_carrier_errors=7, softnet_dropped=8,
@@ -133,6 +144,9 @@ def test_sentences() -> None:
             "virtual": ("zero_copy", condition(zero_copy=[copied], virtual=True)),
             "real by a virtual device": ("zero_copy", condition(virtual=True)),
             "no zero-copy": ("zero_copy", condition(zero_copy=[])),
+            "zero-copy without completions": (
+                "zero_copy", condition(zero_copy=[], untold=["zero_copy"]),
+            ),
             "parts": ("parts", condition()),
             "no softirqs": ("parts", condition(softirq={"sender": None, "receiver": None})),
             "parts not counted": ("parts", condition(parts=None)),
@@ -145,6 +159,7 @@ def test_sentences() -> None:
             "machines not counted": ("compared", compared(machines=None), CONFIDENCE),
             "nothing lost": ("lost", condition()),
             "sent again": ("lost", lost(12.3, side(), side())),
+            "sent again, by way": ("lost", lost(12.3, side(), side(), again=again)),
             "every cause": ("lost", lost(0.0, every_cause, side(device_rx_dropped=1))),
             "UDP": ("lost", lost(None, side(), side(), 0.0)),
             "UDP, some lost": ("lost", lost(None, side(), side(), 0.127)),

@@ -89,7 +89,7 @@ def _not_limited(told: Told, *_: Slot) -> Expected:
     return [carried, speed, mtu, of_the_link(told.run, told.condition)["share"].max()]
 
 
-@says("The devices tell of a link of <rate>, of which a receiver got <p> in a cell")
+@says("The devices tell of a link of <rate>, but in one cell a receiver got <p> of what")
 def _exceeded(told: Told, *_: Slot) -> Expected:
     speed, _ip = link_speed(told.run, told.condition)
     peer = peer_of(told.condition)
@@ -234,10 +234,12 @@ def _machines(told: Told, _n: Slot, _x: Slot, name: str, *_: Slot) -> Expected:
     return [len(logs), found.value, None, None, found]
 
 
-@says("The two processes took <x> times as much with <impl> <i>")
+@says(
+    "A byte took the two processes alone <x> times as much CPU time with <impl> as with <impl> <i>"
+)
 def _processes(told: Told, _x: Slot, name: str, *_: Slot) -> Expected:
     found, _logs = _pooled(told, name, _PROCESSES)
-    return [found.value, None, found]
+    return [found.value, None, None, found]
 
 
 def _signs(told: Told, name: str, metric: str) -> tuple[int, int, int]:
@@ -254,15 +256,28 @@ def _machines_contradict(told: Told, name: str, *_: Slot) -> Expected:
     return [None, None, *_signs(told, name, MACHINES)]
 
 
-@says("The two processes took more with <impl> in <n> of <n> cells and less in <n>")
+@says(
+    "With <impl>, a byte took the two processes more CPU time than with <impl> in <n> of <n> cells "
+    "and less in <n>"
+)
 def _processes_contradict(told: Told, name: str, *_: Slot) -> Expected:
-    return [None, *_signs(told, name, _PROCESSES)]
+    return [None, None, *_signs(told, name, _PROCESSES)]
 
 
 @says("The sender sent <x> segments per gigabyte again")
 def _again(told: Told, *_: Slot) -> Expected:
     rows = told.run.measured(told.condition)
     return [float(rows["tcp_retransmits"].sum() / rows["received_bytes"].sum() * 1e9)]
+
+
+@says(
+    "Per gigabyte, the sender sent <x> segments again with <impl>, the fewest, and <x> with <impl>"
+)
+def _again_by_way(told: Told, *_: Slot) -> Expected:
+    rows = told.run.measured(told.condition)
+    sums = rows.groupby("implementation")[["tcp_retransmits", "received_bytes"]].sum()
+    found = sums["tcp_retransmits"] / sums["received_bytes"] * 1e9
+    return [found.min(), found.idxmin(), found.max(), found.idxmax()]
 
 
 def _says_dropped(words: str, column: str) -> None:

@@ -85,6 +85,8 @@ def wire_facts(views: Mapping[str, View], peers: Mapping[str, Mapping[str, Any]]
         (see `copycost.analysis.crossovers.cost_groups`).
     zero_copy
         The same ways: implementation, copied_share by the completions, real (no copy to speak of).
+    untold
+        Those of them of which no completion was recorded.
     lost
         See `_lost`.
     clock
@@ -192,6 +194,7 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
     sends = "there" if "sender" in away_on(testbed) else "here"
     baseline = BASELINE if view.has(BASELINE) else None
     link, limit = _link(view, wire), _limit(view)
+    shares = {name: copied_share(view.of(name)) for name in zero_copy_implementations(view)}
     return {
         "slug": view.name,
         "testbed": testbed,
@@ -225,9 +228,10 @@ def _condition(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Facts:
         ],
         "zero_copy": [
             {"implementation": name, "copied_share": share, "real": share <= NOT_COPIED_SHARE}
-            for name in zero_copy_implementations(view)
-            if (share := copied_share(view.of(name))) is not None
+            for name, share in shares.items()
+            if share is not None
         ],
+        "untold": [name for name, share in shares.items() if share is None],
         "lost": _lost(view),
         "clock": _clock(view),
     }
@@ -383,13 +387,13 @@ def _cells(view: View, link: Facts | None, limit: Facts | None) -> Iterator[Fact
     for cell in sorted(groups, key=lambda each: (each[2], each[1], order[each[0]])):
         rows = groups[cell]
         parts = rows[[part_column(name) for name in PARTS]].median()
-        again = rows["tcp_retransmits"].sum(min_count=1) / rows["received_bytes"].sum() * 1e9
+        again = _sent_again(rows)
         yield {
             **dict(zip(POINT, cell, strict=True)),
             "throughput": estimate(rows[THROUGHPUT], view.settings),
             "link_share": shares.get(cell),
             "limit_share": of_limit.get(cell),
-            "sent_again": None if math.isnan(again) else float(again),
+            "sent_again": None if math.isnan(again) else again,
             **{name: estimate(rows[column], view.settings) for name, column in columns.items()},
             "parts": None
             if parts.isna().any()
@@ -411,6 +415,9 @@ def _lost(view: View) -> Facts:
     ----
     sent_again
         Segments that the sender sent again per 10^9 received bytes; None over UDP.
+    again
+        Where that differs between ways, the one with the fewest and the one with the most:
+        implementation, and value; else None.
     datagrams
         Share of the datagrams, from the first to the last, that did not arrive; None over TCP.
     sides
@@ -418,10 +425,18 @@ def _lost(view: View) -> Facts:
         `copycost.records.machines.DROPS`) and packets, those that there were.
     """
     rows = view.measured
-    again = rows["tcp_retransmits"].sum(min_count=1) / rows["received_bytes"].sum() * 1e9
+    again = _sent_again(rows)
+    ways = [
+        {"implementation": name, "value": value}
+        for name in view.implementations
+        if not math.isnan(value := _sent_again(view.of(name)))
+    ]
+    ends = [pick(ways, key=lambda way: way["value"]) for pick in (min, max)] if ways else []
+    differ = bool(ends) and ends[0]["value"] < ends[1]["value"]
     sent = rows["datagrams_sent"].sum() if "datagrams_sent" in rows else 0.0
     return {
-        "sent_again": None if math.isnan(again) else float(again),
+        "sent_again": None if math.isnan(again) else again,
+        "again": ends if differ else None,
         "datagrams": float(rows["datagrams_lost"].sum() / sent) if sent > 0 else None,
         "sides": {
             side: {
@@ -435,6 +450,12 @@ def _lost(view: View) -> Facts:
             for side in SIDES
         },
     }
+
+
+def _sent_again(rows: pd.DataFrame) -> float:
+    """Return the segments sent again per 10^9 received bytes; NaN over UDP, or of no rows."""
+    sent = rows["tcp_retransmits"].sum(min_count=1)
+    return float(sent / rows["received_bytes"].sum() * 1e9) if len(rows) else math.nan
 
 
 def _clock(view: View) -> Facts | None:
