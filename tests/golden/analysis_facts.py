@@ -148,7 +148,12 @@ def pair(
         "common": None,
         "bracket": None,
         "reversals": [],
-        "cost_where_faster": {"n_compared": better, "n_cheaper": better, "n_more_expensive": 0},
+        "cost_where_faster": {
+            "n_faster": better,
+            "n_compared": better,
+            "n_cheaper": better,
+            "n_more_expensive": 0,
+        },
         "worst": cell(0.8, 1024, 1),
         "best": cell(1.4, 65536, 2),
     } | more

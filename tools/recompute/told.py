@@ -9,11 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from tools.recompute.decisions import of_tables
 from tools.recompute.document import Sentence
-from tools.recompute.estimates import Estimate
+from tools.recompute.estimates import Estimate, holm
 from tools.recompute.run import THROUGHPUT, Cell, Run
 from tools.recompute.slots import compiled
 
@@ -71,7 +72,7 @@ class Told:
     def differing(self) -> tuple[list[Any], str, str]:
         """Return the cells of the difference that is explained, and who is compared there."""
         found = re.findall(
-            r"In the [\w,]+ cells? where it was (slower|faster) than `(\w+)`",
+            r"That it was (slower|faster) than `(\w+)` stands in",
             f"{self.sentence.before} {self.sentence.text}",
         )
         if not found:
@@ -79,7 +80,7 @@ class Told:
         way, rival = found[-1]
         cells = self.run.cells(self.condition, "zero_copy", rival)
         sign = {"faster": 1, "slower": -1}[way]
-        return [cell for cell, one in cells.items() if one.seen == sign], "zero_copy", rival
+        return standing(cells, sign, self.run.settings.confidence), "zero_copy", rival
 
 
 Handler = Callable[..., Expected]
@@ -99,6 +100,16 @@ def says(*patterns: str) -> Callable[[Handler], Handler]:
 def with_sign(cells: Cells, sign: int) -> list[Any]:
     """Return the cells in which that was seen: 1, -1 or 0."""
     return [cell for cell, one in cells.items() if one.seen == sign]
+
+
+def standing(cells: Cells, sign: int, confidence: float) -> list[Any]:
+    """Return the cells whose difference stands after Holm's correction for all of these."""
+    corrected = holm(np.array([one.p_value for one in cells.values()]))
+    return [
+        cell
+        for (cell, one), p_value in zip(cells.items(), corrected, strict=True)
+        if p_value < 1 - confidence and (one.value > 1) == (sign > 0)
+    ]
 
 
 def threads_alike(told: Told, threads: tuple[int, ...], pair: tuple[str, str], cost: str) -> Slot:

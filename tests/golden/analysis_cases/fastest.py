@@ -41,14 +41,15 @@ def _told(branch: str, evidence: Facts, won: bool = False, kernels: int = 1) -> 
 
 def _difference(branch: str, found: Facts | None, slower: bool) -> Case:
     facts = {"n_cells": 4, "explained": found}
-    return "difference", branch, (facts, "two_copy", slower, CONFIDENCE)
+    return "difference", branch, (facts, "two_copy", slower)
 
 
 def _beside(branch: str, slower: bool) -> Case:
     facts = {"n_cells": 4, "explained": _EXPLAINED, "rates": _RATES}
-    return "beside", branch, (facts, "two_copy", slower, CONFIDENCE)
+    return "beside", branch, (facts, "two_copy", slower)
 
 
+_NOTHING: Facts = {"slower": None, "faster": None, "n_won": 0, "n_lost": 0}
 _RATES: Facts = {"differ": [], "alike": [], "resent_share": None}
 _EXPLAINED = explained("alone", factor("cost", DOWN), factor("use", EVEN), 1)
 _BLOCK = {"won_is_block": True, "won_sizes": [32768, 65536], "won_threads": [1]}
@@ -73,6 +74,8 @@ CASES: list[Case] = [
     _difference("faster", _EXPLAINED | {"throughput": UP}, False),
     _difference("slower, without CPU time", None, True),
     _difference("faster, without CPU time", None, False),
+    ("unexplained", "nothing stands", (_NOTHING | {"n_lost": 2}, "two_copy")),
+    ("unexplained", "nothing seen", (_NOTHING, "two_copy")),
     ("refusals", "refused", (weighed("shown", 0.021),)),
     ("untold", "without a profile", (False,)),
     ("untold", "with a profile", (True,)),

@@ -19,11 +19,11 @@ from golden.analysis_facts import (
 
 
 def _cheaper(branch: str, found: Facts, **more: object) -> Case:
-    return "cheaper", branch, (found, pair("always", 6, **more), LABEL, CONFIDENCE)
+    return "cheaper", branch, (found, pair("always", 6, **more), LABEL)
 
 
 _RISE = UP | {"from_bytes": 4096, "to_bytes": 65536, "n_threads": 1}
-_BOTH_WAYS = {"n_compared": 6, "n_cheaper": 4, "n_more_expensive": 1}
+_BOTH_WAYS = {"n_faster": 6, "n_compared": 6, "n_cheaper": 4, "n_more_expensive": 1}
 
 
 def _per_message(branch: str, found: Facts, price: str = "shown") -> Case:

@@ -47,7 +47,7 @@ def _cause(
     found: Facts | None = None,
 ) -> Case:
     facts = {"id": id_, "quantity": quantity, "explained": found}
-    return "cause", f"{id_}{branch}", (facts, evidence or NOT_TOLD, CONFIDENCE)
+    return "cause", f"{id_}{branch}", (facts, evidence or NOT_TOLD)
 
 
 def _sure_of(branch: str, once: bool, *n_sure: int) -> Case:

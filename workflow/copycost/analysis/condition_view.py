@@ -8,7 +8,7 @@ import pandas as pd
 
 from copycost.analysis.conditions import Studied
 from copycost.analysis.log_values import LogCube
-from copycost.analysis.metrics import CostMetric, counted_share
+from copycost.analysis.metrics import THROUGHPUT, CostMetric, counted_share
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
@@ -153,6 +153,27 @@ class View:
     def verdicts(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
         """Return the rows of the ratios table for one pair and metric."""
         return self._verdicts.get((metric, implementation, baseline), self.ratios.iloc[:0])
+
+    def standing(self, implementation: str, baseline: str, sign: int) -> list[tuple[int, int]]:
+        """Return the cells whose throughputs stand apart, after Holm's correction for the pair's.
+
+        A difference that is explained is picked by the data that explain it. Of cells that show
+        one by themselves many are chance, and what is told of these is, too.
+
+        Parameters
+        ----------
+        sign
+            1 for cells where the implementation is faster, -1 for those where it is slower.
+
+        Returns
+        -------
+        list
+            Sizes [bytes] with thread counts.
+        """
+        rows = self.verdicts(THROUGHPUT, implementation, baseline)
+        stand = rows["p_holm"] < 1.0 - self.settings.confidence
+        rows = rows[stand & (np.sign(rows["ratio"] - 1.0) == sign)]
+        return [(int(size), int(n)) for size, n in rows[["msg_bytes", "n_threads"]].to_numpy()]
 
     @cached_property
     def _verdicts(self) -> dict[tuple[str, str, str], pd.DataFrame]:

@@ -44,8 +44,8 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         The ratio over the cells together, and whether no cell contradicts another: where one does,
         that ratio would only say which sizes the grid has most of.
     cost_where_faster
-        Of the cells where it was faster, how many were seen to be cheaper and more expensive:
-        n_compared, n_cheaper, n_more_expensive.
+        Of the cells where it stands that it was faster (see `View.standing`), how many were seen to
+        be cheaper and more expensive: n_faster, n_compared, n_cheaper, n_more_expensive.
     best, worst
         The cells with the highest and the lowest ratio; their intervals allow for that choice.
     """
@@ -79,7 +79,7 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         "observed_once": 1 in rounds,
         "pooled": ratio_facts(view.pooled(logs)),
         "one_sided": not {1, -1} <= set(signs),
-        "cost_where_faster": _cost_where_faster(view, implementation, baseline, compared),
+        "cost_where_faster": _cost_where_faster(view, implementation, baseline),
         "best": _extreme(view, logs, compared, highest=True),
         "worst": _extreme(view, logs, compared, highest=False),
     }
@@ -247,10 +247,8 @@ def records(table: pd.DataFrame) -> list[Facts]:
     return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
 
 
-def _cost_where_faster(
-    view: View, implementation: str, baseline: str, compared: Sequence[Facts]
-) -> Facts:
-    faster = {(row["msg_bytes"], row["n_threads"]) for row in compared if sign_of(row) > 0}
+def _cost_where_faster(view: View, implementation: str, baseline: str) -> Facts:
+    faster = view.standing(implementation, baseline, 1)
     rows = records(view.verdicts(view.cost_column, implementation, baseline))
     verdicts = [
         row["verdict"]
@@ -258,6 +256,7 @@ def _cost_where_faster(
         if row["n_pairs"] and (row["msg_bytes"], row["n_threads"]) in faster
     ]
     return {
+        "n_faster": len(faster),
         "n_compared": len(verdicts),
         "n_cheaper": verdicts.count("cheaper"),
         "n_more_expensive": verdicts.count("more expensive"),

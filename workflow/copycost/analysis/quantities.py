@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
-from copycost.analysis.metrics import BASELINE, THROUGHPUT
+from copycost.analysis.metrics import BASELINE
 from copycost.analysis.placement import placement_of
 from copycost.analysis.together import cell_counts
 from copycost.stats.ratios import Ratio, paired_ratio
@@ -178,11 +178,8 @@ def _scaled(value: float | None, factor: float) -> float | None:
 def _where_faster(view: View, cost: str, implementation: str) -> Ratio | None:
     if not view.has(implementation, BASELINE):
         return None
-    verdicts = view.verdicts(THROUGHPUT, implementation, BASELINE)
-    faster = verdicts[verdicts["verdict"] == "faster"]
-    cells = pd.MultiIndex.from_frame(faster[["msg_bytes", "n_threads"]])
     logs = view.logs(cost, implementation, BASELINE)
-    found = view.pooled(logs[logs.index.isin(cells)])
+    found = view.pooled(logs[logs.index.isin(view.standing(implementation, BASELINE, 1))])
     return found if found.n_pairs else None
 
 

@@ -31,9 +31,11 @@ def fastest_facts(view: View) -> Facts:
     won_sizes, won_threads, won_is_block
         Where it won, and whether these are all combinations of the two.
     slower, faster
-        The cells with less, and with more, throughput than the first rival: n_cells; explained
-        (what the difference consists of there, see `copycost.analysis.explained`) and rates (what
-        else differs there, see `copycost.analysis.rates`); None where there is no such cell.
+        The cells where less, and more, throughput than the first rival's stands (see
+        `View.standing`): n_cells; explained (what the difference consists of there, see
+        `copycost.analysis.explained`) and rates (what else differs there, see
+        `copycost.analysis.rates`); None where there is no such cell. Their intervals do not allow
+        for the choice of the cells, so no text has them.
     """
     rivals = [name for name in _RIVALS if view.has(name)] if view.has(ZERO) else []
     signs: dict[tuple[int, int], list[int]] = {}
@@ -71,12 +73,7 @@ def fastest_facts(view: View) -> Facts:
 def _why(view: View, sign: int) -> Facts | None:
     """Return what explains the cells in which zero_copy differs from its first rival that way."""
     rival = first_rival(view)
-    rows = records(view.verdicts(THROUGHPUT, ZERO, rival))
-    cells = [
-        (int(row["msg_bytes"]), int(row["n_threads"]))
-        for row in rows
-        if row["n_pairs"] and sign_of(row) == sign
-    ]
+    cells = view.standing(ZERO, rival, sign)
     if not cells:
         return None
     return {

@@ -31,8 +31,8 @@ def unexpected_facts(view: View) -> Facts:
         least, as a mean over all its comparisons (those that hold count as 1; see
         `_least_violation`), `least_shown` whether that is any. `strongest` is the case surely
         furthest on the wrong side, with an interval that allows for its having been picked.
-        `explained` is what the ratios consist of that went against it (see
-        `copycost.analysis.explained`), None where they are no ratios of throughputs.
+        `explained` is what the ratios consist of that stand against it (see
+        `copycost.analysis.explained`), None where none does or they are no ratios of throughputs.
     violations
         The violated ones: first those with a case that stands after correction, then those with
         cases that only stand alone, then those observed once; within each, those that are violated
@@ -102,7 +102,7 @@ def _violation(
         "least": math.exp(bad * least),
         "least_shown": least > 0.0,
         "strongest": _strongest(broken, len(checks), bad, view.settings.confidence),
-        "explained": explain_cases(view, [one.check.where for one in broken]),
+        "explained": explain_cases(view, [one.check.where for one in broken if one.sure]),
     }
 
 
