@@ -235,7 +235,7 @@ def tables_of(truth: Truth) -> tuple[pd.DataFrame, pd.DataFrame]:
 def facts_of(truth: Truth, **section: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return the facts."""
     machine = {"caches": CACHES, "guest": GUEST, "assumed": ASSUMED} if truth.sizes else None
-    return compute_facts(*tables_of(truth), SECTION | section, machine, CATEGORIES, None)
+    return compute_facts(*tables_of(truth), SECTION | section, machine, CATEGORIES, walks(21))
 
 
 def beside(truth: Truth, **measured: float) -> dict[str, Any]:

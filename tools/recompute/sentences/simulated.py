@@ -237,6 +237,12 @@ def _under(told: Told, name: str, size: int, fails: Callable[[Key], bool]) -> Ex
     return [None, size]
 
 
+@says("Walks through memory with known misses could not be counted")
+def _no_walks(told: Told) -> Expected:
+    assert not told.run.simulated.walks, "they were"
+    return []
+
+
 @says("<n> walks through memory")
 def _walks(told: Told, *_: Slot) -> Expected:
     return [len(told.run.simulated.walks)]

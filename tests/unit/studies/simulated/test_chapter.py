@@ -13,6 +13,7 @@ from copycost.config.simulated import FIGURES
 from copycost.report import simulated_tables
 from copycost.studies.simulated.copies import copy_at
 from copycost.studies.simulated.values import Place, Values
+from copycost.studies.simulated.walks import no_walks
 
 TEXTS = GOLDEN / "simulated"
 NO_QEMU = ("skipped", "the command qemu-system-x86_64 was not found", "install qemu-system-x86")
@@ -101,6 +102,7 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
     "walked": {
         "right": (walks(21),),
         "wrong": (walks(4000),),
+        "none": (no_walks("the guest did not end within 60 s"),),
     },
     "beside_counted": {"counted": ([{"ratio": 0.9}, {"ratio": 1.25}],), "not": ([],)},
     "beside_calls": {

@@ -31,7 +31,7 @@ def compute_facts(
     section: Mapping[str, Any],
     machine: Mapping[str, Any] | None,
     categories: Categories,
-    walks: Mapping[str, Any] | None,
+    walks: Mapping[str, Any],
 ) -> Facts:
     """Return the facts.
 
@@ -46,7 +46,7 @@ def compute_facts(
     categories
         What functions do.
     walks
-        What `walk_facts` says of walks with known misses; None where there were none.
+        What `walk_facts` or `no_walks` says of walks with known misses.
     """
     places = values_by_place(table)
     cells = table.drop_duplicates(list(CELL_KEY))

@@ -10,7 +10,14 @@ from copycost.simulation.cell import SimulatedCell, simulate
 from copycost.simulation.snapshot import Snapshot
 from copycost.studies.simulated.counts import LEVELS
 from copycost.studies.simulated.guest import read_made
-from copycost.studies.simulated.walks import CACHES, LINE_BYTES, WALKS, Walk, walk_facts
+from copycost.studies.simulated.walks import (
+    CACHES,
+    LINE_BYTES,
+    WALKS,
+    Walk,
+    no_walks,
+    walk_facts,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +31,8 @@ class WalkingCell(SimulatedCell):
         return f"lead_ns 0\nwindow_ns 1\nsender {' '.join(self.words)}\n"
 
 
-def walk_all(program: Path, plugin: Path, folder: Path) -> Facts | None:
-    """Return the facts about all walks; None where there is no guest, or one fails.
+def walk_all(program: Path, plugin: Path, folder: Path) -> Facts:
+    """Return the facts about all walks, or why there are none: there is no guest, or one fails.
 
     Parameters
     ----------
@@ -34,8 +41,9 @@ def walk_all(program: Path, plugin: Path, folder: Path) -> Facts | None:
     folder
         The saved guest.
     """
-    if read_made(folder)["status"] != "measured":
-        return None
+    made = read_made(folder)
+    if made["status"] != "measured":
+        return no_walks(made["reason"] or made["status"])
     l1d, l2, llc = (Level(**CACHES[level]) for level in LEVELS)
     caches = Caches(l1d, l2, llc, LINE_BYTES)
     snapshot = Snapshot.in_folder(folder)
@@ -46,8 +54,8 @@ def walk_all(program: Path, plugin: Path, folder: Path) -> Facts | None:
                 for walk in WALKS
             ]
         )
-    except HostError:
-        return None
+    except HostError as failure:
+        return no_walks(str(failure))
 
 
 def _cell(walk: Walk, program: Path) -> WalkingCell:

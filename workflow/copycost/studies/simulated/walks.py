@@ -89,6 +89,8 @@ def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
         Walks, and those whose counts are off by no more lines than the program has itself [count].
     worst_lines
         The largest difference [count].
+    reason
+        None: see `no_walks`.
 
     Parameters
     ----------
@@ -101,7 +103,13 @@ def walk_facts(found: Sequence[tuple[Walk, Mapping[str, Any]]]) -> Facts:
         "n": len(walks),
         "n_right": sum(one["off_lines"] <= _OWN_LINES for one in walks),
         "worst_lines": max((one["off_lines"] for one in walks), default=0),
+        "reason": None,
     }
+
+
+def no_walks(reason: str) -> Facts:
+    """Return the facts about walks that could not be counted, with the reason why."""
+    return walk_facts([]) | {"reason": reason}
 
 
 def _one(walk: Walk, counted: Mapping[str, Any]) -> Facts:
