@@ -95,17 +95,30 @@ def test_every_changed_number_is_found(tmp_path: Path) -> None:
     ("said", "instead"),
     [
         # on the first page: the level, the functions, why, who pays
-        ("| L1d at 48", "| L2 at 48"),
+        ("| L1d\N{NO-BREAK SPACE}at", "| L2\N{NO-BREAK SPACE}at"),
+        (
+            "| 1\N{NO-BREAK SPACE}of\N{NO-BREAK SPACE}2 |",
+            "| 2\N{NO-BREAK SPACE}of\N{NO-BREAK SPACE}2 |",
+        ),
+        (
+            "| both together exceed 32\N{NO-BREAK SPACE}KiB | --- |",
+            "| both together exceed 32\N{NO-BREAK SPACE}KiB | found, for the most part |",
+        ),
         ("| the application (2.00) |", "| `do_syscall_64` (2.00) |"),
         ("| source from memory; both together exceed", "| both together exceed"),
         ("both together exceed", "both would fit into"),
         ("nobody with `zero_copy`", "the kernel with `zero_copy`"),
         # what survives
-        ("caches of half the size and new pages", "caches of twice the size and new pages"),
+        ("caches of half the size; new pages", "caches of twice the size; new pages"),
+        ("What was not tried: caches of twice", "What was not tried: caches of half"),
+        ("What the tables above tell is among", "What the tables above tell is not among"),
         (
             "48\N{NO-BREAK SPACE}KiB under caches of half",
             "48\N{NO-BREAK SPACE}KiB under caches of twice",
         ),
+        # how deep, and at which sizes
+        ("Misses of the L2 cache fall too", "Misses of the last-level cache fall too"),
+        ("They fall from 48\N{NO-BREAK SPACE}KiB up", "They fall at every size"),
         # in the appendix: sizes, source and target, who pays, rows that are left, marks
         ("application's copy at every size", "application's copy at 4\N{NO-BREAK SPACE}KiB"),
         ("With `zero_copy`, no line more", "With `one_copy`, no line more"),

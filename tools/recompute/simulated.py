@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tools.recompute.functions import kind_of_function
+
 LEVELS = {"L1 data": "l1d", "L2": "l2", "last-level": "llc"}
 """By the word that tells a level."""
 LEAST = 0.05
@@ -14,6 +16,8 @@ LEAST = 0.05
 BASELINE = "two_copy"
 PLAIN = "plain"
 
+# what such functions do, in the words of data/functions
+_COPY = "copy in the kernel"
 _ENTRY = "do_syscall_64"
 _TYPICAL = 64 << 10
 # of a line: what is missed as often as that is not found
@@ -44,13 +48,15 @@ class Change(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """What a level misses of the application's copy, and why.
+    """What a level misses of a copy, and why.
 
-    `source` and `target` tell whether they are missed, `memory` whether the source is since it
-    comes from there, and `large` whether they exceed the level together; `other` whether anything
-    but `memory` is to be told as a reason.
+    `saved` is by how much fewer its misses are than with `two_copy`. `source` and `target` tell
+    whether they are missed, `memory` whether the source is since it comes from there, and `large`
+    whether they exceed the level together; `other` whether anything but `memory` is to be told as
+    a reason.
     """
 
+    saved: float
     source: bool
     target: bool
     memory: bool
@@ -71,6 +77,7 @@ class Simulated:
         self.loads: dict[Key, Misses] = {}
         self.calls: dict[Key, float] = {}
         self.zero_copy: dict[Key, Mapping[str, Any] | None] = {}
+        self.instructions: dict[Key, Mapping[bool, float]] = {}
         self.lost: list[Mapping[str, Any]] = []
         self.caches: Mapping[str, Any] = {}
         self.guest: Mapping[str, Any] = {}
@@ -82,6 +89,7 @@ class Simulated:
             key = Key(*(record["cell"][name] for name in Key._fields))
             self.cells[key] = _misses(record, "load_misses", "store_misses")
             self.loads[key] = _misses(record, "load_misses")
+            self.instructions[key] = _instructions(record)
             entered = (
                 row["calls"]
                 for row in record["counted"]["functions"]["sender"]
@@ -197,14 +205,24 @@ class Simulated:
                 return Change(key, level, self.saved(key, level))
         return None
 
-    def copy(self, key: Key, level: str) -> Copy:
-        """Return what a level misses of the application's copy, which an implementation saves."""
-        loads = self.saved_in(key, level, False, loads=True)
-        source = loads >= _HALF
-        target = self.saved_in(key, level, False) - loads >= _HALF
-        memory = source and key.working_set == "cold"
+    def copy(self, key: Key, level: str, kernel: bool = False) -> Copy:
+        """Return what a level misses of copies that an implementation saves: whose, `kernel` says.
+
+        The kernel's copy is what moves the bytes of messages; it reads what was just written.
+        """
+        names = {
+            name
+            for in_kernel, name in self.functions(key)
+            if in_kernel == kernel and (not kernel or kind_of_function(f"{name}_[k]") == _COPY)
+        }
+        saved, loads = (
+            sum(self.saved_in(key, level, kernel, name, loads=alone) for name in names)
+            for alone in (False, True)
+        )
+        source, target = loads >= _HALF, saved - loads >= _HALF
+        memory = source and key.working_set == "cold" and not kernel
         large = 2 * key.msg_bytes > self.caches[level]["size_bytes"]
-        return Copy(source, target, memory, target or (source and not memory), large)
+        return Copy(saved, source, target, memory, target or (source and not memory), large)
 
     def told_kernel(self, parameter: str) -> int:
         """Return the number that the guest's kernel was told of a parameter last."""
@@ -270,6 +288,16 @@ class Simulated:
         """Tell whether anything of a conclusion is another than with nothing changed."""
         plain = key._replace(variant=PLAIN)
         return self.turns(key) or self.kinds(key) != self.kinds(plain)
+
+
+def _instructions(record: Mapping[str, Any]) -> Mapping[bool, float]:
+    """Return instructions per message by whether they are the kernel's."""
+    found: dict[bool, float] = {False: 0.0, True: 0.0}
+    for side in ("sender", "receiver"):
+        n_bytes = (record[side] or record["sender"])["bytes"]
+        for row in record["counted"]["functions"][side]:
+            found[row["kernel"]] += row["instructions"] / (n_bytes / record["cell"]["msg_bytes"])
+    return found
 
 
 def _misses(record: Mapping[str, Any], *kinds: str) -> Misses:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tools.recompute.document import Table
 from tools.recompute.run import Run
-from tools.recompute.simulated import LEVELS, PLAIN, Copy, Key, Simulated
+from tools.recompute.simulated import LEVELS, PLAIN, Change, Copy, Key, Simulated
 from tools.recompute.slots import agrees, read
 
 Row = Mapping[str, str]
@@ -39,7 +39,7 @@ _WALKED = {"l1d": 32 << 10, "l2": 256 << 10, "llc": 2 << 20}
 
 
 def saved_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table) -> Checked:
-    """Check what one way to send changes most: level, size, misses, functions, and why."""
+    """Check what one way to send changes most: level, size, misses, functions; what survives."""
     counts = run.simulated
     keys = counts.keys(found[1], row["Message"], _name(row["With"]))
     most = counts.most(keys)
@@ -56,8 +56,7 @@ def saved_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table) -> C
         "Level": COLUMNS[name] == most.level and run_size(keys, size) == most.key.msg_bytes,
         "Saved per line": whole and rises == ("more than" in row["Saved per line"]),
         "In which functions": _carry(counts, most.key, most.level, row["In which functions"]),
-        # the copy that the application makes is what a fall is explained by
-        "Why": row["Why"] == "---" if rises else _why(counts, most.key, most.level, row["Why"]),
+        "Holds under": row["Holds under"] == _holds(counts, most),
     }  # fmt: skip
 
 
@@ -68,6 +67,14 @@ def run_size(keys: Sequence[Key], text: str) -> int:
 
 def _before(counts: Simulated, key: Key, level: str) -> float:
     return counts.total(key.baseline, level)
+
+
+def _holds(counts: Simulated, most: Change) -> str:
+    """Return under how many changes the same level falls most, or where none falls, none does."""
+    tried = counts.tried.get(most.key, [])
+    turned = counts.turns if most.saved > 0 else counts.fails
+    holding = sum(not turned(one) for one in tried)
+    return f"{holding} of {len(tried)}" if tried else "not tried"
 
 
 def _carry(counts: Simulated, key: Key, level: str, text: str) -> bool:
@@ -90,18 +97,37 @@ def _carry(counts: Simulated, key: Key, level: str, text: str) -> bool:
     )
 
 
-def _why(counts: Simulated, key: Key, level: str, text: str) -> bool:
-    """Tell whether a field says what of the application's copy a level misses, and why."""
-    copy = counts.copy(key, level)
+def reasons_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) -> Checked:
+    """Check what the level that falls most misses of the copies that are saved, and why."""
+    counts = run.simulated
+    testbed, working_set = re.findall(r"`(\w+)`, (hot|cold)", row["Where"])[0]
+    keys = counts.keys(testbed, working_set, _name(row["With"]))
+    most = counts.most(keys)
+    assert most is not None
+    name, _, size = row["Level"].partition(" at ")
+    return {
+        "Level": most.saved > 0
+        and COLUMNS[name] == most.level
+        and run_size(keys, size) == most.key.msg_bytes,
+        "Of the application's copy": _why(counts, most, False, row["Of the application's copy"]),
+        "Of the kernel's copies": _why(counts, most, True, row["Of the kernel's copies"]),
+    }
+
+
+def _why(counts: Simulated, most: Change, kernel: bool, text: str) -> bool:
+    """Tell whether a field says what of one's copies the level misses, and why."""
+    copy = counts.copy(most.key, most.level, kernel)
+    if copy.saved < _SHARE * most.saved:
+        return text == "---"
     size = re.search(r"exceed|fit into", text) and re.findall(r"\d[\d.]* [KM]iB", text)
-    if size and read("size", size[0]) != counts.caches[level]["size_bytes"]:
+    if size and read("size", size[0]) != counts.caches[most.level]["size_bytes"]:
         return False
     return _missed(text) == (copy.source, copy.target) and reasons(text) == expected(copy)
 
 
 def _missed(text: str) -> tuple[bool, bool]:
     """Return whether a field says that the source is missed, and the target."""
-    if text == "it finds both":
+    if text == "found, for the most part":
         return False, False
     if text.startswith("both") or "; both" in text:
         return True, True
@@ -131,6 +157,20 @@ def levels_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table) -> 
             key = Key(found[1], found[2], _name(title), size)
             known = [counts.total(key, level) for level in LEVELS.values()]
             checked[title] = three(text, known)
+    return checked
+
+
+def instructions_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table) -> Checked:
+    """Check the instructions per message of every way to send, the application's / the kernel's."""
+    counts = run.simulated
+    here = [key for key in counts.cells if key.testbed == found[1] and key.variant == PLAIN]
+    size = run_size(here, row["Size"])
+    checked: Checked = {"Size": any(key.msg_bytes == size for key in here)}
+    for title, text in row.items():
+        if title.startswith("`"):
+            key = Key(found[1], row["Message"], _name(title), size)
+            known = [counts.instructions[key][kernel] for kernel in (False, True)]
+            checked[title] = text == " / ".join(f"{n:,.0f}" for n in known)
     return checked
 
 
@@ -190,8 +230,8 @@ def changed_row(run: Run, _c: str, found: re.Match[str], row: Row, _t: Table) ->
     for title, text in row.items():
         if title == "With":
             continue
-        name, working_set, size = title.split(", ")
-        here = counts.keys(found[1], working_set, _name(name))
+        name, size = title.split(", ")
+        here = counts.keys(found[1], found[2], _name(name))
         plain = next(key for key in here if key.msg_bytes == run_size(here, size))
         key = plain._replace(variant=variant)
         if key != plain and key not in counts.tried[plain]:
@@ -288,8 +328,10 @@ def _name(text: str) -> str:
 
 TABLES: dict[str, Callable[..., Checked]] = {
     r"tbl-simulated-saved-(\w+)": saved_row,
+    r"tbl-simulated-reasons": reasons_row,
+    r"tbl-simulated-instructions-(\w+)": instructions_row,
     r"tbl-simulated-levels-(\w+)-(hot|cold)": levels_row,
-    r"tbl-simulated-changed-(\w+)": changed_row,
+    r"tbl-simulated-changed-(\w+)-(hot|cold)": changed_row,
     r"tbl-simulated-walks": walk_row,
     r"tbl-simulated-beside": beside_row,
     r"tbl-simulated-missing": missing_row,

@@ -1,9 +1,8 @@
 """Simulated counts."""
 
 import re
-from collections.abc import Callable
 
-from tools.recompute.simulated import LEAST, LEVELS, PLAIN, Key
+from tools.recompute.simulated import BASELINE, LEAST, LEVELS, PLAIN, Key
 from tools.recompute.simulated_tables import CHANGES, beside, both_of, condition_of
 from tools.recompute.told import Expected, NotRecomputedError, Slot, Told, says
 
@@ -21,6 +20,71 @@ def _lowers_most(told: Told, name: str, layer: str, _x: str, size: int) -> Expec
     most = max(counts.saved(key, each) for key in keys for each in LEVELS.values())
     assert saved > most - 0.05, "another level or size falls more"
     return [None, None, saved, size]
+
+
+@says("They fall <at>.")
+def _fall_at(told: Told, *_: Slot) -> Expected:
+    assert not _moving(told, -1)[0], "they rise at some"
+    return [_moving(told, 1)]
+
+
+@says("They fall <at>, and rise <at>.")
+def _fall_and_rise_at(told: Told, *_: Slot) -> Expected:
+    return [_moving(told, 1), _moving(told, -1)]
+
+
+def _moving(told: Told, sign: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the sizes at which the misses that were named last fall (-1: rise), and all sizes."""
+    counts, level = told.run.simulated, _most(told)[1]
+    keys = keys_of(told, _named(told))
+    moving = (key for key in keys if sign * counts.saved(key, level) >= LEAST)
+    return tuple(key.msg_bytes for key in moving), tuple(key.msg_bytes for key in keys)
+
+
+@says(
+    "<layer>, which memory has to serve, fall by <x> of <x> per line at <size>",
+    "<layer> fall too, by <x> of <x> per line at <size>",
+)
+def _deepest(told: Told, layer: str, _x: str, _of: str, size: int) -> Expected:
+    counts, level, keys = told.run.simulated, level_of(layer), keys_of(told, _named(told))
+    behind = list(LEVELS.values())[list(LEVELS.values()).index(level) + 1 :]
+    assert level != _most(told)[1], "it was told before"
+    assert all(counts.saved(key, each) < LEAST for key in keys for each in behind), "a deeper falls"
+    key = next(key for key in keys if key.msg_bytes == size)
+    saved = counts.saved(key, level)
+    assert saved > max(counts.saved(one, level) for one in keys) - LEAST, "another size falls more"
+    return [None, saved, counts.before(key, level), size]
+
+
+@says(
+    "the kernel runs <x> times as many instructions per message with <impl> as with <impl>"
+    " at <size>"
+)
+def _price(told: Told, _x: str, name: str, other: str, size: int) -> Expected:
+    return [_times(told, name, other, size), None, None, size]
+
+
+@says("and <x> times as many at <size>.")
+def _price_last(told: Told, _x: str, size: int) -> Expected:
+    name, other = re.findall(r"`(\w+)`", told.sentence.text)[1:]
+    return [_times(told, name, other, size), size]
+
+
+def _times(told: Told, name: str, other: str, size: int) -> float:
+    """Return how many times as many instructions the kernel runs; the size is the first or last."""
+    known = told.run.simulated.instructions
+    place = re.findall(r"On `(\w+)` with (hot|cold) messages", told.sentence.text)[-1]
+    one, two = (
+        {
+            key.msg_bytes: kernel[True]
+            for key, kernel in known.items()
+            if key[:3] == (*place, way) and key.variant == PLAIN
+        }
+        for way in (name, other)
+    )
+    common = one.keys() & two.keys()
+    assert size in (min(common), max(common)), "another size is at the end"
+    return one[size] / two[size]
 
 
 @says("<layer> rise most, by <x> per line at <size>")
@@ -159,13 +223,64 @@ def _copied_some(told: Told, testbed: str, _: str, name: str) -> Expected:
     return [None, share, None]
 
 
-@says("<n> conclusions (which level's misses", "<n> conclusion (which level's misses")
+@says(
+    "<n> conclusions (which level's misses one way to send lowers most at one size, and which"
+    " levels' it raises or leaves as they are), at <sizes> with",
+    "<n> conclusion (which level's misses one way to send lowers most at one size, and which"
+    " levels' it raises or leaves as they are), at <sizes> with",
+)
 def _conclusions(told: Told, *_: Slot) -> Expected:
     tried = told.run.simulated.tried
-    variants = {key.variant for found in tried.values() for key in found}
-    said = {name for text, name in CHANGES.items() if text in told.sentence.text}
-    assert said == variants, f"tried were {variants}"
-    return [len(tried)]
+    assert _said(told) == _variants(told), f"tried were {_variants(told)}"
+    messages = re.findall(r" with ([\w ]+) messages", told.sentence.text)[0]
+    assert set(messages.split(" and ")) == {key.working_set for key in tried}, "of other messages"
+    return [len(tried), tuple(sorted({key.msg_bytes for key in tried}))]
+
+
+@says("What was not tried:")
+def _left_out(told: Told) -> Expected:
+    left_out = set(CHANGES.values()) - {PLAIN} - _variants(told)
+    assert _said(told) == left_out, f"not tried were {left_out}"
+    return []
+
+
+def _variants(told: Told) -> set[str]:
+    return {key.variant for found in told.run.simulated.tried.values() for key in found}
+
+
+def _said(told: Told) -> set[str]:
+    """Return the changes that a sentence names."""
+    return {name for text, name in CHANGES.items() if text in told.sentence.text}
+
+
+@says("What the tables above tell is among them.")
+def _all_reported(told: Told) -> Expected:
+    reported, tried = _reported(told)
+    assert reported == tried, "some is not"
+    return []
+
+
+@says(
+    "Of what the tables above tell, <n> conclusions of <n> are among them",
+    "Of what the tables above tell, <n> conclusion of <n> is among them",
+)
+def _some_reported(told: Told, *_: Slot) -> Expected:
+    reported, tried = _reported(told)
+    return [tried, reported]
+
+
+@says("What the tables above tell is not among them")
+def _none_reported(told: Told) -> Expected:
+    assert _reported(told)[1] == 0, "some is"
+    return []
+
+
+def _reported(told: Told) -> tuple[int, int]:
+    """Return how many conclusions the tables tell, and how many of them were tried again."""
+    counts = told.run.simulated
+    places = {key[:3] for key in counts.cells if key.implementation != BASELINE}
+    most = [found.key for place in places if (found := counts.most(counts.keys(*place)))]
+    return len(most), sum(key in counts.tried for key in most)
 
 
 @says("The kernel zeroed each new page (`init_on_alloc=<x>`)")
@@ -221,19 +336,10 @@ def _all_surviving(told: Told) -> Expected:
 
 @says("another level falls most with <impl> at <size> under")
 def _turning(told: Told, name: str, size: int) -> Expected:
-    return _under(told, name, size, told.run.simulated.turns)
-
-
-@says("some level changes otherwise with <impl> at <size> under")
-def _failing(told: Told, name: str, size: int) -> Expected:
-    return _under(told, name, size, told.run.simulated.fails)
-
-
-def _under(told: Told, name: str, size: int, fails: Callable[[Key], bool]) -> Expected:
+    counts = told.run.simulated
     plain = next(key for key in keys_of(told, name) if key.msg_bytes == size)
-    found = {key.variant for key in told.run.simulated.tried[plain] if fails(key)}
-    said = {one for text, one in CHANGES.items() if text in told.sentence.text}
-    assert said == found, f"it does under {found}"
+    found = {key.variant for key in counts.tried[plain] if counts.turns(key)}
+    assert _said(told) == found, f"it does under {found}"
     return [None, size]
 
 

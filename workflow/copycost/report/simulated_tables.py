@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from copycost.figures.markers import in_order
 from copycost.grid.variants import VARIANTS
 from copycost.report import study_values
 from copycost.report.answer_values import cache
 from copycost.report.markdown import Column, code, escape, identifier
 from copycost.report.study_values import Form
-from copycost.studies.simulated.counts import LEVELS
+from copycost.studies.simulated.counts import LEVELS, MODES
 from copycost.wording.filters import exact_size, impl, join_and, ratio, size, span
 from copycost.wording.finite import finite
 from copycost.wording.percent import NBSP
@@ -83,9 +84,9 @@ _WHY = {
     ("source", ("displaced",)): "source displaced, though both would fit into {size}",
     ("target", ("beyond",)): "target, since both together exceed {size}",
     ("target", ("displaced",)): "target displaced, though both would fit into {size}",
-    ("neither", ()): "it finds both",
+    ("neither", ()): "found, for the most part",
 }
-"""By what of the copy that is saved a level misses, and the reasons: see `copy_at`."""
+"""By what of a copy that is saved a level misses, and the reasons: see `Copy`."""
 
 
 def savings_id(testbed: str) -> str:
@@ -94,14 +95,14 @@ def savings_id(testbed: str) -> str:
 
 
 def savings(conditions: Sequence[Facts]) -> Table:
-    """Return what each way to send changes most, where, and why, a row per source and way."""
+    """Return what each way to send changes most, and where, a row per source and way."""
     columns = [
         Column("Message"),
         Column("With"),
         Column("Level"),
         Column("Saved per line", "right"),
         Column("In which functions"),
-        Column("Why"),
+        Column("Holds under"),
     ]
     rows = [
         [one["working_set"], code(saving["implementation"]), *_most_saved(saving)]
@@ -114,14 +115,51 @@ def savings(conditions: Sequence[Facts]) -> Table:
 def _most_saved(saving: Facts) -> list[str]:
     most = saving["most"]
     if most is None:
-        return ["none changes", "---", "---", "---"]
-    level = f"{_NAMES[most['level']]} at {exact_size(most['msg_bytes'])}"
+        return [f"none{NBSP}changes", "---", "---", "---"]
     saved, before = misses(abs(most["saved"])), misses(most["before"])
-    if saving["verdict"] == "rises":
-        return [level, f"{saved} more than{NBSP}{before}", _carried(saving), "---"]
-    copy = most["own_copy"]
-    why = _WHY[copy["misses"], tuple(copy["reasons"])].format(size=size(copy["size_bytes"]))
-    return [level, f"{saved}{NBSP}of{NBSP}{before}", _carried(saving), why]
+    of = f"more{NBSP}than" if saving["verdict"] == "rises" else "of"
+    return [_level(most), f"{saved} {of}{NBSP}{before}", _carried(saving), _held(saving)]
+
+
+def _level(most: Facts) -> str:
+    """Return a level and its size, which no line parts: ``L1d at 48 KiB``."""
+    return f"{_NAMES[most['level']]}{NBSP}at{NBSP}{exact_size(most['msg_bytes'])}"
+
+
+def reasons(conditions: Sequence[Facts]) -> Table:
+    """Return what the level that falls most misses of the copies that are saved, and why."""
+    columns = [
+        Column("Where"),
+        Column("With"),
+        Column("Level"),
+        Column("Of the application's copy"),
+        Column("Of the kernel's copies"),
+    ]
+    rows = [
+        [
+            f"{code(one['testbed'])}, {one['working_set']}",
+            code(saving["implementation"]),
+            _level(saving["most"]),
+            *(_why(saving["most"]["copies"][mode]) for mode in MODES),
+        ]
+        for one in conditions
+        for saving in one["savings"]
+        if saving["verdict"] == "falls"
+    ]
+    return columns, rows
+
+
+def _why(copy: Facts | None) -> str:
+    if copy is None:
+        return "---"
+    return _WHY[copy["misses"], tuple(copy["reasons"])].format(size=size(copy["size_bytes"]))
+
+
+def _held(saving: Facts) -> str:
+    """Return under how many changes a conclusion holds, of those that its cell was tried with."""
+    tried = saving["tried"]
+    found = f"{tried['n_holding']} of {tried['n']}" if tried["n"] else "not tried"
+    return found.replace(" ", NBSP)
 
 
 def _carried(saving: Facts) -> str:
@@ -189,9 +227,32 @@ def _three(cells: Mapping[tuple[str, int, str], float], name: str, msg_bytes: in
     return " / ".join("" if value is None else misses(value) for value in values)
 
 
-def sensitivity_id(testbed: str) -> str:
-    """Return the id of the table of one testbed's conclusions with something changed."""
-    return identifier("tbl-simulated-changed", testbed)
+def instructions_id(testbed: str) -> str:
+    """Return the id of the table of instructions on one testbed."""
+    return identifier("tbl-simulated-instructions", testbed)
+
+
+def instructions(rows: Sequence[Facts]) -> Table:
+    """Return instructions per message, user / kernel, a row per source and size."""
+    names = in_order(one["implementation"] for one in rows)
+    columns = [
+        Column("Message"),
+        Column("Size", "right"),
+        *(Column(code(name), "right") for name in names),
+    ]
+    cells: dict[tuple[str, int], dict[str, str]] = {}
+    for one in rows:
+        at = cells.setdefault((one["working_set"], one["msg_bytes"]), {})
+        at[one["implementation"]] = f"{one['user']:,.0f} / {one['kernel']:,.0f}"
+    return columns, [
+        [working_set, exact_size(size_), *(at.get(name, "") for name in names)]
+        for (working_set, size_), at in cells.items()
+    ]
+
+
+def sensitivity_id(condition: Facts) -> str:
+    """Return the id of the table of one condition's conclusions with something changed."""
+    return identifier("tbl-simulated-changed", condition["testbed"], condition["working_set"])
 
 
 def sensitivity(facts: Facts, conclusions: Sequence[Facts]) -> Table:
@@ -199,11 +260,7 @@ def sensitivity(facts: Facts, conclusions: Sequence[Facts]) -> Table:
     columns = [
         Column("With"),
         *(
-            Column(
-                f"{code(one['implementation'])}, {one['working_set']}, "
-                f"{exact_size(one['msg_bytes'])}",
-                "right",
-            )
+            Column(f"{code(one['implementation'])}, {exact_size(one['msg_bytes'])}", "right")
             for one in conclusions
         ),
     ]

@@ -11,8 +11,8 @@ from simulated_tables import ASSUMED, CACHES, Truth, beside, facts_of, walks
 
 from copycost.config.simulated import FIGURES
 from copycost.report import simulated_tables
-from copycost.studies.simulated.copies import copy_at
-from copycost.studies.simulated.values import Place, Values
+from copycost.report.markdown import pipe_table
+from copycost.studies.simulated.copies import copy_of
 from copycost.studies.simulated.walks import no_walks
 
 TEXTS = GOLDEN / "simulated"
@@ -55,6 +55,12 @@ def _of(facts: Mapping[str, Any], condition: int, saving: int) -> tuple[object, 
     return where["savings"][saving], where
 
 
+def _rising_too(facts: Mapping[str, Any]) -> tuple[object, object]:
+    """Return the first way to send where misses rise at the smallest size."""
+    saving, where = facts["conditions"][0]["savings"][0], facts["conditions"][0]
+    return saving | {"most": saving["most"] | {"more_at": saving["sizes"][:1]}}, where
+
+
 LEAST = 0.05
 SIZES = [4096, 65536, 1048576]
 MACROS: dict[str, dict[str, tuple[object, ...]]] = {
@@ -69,10 +75,18 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
         "falls": (*_of(facts_of(Truth()), 0, 0), LEAST),
         "falls_in_the_kernel": (*_of(facts_of(Truth()), 2, 1), LEAST),
         "falls_most_in_l2": (*_of(facts_of(SECOND), 0, 0), LEAST),
+        "falls_and_rises": (*_rising_too(facts_of(Truth())), LEAST),
+        "falls_in_memory_too": (*_of(facts_of(Truth()), 3, 1), LEAST),
         "rises": (*_of(facts_of(WORSE), 0, 1), LEAST),
         "same": (*_of(facts_of(ALIKE), 0, 0), LEAST),
     },
     "how_to_read": {"any": ()},
+    "price": {
+        "one_size": ({"testbed": "sink", "working_set": "hot", "prices": [
+            {"msg_bytes": 4096, "ratio": 2.1}]},),
+        "sizes": ({"testbed": "sink", "working_set": "hot", "prices": [
+            {"msg_bytes": 4096, "ratio": 2.1}, {"msg_bytes": 1048576, "ratio": 1.25}]},),
+    },
     "payers": {
         "some": (paying("user", "kernel", "both", "nobody"),),
         "nobody": (paying("nobody"),),
@@ -94,11 +108,13 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
         "all": (facts_of(Truth())["sensitivity"],),
         "some": (facts_of(Truth())["sensitivity"] | {"n_surviving": 3},),
         "turned": (facts_of(Truth())["sensitivity"] | {"n_keeping_level": 5, "n_surviving": 3},),
+        "not_reported": (facts_of(Truth(second=1.0, testbeds=("loopback",)))["sensitivity"],),
+        "partly_reported": (facts_of(Truth(second=1.0))["sensitivity"],),
         "nothing_changed": (facts_of(Truth(variants=("plain",)))["sensitivity"],),
     },
-    "failing": {"one": ({"testbed": "sink", "working_set": "hot", "implementation": "zero_copy",
-                         "msg_bytes": 49152, "turning": ["another kernel"],
-                         "failing": ["caches of half the size", "another kernel"]},)},
+    "turning": {"one": ({"testbed": "sink", "working_set": "hot", "implementation": "zero_copy",
+                         "msg_bytes": 49152, "turning": ["caches of half the size",
+                                                         "another kernel"]},)},
     "walked": {
         "right": (walks(21),),
         "wrong": (walks(4000),),
@@ -148,7 +164,11 @@ def test_the_whole_chapter_is_the_golden_one() -> None:
     assert text == golden_text(TEXTS / "chapter.md", text)
 
 
-def saving(most: Mapping[str, object] | None, *functions: tuple[str, float]) -> Facts:
+def saving(
+    most: Mapping[str, object] | None,
+    *functions: tuple[str, float],
+    tried: Mapping[str, int] | None = None,
+) -> Facts:
     """Return what a way to send saves, with the functions that carry it."""
     rows = [
         {
@@ -160,86 +180,113 @@ def saving(most: Mapping[str, object] | None, *functions: tuple[str, float]) -> 
         for name, saved in functions
     ]
     verdict = "same" if most is None else "rises" if most["saved"] < 0 else "falls"
-    return {"implementation": "zero_copy", "verdict": verdict, "most": most, "functions": rows}
-
-
-def most(saved: float, missed: str, *reasons: str) -> Facts:
-    copy = {"misses": missed, "reasons": reasons, "size_bytes": 32768}
     return {
-        "level": "l1d", "msg_bytes": 49152, "before": 5.1, "saved": saved, "own_copy": copy,
+        "implementation": "zero_copy", "verdict": verdict, "most": most, "functions": rows,
+        "tried": tried,
     }  # fmt: skip
+
+
+def most(saved: float) -> dict[str, Any]:
+    return {"level": "l1d", "msg_bytes": 49152, "before": 5.1, "saved": saved}
+
+
+def shown(table: tuple[list[Any], list[list[str]]]) -> list[str]:
+    """Return the one row of a table, as one reads it."""
+    columns, (row,) = table
+    assert len(columns) == len(row)
+    return [cell.replace("\N{NO-BREAK SPACE}", " ") for cell in row]
+
+
+TRIED, NOT_TRIED = {"n": 3, "n_holding": 2}, {"n": 0, "n_holding": 0}
 
 
 @pytest.mark.parametrize(
     ("given", "row"),
     [
         (
-            saving(most(4.0, "both", "beyond"), ("", 2.0), ("rep_movs_alternative", 1.98)),
+            saving(most(4.0), ("", 2.0), ("rep_movs_alternative", 1.98), tried=TRIED),
             [
                 "L1d at 48 KiB", "4.00 of 5.10",
-                "the application (2.00) and `rep_movs_alternative` (1.98)",
-                "both together exceed 32 KiB",
+                "the application (2.00) and `rep_movs_alternative` (1.98)", "2 of 3",
             ],
         ),
         (
-            saving(most(0.5, "target", "displaced"), ("", 2.0), ("__memcpy", -1.5)),
+            saving(most(0.5), ("", 2.0), ("__memcpy", -1.5), tried=NOT_TRIED),
             [
                 "L1d at 48 KiB", "0.50 of 5.10",
-                "the application (2.00); more in `__memcpy` (1.50)",
-                "target displaced, though both would fit into 32 KiB",
+                "the application (2.00); more in `__memcpy` (1.50)", "not tried",
             ],
         ),
         (
-            saving(most(0.5, "neither")),
-            ["L1d at 48 KiB", "0.50 of 5.10", "none has a tenth of it",
-             "it finds both"],
+            saving(most(0.5), tried=TRIED),
+            ["L1d at 48 KiB", "0.50 of 5.10", "none has a tenth of it", "2 of 3"],
         ),
         (
-            saving(most(-3.0, "neither"), ("skb_copy_ubufs", -3.0)),
-            ["L1d at 48 KiB", "3.00 more than 5.10", "more in `skb_copy_ubufs` (3.00)", "---"],
+            saving(most(-3.0), ("skb_copy_ubufs", -3.0), tried=TRIED),
+            ["L1d at 48 KiB", "3.00 more than 5.10", "more in `skb_copy_ubufs` (3.00)", "2 of 3"],
         ),
         (saving(None), ["none changes", "---", "---", "---"]),
     ],
 )  # fmt: skip
-def test_a_row_tells_level_lines_functions_and_why(given: Facts, row: list[str]) -> None:
-    columns, rows = simulated_tables.savings([{"working_set": "cold", "savings": [given]}])
-    assert len(columns) == len(rows[0])
-    plain = [cell.replace("\N{NO-BREAK SPACE}", " ") for cell in rows[0]]
-    assert plain == ["cold", "`zero_copy`", *row]
+def test_a_row_tells_level_lines_functions_and_whether_it_was_tried(
+    given: Facts, row: list[str]
+) -> None:
+    found = shown(simulated_tables.savings([{"working_set": "cold", "savings": [given]}]))
+    assert found == ["cold", "`zero_copy`", *row]
+
+
+def why(**copies: Facts | None) -> list[str]:
+    """Return the row of reasons where these copies are saved."""
+    given = most(4.0) | {"copies": {"user": None, "kernel": None} | copies}
+    where = {"testbed": "sink", "working_set": "hot", "savings": [saving(given)]}
+    return shown(simulated_tables.reasons([where]))
+
+
+def test_reasons_are_told_of_the_copy_that_is_saved() -> None:
+    copy = copy_of(1.0, 1.0, 49152, 32768, from_memory=False)
+    start, told = ["`sink`, hot", "`zero_copy`", "L1d at 48 KiB"], "both together exceed 32 KiB"
+    assert why(user=copy) == [*start, told, "---"]
+    assert why(kernel=copy) == [*start, "---", told]
+
+
+def test_what_rises_or_stays_has_no_reasons() -> None:
+    savings = [saving(most(-3.0)), saving(None)]
+    where = {"testbed": "sink", "working_set": "hot", "savings": savings}
+    assert simulated_tables.reasons([where])[1] == []
 
 
 def test_there_are_words_for_whatever_a_copy_misses() -> None:
-    kinds = {
-        (missed["misses"], tuple(missed["reasons"]))
-        for bytes_, cold, loads, stores in itertools.product(
-            (16384, 32768), ("hot", "cold"), (0.0, 1.0), (0.0, 1.0)
+    copies = [
+        copy_of(source, target, msg_bytes, 32768, from_memory=cold)
+        for msg_bytes, cold, source, target in itertools.product(
+            (16384, 32768), (False, True), (0.0, 1.0), (0.0, 1.0)
         )
-        if (missed := copy_of(bytes_, cold, loads, stores))
-    }
-    for misses, reasons in kinds:
-        _, (row,) = simulated_tables.savings(
-            [{"working_set": "hot", "savings": [saving(most(1.0, misses, *reasons))]}]
-        )
-        assert row[-1]
-    assert len(kinds) == 10
+    ]
+    assert all(why(user=copy)[-2] for copy in copies)
+    assert len({(copy["misses"], tuple(copy["reasons"])) for copy in copies}) == 10
 
 
-def copy_of(msg_bytes: int, working_set: str, source: float, target: float) -> Facts:
-    """Return what is said of a copy whose loads and stores miss so many times per line."""
-    place = Place("sink", working_set, "plain")
-    none = {"l1d": {"user": 0.0, "kernel": 0.0}}
-    loads = {"l1d": {"user": source, "kernel": 0.0}}
-    both = {"l1d": {"user": source + target, "kernel": 0.0}}
-    names = ("two_copy", "one_copy")
-    keys = [(name, msg_bytes) for name in names]
-    values = Values(
-        place,
-        names,
-        (msg_bytes,),
-        dict(zip(keys, (both, none), strict=True)),
-        dict(zip(keys, (loads, none), strict=True)),
-    )
-    return copy_at(values, "one_copy", msg_bytes, "l1d", 32768)
+def widths(table: tuple[list[Any], list[list[str]]]) -> list[tuple[int, int]]:
+    """Return the width of each column, and that of its longest word."""
+    columns, rows = table
+    text = pipe_table(columns, rows, "caption", "tbl-any")
+    dashes = [len(part.strip()) - 1 for part in text.splitlines()[1].strip("|").split("|")]
+    cells = zip([column.title for column in columns], *rows, strict=True)
+    words = [max(len(word) for cell in of for word in cell.split(" ")) for of in cells]
+    return list(zip(dashes, words, strict=True))
+
+
+def test_no_word_of_the_tables_is_broken() -> None:
+    functions = [("", 2.01), ("rep_movs_alternative", 1.97), ("copy_user_generic_string", -1.67)]
+    copy = copy_of(1.0, 1.0, 262144, 1 << 30, from_memory=True)
+    given = most(20.41) | {"level": "llc", "msg_bytes": 262144, "before": 77.57}
+    given["copies"] = {"user": copy, "kernel": copy}
+    of = saving(given, *functions, tried=NOT_TRIED)
+    where = {"testbed": "loopback", "working_set": "cold", "savings": [of]}
+    for table in (simulated_tables.savings([where]), simulated_tables.reasons([where])):
+        found = widths(table)
+        assert all(width > word for width, word in found)
+        assert sum(width for width, _ in found) <= 100 + len(found)  # rounded, of what a page holds
 
 
 def test_what_was_not_asked_for_has_no_chapter() -> None:

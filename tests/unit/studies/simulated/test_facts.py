@@ -36,6 +36,10 @@ from copycost.studies.simulated.savings import LEAST, change_of, level_of
 from copycost.studies.simulated.table import collect, rows_of
 from copycost.studies.simulated.walks import WALKS
 
+BEYOND = {
+    "source": pytest.approx(1.0), "target": pytest.approx(1.0), "misses": "both",
+    "reasons": ["beyond"], "size_bytes": 32768,
+}  # fmt: skip
 FALLS = {"l1d": 2.0, "l2": 0.0, "llc": 0.0}
 
 
@@ -168,10 +172,8 @@ def test_one_copy_saves_the_lines_of_the_application_copy() -> None:
     assert (one["most"]["level"], one["most"]["msg_bytes"]) == ("l1d", 49152)
     assert one["most"]["saved"] == pytest.approx(2.0)
     assert one["most"]["kernel"] == {"saved": 0.0, "loads": 0.0, "stores": 0.0}
-    assert one["most"]["own_copy"] == {
-        "source": pytest.approx(1.0), "target": pytest.approx(1.0), "misses": "both",
-        "reasons": ["beyond"], "size_bytes": 32768,
-    }  # fmt: skip
+    assert one["most"]["copies"] == {"user": BEYOND, "kernel": None}
+    assert one["most"]["fewer_at"] == [49152, 262144, 1048576]
     assert one["most"]["served"] == [{"by": "l2", "lines": pytest.approx(2.0)}]
     assert [(row["mode"], row["carries"]) for row in one["functions"]] == [
         ("user", "fewer"), (None, None),
@@ -195,7 +197,67 @@ def test_the_source_of_a_cold_message_comes_from_memory_whether_it_fits_or_not()
     assert l1d["source"] == l1d["from_memory"] == llc["source"] == every
     assert l1d["target"] == l1d["beyond"] == [49152, 262144, 1048576]
     assert llc["target"] == llc["beyond"] == llc["displaced"] == []
-    assert cold["savings"][0]["most"]["own_copy"]["reasons"] == ["from_memory", "beyond"]
+    assert cold["savings"][0]["most"]["copies"]["user"]["reasons"] == ["from_memory", "beyond"]
+
+
+def test_what_the_kernels_copy_saves_has_its_own_reasons() -> None:
+    hot, cold = facts_of(Truth(testbeds=("sink",)))["conditions"]
+    assert hot["savings"][1]["most"]["copies"] == {"user": BEYOND, "kernel": BEYOND}
+    # its source was written before, wherever the message came from
+    assert cold["savings"][1]["most"]["copies"]["kernel"]["reasons"] == ["beyond"]
+    # where only the kernel's is saved, the application's explains nothing
+    (hot,) = facts_of(Truth(testbeds=("sink",), working_sets=("hot",), user=0.0))["conditions"]
+    assert hot["savings"][1]["most"]["copies"] == {"user": None, "kernel": BEYOND}
+
+
+def test_how_deep_a_fall_goes_is_told_with_its_own_size() -> None:
+    loopback, _, _, sink = facts_of(Truth())["conditions"]
+    assert loopback["savings"][0]["deepest"] == {
+        "level": "l2", "msg_bytes": 1048576, "saved": pytest.approx(2.0),
+        "before": pytest.approx(7.1, abs=0.01),
+    }  # fmt: skip
+    deepest = sink["savings"][1]["deepest"]
+    assert (deepest["level"], deepest["msg_bytes"]) == ("llc", 49152)
+    assert deepest["saved"] == deepest["before"] == pytest.approx(1.0)
+    # one copy only moves the misses of a cold message to the kernel
+    assert sink["savings"][0]["deepest"] is None
+
+
+def test_kernel_instructions_of_zero_copy_stand_against_those_of_one_copy() -> None:
+    facts = facts_of(Truth(variants=("plain",)))
+    loopback, sink = facts["zero_copy_prices"]
+    assert (loopback["testbed"], loopback["working_set"]) == ("loopback", "hot")
+    assert [one["msg_bytes"] for one in loopback["prices"]] == [4096, 1048576]
+    assert [one["ratio"] for one in loopback["prices"]] == [pytest.approx(1.2, abs=0.01)] * 2
+    assert [one["ratio"] for one in sink["prices"]] == [pytest.approx(0.75)] * 2
+    first = facts["instructions"][0]
+    assert (first["implementation"], first["msg_bytes"]) == ("two_copy", 4096)
+    assert (first["user"], first["kernel"]) == (
+        pytest.approx(2000, abs=2),
+        pytest.approx(50, abs=3),
+    )
+    alone = facts_of(Truth(implementations=("two_copy", "zero_copy"), variants=("plain",)))
+    assert alone["zero_copy_prices"] == []
+
+
+def test_a_conclusion_is_tried_in_its_very_cell_or_not_tried() -> None:
+    def tried(truth: Truth) -> dict[str, Any]:
+        return {
+            condition["testbed"]: condition["savings"][0]["tried"]
+            for condition in facts_of(truth)["conditions"]
+        }
+
+    both = {"n": 2, "n_holding": 2}
+    assert tried(Truth(working_sets=("hot",))) == {"loopback": both, "sink": both}
+    # on loopback, most is then saved at 1 MiB, and only 48 KiB was counted again
+    moved = Truth(working_sets=("hot",), second=1.0)
+    assert tried(moved) == {"loopback": {"n": 0, "n_holding": 0}, "sink": both}
+    assert facts_of(moved)["sensitivity"]["n_reported"] == 4
+    assert facts_of(moved)["sensitivity"]["n_reported_tried"] == 2
+    fails = {"half_caches": 0.0}
+    assert tried(Truth(testbeds=("sink",), working_sets=("hot",), changed=fails)) == {
+        "sink": {"n": 2, "n_holding": 1}
+    }
 
 
 def test_the_level_that_falls_most_may_be_the_second() -> None:
@@ -207,7 +269,7 @@ def test_the_level_that_falls_most_may_be_the_second() -> None:
         "falls", "l2", 1048576,
     )  # fmt: skip
     assert one["most"]["saved"] == pytest.approx(2.0)
-    assert one["most"]["own_copy"]["size_bytes"] == 1 << 20
+    assert one["most"]["copies"]["user"]["size_bytes"] == 1 << 20
     assert one["most"]["served"] == []
 
 
@@ -249,6 +311,10 @@ def test_a_conclusion_that_a_change_turns_around_does_not_survive() -> None:
     assert {tuple(one["turning"]) for one in shaken["conclusions"]} == {
         ("caches of half the size",)
     }
+    assert steady["sizes"] == [49152]
+    assert steady["working_sets"] == ["hot", "cold"]
+    assert "the next line prefetched" in steady["left_out"]
+    assert "caches of half the size" not in steady["left_out"]
     by_name = {one["name"]: one for one in shaken["variants"]}
     assert by_name["half_caches"]["n_surviving"] == 0
     assert by_name["no_zeroing"]["n_surviving"] == 8

@@ -4,16 +4,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 
 from copycost.build.checkout import ROOT
 from copycost.config.config import Config
 from copycost.errors import Unavailable
+from copycost.grid.variants import PLAIN
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.guest.needs import Need
 from copycost.studies.simulated import wanted
 from copycost.studies.simulated.caches import assumed_of, caches_of
+from copycost.studies.simulated.values import BASELINE
 
 
 def section(**given: Any) -> Any:  # noqa: ANN401
@@ -98,9 +101,27 @@ def test_a_size_adds_what_the_configuration_says(size: int, more_s: float) -> No
     longer = replace(default, msg_bytes=(*default.msg_bytes, size))
     added_s = wanted.expected_s(longer) - wanted.expected_s(default)
     assert added_s == pytest.approx(more_s, abs=0.3)
-    assert wanted.expected_s(default) == pytest.approx(59, abs=0.5)
+    assert wanted.expected_s(default) == pytest.approx(wanted.MOST_S, abs=0.5)
     without = replace(longer.sensitivity, variants=())
     assert wanted.expected_s(replace(longer, sensitivity=without)) < wanted.MOST_S
+
+
+def test_the_default_tries_again_what_it_concludes() -> None:
+    misses = pd.read_csv(ROOT / "data/simulated/misses.csv")
+    cell = ["testbed", "working_set", "implementation", "msg_bytes"]
+    total = misses.pivot_table(index=cell, columns="level", values="total_misses_per_line")
+    saved = pd.DataFrame(
+        {
+            key: total.loc[(*key[:2], BASELINE, key[3])] - row
+            for key, row in total.iterrows()
+            if key[2] != BASELINE
+        }
+    ).max()
+    again = [one for one in typed().cells() if one.variant != PLAIN]
+    tried = {(one.testbed, one.working_set, one.strategy, one.msg_bytes) for one in again}
+    concluded = saved.groupby(level=[0, 1, 2]).idxmax()
+    assert len(concluded) == 8
+    assert set(concluded) <= tried
 
 
 def test_the_caches_are_those_of_the_host(tmp_path: Path) -> None:

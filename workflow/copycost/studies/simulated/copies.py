@@ -1,4 +1,4 @@
-"""Where the application's copy finds its source and its target, and why not in a level.
+"""Where a copy finds its source and its target, and why not in a level.
 
 A copy loads its source and stores its target, so misses of loads are those of the one, and misses
 of stores those of the other.
@@ -6,21 +6,22 @@ of stores those of the other.
 
 from collections.abc import Mapping
 
+import pandas as pd
+
 from copycost.analysis.json_values import Facts
 from copycost.grid.conditions import COLD
-from copycost.studies.simulated.counts import LEVELS
-from copycost.studies.simulated.values import BASELINE, Values
+from copycost.studies.simulated.counts import APPLICATION, KERNEL_COPY, LEVELS
+from copycost.studies.simulated.values import BASELINE, LEAST_SHARE, Place, Values
 
 # of one miss per line: from here on a source or target was not found in a level
 _MISSED = 0.5
+_COPIES = {"user": APPLICATION, "kernel": KERNEL_COPY}
 
 
-def copy_at(
-    values: Values, implementation: str, msg_bytes: int, level: str, cache_bytes: int
+def copy_of(
+    source: float, target: float, msg_bytes: int, cache_bytes: int, *, from_memory: bool
 ) -> Facts:
-    """Return what a level misses of the application's copy, which an implementation spares.
-
-    The copy is what the application misses more with `two_copy`.
+    """Return what a level misses of a copy.
 
     Keys
     ----
@@ -29,27 +30,28 @@ def copy_at(
     misses
         Which of them is missed: ``both``, ``source``, ``target``, ``neither``.
     reasons
-        Why: ``from_memory`` (a cold source comes from there), ``beyond`` (message and copy together
-        exceed the level), ``displaced`` (they would fit).
+        Why: ``from_memory`` (a cold source comes from there), ``beyond`` (source and target
+        together exceed the level), ``displaced`` (they would fit).
     size_bytes
         The level's size [bytes].
+
+    Parameters
+    ----------
+    source, target
+        Misses per line of either.
+    msg_bytes, cache_bytes
+        Sizes of the message and of the level [bytes].
+    from_memory
+        Whether the source is in no cache.
     """
-    key, baseline = (implementation, msg_bytes), (BASELINE, msg_bytes)
-    saved = values.misses[baseline][level]["user"] - values.misses[key][level]["user"]
-    source = values.loads[baseline][level]["user"] - values.loads[key][level]["user"]
-    target = saved - source
     missed = {"source": source >= _MISSED, "target": target >= _MISSED}
     names = [name for name, is_missed in missed.items() if is_missed]
+    fits = 2 * msg_bytes <= cache_bytes
     return {
         "source": source,
         "target": target,
         "misses": "both" if len(names) > 1 else names[0] if names else "neither",
-        "reasons": _reasons(
-            missed["source"],
-            missed["target"],
-            2 * msg_bytes <= cache_bytes,
-            values.place.working_set == COLD,
-        ),
+        "reasons": _reasons(missed["source"], missed["target"], fits, from_memory),
         "size_bytes": cache_bytes,
     }
 
@@ -61,6 +63,54 @@ def _reasons(source: bool, target: bool, fits: bool, cold: bool) -> list[str]:
     return reasons
 
 
+def saved_copies(
+    functions: pd.DataFrame, place: Place, saving: Facts, line_bytes: int, cache_bytes: int
+) -> dict[str, Facts | None]:
+    """Return what the level that changes most misses of the copies that are saved there.
+
+    By whose copies they are, ``user`` or ``kernel``, as `copy_of` has them: what they miss more
+    with `two_copy`, both sides' threads together; None where that is not a tenth of what is saved.
+    The kernel's source is what the application has just written, in no case a cold message.
+
+    Parameters
+    ----------
+    functions
+        As `copycost.studies.simulated.columns` defines them.
+    place
+        Where is saved.
+    saving
+        As `saving_of` says, with a level that changes.
+    line_bytes, cache_bytes
+        A line of the simulated caches and the level's size [bytes].
+    """
+    most = saving["most"]
+    level, size = most["level"], most["msg_bytes"]
+    here = functions_at(functions, place, size)
+    columns = [f"simulated_{level}_{kind}_per_byte" for kind in ("misses", "load_misses")]
+    found: dict[str, Facts | None] = {}
+    for mode, category in _COPIES.items():
+        rows = here[(here["mode"] == mode) & (here["category"] == category)]
+        before, after = (
+            rows[rows["implementation"] == name][columns].sum() * line_bytes
+            for name in (BASELINE, saving["implementation"])
+        )
+        saved, loads = (float(before[name] - after[name]) for name in columns)
+        found[mode] = None
+        if saved >= LEAST_SHARE * abs(most["saved"]):
+            cold = mode == "user" and place.working_set == COLD
+            found[mode] = copy_of(loads, saved - loads, size, cache_bytes, from_memory=cold)
+    return found
+
+
+def functions_at(functions: pd.DataFrame, place: Place, msg_bytes: int) -> pd.DataFrame:
+    """Return the rows of both sides' functions in one place at one size."""
+    return functions[
+        (functions[["testbed", "working_set", "variant"]] == list(place)).all(axis=1)
+        & (functions["msg_bytes"] == msg_bytes)
+        & (functions["side"] != "other")
+    ]
+
+
 def copy_facts(values: Values, caches: Mapping[str, int]) -> Facts | None:
     """Return where source and target of the application's copy were found, by size.
 
@@ -68,7 +118,7 @@ def copy_facts(values: Values, caches: Mapping[str, int]) -> Facts | None:
     ----
     levels
         Per level its size [bytes]; the sizes at which it misses the `source`, the `target` and
-        `neither`; the sizes of each reason (see `copy_at`); those at which neither is missed
+        `neither`; the sizes of each reason (see `copy_of`); those at which neither is missed
         although they exceed it together (`found_beyond`); and `missed`, misses per line by size.
     sizes
         All sizes that were compared.
@@ -93,11 +143,21 @@ def copy_facts(values: Values, caches: Mapping[str, int]) -> Facts | None:
             _level(
                 level,
                 caches[level],
-                {size: copy_at(values, "one_copy", size, level, caches[level]) for size in sizes},
+                {size: _own_copy(values, size, level, caches[level]) for size in sizes},
             )
             for level in LEVELS
         ],
     }
+
+
+def _own_copy(values: Values, msg_bytes: int, level: str, cache_bytes: int) -> Facts:
+    keys = [(name, msg_bytes) for name in (BASELINE, "one_copy")]
+    all_, loads = (
+        found[keys[0]][level]["user"] - found[keys[1]][level]["user"]
+        for found in (values.misses, values.loads)
+    )
+    cold = values.place.working_set == COLD
+    return copy_of(loads, all_ - loads, msg_bytes, cache_bytes, from_memory=cold)
 
 
 def _level(level: str, cache_bytes: int, copies: Mapping[int, Facts]) -> Facts:

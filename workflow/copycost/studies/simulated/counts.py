@@ -26,6 +26,8 @@ QUANTITIES = (
 """What is counted; a repeated instruction is one, whatever its iterations."""
 
 APPLICATION = "application"
+KERNEL_COPY = "copy"
+"""The category of data/functions of copies between a message and the kernel's buffers."""
 MEMORY = "kernel_memory"
 HELPERS = "helpers"
 TITLES: Mapping[str, str] = {

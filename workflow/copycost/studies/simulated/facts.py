@@ -1,6 +1,6 @@
 """Everything that the chapter on simulated counts says, as numbers and verdicts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,10 +11,11 @@ from copycost.grid.variants import PLAIN
 from copycost.studies.outcomes import losses_of
 from copycost.studies.profile.functions import Categories
 from copycost.studies.simulated.columns import CELL_KEY
-from copycost.studies.simulated.copies import copy_facts
+from copycost.studies.simulated.copies import copy_facts, saved_copies
 from copycost.studies.simulated.counts import LEVELS, MODES, title_of
+from copycost.studies.simulated.instructions import instructions_facts, zero_copy_prices
 from copycost.studies.simulated.savings import LEAST, function_changes, nearest, saving_of
-from copycost.studies.simulated.sensitivity import sensitivity_facts
+from copycost.studies.simulated.sensitivity import sensitivity_facts, tried_again
 from copycost.studies.simulated.values import (
     BASELINE,
     Misses,
@@ -51,8 +52,10 @@ def compute_facts(
     places = values_by_place(table)
     cells = table.drop_duplicates(list(CELL_KEY))
     line_bytes = machine["caches"]["line_bytes"] if machine else 0
+    sensitivity = sensitivity_facts(places)
+    instructions = instructions_facts(table)
     conditions = [
-        _condition(values, functions, machine["caches"], categories)
+        _condition(values, functions, machine["caches"], categories, sensitivity)
         for place, values in places.items()
         if place.variant == PLAIN and machine
     ]
@@ -65,9 +68,12 @@ def compute_facts(
         "line_bytes": line_bytes,
         "least": LEAST,
         "conditions": conditions,
+        "n_falling": sum(one["verdict"] == "falls" for c in conditions for one in c["savings"]),
+        "instructions": instructions,
+        "zero_copy_prices": zero_copy_prices(instructions),
         "cold": _cold(places),
         "zero_copies": zero_copies(table),
-        "sensitivity": sensitivity_facts(places),
+        "sensitivity": sensitivity | _reported(conditions),
         "categories": _categories(functions, line_bytes, categories),
         "walks": walks,
         "beside": None,
@@ -127,23 +133,30 @@ def _share(part: "pd.Series[float]", whole: "pd.Series[float]") -> float | None:
 
 
 def _condition(
-    values: Values, functions: pd.DataFrame, caches: Mapping[str, Any], categories: Categories
+    values: Values,
+    functions: pd.DataFrame,
+    caches: Mapping[str, Any],
+    categories: Categories,
+    sensitivity: Facts,
 ) -> Facts:
     sizes = {level: caches[level]["size_bytes"] for level in LEVELS}
     savings = [
         saving
         for name in values.implementations
-        if name != BASELINE and (saving := saving_of(values, name, sizes)) is not None
+        if name != BASELINE and (saving := saving_of(values, name)) is not None
     ]
+    line_bytes = caches["line_bytes"]
     for saving in savings:
-        changes = (
-            function_changes(functions, values.place, saving, caches["line_bytes"])
-            if saving["most"]
-            else []
-        )
-        for row in changes:
+        saving["functions"], saving["tried"] = [], None
+        if not saving["most"]:
+            continue
+        saving["functions"] = function_changes(functions, values.place, saving, line_bytes)
+        for row in saving["functions"]:
             row["title"] = title_of(row["category"], categories) if row["category"] else None
-        saving["functions"] = changes
+        saving["most"]["copies"] = saved_copies(
+            functions, values.place, saving, line_bytes, sizes[saving["most"]["level"]]
+        )
+        saving["tried"] = tried_again(sensitivity, values.place, saving)
     return {
         "testbed": values.place.testbed,
         "working_set": values.place.working_set,
@@ -153,6 +166,12 @@ def _condition(
         "savings": savings,
         "own_copy": copy_facts(values, sizes),
     }
+
+
+def _reported(conditions: Sequence[Facts]) -> Facts:
+    """Return how many conclusions are told of what changes most, and were tried again [count]."""
+    tried = [one["tried"] for c in conditions for one in c["savings"] if one["tried"]]
+    return {"n_reported": len(tried), "n_reported_tried": sum(one["n"] > 0 for one in tried)}
 
 
 def _misses(values: Values) -> list[Facts]:

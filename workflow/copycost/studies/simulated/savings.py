@@ -5,23 +5,21 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from copycost.analysis.json_values import Facts
-from copycost.studies.simulated.copies import copy_at
+from copycost.studies.simulated.copies import functions_at
 from copycost.studies.simulated.counts import LEVELS
-from copycost.studies.simulated.values import BASELINE, Place, Values, total
+from copycost.studies.simulated.values import BASELINE, LEAST_SHARE, Place, Values, total
 
 LEAST = 0.05
 """Fewer misses per line than this are no difference: the edges of a window, and what lies next to
 messages in memory, come to as much."""
 
 _N_FUNCTIONS = 8
-# what a function changes, of all that changes: below it is not named in a sentence
-_LEAST_SHARE = 0.1
 # what two digits show of a function's misses per line
 _SHOWN = 0.005
 _TYPICAL_BYTES = 65536
 
 
-def saving_of(values: Values, implementation: str, caches: Mapping[str, int]) -> Facts | None:
+def saving_of(values: Values, implementation: str) -> Facts | None:
     """Return what one way to send saves against `two_copy`; None where both were counted nowhere.
 
     Keys
@@ -33,7 +31,11 @@ def saving_of(values: Values, implementation: str, caches: Mapping[str, int]) ->
         The level whose misses fall most (or, where none fall, rise most) and the size where they
         do, of equal ones the one next to 64 KiB; in misses per line `before`, `after` and `saved`,
         what of that is the `kernel`'s, by loads and stores, and what which level behind it, or
-        memory, had to serve (`served`); `own_copy`: see `copy_at`. None where nothing changes.
+        memory, had to serve (`served`); the sizes at which its misses are fewer (`fewer_at`) and
+        more (`more_at`). None where nothing changes.
+    deepest
+        Of the levels whose misses fall, the last, where it is behind that one: `level`, and where
+        it falls most `msg_bytes`, `before` and `saved`. Else None.
     points
         Per size and level, what is saved.
 
@@ -43,8 +45,6 @@ def saving_of(values: Values, implementation: str, caches: Mapping[str, int]) ->
         The cells of one place.
     implementation
         Which one.
-    caches
-        Size of each level [bytes].
     """
     sizes = values.common_sizes(BASELINE, implementation)
     if not sizes:
@@ -52,11 +52,13 @@ def saving_of(values: Values, implementation: str, caches: Mapping[str, int]) ->
     points = {size: saved_at(values, implementation, size) for size in sizes}
     changes = {change_of(value) for saved in points.values() for value in saved.values()}
     verdict = "falls" if "fewer" in changes else "rises" if "more" in changes else "same"
+    most = _most(values, implementation, points, verdict)
     return {
         "implementation": implementation,
         "sizes": sizes,
         "verdict": verdict,
-        "most": _most(values, implementation, points, verdict, caches),
+        "most": most,
+        "deepest": _deepest(values, points, most["level"]) if most and verdict == "falls" else None,
         "points": [{"msg_bytes": size} | saved for size, saved in points.items()],
     }
 
@@ -91,7 +93,6 @@ def _most(
     implementation: str,
     points: Mapping[int, Mapping[str, float]],
     verdict: str,
-    caches: Mapping[str, int],
 ) -> Facts | None:
     if verdict == "same":
         return None
@@ -101,10 +102,7 @@ def _most(
         for size, saved in points.items()
     }
     changing = {size: change for size, change in changes.items() if level_of(change) is not None}
-    largest = max(max(change.values()) for change in changing.values())
-    size = nearest(
-        [size for size, change in changing.items() if max(change.values()) > largest - LEAST]
-    )
+    size = _largest_at({size: max(change.values()) for size, change in changing.items()})
     level = level_of(changing[size])
     assert level is not None
     before, after = (values.misses[name, size] for name in (BASELINE, implementation))
@@ -118,8 +116,34 @@ def _most(
         "after": total(after, level),
         "saved": points[size][level],
         "kernel": {"saved": kernel, "loads": loads, "stores": kernel - loads},
+        **{
+            f"{change}_at": [size for size in points if change_of(points[size][level]) == change]
+            for change in ("fewer", "more")
+        },
         "served": _served(points[size]) if sign > 0 and level == LEVELS[0] else [],
-        "own_copy": copy_at(values, implementation, size, level, caches[level]),
+    }
+
+
+def _largest_at(changes: Mapping[int, float]) -> int:
+    """Return the size of the largest change, of equal ones the one next to 64 KiB."""
+    largest = max(changes.values())
+    return nearest([size for size, change in changes.items() if change > largest - LEAST])
+
+
+def _deepest(values: Values, points: Mapping[int, Mapping[str, float]], level: str) -> Facts | None:
+    falls = {
+        name: {size: saved[name] for size, saved in points.items() if saved[name] >= LEAST}
+        for name in LEVELS
+    }
+    deepest = [name for name in LEVELS if falls[name]][-1]
+    if deepest == level:
+        return None
+    size = _largest_at(falls[deepest])
+    return {
+        "level": deepest,
+        "msg_bytes": size,
+        "before": total(values.misses[BASELINE, size], deepest),
+        "saved": falls[deepest][size],
     }
 
 
@@ -155,11 +179,7 @@ def function_changes(
     """
     most = saving["most"]
     size, level, whole = most["msg_bytes"], most["level"], most["saved"]
-    here = functions[
-        (functions[["testbed", "working_set", "variant"]] == list(place)).all(axis=1)
-        & (functions["msg_bytes"] == size)
-        & (functions["side"] != "other")
-    ]
+    here = functions_at(functions, place, size)
     columns = [f"simulated_{one}_misses_per_byte" for one in LEVELS]
     key = ["mode", "function", "category"]
     both = [
@@ -199,6 +219,6 @@ def function_changes(
 
 
 def _carries(saved: float, whole: float) -> str | None:
-    if abs(saved) < _LEAST_SHARE * whole:
+    if abs(saved) < LEAST_SHARE * whole:
         return None
     return "fewer" if saved > 0 else "more"

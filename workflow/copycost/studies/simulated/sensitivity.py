@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from copycost.analysis.json_values import Facts
+from copycost.grid.conditions import COLD, HOT
 from copycost.grid.variants import PLAIN, VARIANTS
 from copycost.studies.simulated.counts import LEVELS
 from copycost.studies.simulated.savings import change_of, level_of, saved_at
@@ -27,17 +28,64 @@ def sensitivity_facts(places: Mapping[Place, Values]) -> Facts:
     n, n_keeping_level, n_surviving
         Conclusions, those of which the level that falls most stays the same under every change, and
         those that survive every change [count].
+    sizes, working_sets
+        Of these conclusions.
+    left_out
+        The changes that nothing was tried with.
     """
     conclusions = [one for place in places if place.variant == PLAIN
                    for one in _conclusions(place, places)]  # fmt: skip
-    names = [name for name in VARIANTS if any(place.variant == name for place in places)]
+    tried = {found["name"] for one in conclusions for found in one["variants"]}
     return {
-        "variants": [_variant(name, conclusions) for name in names if name != PLAIN],
+        "variants": [_variant(name, conclusions) for name in VARIANTS if name in tried],
         "conclusions": conclusions,
         "n": len(conclusions),
         "n_keeping_level": sum(not one["turning"] for one in conclusions),
         "n_surviving": sum(not one["failing"] for one in conclusions),
+        "sizes": sorted({one["msg_bytes"] for one in conclusions}),
+        "working_sets": [
+            name for name in (HOT, COLD) if any(one["working_set"] == name for one in conclusions)
+        ],
+        "left_out": [
+            variant.change
+            for name, variant in VARIANTS.items()
+            if name != PLAIN and name not in tried
+        ],
     }
+
+
+def tried_again(sensitivity: Facts, place: Place, saving: Facts) -> Facts:
+    """Return under how many changes the conclusion of a saving was tried: in its very cell.
+
+    Keys
+    ----
+    n, n_holding
+        Changes, and those under which the same level still falls most, or where none falls, still
+        the same levels rise [count]; no change where the cell was not counted again.
+
+    Parameters
+    ----------
+    sensitivity
+        What `sensitivity_facts` says.
+    place
+        Where is saved.
+    saving
+        As `saving_of` says, with a level that changes.
+    """
+    cell = {
+        "testbed": place.testbed,
+        "working_set": place.working_set,
+        "implementation": saving["implementation"],
+        "msg_bytes": saving["most"]["msg_bytes"],
+    }
+    tried = [
+        found
+        for one in sensitivity["conclusions"]
+        if cell.items() <= one.items()
+        for found in one["variants"]
+    ]
+    holds = "keeps_level" if saving["verdict"] == "falls" else "survives"
+    return {"n": len(tried), "n_holding": sum(found[holds] for found in tried)}
 
 
 def _variant(name: str, conclusions: list[Facts]) -> Facts:

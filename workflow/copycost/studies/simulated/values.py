@@ -10,6 +10,8 @@ from copycost.figures.markers import in_order
 from copycost.studies.simulated.counts import BOTH, LEVELS, MODES
 
 BASELINE = "two_copy"
+LEAST_SHARE = 0.1
+"""Of a difference: who carries less of it is not named."""
 
 
 class Place(NamedTuple):
