@@ -426,13 +426,13 @@ def _lost(view: View) -> Facts:
     """
     rows = view.measured
     again = _sent_again(rows)
-    ways = [
-        {"implementation": name, "value": value}
+    ways = sorted(
+        (value, name)
         for name in view.implementations
         if not math.isnan(value := _sent_again(view.of(name)))
-    ]
-    ends = [pick(ways, key=lambda way: way["value"]) for pick in (min, max)] if ways else []
-    differ = bool(ends) and ends[0]["value"] < ends[1]["value"]
+    )
+    ends = [{"implementation": name, "value": value} for value, name in (*ways[:1], *ways[-1:])]
+    differ = bool(ways) and ways[0][0] < ways[-1][0]
     sent = rows["datagrams_sent"].sum() if "datagrams_sent" in rows else 0.0
     return {
         "sent_again": None if math.isnan(again) else again,
