@@ -142,12 +142,13 @@ def _rows(logs: pd.DataFrame) -> Iterator[tuple[int, int, np.ndarray]]:
 
 
 def _cost_pair(run: Run, condition: str, a: str, b: str, from_bytes: int = 0) -> Cases:
-    yield from _pair(run, condition, run.cost(condition), a, b, from_bytes)
+    if not _busy(run, condition):
+        yield from _pair(run, condition, run.cost(condition), a, b, from_bytes)
 
 
 def _busy(run: Run, condition: str) -> bool:
-    """Tell whether nobody receives, so that costs are throughputs turned upside down."""
-    return run.side(condition) == "sender"
+    """Tell whether nobody receives, nor a link carries, so that costs are throughputs inverted."""
+    return run.side(condition) == "sender" and not condition.startswith("wire")
 
 
 def copied(run: Run, condition: str) -> float:
@@ -175,7 +176,7 @@ def _copied_gains(run: Run, condition: str) -> Cases:
 
 
 def _copied_costs(run: Run, condition: str) -> Cases:
-    if copied(run, condition) >= _ALL_COPIED and not _busy(run, condition):
+    if copied(run, condition) >= _ALL_COPIED:
         yield from _cost_pair(run, condition, _ZERO, _ONE)
 
 

@@ -76,7 +76,8 @@ def all_busy(row: Mapping[str, object]) -> float:
 
 
 def test_every_expectation_is_said_and_tested() -> None:
-    udp = Udp(implementations=(*IMPLEMENTATIONS, "sendmmsg", "sendmmsg_x16", "uring_zero_copy"))
+    names = (*IMPLEMENTATIONS, "sendmmsg", "sendmmsg_x16", "uring_zero_copy")
+    udp = Udp(implementations=names, testbeds=("sink", "veth_udp"))
     grid = {"msg_bytes": (1024, 65536), "n_threads": (1, 2, 4), "cpus": 4}
     busy = {"both_cpu_ns_per_byte": lambda row: 2 * all_busy(row)}
     runs = [
@@ -96,12 +97,28 @@ def test_every_expectation_is_said_and_tested() -> None:
 
 def test_cost_is_no_finding_where_it_is_the_throughput() -> None:
     """Where nobody receives, the one is the other turned upside down."""
-    rows = facts_of(Run(**SMALL, udp=Udp()))["conditions"]["sink"]["questions"]["q6"]
-    tested = {row["id"]: row["n_tested"] for row in rows["expectations"]}
+    sink = facts_of(Run(**SMALL, udp=Udp()))["conditions"]["sink"]
+    tested = {row["id"]: row["n_tested"] for row in sink["questions"]["q6"]["expectations"]}
     assert tested["zero_copy_pays"]
+    assert not any(
+        row["n_tested"]
+        for row in sink["questions"]["q6"]["expectations"]
+        if row["quantity"] == "cost"
+    )
+    for name in ("one", "zero"):
+        assert sink["evidence"][f"{name}_copy_cheaper_where_faster"]["weight"] == "not_measured"
+        assert not sink["crossovers"][f"{name}_copy_vs_two_copy"]["cost_where_faster"]["n_faster"]
     assert tested["larger_no_slower"]
     assert not tested["zero_copy_cheaper"]
     assert not tested["larger_no_more_expensive"]
+
+
+def test_cost_is_a_finding_where_a_link_holds_the_sender() -> None:
+    udp = Udp(testbeds=("wire_sink-lab2",), msg_bytes=(16384, 65507), working_sets=("hot",))
+    facts = facts_of(Run(testbeds=(), repetitions=3, udp=udp))["conditions"]["wire_sink-lab2"]
+    tested = {row["id"]: row["n_tested"] for row in facts["questions"]["q6"]["expectations"]}
+    assert tested["zero_copy_cheaper"]
+    assert tested["one_copy_cheaper"]
 
 
 def test_zero_copy_need_not_pay_where_it_is_copied() -> None:

@@ -1,4 +1,4 @@
-"""The sentence of every branch, as it stands in tests/golden/analysis; and two whole chapters.
+"""The sentence of every branch, as it stands in tests/golden/analysis; and whole chapters.
 
 After an intended change: ``COPYCOST_UPDATE_GOLDEN=1 pytest tests/unit/analysis``, then read the
 difference before committing it.
@@ -27,6 +27,9 @@ CHAPTERS = {
         implementations=(*IMPLEMENTATIONS, "write_v", "uring_send"),
         unavailable={"uring_send": "io_uring is switched off (kernel.io_uring_disabled is 2)"},
         udp=Udp(),
+    ),
+    "not_copied": Run(
+        **SMALL, implementations=("two_copy", "zero_copy"), copied_share=lambda size: 0.0
     ),
 }
 """Where every kind of paragraph stands in its place."""

@@ -70,19 +70,15 @@ def against_baseline(
     view: View, metric: str, implementation: str, from_bytes: int = 0, baseline: str = BASELINE
 ) -> Checks:
     """Yield an implementation compared with another, in every cell from a size on."""
-    if view.has(implementation, baseline) and view.counted(metric):
+    if view.has(implementation, baseline) and _tells(view, metric):
         logs = view.logs(metric, implementation, baseline)
         logs = logs[logs.index.get_level_values("msg_bytes") >= from_bytes]
         yield from _cells(view, logs, implementation=implementation, baseline=baseline)
 
 
-def cost_is_throughput(view: View) -> bool:
-    """Tell whether a byte's cost says no more than the throughput.
-
-    Where nobody receives, the sender has nobody to wait for: all its threads are busy all the time,
-    and one is the other turned upside down.
-    """
-    return view.sender_only
+def _tells(view: View, metric: str) -> bool:
+    """Tell whether something was counted that is not the throughput turned upside down."""
+    return view.counted(metric) and not (metric == view.cost_column and view.cost_is_throughput)
 
 
 def along_sizes(view: View, metric: str) -> Checks:
@@ -92,6 +88,8 @@ def along_sizes(view: View, metric: str) -> Checks:
     copy: larger ones come from further away, byte by byte.
     """
     within = view.caches.get("l2_bytes")
+    if not _tells(view, metric):
+        return
     if view.studied.condition.working_set == HOT and not within:
         return
     for name in view.implementations:
@@ -102,12 +100,6 @@ def along_sizes(view: View, metric: str) -> Checks:
             for n_threads, row in zip(logs.index, logs.to_numpy(np.float64), strict=True):
                 where: dict[str, str | int] = {"implementation": name, "n_threads": int(n_threads)}
                 yield _check(view, row, where | {"from_bytes": smaller, "to_bytes": larger})
-
-
-def cost_along_sizes(view: View) -> Checks:
-    """Yield the same of the cost per byte, where it is another number than the throughput."""
-    if not cost_is_throughput(view):
-        yield from along_sizes(view, view.cost_column)
 
 
 def along_threads(view: View, metric: str, *, full: bool) -> Checks:
@@ -158,23 +150,11 @@ def zero_where_not_copied(view: View, metric: str) -> Checks:
         yield from against_baseline(view, metric, ZERO, PAYS_FROM_BYTES)
 
 
-def zero_cost_where_not_copied(view: View) -> Checks:
-    """Yield the same of the cost per byte, where it is another number than the throughput."""
-    if not cost_is_throughput(view):
-        yield from zero_where_not_copied(view, view.cost_column)
-
-
 def zero_where_copied(view: View, metric: str) -> Checks:
     """Yield zero_copy compared with one_copy where the kernel copied (nearly) everything."""
     share = copied_share(view.of(ZERO))
     if share is not None and share >= COPIED_SHARE:
         yield from against_baseline(view, metric, ZERO, baseline=ONE)
-
-
-def zero_cost_where_copied(view: View) -> Checks:
-    """Yield the same of the cost per byte, where it is another number than the throughput."""
-    if not cost_is_throughput(view):
-        yield from zero_where_copied(view, view.cost_column)
 
 
 def _not_copied(view: View) -> bool:
@@ -211,7 +191,7 @@ def batched_beside_plain(view: View) -> Checks:
     """Yield the cost per byte with many messages per system call over that with one."""
     for name in view.implementations:
         strategy, batch = split_implementation(name)
-        if batch > 1 and view.has(name, strategy) and view.counted(view.cost_column):
+        if batch > 1 and view.has(name, strategy) and _tells(view, view.cost_column):
             logs = view.logs(view.cost_column, name, strategy)
             yield from _cells(view, logs, implementation=name, baseline=strategy)
 

@@ -9,6 +9,7 @@ import pandas as pd
 from copycost.analysis.conditions import Studied
 from copycost.analysis.log_values import LogCube
 from copycost.analysis.metrics import THROUGHPUT, CostMetric, counted_share
+from copycost.grid.testbeds import is_wire
 from copycost.stats.ratios import Ratio, paired_ratio
 from copycost.stats.settings import FloatArray, IntArray, StatisticsSettings
 
@@ -83,6 +84,15 @@ class View:
     def cost_label(self) -> str:
         """Return what a byte's cost is, naming the side where it is only one."""
         return f"sender {self.cost.label}" if self.sender_only else self.cost.label
+
+    @property
+    def cost_is_throughput(self) -> bool:
+        """Tell whether a byte's cost says no more than the throughput.
+
+        Where nobody receives and no link has to carry what is sent, the sender has nobody to wait
+        for: all its threads are busy all the time, and one is the other turned upside down.
+        """
+        return self.sender_only and not is_wire(self.studied.condition.testbed)
 
     def sizes_at(self, n_threads: int, *implementations: str) -> tuple[int, ...]:
         """Return the sizes [bytes] that all of these were to be measured at, ascending.

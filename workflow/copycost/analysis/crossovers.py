@@ -45,7 +45,8 @@ def crossover_facts(view: View, implementation: str, baseline: str) -> Facts:
         that ratio would only say which sizes the grid has most of.
     cost_where_faster
         Of the cells where it stands that it was faster (see `View.standing`), how many were seen to
-        be cheaper and more expensive: n_faster, n_compared, n_cheaper, n_more_expensive.
+        be cheaper and more expensive: n_faster, n_compared, n_cheaper, n_more_expensive; all 0
+        where the cost says no more than the throughput.
     best, worst
         The cells with the highest and the lowest ratio; their intervals allow for that choice.
     """
@@ -248,7 +249,7 @@ def records(table: pd.DataFrame) -> list[Facts]:
 
 
 def _cost_where_faster(view: View, implementation: str, baseline: str) -> Facts:
-    faster = view.standing(implementation, baseline, 1)
+    faster = [] if view.cost_is_throughput else view.standing(implementation, baseline, 1)
     rows = records(view.verdicts(view.cost_column, implementation, baseline))
     verdicts = [
         row["verdict"]

@@ -16,10 +16,7 @@ from copycost.analysis.checks import (
     batched_beside_plain,
     cold_beside_hot,
     cold_gains,
-    cost_along_sizes,
     uring_beside_msg_zerocopy,
-    zero_cost_where_copied,
-    zero_cost_where_not_copied,
     zero_gains_with_size,
     zero_where_copied,
     zero_where_not_copied,
@@ -79,7 +76,7 @@ EXPECTATIONS = (
         "than copying them.",
         "cost",
         "above",
-        zero_cost_where_not_copied,
+        lambda view: zero_where_not_copied(view, view.cost_column),
     ),
     Expectation(
         "zero_copy_pays",
@@ -97,7 +94,7 @@ EXPECTATIONS = (
         "The copy is the same, and pinning pages and notifications come on top of it.",
         "cost",
         "below",
-        zero_cost_where_copied,
+        lambda view: zero_where_copied(view, view.cost_column),
     ),
     Expectation(
         "copied_gains_nothing",
@@ -131,7 +128,7 @@ EXPECTATIONS = (
         "The price of a system call is shared by more bytes.",
         "cost",
         "above",
-        cost_along_sizes,
+        lambda view: along_sizes(view, view.cost_column),
     ),
     Expectation(
         "threads_gain_while_idle",

@@ -176,7 +176,7 @@ def _scaled(value: float | None, factor: float) -> float | None:
 
 
 def _where_faster(view: View, cost: str, implementation: str) -> Ratio | None:
-    if not view.has(implementation, BASELINE):
+    if view.cost_is_throughput or not view.has(implementation, BASELINE):
         return None
     logs = view.logs(cost, implementation, BASELINE)
     found = view.pooled(logs[logs.index.isin(view.standing(implementation, BASELINE, 1))])

@@ -53,7 +53,9 @@ def real_zero_copy_facts(views: Mapping[str, View]) -> Facts:
                 found = {
                     "sender_only": view.sender_only,
                     "crossover": f"{name}_vs_{BASELINE}",
-                    "cost_groups": cost_groups(view, name, BASELINE),
+                    "cost_groups": []
+                    if view.cost_is_throughput
+                    else cost_groups(view, name, BASELINE),
                 }
                 real.append(facts | found)
     rows = [row for view in views.values() for row in _cold_beside_hot(view)]
@@ -94,7 +96,8 @@ def _cold_beside_hot(view: View) -> list[Facts]:
     Keys
     ----
     slug, hot, implementation, n_threads, measure
-        What is compared: the condition, and the one that is hot; by ``throughput`` or ``cost``.
+        What is compared: the condition, and the one that is hot; by ``throughput`` or ``cost``,
+        where that says more.
     verdict
         ``smaller``, ``larger``, ``no_difference`` (of the crossover under `slug` against the hot
         one; by their brackets, which overlap where no difference is told), ``same`` (neither has
@@ -128,6 +131,8 @@ def _cold_beside_hot(view: View) -> list[Facts]:
             where = {"slug": view.name, "hot": view.hot.name, "implementation": name}
             told: Facts = {}
             for measure, metric in (("throughput", THROUGHPUT), ("cost", view.cost_column)):
+                if measure == "cost" and view.cost_is_throughput:
+                    continue
                 if view.counted(metric) and view.hot.counted(metric):
                     what = {"n_threads": n_threads, "measure": measure}
                     row = _compared(view, view.hot, name, n_threads, metric)
