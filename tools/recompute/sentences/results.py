@@ -33,7 +33,7 @@ def _longest(told: Told, *_: Slot) -> Expected:
     return [longest.min(), longest.max()]
 
 
-@says("took longer at <n> of <n> sizes and less long at <n>")
+@says("took longer at <n> of <n> sizes and less time at <n>")
 def _both_ways(told: Told, *_: Slot) -> Expected:
     name = told.sentence.text.split("`")[1]
     metric = "service_median_ns" if "the median send" in told.sentence.text else "service_p99_ns"
