@@ -1,4 +1,4 @@
-"""The sentence of every branch, as it stands in tests/golden/analysis; and whole chapters.
+"""The sentence of every branch, as it stands in tests/golden/analysis; and two whole chapters.
 
 After an intended change: ``COPYCOST_UPDATE_GOLDEN=1 pytest tests/unit/analysis``, then read the
 difference before committing it.
@@ -28,11 +28,10 @@ CHAPTERS = {
         unavailable={"uring_send": "io_uring is switched off (kernel.io_uring_disabled is 2)"},
         udp=Udp(),
     ),
-    "not_copied": Run(
-        **SMALL, implementations=("two_copy", "zero_copy"), copied_share=lambda size: 0.0
-    ),
 }
 """Where every kind of paragraph stands in its place."""
+NOT_COPIED = Run(**SMALL, implementations=("two_copy", "zero_copy"), copied_share=lambda size: 0.0)
+"""What has one part that those have not: a cost of zero-copy that is no throughput inverted."""
 
 
 @cache
@@ -63,6 +62,14 @@ def marked_chapter(name: str) -> str:
     return text_of(facts_of(CHAPTERS[name]), "analysis", "details", environment=environment())
 
 
+@cache
+def marked_part() -> str:
+    """Return the part of question 5 in the appendix, from its heading to the next."""
+    text = text_of(facts_of(NOT_COPIED), "details", environment=environment())
+    start = text.index("### Zero-copy or two copies")
+    return text[start : text.index("###", start + 3)]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_sentences_are_the_golden_ones(name: str) -> None:
     text = without_marks(marked_sentences(name))
@@ -75,8 +82,14 @@ def test_chapter_is_the_golden_one(name: str) -> None:
     assert text == golden_text(SENTENCES / f"{name}.md", text)
 
 
+def test_part_of_what_is_not_copied_is_the_golden_one() -> None:
+    text = re.sub(r"\n{3,}", "\n\n", without_marks(marked_part()))
+    assert text == golden_text(SENTENCES / "not_copied.md", text)
+
+
 def test_every_sentence_of_the_templates_is_in_a_golden_text() -> None:
     texts = [marked_sentences(name) for name in CASES] + [marked_chapter(name) for name in CHAPTERS]
+    texts.append(marked_part())
     marks = environment().extensions[Marks.identifier]
     assert isinstance(marks, Marks)
     missing = marks.missing("".join(texts))
@@ -85,7 +98,7 @@ def test_every_sentence_of_the_templates_is_in_a_golden_text() -> None:
 
 
 def test_no_golden_text_is_left_over() -> None:
-    names = {f"{name}.txt" for name in CASES} | {f"{name}.md" for name in CHAPTERS}
+    names = {f"{name}.txt" for name in CASES} | {f"{name}.md" for name in (*CHAPTERS, "not_copied")}
     assert {path.name for path in SENTENCES.iterdir()} == names
 
 
