@@ -137,6 +137,7 @@ MACROS: dict[str, dict[str, tuple[object, ...]]] = {
         "neither": (False, None),
         "declined": (False, None, "it would take about 70 s (shorten its lists)"),
     },
+    "reasons": {"some": ({"n_falling": 2},), "none": ({"n_falling": 0},)},
     "answer": {
         "counted": (facts_of(Truth(testbeds=("sink",), variants=("plain",))),),
         "worse": (facts_of(WORSE),),
