@@ -82,17 +82,20 @@ CROSSOVERS = pd.DataFrame(
 
 
 def facts_of(
-    ratios: list[float], sure: list[bool], told: list[dict[str, object]] | None = None
+    ratios: list[float],
+    sure: list[bool],
+    told: list[dict[str, object]] | None = None,
+    crossovers: pd.DataFrame = CROSSOVERS,
 ) -> dict[str, Any]:
     """Return the facts of hosts with these ratios of throughputs, of which some are sure."""
     names = [f"h{number}" for number in range(len(ratios))]
     logs, errors = np.log(ratios), np.full(len(ratios), 0.01)
     effect = Effect(
         logs, errors, 2 * errors, np.where(sure, 0.001, 0.5),
-        across_hosts(logs, errors, SETTINGS.confidence), np.full(len(ratios), np.nan),
+        across_hosts(logs, errors, SETTINGS.confidence), np.full(len(ratios), np.nan), 1,
     )  # fmt: skip
-    tables: Any = {name: SimpleNamespace(disturbed=0.0) for name in names}
+    tables: Any = {name: SimpleNamespace(disturbed=0.0, n_emulated=0) for name in names}
     facts = told or [{"kernel": "6.1.0"}] * len(names)
     fleet = Fleet([], names, {}, tables, dict(zip(names, facts, strict=True)), {}, {})
     cell = ("veth", "zero_copy", "two_copy", THROUGHPUT, 65536, 1)
-    return fleet_facts(fleet, {cell: effect}, CROSSOVERS, n_simulated=0)
+    return fleet_facts(fleet, {cell: effect}, crossovers, n_simulated=0)

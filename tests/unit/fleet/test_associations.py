@@ -16,6 +16,19 @@ def test_a_fact_that_goes_with_an_effect_is_found_with_its_groups() -> None:
     assert found.groups[1][2] - found.groups[0][2] > 0.3
 
 
+def test_of_many_effects_hardly_one_goes_with_a_fact_by_chance() -> None:
+    n_looks, n_reports = 24, 60
+    caches = Fact("cache", tuple(range(12)))
+    wrong = {1: 0, n_looks: 0}
+    for _ in range(n_reports):
+        # heavier tails than the normal distribution has
+        looks = RNG.standard_t(3, size=(n_looks, 12))
+        for n in wrong:
+            wrong[n] += any(associations(look, [caches], n) for look in looks)
+    assert wrong[1] > n_reports // 3
+    assert wrong[n_looks] <= n_reports // 8
+
+
 def test_a_number_is_found_with_its_direction() -> None:
     caches = tuple(float(k) for k in range(20))
     (found,) = associations(-0.02 * np.arange(20), [Fact("cache", caches)])

@@ -1,7 +1,10 @@
 """What is said of hosts in general follows from what holds on each of them."""
 
+import pandas as pd
 import pytest
-from unit.fleet.made import facts_of
+from unit.fleet.made import CROSSOVERS, facts_of
+
+from copycost.analysis.metrics import THROUGHPUT
 
 
 @pytest.mark.parametrize(
@@ -39,3 +42,18 @@ def test_all_hosts_have_in_common_what_each_of_them_tells() -> None:
     ]
     alike = facts_of([1.4, 1.5], [True] * 2, told)["alike"]
     assert alike == [{"name": "CPUs", "value": "8"}]
+
+
+@pytest.mark.parametrize(
+    ("below", "middle"),
+    [([4, 32], (4096, 8192)), ([4, 16, 32], (16384, 32768)), ([8, 4, 32, 64], (8192, 16384))],
+)
+def test_the_middle_place_is_one_that_a_host_has(below: list[int], middle: tuple[int, int]) -> None:
+    rows = [
+        ("veth", "zero_copy", "two_copy", THROUGHPUT, 1, f"h{n}", "from", size << 10, size << 11)
+        for n, size in enumerate(below)
+    ]
+    crossovers = pd.DataFrame(rows, columns=list(CROSSOVERS))
+    facts = facts_of([1.2] * len(below), [True] * len(below), crossovers=crossovers)
+    turns = facts["conditions"][0]["pairs"][0]["quantities"][0]["turns"]
+    assert (turns["middle_below"], turns["middle_above"]) == middle

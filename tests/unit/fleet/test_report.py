@@ -31,7 +31,7 @@ from tools.simulate_fleet import SPREAD, WITH_KERNEL, make_fleet, truth_of
 pytestmark = pytest.mark.slow
 
 WAYS = ("two_copy", "one_copy", "zero_copy")
-N_HOSTS = 14
+N_HOSTS = 20
 
 
 def real(tmp_path: Path) -> Parcel:

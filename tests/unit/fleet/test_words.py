@@ -96,8 +96,8 @@ def test_where_it_turns_is_told() -> None:
         ends = {
             "first_below": 4096,
             "last_above": 65536,
-            "median_below": 16384,
-            "median_above": 32768,
+            "middle_below": 16384,
+            "middle_above": 32768,
         }
         told = {"n": n, "n_from": counts["from"], "outcomes": counts} | ends
         return say("turns", pair(), quantity() | {"turns": told})

@@ -47,6 +47,9 @@ class Effect:
         What follows for hosts in general.
     beyond
         How far a host lies from where the others have it, where too far; see `outlying`.
+    n_looks
+        Conditions, pairs and metrics there are: a report tells of each, at one size, which hosts
+        lie off and which facts go with it, and is to be right of all of them together.
     """
 
     logs: FloatArray
@@ -55,6 +58,7 @@ class Effect:
     p_values: FloatArray
     told: AcrossHosts
     beyond: FloatArray
+    n_looks: int
 
     def signs(self, *, more_is_better: bool) -> FloatArray:
         """Return 1 where a host is better for sure, -1 where worse, 0 where open, NaN without."""
@@ -96,6 +100,7 @@ def effects_of(ratios: pd.DataFrame, hosts: Sequence[str]) -> dict[Cell, Effect]
     """
     place = {name: number for number, name in enumerate(hosts)}
     rows = ratios[ratios["n_pairs"] > 0]
+    n_looks = rows.groupby(_CELL[:4]).ngroups
     at = rows["host"].map(place).to_numpy(dtype=np.int64)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(rows["ratio"].to_numpy(dtype=np.float64))
@@ -117,7 +122,7 @@ def effects_of(ratios: pd.DataFrame, hosts: Sequence[str]) -> dict[Cell, Effect]
         found[condition, implementation, baseline, metric, int(size), int(threads)] = Effect(
             effect, error, half, holm(p_value),
             across_hosts(effect, error, SETTINGS.confidence),
-            outlying(effect, error, SETTINGS.confidence),
+            outlying(effect, error, 1.0 - (1.0 - SETTINGS.confidence) / n_looks), n_looks,
         )  # fmt: skip
     return found
 

@@ -45,7 +45,7 @@ class Association:
     name
         Of the fact.
     p_value
-        Corrected for the number of facts (Holm).
+        Corrected for the number of facts (Holm), and of effects that are looked at (Bonferroni).
     sign
         Of a number: 1 where the effect rises with it, -1 where it falls; 0 of a text.
     groups
@@ -61,7 +61,7 @@ class Association:
     n: int
 
 
-def associations(effects: FloatArray, facts: Sequence[Fact]) -> list[Association]:
+def associations(effects: FloatArray, facts: Sequence[Fact], n_looks: int = 1) -> list[Association]:
     """Return the facts that go with an effect, the surest first.
 
     Numbers are tested by Spearman's rank correlation, texts by Kruskal and Wallis' test over values
@@ -73,9 +73,12 @@ def associations(effects: FloatArray, facts: Sequence[Fact]) -> list[Association
         Shape (n_hosts,): logarithms; NaN where a host has none.
     facts
         With as many values each.
+    n_looks
+        Effects of which this is asked in one report: it is for all of them together that hardly
+        ever a fact is shown which goes with none.
     """
     tested = [found for fact in facts if (found := _tested(effects, fact)) is not None]
-    corrected = holm(np.array([one.p_value for one in tested], dtype=np.float64))
+    corrected = n_looks * holm(np.array([one.p_value for one in tested], dtype=np.float64))
     shown = [
         Association(one.name, float(p_value), one.sign, one.groups, one.n)
         for one, p_value in zip(tested, corrected, strict=True)

@@ -286,7 +286,7 @@ def _point(fleet: Fleet, msg_bytes: int, effect: Effect, more_is_better: bool) -
     far = [k for k in np.argsort(-np.abs(np.nan_to_num(effect.beyond)))
            if np.nan_to_num(effect.beyond[k]) != 0.0]  # fmt: skip
     one = _size(msg_bytes, effect, more_is_better)
-    found = associations(effect.logs, compared_facts(told))
+    found = associations(effect.logs, compared_facts(told), effect.n_looks)
     groups = next((fact.name for fact in found if fact.groups), None)
     return one | {
         "verdict": verdict_of(one),
@@ -319,14 +319,16 @@ def _turns(crossovers: pd.DataFrame) -> Facts:
     turning = crossovers[crossovers["outcome"] == "from"]
     below, above = (turning[f"{end}_bytes"].to_numpy(dtype=np.float64)
                     for end in ("below", "above"))  # fmt: skip
+    # one that a host has: no size between two hosts' was measured
+    middle = np.argsort(below * above, kind="stable")[(len(turning) - 1) // 2 :][:1]
     return {
         "outcomes": {outcome.value: outcomes[outcome.value] for outcome in Outcome},
         "n": len(crossovers),
         "n_from": len(turning),
         "first_below": int(below.min()) if len(turning) else None,
         "last_above": int(above.max()) if len(turning) else None,
-        "median_below": int(np.median(below)) if len(turning) else None,
-        "median_above": int(np.median(above)) if len(turning) else None,
+        "middle_below": int(below[middle[0]]) if len(turning) else None,
+        "middle_above": int(above[middle[0]]) if len(turning) else None,
         "hosts": [_place(row) for row in crossovers.to_dict("records")],
     }
 

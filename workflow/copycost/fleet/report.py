@@ -184,7 +184,7 @@ def _point_of(quantity: Mapping[str, Any]) -> list[str]:
 def _from_size(turns: Mapping[str, Any]) -> str:
     if not turns["n_from"]:
         return "none"
-    return f"{span(turns['median_below'], turns['median_above'], size)} ({turns['n_from']})"
+    return f"{span(turns['middle_below'], turns['middle_above'], size)} ({turns['n_from']})"
 
 
 def _holds_for(verdict: str) -> str:
