@@ -8,7 +8,7 @@ from copycost.snakefile.logs import log_to_file
 from copycost.studies.profile.functions import load_categories
 from copycost.studies.simulated.columns import FUNCTIONS, SIMULATED
 from copycost.studies.simulated.facts import compute_facts
-from copycost.studies.simulated.record import machine_of
+from copycost.studies.simulated.reading import machine_of
 
 log_to_file(snakemake.log[0])
 given = snakemake.input

@@ -22,11 +22,22 @@ def read_all(paths: Iterable[Path], make: Callable[[Record], _T]) -> list[_T]:
     DataError
         If a record cannot be read, is of another cell than its path says, or `make` refuses it.
     """
+    return gather(paths, lambda path: _read_one(path, make))
+
+
+def gather(paths: Iterable[Path], read: Callable[[Path], _T]) -> list[_T]:
+    """Return what `read` makes of each file; what is wrong with any is told for all at once.
+
+    Raises
+    ------
+    DataError
+        If `read` refuses a file.
+    """
     made = []
     problems = []
     for path in paths:
         try:
-            made.append(_read_one(path, make))
+            made.append(read(path))
         except CopycostError as error:
             problems.append(str(error))
     if problems:
@@ -41,6 +52,23 @@ def read_all(paths: Iterable[Path], make: Callable[[Record], _T]) -> list[_T]:
             )
         )
     return made
+
+
+def read_file(path: Path, read: Callable[[Path], _T]) -> _T:
+    """Return what `read` makes of a file.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or no right to read it.
+    """
+    try:
+        return read(path)
+    except OSError as error:
+        raise DataError(
+            f"{path}: cannot be read ({error.strerror}); expected a record, so run again to "
+            "measure what it is of"
+        ) from error
 
 
 def problem_of(path: Path) -> str | None:
@@ -58,13 +86,7 @@ def _row_if_any(record: Record) -> object:
 
 
 def _read_one(path: Path, make: Callable[[Record], _T]) -> _T:
-    try:
-        record = read_record(path)
-    except OSError as error:
-        raise DataError(
-            f"{path}: cannot be read ({error.strerror}); expected a record, so run again to "
-            "measure that repetition"
-        ) from error
+    record = read_file(path, read_record)
     require_place(path, record)
     try:
         return make(record)

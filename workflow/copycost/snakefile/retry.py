@@ -26,7 +26,7 @@ from copycost.records.record import SCHEMA_VERSION
 from copycost.snakefile.progress import count
 from copycost.snakefile.results import describe_cell
 from copycost.studies.profile.grid import profile_cells
-from copycost.studies.simulated.record import simulated_problem
+from copycost.studies.simulated.reading import simulated_problem
 
 MEMORY_PATH = "results/memory.json"
 PEERS_PATH = Path("results/peers")

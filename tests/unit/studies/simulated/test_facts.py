@@ -16,8 +16,6 @@ from simulated_tables import (
 )
 
 from copycost.build.checkout import ROOT
-from copycost.errors import DataError
-from copycost.grid.cells import Cell
 from copycost.perf.output import parse_perf
 from copycost.records.table import make_table
 from copycost.studies.simulated.columns import SIMULATED
@@ -33,7 +31,7 @@ from copycost.studies.simulated.counts import (
 from copycost.studies.simulated.facts import zero_copies
 from copycost.studies.simulated.record import read_simulated, write_simulated
 from copycost.studies.simulated.savings import LEAST, change_of, level_of
-from copycost.studies.simulated.table import collect, rows_of
+from copycost.studies.simulated.table import rows_of
 from copycost.studies.simulated.walks import WALKS
 
 BEYOND = {
@@ -125,15 +123,6 @@ def test_a_record_survives_its_file_and_two_writers_write_the_same(tmp_path: Pat
         write_simulated(record, second)
         assert first.read_bytes() == second.read_bytes()
         assert read_simulated(first) == record
-
-
-def test_a_record_in_another_place_is_refused(tmp_path: Path) -> None:
-    record = record_of(Truth(), "sink", "one_copy", 4096, "hot", "plain")
-    path = tmp_path / Cell("simulated", "sink", "one_copy", 16384, 1).path
-    path.parent.mkdir(parents=True)
-    write_simulated(record, path)
-    with pytest.raises(DataError, match="expected the one that its path names"):
-        collect([path], CATEGORIES)
 
 
 def test_what_functions_do() -> None:

@@ -1,12 +1,8 @@
-"""The record of a simulated cell: its shape, how it is checked, read and written."""
+"""The record of a simulated cell: its shape, how its file is checked, read and written."""
 
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, TypedDict
 
 from copycost.build.checkout import SCHEMAS
-from copycost.errors import CopycostError, DataError
-from copycost.grid.variants import PLAIN
 from copycost.records.kind import RecordKind
 from copycost.records.record import Status
 
@@ -40,38 +36,3 @@ _SIMULATED: RecordKind[SimulatedRecord] = RecordKind(
     SCHEMA_PATH, "a record of simulated counts", "that cell"
 )
 read_simulated, write_simulated = _SIMULATED.read, _SIMULATED.write
-
-
-def simulated_problem(path: Path) -> str | None:
-    """Return what is wrong with a record, None where nothing is."""
-    try:
-        read_simulated(path)
-    except CopycostError as error:
-        return str(error)
-    return None
-
-
-def machine_of(paths: Iterable[Path]) -> dict[str, Any] | None:
-    """Return what counted the cells with nothing changed: `caches`, `guest` and `assumed`.
-
-    None where none was counted.
-
-    Raises
-    ------
-    DataError
-        If not all of these cells were counted by the same.
-    """
-    found = None
-    for path in paths:
-        record = read_simulated(path)
-        if record["counted"] is None or record["cell"]["variant"] != PLAIN:
-            continue
-        machine = {"caches": record["counted"]["caches"]}
-        machine |= {"guest": record["guest"], "assumed": record["assumed"]}
-        if found is not None and machine != found:
-            raise DataError(
-                f"{path}: another guest or other caches than of the cells before it; delete "
-                f"{path.parents[4]} to count all again"
-            )
-        found = machine
-    return found

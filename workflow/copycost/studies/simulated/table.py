@@ -7,8 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from copycost.errors import DataError
-from copycost.grid.cells import Cell
 from copycost.records.column import Definition
 from copycost.records.table import make_table
 from copycost.studies.profile.functions import Categories
@@ -23,7 +21,8 @@ from copycost.studies.simulated.counts import (
     functions_of,
     totals_of,
 )
-from copycost.studies.simulated.record import SimulatedRecord, read_simulated
+from copycost.studies.simulated.reading import read_cells
+from copycost.studies.simulated.record import SimulatedRecord
 
 Row = dict[str, Any]
 
@@ -34,17 +33,11 @@ def collect(paths: Iterable[Path], categories: Categories) -> tuple[pd.DataFrame
     Raises
     ------
     DataError
-        If a record is of another cell than its path says, or breaks its schema.
+        As of `read_cells`.
     """
     sides: list[Row] = []
     functions: list[Row] = []
-    for path in paths:
-        record = read_simulated(path)
-        if Cell.from_path(str(path)).key != record["cell"]:
-            raise DataError(
-                f"{path}: holds the cell {record['cell']}, expected the one that its path names; "
-                "delete it to count that cell again"
-            )
+    for record in read_cells(paths):
         some, more = rows_of(record, categories)
         sides += some
         functions += more
