@@ -4,7 +4,7 @@ A record that was damaged, or written by hand, is thus not taken for a measureme
 counted in their windows is not compared, since the windows differ at their edges.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from copycost.errors import DataError
@@ -19,6 +19,13 @@ _CPU_TOLERANCE = 0.05
 _CPU_TOLERANCE_NS = 20_000_000
 # By which share perf may have counted for longer than the window.
 _OFF_WINDOW = 0.05
+# Linux can be built for so many (NR_CPUS_RANGE_END in arch/x86/Kconfig), and records do not say how
+# many a machine has; of guests they do.
+_MOST_CPUS = 8192
+# What a running thread has used is brought up to date at clock ticks, and those of a hypervisor,
+# which may leave no CPU idle, are read thread by thread.
+_THREADS_TOLERANCE = 0.25
+_THREADS_TOLERANCE_NS = 50_000_000
 
 
 def require_agreement(record: Record, cell: Cell) -> None:
@@ -29,7 +36,22 @@ def require_agreement(record: Record, cell: Cell) -> None:
     DataError
         Naming the first contradictions.
     """
-    found = [*_of_sides(record, cell), *_of_counters(record)]
+    _refuse([*_of_sides(record, cell), *_of_counters(record)])
+
+
+def require_possible_machines(record: Record) -> None:
+    """Refuse a record in which a machine, a guest or its hypervisor was busier than it can be.
+
+    Raises
+    ------
+    DataError
+        Naming the first contradictions.
+    """
+    runs = [run for run in (record, record["undisturbed"]) if run is not None]
+    _refuse([found for run in runs for found in (*_of_machines(run), *_of_guests(run))])
+
+
+def _refuse(found: Sequence[str]) -> None:
     if found:
         raise DataError(
             f"{'; '.join(found[:_N_SHOWN])}; expected numbers that agree, so the record was "
@@ -138,3 +160,56 @@ def _perf_sides(record: Record) -> Iterator[tuple[str, PerfSide]]:
         yield "sender", perf["sender"]
         if perf["receiver"] is not None:
             yield "receiver", perf["receiver"]
+
+
+def _of_machines(record: Record) -> Iterator[str]:
+    kernel, testbed = record["observed"].get("kernel"), record["testbed"]
+    for side, found in ((kernel and kernel["machines"]) or {}).items():
+        in_guest = testbed is not None and testbed["machines"][side]["kind"] == "guest"
+        n_cpus = _vcpus(record) if in_guest else _MOST_CPUS
+        yield from _of_busy_time(f"the {side}'s machine", found, found["at_ns"], n_cpus)
+
+
+def _of_guests(record: Record) -> Iterator[str]:
+    hypervisor = record["observed"].get("hypervisor")
+    if hypervisor is None:
+        return
+    machine = hypervisor["machine"]
+    yield from _of_busy_time("the guests' machine", machine, machine["window_ns"], _MOST_CPUS)
+    for guest in hypervisor["guests"]:
+        name, inside, window_ns = guest["name"], guest["inside"], guest["window_ns"]
+        yield from _of_busy_time(name, inside, inside["window_ns"], _vcpus(record))
+        n_threads, cpu_ns = guest["vcpu_threads"], guest["threads"]["vcpu"]["cpu_ns"]
+        if window_ns <= 0:
+            yield f"the window of the hypervisor of {name} lasts {window_ns} ns"
+        elif cpu_ns > n_threads * (window_ns * (1 + _THREADS_TOLERANCE) + _THREADS_TOLERANCE_NS):
+            yield (
+                f"the virtual CPUs of {name} ran for {cpu_ns} ns in {n_threads} threads and "
+                f"{window_ns} ns"
+            )
+
+
+def _of_busy_time(
+    name: str, times: Mapping[str, Any], window_ns: int, n_cpus: int
+) -> Iterator[str]:
+    """Yield where all CPUs of a machine together were busy for longer than they can have been.
+
+    Time in interrupts and softirqs is counted by clock ticks, each of which takes what it meets for
+    all the time since the last: on a CPU that wakes up in step with them it may seem to last
+    throughout, though the CPU was mostly idle. So much is allowed on one.
+    """
+    busy_ns, softirq_ns = times["busy_ns"], times["softirq_ns"]
+    if window_ns <= 0:
+        yield f"the window of {name} lasts {window_ns} ns"
+        return
+    if busy_ns > n_cpus * window_ns * (1 + _CPU_TOLERANCE) + _CPU_TOLERANCE_NS:
+        yield f"{name} was busy for {busy_ns} ns of {n_cpus} CPUs in {window_ns} ns"
+    if softirq_ns > busy_ns + window_ns * (1 + _CPU_TOLERANCE) + _CPU_TOLERANCE_NS:
+        yield f"{name} was in softirqs for {softirq_ns} ns and busy for {busy_ns} ns"
+
+
+def _vcpus(record: Record) -> int:
+    """Return how many virtual CPUs each guest has, the most there can be where nothing says it."""
+    testbed = record["testbed"]
+    virtual = testbed.get("virtual") if testbed is not None else None
+    return _MOST_CPUS if virtual is None else int(virtual["vcpus"])

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from copycost.errors import CopycostError, DataError
 from copycost.records.consistency import require_place
+from copycost.records.contradictions import require_possible_machines
 from copycost.records.derive import derive_row
 from copycost.records.record import Record, read_record
 
@@ -20,7 +21,8 @@ def read_all(paths: Iterable[Path], make: Callable[[Record], _T]) -> list[_T]:
     Raises
     ------
     DataError
-        If a record cannot be read, is of another cell than its path says, or `make` refuses it.
+        If a record cannot be read, is of another cell than its path says, tells of machines what
+        cannot be, or `make` refuses it.
     """
     return gather(paths, lambda path: _read_one(path, make))
 
@@ -89,6 +91,7 @@ def _read_one(path: Path, make: Callable[[Record], _T]) -> _T:
     record = read_file(path, read_record)
     require_place(path, record)
     try:
+        require_possible_machines(record)
         return make(record)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
