@@ -52,18 +52,23 @@ _LOSS = {"slug": "sink", "implementation": "uring_send", "reason": "nftables is 
 HELP, NO_HELP = _LOSS | {"remedy": "run as root"}, _LOSS | {"remedy": None}
 
 
-def over_cells(found: Facts, above: int = 0, below: int = 0) -> Facts:
-    """Return a ratio over cells, or one of cells that contradict each other."""
-    counts = {"n_cells": 6, "n_above": above, "n_below": below}
-    return found | counts | {"contradict": bool(above and below)}
+def half(axis: str = "msg_bytes", sign: int = -1) -> Facts:
+    """Return that the larger half lies above or below 1, and the smaller one on the other side."""
+    return {"axis": axis, "sign": sign}
 
 
-def factor(name: str, effect: Facts, above: int = 0, below: int = 0) -> Facts:
+def over_cells(found: Facts, above: int = 0, below: int = 0, *halves: Facts) -> Facts:
+    """Return a ratio over cells, or one of cells, or of halves of them, that contradict."""
+    counts = {"n_cells": 6, "n_above": above, "n_below": below, "halves": list(halves)}
+    return found | counts | {"contradict": bool((above and below) or halves)}
+
+
+def factor(name: str, effect: Facts, above: int = 0, below: int = 0, *halves: Facts) -> Facts:
     """Return a factor of a difference by its effect on the throughput."""
     inverse = {"value": 1 / effect["value"], "low": 1 / effect["high"], "high": 1 / effect["low"]}
     ratio_ = effect | inverse if name == "cost" else effect
     shown = {"name": name, "effect": effect, "ratio": ratio_}
-    return over_cells(shown, above, below)
+    return over_cells(shown, above, below, *halves)
 
 
 def explained(relation: str, first: Facts, second: Facts, n_sides: int = 2) -> Facts:

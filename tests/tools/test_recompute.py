@@ -1,6 +1,8 @@
 import itertools
 import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -11,9 +13,10 @@ from tools.recompute import estimates, sentences
 from tools.recompute.document import NUMBER, Sentence, Table, parts
 from tools.recompute.estimates import Estimate
 from tools.recompute.power import other_number
+from tools.recompute.run import Run
 from tools.recompute.slots import agrees, compiled, read
 from tools.recompute.text import Checker
-from tools.recompute.told import Told
+from tools.recompute.told import FORMS, Told
 
 CONFIG = """
 statistics: {confidence: 0.95, resamples: 5000}
@@ -148,6 +151,51 @@ def test_a_form_without_numbers_that_is_not_so_is_found(
     forms = [(*compiled("No such difference stands"), _fails)]
     monkeypatch.setattr("tools.recompute.text.FORMS", forms)
     assert [one.verdict for one in Checker(tmp_path).check(sentence)] == ["differs"]
+
+
+def opposed_run(logs: pd.DataFrame) -> Run:
+    """Return a run in which every pair has these log ratios."""
+    run = object.__new__(Run)
+    run.settings = cast("Any", SimpleNamespace(confidence=0.95))
+    run.pair = lambda *_: logs  # type: ignore[method-assign]
+    return run
+
+
+OPPOSED = "With `one_copy`, a byte took the two machines more CPU time than with `two_copy` "
+
+
+@pytest.mark.parametrize(
+    ("scatter", "said", "right"),
+    [
+        (0.2, "for the smaller messages together and less for the larger ones", [None, None]),
+        (0.2, "for the larger messages together and less for the smaller ones", "it is"),
+        (0.2, "for the lower numbers of threads together and less for the higher ones", "it is"),
+        (0.0, "in 4 of 8 cells and less in 4", [None, None, 4, 8, 4]),
+        (0.0, "for the smaller messages together and less for the larger ones", "both sides"),
+    ],
+)
+def test_where_cells_contradict_each_other_is_found_again(
+    scatter: float, said: str, right: list[int | None] | str
+) -> None:
+    cells = itertools.product((64, 1024, 16384, 65536), (1, 2))
+    index = pd.MultiIndex.from_tuples(cells, names=["msg_bytes", "n_threads"])
+    # each cell is off by much from round to round, for which another makes up in every half
+    off = np.outer([1, -1, -1, 1] * 2, [scatter, -scatter, 0.0])
+    off += np.array([0.001, -0.001, 0.0])
+    logs = pd.DataFrame(np.repeat([0.1, -0.1], 4)[:, None] + off, index=index)
+    sentence = Sentence("sec-wire", 1, OPPOSED + said + ".", "wire", "")
+    ((kinds, match, handler),) = [
+        (kinds, match, handler)
+        for form, kinds, handler in FORMS
+        if (match := form.search(sentence.text))
+    ]
+    slots = [read(kind, text) for kind, text in zip(kinds, match.groups(), strict=True)]
+    told = Told(opposed_run(logs), "wire", sentence)
+    if isinstance(right, str):
+        with pytest.raises(AssertionError, match=right):
+            handler(told, *slots)
+    else:
+        assert handler(told, *slots) == right
 
 
 def _fails(_told: Told) -> list[object]:

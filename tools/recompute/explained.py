@@ -16,7 +16,8 @@ class Parts:
     """The ratios of a difference over the cells together, and the CPUs in use on both ends.
 
     `sides` has what each side's CPU time by itself makes of the throughput; `costs` and `uses`
-    have the ratios of each cell.
+    have the logarithms of each cell's ratios: a row per size and threads of the first end, a column
+    per round.
     """
 
     throughput: Estimate
@@ -25,8 +26,8 @@ class Parts:
     instructions: Estimate
     pace: Estimate
     sides: dict[str, Estimate]
-    costs: list[Estimate]
-    uses: list[Estimate]
+    costs: pd.DataFrame
+    uses: pd.DataFrame
     cpus: float
     cpus_before: float
 
@@ -58,9 +59,11 @@ def explained(run: Run, ends: Sequence[tuple[End, End]]) -> Parts:
         here, there = used(pair)
         return run.ratio((here - there).mean())
 
-    def by_cell(pair: list[pd.DataFrame]) -> list[Estimate]:
+    def by_cell(pair: list[pd.DataFrame]) -> pd.DataFrame:
         here, there = used(pair)
-        return [run.ratio(row) for _, row in (here - there).iterrows()]
+        cells = [ends[row][0][2:] for row in here.index]
+        index = pd.MultiIndex.from_tuples(cells, names=["msg_bytes", "n_threads"])
+        return (here - there).set_axis(index)
 
     counts = logs(f"{side}_instructions_per_byte")
     pace = [time - count for time, count in zip(cost, counts, strict=True)]

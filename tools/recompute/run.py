@@ -158,21 +158,20 @@ class Run:
         return estimates.pooled(logs, self.settings.confidence)
 
     def contradict(self, logs: pd.DataFrame) -> bool:
-        """Tell whether some cells are shown to lie above 1 and others below.
-
-        Single cells, or the smaller sizes or thread counts together and the larger ones.
-        """
+        """Tell whether some cells are shown to lie above 1 and others below, or halves of them."""
         cells = [row.to_numpy(float) for _, row in logs.iterrows()]
-        if {1, -1} <= set(estimates.settled(cells, self.settings.confidence)):
-            return True
-        parts = [
-            half
-            for level in ("msg_bytes", "n_threads")
-            for half in halves(logs, logs.index.get_level_values(level))
-        ]
-        rounds = [estimates.block(half).mean().to_numpy(float) for half in parts]
+        single = {1, -1} <= set(estimates.settled(cells, self.settings.confidence))
+        return single or bool(self.opposed(logs))
+
+    def opposed(self, logs: pd.DataFrame) -> dict[str, int]:
+        """Return along what halves of the cells contradict each other: the larger one's sign."""
+        levels = [level for level in ("msg_bytes", "n_threads") if level in logs.index.names]
+        parts = {level: halves(logs, logs.index.get_level_values(level)) for level in levels}
+        found = [(level, half) for level, pair in parts.items() for half in pair]
+        rounds = [estimates.block(half).mean().to_numpy(float) for _, half in found]
         signs = estimates.settled(rounds, self.settings.confidence) if rounds else []
-        return any({1, -1} == set(signs[i : i + 2]) for i in range(0, len(signs), 2))
+        ends = zip(found[::2], signs[::2], signs[1::2], strict=True)
+        return {level: high for (level, _), low, high in ends if {1, -1} == {low, high}}
 
     def threads(self, condition: str, implementation: str, metric: str) -> pd.DataFrame:
         """Return log ratios of the most threads to the fewest, a row per size."""

@@ -97,6 +97,56 @@ def says(*patterns: str) -> Callable[[Handler], Handler]:
     return add
 
 
+_OPPOSED = {
+    ("msg_bytes", -1): ("for the smaller messages together", "for the larger ones"),
+    ("msg_bytes", 1): ("for the larger messages together", "for the smaller ones"),
+    ("n_threads", -1): ("for the lower numbers of threads together", "for the higher ones"),
+    ("n_threads", 1): ("for the higher numbers of threads together", "for the lower ones"),
+}
+
+
+def says_opposed(
+    *patterns: str, less: str, of: str = "in <n> of <n> cells"
+) -> Callable[[Callable[..., pd.DataFrame]], Callable[..., pd.DataFrame]]:
+    """Name the sentences of cells that contradict each other, by what is so above 1.
+
+    What is decorated gets what the slots of these say and returns the logarithms of the cells.
+    """
+
+    def add(logs_of: Callable[..., pd.DataFrame]) -> Callable[..., pd.DataFrame]:
+        def counted(told: Told, *said: Slot) -> Expected:
+            logs = logs_of(told, *said[:-3])
+            assert told.run.contradict(logs), "they agree"
+            return [*[None] * len(said[:-3]), *_sides(told, logs)]
+
+        says(*(f"{one} {of} and {less} {of.split()[0]} <n>" for one in patterns))(counted)
+        for half, ends in _OPPOSED.items():
+            says(*(f"{one} {ends[0]} and {less} {ends[1]}" for one in patterns))(
+                _by_halves(logs_of, half)
+            )
+        return logs_of
+
+    return add
+
+
+def _by_halves(logs_of: Callable[..., pd.DataFrame], half: tuple[str, int]) -> Handler:
+    def opposed(told: Told, *said: Slot) -> Expected:
+        logs = logs_of(told, *said)
+        above, _n, below = _sides(told, logs)
+        assert not (above and below), "single cells lie on both sides"
+        found = told.run.opposed(logs)
+        assert half in list(found.items())[:1], f"it is {found}"
+        return [None] * len(said)
+
+    return opposed
+
+
+def _sides(told: Told, logs: pd.DataFrame) -> tuple[int, int, int]:
+    """Return how many cells lie above 1, how many there are, and how many lie below."""
+    signs = [told.run.ratio(row).seen for _, row in logs.iterrows()]
+    return signs.count(1), len(signs), signs.count(-1)
+
+
 def with_sign(cells: Cells, sign: int) -> list[Any]:
     """Return the cells in which that was seen: 1, -1 or 0."""
     return [cell for cell, one in cells.items() if one.seen == sign]

@@ -9,6 +9,7 @@ from golden.analysis_facts import (
     Facts,
     explained,
     factor,
+    half,
     ratio,
 )
 
@@ -29,6 +30,7 @@ def _rate(
 
 
 _MIXED = {"contradict": True, "n_cells": 28, "n_above": 16, "n_below": 4}
+_HALVES = {"contradict": True, "n_cells": 28, "n_above": 0, "n_below": 4, "halves": [half()]}
 _RATE = {"name": "calls", "here": 1.4, "there": 1.0, "ratio": UP, "contradict": False}
 
 CASES: list[Case] = [
@@ -41,6 +43,8 @@ CASES: list[Case] = [
     _factors("cost, against use", "against", factor("cost", DOWN), factor("use", UP)),
     _factors("use, against cost", "against", factor("use", DOWN), factor("cost", UP)),
     _factors("cells contradict", "both", factor("cost", DOWN, 2, 4), factor("use", DOWN, 1, 4)),
+    _factors("halves contradict", "both", factor("cost", DOWN, 0, 3, half()),
+             factor("use", DOWN, 1, 0, half(sign=1))),
     _about("cost, unsettled", "unsettled", factor("cost", EVEN), factor("use", EVEN)),
     _about("use, unsettled", "unsettled", factor("use", EVEN), factor("cost", EVEN)),
     _about("cost alone", "alone", factor("cost", DOWN), factor("use", EVEN)),
@@ -56,8 +60,10 @@ CASES: list[Case] = [
     ("sides", "both", (explained("alone", factor("cost", DOWN), factor("use", EVEN)),)),
     _rate("calls", "calls"),
     _rate("calls, more and fewer", "calls", **_MIXED),
+    _rate("calls, by the sizes", "calls", **_HALVES),
     _rate("switches", "switches"),
     _rate("switches, more and fewer", "switches", **_MIXED),
+    _rate("switches, by the sizes", "switches", **_HALVES),
     _rate("segments", "resent", None),
     _rate("segments of a known size", "resent", None, 0.003),
     _rate("faults", "faults", None),

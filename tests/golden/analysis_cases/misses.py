@@ -11,6 +11,7 @@ from golden.analysis_facts import (
     UP,
     Case,
     Facts,
+    half,
     over_cells,
     weighed,
 )
@@ -46,6 +47,11 @@ CASES: list[Case] = [
     _misses("fall", "fall", deepest=_fall(DOWN)),
     ("fall", "fewer", (_fall(DOWN), CONFIDENCE)),
     ("fall", "cells contradict each other", (_fall(EVEN) | over_cells(EVEN, 2, 4), CONFIDENCE)),
+    (
+        "fall",
+        "halves contradict each other",
+        (_fall(EVEN) | over_cells(EVEN, 0, 3, half("n_threads")), CONFIDENCE),
+    ),
     ("fall", "no difference", (_fall(EVEN, "llc_load_misses"), CONFIDENCE)),
     _gaps("zero", "zero"),
     _gaps("not counted", "not_counted"),
@@ -53,6 +59,7 @@ CASES: list[Case] = [
     _cost("a difference", over_cells(DOWN)),
     _cost("no difference", over_cells(EVEN)),
     _cost("cells contradict each other", over_cells(UP, 4, 2)),
+    _cost("halves contradict each other", over_cells(UP, 4, 0, half("n_threads", 1))),
     ("uncounted", "two conditions", ([{"slug": "veth"}, {"slug": "sink"}],)),
     ("follows_cache_size", "left open", (OPEN, CONFIDENCE)),
     ("follows_cache_size", "shown", (weighed("shown", DOWN), CONFIDENCE)),

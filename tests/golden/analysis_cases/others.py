@@ -11,6 +11,7 @@ from golden.analysis_facts import (
     UP,
     Case,
     Facts,
+    half,
     over_cells,
     pair,
 )
@@ -53,6 +54,7 @@ def _answer() -> Case:
 
 
 _APART = over_cells(UP, 4, 2)
+_HALVES = over_cells(UP, 3, 0, half(sign=1))
 _WAY = pair("undecided", 2, 0, 4, implementation="sendfile")
 
 CASES: list[Case] = [
@@ -65,6 +67,7 @@ CASES: list[Case] = [
     _together("differences", _UP, _DOWN, _DOWN),
     _together("no differences", _EVEN, _EVEN, _EVEN),
     _together("cells contradict each other", _APART, _APART, _APART),
+    _together("halves contradict each other", _HALVES, _HALVES, _HALVES),
     _together("throughput alone", _UP, None, None),
     ("at_one_size", "a difference", (_uring(UP), CONFIDENCE)),
     ("at_one_size", "no difference", (_uring(EVEN), CONFIDENCE)),

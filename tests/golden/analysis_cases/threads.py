@@ -14,6 +14,7 @@ from golden.analysis_facts import (
     Facts,
     explained,
     factor,
+    half,
     ratio,
     weighed,
 )
@@ -52,6 +53,7 @@ def _growth(branch: str, found: Facts, *apart: Facts) -> Case:
 
 
 CELLS = {"n_cells": 21, "n_above": 8, "n_below": 5}
+_HALVES = {"n_cells": 21, "n_above": 0, "n_below": 0, "halves": [half(sign=1)]}
 _FLAT = {"course": "unsettled", "implementations": BOTH, "told": [], "open_from": None}
 _ONCE = {"verdict": "unsettled", "groups": [_FLAT], "observed_once": True}
 _SURE = {"observed_once": False, "n_rounds": 3, "n_changes": 18}
@@ -83,6 +85,7 @@ CASES: list[Case] = [
     _growth("fell", AGAINST),
     _growth("no difference", OPEN),
     _growth("cells contradict each other", weighed("cells_disagree") | CELLS),
+    _growth("halves contradict each other", weighed("cells_disagree") | _HALVES),
     *(
         ("contention", found.replace("_", " "), (found,))
         for found in (

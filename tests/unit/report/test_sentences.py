@@ -134,6 +134,9 @@ def test_results() -> None:
         "latency, sizes contradict each other": results.latency(
             condition(latency=latency(contradict=True)), 0.95
         ),
+        "latency, halves of the sizes contradict each other": results.latency(
+            condition(latency=latency(contradict=True, n_above=0)), 0.95
+        ),
         "p99 short of time within sends": results.below(short_p99(11), 98),
         "p99 short, in a part of them within sends": results.below(short_p99(10), 98),
         "p99 short of time between sends": results.below(short_p99(0), 98),
@@ -141,10 +144,11 @@ def test_results() -> None:
     check_branches("results", texts)
 
 
-def latency(contradict: bool = False) -> dict[str, Any]:
+def latency(contradict: bool = False, n_above: int = 4) -> dict[str, Any]:
     """Return what more threads do to the duration of sends."""
     row = {"implementation": "one_copy", "value": 1.31, "low": 1.22, "high": 1.41}
-    row |= {"n_cells": 7, "n_above": 4, "n_below": 2, "contradict": contradict}
+    row |= {"n_cells": 7, "n_above": n_above, "n_below": 2, "contradict": contradict}
+    row["halves"] = [{"axis": "msg_bytes", "sign": 1}]
     facts = {"fewest": 1, "most": 8, "n_cells": 98, "below": None}
     return facts | {"median": [row], "p99": [row]}
 

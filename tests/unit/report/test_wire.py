@@ -111,6 +111,7 @@ TRIP = {
 def test_sentences() -> None:
     copied = {"implementation": "zero_copy", "copied_share": 1.0, "real": False}
     opposed = ratio(1.0, n_above=3, n_below=5, contradict=True)
+    halves = ratio(1.0, contradict=True, halves=[{"axis": "msg_bytes", "sign": -1}])
     again = [
         {"implementation": "one_copy", "value": 0.0},
         {"implementation": "zero_copy", "value": 98.7},
@@ -155,6 +156,9 @@ def test_sentences() -> None:
             "compared": ("compared", compared(), CONFIDENCE),
             "cells contradict": (
                 "compared", compared(machines=opposed, processes=opposed), CONFIDENCE,
+            ),
+            "halves contradict": (
+                "compared", compared(machines=halves, processes=halves), CONFIDENCE,
             ),
             "machines not counted": ("compared", compared(machines=None), CONFIDENCE),
             "nothing lost": ("lost", condition()),

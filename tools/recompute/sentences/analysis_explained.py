@@ -11,7 +11,7 @@ from tools.recompute.explained import Parts, explained
 from tools.recompute.run import End
 from tools.recompute.sentences.analysis_unexpected import named_first
 from tools.recompute.slots import read
-from tools.recompute.told import Expected, Handler, Slot, Told, says
+from tools.recompute.told import Expected, Handler, Slot, Told, says, says_opposed
 
 
 @says(
@@ -277,35 +277,29 @@ def _threads_apart_over(told: Told, _a: str, sizes: Slot, most: Slot, *_: Slot) 
     return [None, None, (max(counts),), found.value, min(counts), found]
 
 
-@says("It made more system calls per message in <n> of <n> cells and fewer in <n>")
-def _calls_both_ways(told: Told, *_: Slot) -> Expected:
-    return _both_ways(told, "sender_syscalls_per_message")
+@says_opposed("It made more system calls per message", less="fewer")
+def _calls_both_ways(told: Told) -> pd.DataFrame:
+    return _pair_logs(told, "sender_syscalls_per_message")
 
 
-@says("It had more context switches per message in <n> of <n> cells and fewer in <n>")
-def _switches_both_ways(told: Told, *_: Slot) -> Expected:
-    return _both_ways(told, "context_switches_per_message")
+@says_opposed("It had more context switches per message", less="fewer")
+def _switches_both_ways(told: Told) -> pd.DataFrame:
+    return _pair_logs(told, "context_switches_per_message")
 
 
-def _both_ways(told: Told, metric: str) -> Expected:
+def _pair_logs(told: Told, metric: str) -> pd.DataFrame:
     cells, a, b = told.differing()
-    logs = told.run.pair(told.condition, a, b, metric).reindex(cells).dropna(how="all")
-    assert told.run.contradict(logs), "they agree"
-    signs = [told.run.ratio(row).seen for _, row in logs.iterrows()]
-    return [signs.count(1), len(signs), signs.count(-1)]
+    return told.run.pair(told.condition, a, b, metric).reindex(cells).dropna(how="all")
 
 
-@says("CPU time per byte was lower in <n> of <n> cells and higher in <n>")
-def _cost_contradicts(told: Told, *_: Slot) -> Expected:
-    parts = _parts(told)
-    signs = [one.seen for one in parts.costs]
-    return [signs.count(-1), len(signs), signs.count(1)]
+@says_opposed("CPU time per byte was lower", less="higher")
+def _cost_contradicts(told: Told) -> pd.DataFrame:
+    return -_parts(told).costs
 
 
-@says("more CPUs were in use in <n> of <n> cells and fewer in <n>")
-def _use_contradicts(told: Told, *_: Slot) -> Expected:
-    signs = [one.seen for one in _parts(told).uses]
-    return [signs.count(1), len(signs), signs.count(-1)]
+@says_opposed("more CPUs were in use", less="fewer")
+def _use_contradicts(told: Told) -> pd.DataFrame:
+    return _parts(told).uses
 
 
 @says("Of its segments, <x> per gigabyte were sent again, compared with <x>")

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 
 from tools.recompute.estimates import Estimate
-from tools.recompute.told import Expected, Slot, Told, says
+from tools.recompute.told import Expected, Slot, Told, says, says_opposed
 
 
 @says("With <impl>, the <level> per byte were <x> times those with `two_copy` <i>")
@@ -19,15 +19,10 @@ def _misses_even(told: Told, name: str, level: str, *_: Slot) -> Expected:
     return [None, None, told.run.pooled(_miss_logs(told, name, level))]
 
 
-@says(
-    "With <impl>, the <level> per byte were fewer than with `two_copy` in <n> of <n> cells and "
-    "more in <n>"
-)
-def _misses_both_ways(told: Told, name: str, level: str, *_: Slot) -> Expected:
-    metric = told.run.metric(told.condition, level)
-    cells = told.run.cells(told.condition, name, "two_copy", metric)
-    signs = [one.seen for one in cells.values()]
-    return [None, None, signs.count(-1), len(signs), signs.count(1)]
+@says_opposed("With <impl>, the <level> per byte were more than with `two_copy`", less="fewer")
+@says_opposed("With <impl>, a byte took more <cost> than with `two_copy`", less="less")
+def _opposed(told: Told, name: str, what: str) -> pd.DataFrame:
+    return told.run.pair(told.condition, name, "two_copy", told.run.metric(told.condition, what))
 
 
 @says("With <impl>, they were <p> fewer per byte than with `two_copy`")
@@ -80,16 +75,3 @@ def _beyond(told: Told) -> Estimate:
     cache = told.run.host["cpu"]["caches"]["l1d_bytes"]
     beyond = 2 * logs.index.get_level_values("msg_bytes") > cache
     return told.run.ratio(logs[beyond].mean() - logs[~beyond].mean())
-
-
-@says(
-    "With <impl>, a byte took less <cost> than with `two_copy` in <n> of <n> cells and more in <n>"
-)
-def _cost_both_ways(told: Told, name: str, cost: str, *_: Slot) -> Expected:
-    metric = told.run.metric(told.condition, cost)
-    assert told.run.contradict(told.run.pair(told.condition, name, "two_copy", metric)), (
-        "they agree"
-    )
-    cells = told.run.cells(told.condition, name, "two_copy", metric)
-    signs = [one.seen for one in cells.values()]
-    return [None, None, signs.count(-1), len(signs), signs.count(1)]

@@ -8,7 +8,7 @@ import pandas as pd
 from tools.recompute import estimates
 from tools.recompute.estimates import Estimate
 from tools.recompute.run import THROUGHPUT, halves
-from tools.recompute.told import Expected, Slot, Told, says
+from tools.recompute.told import Expected, Slot, Told, says, says_opposed
 
 
 @says(
@@ -42,10 +42,19 @@ _GROWTH = {"context switches per message": "context_switches_per_message"}
 
 
 def _growth_of(told: Told, what: str) -> Estimate:
+    return told.run.pooled(_growth_logs(told, what))
+
+
+@says_opposed(
+    "From the fewest threads to the most, <grown> grew",
+    less="fell",
+    of="in <n> of <n> comparisons",
+)
+def _growth_logs(told: Told, what: str) -> pd.DataFrame:
     run = told.run
     metric = _GROWTH.get(what) or run.metric(told.condition, what)
     names = run.implementations(told.condition)
-    return run.pooled(pd.concat([run.threads(told.condition, name, metric) for name in names]))
+    return pd.concat([run.threads(told.condition, name, metric) for name in names])
 
 
 @says("From the fewest threads to the most, <grown> did not grow but came to <x> times <i>")

@@ -129,7 +129,7 @@ def weigh(quantities: Mapping[str, Quantity]) -> Facts:
 
     A quantity that is a ratio with an interval decides only if the interval lies on one side
     of 1; otherwise the predicate is undecided. Cells that contradict each other have a weight of
-    their own, with their numbers: n_cells, n_above, n_below.
+    their own, with their numbers: n_cells, n_above, n_below, halves.
     """
     return {predicate.id: _weigh_one(predicate, quantities) for predicate in PREDICATES}
 

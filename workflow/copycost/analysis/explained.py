@@ -150,7 +150,7 @@ def _explain(view: View, above: Values, below: Values, n_cells: int) -> Facts | 
         of the difference first: name; ratio (of the quantity itself); effect (what it makes of the
         throughput, whose product over the factors is that of `throughput`); share (of the logarithm
         of the difference; above 1 or below 0 where the factors oppose each other); n_cells,
-        n_above, n_below, contradict (of the effect; see `copycost.analysis.together`).
+        n_above, n_below, contradict, halves (of the effect; see `copycost.analysis.together`).
     relation
         What the second factor does: ``both`` (the same way as the first), ``alone`` (no difference
         shown), ``against``; ``unsettled`` where the first is not shown to have an effect.

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.condition_view import View
+from copycost.analysis.json_values import Facts
 from copycost.analysis.metrics import BASELINE
 from copycost.analysis.placement import placement_of
 from copycost.analysis.together import cell_counts
@@ -21,11 +22,14 @@ class Disagreement:
     ----------
     n_cells, n_above, n_below
         All of them, and those whose own interval lies above and below 1.
+    halves
+        See `copycost.analysis.together.opposed_halves`.
     """
 
     n_cells: int
     n_above: int
     n_below: int
+    halves: list[Facts]
 
 
 Quantity = Ratio | Disagreement | float | None
@@ -191,8 +195,8 @@ def growth_over_threads(view: View, metric: str) -> Ratio | Disagreement | None:
     tables = {name: view.thread_logs(metric, name, many, few) for name in view.implementations}
     logs = pd.concat(tables, names=["implementation"])
     counts = cell_counts(view, logs)
-    if counts["contradict"]:
-        return Disagreement(counts["n_cells"], counts["n_above"], counts["n_below"])
+    if counts.pop("contradict"):
+        return Disagreement(**counts)
     found = view.pooled(logs)
     return found if found.n_pairs else None
 

@@ -33,8 +33,8 @@ def differing_rates(
         Those that differ after Holm's correction for all of them, and those whose cells contradict
         each other: name; here, there (the rates of the two: per message, the geometric mean over
         the cells; per 10^9 bytes received, all cells together); ratio (None where one of them is
-        0, or where only totals are compared); n_cells, n_above, n_below, contradict (see
-        `copycost.analysis.together`).
+        0, or where only totals are compared); n_cells, n_above, n_below, contradict, halves
+        (see `copycost.analysis.together`).
     alike
         Names of those that were counted and not shown to differ.
     resent_share
@@ -87,8 +87,8 @@ def _per_message(
         float(np.exp(view.values(column, name).loc[index, columns].to_numpy().mean()))
         for name in (implementation, baseline)
     ]
-    cell = {key: found[key] for key in ("n_cells", "n_above", "n_below", "contradict")}
     ratio = {key: found[key] for key in ratio_facts(view.pooled(logs))}
+    cell = {key: value for key, value in found.items() if key not in ratio}
     return view.pooled(logs), {"here": means[0], "there": means[1], "ratio": ratio} | cell
 
 
@@ -116,7 +116,8 @@ def _per_gigabyte(
     # Only the test is of interest, for which the unit does not matter.
     scale = float(np.abs(difference).max()) or 1.0
     found = paired_ratio(difference / scale, view.settings.confidence)
-    plain = {"ratio": None, "n_cells": len(cells), "n_above": 0, "n_below": 0, "contradict": False}
+    plain: Facts = {"ratio": None, "n_cells": len(cells), "n_above": 0, "n_below": 0}
+    plain |= {"contradict": False, "halves": []}
     return found, {"here": rates[0], "there": rates[1]} | plain
 
 

@@ -1,6 +1,6 @@
 """One ratio over many cells, and whether the cells contradict each other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,8 @@ def together(view: View, logs: pd.DataFrame) -> Facts | None:
         Cells, and those whose own interval lies above and below 1.
     contradict
         Whether the cells contradict each other; see `cells_contradict`.
+    halves
+        See `opposed_halves`.
     """
     found = view.pooled(logs)
     if not found.n_pairs:
@@ -38,15 +40,17 @@ def together(view: View, logs: pd.DataFrame) -> Facts | None:
 
 
 def cell_counts(view: View, logs: pd.DataFrame) -> Facts:
-    """Return n_cells, n_above, n_below and contradict, as in `together`."""
+    """Return n_cells, n_above, n_below, contradict and halves, as in `together`."""
     confidence = view.settings.confidence
     cells = _cells(logs, confidence)
     signs = [ratio_sign(cell) for cell in cells]
+    halves = opposed_halves(logs, confidence)
     return {
         "n_cells": len(cells),
         "n_above": signs.count(1),
         "n_below": signs.count(-1),
-        "contradict": cells_contradict(logs, confidence),
+        "contradict": _single_ones_contradict(cells, confidence) or bool(halves),
+        "halves": halves,
     }
 
 
@@ -58,18 +62,34 @@ def cells_contradict(logs: pd.DataFrame, confidence: float) -> bool:
     little of a single cell, the smaller sizes together and the larger ones, and the fewer threads
     together and the more.
     """
-    cells = settled_signs(_cells(logs, confidence), confidence)
-    if {1, -1} <= set(cells):
-        return True
-    halves = [[pooled_ratio(half, confidence) for half in pair] for pair in halves_of(logs)]
-    signs = settled_signs([ratio for pair in halves for ratio in pair], confidence)
-    return any({1, -1} == set(signs[i : i + 2]) for i in range(0, len(signs), 2))
+    single = _single_ones_contradict(_cells(logs, confidence), confidence)
+    return single or bool(opposed_halves(logs, confidence))
 
 
-def halves_of(logs: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+def opposed_halves(logs: pd.DataFrame, confidence: float) -> list[Facts]:
+    """Return along what the lower half and the higher one are shown to lie on different sides.
+
+    Keys
+    ----
+    axis
+        ``msg_bytes`` or ``n_threads``.
+    sign
+        1 where the larger sizes, or the more threads, lie above 1; else -1.
+    """
+    halves = list(halves_of(logs))
+    ratios = [pooled_ratio(half, confidence) for _, low, high in halves for half in (low, high)]
+    signs = settled_signs(ratios, confidence)
+    return [
+        {"axis": axis, "sign": high}
+        for (axis, _, _), low, high in zip(halves, signs[::2], signs[1::2], strict=True)
+        if low * high < 0
+    ]
+
+
+def halves_of(logs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
     """Yield the cells of the smaller and of the larger sizes, and of the thread counts.
 
-    Along what the index has of these, where it has two values at least.
+    Along what the index has of these, where it has two values at least; its name comes first.
     """
     for level in _AXES:
         if level not in logs.index.names:
@@ -78,7 +98,11 @@ def halves_of(logs: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]
         points = sorted(set(values))
         if len(points) > 1:
             smaller = values < points[len(points) // 2]
-            yield logs[smaller], logs[~smaller]
+            yield level, logs[smaller], logs[~smaller]
+
+
+def _single_ones_contradict(cells: Sequence[Ratio], confidence: float) -> bool:
+    return {1, -1} <= set(settled_signs(cells, confidence))
 
 
 def _cells(logs: pd.DataFrame, confidence: float) -> list[Ratio]:

@@ -140,7 +140,7 @@ def _parted(
 
 
 def _halves(logs: pd.DataFrame) -> list[pd.DataFrame]:
-    return [half for pair in halves_of(logs) for half in pair]
+    return [half for _, low, high in halves_of(logs) for half in (low, high)]
 
 
 def _single(logs: pd.DataFrame) -> list[pd.DataFrame]:
