@@ -185,11 +185,20 @@ def how_to_read(baseline: str | None, *found: dict[str, Any]) -> str:
     return sentences("decisions_words", "how_to_read", baseline, counts, CONFIDENCE)
 
 
+def guests_ratio(value: float, low: float, high: float) -> dict[str, Any]:
+    return {"value": value, "low": low, "high": high, "n": 3, "contradict": False}
+
+
+OPPOSED = guests_ratio(1.1, 0.9, 1.3) | {
+    "contradict": True, "n_cells": 8, "n_above": 0, "n_below": 3,
+    "halves": [{"axis": "n_threads", "sign": 1}],
+}  # fmt: skip
+
+
 def in_guests(**changed: object) -> str:
     compared: dict[str, Any] = {
         "slug": "vm_pair", "without": "veth", "emulated": False,
-        "throughput": {"value": 0.21, "low": 0.19, "high": 0.23, "n": 3, "sign": -1},
-        "outside": {"value": 4.1, "low": 3.7, "high": 4.5, "n": 3, "sign": 1},
+        "throughput": guests_ratio(0.21, 0.19, 0.23), "outside": guests_ratio(4.1, 3.7, 4.5),
     }  # fmt: skip
     return sentences("decisions_words", "guests", {"compared": [compared | changed]}, CONFIDENCE)
 
@@ -220,6 +229,10 @@ def test_each_sentence_around_the_tables() -> None:
         "how to read, nothing compared": how_to_read("two_copy", ANSWERS["alone"]),
         "in guests": in_guests(emulated=True),
         "in guests, outside not counted": in_guests(outside=None),
+        "in guests, cells contradict": in_guests(
+            throughput=OPPOSED | {"n_above": 2}, outside=OPPOSED | {"n_above": 2}
+        ),
+        "in guests, halves contradict": in_guests(throughput=OPPOSED, outside=OPPOSED),
         "a card, measured": card(measured=("theirs",)),
         "a card, over the wire": card(wires=("wire", "wire_in")),
         "a link that limits": limits(n_full=7),

@@ -30,6 +30,12 @@ def pair(**changed: object) -> Facts:
     return found | changed
 
 
+def opposed(apart: bool = False, **changed: object) -> Facts:
+    """Return a pair in which the cells contradict each other in everything."""
+    found = ratio(0.9, contradict=True) | changed
+    return pair(apart=apart, throughput=found, inside=found, outside=found)
+
+
 def part(name: str, value: float) -> Facts:
     return {"name": name, "value": value, "low": value - 0.01, "high": value + 0.01, "n": 3}
 
@@ -104,8 +110,11 @@ def test_sentences() -> None:
             "not known what is in a guest": ("other_machine", virtual(made=None), host),
             "compared": ("compared", pair(), 0.95),
             "compared, emulated": ("compared", pair(emulated=True), 0.95),
-            "cells contradict": (
-                "compared", pair(throughput=ratio(0.9, n_above=3, contradict=True)), 0.95,
+            "cells contradict": ("compared", opposed(n_above=3, n_below=5), 0.95),
+            "halves contradict, one side in no guest": (
+                "compared",
+                opposed(apart=True, halves=[{"axis": "n_threads", "sign": -1}]),
+                0.95,
             ),
             "outside not counted": ("compared", pair(outside=None), 0.95),
             "costs not counted": ("compared", pair(inside=None, outside=None), 0.95),

@@ -7,7 +7,7 @@ import pandas as pd
 from tools.recompute import estimates
 from tools.recompute.profile import slug_of
 from tools.recompute.profile_tables import outside_work
-from tools.recompute.told import Expected, NotRecomputedError, Slot, Told, says
+from tools.recompute.told import Expected, NotRecomputedError, Slot, Told, says, says_opposed
 from tools.recompute.virtual import PROCESSES, SIDES, apart, outside, over
 
 _KINDS = {
@@ -28,8 +28,13 @@ def _guests(told: Told) -> str:
 
 def pooled(told: Told, quantity: str) -> Expected:
     """Return the ratio over the cells together, and the logarithms behind it."""
-    logs = over(told.run, _guests(told), quantity).dropna(how="all").dropna(axis=1, how="all")
+    logs = _logs(told, quantity)
     return [told.run.pooled(logs), logs]
+
+
+def _logs(told: Told, quantity: str) -> pd.DataFrame:
+    found = over(told.run, _guests(told), quantity)
+    return found.dropna(how="all").dropna(axis="columns", how="all")
 
 
 @says("this host <d>: what that makes is part of every ratio")
@@ -63,11 +68,29 @@ def _outside(told: Told, *_: Slot) -> Expected:
     return [found.value, None, found]
 
 
-@says("cells that contradict each other: it was higher in <n> and lower in <n>")
-def _contradict(told: Told, *_: Slot) -> Expected:
-    _found, logs = pooled(told, "throughput")
-    signs = [told.run.ratio(row).seen for _, row in logs.iterrows()]
-    return [signs.count(1), signs.count(-1)]
+@says_opposed(
+    "Throughput on <impl> (emulated) was higher than on <impl>",
+    "Throughput on <impl> was higher than on <impl>",
+    less="lower",
+)
+def _throughput_opposed(told: Told, *_: Slot) -> pd.DataFrame:
+    return _logs(told, "throughput")
+
+
+@says_opposed("the two processes took more CPU time than on <impl>", less="less")
+def _inside_opposed(told: Told, *_: Slot) -> pd.DataFrame:
+    return _logs(told, "inside")
+
+
+@says_opposed(
+    "The hypervisors took more for it than the two processes take on <impl>",
+    "The hypervisor, with the process outside of guests, took more for it than the two processes "
+    "take on <impl>",
+    "Outside of the guests, a byte took more CPU time than the two processes take there",
+    less="less",
+)
+def _outside_opposed(told: Told, *_: Slot) -> pd.DataFrame:
+    return _logs(told, "outside")
 
 
 @says("Packets are of up to <size> on <impl> and of up to <size> on <impl> (MTU)")
