@@ -181,7 +181,7 @@ def holder(watch: str) -> tuple[subprocess.Popen[str], int]:
 def lives(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
     return state not in "ZX"  # ended, if nobody has asked for its status yet
 

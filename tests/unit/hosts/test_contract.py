@@ -64,7 +64,10 @@ def lines_of(program: Program, n: int) -> list[str]:
 def is_alive(pid: int) -> bool:
     try:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except FileNotFoundError:
+    except (
+        FileNotFoundError,
+        ProcessLookupError,
+    ):  # gone, before it was opened or before it was read
         return False
 
 

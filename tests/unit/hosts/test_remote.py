@@ -36,7 +36,10 @@ WRAPPED = Launch(("/bin/sh", "-c", "sleep 60 & sleep 60 & wait"), "/bin/sh")
 def is_alive(pid: int) -> bool:
     try:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except FileNotFoundError:
+    except (
+        FileNotFoundError,
+        ProcessLookupError,
+    ):  # gone, before it was opened or before it was read
         return False
 
 
