@@ -123,8 +123,11 @@ def test_a_guest_that_ends_is_told_with_its_last_words(
     assert "guest a said: copycost: the guest is up" in told
 
 
-def test_a_guest_without_room_for_its_first_programs_is_told_to_get_more(spec: GuestSpec) -> None:
-    small = replace(spec, memory_bytes=160 << 20)
+@pytest.mark.parametrize("memory_mib", [128, 192])
+def test_a_guest_without_room_for_its_first_programs_is_told_to_get_more(
+    spec: GuestSpec, memory_mib: int
+) -> None:
+    small = replace(spec, memory_bytes=memory_mib << 20)
     with pytest.raises(GuestFailed, match="ran out of memory") as failed, one_guest(small):
         pass
     assert "virtual.memory_mib" in failed.value.remedy

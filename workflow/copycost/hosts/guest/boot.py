@@ -21,6 +21,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 UP = "copycost: the guest is up"
 """What the first process says on the console once everything is set up (init.sh)."""
 
+_DEADLOCKED = "System is deadlocked on memory"  # mm/oom_kill.c
 _NO_ROOM = "Initramfs unpacking failed"  # init/initramfs.c
 
 
@@ -133,7 +134,7 @@ class RunningGuest:
         """Return how a guest that has ended came to it, with what it said last."""
         self.console.pump()
         code = self._process.wait()
-        if said := self.console.first("Out of memory"):
+        if said := self.console.first("Out of memory") or self.console.first(_DEADLOCKED):
             how = f"ran out of memory ({said})"
         elif said := self.console.first("Kernel panic"):
             how = f"panicked ({said})"
