@@ -18,6 +18,7 @@ import pytest
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.guest import network
+from copycost.hosts.guest.archive import Archive
 from copycost.hosts.guest.failure import GuestFailed
 from copycost.hosts.guest.host import GuestHost, hosts_in
 from copycost.hosts.guest.image import agent_image
@@ -123,11 +124,16 @@ def test_a_guest_that_ends_is_told_with_its_last_words(
     assert "guest a said: copycost: the guest is up" in told
 
 
-@pytest.mark.parametrize("memory_mib", [128, 192])
-def test_a_guest_without_room_for_its_first_programs_is_told_to_get_more(
-    spec: GuestSpec, memory_mib: int
+@pytest.mark.parametrize("n_mib", [100, 160])
+def test_a_guest_without_room_for_its_first_files_is_told_to_get_more(
+    spec: GuestSpec, tmp_path: Path, n_mib: int
 ) -> None:
-    small = replace(spec, memory_bytes=memory_mib << 20)
+    ballast = Archive()
+    ballast.add("/ballast", bytes(n_mib << 20))
+    ballast.write(tmp_path / "ballast")
+    full = tmp_path / "initrd"
+    full.write_bytes(spec.initrd.read_bytes() + (tmp_path / "ballast").read_bytes())
+    small = replace(spec, initrd=full, memory_bytes=256 << 20)
     with pytest.raises(GuestFailed, match="ran out of memory") as failed, one_guest(small):
         pass
     assert "virtual.memory_mib" in failed.value.remedy
