@@ -314,7 +314,7 @@ def _keeping(told: Told, *_: Slot) -> Expected:
     return [sum(not any(map(turns, found)) for found in tried.values()), len(tried)]
 
 
-@says("Whether each level falls, rises or stays does so in <n> of <n> conclusions")
+@says("Which levels fall, rise or stay is the same under every change in <n> of <n> conclusions")
 def _surviving(told: Told, *_: Slot) -> Expected:
     tried, fails = told.run.simulated.tried, told.run.simulated.fails
     return [sum(not any(map(fails, found)) for found in tried.values()), len(tried)]
@@ -327,7 +327,7 @@ def _all_keeping(told: Told) -> Expected:
     return []
 
 
-@says("So does whether each level falls, rises or stays.")
+@says("Which levels fall, rise or stay is the same under every change, too.")
 def _all_surviving(told: Told) -> Expected:
     tried, fails = told.run.simulated.tried, told.run.simulated.fails
     assert not any(fails(key) for found in tried.values() for key in found), "it does not"
