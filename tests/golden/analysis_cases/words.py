@@ -44,7 +44,7 @@ _FAILED = {"n": 1, "reason": "the receiver ended early", "remedy": None}
 
 
 def _missing(branch: str, failed: int, skipped: int) -> Case:
-    facts = {"n_repetitions": 36, "n_failed": failed, "n_skipped": skipped}
+    facts = {"slug": "veth", "n_repetitions": 36, "n_failed": failed, "n_skipped": skipped}
     return "missing", branch, (facts,)
 
 
