@@ -60,12 +60,12 @@ def measured(
     peer: dict[str, Any],
     *observers: WindowObserver,
     mode: Mode = "stream",
-    duration_s: float = SETTINGS.duration_s,
+    duration_s: float | None = None,
 ) -> Record:
     programs = programs_folder() / "bin"
     receiver = programs / RECEIVER if receives_on(cell.testbed) else None
     driver = driver_of(cell.implementation, programs / f"sender_{cell.strategy}", receiver)
-    used = replace(SETTINGS, mode=mode, duration_s=duration_s)
+    used = replace(SETTINGS, mode=mode, duration_s=duration_s or SETTINGS.duration_s)
     task = Task(cell, used, FACTS, driver, observers, None, folder / "lock", peer)
     return check_record(measure_repetition(task), "record")
 
