@@ -16,6 +16,7 @@ from copycost.analysis.quantities import copied_share
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.real_zero_copy import zero_copy_implementations
 from copycost.analysis.together import together
+from copycost.grid.conditions import Condition
 from copycost.grid.testbeds import without_guests
 from copycost.hosts.side import SIDES
 from copycost.records.parties import WATCHED
@@ -141,11 +142,29 @@ def with_outside(rows: pd.DataFrame) -> pd.DataFrame:
         .where(counted[side], 0.0)
         for side in SIDES
     )
-    found = {_OUTSIDE: total("hypervisor") + apart, _GUEST: total("guest"), _WITHIN: within}
+    found = {_OUTSIDE: outside_cpu(rows, "byte"), _GUEST: total("guest"), _WITHIN: within}
     found[_STALLED] = stalled
     found |= {part_column(name): values for name, values in parts.items()}
     # at once: a table of so many columns takes no single ones
     return pd.concat([rows, pd.DataFrame(found)], axis="columns")
+
+
+def outside_cpu(rows: pd.DataFrame, unit: str) -> pd.Series:
+    """Return the CPU time [ns] of all hypervisors, and of a process in no guest, per unit of work.
+
+    NaN where the hypervisors were not counted; for the units see `copycost.records.parties.UNITS`.
+    """
+    counted = {side: rows[f"{side}_guest_status"].isin(WATCHED) for side in SIDES}
+    alone = {side: rows[f"{side}_guest_status"] == "no_guest" for side in SIDES}
+    total: pd.Series = sum(
+        (
+            rows[f"{side}_{party}cpu_ns_per_{unit}"].where(where[side], 0.0)
+            for side in SIDES
+            for party, where in (("hypervisor_", counted), ("", alone))
+        ),
+        start=pd.Series(0.0, rows.index),
+    )
+    return total.where(counted["sender"] | counted["receiver"])
 
 
 def part_column(part: str) -> str:
@@ -153,13 +172,15 @@ def part_column(part: str) -> str:
     return f"{part}_part_cpu_ns_per_byte"
 
 
-def _without(view: View, views: Mapping[str, View]) -> View | None:
-    """Return the condition that differs in having no guests alone, where it was measured."""
-    condition = view.studied.condition
+def slug_without(condition: Condition) -> str | None:
+    """Return the condition that differs in having no guests alone; None where there is none."""
     testbed = without_guests(condition.testbed)
-    if testbed is None:
-        return None
-    other = views.get(replace(condition, testbed=testbed).slug)
+    return None if testbed is None else replace(condition, testbed=testbed).slug
+
+
+def _without(view: View, views: Mapping[str, View]) -> View | None:
+    """Return the same cells without guests, where they were measured."""
+    other = views.get(slug_without(view.studied.condition) or "")
     return other if other is not None and other.is_measured else None
 
 

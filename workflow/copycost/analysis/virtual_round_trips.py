@@ -1,7 +1,6 @@
 """What guests make of round trips: the same cells in guests and without them, paired by round."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -10,9 +9,8 @@ from copycost.analysis.conditions import Studied, studied_round_trips, with_cond
 from copycost.analysis.json_values import Facts
 from copycost.analysis.log_values import LogCube
 from copycost.analysis.ratio_facts import ratio_facts
-from copycost.grid.testbeds import without_guests
+from copycost.analysis.virtual import outside_cpu, slug_without
 from copycost.hosts.side import SIDES
-from copycost.records.parties import WATCHED
 from copycost.stats.ratios import paired_ratio
 
 _INSIDE, _OUTSIDE = "both_cpu_ns_per_round_trip", "outside_cpu_ns_per_round_trip"
@@ -59,35 +57,15 @@ def round_trips_in_guests(
     compared = (
         _compared(one, of[one.name], other, of[other], confidence)
         for one in studied_round_trips(section, rows)
-        if (other := _without(one)) is not None and other in of
+        if (other := slug_without(one.condition) or "") in of
     )
     return [one for one in compared if one["cells"]]
-
-
-def _without(studied: Studied) -> str | None:
-    testbed = without_guests(studied.condition.testbed)
-    return None if testbed is None else replace(studied.condition, testbed=testbed).slug
-
-
-def _outside(rows: pd.DataFrame) -> pd.Series:
-    """Return what a round trip takes outside of guests [ns]; NaN where that was not counted."""
-    watched = {side: rows[f"{side}_guest_status"].isin(WATCHED) for side in SIDES}
-    alone = {side: rows[f"{side}_guest_status"] == "no_guest" for side in SIDES}
-    total: pd.Series = sum(
-        (
-            rows[f"{side}_{party}cpu_ns_per_round_trip"].where(where[side], 0.0)
-            for side in SIDES
-            for party, where in (("hypervisor_", watched), ("", alone))
-        ),
-        start=pd.Series(0.0, rows.index),
-    )
-    return total.where(watched["sender"] | watched["receiver"])
 
 
 def _compared(
     studied: Studied, here: pd.DataFrame, without: str, there: pd.DataFrame, confidence: float
 ) -> Facts:
-    inside = here.assign(**{_OUTSIDE: _outside(here)})
+    inside = here.assign(**{_OUTSIDE: outside_cpu(here, "round_trip")})
     return {
         "slug": studied.name,
         "without": without,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from copycost.analysis.json_values import plain
-from copycost.analysis.wire import NEAR
+from copycost.analysis.wire_link import NEAR
 from copycost.grid.capabilities import IPERF3, MAX_DATAGRAM_BYTES
 from copycost.grid.testbeds import kernels_on, transport_of
 from copycost.records.columns import SIDES
