@@ -55,10 +55,13 @@ def keep_earlier(*, would: bool) -> str:
     from copycost.fleet.parcel import read_parcel
     from copycost.fleet.sets import FLEET
     from copycost.fleet.stores import STUDIES
+    from copycost.snakefile.retry import outcomes
 
     raw = HOST_PATH.parent / "raw"
     records = (path for study in STUDIES for path in (raw / study).rglob("rep=*.json"))
-    if not changes_since(HOST_PATH) or not any(map(_is_measured, records)):
+    if not changes_since(HOST_PATH) or not any(
+        one.status == "measured" for one in outcomes(records)
+    ):
         return ""
     if would:
         return f"The earlier streams and round trips would be kept in {FLEET}."
@@ -67,10 +70,6 @@ def keep_earlier(*, would: bool) -> str:
     except (CopycostError, OSError) as error:
         return f"The earlier results cannot be kept, and are overwritten: {error}"
     return f"The earlier streams and round trips are kept in {into.folder}."
-
-
-def _is_measured(path: Path) -> bool:
-    return '"status": "measured"' in path.read_text(encoding="utf-8", errors="replace")
 
 
 def changes_since(path: Path) -> list[str]:

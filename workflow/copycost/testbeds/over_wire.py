@@ -16,9 +16,9 @@ from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.side import SideName
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import kept_host
-from copycost.hosts.turns import is_before, turn_there_too
 from copycost.testbeds.links import mtu_at, offloads_at
 from copycost.testbeds.testbed import Testbed
+from copycost.testbeds.turns import is_before, turn_there_too
 
 _End = tuple[Host, str, str]
 """A host, its address, and its network device."""
