@@ -8,11 +8,11 @@ export PATH="$PWD/.venv/bin:$PATH:/usr/sbin:/sbin" PYTHONPATH=workflow
 
 readonly LINTERS=(ruff ruff_format mypy snakefmt clang_format clang_tidy shellcheck build_gcc
     build_clang)
-readonly ALL=("${LINTERS[@]}" unit slurm workflow programs measured)
+readonly ALL=("${LINTERS[@]}" unit quarto slurm workflow programs measured)
 readonly QUICK=(ruff ruff_format mypy snakefmt shellcheck unit_fast) # in a minute, without traffic
 # Nothing that these find depends on what else runs. A cluster waits most of the time: for daemons,
 # for the end of what is cancelled, for a queue to be asked again.
-readonly BESIDE=("${LINTERS[@]}" slurm)
+readonly BESIDE=("${LINTERS[@]}" quarto slurm)
 
 # check NAME: what the check consists of
 check() {
@@ -31,6 +31,7 @@ check() {
     unit_fast) on_all_cpus loadscope tests/unit tests/tools -m "not slow" ;;
     workflow) on_all_cpus loadscope --no-loadscope-reorder tests/workflow ;; # the longest first
     programs) on_all_cpus worksteal tests/c ;;
+    quarto) with_quarto python -m pytest tests/quarto ;; # skips without one
     slurm) python -m pytest tests/slurm ;; # skips without Slurm, which `./run test slurm` installs
     measured) python -m pytest tests/measured ;; # alone: they wait for things to happen in time
     esac
@@ -51,6 +52,15 @@ is_known() { [[ " ${ALL[*]} unit_fast quick " == *" $1 "* ]]; }
 # on_all_cpus DISTRIBUTION FOLDER...: run tests side by side; `loadscope` keeps those of a file
 # together, which share what is drawn or measured for them, `worksteal` does not
 on_all_cpus() { python -m pytest -n auto --dist "$@"; }
+
+# with_quarto COMMAND...: run it with a Quarto on the PATH, installed from beside this clone where none is
+with_quarto() {
+    local installer=../shared/quarto/install
+    if ! command -v quarto >/dev/null && [[ -r $installer ]]; then
+        bash "$installer" "$PWD/.quarto" && export PATH="$PWD/.quarto/bin:$PATH"
+    fi
+    "$@"
+}
 
 only_look=false
 if [[ ${1:-} == --known ]]; then

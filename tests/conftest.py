@@ -36,6 +36,13 @@ def _has_chromium() -> str | None:
     return None if found else "no Chromium on the PATH"
 
 
+def _has_quarto() -> str | None:
+    from copycost.build.typesetter import find_typesetter
+
+    found = find_typesetter()
+    return found.description if found.quarto is None else None
+
+
 def _lacks_guests() -> str | None:
     import guests  # imports much that most tests do without
 
@@ -47,6 +54,7 @@ _LACKS: dict[str, Callable[[], str | None]] = {
     "needs_perf": _has_perf,
     "needs_chromium": _has_chromium,
     "needs_guests": _lacks_guests,
+    "needs_quarto": _has_quarto,
 }
 
 

@@ -272,11 +272,11 @@ def _type_size(line: dict[str, Any]) -> float:
 def _captions(lines: Sequence[dict[str, Any]]) -> Iterator[tuple[str, int]]:
     """Yield kind and number of the captions on a page; other lines may begin with the same words.
 
-    A caption is in smaller type than the text, or, by Quarto, has a colon behind its number.
+    A caption is in smaller type than the text.
     """
     for line in lines:
         found = _CAPTION.match(line["text"])
-        if found and (line["chars"][0]["size"] < 10.0 or ":" in found[0]):
+        if found and line["chars"][0]["size"] < 10.0:
             yield found[1], int(found[2])
 
 

@@ -25,7 +25,6 @@ from copycost.studies.streams.overviews import draw_overviews, draw_rankings
 from report import made
 
 REPORT = Path(__file__).parents[2] / "report"
-STYLE = REPORT / "embedded"
 STRATEGIES = REPORT.parent / "src" / "strategies"
 
 
@@ -93,7 +92,6 @@ def write_example(
     report = folder / "report"
     report.mkdir()
     sources = sources_of(folder)
-    styles = [REPORT / "quarto.css", *sorted((REPORT / "shared").iterdir())]
-    gather_assets(sources.figures, sources.diagrams, styles, report / "assets")
+    gather_assets(sources.figures, sources.diagrams, REPORT, report / "assets")
     write_report(sources, REPORT, title, report / "report.qmd")
     return report / "report.qmd"

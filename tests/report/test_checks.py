@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 from report.checks import check_html, check_pdf
-from report.example import STYLE
+from report.example import REPORT
 
 from copycost.report import embedded
+from copycost.report.assets import gather_assets
 
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="90">'
@@ -32,6 +33,7 @@ Typeset by a test.
 
 
 def write(folder: Path, extra: str) -> Path:
+    gather_assets([], [], REPORT, folder / "assets")
     (folder / "one.svg").write_text(SVG)
     qmd = folder / "report.qmd"
     qmd.write_text(f"---\ntitle: T\n---\n\n{GOOD.replace('EXTRA', extra)}")
@@ -40,12 +42,12 @@ def write(folder: Path, extra: str) -> Path:
 
 def pdf_with(folder: Path, extra: str) -> Path:
     pdf = folder / "report.pdf"
-    pdf.write_bytes(embedded.render_pdf(write(folder, extra), STYLE, "a test"))
+    pdf.write_bytes(embedded.render_pdf(write(folder, extra), "a test"))
     return pdf
 
 
 def html_with(folder: Path, old: str, new: str) -> Path:
-    page = embedded.render_html(write(folder, ""), STYLE, "a test").decode()
+    page = embedded.render_html(write(folder, ""), "a test").decode()
     assert old in page
     path = folder / "report.html"
     path.write_text(page.replace(old, new, 1))

@@ -8,12 +8,13 @@ import pytest
 from matplotlib.figure import Figure
 from playwright.sync_api import Browser, Page
 from report.checks import check_access, check_html
-from report.example import STYLE
+from report.example import REPORT
 
 from copycost.figures.output import save
 from copycost.figures.tables import Drawn
 from copycost.figures.tips import add_tips
 from copycost.report import embedded
+from copycost.report.assets import gather_assets
 from copycost.report.markdown import Column, figure, pipe_table
 from copycost.studies.profile.flame import difference_graph
 
@@ -52,7 +53,7 @@ ROWS = [
 def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
     assets = folder / "assets"
-    assets.mkdir()
+    gather_assets([], [], REPORT, assets)
     drawing = Figure(figsize=(6.3, 2))
     axes = drawing.subplots()
     axes.plot([1, 2], [3, 4])
@@ -71,7 +72,7 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = TEXT.replace("FIGURES", "\n\n".join(figures)).replace("TABLE", table)
     (folder / "report.qmd").write_text(text)
     page = folder / "report.html"
-    page.write_bytes(embedded.render_html(folder / "report.qmd", STYLE, "a test"))
+    page.write_bytes(embedded.render_html(folder / "report.qmd", "a test"))
     return page
 
 

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pdfplumber
 import pytest
-import yaml
 from playwright.sync_api import Browser
 from report.checks import check_html, check_pdf
-from report.example import STYLE, write_example
+from report.example import write_example
 from synthetic import Run, Udp
 
+from copycost.build.typesetter import find_typesetter
 from copycost.report.check import find_faults
 from copycost.report.render import render_report
-from copycost.report.typesetter import find_typesetter
 
 NASTY = 'unshare: not permitted | <EPERM> a_b*c* `x` $y$ [z] (q) @x "quoted" -- ~1^2 C:\\tmp ...'
 SIZES = (256, 4096, 65536, 1048576)
@@ -72,7 +71,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     qmd = write_example(RUNS[request.param], folder, whole=request.param in WHOLE)
     made = Made(qmd, qmd.with_suffix(".html"), qmd.with_suffix(".pdf"))
     without_quarto = find_typesetter(str(folder))
-    render_report(qmd, {"html": made.html, "pdf": made.pdf}, STYLE, without_quarto)
+    render_report(qmd, ["html", "pdf"], without_quarto)
     return made
 
 
@@ -83,26 +82,6 @@ def test_page_is_whole_at_every_width(made: Made, browser: Browser) -> None:
 
 def test_pdf_has_no_overflow_missing_glyph_or_dead_reference(made: Made) -> None:
     check_pdf(made.pdf)
-
-
-def front_matter(text: str) -> dict:
-    return yaml.safe_load(text.split("---\n")[1])
-
-
-def test_front_matter_asks_quarto_for_both_formats(made: Made) -> None:
-    head = front_matter(made.qmd.read_text())
-    assert head["engine"] == "markdown"
-    assert set(head["format"]) == {"html", "typst"}
-    html = head["format"]["html"]
-    assert html["embed-resources"] is True
-    assert html["html-math-method"] == "mathml"
-    assert html["format-links"] is False
-    assert html["theme"] == {"light": "default", "dark": "darkly"}
-    assert head["format"]["typst"]["include-in-header"][0]["text"].startswith("#let report-title")
-    asked_for = re.findall(r"assets/[\w.]+", made.qmd.read_text().split("\n---\n")[0])
-    assert len(asked_for) == 5
-    for name in asked_for:
-        assert (made.qmd.parent / name).is_file(), name
 
 
 def test_quarto_would_have_nothing_to_forgive(made: Made) -> None:
@@ -183,7 +162,7 @@ def test_figures_that_repeat_each_other_are_left_out(made: Made) -> None:
 
 
 def test_what_the_answers_rest_on_is_in_the_appendix(made: Made) -> None:
-    main, appendix = made.qmd.read_text().split("# Appendix {#sec-appendix .appendix}\n")
+    main, appendix = made.qmd.read_text().split("# Appendix {#sec-appendix}\n")
     assert not re.search(r"^# ", appendix, re.MULTILINE), "a chapter behind the appendix"
     for name in ("method", "reproduce"):
         heading = re.compile(rf"^#.* {{#sec-{name}[ }}]", re.MULTILINE)

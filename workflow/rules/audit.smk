@@ -4,7 +4,7 @@
 #   snakemake --cores 1 audit --config dataset=FILE.csv             any table; also: mapping, claims
 from copycost.config.audit_files import audit_files
 from copycost.report.files import report_files
-from copycost.report.typesetter import find_typesetter
+from copycost.build.typesetter import find_typesetter
 
 AUDITED = audit_files(config, Path("data", "published"))
 
@@ -12,11 +12,8 @@ PUBLISHED_FIGURES = [
     f"results/published/{name}.svg" for name in ["throughput", "cost_per_byte"]
 ]
 
-# What the report needs of both typesetters, and of Quarto alone.
-STYLES = [
-    *report_files(workflow.basedir, "*.css"),
-    *report_files(workflow.basedir, "shared/*"),
-]
+# What typesetting a report takes, besides its text.
+STYLES = report_files(workflow.basedir, "style/*")
 
 # Another typesetter, or another version of it, makes another report.
 TYPESETTER = find_typesetter().as_params()
@@ -29,7 +26,6 @@ rule audit_dataset:
         # cited beside misses that are far fewer
         simulated="data/simulated/misses.csv",
         templates=report_files(workflow.basedir, "**/*.j2"),
-        style=report_files(workflow.basedir, "embedded/*"),
         styles=STYLES,
     output:
         html="results/audit/{dataset}/report.html",
@@ -70,7 +66,6 @@ rule render_comparison:
         beside=rules.compare_published.output.beside,
         figures=rules.compare_published.output.figures,
         templates=report_files(workflow.basedir, "**/*.j2"),
-        style=report_files(workflow.basedir, "embedded/*"),
         styles=STYLES,
     output:
         html="results/published/report.html",

@@ -36,8 +36,6 @@ rule render_report:
     input:
         qmd="results/report/report.qmd",
         assets="results/report/assets",
-        style=report_files(workflow.basedir, "embedded/*"),
-        shared=report_files(workflow.basedir, "shared/*"),
     output:
         report(
             expand("results/report/report.{format}", format=CONFIG.report.formats),
@@ -47,6 +45,7 @@ rule render_report:
     log:
         "results/logs/report/render.log",
     params:
+        formats=CONFIG.report.formats,
         typesetter=TYPESETTER,
     message:
         "Typeset the report"

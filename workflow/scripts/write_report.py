@@ -7,12 +7,12 @@ from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
 given, out = snakemake.input, snakemake.output
-figures, diagrams, styles, strategies, chapters, drawn_elsewhere = (
+figures, diagrams, strategies, chapters, drawn_elsewhere = (
     [Path(name) for name in names]
-    for names in (given.figures, given.diagrams, given.styles, given.strategies, given.chapters,
+    for names in (given.figures, given.diagrams, given.strategies, given.chapters,
                   given.published_figures)
 )  # fmt: skip
-gather_assets([*figures, *drawn_elsewhere], diagrams, styles, Path(out.assets))
+gather_assets([*figures, *drawn_elsewhere], diagrams, Path("report"), Path(out.assets))
 single = ("facts", "summary", "ratios", "config", "published")
 sources = Sources(
     **{name: Path(given[name]) for name in single},

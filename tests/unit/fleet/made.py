@@ -1,7 +1,9 @@
 """Results of hosts as ./run leaves them, small, with a known host."""
 
 import copy
+import itertools
 import json
+import random
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,13 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import yaml
-from sample_records import sample_record
+from sample_records import sample_record, with_round_trips
 from synthetic import Run, make_config, make_host
 
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.fleet.across import Effect
 from copycost.fleet.facts import Fleet, fleet_facts
 from copycost.fleet.host_tables import SETTINGS
+from copycost.fleet.parcel import Parcel, read_parcel
 from copycost.records.record import host_digest, write_record
 from copycost.stats.random_effects import across_hosts
 
@@ -73,6 +76,47 @@ def path_of(folder: Path, record: dict[str, Any]) -> Path:
     """Return where a record of a run lies."""
     levels = [f"{name}={value}" for name, value in record["cell"].items()]
     return folder / "raw" / record["study"] / Path(*levels).with_suffix(".json")
+
+
+WAYS = ("two_copy", "one_copy", "zero_copy")
+
+
+def real(tmp_path: Path) -> Parcel:
+    """Return a run whose ways to send are all alike, so that effects are what is simulated."""
+    records = [
+        record
+        for number, size in enumerate((4096, 16384, 65536))
+        for record in records_of(range(1, 5), WAYS, 1000 * (number + 1), msg_bytes=size)
+    ]
+    rng = random.Random(1)
+    start_ns = 10**13
+    trips = []
+    for rep, way in itertools.product(range(1, 5), WAYS):
+        start_ns += 10**10
+        trip = with_round_trips(
+            sample_record(way, rep=rep, start_ns=start_ns, end_ns=start_ns + 10**9, msg_bytes=4096)
+        )
+        times = trip["driver"]["sender"]["round_trip"]
+        times["p50_ns"] = round(times["p50_ns"] * rng.gauss(1.0, 0.01))
+        times["p99_ns"] = round(times["p99_ns"] * rng.gauss(1.0, 0.01))
+        trips.append(trip)
+    for record in records:  # no two measurements are the same
+        factor = rng.gauss(1.0, 0.01) * 0.9
+        size = record["cell"]["msg_bytes"]
+        for side in ("sender", "receiver"):
+            found = record["driver"][side]
+            for part in ("in_window", "total"):
+                for name in {"bytes", "first_half_bytes"} & found[part].keys():
+                    found[part][name] = int(found[part][name] * factor / size) * size
+            found["in_window"]["bytes"] = min(found["in_window"]["bytes"], found["total"]["bytes"])
+            found["threads"][0]["bytes"] = found["in_window"]["bytes"]
+        for part in ("in_window", "total"):
+            sent = record["driver"]["sender"][part]
+            sent["messages"] = sent["bytes"] // size
+        for side in record["observed"]["perf_stat"].values():
+            for event in side["events"].values():
+                event["value"] *= rng.gauss(0.3, 0.01)
+    return read_parcel(write_run(tmp_path / "real", [*records, *trips]), "lab")
 
 
 CROSSOVERS = pd.DataFrame(

@@ -1,10 +1,8 @@
 """A simulated fleet through tables, facts and the report: its truth is found again."""
 
 import html
-import itertools
 import json
 import math
-import random
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,14 +13,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from report.checks import check_pdf
-from sample_records import sample_record, with_round_trips
-from unit.fleet.made import records_of, write_run
+from unit.fleet.made import WAYS, real, records_of, write_run
 
 from copycost.__main__ import main
 from copycost.errors import DataError
 from copycost.fleet.export import write_archive
 from copycost.fleet.gathering import gather
-from copycost.fleet.parcel import Parcel, read_parcel
 from copycost.fleet.sets import describe, read_sets
 from tools import simulate_fleet
 from tools.recompute.fleet import wrong_fleet_tables
@@ -30,46 +26,7 @@ from tools.simulate_fleet import SPREAD, WITH_KERNEL, make_fleet, truth_of
 
 pytestmark = pytest.mark.slow
 
-WAYS = ("two_copy", "one_copy", "zero_copy")
 N_HOSTS = 20
-
-
-def real(tmp_path: Path) -> Parcel:
-    """Return a run whose ways to send are all alike, so that effects are what is simulated."""
-    records = [
-        record
-        for number, size in enumerate((4096, 16384, 65536))
-        for record in records_of(range(1, 5), WAYS, 1000 * (number + 1), msg_bytes=size)
-    ]
-    rng = random.Random(1)
-    start_ns = 10**13
-    trips = []
-    for rep, way in itertools.product(range(1, 5), WAYS):
-        start_ns += 10**10
-        trip = with_round_trips(
-            sample_record(way, rep=rep, start_ns=start_ns, end_ns=start_ns + 10**9, msg_bytes=4096)
-        )
-        times = trip["driver"]["sender"]["round_trip"]
-        times["p50_ns"] = round(times["p50_ns"] * rng.gauss(1.0, 0.01))
-        times["p99_ns"] = round(times["p99_ns"] * rng.gauss(1.0, 0.01))
-        trips.append(trip)
-    for record in records:  # no two measurements are the same
-        factor = rng.gauss(1.0, 0.01) * 0.9
-        size = record["cell"]["msg_bytes"]
-        for side in ("sender", "receiver"):
-            found = record["driver"][side]
-            for part in ("in_window", "total"):
-                for name in {"bytes", "first_half_bytes"} & found[part].keys():
-                    found[part][name] = int(found[part][name] * factor / size) * size
-            found["in_window"]["bytes"] = min(found["in_window"]["bytes"], found["total"]["bytes"])
-            found["threads"][0]["bytes"] = found["in_window"]["bytes"]
-        for part in ("in_window", "total"):
-            sent = record["driver"]["sender"][part]
-            sent["messages"] = sent["bytes"] // size
-        for side in record["observed"]["perf_stat"].values():
-            for event in side["events"].values():
-                event["value"] *= rng.gauss(0.3, 0.01)
-    return read_parcel(write_run(tmp_path / "real", [*records, *trips]), "lab")
 
 
 @pytest.fixture(scope="module")

@@ -178,9 +178,10 @@ def test_assets_are_gathered_anew(tmp_path: Path) -> None:
     assets = tmp_path / "assets"
     assets.mkdir()
     (assets / "old.svg").write_text("old")
-    gather_assets([svg], [], [REPORT / "quarto.css"], assets)
+    gather_assets([svg], [], REPORT, assets)
     found = {str(path.relative_to(assets)) for path in assets.rglob("*") if path.is_file()}
-    assert found == {"veth/one.svg", "veth/one.csv", "quarto.css"}
+    assert {"veth/one.svg", "veth/one.csv", "page.html", "page.typ"} <= found
+    assert "old.svg" not in found
 
 
 def test_missing_fact_stops_the_report_and_is_named(results: Path, tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from copycost.build.checkout import ROOT
+from copycost.build.typesetter import Typesetter, find_typesetter
 from copycost.errors import CopycostError, HostError
+from copycost.records.files import read_json
 from copycost.report import quarto
+from copycost.report.assets import gather_assets
 from copycost.report.quarto import QuartoError
 from copycost.report.render import render_report
-from copycost.report.typesetter import Typesetter, find_typesetter
 
 QMD = "---\ntitle: T\n---\n\nText.\n"
 
@@ -24,7 +26,7 @@ def fake_quarto(folder: Path, script: str) -> Path:
 @pytest.fixture
 def qmd(tmp_path: Path) -> Path:
     folder = tmp_path / "report"
-    folder.mkdir()
+    gather_assets([], [], ROOT / "report", folder / "assets")
     (folder / "report.qmd").write_text(QMD)
     return folder / "report.qmd"
 
@@ -64,33 +66,12 @@ def test_neither_quarto_nor_the_embedded_default_is_said_clearly(
     monkeypatch.setitem(sys.modules, package, None)
     found = find_typesetter(str(qmd.parent))
     with pytest.raises(HostError, match=f"neither Quarto .* nor the Python package {package}"):
-        render_report(qmd, {"pdf": qmd.with_suffix(".pdf")}, qmd.parent, found)
+        render_report(qmd, ["pdf"], found)
 
 
 def test_choice_survives_as_params(tmp_path: Path) -> None:
     for choice in (Typesetter(None, "x"), Typesetter(tmp_path / "quarto", "Quarto 1.9")):
         assert Typesetter.from_params(choice.as_params()) == choice
-
-
-RENDER = """
-case "$*" in
-  "render report.qmd --to html --metadata typesetter:Quarto 1.9") echo html > report.html ;;
-  "render report.qmd --to typst --metadata typesetter:Quarto 1.9") echo pdf > report.pdf ;;
-  *) echo "unexpected: $*" >&2; exit 9 ;;
-esac
-touch left-over
-"""
-
-
-def test_quarto_renders_each_format_and_leaves_nothing_else(qmd: Path, tmp_path: Path) -> None:
-    program = fake_quarto(tmp_path, RENDER)
-    outputs = {kind: qmd.with_suffix(f".{kind}") for kind in ("html", "pdf")}
-    render_report(qmd, outputs, tmp_path, Typesetter(program, "Quarto 1.9"))
-    assert outputs["html"].read_text() == "html\n"
-    assert outputs["pdf"].read_text() == "pdf\n"
-    assert sorted(path.name for path in qmd.parent.iterdir()) == [
-        "report.html", "report.pdf", "report.qmd",
-    ]  # fmt: skip
 
 
 RED_ERROR = r"printf '\033[91mERROR: no Deno\033[39m\nStack trace:\n' >&2"
@@ -118,37 +99,46 @@ def test_failing_quarto_is_one_clear_sentence(
     assert not qmd.with_suffix(".html").exists()
 
 
-STYLE = ROOT / "report" / "embedded"
+DEAD = f"echo html > report.html; echo pdf > report.pdf; {DEAD_REFERENCE}"
 
 
 @pytest.mark.parametrize(
-    "render",
+    ("render", "fails"),
     [
-        "echo 'ERROR: no Deno' >&2; exit 1",
-        "case $* in *html*) echo half > report.html ;; *) echo ERROR: no Typst >&2; exit 1 ;; esac",
-        f"echo html > report.html; echo pdf > report.pdf; {DEAD_REFERENCE}",
+        ("echo 'ERROR: no Deno' >&2; exit 1", {"html", "pdf"}),
+        (
+            "case $* in *html*) echo q > report.html ;; *) echo ERROR: no >&2; exit 1 ;; esac",
+            {"pdf"},
+        ),
+        (DEAD, {"html", "pdf"}),
     ],
     ids=["nothing works", "no PDF", "dead reference"],
 )
-def test_where_quarto_fails_the_embedded_default_typesets_all_and_says_so(
+def test_a_format_in_which_quarto_fails_is_the_embedded_defaults(
     qmd: Path,
     tmp_path: Path,
     render: str,
+    fails: set[str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     fake_quarto(tmp_path, f'if [ "$1" = --version ]; then echo 1.9.38; else {render}; fi')
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    outputs = {kind: qmd.with_suffix(f".{kind}") for kind in ("html", "pdf")}
-    render_report(qmd, outputs, STYLE, find_typesetter())
-    assert "Text." in outputs["html"].read_text()
-    assert outputs["pdf"].read_bytes().startswith(b"%PDF")
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("copycost: report: Quarto 1.9.38 cannot typeset ")
-    assert "; the embedded Pandoc 3." in line
-    assert line.endswith(" (Quarto 1.9.38 failed) typesets instead")
-    assert line.removeprefix("copycost: ") in caplog.text
+    html, pdf = render_report(qmd, ["html", "pdf"])
+    assert html.read_text() == "q\n" if "html" not in fails else "Text." in html.read_text()
+    assert pdf.read_bytes().startswith(b"%PDF")
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(fails)
+    for line, kind in zip(
+        sorted(lines, key=lambda one: one.split(".")[-1]), sorted(fails), strict=True
+    ):
+        assert line.startswith("copycost: report: Quarto 1.9.38 cannot typeset ")
+        assert "; the embedded Pandoc 3." in line
+        assert line.endswith(f" (Quarto 1.9.38 failed) typesets report.{kind}")
+        assert line.removeprefix("copycost: ") in caplog.text
+    by = read_json(qmd.with_name("typesetters.json"))
+    assert {kind for kind, name in by.items() if name != "Quarto 1.9.38"} == fails
 
 
 def test_a_fault_of_the_report_itself_is_not_hidden_by_another_typesetter(
@@ -156,7 +146,6 @@ def test_a_fault_of_the_report_itself_is_not_hidden_by_another_typesetter(
 ) -> None:
     qmd.write_text(QMD + "See @tbl-nowhere.\n")
     program = fake_quarto(tmp_path, f"echo html > report.html; {DEAD_REFERENCE}")
-    outputs = {"html": qmd.with_suffix(".html")}
     with pytest.raises(CopycostError, match="tbl-nowhere"):
-        render_report(qmd, outputs, STYLE, Typesetter(program, "Quarto 1.9"))
-    assert not outputs["html"].exists()
+        render_report(qmd, ["html"], Typesetter(program, "Quarto 1.9"))
+    assert not qmd.with_suffix(".html").exists()

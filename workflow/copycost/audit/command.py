@@ -12,7 +12,7 @@ from copycost.audit.mapping_file import read_mapping
 from copycost.audit.plausibility import check_plausibility
 from copycost.audit.reader import read_dataset
 from copycost.audit.templates import fill
-from copycost.report.render import FORMATS
+from copycost.report.render import FORMATS, render_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +90,7 @@ def audit_file(
     report.write_tables(analysed, folder / "tables")
     figures = report.draw_figures(analysed, folder / "figures")
     qmd = report.write_audit_report(analysed, facts, figures, folder, f"Audit of {file.stem}")
-    for path in report.render(qmd, [kind for kind in ("html", "pdf") if kind in formats]):
+    for path in render_report(qmd, [kind for kind in ("html", "pdf") if kind in formats]):
         print(f"report: {path}")
     return folder
 

@@ -7,12 +7,11 @@ from copycost.analysis.json_values import Facts
 from copycost.analysis.tables import read_table
 from copycost.audit.published import comparison_facts, read_published
 from copycost.audit.published_figures import draw_costs, draw_throughput
-from copycost.audit.report import STYLES, render
 from copycost.audit.templates import TEMPLATES, fill
 from copycost.figures.output import save
 from copycost.records.files import read_json, write_json
 from copycost.report.assets import gather_assets
-from copycost.report.render import Format
+from copycost.report.render import Format, render_report
 
 FIGURES = {"throughput": "published_throughput", "cost_per_byte": "published_cost"}
 """Files of the figures, and what the template calls them."""
@@ -54,9 +53,9 @@ def render_comparison(
     published = read_json(beside)
     figures = [folder / f"{name}.svg" for name, key in FIGURES.items()
                if key in published["figures"]]  # fmt: skip
-    gather_assets(figures, [], [TEMPLATES / style for style in STYLES], folder / "assets")
+    gather_assets(figures, [], TEMPLATES, folder / "assets")
     context = {"title": title, "subtitle": running, "running": running, "published": published}
     text = fill("published_report.qmd.j2", **context)
     qmd = folder / "report.qmd"
     qmd.write_text(text, encoding="utf-8")
-    return render(qmd, list(formats))
+    return render_report(qmd, formats)

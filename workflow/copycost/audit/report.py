@@ -20,11 +20,7 @@ from copycost.records.files import write_json
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
 from copycost.report.context import BASELINE
 from copycost.report.markdown import code
-from copycost.report.render import Format, render_report
 from copycost.report.results_table import VAGUE_FACTOR, Wording, read_tables, results_tables
-from copycost.report.typesetter import find_typesetter
-
-STYLES = ("quarto.css", "shared/page.css", "shared/page.js", "shared/page.lua", "shared/page.typ")
 
 # By the number of panels, so that the last one to be drawn is not the longest.
 _SLOWEST = (
@@ -82,20 +78,13 @@ def write_audit_report(
     DataError
         If a template asks for a fact that there is not.
     """
-    gather_assets(figures, [], [TEMPLATES / style for style in STYLES], folder / "assets")
+    gather_assets(figures, [], TEMPLATES, folder / "assets")
     write_json(analysed.facts, folder / "facts.json")
     write_json(audit, folder / "audit.json")
     qmd = folder / "report.qmd"
     text = fill("audit.qmd.j2", **_context(analysed, audit, figures, folder, title))
     qmd.write_text(text, encoding="utf-8")
     return qmd
-
-
-def render(qmd: Path, formats: list[Format]) -> list[Path]:
-    """Typeset the report; return the files."""
-    outputs: dict[Format, Path] = {kind: qmd.with_suffix(f".{kind}") for kind in formats}
-    render_report(qmd, outputs, TEMPLATES / "embedded", find_typesetter())
-    return list(outputs.values())
 
 
 def _context(

@@ -13,7 +13,6 @@ from copycost.figures.output import save
 from copycost.records.files import write_json
 from copycost.report.assets import gather_assets
 from copycost.report.render import Format, render_report
-from copycost.report.typesetter import find_typesetter
 
 TITLE = "Two sides compared"
 
@@ -41,16 +40,14 @@ def write_report(compared: Comparison, folder: Path, formats: Sequence[Format]) 
             save(figure, svg, None, svg.with_suffix(".csv"))
             figures.append(svg)
             shown[name].append(f"assets/ratios/{svg.name}")
-    gather_assets(figures, [], [TEMPLATES / "quarto.css"], folder / "assets")
+    gather_assets(figures, [], TEMPLATES, folder / "assets")
     qmd = folder / "report.qmd"
     text = fill(
         "between_runs.qmd.j2", title=TITLE, subtitle=_sides(facts, str),
         running=_sides(facts, end_of), compared=facts, rows=table_rows(facts), figures=shown,
     )  # fmt: skip
     qmd.write_text(text, encoding="utf-8")
-    outputs: dict[Format, Path] = {kind: qmd.with_suffix(f".{kind}") for kind in formats}
-    render_report(qmd, outputs, TEMPLATES / "embedded", find_typesetter())
-    return list(outputs.values())
+    return render_report(qmd, formats)
 
 
 def _sides(facts: Facts, name: Callable[[str], str]) -> str:

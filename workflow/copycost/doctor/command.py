@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
 
+from copycost.build.typesetter import find_typesetter
 from copycost.config.peers import read_peer
 from copycost.doctor.collect import collect_host
 from copycost.doctor.finding import Finding, State
-from copycost.doctor.findings import judge_host
+from copycost.doctor.findings import judge_host, judge_typesetter
 from copycost.doctor.findings_guests import judge_guests
 from copycost.doctor.findings_simulated import judge_simulation, simulation_needs
 from copycost.doctor.findings_wire import judge_wire
@@ -107,6 +108,7 @@ def _look(peer: str | None) -> tuple[dict[str, object], list[Finding]]:
         *judge_host(host, HostFiles()),
         *judge_guests(guests),
         *judge_simulation(simulation_needs(guests)),
+        judge_typesetter(find_typesetter()),
     ]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from copycost.build.typesetter import OLDEST_QUARTO, Typesetter
 from copycost.doctor.finding import Finding, State
 from copycost.doctor.findings_machine import judge_machine
 from copycost.doctor.perf_events import RIGHTS_REMEDY
@@ -55,6 +56,15 @@ def _testbeds(host: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding("Testbeds", name, "ok", "yes", _ISOLATION_WORDS[bed["isolation"]])
         else:
             yield Finding("Testbeds", name, "missing", "no", bed["reason"], bed["remedy"])
+
+
+def judge_typesetter(found: Typesetter) -> Finding:
+    """Return what will typeset the report, and what is wrong with a Quarto that cannot."""
+    if found.quarto is not None:
+        return Finding("Report", "typeset by", "ok", found.description)
+    remedy = f"install Quarto {OLDEST_QUARTO} or newer, or go on without" if found.faulty else None
+    state: State = "limited" if found.faulty else "ok"
+    return Finding("Report", "typeset by", state, "the embedded default", found.description, remedy)
 
 
 def judge_perf(perf: Mapping[str, Any], section: str) -> Finding:

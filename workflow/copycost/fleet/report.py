@@ -20,13 +20,11 @@ from copycost.records.files import write_json
 from copycost.report.assets import gather_assets
 from copycost.report.markdown import code, escape, slug
 from copycost.report.render import Format, render_report
-from copycost.report.typesetter import find_typesetter
 from copycost.wording.filters import exact_size, percent, ratio, size, span
 from copycost.wording.paragraphs import one_line
 from copycost.wording.percent import NBSP
 
 TITLE = "What each copy costs, on many hosts"
-STYLES = ("quarto.css", "shared/page.css", "shared/page.js", "shared/page.lua", "shared/page.typ")
 _WIDTH = 80
 _TOLD = {
     "kernel": "Linux", "processor": "Processor", "CPUs": "CPUs",
@@ -102,16 +100,14 @@ def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[
             save(draw(pair), svg, None, svg.with_suffix(".csv"))
             figures.append(svg)
             shown[pair["id"]][kind] = f"assets/across/{svg.name}"
-    gather_assets(figures, [], [TEMPLATES / style for style in STYLES], out / "assets")
+    gather_assets(figures, [], TEMPLATES, out / "assets")
     qmd = out / "report.qmd"
     text = fill(
         "fleet.qmd.j2", title=TITLE, subtitle=_subtitle(facts), running=_subtitle(facts),
         fleet=facts, rows=table_rows(facts), figures=shown,
     )  # fmt: skip
     qmd.write_text(text, encoding="utf-8")
-    outputs: dict[Format, Path] = {kind: qmd.with_suffix(f".{kind}") for kind in formats}
-    render_report(qmd, outputs, TEMPLATES / "embedded", find_typesetter())
-    return list(outputs.values())
+    return render_report(qmd, formats)
 
 
 def _pairs(facts: Facts) -> Iterator[dict[str, Any]]:

@@ -16,9 +16,9 @@ from copycost.figures.outline import outline_text
 
 
 def gather_assets(
-    figures: Iterable[Path], diagrams: Iterable[Path], styles: Iterable[Path], assets: Path
+    figures: Iterable[Path], diagrams: Iterable[Path], templates: Path, assets: Path
 ) -> None:
-    """Copy figures, diagrams and style sheets into `assets`, which is made anew.
+    """Copy figures, diagrams and what typesetting takes into `assets`, which is made anew.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ def gather_assets(
         ``.../{condition}/{figure}.svg``, each with its CSV; they keep their last two names.
     diagrams
         SVG files with plain text, which is drawn as outlines on the way.
-    styles
-        Copied as they are.
+    templates
+        The folder ``report``; its folder ``style`` has what any report takes.
     assets
         The folder to make.
     """
@@ -42,8 +42,7 @@ def gather_assets(
     for diagram in diagrams:
         svg = outline_text(diagram.read_text(encoding="utf-8"))
         (folder / diagram.name).write_text(svg, encoding="utf-8")
-    for style in styles:
-        shutil.copyfile(style, assets / style.name)
+    shutil.copytree(templates / "style", assets, dirs_exist_ok=True)
 
 
 def shown_figures(figures: Iterable[Path]) -> dict[str, list[str]]:

@@ -9,32 +9,35 @@ from copycost.errors import CopycostError, HostError
 log = logging.getLogger(__name__)
 
 _TIMEOUT_S = 300
-_TOC_DEPTH = 2
 _MISSING = (
     "report: there is neither Quarto 1.9 or newer on the PATH nor the Python package {}; "
     "install one of them (`./run` does) and run again: nothing will be measured again"
 )
 
 
-def render_html(qmd: Path, style: Path, typesetter: str) -> bytes:
+def render_html(qmd: Path, typesetter: str) -> bytes:
     """Return the report as one HTML file that holds its figures and needs nothing else.
 
     Parameters
     ----------
     qmd
-        The report; paths in it are relative to its folder.
-    style
-        Folder with the templates and the filter, ``report/embedded``; what it shares with Quarto
-        is in ``report/shared`` next to it.
+        The report; paths in it are relative to its folder, whose ``assets`` hold the templates.
     typesetter
         What the last page prints as the program that typeset it.
     """
     return _pandoc(
-        qmd, style, typesetter, ["--to=html5", "--mathml", "--embed-resources"], "template.html"
+        qmd,
+        typesetter,
+        "page.html",
+        "--to=html5",
+        "--mathml",
+        "--embed-resources",
+        "--toc",
+        "--toc-depth=2",
     )
 
 
-def render_pdf(qmd: Path, style: Path, typesetter: str) -> bytes:
+def render_pdf(qmd: Path, typesetter: str) -> bytes:
     """Return the report as a PDF. Parameters as for `render_html`.
 
     Only the fonts that come with Typst are used, and no date is written: the same report gives
@@ -44,7 +47,7 @@ def render_pdf(qmd: Path, style: Path, typesetter: str) -> bytes:
         import typst
     except ImportError as error:
         raise HostError(_MISSING.format("typst")) from error
-    source = _pandoc(qmd, style, typesetter, ["--to=typst"], "template.typ")
+    source = _pandoc(qmd, typesetter, "page.typ", "--to=typst")
     # Typst resolves paths from the place of its input, so that must lie beside the figures.
     typ = qmd.with_name(f".{qmd.stem}.typ")
     typ.write_bytes(source)
@@ -63,34 +66,33 @@ def render_pdf(qmd: Path, style: Path, typesetter: str) -> bytes:
     return pdf
 
 
-def _pandoc(qmd: Path, style: Path, typesetter: str, options: list[str], template: str) -> bytes:
+def _pandoc(qmd: Path, typesetter: str, template: str, *options: str) -> bytes:
     """Run Pandoc; its warnings (a missing picture, an id used twice) are errors."""
     try:
         import pypandoc  # type: ignore[import-untyped]
     except ImportError as error:
         raise HostError(_MISSING.format("pypandoc")) from error
-    style = style.resolve()
     command = [
         pypandoc.get_pandoc_path(),
         qmd.name,
         "--from=markdown",
         *options,
         "--standalone",
-        f"--data-dir={style}",
-        f"--template={style / template}",
-        f"--lua-filter={style.with_name('shared') / 'page.lua'}",
-        f"--lua-filter={style / 'crossref.lua'}",
+        f"--template=assets/{template}",
+        "--lua-filter=assets/page.lua",
+        "--lua-filter=assets/embedded.lua",
+        "--lua-filter=assets/boxes.lua",
         f"--metadata=typesetter:{typesetter}",
-        "--number-sections",
-        "--toc",
-        f"--toc-depth={_TOC_DEPTH}",
         "--syntax-highlighting=none",
         "--fail-if-warnings",
     ]
     log.info("running %s", " ".join(command))
-    result = subprocess.run(
-        command, cwd=qmd.parent, capture_output=True, timeout=_TIMEOUT_S, check=False
-    )
+    try:
+        result = subprocess.run(
+            command, cwd=qmd.parent, capture_output=True, timeout=_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CopycostError(f"report: Pandoc cannot typeset {qmd}: {error}") from error
     if result.returncode != 0:
         said = " ".join(result.stderr.decode(errors="replace").split())
         raise CopycostError(

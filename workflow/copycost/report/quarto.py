@@ -1,6 +1,7 @@
 """Typesetting with Quarto."""
 
 import logging
+import os
 import re
 import shutil
 import subprocess
@@ -17,6 +18,8 @@ _FORMATS = {"html": "html", "pdf": "typst"}
 
 # Quarto prints `?@fig-name` in place of a reference that leads nowhere, and ends well (1.9.38).
 _DEAD_REFERENCE = "Unable to resolve crossref"
+# Fonts of this machine would give another PDF than those of the next.
+_TYPST = {"TYPST_IGNORE_SYSTEM_FONTS": "true"}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -46,7 +49,7 @@ def render(qmd: Path, quarto: Path, typesetter: str, kind: Literal["html", "pdf"
         try:
             result = subprocess.run(
                 command, cwd=folder, capture_output=True, timeout=_TIMEOUT_S,
-                stdin=subprocess.DEVNULL, check=False,
+                stdin=subprocess.DEVNULL, env=os.environ | _TYPST, check=False,
             )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
             raise QuartoError(f"report: {quarto}: {error}") from error

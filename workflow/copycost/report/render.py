@@ -2,39 +2,46 @@
 
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal, get_args
 
+from copycost.build.typesetter import Typesetter, embedded_default, find_typesetter
+from copycost.records.files import write_bytes_whole, write_json
 from copycost.report import embedded, quarto
 from copycost.report.check import check_markdown
 from copycost.report.quarto import QuartoError
-from copycost.report.typesetter import Typesetter, embedded_default
 
 log = logging.getLogger(__name__)
 
 Format = Literal["html", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+TYPESETTERS = "typesetters.json"
+"""Beside the report: what typeset each format."""
 
 
 def render_report(
-    qmd: Path, outputs: Mapping[Format, Path], style: Path, typesetter: Typesetter
-) -> None:
-    """Typeset the report; a file appears only when it is complete.
+    qmd: Path, formats: Sequence[Format], typesetter: Typesetter | None = None
+) -> list[Path]:
+    """Typeset the report beside its Markdown; a file appears only when it is complete.
 
-    Where Quarto fails, the embedded default typesets all formats, and a line on stderr says so: a
-    broken Quarto must not cost the report.
+    Where Quarto fails in a format, the embedded default typesets that one, and a line on stderr
+    says so: a broken Quarto must not cost the report.
 
     Parameters
     ----------
     qmd
         The report, with everything that it shows in its folder.
-    outputs
-        The file to write for each format.
-    style
-        Folder with the templates of the embedded default.
+    formats
+        Which files to write.
     typesetter
-        From `copycost.report.typesetter.find_typesetter`.
+        From `copycost.build.typesetter.find_typesetter`, which is asked if None.
+
+    Returns
+    -------
+    list of Path
+        The files, in the order of `formats`.
 
     Raises
     ------
@@ -42,27 +49,30 @@ def render_report(
         If the report has what one of the typesetters would not forgive.
     """
     check_markdown(qmd)
-    try:
-        contents = {kind: _typeset(qmd, kind, style, typesetter) for kind in outputs}
-    except QuartoError as error:
-        instead = embedded_default(f"{typesetter.description} failed")
-        said = f"{error}; {instead.description} typesets instead"
-        log.warning("%s", said)
-        print(f"copycost: {said}", file=sys.stderr)
-        contents = {kind: _typeset(qmd, kind, style, instead) for kind in outputs}
-    for kind, output in outputs.items():
-        half = output.with_name(f".{output.name}.part")
-        half.write_bytes(contents[kind])
-        half.replace(output)
-        log.info("wrote %s (%d bytes)", output, len(contents[kind]))
+    first = typesetter or find_typesetter()
+    with ThreadPoolExecutor() as pool:  # each format is a process of its own
+        made = list(pool.map(lambda kind: _typeset(qmd, kind, first), formats))
     # A PDF of an earlier run beside the page of this one would be read as its copy.
-    for suffix in {".html", ".pdf"} - {output.suffix for output in outputs.values()}:
-        qmd.with_suffix(suffix).unlink(missing_ok=True)
+    for kind in FORMATS:
+        qmd.with_suffix(f".{kind}").unlink(missing_ok=True)
+    outputs = [qmd.with_suffix(f".{kind}") for kind in formats]
+    for output, (content, _) in zip(outputs, made, strict=True):
+        write_bytes_whole(content, output)
+        log.info("wrote %s (%d bytes)", output, len(content))
+    by = {kind: used.description for kind, (_, used) in zip(formats, made, strict=True)}
+    write_json(by, qmd.with_name(TYPESETTERS))
+    return outputs
 
 
-def _typeset(qmd: Path, kind: Format, style: Path, typesetter: Typesetter) -> bytes:
-    log.info("%s typesets %s", typesetter.description, kind)
+def _typeset(qmd: Path, kind: Format, typesetter: Typesetter) -> tuple[bytes, Typesetter]:
+    """Return the report in one format, and what typeset it."""
     if typesetter.quarto is not None:
-        return quarto.render(qmd, typesetter.quarto, typesetter.description, kind)
+        try:
+            return quarto.render(qmd, typesetter.quarto, typesetter.description, kind), typesetter
+        except QuartoError as error:
+            typesetter = embedded_default(f"{typesetter.description} failed")
+            said = f"{error}; {typesetter.description} typesets {qmd.with_suffix(f'.{kind}').name}"
+            log.warning("%s", said)
+            print(f"copycost: {said}", file=sys.stderr)
     render = embedded.render_html if kind == "html" else embedded.render_pdf
-    return render(qmd, style, typesetter.description)
+    return render(qmd, typesetter.description), typesetter

@@ -49,7 +49,6 @@ from copycost.report.markdown import (
     file_links,
     identifier,
     pipe_table,
-    quoted,
     slug,
 )
 from copycost.report.memory_table import memory_rows
@@ -100,7 +99,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "code": code,
     "deeper": deeper,
     "slug": slug,
-    "quoted": quoted,
     "commit_only": commit_only,
     "cpu_lists": cpu_lists,
     "more_rounds": more_rounds,

@@ -18,6 +18,7 @@ from copycost.errors import DataError
 from copycost.grid.conditions import COLD, HOT
 from copycost.hosts.facts.cpu import read_cpu
 from copycost.hosts.facts.files import HostFiles, Unknowns
+from copycost.records.files import read_json
 from copycost.snakefile import (
     host_change,
     interruption,
@@ -319,7 +320,7 @@ def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
     if REPORTING_RULE in rules:
         _say_the_answer()
         reports = [f"{_place()}/report.{name}" for name in config.report.formats]
-        terminal.say(f"copycost: the report is {' and '.join(reports)}")
+        terminal.say(f"copycost: the report is {' and '.join(reports)}{_typeset_by()}")
     else:
         for study in CHAPTERS:
             if study in rules:
@@ -327,6 +328,17 @@ def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
                     f"copycost: {study}: tables are in results/tables, figures in "
                     f"results/figures/{study}; `./run {study} report` adds it to the report."
                 )
+
+
+def _typeset_by() -> str:
+    """Return what typeset the report, ``, typeset by Quarto 1.9.38``, where that is known."""
+    try:
+        made = read_json("results/report/typesetters.json")
+    except (OSError, ValueError):
+        return ""
+    by = sorted(set(made.values()))
+    told = by if len(by) == 1 else [f"{by} ({kind.upper()})" for kind, by in made.items()]
+    return f", typeset by {' and '.join(told)}"
 
 
 def _place() -> str:

@@ -11,7 +11,7 @@ from typing import Self
 
 _TIMEOUT_S = 20
 
-OLDEST_QUARTO = (1, 9)
+OLDEST_QUARTO = "1.9"
 """The report's pages are made for this Quarto and the Typst that comes with it."""
 
 
@@ -25,10 +25,13 @@ class Typesetter:
         Quarto's executable; None for the embedded default.
     description
         What the report's last page prints.
+    faulty
+        Whether there is a Quarto that cannot be used; the description says why.
     """
 
     quarto: Path | None
     description: str
+    faulty: bool = False
 
     def as_params(self) -> dict[str, str | None]:
         """Return plain values, which Snakemake stores and compares from run to run."""
@@ -58,15 +61,15 @@ def find_typesetter(path: str | None = None) -> Typesetter:
         return embedded_default("no Quarto on the PATH")
     release = _quarto_version(Path(found))
     if release is None:
-        return embedded_default("the Quarto on the PATH tells no version")
-    if _numbers(release) < OLDEST_QUARTO:
-        return embedded_default(f"Quarto {release} is older than 1.9")
+        return embedded_default("the Quarto on the PATH tells no version", faulty=True)
+    if _numbers(release) < _numbers(OLDEST_QUARTO):
+        return embedded_default(f"Quarto {release} is older than {OLDEST_QUARTO}", faulty=True)
     return Typesetter(Path(found), f"Quarto {release}")
 
 
-def embedded_default(reason: str) -> Typesetter:
+def embedded_default(reason: str, *, faulty: bool = False) -> Typesetter:
     """Return the embedded default, which says why it is not Quarto."""
-    return Typesetter(None, f"{_embedded()} ({reason})")
+    return Typesetter(None, f"{_embedded()} ({reason})", faulty)
 
 
 def _quarto_version(program: Path) -> str | None:

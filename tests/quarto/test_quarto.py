@@ -1,0 +1,155 @@
+"""Whole reports of each kind by a real Quarto: sound, and like the embedded default's."""
+
+import json
+import logging
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pdfplumber
+import pytest
+from playwright.sync_api import Browser
+from report.checks import check_html, check_pdf
+from report.example import write_example
+from synthetic import Run, Udp
+from unit.between_runs.made import Made, write_results
+from unit.fleet.made import real
+
+from copycost.__main__ import main
+from copycost.build.checkout import ROOT
+from copycost.build.typesetter import Typesetter, find_typesetter
+from copycost.report.render import render_report
+from tools.simulate_fleet import make_fleet
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs_quarto]
+
+EMBEDDED = Typesetter(None, "the embedded default")
+
+
+def run(folder: Path) -> Path:
+    sizes = Run(msg_bytes=(4096, 65536), n_threads=(1, 2), udp=Udp(msg_bytes=(4096, 16384)))
+    return write_example(sizes, folder, whole=True)
+
+
+def audit(folder: Path) -> Path:
+    table = ROOT / "data" / "published" / "i5-10500.csv"
+    assert main(["audit", str(table), "--output", str(folder), "--formats", "html"]) == 0
+    return folder / "report.qmd"
+
+
+def comparison(folder: Path) -> Path:
+    a, b = write_results(folder / "a"), write_results(folder / "b", Made(seed=2, start_s=100_000))
+    arguments = ["compare", str(a), str(b), "--output", str(folder / "out"), "--formats", "html"]
+    assert main(arguments) == 0
+    return folder / "out" / "report.qmd"
+
+
+def fleet(folder: Path) -> Path:
+    for _ in make_fleet(real(folder), folder / "fleet", 4, 100):
+        pass
+    assert main(["merge", "--into", str(folder / "fleet"), "--formats", "html"]) == 0
+    return folder / "fleet" / "report" / "report.qmd"
+
+
+@dataclass(frozen=True)
+class Reports:
+    """One report by both typesetters; what each said in the log."""
+
+    quarto: Path
+    embedded: Path
+    said: str
+
+
+@pytest.fixture(scope="module", params=[run, audit, comparison, fleet], ids=lambda it: it.__name__)
+def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Reports:
+    folder = tmp_path_factory.mktemp(request.param.__name__)
+    qmd = request.param(folder / "made")
+    places = {}
+    lines: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
+    log = logging.getLogger("copycost.report.quarto")
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    for name, typesetter in (("quarto", find_typesetter()), ("embedded", EMBEDDED)):
+        places[name] = folder / name
+        shutil.copytree(qmd.parent, places[name])
+        render_report(places[name] / "report.qmd", ["html", "pdf"], typesetter)
+    log.removeHandler(handler)
+    return Reports(places["quarto"], places["embedded"], "\n".join(lines))
+
+
+def test_quarto_typesets_both_formats_without_a_warning(reports: Reports) -> None:
+    by = json.loads((reports.quarto / "typesetters.json").read_text())
+    assert set(by) == {"html", "pdf"}
+    assert all(name.startswith("Quarto 1.") for name in by.values())
+    assert "quarto said" in reports.said
+    assert not re.search(r"warn", reports.said, re.IGNORECASE), reports.said
+
+
+@pytest.mark.needs_chromium
+def test_page_is_sound_at_every_width_and_in_the_dark(reports: Reports, browser: Browser) -> None:
+    check_html(reports.quarto / "report.html", browser)
+
+
+def test_pdf_is_sound(reports: Reports) -> None:
+    check_pdf(reports.quarto / "report.pdf")
+
+
+OUTLINE = """() => ({
+  headings: [...document.querySelectorAll('main :is(h1, h2, h3, h4, h5)')].map(it => it.innerText),
+  contents: [...document.querySelectorAll('#TOC a')].map(it => it.innerText),
+  captions: [...document.querySelectorAll('figcaption, .caption')].map(it => it.innerText),
+  tables: [...document.querySelectorAll('table')].map(it => it.innerText),
+  figures: document.querySelectorAll('figure svg').length,
+  boxes: [...document.querySelectorAll('[role=region]')].map(it => it.ariaLabel),
+  ruled: document.querySelectorAll('tr.group-start').length,
+  notes: [...document.querySelectorAll('blockquote')].map(it => it.innerText),
+  folded: document.querySelectorAll('details').length})"""
+
+
+@pytest.mark.needs_chromium
+def test_both_pages_have_the_same_parts_with_the_same_numbers(
+    reports: Reports, browser: Browser
+) -> None:
+    outlines = []
+    for folder in (reports.quarto, reports.embedded):
+        page = browser.new_page(java_script_enabled=False)
+        page.goto((folder / "report.html").as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach(it => { it.open = true; })")
+        outlines.append(page.evaluate(OUTLINE))
+        page.close()
+    quarto, embedded = outlines
+    assert len(quarto["headings"]) > 3
+    for part, found in quarto.items():
+        assert found == embedded[part], part
+
+
+def test_both_pdfs_have_the_same_words_in_the_same_order(reports: Reports) -> None:
+    assert words(reports.quarto / "report.pdf") == words(reports.embedded / "report.pdf")
+
+
+def words(pdf: Path) -> list[str]:
+    with pdfplumber.open(pdf) as opened:
+        text = " ".join(page.extract_text() for page in opened.pages)
+    return re.sub(r"Typeset by [^()]*(\([^)]*\))?\.", "", text).split()
+
+
+def test_the_same_report_is_the_same_file(reports: Reports, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    shutil.copytree(reports.quarto, again)
+    render_report(again / "report.qmd", ["pdf"], find_typesetter())
+    assert (again / "report.pdf").read_bytes() == (reports.quarto / "report.pdf").read_bytes()
+
+
+def fonts(pdf: Path) -> Iterator[str]:
+    with pdfplumber.open(pdf) as opened:
+        for page in opened.pages:
+            yield from (char["fontname"].split("+")[-1] for char in page.chars)
+
+
+def test_fonts_are_those_that_come_with_typst(reports: Reports) -> None:
+    names = set(fonts(reports.quarto / "report.pdf"))
+    assert all(re.match(r"LibertinusSerif|DejaVuSansMono|NewCM", name) for name in names), names
