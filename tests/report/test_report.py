@@ -13,7 +13,6 @@ from report.example import write_example
 from synthetic import Run, Udp
 
 from copycost.build.typesetter import find_typesetter
-from copycost.report.check import find_faults
 from copycost.report.render import render_report
 
 NASTY = 'unshare: not permitted | <EPERM> a_b*c* `x` $y$ [z] (q) @x "quoted" -- ~1^2 C:\\tmp ...'
@@ -82,10 +81,6 @@ def test_page_is_whole_at_every_width(made: Made, browser: Browser) -> None:
 
 def test_pdf_has_no_overflow_missing_glyph_or_dead_reference(made: Made) -> None:
     check_pdf(made.pdf)
-
-
-def test_quarto_would_have_nothing_to_forgive(made: Made) -> None:
-    assert find_faults(made.qmd.read_text()) == []
 
 
 def test_markdown_keeps_to_what_quarto_and_pandoc_share(made: Made) -> None:

@@ -10,7 +10,6 @@ from typing import Literal, get_args
 from copycost.build.typesetter import Typesetter, embedded_default, find_typesetter
 from copycost.records.files import write_bytes_whole, write_json
 from copycost.report import embedded, quarto
-from copycost.report.check import check_markdown
 from copycost.report.quarto import QuartoError
 
 log = logging.getLogger(__name__)
@@ -45,10 +44,9 @@ def render_report(
 
     Raises
     ------
-    DataError
-        If the report has what one of the typesetters would not forgive.
+    CopycostError
+        If it has what no typesetter forgives, such as a reference to nothing.
     """
-    check_markdown(qmd)
     first = typesetter or find_typesetter()
     with ThreadPoolExecutor() as pool:  # each format is a process of its own
         made = list(pool.map(lambda kind: _typeset(qmd, kind, first), formats))
