@@ -93,5 +93,5 @@ def write_example(
     report.mkdir()
     sources = sources_of(folder)
     gather_assets(sources.figures, sources.diagrams, REPORT, report / "assets")
-    write_report(sources, REPORT, title, report / "report.qmd")
+    assert write_report(sources, REPORT, title, report / "report.qmd") == {}
     return report / "report.qmd"

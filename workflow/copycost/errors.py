@@ -8,6 +8,13 @@ class CopycostError(Exception):
     """Something that a user can understand and act upon; shown as one sentence, no traceback."""
 
 
+def in_words(error: Exception) -> str:
+    """Return what an error says, with its kind where its words were not made for users."""
+    if isinstance(error, CopycostError):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
+
+
 class ConfigError(CopycostError):
     """The configuration asks for something that cannot be; the message lists every problem."""
 

@@ -6,20 +6,24 @@ from copycost.config.profile import Profile
 from copycost.config.structure import from_plain
 from copycost.records.files import write_json
 from copycost.records.table import write_table
-from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.parts import make_part
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.profile.columns import SHARES
 from copycost.studies.profile.facts import load_lists, profile_facts
 from copycost.studies.profile.tables import read_repetitions, share_table
 
-log_to_file(snakemake.log[0])
-data = Path("data")
-settings = StatisticsSettings(**snakemake.params.statistics)
-profile = from_plain(snakemake.params.profile, Profile)
-lists = load_lists(data / "functions", data / "published")
-repetitions = read_repetitions(map(Path, snakemake.input.records), lists)
-for path in map(Path, snakemake.output.tables):
-    table = share_table(path.stem, repetitions, lists, settings)
-    write_table(table, path, None, SHARES[path.stem])
-facts = profile_facts(repetitions, profile, lists, data, settings)
-write_json(facts, snakemake.output.facts)
+
+def _make() -> None:
+    data = Path("data")
+    settings = StatisticsSettings(**snakemake.params.statistics)
+    profile = from_plain(snakemake.params.profile, Profile)
+    lists = load_lists(data / "functions", data / "published")
+    repetitions = read_repetitions(map(Path, snakemake.input.records), lists)
+    for path in map(Path, snakemake.output.tables):
+        table = share_table(path.stem, repetitions, lists, settings)
+        write_table(table, path, None, SHARES[path.stem])
+    facts = profile_facts(repetitions, profile, lists, data, settings)
+    write_json(facts, snakemake.output.facts)
+
+
+make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

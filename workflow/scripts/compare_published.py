@@ -1,13 +1,17 @@
 from pathlib import Path
 
 from copycost.audit.published_chapter import compare_published
-from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.parts import make_part
 
-log_to_file(snakemake.log[0])
-given = snakemake.input
-compare_published(
-    Path(given.facts),
-    Path(given.summary),
-    Path(given.published[0]).parent,
-    Path(snakemake.output.beside).parent,
-)
+
+def _make() -> None:
+    given = snakemake.input
+    compare_published(
+        Path(given.facts),
+        Path(given.summary),
+        Path(given.published[0]).parent,
+        Path(snakemake.output.beside).parent,
+    )
+
+
+make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

@@ -6,17 +6,21 @@ import pandas as pd
 
 from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
-from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.parts import make_part
 from copycost.studies.simulated.beside import beside_facts
 from copycost.studies.simulated.columns import FUNCTIONS, SIMULATED
 
-log_to_file(snakemake.log[0])
-given = snakemake.input
-facts = read_json(given.facts)
-facts["beside"] = beside_facts(
-    read_table(Path(given.table), SIMULATED),
-    read_table(Path(given.functions), FUNCTIONS),
-    pd.read_csv(given.summary),
-    facts["line_bytes"],
-)
-write_json(facts, snakemake.output.facts)
+
+def _make() -> None:
+    given = snakemake.input
+    facts = read_json(given.facts)
+    facts["beside"] = beside_facts(
+        read_table(Path(given.table), SIMULATED),
+        read_table(Path(given.functions), FUNCTIONS),
+        pd.read_csv(given.summary),
+        facts["line_bytes"],
+    )
+    write_json(facts, snakemake.output.facts)
+
+
+make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

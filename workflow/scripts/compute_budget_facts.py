@@ -6,23 +6,27 @@ import pandas as pd
 
 from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
-from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.parts import make_part
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.cpu_budget.columns import CPU_BUDGET
 from copycost.studies.cpu_budget.facts import compute_facts
 
-log_to_file(snakemake.log[0])
-profile = snakemake.input.profile
-facts = compute_facts(
-    read_table(Path(snakemake.input.table), CPU_BUDGET),
-    read_json(snakemake.input.host),
-    snakemake.params.section,
-    StatisticsSettings(**snakemake.params.statistics),
-    pd.read_csv(snakemake.input.published),
-    read_json(profile) if profile else None,
-    {
-        name: read_json(path)
-        for name, path in zip(snakemake.params.peers, snakemake.input.peers, strict=True)
-    },
-)
-write_json(facts, snakemake.output.facts)
+
+def _make() -> None:
+    profile = snakemake.input.profile
+    facts = compute_facts(
+        read_table(Path(snakemake.input.table), CPU_BUDGET),
+        read_json(snakemake.input.host),
+        snakemake.params.section,
+        StatisticsSettings(**snakemake.params.statistics),
+        pd.read_csv(snakemake.input.published),
+        read_json(profile) if profile else None,
+        {
+            name: read_json(path)
+            for name, path in zip(snakemake.params.peers, snakemake.input.peers, strict=True)
+        },
+    )
+    write_json(facts, snakemake.output.facts)
+
+
+make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

@@ -6,18 +6,22 @@ import pandas as pd
 
 from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
-from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.parts import make_part
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.datagrams.columns import DATAGRAMS
 from copycost.studies.datagrams.facts import compute_facts
 
-log_to_file(snakemake.log[0])
-profile = snakemake.input.profile
-facts = compute_facts(
-    read_table(Path(snakemake.input.table), DATAGRAMS),
-    snakemake.params.section,
-    StatisticsSettings(**snakemake.params.statistics),
-    pd.read_csv(snakemake.input.published),
-    read_json(profile) if profile else None,
-)
-write_json(facts, snakemake.output.facts)
+
+def _make() -> None:
+    profile = snakemake.input.profile
+    facts = compute_facts(
+        read_table(Path(snakemake.input.table), DATAGRAMS),
+        snakemake.params.section,
+        StatisticsSettings(**snakemake.params.statistics),
+        pd.read_csv(snakemake.input.published),
+        read_json(profile) if profile else None,
+    )
+    write_json(facts, snakemake.output.facts)
+
+
+make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

@@ -4,20 +4,24 @@ from pathlib import Path
 
 from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table
-from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.parts import make_part
 from copycost.studies.profile.functions import load_categories
 from copycost.studies.simulated.columns import FUNCTIONS, SIMULATED
 from copycost.studies.simulated.facts import compute_facts
 from copycost.studies.simulated.reading import machine_of
 
-log_to_file(snakemake.log[0])
-given = snakemake.input
-facts = compute_facts(
-    read_table(Path(given.table), SIMULATED),
-    read_table(Path(given.functions), FUNCTIONS),
-    snakemake.params.section,
-    machine_of(map(Path, given.records)),
-    load_categories(Path(given.categories).parent),
-    read_json(given.walks),
-)
-write_json(facts, snakemake.output.facts)
+
+def _make() -> None:
+    given = snakemake.input
+    facts = compute_facts(
+        read_table(Path(given.table), SIMULATED),
+        read_table(Path(given.functions), FUNCTIONS),
+        snakemake.params.section,
+        machine_of(map(Path, given.records)),
+        load_categories(Path(given.categories).parent),
+        read_json(given.walks),
+    )
+    write_json(facts, snakemake.output.facts)
+
+
+make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

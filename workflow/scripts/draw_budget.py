@@ -2,10 +2,14 @@ from pathlib import Path
 
 from copycost.figures.output import save
 from copycost.records.files import read_json
-from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.parts import make_part
 from copycost.studies.cpu_budget.figures import draw
 
-log_to_file(snakemake.log[0])
-facts = read_json(snakemake.input.facts)
-drawn = draw(snakemake.wildcards.name, facts)
-save(drawn, Path(snakemake.output.svg), None, Path(snakemake.output.csv))
+
+def _make() -> None:
+    facts = read_json(snakemake.input.facts)
+    drawn = draw(snakemake.wildcards.name, facts)
+    save(drawn, Path(snakemake.output.svg), None, Path(snakemake.output.csv))
+
+
+make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

@@ -4,17 +4,21 @@ from pathlib import Path
 
 from copycost.config.profile import Profile
 from copycost.config.structure import from_plain
-from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.parts import make_part
 from copycost.studies.profile.facts import load_lists
 from copycost.studies.profile.plots import draw_all
 from copycost.studies.profile.tables import read_repetitions
 
-log_to_file(snakemake.log[0])
-profile = from_plain(snakemake.params.profile, Profile)
-lists = load_lists(Path("data/functions"), Path("data/published"))
-draw_all(
-    read_repetitions(map(Path, snakemake.input.records), lists),
-    profile.differences,
-    lists,
-    Path(snakemake.output.figures[0]).parent,
-)
+
+def _make() -> None:
+    profile = from_plain(snakemake.params.profile, Profile)
+    lists = load_lists(Path("data/functions"), Path("data/published"))
+    draw_all(
+        read_repetitions(map(Path, snakemake.input.records), lists),
+        profile.differences,
+        lists,
+        Path(snakemake.output.figures[0]).parent,
+    )
+
+
+make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

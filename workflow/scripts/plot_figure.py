@@ -2,13 +2,16 @@ from pathlib import Path
 
 from copycost.figures.output import draw, save
 from copycost.figures.tables import read_tables
-from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.parts import make_part
 
-log_to_file(snakemake.log[0])
 
-given, out = snakemake.input, snakemake.output
-conditions = [Path(svg).parent.name for svg in out.svg]
-of_each = read_tables(conditions, Path(given.cells), Path(given.summary), Path(given.ratios))
-for tables, svg, png, csv in zip(of_each, out.svg, out.png, out.csv, strict=True):
-    drawn = draw(snakemake.wildcards.figure, tables)
-    save(drawn, Path(svg), Path(png), Path(csv))
+def _make() -> None:
+    given, out = snakemake.input, snakemake.output
+    conditions = [Path(svg).parent.name for svg in out.svg]
+    of_each = read_tables(conditions, Path(given.cells), Path(given.summary), Path(given.ratios))
+    for tables, svg, png, csv in zip(of_each, out.svg, out.png, out.csv, strict=True):
+        drawn = draw(snakemake.wildcards.figure, tables)
+        save(drawn, Path(svg), Path(png), Path(csv))
+
+
+make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

@@ -3,9 +3,12 @@
 from pathlib import Path
 
 from copycost.records.files import read_json
-from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.parts import make_part
 from copycost.studies.streams.overviews import draw_rankings
 
-log_to_file(snakemake.log[0])
 
-draw_rankings(read_json(snakemake.input.facts), [Path(svg) for svg in snakemake.output.svg])
+def _make() -> None:
+    draw_rankings(read_json(snakemake.input.facts), [Path(svg) for svg in snakemake.output.svg])
+
+
+make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

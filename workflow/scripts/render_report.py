@@ -1,12 +1,18 @@
 from pathlib import Path
 
 from copycost.build.typesetter import Typesetter
-from copycost.report.render import render_report
+from copycost.report.render import NotTypeset, render_report
 from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.parts import note
 
 log_to_file(snakemake.log[0])
-render_report(
-    Path(snakemake.input.qmd),
-    snakemake.params.formats,
-    Typesetter.from_params(snakemake.params.typesetter),
-)
+missing = {}
+try:
+    render_report(
+        Path(snakemake.input.qmd),
+        snakemake.params.formats,
+        Typesetter.from_params(snakemake.params.typesetter),
+    )
+except NotTypeset as error:
+    missing = error.missing
+note(snakemake.log[0], snakemake.output, missing)

@@ -4,6 +4,7 @@ from copycost.report.assets import gather_assets
 from copycost.report.context import Sources
 from copycost.report.write import write_report
 from copycost.snakefile.logs import log_to_file
+from copycost.snakefile.parts import note
 
 log_to_file(snakemake.log[0])
 given, out = snakemake.input, snakemake.output
@@ -22,4 +23,5 @@ sources = Sources(
     diagrams=diagrams,
     not_simulated=snakemake.params.not_simulated,
 )
-write_report(sources, Path("report"), snakemake.params.title, Path(out.qmd))
+missing = write_report(sources, Path("report"), snakemake.params.title, Path(out.qmd))
+note(snakemake.log[0], [out.qmd], missing)

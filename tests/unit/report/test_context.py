@@ -1,6 +1,7 @@
 """What the templates get, and what they do with a fact that is missing."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,6 @@ import pytest
 from report.example import REPORT, sources_of, write_results
 from synthetic import Run, make_host
 
-from copycost.errors import DataError
 from copycost.report import answer_values, study_values
 from copycost.report.assets import gather_assets, shown_figures, worth_showing
 from copycost.report.context import CHAPTERS, build_context, origin_of
@@ -184,15 +184,24 @@ def test_assets_are_gathered_anew(tmp_path: Path) -> None:
     assert "old.svg" not in found
 
 
-def test_missing_fact_stops_the_report_and_is_named(results: Path, tmp_path: Path) -> None:
+def test_a_chapter_that_cannot_be_written_is_a_box_among_the_others(
+    results: Path, tmp_path: Path
+) -> None:
     facts = facts_of(results)
     del facts["method"]["order_seed"]
     for name in ("summary.csv", "ratios.csv", "config.yaml"):
         (tmp_path / name).write_bytes((results / name).read_bytes())
     (tmp_path / "facts.json").write_text(json.dumps(facts))
-    with pytest.raises(DataError, match="order_seed"):
-        write_report(sources_of(tmp_path), REPORT, "T", tmp_path / "report.qmd")
-    assert not (tmp_path / "report.qmd").exists()
+    (name, reason), = write_report(
+        sources_of(tmp_path), REPORT, "T", tmp_path / "report.qmd"
+    ).items()  # fmt: skip
+    assert name == "method"
+    assert "order_seed" in reason
+    text = (tmp_path / "report.qmd").read_text()
+    assert "`method` could not be written: UndefinedError" in text
+    assert "{#sec-method" not in text
+    assert "{#sec-answer}" in text
+    assert set(re.findall(r"@(sec-[\w-]+)", text)) <= set(re.findall(r"\{#(sec-[\w-]+)", text))
 
 
 def test_templates_know_ids_and_comments_apart() -> None:

@@ -21,6 +21,7 @@ from copycost.grid import testbeds
 from copycost.grid.testbeds import TestbedEntry
 from copycost.report.context import build_context
 from copycost.report.decisions_command import answer_lines
+from copycost.report.write import fill_report
 from copycost.wording.paragraphs import one_line
 
 pytestmark = pytest.mark.slow
@@ -140,7 +141,8 @@ def words(text: str) -> list[str]:
 
 def first_page(folder: Path) -> str:
     context = build_context(sources_of(folder), "What does each copy cost?")
-    text = environment().get_template("report.qmd.j2").render(context)
+    text, missing = fill_report(environment(), context)
+    assert not missing
     return text.partition("#outline(")[0].replace("\u00a0", " ")
 
 

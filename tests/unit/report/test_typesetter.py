@@ -2,16 +2,16 @@ import os
 import sys
 from pathlib import Path
 
+import pdfplumber
 import pytest
 
 from copycost.build.checkout import ROOT
 from copycost.build.typesetter import Typesetter, find_typesetter
-from copycost.errors import CopycostError, HostError
 from copycost.records.files import read_json
 from copycost.report import quarto
 from copycost.report.assets import gather_assets
 from copycost.report.quarto import QuartoError
-from copycost.report.render import render_report
+from copycost.report.render import NotTypeset, render_report
 
 QMD = "---\ntitle: T\n---\n\nText.\n"
 
@@ -59,14 +59,24 @@ def test_broken_quarto_keeps_nobody_from_measuring(tmp_path: Path, script: str) 
     assert found.description.endswith("(the Quarto on the PATH tells no version)")
 
 
-@pytest.mark.parametrize("package", ["pypandoc", "typst"])
-def test_neither_quarto_nor_the_embedded_default_is_said_clearly(
-    qmd: Path, monkeypatch: pytest.MonkeyPatch, package: str
+@pytest.mark.parametrize(
+    ("package", "fails"), [("pypandoc", ["report.html", "report.pdf"]), ("typst", ["report.pdf"])]
+)
+def test_a_format_that_nothing_typesets_says_so_and_the_other_is_written(
+    qmd: Path, monkeypatch: pytest.MonkeyPatch, package: str, fails: list[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     found = find_typesetter(str(qmd.parent))
-    with pytest.raises(HostError, match=f"neither Quarto .* nor the Python package {package}"):
-        render_report(qmd, ["pdf"], found)
+    with pytest.raises(
+        NotTypeset, match=f"neither Quarto .* nor the Python package {package}"
+    ) as it:
+        render_report(qmd, ["html", "pdf"], found)
+    assert list(it.value.missing) == fails
+    page, paper = qmd.with_suffix(".html").read_text(), qmd.with_suffix(".pdf")
+    assert ("could not be typeset" in page) == ("report.html" in fails)
+    assert "Text." in page
+    with pdfplumber.open(paper) as pdf:
+        assert "could not be typeset" in pdf.pages[0].extract_text()
 
 
 def test_choice_survives_as_params(tmp_path: Path) -> None:
@@ -141,11 +151,9 @@ def test_a_format_in_which_quarto_fails_is_the_embedded_defaults(
     assert {kind for kind, name in by.items() if name != "Quarto 1.9.38"} == fails
 
 
-def test_a_fault_of_the_report_itself_is_not_hidden_by_another_typesetter(
-    qmd: Path, tmp_path: Path
-) -> None:
+def test_a_fault_of_the_report_itself_is_not_hidden(qmd: Path, tmp_path: Path) -> None:
     qmd.write_text(QMD + "See @tbl-nowhere.\n")
     program = fake_quarto(tmp_path, f"echo html > report.html; {DEAD_REFERENCE}")
-    with pytest.raises(CopycostError, match="tbl-nowhere"):
+    with pytest.raises(NotTypeset, match="tbl-nowhere"):
         render_report(qmd, ["html"], Typesetter(program, "Quarto 1.9"))
-    assert not qmd.with_suffix(".html").exists()
+    assert "tbl-nowhere" in qmd.with_suffix(".html").read_text()

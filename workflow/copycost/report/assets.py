@@ -49,13 +49,14 @@ def shown_figures(figures: Iterable[Path]) -> dict[str, list[str]]:
     """Return the names of the figures of each condition that show anything.
 
     A figure of which nothing was measured is a sentence in the report, not an empty frame. The
-    CSV next to the figure tells: its column `state` has a ``measured``.
+    CSV next to the figure tells: its column `state` has a ``measured``, or says ``left out`` where
+    the figure could not be drawn, which the picture then says.
     """
     shown: dict[str, list[str]] = {}
     for figure in figures:
         names = shown.setdefault(figure.parent.name, [])
         with figure.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
-            if any(row["state"] == "measured" for row in csv.DictReader(file)):
+            if any(row["state"] in ("measured", "left out") for row in csv.DictReader(file)):
                 names.append(figure.stem)
     return shown
 

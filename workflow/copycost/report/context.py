@@ -105,6 +105,8 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         What there is to say of each strategy; see `strategy_notes`.
     chapters
         The names of `CHAPTERS` that have facts; each of these is a variable too.
+    left_out
+        The names of those that could not be made, each with the reason.
     not_simulated
         As in `Sources`.
     """
@@ -122,6 +124,9 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
     )
     tables = read_tables(sources.summary, sources.ratios, BASELINE)
     origin = origin_of(facts)
+    files = dict(sources.chapters) | ({"published": sources.published} if sources.published else {})
+    read = {name: read_json(path) for name, path in files.items()}
+    parts = {name: one for name, one in read.items() if "left_out" not in one}
     return {
         "title": title,
         "subtitle": _subtitle(facts),
@@ -154,15 +159,13 @@ def build_context(sources: Sources, title: str) -> dict[str, Any]:
         "vague_factor": f"{VAGUE_FACTOR:.0f}",
         "origin": origin,
         "provenance": _provenance,
-        "published": read_json(sources.published) if sources.published else None,
+        "published": parts.get("published"),
         "config_text": _compact(sources.config.read_text(encoding="utf-8")),
         "strategies": strategy_notes(sources.strategies, sources.diagrams),
         "chapters": [name for name in CHAPTERS if name in sources.chapters],
+        "left_out": {name: one["left_out"] for name, one in read.items() if "left_out" in one},
         "not_simulated": sources.not_simulated,
-    } | {
-        name: read_json(sources.chapters[name]) if name in sources.chapters else None
-        for name in CHAPTERS
-    }
+    } | {name: parts.get(name) for name in CHAPTERS}
 
 
 def _made(facts: Mapping[str, Any]) -> Mapping[str, Any] | None:

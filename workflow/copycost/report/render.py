@@ -2,12 +2,16 @@
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from html import escape
+from io import BytesIO
 from pathlib import Path
+from textwrap import fill
 from typing import Literal, get_args
 
 from copycost.build.typesetter import Typesetter, embedded_default, find_typesetter
+from copycost.errors import CopycostError
 from copycost.records.files import write_bytes_whole, write_json
 from copycost.report import embedded, quarto
 from copycost.report.quarto import QuartoError
@@ -18,6 +22,20 @@ Format = Literal["html", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 TYPESETTERS = "typesetters.json"
 """Beside the report: what typeset each format."""
+
+
+class NotTypeset(CopycostError):
+    """Files of a report that only stand in for it.
+
+    Attributes
+    ----------
+    missing : dict
+        Their names, each with the reason.
+    """
+
+    def __init__(self, missing: dict[str, str]) -> None:
+        super().__init__("; ".join(missing.values()))
+        self.missing = missing
 
 
 def render_report(
@@ -44,22 +62,56 @@ def render_report(
 
     Raises
     ------
-    CopycostError
-        If it has what no typesetter forgives, such as a reference to nothing.
+    NotTypeset
+        If a format could not be typeset; what stands in for it says so, and the others are written.
     """
     first = typesetter or find_typesetter()
     with ThreadPoolExecutor() as pool:  # each format is a process of its own
-        made = list(pool.map(lambda kind: _typeset(qmd, kind, first), formats))
+        made = list(pool.map(lambda kind: _typeset_or_say_why(qmd, kind, first), formats))
     # A PDF of an earlier run beside the page of this one would be read as its copy.
     for kind in FORMATS:
         qmd.with_suffix(f".{kind}").unlink(missing_ok=True)
     outputs = [qmd.with_suffix(f".{kind}") for kind in formats]
-    for output, (content, _) in zip(outputs, made, strict=True):
+    by: dict[str, str] = {}
+    missing: dict[str, str] = {}
+    for output, kind, (content, used, why) in zip(outputs, formats, made, strict=True):
         write_bytes_whole(content, output)
         log.info("wrote %s (%d bytes)", output, len(content))
-    by = {kind: used.description for kind, (_, used) in zip(formats, made, strict=True)}
+        by[kind] = used
+        if why:
+            missing[output.name] = why
     write_json(by, qmd.with_name(TYPESETTERS))
+    if missing:
+        raise NotTypeset(missing)
     return outputs
+
+
+def _typeset_or_say_why(qmd: Path, kind: Format, typesetter: Typesetter) -> tuple[bytes, str, str]:
+    """Return a file in one format, what typeset it, and why it only stands in for the report."""
+    try:
+        content, used = _typeset(qmd, kind, typesetter)
+    except CopycostError as error:
+        log.exception("%s", kind)
+        return _STAND_INS[kind](qmd, str(error)), "copycost itself", str(error)
+    return content, used.description, ""
+
+
+def _plain_page(qmd: Path, reason: str) -> bytes:
+    text, why = (escape(part) for part in (qmd.read_text(encoding="utf-8"), reason))
+    head = f"<!DOCTYPE html><title>Report</title><p>It could not be typeset: {why}</p>"
+    return f"{head}<pre>{text}</pre>".encode()
+
+
+def _plain_paper(_: Path, reason: str) -> bytes:
+    from matplotlib.figure import Figure
+
+    paper, content = Figure(figsize=(8.3, 11.7)), BytesIO()
+    paper.text(0.1, 0.9, fill(f"This report could not be typeset: {reason}", 80), va="top")
+    paper.savefig(content, format="pdf", metadata={"CreationDate": None})
+    return content.getvalue()
+
+
+_STAND_INS: dict[Format, Callable[[Path, str], bytes]] = {"html": _plain_page, "pdf": _plain_paper}
 
 
 def _typeset(qmd: Path, kind: Format, typesetter: Typesetter) -> tuple[bytes, Typesetter]:

@@ -1,13 +1,15 @@
 """Fills the templates: from facts and tables to the report in Markdown."""
 
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError, pass_context
+from jinja2.runtime import Context
 
-from copycost.errors import DataError, HostError
+from copycost.errors import DataError, HostError, in_words
 from copycost.grid.capabilities import split_implementation
 from copycost.grid.testbeds import is_wire
 from copycost.report import (
@@ -162,8 +164,10 @@ FUNCTIONS: dict[str, Any] = {
 """What they call, and modules of which they call functions."""
 
 
-def write_report(sources: Sources, templates: Path, title: str, qmd: Path) -> None:
+def write_report(sources: Sources, templates: Path, title: str, qmd: Path) -> dict[str, str]:
     """Write the report in the Markdown that Quarto and the embedded default share.
+
+    A chapter that cannot be written leaves a box that says so; the others are written.
 
     Parameters
     ----------
@@ -176,22 +180,49 @@ def write_report(sources: Sources, templates: Path, title: str, qmd: Path) -> No
     qmd
         The file to write. It shows files of the folder ``assets`` next to it.
 
-    Raises
-    ------
-    DataError
-        If a template asks for a fact that there is not.
+    Returns
+    -------
+    dict
+        Names of the chapters that could not be written, each with the reason.
     """
-    environment = make_environment(templates)
-    try:
-        text = environment.get_template("report.qmd.j2").render(build_context(sources, title))
-    except TemplateError as error:
-        where = getattr(error, "name", None) or "a template"
-        raise DataError(
-            f"report: {where}: {error}; {sources.facts} must hold every fact that the templates "
-            "name, so make it again with the same version of copycost"
-        ) from error
+    text, missing = fill_report(make_environment(templates), build_context(sources, title))
     qmd.write_text(text, encoding="utf-8")
     log.info("wrote %s (%d characters)", qmd, len(text))
+    return missing
+
+
+def fill_report(environment: Environment, context: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """Return the report, and the names of the chapters that are missing, each with the reason."""
+    missing: dict[str, str] = dict(context["left_out"])
+
+    @pass_context
+    def chapter(context: Context, name: str) -> str:
+        try:
+            if name not in missing:
+                return environment.get_template(f"{name}.qmd.j2").render(context.get_all())
+        except Exception as error:  # whatever it is, the other chapters stand
+            log.exception("chapter %s", name)
+            missing[name] = in_words(error)
+        return _BOX.format(name=code(name), reason=escape(missing[name]))
+
+    text = environment.get_template("report.qmd.j2").render({**context, "chapter": chapter})
+    return _without_dead_references(text) if missing else text, missing
+
+
+_BOX = """
+::: {{.callout-warning title="A part of the report is missing"}}
+{name} could not be written: {reason}
+:::
+"""
+_ID = r"(?:fig|tbl|sec)-[a-z0-9-]*[a-z0-9]"
+
+
+def _without_dead_references(text: str) -> str:
+    """Return the text with words in place of references into chapters that are missing."""
+    known = set(re.findall(rf"\{{#({_ID})", text))
+    return re.sub(
+        rf"(?<![\w\\])@({_ID})", lambda it: it[0] if it[1] in known else "a missing part", text
+    )
 
 
 def make_environment(templates: Path) -> Environment:

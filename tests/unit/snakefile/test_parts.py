@@ -1,0 +1,58 @@
+"""A step that only a part of the report needs ends no run."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from copycost.report.assets import shown_figures
+from copycost.snakefile import parts
+
+
+@pytest.fixture(autouse=True)
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+LOG = "results/logs/draw.log"
+OUTPUTS = ["results/figures/veth/cost.svg", "results/figures/veth/cost.csv"]
+
+
+def broken() -> None:
+    raise KeyError("cycles")
+
+
+def test_a_figure_that_cannot_be_drawn_says_so_and_is_drawn_by_the_next_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    parts.make_part(LOG, [], OUTPUTS, broken)
+    assert "cost: KeyError: 'cycles'; the report goes on without" in capsys.readouterr().err
+    svg = Path(OUTPUTS[0])
+    assert "could not be drawn" in svg.read_text()
+    assert shown_figures([svg]) == {"veth": ["cost"]}
+    assert parts.left_out().keys() == set(OUTPUTS)
+    parts.make_again()
+    assert not svg.exists()
+    assert parts.left_out() == {}
+
+
+def test_what_follows_from_a_part_that_is_left_out_has_its_reason_and_adds_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    facts = "results/budget/facts.json"
+    parts.make_part(LOG, [], [facts], broken)
+    said = capsys.readouterr().err
+
+    def draw() -> None:
+        raise AssertionError("nothing to draw")
+
+    parts.make_part("results/logs/other.log", [facts], OUTPUTS, draw)
+    assert capsys.readouterr().err == ""
+    assert json.loads(Path(facts).read_text())["left_out"] in said
+    assert "KeyError" in Path(OUTPUTS[0]).read_text()
+
+
+def test_a_part_that_is_made_again_is_no_longer_left_out() -> None:
+    parts.make_part(LOG, [], OUTPUTS, broken)
+    parts.make_part(LOG, [], OUTPUTS, lambda: None)
+    assert parts.left_out() == {}
