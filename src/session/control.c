@@ -93,6 +93,19 @@ static bool parse_number(const char **text, char follower, uint64_t *value)
     return true;
 }
 
+static bool parse_token(const char *line, char token[TOKEN_CHARS + 1])
+{
+    static const char WORD[] = "token ";
+    const char *text = line + sizeof(WORD) - 1;
+    if (strncmp(line, WORD, sizeof(WORD) - 1) != 0 ||
+        strspn(text, "0123456789abcdefABCDEF") != TOKEN_CHARS || text[TOKEN_CHARS] != '\n') {
+        return false;
+    }
+    memcpy(token, text, TOKEN_CHARS);
+    token[TOKEN_CHARS] = '\0';
+    return true;
+}
+
 static bool parse_window(const char *line, uint64_t *start_ns, uint64_t *end_ns)
 {
     static const char WORD[] = "window ";
@@ -101,28 +114,59 @@ static bool parse_window(const char *line, uint64_t *start_ns, uint64_t *end_ns)
            parse_number(&text, '\n', end_ns) && *start_ns < *end_ns;
 }
 
-int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t *start_ns,
-                        uint64_t *end_ns, struct failure *failure)
+/* Waits until a line has come. `name` is what it should be. */
+static int await_line(struct control *control, const char *name, uint64_t deadline_ns,
+                      struct failure *failure)
 {
     while (memchr(control->line, '\n', control->used_bytes) == NULL) {
         struct pollfd poll_fd[1];
         if (clock_now_ns() >= deadline_ns) {
-            return fail(failure, ETIMEDOUT, "control: waiting for the window line");
+            return fail(failure, ETIMEDOUT, "control: waiting for the %s line", name);
         }
         const int n_ready = control_wait(control, poll_fd, 1, deadline_ns, failure);
         if (n_ready < 0) {
             return n_ready;
         }
     }
+    return 0;
+}
+
+/* Takes a line out of the buffer; what came with it is looked at later. */
+static void drop_line(struct control *control)
+{
+    const char *after = (const char *)memchr(control->line, '\n', control->used_bytes) + 1;
+    control->used_bytes -= (size_t)(after - control->line);
+    memmove(control->line, after, control->used_bytes + 1);
+}
+
+int control_read_token(struct control *control, uint64_t deadline_ns, char token[TOKEN_CHARS + 1],
+                       struct failure *failure)
+{
+    const int error = await_line(control, "token", deadline_ns, failure);
+    if (error != 0) {
+        return error;
+    }
+    if (!parse_token(control->line, token)) {
+        return fail(failure, 0, "control: expected 'token', and %d hexadecimal digits",
+                    TOKEN_CHARS);
+    }
+    drop_line(control);
+    return 0;
+}
+
+int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t *start_ns,
+                        uint64_t *end_ns, struct failure *failure)
+{
+    const int error = await_line(control, "window", deadline_ns, failure);
+    if (error != 0) {
+        return error;
+    }
     if (!parse_window(control->line, start_ns, end_ns)) {
         control->line[strcspn(control->line, "\n")] = '\0';
         return fail(failure, 0, "control: got '%s', expected 'window START_NS END_NS'",
                     control->line);
     }
-    /* what came with the window line is looked at after the window */
-    const char *after = (const char *)memchr(control->line, '\n', control->used_bytes) + 1;
-    control->used_bytes -= (size_t)(after - control->line);
-    memmove(control->line, after, control->used_bytes + 1);
+    drop_line(control);
     return 0;
 }
 

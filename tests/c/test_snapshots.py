@@ -73,9 +73,7 @@ def test_what_perf_counted_outside_the_window_is_told(plain_build: Build, tmp_pa
     ack_read, ack_write = os.pipe()
     os.write(ack_write, b"ack\n" * 2)
     setting = Setting(sender_options=["--perf-fds", f"{control_write},{ack_read}"])
-    sender, _ = run_pair(
-        program, plain_build.receiver, setting, pass_fds=(control_write, ack_read)
-    )
+    sender, _ = run_pair(program, plain_build.receiver, setting, pass_fds=(control_write, ack_read))
     for fd in (control_read, control_write, ack_read, ack_write):
         os.close(fd)
     assert sender.code == 0, sender.stderr
