@@ -264,7 +264,7 @@ def test_nonsense_from_the_orchestrator(address_build: Build) -> None:
 def test_no_token_from_the_orchestrator(address_build: Build, line: str) -> None:
     with start_sender(address_build.sender("null"), Setting(), first_line=line) as sender:
         outcome = sender.finish()
-    assert_failed(outcome, "expected 'token', and 16 hexadecimal digits")
+    assert_failed(outcome, f"got '{line.strip()}', expected 'token HEX16'")
 
 
 def test_silence_instead_of_the_token(address_build: Build) -> None:
