@@ -41,8 +41,8 @@ struct counter_values {
     uint64_t value[N_COUNTERS];
 };
 
-/* How often a reader looks at counters that change all the time; thousands of times as often as
- * the fastest writer has ever needed. */
+/* How often a reader looks at counters that change all the time. Two readings are nearly always
+ * enough, also beside a strategy that does nothing else; so many take a second or less. */
 #define MAX_READINGS 10000000
 
 /*

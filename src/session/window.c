@@ -19,7 +19,7 @@
  * host where it always takes longer, so often. */
 #define SNAPSHOT_NS (100 * NS_PER_US)
 #define SNAPSHOT_WORKER_NS NS_PER_US
-#define MAX_SNAPSHOTS 16
+#define MAX_SNAPSHOTS 4
 
 int window_allocate(struct window *window, size_t n_workers, struct failure *failure)
 {
