@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "clock.h"
 #include "program/build_info.h"
 #include "program/report.h"
 
@@ -16,7 +17,7 @@ static int report(const struct program *program, const struct session *session,
     build_info_report(&json);
     report_options(&json, program->role, session->options);
     report_effective(&json, program->role, &session->window.facts);
-    report_window(&json, &session->window);
+    report_window(&json, session->options, &session->window);
     report_counts(&json, program->role, session->options, &session->window);
     program->report(&json, session);
     report_process(&json, &session->window);
@@ -26,11 +27,14 @@ static int report(const struct program *program, const struct session *session,
     return error != 0 ? fail(failure, -error, "write to stdout") : 0;
 }
 
-static int run(const struct program *program, const struct options *options,
-               struct failure *failure)
+static int run(const struct program *program, struct options *options, struct failure *failure)
 {
     struct session session;
     int error = session_open(&session, options, failure);
+    if (error == 0) {
+        const uint64_t deadline_ns = clock_now_ns() + options->io_timeout_ms * NS_PER_MS;
+        error = control_read_token(&session.control, deadline_ns, options->token, failure);
+    }
     if (error == 0) {
         error = program->connect(&session, failure);
     }
