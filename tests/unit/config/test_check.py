@@ -271,6 +271,13 @@ def test_the_measuring_process_does_not_wait_for_what_only_a_check_needs() -> No
         ("statistics.confidence", 95, "got 95, must be < 1"),
         ("report.formats", ["html", "doc"], "got 'doc', must be one of html, pdf"),
         ("report.title", " ", "got ' ', must be a text of one line"),
+        ("report.title", "x" * 100_000, "has 100000 characters, must have at most 200"),
+        ("streams.msg_bytes", [*range(1999)], "has 1999 values, must have at most 100"),
+        (
+            "profile.explains",
+            ["datagrams", "datagrams"],
+            "has datagrams more than once, must list each value once",
+        ),
         ("report.titel", "x", "unknown key; did you mean title?"),
         ("extra", 1, "unknown key"),
         (

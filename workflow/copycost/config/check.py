@@ -14,7 +14,14 @@ from copycost.build.checkout import SCHEMAS
 from copycost.config.config import Config
 from copycost.config.extent import require_measurable
 from copycost.config.names import with_names, with_peers
-from copycost.config.problems import TRANSPORTS, KeyPath, Problem, Surroundings
+from copycost.config.problems import (
+    TRANSPORTS,
+    KeyPath,
+    Problem,
+    Sound,
+    Surroundings,
+    value_at,
+)
 from copycost.config.rules import cross_problems
 from copycost.config.structure import NONE, from_plain
 from copycost.config.wire import Wire
@@ -52,14 +59,17 @@ _SIZES = (
     ("measure", "send_buffer_bytes"),
     ("measure", "receive_buffer_bytes"),
 )
-# To JSON nan and infinity are no numbers; to a schema in Python they would be.
+# To JSON nan and infinity are no numbers; to a schema in Python they would be, and $ would match
+# before a line's end.
 _VALIDATOR = validators.extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
-        "number",
-        lambda checker, value: (
-            checker.is_type(value, "integer") or (isinstance(value, float) and isfinite(value))
-        ),
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "number": lambda checker, value: (
+                checker.is_type(value, "integer") or (isinstance(value, float) and isfinite(value))
+            ),
+            "string": lambda _, value: isinstance(value, str) and "\n" not in value,
+        }
     ),
 )
 _MOST_SHOWN = 80
@@ -69,6 +79,7 @@ _BOUNDS = {
     "exclusiveMinimum": ">",
     "exclusiveMaximum": "<",
 }
+_MOST = {"maxItems": "values", "maxLength": "characters"}
 
 
 def check_config(
@@ -97,7 +108,14 @@ def check_config(
     _name_all(tree, around.strategies)
     peers = _peers(tree)
     problems = [*_schema_problems(tree, raw, peers)]
-    sound = _Sound(tree, {path for path, _ in problems})
+    bad = {path for path, _ in problems}
+    # nothing is said of the parts of what is wrong as a whole
+    problems = [
+        (path, text)
+        for path, text in problems
+        if bad.isdisjoint(path[:end] for end in range(len(path)))
+    ]
+    sound = Sound(tree, bad)
     problems += cross_problems(sound, around)
     if problems:
         lines = (
@@ -199,8 +217,11 @@ def _schema_problems(
                 if key not in error.instance:
                     title = _resolved(error.schema["properties"][key], schema)["title"]
                     yield (*path, key), f"missing, must be {title}"
+        elif error.validator in _MOST:
+            found = f"has {len(error.instance)} {_MOST[error.validator]}"
+            yield path, f"{found}, must have at most {error.validator_value}"
         else:
-            got = _show(_value_at(raw, path))
+            got = _show(value_at(raw, path))
             yield path, f"got {got}, must be {_expected(error)}"
 
 
@@ -234,37 +255,6 @@ def _other_section(word: str) -> str:
     if word not in TESTBEDS:
         return ""
     return f"; {word} belongs in {'udp' if transport_of(word) == 'datagram' else 'streams'}"
-
-
-class _Sound:
-    """The configuration as far as the schema has nothing against it."""
-
-    def __init__(self, tree: Mapping[str, Any], bad: Collection[KeyPath]) -> None:
-        self._tree = tree
-        self._bad = bad
-
-    def get(self, *path: str | int) -> Any:  # noqa: ANN401 - whatever the schema allows there
-        """Return the value, or None where it, or what holds it, is missing or wrong."""
-        if any(path[: len(wrong)] == wrong for wrong in self._bad):
-            return None
-        return _value_at(self._tree, path)
-
-    def list(self, *path: str) -> Sequence[Any]:
-        """Return the sound items of a list, none where there is no list."""
-        value = self.get(*path)
-        if not isinstance(value, list):
-            return []
-        return [item for index, item in enumerate(value) if (*path, index) not in self._bad]
-
-
-def _value_at(tree: Any, path: KeyPath) -> Any:  # noqa: ANN401 - any node of a YAML file
-    """Return the value at `path`, None where there is none."""
-    for part in path:
-        try:
-            tree = tree[part]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return tree
 
 
 def _source_of(path: KeyPath, sources: Sequence[Source]) -> str:

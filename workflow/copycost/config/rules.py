@@ -1,7 +1,7 @@
 """What the schema of the configuration cannot say: rules on several values, and on the host."""
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from copycost.config.host_rules import (
     cluster_problems,
@@ -27,32 +27,8 @@ from copycost.wording.spelling import did_you_mean
 
 _PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
 
-_GRID_LISTS = ("implementations", "testbeds", "msg_bytes", "n_threads")
-_STREAM_LISTS = ("working_sets", "receivers", "placements")
 _PLACEMENT_GRIDS = ("streams", "round_trips")
-_BUDGET_LISTS = ("implementations", "testbeds", "limiters", "n_threads", "limit_percent")
-_SIMULATED_LISTS = ("implementations", "testbeds", "msg_bytes", "working_sets")
-_LISTS: tuple[tuple[str, ...], ...] = (
-    *((grid, key) for grid in GRIDS for key in _GRID_LISTS),
-    *((grid, key) for grid in ("streams", "udp") for key in _STREAM_LISTS),
-    ("round_trips", "placements"),
-    ("placement", "placements"),
-    ("placement", "testbeds"),
-    *(
-        ("placement", grid, key)
-        for grid in ("streams", "round_trips")
-        for key in ("implementations", "msg_bytes", "n_threads")
-    ),
-    *(("cpu_budget", key) for key in _BUDGET_LISTS),
-    *(("datagrams", key) for key in _GRID_LISTS),
-    *(("simulated", key) for key in _SIMULATED_LISTS),
-    *(("simulated", "sensitivity", key) for key in ("variants", "msg_bytes", "working_sets")),
-    *(("profile", key) for key in (*_GRID_LISTS, *_STREAM_LISTS)),
-    ("measure", "cpus", "sender"),
-    ("measure", "cpus", "receiver"),
-    ("report", "formats"),
-    ("hosts", "slurm", "nodes"),
-)
+_MAY_REPEAT = ("ssh_options",)
 
 
 def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
@@ -85,13 +61,22 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
 
 
 def _repeated_values(sound: Sound) -> Iterator[Problem]:
-    for path in _LISTS:
-        values = sound.list(*path)
+    for path in _lists(sound.get()):
+        values = [value for value in sound.list(*path) if isinstance(value, int | str)]
         twice = sorted({value for value in values if values.count(value) > 1}, key=str)
-        if twice:
+        if twice and path[-1] not in _MAY_REPEAT:
             of_sizes = path[-1] in ("msg_bytes", "working_sets")
             shown = (_shown_size(value) if of_sizes else str(value) for value in twice)
             yield path, f"has {', '.join(shown)} more than once, must list each value once"
+
+
+def _lists(node: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the way to each list of the configuration; those within lists are pairs and peers'."""
+    if isinstance(node, Mapping):
+        for key, below in node.items():
+            yield from _lists(below, (*path, key))
+    elif isinstance(node, list):
+        yield path
 
 
 def _shown_size(value: int | str) -> str:
