@@ -6,6 +6,8 @@ Source: proc(5) on /proc/stat.
 from dataclasses import dataclass, fields
 from typing import Self
 
+from copycost.hosts.parsing import parser_of
+
 PATH = "proc/stat"
 
 _NAMES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -44,6 +46,7 @@ class CpuTimes:
         return type(self)(*(getattr(self, name) - getattr(earlier, name) for name in names))
 
 
+@parser_of(PATH)
 def cpu_times(stat: str, at_ns: int, ticks_per_s: int) -> CpuTimes:
     """Return the times from the text of /proc/stat, which was read at a moment."""
     rows = [line.split() for line in stat.splitlines() if line.startswith("cpu")]

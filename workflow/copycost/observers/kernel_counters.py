@@ -12,6 +12,7 @@ from copycost.hosts.cpu_times import PATH as _STAT
 from copycost.hosts.cpu_times import cpu_times
 from copycost.hosts.edges import plan_on
 from copycost.hosts.host import Host, Reader, Reading
+from copycost.hosts.parsing import parser_of
 from copycost.hosts.side import Side, SideName
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
@@ -227,6 +228,7 @@ class KernelCounters(WindowObserver):
         self.devices.clear()
 
 
+@parser_of(_SOFTNET)
 def snapshot_of(common: Reading, snmp: Sequence[str], ticks_per_s: int) -> KernelSnapshot:
     """Return a snapshot from the texts of its files.
 
@@ -258,6 +260,7 @@ def snapshot_of(common: Reading, snmp: Sequence[str], ticks_per_s: int) -> Kerne
     )
 
 
+@parser_of(_SNMP)
 def snmp_count(snmp: str, protocol: str, name: str) -> int:
     """Return a counter from the text of /proc/net/snmp: a line of names, a line of values."""
     rows = [line.split() for line in snmp.splitlines() if line.startswith(f"{protocol}:")]
@@ -265,6 +268,7 @@ def snmp_count(snmp: str, protocol: str, name: str) -> int:
     return int(values[names.index(name)])
 
 
+@parser_of(_DEVICES)
 def device_counts(devices: str, name: str) -> dict[str, int]:
     """Return packets, errors and drops of a network device from the text of /proc/net/dev."""
     rows = (line.partition(":") for line in devices.splitlines())

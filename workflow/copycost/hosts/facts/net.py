@@ -53,7 +53,9 @@ class NetFacts:
 
 def read_memory(files: HostFiles, memlock_bytes: int | None, unknown: Unknowns) -> MemoryFacts:
     """Read the size of memory; `memlock_bytes` is the limit that `About` tells."""
-    match = re.search(r"^MemTotal:\s+(\d+) kB$", files.text("proc/meminfo") or "", re.MULTILINE)
+    match = re.search(
+        r"^MemTotal:\s+(\d{1,15}) kB$", files.text("proc/meminfo") or "", re.MULTILINE
+    )
     return MemoryFacts(
         total_bytes=unknown.checked(
             "memory.total_bytes",
