@@ -1,7 +1,6 @@
 """Checks of the configuration, which report every problem at once, one line each."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from copy import deepcopy
 from functools import cache
 from math import isfinite
 from typing import Any, cast
@@ -39,26 +38,9 @@ ALL = "all"
 Source = tuple[str, Mapping[str, Any]]
 
 _SIZES = (
-    ("streams", "msg_bytes"),
-    ("streams", "working_sets"),
-    ("udp", "msg_bytes"),
-    ("udp", "working_sets"),
-    ("round_trips", "msg_bytes"),
-    ("placement", "streams", "msg_bytes"),
-    ("placement", "round_trips", "msg_bytes"),
-    ("profile", "msg_bytes"),
-    ("profile", "working_sets"),
-    ("cpu_budget", "msg_bytes"),
-    ("datagrams", "msg_bytes"),
-    ("simulated", "msg_bytes"),
-    ("simulated", "window_bytes"),
-    ("simulated", "caches", "l1d", "size_bytes"),
-    ("simulated", "caches", "l2", "size_bytes"),
-    ("simulated", "caches", "llc", "size_bytes"),
-    ("simulated", "sensitivity", "msg_bytes"),
-    ("measure", "send_buffer_bytes"),
-    ("measure", "receive_buffer_bytes"),
-)
+    "msg_bytes", "working_sets", "window_bytes", "size_bytes", "send_buffer_bytes",
+    "receive_buffer_bytes",
+)  # fmt: skip
 # To JSON nan and infinity are no numbers; to a schema in Python they would be, and $ would match
 # before a line's end.
 _VALIDATOR = validators.extend(  # type: ignore[no-untyped-call]
@@ -141,41 +123,29 @@ def _peers(tree: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy with sizes in bytes, words for what YAML took for booleans, a bare title."""
-    tree = {
-        name: dict(section) if isinstance(section, Mapping) else section
-        for name, section in raw.items()
-    }
-    measure = tree.get("measure")
-    if isinstance(measure, dict) and isinstance(measure.get("tcp_nodelay"), bool):
+    tree: dict[str, Any] = _in_bytes(raw)
+    measure, virtual, report = (
+        found if isinstance(found := tree.get(name), dict) else {}
+        for name in ("measure", "virtual", "report")
+    )
+    if isinstance(measure.get("tcp_nodelay"), bool):
         measure["tcp_nodelay"] = "on" if measure["tcp_nodelay"] else "off"
-    virtual = tree.get("virtual")
-    if isinstance(virtual, dict) and virtual.get("vhost") is False:
+    if virtual.get("vhost") is False:
         virtual["vhost"] = "off"
-    if isinstance(measure, dict) and measure.get("minutes", NONE) is None:
+    if measure.get("minutes", NONE) is None:
         measure["minutes"] = NONE
-    report = tree.get("report")
-    if isinstance(report, dict) and isinstance(report.get("title"), str):
+    if isinstance(report.get("title"), str):
         report["title"] = report["title"].strip()
-    placement = tree.get("placement")
-    if isinstance(placement, dict):
-        placement |= {
-            name: dict(part) for name, part in placement.items() if isinstance(part, Mapping)
-        }
-    simulated = tree.get("simulated")
-    if isinstance(simulated, dict):
-        tree["simulated"] = deepcopy(simulated)
-    for *names, key in _SIZES:
-        section: Any = tree
-        for name in names:
-            section = section.get(name) if isinstance(section, dict) else None
-        if isinstance(section, dict) and key in section:
-            value = section[key]
-            section[key] = (
-                [_bytes_if_size(item) for item in value]
-                if isinstance(value, list)
-                else _bytes_if_size(value)
-            )
     return tree
+
+
+def _in_bytes(node: Any, key: str = "") -> Any:  # noqa: ANN401 - any node of a YAML file
+    """Return a copy in which written sizes are bytes."""
+    if isinstance(node, Mapping):
+        return {name: _in_bytes(value, name) for name, value in node.items()}
+    if isinstance(node, list):
+        return [_in_bytes(value, key) for value in node]
+    return _bytes_if_size(node) if key in _SIZES else node
 
 
 def _name_all(tree: Mapping[str, Any], strategies: Collection[str]) -> None:
