@@ -27,7 +27,8 @@ from copycost.wording.spelling import did_you_mean
 
 _PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
 
-_PLACEMENT_GRIDS = ("streams", "round_trips")
+# sections beside the grids that name ways to send
+_CHOOSING = (("placement", "streams"), ("placement", "round_trips"), ("simulated",), ("profile",))
 _MAY_REPEAT = ("ssh_options",)
 
 
@@ -48,9 +49,9 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
         yield from _working_set_problems(sound, grid, around.memory_bytes)
     for study in DRIVEN:
         yield from _sender_problems(sound, study, around.strategies)
-    yield from _placement_problems(sound, around.strategies)
-    yield from _simulated_problems(sound, around.strategies)
-    yield from _profile_problems(sound, around.strategies)
+    yield from _unknown_names(sound, around.strategies)
+    yield from _cache_problems(sound)
+    yield from _profile_problems(sound)
     yield from _sink_problems(sound, "profile")
     yield from _working_set_problems(sound, "profile", around.memory_bytes)
     yield from wire_problems(sound)
@@ -133,30 +134,15 @@ def _sender_problems(sound: Sound, study: str, strategies: Collection[str]) -> I
             )
 
 
-def _placement_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
+def _unknown_names(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
     """Yield the ways to send that there are not, which would choose no cell without a word."""
-    for grid in _PLACEMENT_GRIDS:
-        for name in sound.list("placement", grid, "implementations"):
-            strategy, _ = split_implementation(name)
-            if strategy not in strategies:
-                yield (
-                    ("placement", grid, "implementations"),
-                    f"got {name!r}, must be one of {', '.join(sorted(strategies))}"
-                    f"{did_you_mean(name, strategies)}",
-                )
-
-
-def _simulated_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
-    """Yield the ways to send that there are not, and caches that cannot be."""
-    for name in sound.list("simulated", "implementations"):
-        strategy, batch = split_implementation(name)
-        if strategy not in strategies or (batch > 1 and not capability_of(strategy).batching):
-            yield (
-                ("simulated", "implementations"),
-                f"got {name!r}, must be one of {', '.join(sorted(strategies))}"
-                f"{did_you_mean(name, strategies)}",
-            )
-    yield from _cache_problems(sound)
+    for path in ((*section, "implementations") for section in _CHOOSING):
+        known = [*([IPERF3] if path[0] == "profile" else []), *sorted(strategies)]
+        for name in sound.list(*path):
+            strategy, batch = split_implementation(name)
+            if strategy not in known or (batch > 1 and not capability_of(strategy).batching):
+                meant = did_you_mean(name, known)
+                yield path, f"got {name!r}, must be one of {', '.join(known)}{meant}"
 
 
 def _cache_problems(sound: Sound) -> Iterator[Problem]:
@@ -187,19 +173,12 @@ def _sizes(value: object) -> Sequence[int]:
     return value if isinstance(value, list) else [value] if isinstance(value, int) else []
 
 
-def _profile_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
-    """Yield what cannot be profiled: ways to send that there are not, or not on the testbeds."""
-    known = [IPERF3, *sorted(strategies)]
+def _profile_problems(sound: Sound) -> Iterator[Problem]:
+    """Yield what cannot be profiled on the testbeds, and what would be compared with nothing."""
     names, testbeds = sound.list("profile", "implementations"), sound.list("profile", "testbeds")
     transports = {transport_of(testbed) for testbed in testbeds}
     for name in names:
-        strategy, batch = split_implementation(name)
-        if strategy not in known or (batch > 1 and not capability_of(strategy).batching):
-            yield (
-                ("profile", "implementations"),
-                f"got {name!r}, must be one of {', '.join(known)}{did_you_mean(name, known)}",
-            )
-        elif testbeds and not transports.intersection(_profiled_transports(strategy)):
+        if testbeds and not transports.intersection(_profiled_transports(name)):
             yield (
                 ("profile", "implementations"),
                 f"got {name!r}, must be able to send on one of profile.testbeds, "
@@ -214,10 +193,9 @@ def _profile_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Pro
                 )
 
 
-def _profiled_transports(strategy: str) -> Collection[Transport]:
-    if strategy == IPERF3:
-        return _PROTOCOLS
-    return capability_of(strategy).transports
+def _profiled_transports(name: str) -> Collection[Transport]:
+    strategy, _ = split_implementation(name)
+    return _PROTOCOLS if strategy == IPERF3 else capability_of(strategy).transports
 
 
 def _receiver_problems(sound: Sound, grid: str) -> Iterator[Problem]:
