@@ -102,14 +102,6 @@ def test_a_folder_is_no_configuration(tmp_path: Path) -> None:
         read_sections(tmp_path)
 
 
-def test_an_interval_needs_a_confidence(tmp_path: Path) -> None:
-    path = tmp_path / "c.yaml"
-    path.write_text(TEXT.replace("confidence: 0.95", "confidence: .nan"))
-    told = checked(path)
-    assert isinstance(told, str)
-    assert told.endswith("statistics.confidence: got nan, must be a number between 0.5 and 1")
-
-
 def test_a_grid_that_nobody_can_measure_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(TEXT)
