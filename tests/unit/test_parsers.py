@@ -1,6 +1,7 @@
 """Parsers of what kernels and tools print: of a damaged text they say so, and nothing else."""
 
 import io
+import json
 import random
 import re
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from unit.conftest import HostTree
 from copycost.doctor.network_device import kind_in
 from copycost.doctor.peer import route_in
 from copycost.drivers.iperf3.driver import listening_ports
+from copycost.drivers.iperf3.output import intervals_of, parse_json, udp_totals
 from copycost.errors import ParseError
 from copycost.hosts.cgroup_hierarchy import candidate_hierarchies
 from copycost.hosts.cgroups import throttling_of
@@ -38,7 +40,7 @@ from copycost.perf.script import read_samples
 from copycost.snakefile.slurm import nodes_in, systems_in
 from copycost.testbeds.drop_hook import parse_counter
 from copycost.testbeds.far_hook import parse_counters
-from tests.mutations import mutated_texts
+from tests.mutations import mutated_texts, mutated_trees
 
 DATA = Path(__file__).parents[1] / "data"
 _PARTS = re.split(
@@ -59,6 +61,12 @@ def counts(text: str) -> None:
 
 def samples(text: str) -> object:
     return read_samples(io.BytesIO(text.encode(errors="replace")), "perf script")
+
+
+def iperf3(text: str) -> None:
+    content, _ = parse_json(text, "iperf3")
+    intervals_of(content, "iperf3")
+    udp_totals(content)
 
 
 PARSERS: list[tuple[str, Callable[[str], object]]] = [
@@ -84,21 +92,25 @@ PARSERS: list[tuple[str, Callable[[str], object]]] = [
     ("sinfo", nodes_in),
     ("scontrol", systems_in),
     *((str(path), counts) for path in sorted((DATA / "perf").glob("*.jsonl"))),
+    *((str(path), iperf3) for path in sorted((DATA / "iperf3").glob("*.json"))),
     *((str(path), samples) for path in sorted((DATA / "perf_script").glob("*.txt"))),
 ]
 
 
 @pytest.mark.parametrize(("source", "parse"), PARSERS, ids=[Path(name).name for name, _ in PARSERS])
 def test_a_damaged_text_is_read_or_refused(source: str, parse: Callable[[str], object]) -> None:
-    text = TEXTS.get(source) or Path(source).read_text(errors="replace")[:4000]
+    text = TEXTS.get(source) or Path(source).read_text(errors="replace")
     parse(text)
+    texts = ["", *mutated_texts(text, 150, seed=1)]
+    if source.endswith(".json"):
+        texts += map(json.dumps, mutated_trees(json.loads(text), 150, seed=2))
     refused = 0
-    for damaged in ("", *mutated_texts(text, 200, seed=1)):
+    for damaged in texts:
         try:
             parse(damaged)
         except ParseError:
             refused += 1
-    assert refused < 200
+    assert refused < len(texts)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +130,7 @@ def test_a_damaged_fact_of_a_host_is_missing_and_stops_nothing(
         missing = facts_of(files)
         path.write_bytes(whole)
         assert all(missing.values()), path
+    assert facts_of(HostFiles(files.root / "nothing"))
 
 
 def facts_of(files: HostFiles) -> dict[str, str]:
