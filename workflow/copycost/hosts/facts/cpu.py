@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from typing import TypeVar
 
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.processor import processor_name, processor_vendor
@@ -9,6 +10,7 @@ from copycost.hosts.facts.virtualisation import virtualisation
 from copycost.wording.cpulist import format_cpu_list
 
 _CPU = "sys/devices/system/cpu"
+_T = TypeVar("_T")
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -57,41 +59,33 @@ def read_cpu(files: HostFiles, machine: str, unknown: Unknowns) -> CpuFacts:
     online = online_cpus(files)
     siblings = _sibling_lists(files, online)
     nodes = files.cpus("sys/devices/system/node/online")
+
+    def fact(name: str, value: _T | None, why: str) -> _T | None:
+        return unknown.checked(f"cpu.{name}", value, why)
+
     return CpuFacts(
-        model=unknown.checked(
-            "cpu.model", processor_name(files, cpuinfo), "/proc/cpuinfo names no model"
-        ),
-        vendor=unknown.checked(
-            "cpu.vendor", processor_vendor(cpuinfo), "/proc/cpuinfo names no vendor"
-        ),
-        cpus_online=unknown.checked(
-            "cpu.cpus_online", len(online) or None, f"/{_CPU}/online cannot be read"
-        ),
-        cores=unknown.checked(
-            "cpu.cores", len(set(siblings)) or None, f"no topology under /{_CPU}"
-        ),
-        threads_per_core=unknown.checked(
-            "cpu.threads_per_core",
-            max(map(len, siblings), default=None),
-            f"no topology under /{_CPU}",
+        model=fact("model", processor_name(files, cpuinfo), "/proc/cpuinfo names no model"),
+        vendor=fact("vendor", processor_vendor(cpuinfo), "/proc/cpuinfo names no vendor"),
+        cpus_online=fact("cpus_online", len(online) or None, f"/{_CPU}/online cannot be read"),
+        cores=fact("cores", len(set(siblings)) or None, f"no topology under /{_CPU}"),
+        threads_per_core=fact(
+            "threads_per_core", max(map(len, siblings), default=None), f"no topology under /{_CPU}"
         ),
         core_types=_core_types(files),
-        numa_nodes=unknown.checked(
-            "cpu.numa_nodes",
-            len(nodes) if nodes else None,
-            "the kernel has no NUMA support or hides it",
+        numa_nodes=fact(
+            "numa_nodes", len(nodes or ()) or None, "the kernel has no NUMA support or hides it"
         ),
         caches=_caches(files, unknown),
-        governor=unknown.checked(
-            "cpu.governor", read_governor(files), "no cpufreq driver (usual in virtual machines)"
+        governor=fact(
+            "governor", read_governor(files), "no cpufreq driver (usual in virtual machines)"
         ),
-        turbo=unknown.checked(
-            "cpu.turbo",
+        turbo=fact(
+            "turbo",
             read_turbo(files),
             "no turbo or boost switch under cpufreq (usual in virtual machines)",
         ),
-        virtualisation=unknown.checked(
-            "cpu.virtualisation",
+        virtualisation=fact(
+            "virtualisation",
             virtualisation(files, machine, cpuinfo),
             "neither /proc/cpuinfo nor the firmware tables tell",
         ),
