@@ -86,6 +86,7 @@ def test_a_target_may_stand_anywhere(given: str) -> None:
         ("--minuts 5", "--minuts: there is no such option; did you mean --minutes?"),
         ("--cores", "--cores: a value must follow it"),
         ("--configfile mine.yaml", "--configfile mine.yaml: there is no such file in "),
+        ("--configfile=mine.yaml", "--configfile mine.yaml: there is no such file in "),
         ("--configfile tables", "--configfile tables: there is no such file in "),
         ("--configfile", "--configfile: the file must follow it"),
         ("--config measure.repetitions=4", "--config measure.repetitions=4: must be a section, = "),
@@ -117,6 +118,9 @@ def test_a_target_may_stand_anywhere(given: str) -> None:
         ("--wire -oProxyCommand=id", "must be another machine as ssh is told it"),
         ("--wire a@b --config wire={}", "--config wire=... cannot go with --wire"),
         ("--minutes 0.0", "--minutes 0.0: must be a number of minutes above 0"),
+        ("--minutes=soon -n", "--minutes soon: must be a number of minutes above 0"),
+        ("--minutes -5", "--minutes -5: must be a number of minutes above 0"),
+        ("more 0", "more 0: must be a whole number of rounds from 1 to 999"),
         ("more", "nothing was measured here that rounds could be added to"),
         ("more many", "more many: must be a whole number of rounds from 1 to 999"),
         (
@@ -146,7 +150,11 @@ def test_a_folder_is_no_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         ("--minutes=0.5 --config udp={}", "measure={minutes: 0.5} udp={}"),
         ("--config udp={} tables", "udp={}"),
         ("-C dataset=a.csv", "dataset=a.csv"),
-        ("report profile", "profile={enabled: true}"),
+        ("all profile -n", "profile={enabled: true}"),
+        (
+            "report profile cpu_budget --minutes 5",
+            "profile={enabled: true} cpu_budget={enabled: true} measure={minutes: 5}",
+        ),
         ("--config=udp={} --config streams={}", "udp={} streams={}"),
     ],
 )
