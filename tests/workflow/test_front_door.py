@@ -16,15 +16,11 @@ from workflow.front_door import LIMIT_S, PYTHON, Tree, as_somebody
     ("given", "passed_on"),
     [
         ([], "--cores 1"),
-        (["-n"], "--cores 1 -n"),
-        (["--cores", "2"], "--cores 2"),
         (["-c2", "tables"], "tables -c2"),
-        (["--jobs=3"], "--jobs=3"),
-        (["--configfile", "config/tiny.yaml"], "--cores 1 --configfile config/tiny.yaml"),
         (["results/raw/a b.json"], "--cores 1 results/raw/a b.json"),
         (
-            ["--configfile", "config/tiny.yaml", "tables"],
-            "--cores 1 tables --configfile config/tiny.yaml",
+            ["report", "--config", "report={title: =}"],
+            "--cores 1 report --config report={title: =}",
         ),
         (["audit", "-n"], "--cores 1 audit -n"),
     ],
@@ -32,75 +28,6 @@ from workflow.front_door import LIMIT_S, PYTHON, Tree, as_somebody
 def test_arguments_reach_snakemake(tree: Tree, given: list[str], passed_on: str) -> None:
     assert tree.run(*given).returncode == 0
     assert f"-m snakemake {passed_on}" in tree.calls()
-
-
-ENABLED = "cpu_budget={enabled: true}"
-
-
-@pytest.mark.parametrize(
-    ("given", "passed_on"),
-    [
-        (["cpu_budget"], "cpu_budget"),
-        (["cpu_budget", "tables"], "cpu_budget tables"),
-        (["cpu_budget", "report"], f"cpu_budget report --config {ENABLED}"),
-        (["all", "cpu_budget", "-n"], f"all cpu_budget -n --config {ENABLED}"),
-        (
-            ["report", "cpu_budget", "profile"],
-            f"report cpu_budget profile --config {ENABLED} profile={{enabled: true}}",
-        ),
-        (
-            ["report", "cpu_budget", "--config", "udp={}", "-n"],
-            f"report cpu_budget -n --config {ENABLED} udp={{}}",
-        ),
-        (
-            ["report", "cpu_budget", "--config=udp={}"],
-            f"report cpu_budget --config {ENABLED} udp={{}}",
-        ),
-    ],
-)
-def test_a_study_named_beside_the_report_is_enabled(
-    tree: Tree, given: list[str], passed_on: str
-) -> None:
-    assert tree.run(*given).returncode == 0
-    assert tree.calls()[0] == f"-m snakemake --cores 1 {passed_on}"
-
-
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        (["--configfile", "mine.yaml"], "mine.yaml"),
-        (["--configfile=mine.yaml"], "mine.yaml"),
-    ],
-)
-def test_missing_config_file_is_named_before_anything_runs(
-    tree: Tree, given: list[str], found: str
-) -> None:
-    done = tree.run(*given)
-    assert done.returncode == 1
-    assert f"--configfile {found}: there is no such file" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert not tree.calls()
-
-
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        (["-n", "--config", "measure.repetitions=4"], "measure.repetitions=4"),
-        (["--config=tables"], "tables"),
-    ],
-)
-def test_what_is_no_setting_is_named_before_anything_runs(
-    tree: Tree, given: list[str], found: str
-) -> None:
-    done = tree.run(*given)
-    assert done.returncode == 1
-    assert f"--config {found}: must be a section, = and " in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert not tree.calls()
-
-
-def test_settings_pass(tree: Tree) -> None:
-    assert tree.run("tables", "--config", "report={title: =}", "udp={}", "-n").returncode == 0
 
 
 def test_config_files_are_looked_at_before_snakemake_does(tree: Tree) -> None:
@@ -257,54 +184,6 @@ def test_help_names_every_subcommand(tree: Tree) -> None:
     for subcommand in ("test", "doctor", "bench", "more", "retry-failed", "lock", "help"):
         assert f"./run {subcommand}" in shown
     assert tree.calls() == []
-
-
-@pytest.mark.parametrize(
-    ("given", "passed_on"),
-    [
-        (["--minutes", "5"], "--config measure={minutes: 5}"),
-        (["tables", "--minutes=0.5", "-n"], "tables -n --config measure={minutes: 0.5}"),
-        (
-            ["--minutes", "5", "--config", "udp={}"],
-            "--config measure={minutes: 5} udp={}",
-        ),
-        (
-            ["report", "profile", "--minutes", "5"],
-            "report profile --config profile={enabled: true} measure={minutes: 5}",
-        ),
-    ],
-)
-def test_minutes_become_a_part_of_the_configuration(
-    tree: Tree, given: list[str], passed_on: str
-) -> None:
-    assert tree.run(*given).returncode == 0
-    assert tree.calls()[0] == f"-m snakemake --cores 1 {passed_on}"
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (["--minutes"], "--minutes : must be a number of minutes above 0, such as 5 or 0.5"),
-        (["--minutes", "0"], "--minutes 0: must be a number of minutes above 0"),
-        (["--minutes=soon", "-n"], "--minutes soon: must be a number of minutes above 0"),
-        (["--minutes", "-5"], "--minutes -5: must be a number of minutes above 0"),
-        (["more", "0"], "more 0: must be a whole number of rounds from 1 to 999"),
-        (["more", "many"], "more many: must be a whole number of rounds from 1 to 999"),
-        (["more"], "nothing was measured here that rounds could be added to"),
-        (
-            ["--minutes", "5", "--config", "measure={repetitions: 2}"],
-            "--config measure=... cannot go with what is said of it elsewhere; put minutes: 5",
-        ),
-    ],
-)
-def test_what_is_no_time_and_no_number_of_rounds_is_refused(
-    tree: Tree, given: list[str], said: str
-) -> None:
-    done = tree.run(*given)
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert not any("snakemake" in call for call in tree.calls())
 
 
 def test_more_rounds_are_noted_where_later_runs_find_them(tree: Tree) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,18 @@ def test_a_study_that_was_measured_is_no_chapter_until_it_is_enabled(checkout: C
     assert "draw_datagrams" not in checkout.planned("report")
     assert "draw_datagrams" in checkout.planned("datagrams")
     assert "draw_datagrams" in checkout.planned("report", "--config", "datagrams={enabled: true}")
+
+
+def test_what_an_input_function_refuses_is_one_sentence(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sinfo = tmp_path / "sinfo"
+    sinfo.write_text("#!/bin/sh\necho 'n1|p*|2|idle|(null)'\n")
+    sinfo.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    chosen = ["--config", "hosts={where: [slurm], slurm: {nodes: [n9]}}"]
+    done = checkout.snakemake("fleet", "-n", *chosen, check=False)
+    assert done.returncode == 1
+    said = "config.yaml: hosts.slurm.nodes: n9 not among what sinfo shows of the default partition"
+    assert done.stdout == f"copycost: {said} (n1)\n"
+    assert "Traceback" not in done.stderr

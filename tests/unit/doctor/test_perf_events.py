@@ -183,3 +183,12 @@ def test_this_hosts_perf_gives_an_answer_for_every_event() -> None:
     assert all(
         (event.status == "supported") == (event.reason is None) for event in perf.events.values()
     )
+
+
+def test_an_answer_that_cannot_be_read_is_no_counter_with_its_reason(
+    tmp_path: Path, fake_perf: FakePerf
+) -> None:
+    fake_perf("""*) echo '{"event": "cycles", "counter-va' >&2;;""")
+    perf = read_perf(HostFiles(tmp_path), Unknowns())
+    assert {event.status for event in perf.events.values()} == {"not_supported"}
+    assert "said: perf stat, line 1: " in str(perf.events["cycles"].reason)

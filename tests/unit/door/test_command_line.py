@@ -10,7 +10,8 @@ from snakemake.cli import get_argument_parser
 
 from copycost.build.checkout import ROOT
 from copycost.door import snakemake_options as options
-from copycost.door.command_line import UsageError, assignments, parse
+from copycost.door.command_line import assignments, parse
+from copycost.door.known import UsageError
 
 TINY = "config/tiny.yaml"
 
@@ -22,6 +23,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "workflow").symlink_to(ROOT / "workflow")
     (tmp_path / "config").mkdir()
     (tmp_path / TINY).touch()
+    (tmp_path / "config.d").mkdir()
+    (tmp_path / "config.d/config.v8+.yaml").touch()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -39,7 +42,12 @@ def words(given: str) -> str:
         ("--cores 2", "--cores 2"),
         ("-c2 tables", "tables -c2"),
         ("--jobs=3", "--jobs=3"),
-        ("results/a.json", "--cores 1 results/a.json"),
+        ("results/host.json", "--cores 1 results/host.json"),
+        ("./results/raw/a.json", "--cores 1 ./results/raw/a.json"),
+        (
+            "--profile=config.d --workflow-profile none",
+            "--cores 1 --profile=config.d --workflow-profile none",
+        ),
         ("plot_figure", "--cores 1 plot_figure"),
         ("-- tables", "--cores 1 tables"),
         ("--quiet rules host -n tables", "--cores 1 tables --quiet rules host -n"),
@@ -78,10 +86,30 @@ def test_a_target_may_stand_anywhere(given: str) -> None:
         ("--minuts 5", "--minuts: there is no such option; did you mean --minutes?"),
         ("--cores", "--cores: a value must follow it"),
         ("--configfile mine.yaml", "--configfile mine.yaml: there is no such file in "),
+        ("--configfile=mine.yaml", "--configfile mine.yaml: there is no such file in "),
         ("--configfile tables", "--configfile tables: there is no such file in "),
         ("--configfile", "--configfile: the file must follow it"),
         ("--config measure.repetitions=4", "--config measure.repetitions=4: must be a section, = "),
         ("--config tables", "--config tables: must be a section, = "),
+        ("--config x=y", "--config x=...: there is no such section; sections are streams, udp, "),
+        ("--config mesure={}", "; did you mean measure?"),
+        ("-Cx=y", "--config x=...: there is no such section"),
+        ("--configfile /", "--configfile /: is a folder; name a file"),
+        ("--configfile /dev/null", "--configfile /dev/null: is no ordinary file; name a file"),
+        ("-x", "-x: there is no such option; ./run help names some"),
+        ("-nx", "-x: there is no such option"),
+        ("--cores x", "--cores x: must be a whole number of CPUs from 1, or all"),
+        ("--cores=0", "--cores 0: must be a whole number of CPUs from 1, or all"),
+        ("-nc-1", "-c -1: must be a whole number of CPUs from 1, or all"),
+        ("-jx", "-j x: must be a whole number of jobs from 1, or unlimited"),
+        ("--snakefile nope", "--snakefile nope: there is no such file in "),
+        ("-s config", "-s config: is a folder; name a file"),
+        ("-d nope", "-d nope: there is no such folder in "),
+        ("--profile config", "--profile config: there is no such profile; name a folder that "),
+        ("--workflow-profile nope", "--workflow-profile nope: there is no such profile"),
+        ("results/nope", "results/nope: there is no such target; targets are measure, tables, "),
+        ("elsewhere/report.html", "elsewhere/report.html: there is no such target"),
+        ("-", "-: there is no such target"),
         ("tabels", "tabels: there is no such target; targets are measure, tables, "),
         ("doctr", "; did you mean doctor?"),
         ("-n doctor", "doctor: is a command by itself; it must come first: ./run doctor"),
@@ -90,6 +118,9 @@ def test_a_target_may_stand_anywhere(given: str) -> None:
         ("--wire -oProxyCommand=id", "must be another machine as ssh is told it"),
         ("--wire a@b --config wire={}", "--config wire=... cannot go with --wire"),
         ("--minutes 0.0", "--minutes 0.0: must be a number of minutes above 0"),
+        ("--minutes=soon -n", "--minutes soon: must be a number of minutes above 0"),
+        ("--minutes -5", "--minutes -5: must be a number of minutes above 0"),
+        ("more 0", "more 0: must be a whole number of rounds from 1 to 999"),
         ("more", "nothing was measured here that rounds could be added to"),
         ("more many", "more many: must be a whole number of rounds from 1 to 999"),
         (
@@ -118,8 +149,13 @@ def test_a_folder_is_no_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         ("--minutes 5", "measure={minutes: 5}"),
         ("--minutes=0.5 --config udp={}", "measure={minutes: 0.5} udp={}"),
         ("--config udp={} tables", "udp={}"),
-        ("report profile", "profile={enabled: true}"),
-        ("--config=a=1 --config b=2", "a=1 b=2"),
+        ("-C dataset=a.csv", "dataset=a.csv"),
+        ("all profile -n", "profile={enabled: true}"),
+        (
+            "report profile cpu_budget --minutes 5",
+            "profile={enabled: true} cpu_budget={enabled: true} measure={minutes: 5}",
+        ),
+        ("--config=udp={} --config streams={}", "udp={} streams={}"),
     ],
 )
 def test_settings_become_one_option(given: str, settings: str) -> None:
@@ -150,7 +186,7 @@ def test_who_only_looks_is_known(given: str) -> None:
     assert parse(shlex.split(given)).looks
 
 
-@pytest.mark.parametrize("given", ["", "tables", "-c2", "--keep-going", "-s=none"])
+@pytest.mark.parametrize("given", ["", "tables", "-c2", "--keep-going", "-s=Snakefile"])
 def test_who_measures_is_known(given: str) -> None:
     assert not parse(shlex.split(given)).looks
 

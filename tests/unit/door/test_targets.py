@@ -30,6 +30,7 @@ def test_a_host_is_named_by_the_user_or_by_where_it_is(word: str, name: str, tar
         (["=one"], "'' names no host"),
         (["lab="], "is no host"),
         (["a b"], "is no host"),
+        (["a;b"], "is no host"),
         (["-oProxyCommand=x", "one"], "names no host"),
         (["alice@::"], "no name can be made of 'alice@::'"),
         (["one", "lab=two", "lab=three"], "two and three are both called lab"),

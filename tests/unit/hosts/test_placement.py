@@ -18,7 +18,6 @@ from copycost.hosts.placement import (
     place,
     spread_by_core,
 )
-from copycost.wording.cpulist import format_cpu_list
 
 
 def alone(cpu: int) -> tuple[int, ...]:
@@ -114,8 +113,8 @@ class Machine(LocalHost):
     def __init__(self, cores: Sequence[tuple[int, ...]]) -> None:
         super().__init__()
         self._cores = cores
-        texts = {_SIBLINGS.format(cpu): format_cpu_list(core) for core in cores for cpu in core}
-        self.files = cast("HostFiles", SimpleNamespace(text=texts.__getitem__))
+        lists = {_SIBLINGS.format(cpu): [*core] for core in cores for cpu in core}
+        self.files = cast("HostFiles", SimpleNamespace(cpus=lists.__getitem__))
 
     def usable_cpus(self) -> set[int]:
         return {cpu for core in self._cores for cpu in core}

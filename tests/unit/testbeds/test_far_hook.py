@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from copycost.errors import HostError, Unavailable
+from copycost.errors import ParseError, Unavailable
 from copycost.hosts.local import LocalHost
 from copycost.testbeds.far_hook import far_hook, far_rules, parse_counters
 
@@ -32,7 +32,7 @@ def test_only_what_we_send_to_the_sink_is_dropped() -> None:
 def test_headers_are_no_payload() -> None:
     found = parse_counters(LISTING)
     assert (found.packets, found.payload_bytes) == (30, 15000 - 10 * 28 + 25400 - 20 * 20)
-    with pytest.raises(HostError, match="where two were expected"):
+    with pytest.raises(ParseError, match="nft list counters: found"):
         parse_counters("table netdev x { }")
 
 

@@ -1,7 +1,6 @@
 """Checks of the configuration, which report every problem at once, one line each."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from copy import deepcopy
 from functools import cache
 from math import isfinite
 from typing import Any, cast
@@ -14,7 +13,14 @@ from copycost.build.checkout import SCHEMAS
 from copycost.config.config import Config
 from copycost.config.extent import require_measurable
 from copycost.config.names import with_names, with_peers
-from copycost.config.problems import TRANSPORTS, KeyPath, Problem, Surroundings
+from copycost.config.problems import (
+    TRANSPORTS,
+    KeyPath,
+    Problem,
+    Sound,
+    Surroundings,
+    value_at,
+)
 from copycost.config.rules import cross_problems
 from copycost.config.structure import NONE, from_plain
 from copycost.config.wire import Wire
@@ -32,34 +38,20 @@ ALL = "all"
 Source = tuple[str, Mapping[str, Any]]
 
 _SIZES = (
-    ("streams", "msg_bytes"),
-    ("streams", "working_sets"),
-    ("udp", "msg_bytes"),
-    ("udp", "working_sets"),
-    ("round_trips", "msg_bytes"),
-    ("placement", "streams", "msg_bytes"),
-    ("placement", "round_trips", "msg_bytes"),
-    ("profile", "msg_bytes"),
-    ("profile", "working_sets"),
-    ("cpu_budget", "msg_bytes"),
-    ("datagrams", "msg_bytes"),
-    ("simulated", "msg_bytes"),
-    ("simulated", "window_bytes"),
-    ("simulated", "caches", "l1d", "size_bytes"),
-    ("simulated", "caches", "l2", "size_bytes"),
-    ("simulated", "caches", "llc", "size_bytes"),
-    ("simulated", "sensitivity", "msg_bytes"),
-    ("measure", "send_buffer_bytes"),
-    ("measure", "receive_buffer_bytes"),
-)
-# To JSON nan and infinity are no numbers; to a schema in Python they would be.
+    "msg_bytes", "working_sets", "window_bytes", "size_bytes", "send_buffer_bytes",
+    "receive_buffer_bytes",
+)  # fmt: skip
+# To JSON nan and infinity are no numbers; to a schema in Python they would be, and $ would match
+# before a line's end.
 _VALIDATOR = validators.extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
-        "number",
-        lambda checker, value: (
-            checker.is_type(value, "integer") or (isinstance(value, float) and isfinite(value))
-        ),
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "number": lambda checker, value: (
+                checker.is_type(value, "integer") or (isinstance(value, float) and isfinite(value))
+            ),
+            "string": lambda _, value: isinstance(value, str) and "\n" not in value,
+        }
     ),
 )
 _MOST_SHOWN = 80
@@ -69,6 +61,7 @@ _BOUNDS = {
     "exclusiveMinimum": ">",
     "exclusiveMaximum": "<",
 }
+_MOST = {"maxItems": "values", "maxLength": "characters"}
 
 
 def check_config(
@@ -97,7 +90,14 @@ def check_config(
     _name_all(tree, around.strategies)
     peers = _peers(tree)
     problems = [*_schema_problems(tree, raw, peers)]
-    sound = _Sound(tree, {path for path, _ in problems})
+    bad = {path for path, _ in problems}
+    # nothing is said of the parts of what is wrong as a whole
+    problems = [
+        (path, text)
+        for path, text in problems
+        if bad.isdisjoint(path[:end] for end in range(len(path)))
+    ]
+    sound = Sound(tree, bad)
     problems += cross_problems(sound, around)
     if problems:
         lines = (
@@ -123,41 +123,29 @@ def _peers(tree: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _normalised(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy with sizes in bytes, words for what YAML took for booleans, a bare title."""
-    tree = {
-        name: dict(section) if isinstance(section, Mapping) else section
-        for name, section in raw.items()
-    }
-    measure = tree.get("measure")
-    if isinstance(measure, dict) and isinstance(measure.get("tcp_nodelay"), bool):
+    tree: dict[str, Any] = _in_bytes(raw)
+    measure, virtual, report = (
+        found if isinstance(found := tree.get(name), dict) else {}
+        for name in ("measure", "virtual", "report")
+    )
+    if isinstance(measure.get("tcp_nodelay"), bool):
         measure["tcp_nodelay"] = "on" if measure["tcp_nodelay"] else "off"
-    virtual = tree.get("virtual")
-    if isinstance(virtual, dict) and virtual.get("vhost") is False:
+    if virtual.get("vhost") is False:
         virtual["vhost"] = "off"
-    if isinstance(measure, dict) and measure.get("minutes", NONE) is None:
+    if measure.get("minutes", NONE) is None:
         measure["minutes"] = NONE
-    report = tree.get("report")
-    if isinstance(report, dict) and isinstance(report.get("title"), str):
+    if isinstance(report.get("title"), str):
         report["title"] = report["title"].strip()
-    placement = tree.get("placement")
-    if isinstance(placement, dict):
-        placement |= {
-            name: dict(part) for name, part in placement.items() if isinstance(part, Mapping)
-        }
-    simulated = tree.get("simulated")
-    if isinstance(simulated, dict):
-        tree["simulated"] = deepcopy(simulated)
-    for *names, key in _SIZES:
-        section: Any = tree
-        for name in names:
-            section = section.get(name) if isinstance(section, dict) else None
-        if isinstance(section, dict) and key in section:
-            value = section[key]
-            section[key] = (
-                [_bytes_if_size(item) for item in value]
-                if isinstance(value, list)
-                else _bytes_if_size(value)
-            )
     return tree
+
+
+def _in_bytes(node: Any, key: str = "") -> Any:  # noqa: ANN401 - any node of a YAML file
+    """Return a copy in which written sizes are bytes."""
+    if isinstance(node, Mapping):
+        return {name: _in_bytes(value, name) for name, value in node.items()}
+    if isinstance(node, list):
+        return [_in_bytes(value, key) for value in node]
+    return _bytes_if_size(node) if key in _SIZES else node
 
 
 def _name_all(tree: Mapping[str, Any], strategies: Collection[str]) -> None:
@@ -199,8 +187,11 @@ def _schema_problems(
                 if key not in error.instance:
                     title = _resolved(error.schema["properties"][key], schema)["title"]
                     yield (*path, key), f"missing, must be {title}"
+        elif error.validator in _MOST:
+            found = f"has {len(error.instance)} {_MOST[error.validator]}"
+            yield path, f"{found}, must have at most {error.validator_value}"
         else:
-            got = _show(_value_at(raw, path))
+            got = _show(value_at(raw, path))
             yield path, f"got {got}, must be {_expected(error)}"
 
 
@@ -234,37 +225,6 @@ def _other_section(word: str) -> str:
     if word not in TESTBEDS:
         return ""
     return f"; {word} belongs in {'udp' if transport_of(word) == 'datagram' else 'streams'}"
-
-
-class _Sound:
-    """The configuration as far as the schema has nothing against it."""
-
-    def __init__(self, tree: Mapping[str, Any], bad: Collection[KeyPath]) -> None:
-        self._tree = tree
-        self._bad = bad
-
-    def get(self, *path: str | int) -> Any:  # noqa: ANN401 - whatever the schema allows there
-        """Return the value, or None where it, or what holds it, is missing or wrong."""
-        if any(path[: len(wrong)] == wrong for wrong in self._bad):
-            return None
-        return _value_at(self._tree, path)
-
-    def list(self, *path: str) -> Sequence[Any]:
-        """Return the sound items of a list, none where there is no list."""
-        value = self.get(*path)
-        if not isinstance(value, list):
-            return []
-        return [item for index, item in enumerate(value) if (*path, index) not in self._bad]
-
-
-def _value_at(tree: Any, path: KeyPath) -> Any:  # noqa: ANN401 - any node of a YAML file
-    """Return the value at `path`, None where there is none."""
-    for part in path:
-        try:
-            tree = tree[part]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return tree
 
 
 def _source_of(path: KeyPath, sources: Sequence[Source]) -> str:

@@ -11,6 +11,8 @@ from copycost.grid.conditions import RECV
 # Ten hours of measuring in windows of a second. Snakemake takes a minute to only look at so many.
 MOST_REPETITIONS = 20_000
 
+_SENT = "implementations testbeds msg_bytes n_threads"
+
 
 def require_measurable(config: Config) -> None:
     """Refuse a grid that no run would ever get through.
@@ -42,39 +44,20 @@ def n_repetitions(config: Config) -> dict[str, int]:
         config.cpu_budget,
         config.datagrams,
     )
+    trip_cells = product(trips.implementations, trips.testbeds, trips.msg_bytes)
     return {
         "streams": _n_cells(config.streams) * (repetitions + config.streams.extra_repetitions),
         "udp": _n_cells(config.udp) * (repetitions + config.udp.extra_repetitions),
         "round_trips": repetitions
-        * _size(trips.n_threads, trips.placements)
-        * sum(
-            can_exist(*cell, RECV)
-            for cell in product(trips.implementations, trips.testbeds, trips.msg_bytes)
-        ),
+        * _points(trips, "n_threads placements")
+        * sum(can_exist(*cell, RECV) for cell in trip_cells),
         "placement": config.placement.n_cells_at_most()
         * (repetitions + config.streams.extra_repetitions),
         "profile": profile.repetitions
-        * _size(
-            profile.implementations,
-            profile.testbeds,
-            profile.msg_bytes,
-            profile.n_threads,
-            profile.working_sets,
-            profile.receivers,
-            profile.placements,
-        ),
+        * _points(profile, f"{_SENT} working_sets receivers placements"),
         "cpu_budget": budget.repetitions
-        * _size(
-            budget.testbeds,
-            budget.implementations,
-            budget.limiters,
-            budget.n_threads,
-            budget.limit_percent,
-        ),
-        "datagrams": datagrams.repetitions
-        * _size(
-            datagrams.testbeds, datagrams.implementations, datagrams.msg_bytes, datagrams.n_threads
-        ),
+        * _points(budget, "testbeds implementations limiters n_threads limit_percent"),
+        "datagrams": datagrams.repetitions * _points(datagrams, _SENT),
         "simulated": len(config.simulated.cells()),
     }
 
@@ -83,8 +66,9 @@ def _n_cells(grid: Streams) -> int:
     kinds = product(
         grid.implementations, grid.testbeds, grid.msg_bytes, grid.receivers, grid.placements
     )
-    return _size(grid.n_threads, grid.working_sets) * sum(can_exist(*kind) for kind in kinds)
+    return _points(grid, "n_threads working_sets") * sum(can_exist(*kind) for kind in kinds)
 
 
-def _size(*lists: tuple[object, ...]) -> int:
-    return prod(map(len, lists))
+def _points(section: object, lists: str) -> int:
+    """Return how many combinations lists of a section have [count]."""
+    return prod(len(getattr(section, name)) for name in lists.split())

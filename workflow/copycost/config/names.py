@@ -46,11 +46,12 @@ def with_names(schema: Mapping[str, Any], peers: Sequence[str]) -> dict[str, Any
     """
     filled = deepcopy(dict(schema))
     for section, node in filled["properties"].items():
-        testbeds = node.get("properties", {}).get("testbeds")
-        if testbeds is not None:
+        if "testbeds" in node.get("properties", {}):
             names = testbeds_for(section)
             wires = [name for name in names if name in WIRES]
+            testbeds = deepcopy(filled["$defs"]["testbeds"])
             testbeds["items"]["enum"] = [*names, *with_peers(wires, peers)]
+            node["properties"]["testbeds"] = testbeds
     variants = filled["properties"]["simulated"]["properties"]["sensitivity"]["properties"]
     variants["variants"]["items"]["enum"] = [name for name in VARIANTS if name != PLAIN]
     filled["$defs"]["receivers"]["items"]["enum"] = list(RECEIVERS)

@@ -1,8 +1,8 @@
 """What rules on the configuration look at, and what they yield."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from copycost.grid.testbeds import Transport
 
@@ -20,14 +20,40 @@ DRIVEN: dict[str, Transport] = {"cpu_budget": "stream", "datagrams": "datagram"}
 """The studies whose senders may be iperf3, by what these send over."""
 
 
-class Sound(Protocol):
+class Sound:
     """The configuration as far as the schema has nothing against it."""
 
+    def __init__(self, tree: Mapping[str, Any], bad: Collection[KeyPath]) -> None:
+        self._tree = tree
+        self._bad = bad
+
     def get(self, *path: str | int) -> Any:  # noqa: ANN401 - whatever the schema allows there
-        """Return the value, or None where it, or what holds it, is missing or wrong."""
+        """Return the value, or None where it, or what holds it, is missing or wrong.
+
+        A list comes without the items that are wrong.
+        """
+        if any(path[: len(wrong)] == wrong for wrong in self._bad):
+            return None
+        value = value_at(self._tree, path)
+        if isinstance(value, list):
+            unsound = {wrong[len(path)] for wrong in self._bad if wrong[: len(path)] == path}
+            return [item for index, item in enumerate(value) if index not in unsound]
+        return value
 
     def list(self, *path: str) -> Sequence[Any]:
         """Return the sound items of a list, none where there is no list."""
+        value = self.get(*path)
+        return value if isinstance(value, list) else []
+
+
+def value_at(tree: Any, path: KeyPath) -> Any:  # noqa: ANN401 - any node of a YAML file
+    """Return the value at `path`, None where there is none."""
+    for part in path:
+        try:
+            tree = tree[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What the schema of the configuration cannot say: rules on several values, and on the host."""
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from copycost.config.host_rules import (
     cluster_problems,
@@ -27,32 +27,9 @@ from copycost.wording.spelling import did_you_mean
 
 _PROTOCOLS: dict[Transport, str] = {"stream": "TCP", "datagram": "UDP"}
 
-_GRID_LISTS = ("implementations", "testbeds", "msg_bytes", "n_threads")
-_STREAM_LISTS = ("working_sets", "receivers", "placements")
-_PLACEMENT_GRIDS = ("streams", "round_trips")
-_BUDGET_LISTS = ("implementations", "testbeds", "limiters", "n_threads", "limit_percent")
-_SIMULATED_LISTS = ("implementations", "testbeds", "msg_bytes", "working_sets")
-_LISTS: tuple[tuple[str, ...], ...] = (
-    *((grid, key) for grid in GRIDS for key in _GRID_LISTS),
-    *((grid, key) for grid in ("streams", "udp") for key in _STREAM_LISTS),
-    ("round_trips", "placements"),
-    ("placement", "placements"),
-    ("placement", "testbeds"),
-    *(
-        ("placement", grid, key)
-        for grid in ("streams", "round_trips")
-        for key in ("implementations", "msg_bytes", "n_threads")
-    ),
-    *(("cpu_budget", key) for key in _BUDGET_LISTS),
-    *(("datagrams", key) for key in _GRID_LISTS),
-    *(("simulated", key) for key in _SIMULATED_LISTS),
-    *(("simulated", "sensitivity", key) for key in ("variants", "msg_bytes", "working_sets")),
-    *(("profile", key) for key in (*_GRID_LISTS, *_STREAM_LISTS)),
-    ("measure", "cpus", "sender"),
-    ("measure", "cpus", "receiver"),
-    ("report", "formats"),
-    ("hosts", "slurm", "nodes"),
-)
+# sections beside the grids that name ways to send
+_CHOOSING = (("placement", "streams"), ("placement", "round_trips"), ("simulated",), ("profile",))
+_MAY_REPEAT = ("ssh_options",)
 
 
 def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
@@ -72,9 +49,9 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
         yield from _working_set_problems(sound, grid, around.memory_bytes)
     for study in DRIVEN:
         yield from _sender_problems(sound, study, around.strategies)
-    yield from _placement_problems(sound, around.strategies)
-    yield from _simulated_problems(sound, around.strategies)
-    yield from _profile_problems(sound, around.strategies)
+    yield from _unknown_names(sound, around.strategies)
+    yield from _cache_problems(sound)
+    yield from _profile_problems(sound)
     yield from _sink_problems(sound, "profile")
     yield from _working_set_problems(sound, "profile", around.memory_bytes)
     yield from wire_problems(sound)
@@ -85,13 +62,22 @@ def cross_problems(sound: Sound, around: Surroundings) -> Iterator[Problem]:
 
 
 def _repeated_values(sound: Sound) -> Iterator[Problem]:
-    for path in _LISTS:
-        values = sound.list(*path)
+    for path in _lists(sound.get()):
+        values = [value for value in sound.list(*path) if isinstance(value, int | str)]
         twice = sorted({value for value in values if values.count(value) > 1}, key=str)
-        if twice:
+        if twice and path[-1] not in _MAY_REPEAT:
             of_sizes = path[-1] in ("msg_bytes", "working_sets")
             shown = (_shown_size(value) if of_sizes else str(value) for value in twice)
             yield path, f"has {', '.join(shown)} more than once, must list each value once"
+
+
+def _lists(node: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the way to each list of the configuration; those within lists are pairs and peers'."""
+    if isinstance(node, Mapping):
+        for key, below in node.items():
+            yield from _lists(below, (*path, key))
+    elif isinstance(node, list):
+        yield path
 
 
 def _shown_size(value: int | str) -> str:
@@ -148,30 +134,15 @@ def _sender_problems(sound: Sound, study: str, strategies: Collection[str]) -> I
             )
 
 
-def _placement_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
+def _unknown_names(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
     """Yield the ways to send that there are not, which would choose no cell without a word."""
-    for grid in _PLACEMENT_GRIDS:
-        for name in sound.list("placement", grid, "implementations"):
-            strategy, _ = split_implementation(name)
-            if strategy not in strategies:
-                yield (
-                    ("placement", grid, "implementations"),
-                    f"got {name!r}, must be one of {', '.join(sorted(strategies))}"
-                    f"{did_you_mean(name, strategies)}",
-                )
-
-
-def _simulated_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
-    """Yield the ways to send that there are not, and caches that cannot be."""
-    for name in sound.list("simulated", "implementations"):
-        strategy, batch = split_implementation(name)
-        if strategy not in strategies or (batch > 1 and not capability_of(strategy).batching):
-            yield (
-                ("simulated", "implementations"),
-                f"got {name!r}, must be one of {', '.join(sorted(strategies))}"
-                f"{did_you_mean(name, strategies)}",
-            )
-    yield from _cache_problems(sound)
+    for path in ((*section, "implementations") for section in _CHOOSING):
+        known = [*([IPERF3] if path[0] == "profile" else []), *sorted(strategies)]
+        for name in sound.list(*path):
+            strategy, batch = split_implementation(name)
+            if strategy not in known or (batch > 1 and not capability_of(strategy).batching):
+                meant = did_you_mean(name, known)
+                yield path, f"got {name!r}, must be one of {', '.join(known)}{meant}"
 
 
 def _cache_problems(sound: Sound) -> Iterator[Problem]:
@@ -202,19 +173,12 @@ def _sizes(value: object) -> Sequence[int]:
     return value if isinstance(value, list) else [value] if isinstance(value, int) else []
 
 
-def _profile_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Problem]:
-    """Yield what cannot be profiled: ways to send that there are not, or not on the testbeds."""
-    known = [IPERF3, *sorted(strategies)]
+def _profile_problems(sound: Sound) -> Iterator[Problem]:
+    """Yield what cannot be profiled on the testbeds, and what would be compared with nothing."""
     names, testbeds = sound.list("profile", "implementations"), sound.list("profile", "testbeds")
     transports = {transport_of(testbed) for testbed in testbeds}
     for name in names:
-        strategy, batch = split_implementation(name)
-        if strategy not in known or (batch > 1 and not capability_of(strategy).batching):
-            yield (
-                ("profile", "implementations"),
-                f"got {name!r}, must be one of {', '.join(known)}{did_you_mean(name, known)}",
-            )
-        elif testbeds and not transports.intersection(_profiled_transports(strategy)):
+        if testbeds and not transports.intersection(_profiled_transports(name)):
             yield (
                 ("profile", "implementations"),
                 f"got {name!r}, must be able to send on one of profile.testbeds, "
@@ -229,10 +193,9 @@ def _profile_problems(sound: Sound, strategies: Collection[str]) -> Iterator[Pro
                 )
 
 
-def _profiled_transports(strategy: str) -> Collection[Transport]:
-    if strategy == IPERF3:
-        return _PROTOCOLS
-    return capability_of(strategy).transports
+def _profiled_transports(name: str) -> Collection[Transport]:
+    strategy, _ = split_implementation(name)
+    return _PROTOCOLS if strategy == IPERF3 else capability_of(strategy).transports
 
 
 def _receiver_problems(sound: Sound, grid: str) -> Iterator[Problem]:

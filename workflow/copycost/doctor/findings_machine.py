@@ -112,7 +112,7 @@ def _virtualisation(kind: str | None) -> Finding:
 def _load(host: Mapping[str, Any], files: HostFiles) -> Iterator[Finding]:
     """Say how busy the host is now; being no lasting fact, this is in no file of facts."""
     load = (files.text("proc/loadavg") or "").partition(" ")[0]
-    if load:
+    if re.fullmatch(r"\d{1,6}\.\d{2}", load):
         busy = float(load) > _BUSY_LOAD_PER_CPU * (host["cpu"]["cpus_online"] or 1)
         yield Finding(
             _PROCESSORS,

@@ -4,9 +4,11 @@ import json
 import re
 from typing import Any
 
+from copycost.errors import HostError, ParseError
 from copycost.hosts.facts.cpu import read_governor
 from copycost.hosts.facts.network_cards import is_virtual
 from copycost.hosts.host import Host
+from copycost.hosts.parsing import parser_of
 from copycost.testbeds.links import OFFLOADS, features_at, mtu_at
 from copycost.wording.cpulist import format_cpu_list
 
@@ -78,7 +80,7 @@ def _said(host: Host, *words: str) -> str:
     """Return what a command prints; nothing where it fails or is missing."""
     try:
         done = host.run(words)
-    except OSError:
+    except (OSError, HostError):
         return ""
     return done.stdout if done.returncode == 0 else ""
 
@@ -89,16 +91,23 @@ def _kind(host: Host, device: str) -> str | None:
     Source: ip-link(8), ``ip -details link show``.
     """
     try:
-        (link,) = json.loads(_said(host, "ip", "-json", "-details", "link", "show", "dev", device))
-    except ValueError:
+        return kind_in(_said(host, "ip", "-json", "-details", "link", "show", "dev", device))
+    except ParseError:
         return None
-    kind: str | None = link.get("linkinfo", {}).get("info_kind")
-    return kind
+
+
+@parser_of("ip -details link show")
+def kind_in(said: str) -> str | None:
+    """Return the kind in what ip says of one device."""
+    (link,) = json.loads(said)
+    kind = link.get("linkinfo", {}).get("info_kind")
+    return None if kind is None else str(kind)
 
 
 def _queue_cpus(host: Host, pattern: str) -> list[str]:
     """Return the CPUs that queues name, as lists; of those that name some."""
     masks = (host.files.text(str(path)) for path in host.files.glob(pattern))
+    masks = (mask for mask in masks if re.fullmatch(r"[0-9a-f,]*[0-9a-f]", mask or ""))
     numbers = (int(mask.replace(",", ""), 16) for mask in masks if mask)
     return [format_cpu_list(_bits(number)) for number in numbers if number]
 
@@ -126,7 +135,7 @@ def _interrupt_cpus(host: Host, device: str) -> dict[str, str]:
 def _rings(said: str) -> dict[str, int | None]:
     """Return the sizes of a device's rings as they are, from ``ethtool -g``."""
     now = said.partition("Current hardware settings:")[2]
-    found = dict(re.findall(r"^(RX|TX):\s+(\d+)$", now, flags=re.MULTILINE))
+    found = dict(re.findall(r"^(RX|TX):\s+(\d{1,9})$", now, flags=re.MULTILINE))
     return {
         f"ring_{way.lower()}": int(found[way]) if way in found else None for way in ("RX", "TX")
     }

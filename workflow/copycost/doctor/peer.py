@@ -13,6 +13,7 @@ from copycost.doctor.reached import what_keeps_out
 from copycost.errors import HostError, ParseError, Unavailable
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
+from copycost.hosts.parsing import parser_of
 from copycost.hosts.ssh.client import SshTarget
 from copycost.hosts.ssh.host import SshHost
 
@@ -180,11 +181,17 @@ def route_to(host: Host, address: str) -> Route:
             "install the package iproute2 there",
         ) from error
     try:
-        (route,) = json.loads(done.stdout or "[]")
-        return Route(route["prefsrc"], route["dev"])
-    except (ValueError, KeyError) as error:
+        return route_in(done.stdout)
+    except ParseError as error:
         said = done.stderr.strip() or "nothing"
         raise Unavailable(
             f"{host.name} knows no way to {address} (ip said: {said})",
             "set wire.address in config.yaml to an address that both machines reach",
         ) from error
+
+
+@parser_of("ip route get")
+def route_in(said: str) -> Route:
+    """Return the way in what ip says of it."""
+    (route,) = json.loads(said)
+    return Route(str(route["prefsrc"]), str(route["dev"]))

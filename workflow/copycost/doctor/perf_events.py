@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from copycost.errors import HostError
+from copycost.errors import HostError, ParseError
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.packages import install_command
 from copycost.hosts.facts.tools import find_perf
@@ -184,9 +184,11 @@ def _probe(host: Host, perf: str, perf_name: str) -> Probe:
     command = [perf, "stat", "-j", "-e", perf_name, "--", "sh", "-c", ":"]
     try:
         done = host.run(command, timeout_s=_PROBE_TIMEOUT_S)
+        return parse_probe(done.returncode, done.stderr)
     except HostError:
         return Probe(None, (), f"perf did not end within {_PROBE_TIMEOUT_S:.0f} s")
-    return parse_probe(done.returncode, done.stderr)
+    except ParseError as error:
+        return Probe(done.returncode, (), str(error))
 
 
 def classify_event(name: str, probe: Probe, paranoid: int | None, user_only: bool) -> EventFacts:

@@ -8,13 +8,13 @@ import re
 import shlex
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from copycost.door import snakemake_options as options
-from copycost.errors import CopycostError
-from copycost.snakefile.targets import COMMANDS, TARGETS, unknown_target
+from copycost.door.known import UsageError, require_section, require_target
+from copycost.snakefile.targets import TARGETS
 from copycost.wording.spelling import did_you_mean
 
 MORE_PATH = Path("results/more.yaml")
@@ -48,11 +48,6 @@ _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*=")
 _MINUTES = re.compile(r"(?=.*[1-9])\d{1,4}(\.\d{1,6})?")
 _PEER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:-]{0,255}")
 _ROUNDS = re.compile(r"[1-9]\d{0,2}")
-_RULE = re.compile(r"^(?:rule|checkpoint) (\w+):", re.MULTILINE)
-
-
-class UsageError(CopycostError):
-    """Words that say nothing that could be done."""
 
 
 @dataclass(slots=True)
@@ -63,8 +58,8 @@ class Request:
     ----------
     targets
         Rules and files to make.
-    words
-        Options for Snakemake, each with its values.
+    words, names
+        Options for Snakemake, each with its values; their names, one by one.
     config_files, settings
         Values of ``--configfile`` and of ``--config``.
     measure
@@ -78,6 +73,7 @@ class Request:
 
     targets: list[str] = field(default_factory=list)
     words: list[list[str]] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
     config_files: list[str] = field(default_factory=list)
     settings: list[str] = field(default_factory=list)
     measure: list[str] = field(default_factory=list)
@@ -87,20 +83,12 @@ class Request:
     @property
     def looks(self) -> bool:
         """Whether this only looks what a run would do, or at what there is."""
-        return not _LOOKING.isdisjoint(self._names())
+        return not _LOOKING.isdisjoint(self.names)
 
     def for_snakemake(self) -> list[str]:
         """Return the words for Snakemake, targets first."""
-        cores = [] if _CORES.intersection(self._names()) else ["--cores", "1"]
+        cores = [] if _CORES.intersection(self.names) else ["--cores", "1"]
         return [*cores, *self.targets, *(word for group in self.words for word in group)]
-
-    def _names(self) -> Iterator[str]:
-        for word, *_ in self.words:
-            yield word.partition("=")[0]
-            for letter in word[1:] if _is_short(word) else "":  # -np, -c2
-                yield f"-{letter}"
-                if f"-{letter}" not in options.NO_VALUE:
-                    break
 
 
 def parse(arguments: Sequence[str]) -> Request:
@@ -119,9 +107,11 @@ def parse(arguments: Sequence[str]) -> Request:
         request.more_rounds = _rounds(words)
     while words:
         _take(words, request)
-    if _ELSEWHERE.isdisjoint(name for name, *_ in request.words):
+    if _ELSEWHERE.isdisjoint(request.names):
         for target in request.targets:
-            _require_target(target)
+            require_target(target)
+        for setting in request.settings:
+            require_section(setting)
     if request.more_rounds is not None:
         request.more_rounds += _rounds_before()
         if request.looks:  # in a run the file says it
@@ -137,21 +127,44 @@ def _take(words: deque[str], request: Request) -> None:
         request.targets += words
         words.clear()
         return
-    if not word.startswith("-"):
+    if not word.startswith("-") or word == "-":
         request.targets.append(word)
         return
-    name, equals, value = word.partition("=")
+    names, *joined = _option(word)
+    name = names[-1]
     if name == "--minutes":
-        request.measure.append(f"minutes: {_minutes(value if equals else _next(words))}")
+        request.measure.append(f"minutes: {_minutes(*joined or [_next(words)])}")
     elif name == "--wire":
-        request.wire.append(_peer(value if equals else _next(words)))
+        request.wire.append(_peer(*joined or [_next(words)]))
     elif name in _CONFIG_FILES:
-        request.config_files += _config_files([value] if equals else [], words)
+        request.config_files += _config_files(joined, words)
     elif name in _CONFIG:
-        request.settings += _settings([value] if equals else [], words)
+        request.settings += _settings(joined, words)
     else:
-        _require_option(name)
-        request.words.append([word, *([] if equals else _values(name, words))])
+        values = joined or _values(name, words)
+        for value in values:
+            if problem := options.problem_of(name, value):
+                raise UsageError(f"{name} {value}: {problem}")
+        request.words.append([word, *([] if joined else values)])
+        request.names.update(names)
+
+
+def _option(word: str) -> tuple[list[str], *tuple[str, ...]]:
+    """Return an option's name and a value that is joined to it; of -np, -c2 all names."""
+    names: list[str] = []
+    if word.startswith("--"):
+        name, equals, value = word.partition("=")
+        meant = did_you_mean(name, sorted(options.ALL | {"--minutes", "--wire"}))
+        if meant and name not in options.ALL | {"--minutes", "--wire"}:
+            raise UsageError(f"{name}: there is no such option{meant}")  # else that of a plugin
+        return [name], *([value] if equals else [])
+    for place, letter in enumerate(word[1:], 2):
+        names.append(f"-{letter}")
+        if names[-1] not in options.ALL:
+            raise UsageError(f"{names[-1]}: there is no such option; ./run help names some")
+        if names[-1] not in options.NO_VALUE:
+            return names, *([word[place:].removeprefix("=")] if word[place:] else [])
+    return (names,)
 
 
 def _next(words: deque[str]) -> str:
@@ -160,7 +173,7 @@ def _next(words: deque[str]) -> str:
 
 def _values(name: str, words: deque[str]) -> list[str]:
     """Take the values of an option of Snakemake's from the left."""
-    if name in options.NO_VALUE or (_is_short(name) and name not in options.ALL):  # -np, -c2
+    if name in options.NO_VALUE:
         return []
     if name in options.A_VALUE_OR_NONE:
         return [] if not words or _begins_another(name, words[0]) else [words.popleft()]
@@ -179,19 +192,6 @@ def _begins_another(name: str, word: str) -> bool:
     return word.startswith("-") or (name not in _NAME_TARGETS and word in _TARGETS)
 
 
-def _is_short(word: str) -> bool:
-    return word.startswith("-") and not word.startswith("--")
-
-
-def _require_option(name: str) -> None:
-    """Refuse an option that is none; one that is like no other may be that of a plugin."""
-    if name in options.ALL or (_is_short(name) and name[:2] in options.ALL):
-        return
-    meant = did_you_mean(name, sorted(options.ALL | {"--minutes", "--wire"}))
-    if meant:
-        raise UsageError(f"{name}: there is no such option{meant}")
-
-
 def _config_files(files: list[str], words: deque[str]) -> list[str]:
     """Take configuration files; Snakemake would take the targets behind them for files too."""
     while words and not words[0].startswith("-"):
@@ -201,10 +201,8 @@ def _config_files(files: list[str], words: deque[str]) -> list[str]:
     if not files:
         raise UsageError("--configfile: the file must follow it, such as config/tiny.yaml")
     for file in files:
-        if not Path(file).is_file():
-            raise UsageError(
-                f"--configfile {file}: there is no such file in {Path.cwd()}; name one that exists"
-            )
+        if problem := options.no_file(file):
+            raise UsageError(f"--configfile {file}: {problem}")
     return files
 
 
@@ -259,20 +257,6 @@ def _rounds_before() -> int:
     text = MORE_PATH.read_text(encoding="utf-8") if MORE_PATH.is_file() else ""
     found = re.search(r"^  more_rounds: (\d+)$", text, re.MULTILINE)
     return int(found[1]) if found else 0
-
-
-def _require_target(word: str) -> None:
-    if "/" in word or Path(word).is_file() or word in _rules():
-        return
-    if word in COMMANDS:
-        raise UsageError(f"{word}: is a command by itself; it must come first: ./run {word}")
-    raise UsageError(unknown_target(word))
-
-
-def _rules() -> set[str]:
-    paths = [Path("Snakefile"), *Path("workflow/rules").glob("*.smk")]
-    texts = (path.read_text(encoding="utf-8") for path in paths if path.is_file())
-    return {name for text in texts for name in _RULE.findall(text)}
 
 
 def _add_settings(request: Request) -> None:

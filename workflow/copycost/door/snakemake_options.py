@@ -1,7 +1,11 @@
-"""The options of Snakemake 9.27 and how many values each takes: known before there is a Snakemake.
+"""The options of Snakemake 9.27, and what values each takes: known before there is a Snakemake.
 
 Those of plugins that a site has added are not here. A test compares the list with Snakemake's own.
 """
+
+import os
+import re
+from pathlib import Path
 
 
 def words(text: str) -> frozenset[str]:
@@ -72,3 +76,41 @@ SEVERAL_VALUES = words(
 )
 
 ALL = NO_VALUE | ONE_VALUE | TWO_VALUES | A_VALUE_OR_NONE | SEVERAL_VALUES
+
+_NUMBER = re.compile(r"[1-9]\d{0,8}")
+_CONFIG_HOMES = (("XDG_CONFIG_HOME", "~/.config"), ("XDG_CONFIG_DIRS", "/etc/xdg"))
+
+
+def problem_of(name: str, value: str) -> str | None:
+    """Return why a value cannot be that of an option, as the end of a sentence."""
+    match name:
+        case "-c" | "--cores" if not _NUMBER.fullmatch(value) and value != "all":
+            return "must be a whole number of CPUs from 1, or all"
+        case "-j" | "--jobs" if not _NUMBER.fullmatch(value) and value != "unlimited":
+            return "must be a whole number of jobs from 1, or unlimited"
+        case "-s" | "--snakefile":
+            return no_file(value)
+        case "-d" | "--directory" if not Path(value).is_dir():
+            return f"there is no such folder in {Path.cwd()}; name one that exists"
+        case "--profile" | "--workflow-profile" if not _is_profile(value):
+            return "there is no such profile; name a folder that holds config.yaml"
+    return None
+
+
+def no_file(path: str) -> str | None:
+    """Return why nothing can be read of a file, as the end of a sentence; None where it can."""
+    if Path(path).is_file():
+        return None
+    if Path(path).exists():
+        return f"is {'a folder' if Path(path).is_dir() else 'no ordinary file'}; name a file"
+    return f"there is no such file in {Path.cwd()}; name one that exists"
+
+
+def _is_profile(name: str) -> bool:
+    """Tell whether Snakemake would find a profile (``snakemake.cli.get_profile_dir``)."""
+    given = (os.environ.get(name) or usual for name, usual in _CONFIG_HOMES)
+    homes = [Path(home.partition(":")[0], "snakemake").expanduser() for home in given]
+    return name == "none" or any(
+        place.is_file() or any(place.glob("config*.yaml")) or any(place.glob("profile*.yaml"))
+        for place in (home / name for home in (Path(), *homes))
+    )

@@ -11,6 +11,8 @@ from copycost.errors import ConfigError
 from copycost.fleet.names import RULE, fitting_name, require_name, shown
 
 _SCHEME = "ssh://"
+# what ssh takes in no name of a host (valid_hostname in ssh.c)
+_REFUSED = re.compile(r"""[\s\0-\x1f'`"$\\;&<>|(){}]""")
 
 
 def named_targets(words: Sequence[str]) -> list[tuple[str, str]]:
@@ -35,7 +37,7 @@ def named_targets(words: Sequence[str]) -> list[tuple[str, str]]:
 
 def _of_word(word: str) -> tuple[str, str]:
     given, is_named, target = word.partition("=") if "=" in word else ("", "", word)
-    if not target or target.startswith("-") or re.search(r"\s", target):
+    if not target or target.startswith("-") or _REFUSED.search(target):
         raise ConfigError(f"fetch: {shown(target)!r} is no host; expected one as ssh knows it")
     if is_named:
         return require_name(given, f"fetch: {word}"), target

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from copycost.errors import Unavailable
+from copycost.hosts.parsing import parser_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Hierarchy:
     parent: Path
 
 
+@parser_of("/proc/self/mounts and /proc/self/cgroup")
 def candidate_hierarchies(mounts: str, own: str) -> list[Hierarchy]:
     """Return where a group that limits CPU might be made, the likeliest first.
 

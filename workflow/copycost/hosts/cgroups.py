@@ -24,6 +24,7 @@ from typing import Literal
 
 from copycost.errors import HostError, Unavailable
 from copycost.hosts.cgroup_hierarchy import Hierarchy
+from copycost.hosts.parsing import parser_of
 
 PREFIX = "copycost-"
 # as short as lets the smallest quota (1 ms, the kernel's least) be 10 % of a CPU: so that the rate
@@ -105,6 +106,7 @@ class CpuGroup:
         return throttling_of(self.stat_path.read_text(), self.version)
 
 
+@parser_of("cpu.stat of a control group")
 def throttling_of(text: str, version: Literal[1, 2]) -> Throttling:
     """Return how often a group was held back, from the text of its cpu.stat."""
     found = {key: int(value) for key, value in map(str.split, text.splitlines())}

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Self
 
+from copycost.hosts.parsing import parser_of
+
 PATH = "proc/stat"
 
 _NAMES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -54,10 +56,12 @@ def cpu_times_at(
     """
     stats = [(at_ns, texts[PATH]) for at_ns, texts in edges]
     n_cpus = min(stat.count("\ncpu") for _, stat in stats)
-    return [_cpu_times(stat, at_ns, ticks_per_s, n_cpus) for at_ns, stat in stats]
+    return [cpu_times(stat, at_ns, ticks_per_s, n_cpus) for at_ns, stat in stats]
 
 
-def _cpu_times(stat: str, at_ns: int, ticks_per_s: int, n_cpus: int) -> CpuTimes:
+@parser_of(PATH)
+def cpu_times(stat: str, at_ns: int, ticks_per_s: int, n_cpus: int) -> CpuTimes:
+    """Return the times from the text of /proc/stat, which was read at a moment."""
     words = stat.partition("\n")[0].split()[1:]
     times_ns = (int(ticks) * _NS_PER_S // ticks_per_s for ticks in words)
     cpu = dict(zip(_NAMES, times_ns, strict=False))

@@ -148,7 +148,7 @@ def _holder(fd: int) -> str:
     except OSError:
         rows = []
     for row in rows:
-        if row[1] == "FLOCK" and row[5].endswith(f":{inode}"):
+        if len(row) > 5 and row[1] == "FLOCK" and row[5].endswith(f":{inode}"):
             return f"process {row[4]}"
     return "another process"
 

@@ -1,6 +1,7 @@
 """How much memory a host has left, and refusing what has no room in it."""
 
 import posixpath
+import re
 from pathlib import PurePosixPath
 
 from copycost.errors import HostError
@@ -48,19 +49,23 @@ def require_memory(files: HostFiles, need_bytes: int, what: str, remedy: str) ->
         With what is needed and what there is.
     """
     have_bytes = available_memory_bytes(files)
-    if need_bytes > have_bytes * (1 - _SPARE_SHARE):
+    if have_bytes is not None and need_bytes > have_bytes * (1 - _SPARE_SHARE):
         raise NotEnoughMemory(need_bytes, have_bytes, what, remedy)
 
 
-def available_memory_bytes(files: HostFiles) -> int:
+def available_memory_bytes(files: HostFiles) -> int | None:
     """Return how much memory can be had without swapping, in this container too [bytes].
+
+    None where nobody tells.
 
     Source: proc(5), MemAvailable; kernel document admin-guide/cgroup-v2.rst, "Memory".
     """
-    meminfo = files.text("proc/meminfo") or ""
-    rows = dict(line.split(":", 1) for line in meminfo.splitlines())
-    available = int(rows["MemAvailable"].split()[0]) << 10
-    return min([available, *_cgroup_rooms(files, files.text("proc/self/cgroup") or "")])
+    found = re.search(
+        r"^MemAvailable:\s+(\d{1,15}) kB", files.text("proc/meminfo") or "", re.MULTILINE
+    )
+    available = [int(found[1]) << 10] if found else []
+    rooms = _cgroup_rooms(files, files.text("proc/self/cgroup") or "")
+    return min([*available, *rooms], default=None)
 
 
 def _cgroup_rooms(files: HostFiles, own_cgroups: str) -> list[int]:
@@ -86,5 +91,5 @@ def _room_of(files: HostFiles, group: PurePosixPath) -> int | None:
     if limit is None or used is None or stat is None:
         return None
     # the kernel gives up cached files before anybody goes without
-    cached = dict(line.split() for line in stat.splitlines()).get("inactive_file", "0")
-    return max(0, limit - used + int(cached))
+    cached = re.search(r"^inactive_file (\d{1,18})$", stat, re.MULTILINE)
+    return max(0, limit - used + (int(cached[1]) if cached else 0))

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from copycost.hosts.threads import value_of
+
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh"})
 
 
@@ -48,6 +50,4 @@ def _parents() -> Iterator[int]:
 
 def parent_of(pid: int) -> int:
     """Return the parent's process id from /proc/PID/stat, see proc(5); OSError if it is gone."""
-    # the name is in brackets, and may itself hold spaces and brackets
-    text = Path(f"/proc/{pid}/stat").read_text()
-    return int(text.rpartition(")")[2].split()[1])
+    return value_of(Path(f"/proc/{pid}/stat").read_text(), 1)

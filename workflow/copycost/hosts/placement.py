@@ -8,7 +8,7 @@ from copycost.errors import ConfigError, Unavailable
 from copycost.grid.placements import FREE, SAME
 from copycost.hosts.host import Host
 from copycost.hosts.side import SIDES, SideName
-from copycost.wording.cpulist import format_cpu_list, parse_cpu_list
+from copycost.wording.cpulist import format_cpu_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def siblings_on(host: Host) -> Siblings:
 
     def siblings(cpu: int) -> tuple[int, ...]:
         path = f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
-        return _cpus(host.files.text(path)) or (cpu,)
+        return tuple(host.files.cpus(path) or [cpu])
 
     return siblings
 
@@ -59,16 +59,9 @@ def cache_sharers_on(host: Host) -> Siblings:
         levels = {host.files.number(f"{folder}/level") or 0: folder for folder in folders}
         if not levels:
             return ()
-        return _cpus(host.files.text(f"{levels[max(levels)]}/shared_cpu_list"))
+        return tuple(host.files.cpus(f"{levels[max(levels)]}/shared_cpu_list") or ())
 
     return sharers
-
-
-def _cpus(text: str | None) -> tuple[int, ...]:
-    try:
-        return tuple(parse_cpu_list(text or ""))
-    except ValueError:
-        return ()
 
 
 def fewest_at_once(placement: Placement, n_threads: int, sharers: Siblings) -> int:

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Self
 
 from copycost.hosts.edges import of_one_moment
+from copycost.hosts.parsing import parser_of
+from copycost.hosts.threads import on_cpu_and_waiting_ns
 
 # include/linux/posix-timers.h: CPUCLOCK_SCHED of a whole process
 _CPUCLOCK_SCHED = 2
@@ -96,18 +98,24 @@ def written_bytes(pid: int) -> int | None:
     return _total([_pairs(pid, "io")], "wchar")
 
 
-def _pairs(pid: int, name: str) -> dict[str, str]:
+def _pairs(pid: int, name: str) -> dict[str, int]:
     try:
-        text = Path(f"/proc/{pid}/{name}").read_text(errors="replace")
+        return io_counts(Path(f"/proc/{pid}/{name}").read_text(errors="replace"))
     except (PermissionError, FileNotFoundError):
         return {}
-    return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
 
 
-def _total(files: Sequence[dict[str, str]], key: str) -> int | None:
+@parser_of("/proc/PID/io")
+def io_counts(text: str) -> dict[str, int]:
+    """Return what a process has read and written, by the kernel's names."""
+    rows = (line.partition(":") for line in text.splitlines())
+    return {name: int(count) for name, _, count in rows}
+
+
+def _total(files: Sequence[dict[str, int]], key: str) -> int | None:
     if any(key not in file for file in files):
         return None
-    return sum(int(file[key]) for file in files)
+    return sum(file[key] for file in files)
 
 
 def _waiting_by_thread(pids: Sequence[int]) -> dict[int, int]:
@@ -115,7 +123,7 @@ def _waiting_by_thread(pids: Sequence[int]) -> dict[int, int]:
     for pid in pids:
         for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
             with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
-                found[int(file.parent.name)] = int(file.read_text().split()[1])
+                found[int(file.parent.name)] = on_cpu_and_waiting_ns(file.read_text())[1]
     return found
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Self
 
+from copycost.hosts.parsing import parser_of
+
 _NS_PER_S = 10**9
-# places in /proc/PID/stat behind the name, which is in parentheses and may hold spaces: the numbers
-# of proc(5) less 3
+# places in /proc/PID/stat behind the name, which is in parentheses and may hold spaces
 _USER, _KERNEL, _GUEST = 11, 12, 40
 
 
@@ -55,16 +56,27 @@ def times_of(folders: Iterable[str], texts: Mapping[str, str], ticks_per_s: int)
     """Return what some threads have used, all together, from the texts of their files."""
     found = ThreadTimes()
     for folder in folders:
-        on_cpu, waiting = texts[f"{folder}/schedstat"].split()[:2]
         ticks = ticks_of(texts[f"{folder}/stat"], ticks_per_s)
-        found += ThreadTimes(int(on_cpu), int(waiting), *ticks)
+        found += ThreadTimes(*on_cpu_and_waiting_ns(texts[f"{folder}/schedstat"]), *ticks)
     return found
+
+
+@parser_of("/proc/PID/task/TID/schedstat")
+def on_cpu_and_waiting_ns(schedstat: str) -> tuple[int, int]:
+    """Return for how long a thread was on a CPU, and runnable without one [ns]."""
+    on_cpu, waiting, *_ = map(int, schedstat.split())
+    return on_cpu, waiting
+
+
+@parser_of("/proc/PID/stat")
+def value_of(stat: str, place: int) -> int:
+    """Return a number of /proc/.../stat by its place behind the name: that of proc(5) less 3."""
+    return int(stat.rpartition(")")[2].split()[place])
 
 
 def ticks_of(stat: str, ticks_per_s: int) -> tuple[int, int, int]:
     """Return user, kernel and guest time [ns] from the text of a /proc/.../stat."""
-    values = stat.rpartition(")")[2].split()
     user, kernel, guest = (
-        int(values[at]) * _NS_PER_S // ticks_per_s for at in (_USER, _KERNEL, _GUEST)
+        value_of(stat, at) * _NS_PER_S // ticks_per_s for at in (_USER, _KERNEL, _GUEST)
     )
     return user, kernel, guest

@@ -12,6 +12,7 @@ from copycost.hosts.cpu_times import PATH as _STAT
 from copycost.hosts.cpu_times import CpuTimes, cpu_times_at
 from copycost.hosts.edges import plan_on
 from copycost.hosts.host import Host, Reader
+from copycost.hosts.parsing import parser_of
 from copycost.hosts.side import Side, SideName
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
@@ -114,7 +115,7 @@ class _Counted:
         common = self.common.edges()
         networks = zip(*(one.edges() for one in self.networks), strict=True)
         return [
-            _snapshot_of(texts, [of_one[_SNMP] for _, of_one in network], cpu)
+            snapshot_of(texts, [of_one[_SNMP] for _, of_one in network], cpu)
             for (_, texts), network, cpu in zip(
                 common, networks, cpu_times_at(common, ticks_per_s), strict=True
             )
@@ -230,7 +231,9 @@ class KernelCounters(WindowObserver):
         self.devices.clear()
 
 
-def _snapshot_of(texts: Mapping[str, str], snmp: Sequence[str], cpu: CpuTimes) -> KernelSnapshot:
+@parser_of(_SOFTNET)
+def snapshot_of(texts: Mapping[str, str], snmp: Sequence[str], cpu: CpuTimes) -> KernelSnapshot:
+    """Return a snapshot from the texts of a machine's files, and those of its networks."""
     throttle = [int(text) for path, text in texts.items() if path not in (_SOFTNET, _STAT)]
     softnet = [line.split() for line in texts[_SOFTNET].splitlines()]
     return KernelSnapshot(
@@ -248,6 +251,7 @@ def _snapshot_of(texts: Mapping[str, str], snmp: Sequence[str], cpu: CpuTimes) -
     )
 
 
+@parser_of(_SNMP)
 def snmp_count(snmp: str, protocol: str, name: str) -> int:
     """Return a counter from the text of /proc/net/snmp: a line of names, a line of values."""
     rows = [line.split() for line in snmp.splitlines() if line.startswith(f"{protocol}:")]
@@ -255,6 +259,7 @@ def snmp_count(snmp: str, protocol: str, name: str) -> int:
     return int(values[names.index(name)])
 
 
+@parser_of(_DEVICES)
 def device_counts(devices: str, name: str) -> dict[str, int]:
     """Return packets, errors and drops of a network device from the text of /proc/net/dev."""
     rows = (line.partition(":") for line in devices.splitlines())

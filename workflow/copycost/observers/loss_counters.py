@@ -17,6 +17,7 @@ from typing import Any
 
 from copycost.hosts.guest.network import BRIDGE
 from copycost.hosts.host import Reader
+from copycost.hosts.parsing import parser_of
 from copycost.hosts.side import Side
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
@@ -162,6 +163,7 @@ class LossCounters(WindowObserver):
         return False
 
 
+@parser_of(_SNMP)
 def parse_snmp(text: str) -> dict[str, int]:
     """Return `Udp.NAME` and `Ip.NAME` from the text of /proc/net/snmp."""
     found: dict[str, int] = {}
@@ -173,6 +175,7 @@ def parse_snmp(text: str) -> dict[str, int]:
     return found
 
 
+@parser_of(_DEVICES)
 def parse_devices(text: str, device: str | None = None) -> dict[str, int]:
     """Return what a device, or all together, dropped and had errors with, from /proc/net/dev.
 
@@ -188,6 +191,7 @@ def parse_devices(text: str, device: str | None = None) -> dict[str, int]:
     }
 
 
+@parser_of(_DEVICES)
 def parse_switch(text: str) -> dict[str, int]:
     """Return what the TAP devices and the bridge between them dropped, from /proc/net/dev.
 
@@ -209,6 +213,7 @@ def _columns(text: str) -> dict[str, list[int]]:
     return {name.strip(): [int(word) for word in rest.split()] for name, _, rest in rows}
 
 
+@parser_of(_SOCKETS)
 def waiting_bytes(text: str, ports: Sequence[int]) -> int:
     """Return the receive queues of sockets bound to `ports`, from the text of /proc/net/udp."""
     wanted = {f"{port:04X}" for port in ports}

@@ -1,5 +1,6 @@
 """What can be sampled on this host: by which event, and what has to be allowed first."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -99,15 +100,13 @@ def alike(plans: Sequence[SamplingPlan]) -> list[SamplingPlan]:
 
 def _hides_addresses(files: HostFiles) -> bool:
     """Tell whether all that an unprivileged reader sees are zeros, see kallsyms_show_value()."""
-    first = [line.split()[0] for line in files.lines(_KALLSYMS, 64)]
-    return not any(int(address, 16) for address in first)
+    return not any(re.match(r"0*[1-9a-f]", line) for line in files.lines(_KALLSYMS, 64))
 
 
 def is_privileged(files: HostFiles) -> bool:
     """Tell whether perf may use large buffers, which are locked memory."""
-    status = dict(
-        line.split(":", 1) for line in (files.text("proc/self/status") or "").splitlines()
+    runs_as_root = re.search(
+        r"^Uid:\s+\d+\s+0\s", files.text("proc/self/status") or "", re.MULTILINE
     )
-    effective_uid = status.get("Uid", "").split()[1:2]
     inside_and_outside = (files.text("proc/self/uid_map") or "").split()[:2]
-    return effective_uid == ["0"] and inside_and_outside == ["0", "0"]
+    return runs_as_root is not None and inside_and_outside == ["0", "0"]

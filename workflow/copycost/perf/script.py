@@ -173,7 +173,10 @@ def read_samples(stream: IO[bytes], where: str, of_thread: OfThread | None = Non
         if text is None:
             reader.found.truncated = True
             break
-        reader.paragraph(text, line_number)
+        try:
+            reader.paragraph(text, line_number)
+        except ValueError as error:  # a number of thousands of digits
+            raise ParseError(f"{where}, line {line_number}: {error}; run again") from error
         line_number += text.count(b"\n") + n_newlines
     return reader.found
 

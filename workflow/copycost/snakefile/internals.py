@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 
 def quote_interpreter() -> None:
@@ -86,8 +86,29 @@ def shorten_command_line() -> None:
         if not str(words[0] if words else "").endswith("default command line arguments."):
             print(*words, **options)
 
-    argparse.ArgumentParser.print_usage = lambda self, file=None: None  # type: ignore[method-assign]
+    def error(self: argparse.ArgumentParser, message: str) -> NoReturn:
+        sys.exit(f"run: {message}; ./run help shows what there is")
+
+    argparse.ArgumentParser.error = error  # type: ignore[method-assign]
     cli.print = print_but_the_profile
+
+
+def say_plainly(kind: type[Exception]) -> None:
+    """Have errors of one kind said in their own words, wherever in a rule they come up.
+
+    Snakemake would add where in the Snakefile that was, and a traceback (``print_exception``).
+    """
+    from snakemake import exceptions
+
+    as_usual = exceptions.format_exception_to_string
+
+    def in_words(error: BaseException, linemaps: object = None) -> str:
+        said: BaseException | None = error
+        while isinstance(said, (exceptions.WorkflowError, exceptions.RuleException)):
+            said = said.__cause__ or said.__context__
+        return f"copycost: {said}" if isinstance(said, kind) else as_usual(error, linemaps)
+
+    exceptions.format_exception_to_string = in_words
 
 
 def run_scripts_with(run: Callable[[str], int | None]) -> None:

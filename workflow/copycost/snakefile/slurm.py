@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from copycost.errors import ConfigError, HostError
+from copycost.hosts.parsing import parser_of
 
 _TIMEOUT_S = 30.0
 _SINFO = ("sinfo", "--noheader", "--all", "--Node", "--format", "%N|%P|%c|%T|%f")
@@ -108,9 +109,15 @@ def system_of(name: str) -> System:
 @cache
 def _nodes() -> tuple[Mapping[str, Node], str | None]:
     """Return all nodes by name, and the partition that has no need to be named."""
+    return nodes_in(_answer(*_SINFO))
+
+
+@parser_of("sinfo")
+def nodes_in(answer: str) -> tuple[Mapping[str, Node], str | None]:
+    """Return the same from what sinfo says."""
     found: dict[str, Node] = {}
     default = None
-    for line in _answer(*_SINFO).splitlines():  # a node has one for each of its partitions
+    for line in answer.splitlines():  # a node has one for each of its partitions
         name, partition, n_cpus, state, features = line.strip().split("|", maxsplit=4)
         if partition.endswith("*"):
             partition = default = partition.removesuffix("*")
@@ -123,8 +130,14 @@ def _nodes() -> tuple[Mapping[str, Node], str | None]:
 
 @cache
 def _systems() -> Mapping[str, System]:
+    return systems_in(_answer(*_SCONTROL))
+
+
+@parser_of("scontrol show node")
+def systems_in(answer: str) -> Mapping[str, System]:
+    """Return what runs on each node."""
     found = {}
-    for line in _answer(*_SCONTROL).splitlines():
+    for line in answer.splitlines():
         name = re.match(r"NodeName=(\S+)", line)
         if name is None:
             continue

@@ -9,6 +9,7 @@ import signal
 from collections.abc import Mapping
 from typing import Any
 
+from copycost.errors import CopycostError
 from copycost.snakefile import internals, interruption, messages, terminal
 from copycost.snakefile.screen import SCREEN
 from copycost.snakefile.script_starter import ScriptStarter
@@ -25,6 +26,7 @@ def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
     _let_scripts_import_from(package_root)
     _end_with_the_reader()
     internals.quote_interpreter()
+    internals.say_plainly(CopycostError)
     if internals.is_first_process(workflow):  # a job that runs elsewhere is one script
         interruption.end_quietly(line=interruption.LINE)
         internals.run_scripts_with(ScriptStarter().run)

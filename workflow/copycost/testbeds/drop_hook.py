@@ -11,9 +11,9 @@ import re
 import time
 from dataclasses import dataclass
 
-from copycost.errors import HostError
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
+from copycost.hosts.parsing import parser_of
 from copycost.testbeds.command import run_tool
 
 SINK_PORT = 9
@@ -95,16 +95,8 @@ table netdev {_TABLE} {{
 """
 
 
+@parser_of("nft list counter")
 def parse_counter(listing: str) -> Dropped:
-    """Return a counter from what ``nft list counter`` prints.
-
-    Raises
-    ------
-    HostError
-        If there is no counter in it.
-    """
-    match = re.search(r"packets (\d+) bytes (\d+)", listing)
-    if match is None:
-        raise HostError(f"nft list counter printed {listing[:80]!r}, where a counter was expected")
-    packets, in_all_bytes = int(match[1]), int(match[2])
-    return Dropped(packets, in_all_bytes - packets * _HEADER_BYTES)
+    """Return a counter from what ``nft list counter`` prints."""
+    ((packets, in_all_bytes),) = re.findall(r"packets (\d+) bytes (\d+)", listing)
+    return Dropped(int(packets), int(in_all_bytes) - int(packets) * _HEADER_BYTES)

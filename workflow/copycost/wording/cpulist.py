@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+_MOST_CPUS = 1 << 16  # more than any host has
+
 
 def parse_cpu_list(text: str) -> list[int]:
     """Return the CPU numbers of a list such as ``0-3,8``; the empty text means none.
@@ -9,7 +11,7 @@ def parse_cpu_list(text: str) -> list[int]:
     Raises
     ------
     ValueError
-        If a part is neither a number nor a range of numbers.
+        If a part is neither the number of a CPU nor a range of such numbers.
 
     Source
     ------
@@ -18,6 +20,8 @@ def parse_cpu_list(text: str) -> list[int]:
     cpus: list[int] = []
     for part in filter(None, text.strip().split(",")):
         first, _, last = part.partition("-")
+        if not 0 <= int(first) <= int(last or first) < _MOST_CPUS:
+            raise ValueError(f"{part[:20]!r} is no range of CPUs")
         cpus.extend(range(int(first), int(last or first) + 1))
     return cpus
 

@@ -15,7 +15,7 @@ from copycost.drivers.programs.working_set import (
 from copycost.errors import Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.local import LocalHost
-from copycost.hosts.memory import NotEnoughMemory, available_memory_bytes
+from copycost.hosts.memory import NotEnoughMemory, available_memory_bytes, require_memory
 
 MIB = 1 << 20
 TIB = 1 << 40
@@ -79,7 +79,7 @@ def test_a_sender_has_time_to_make_its_ring() -> None:
 def test_what_is_available_is_what_the_kernel_says_at_most() -> None:
     text = Path("/proc/meminfo").read_text()
     total = int(text.split("MemTotal:")[1].split()[0]) << 10
-    assert 0 < available_memory_bytes(HOST.files) <= total
+    assert 0 < (available_memory_bytes(HOST.files) or 0) <= total
 
 
 def test_messages_that_fit_are_let_pass() -> None:
@@ -145,3 +145,8 @@ def test_every_limited_group_above_a_process_counts(
     (tmp_path / "proc" / "self" / "cgroup").write_text(own)
     (tmp_path / "proc" / "meminfo").write_text("MemTotal: 8 kB\nMemAvailable: 4 kB\n")
     assert available_memory_bytes(HostFiles(tmp_path)) == available
+
+
+def test_memory_that_nobody_tells_of_keeps_nobody_from_measuring(tmp_path: Path) -> None:
+    assert available_memory_bytes(HostFiles(tmp_path)) is None
+    require_memory(HostFiles(tmp_path), 1 << 60, "the messages", "take fewer")

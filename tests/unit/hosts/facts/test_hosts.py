@@ -97,23 +97,6 @@ def test_a_kernel_without_config_gives_nulls_with_the_reason(host_tree: HostTree
     assert "/proc/config.gz" in unknown.reasons["kernel.hz"]
 
 
-def test_an_empty_tree_gives_reasons_and_no_exception(tmp_path: Path) -> None:
-    files = HostFiles(tmp_path)
-    unknown = Unknowns()
-    cpu = read_cpu(files, "x86_64", unknown)
-    kernel = read_kernel(files, unknown)
-    net = read_net(files, unknown)
-    memory = read_memory(files, None, unknown)
-    assert cpu.virtualisation is None
-    assert net.congestion_available is None
-    assert memory.memlock_unlimited
-    assert kernel.release is None
-    assert all(unknown.reasons.values())
-    assert {"cpu.model", "kernel.hz", "net.optmem_max", "memory.total_bytes"} <= set(
-        unknown.reasons
-    )
-
-
 def test_total_memory_is_rounded_to_mib(host_tree: HostTree) -> None:
     memory = read_memory(host_tree("virtual_machine"), 65536, Unknowns())
     assert memory.total_bytes is not None

@@ -15,6 +15,7 @@ from copycost.errors import HostError, ParseError
 from copycost.grid.capabilities import IPERF3
 from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
+from copycost.hosts.parsing import parser_of
 from copycost.hosts.side import Side, SideName
 from copycost.records.record import Disturbance, disturbance
 
@@ -240,8 +241,7 @@ class Iperf3Traffic:
     def _listening(self) -> set[str]:
         """Return the ports at which somebody listens, in the words of /proc/net/tcp."""
         text = self._scene.testbed.hosts["receiver"].files.text("proc/net/tcp") or ""
-        found = [row.split() for row in text.splitlines()[1:]]
-        return {row[1].rpartition(":")[2] for row in found if row[3] == _LISTENING}
+        return listening_ports(text)
 
     def _await_traffic(self, client: _Process) -> None:
         """Wait until a client has written a message, and note when it began to."""
@@ -283,6 +283,13 @@ class Iperf3Traffic:
             f"the iperf3 {process.role} ended during the {self._phase} ({how}),"
             f" saying: {said or 'nothing'}"
         )
+
+
+@parser_of("proc/net/tcp")
+def listening_ports(text: str) -> set[str]:
+    """Return the ports at which somebody listens, in its words."""
+    found = [row.split() for row in text.splitlines()[1:]]
+    return {row[1].rpartition(":")[2] for row in found if row[3] == _LISTENING}
 
 
 def _report_of(process: _Process, warnings: list[Disturbance]) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 import re
 from dataclasses import dataclass
+from typing import TypeVar
 
 from copycost.hosts.facts.files import HostFiles, Unknowns
 from copycost.hosts.facts.processor import processor_name, processor_vendor
 from copycost.hosts.facts.virtualisation import virtualisation
-from copycost.wording.cpulist import parse_cpu_list
+from copycost.wording.cpulist import format_cpu_list
 
 _CPU = "sys/devices/system/cpu"
+_T = TypeVar("_T")
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -56,42 +58,34 @@ def read_cpu(files: HostFiles, machine: str, unknown: Unknowns) -> CpuFacts:
     cpuinfo = files.text("proc/cpuinfo") or ""
     online = online_cpus(files)
     siblings = _sibling_lists(files, online)
-    nodes = files.text("sys/devices/system/node/online")
+    nodes = files.cpus("sys/devices/system/node/online")
+
+    def fact(name: str, value: _T | None, why: str) -> _T | None:
+        return unknown.checked(f"cpu.{name}", value, why)
+
     return CpuFacts(
-        model=unknown.checked(
-            "cpu.model", processor_name(files, cpuinfo), "/proc/cpuinfo names no model"
-        ),
-        vendor=unknown.checked(
-            "cpu.vendor", processor_vendor(cpuinfo), "/proc/cpuinfo names no vendor"
-        ),
-        cpus_online=unknown.checked(
-            "cpu.cpus_online", len(online) or None, f"/{_CPU}/online cannot be read"
-        ),
-        cores=unknown.checked(
-            "cpu.cores", len(set(siblings)) or None, f"no topology under /{_CPU}"
-        ),
-        threads_per_core=unknown.checked(
-            "cpu.threads_per_core",
-            max((len(parse_cpu_list(text)) for text in siblings), default=None),
-            f"no topology under /{_CPU}",
+        model=fact("model", processor_name(files, cpuinfo), "/proc/cpuinfo names no model"),
+        vendor=fact("vendor", processor_vendor(cpuinfo), "/proc/cpuinfo names no vendor"),
+        cpus_online=fact("cpus_online", len(online) or None, f"/{_CPU}/online cannot be read"),
+        cores=fact("cores", len(set(siblings)) or None, f"no topology under /{_CPU}"),
+        threads_per_core=fact(
+            "threads_per_core", max(map(len, siblings), default=None), f"no topology under /{_CPU}"
         ),
         core_types=_core_types(files),
-        numa_nodes=unknown.checked(
-            "cpu.numa_nodes",
-            len(parse_cpu_list(nodes)) if nodes else None,
-            "the kernel has no NUMA support or hides it",
+        numa_nodes=fact(
+            "numa_nodes", len(nodes or ()) or None, "the kernel has no NUMA support or hides it"
         ),
         caches=_caches(files, unknown),
-        governor=unknown.checked(
-            "cpu.governor", read_governor(files), "no cpufreq driver (usual in virtual machines)"
+        governor=fact(
+            "governor", read_governor(files), "no cpufreq driver (usual in virtual machines)"
         ),
-        turbo=unknown.checked(
-            "cpu.turbo",
+        turbo=fact(
+            "turbo",
             read_turbo(files),
             "no turbo or boost switch under cpufreq (usual in virtual machines)",
         ),
-        virtualisation=unknown.checked(
-            "cpu.virtualisation",
+        virtualisation=fact(
+            "virtualisation",
             virtualisation(files, machine, cpuinfo),
             "neither /proc/cpuinfo nor the firmware tables tell",
         ),
@@ -100,7 +94,7 @@ def read_cpu(files: HostFiles, machine: str, unknown: Unknowns) -> CpuFacts:
 
 def online_cpus(files: HostFiles) -> list[int]:
     """Return the numbers of the CPUs that are switched on; empty if that cannot be read."""
-    return parse_cpu_list(files.text(f"{_CPU}/online") or "")
+    return files.cpus(f"{_CPU}/online") or []
 
 
 def read_governor(files: HostFiles) -> str | None:
@@ -109,21 +103,21 @@ def read_governor(files: HostFiles) -> str | None:
     return "+".join(sorted({text for text in texts if text})) or None
 
 
-def _sibling_lists(files: HostFiles, online: list[int]) -> list[str]:
-    """Return, per CPU, the list of hardware threads that share its core."""
-    texts = (
+def _sibling_lists(files: HostFiles, online: list[int]) -> list[tuple[int, ...]]:
+    """Return, per CPU, the hardware threads that share its core."""
+    found = (
         # The first name is the present one, the second what kernels before 5.2 have.
-        files.text(f"{_CPU}/cpu{cpu}/topology/core_cpus_list")
-        or files.text(f"{_CPU}/cpu{cpu}/topology/thread_siblings_list")
+        files.cpus(f"{_CPU}/cpu{cpu}/topology/core_cpus_list")
+        or files.cpus(f"{_CPU}/cpu{cpu}/topology/thread_siblings_list")
         for cpu in online
     )
-    return [text for text in texts if text]
+    return [tuple(cpus) for cpus in found if cpus]
 
 
 def _core_types(files: HostFiles) -> dict[str, str]:
     """Return the CPU lists of the two PMUs that a hybrid processor has, or nothing."""
-    lists = {kind: files.text(f"sys/devices/cpu_{kind}/cpus") for kind in ("core", "atom")}
-    return {kind: text for kind, text in lists.items() if text}
+    lists = {kind: files.cpus(f"sys/devices/cpu_{kind}/cpus") for kind in ("core", "atom")}
+    return {kind: format_cpu_list(cpus) for kind, cpus in lists.items() if cpus}
 
 
 def _caches(files: HostFiles, unknown: Unknowns) -> Caches:
@@ -131,7 +125,7 @@ def _caches(files: HostFiles, unknown: Unknowns) -> Caches:
     for folder in files.glob(f"{_CPU}/cpu0/cache/index*"):
         level = files.number(f"{folder}/level")
         size = files.text(f"{folder}/size")
-        match = re.fullmatch(r"(\d+)([KMG]?)", size or "")
+        match = re.fullmatch(r"(\d{1,9})([KMG]?)", size or "")
         if level is None or match is None or files.text(f"{folder}/type") == "Instruction":
             continue
         by_level[level] = int(match[1]) * _SIZE_UNITS[match[2]]

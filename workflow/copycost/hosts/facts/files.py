@@ -2,9 +2,12 @@
 
 import gzip
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
+
+from copycost.wording.cpulist import parse_cpu_list
 
 _T = TypeVar("_T")
 
@@ -42,17 +45,20 @@ class HostFiles:
 
     def number(self, path: str) -> int | None:
         """Return the whole number that a file holds, or None."""
-        text = self.text(path)
-        try:
-            return None if text is None else int(text)
-        except ValueError:
-            return None
+        return self._read(path, int)
 
     def numbers(self, path: str) -> list[int] | None:
         """Return the whole numbers that a file holds, in its order, or None."""
+        return self._read(path, lambda text: [int(word) for word in text.split()])
+
+    def cpus(self, path: str) -> list[int] | None:
+        """Return the CPU numbers that a file lists, or None."""
+        return self._read(path, parse_cpu_list)
+
+    def _read(self, path: str, read: Callable[[str], _T]) -> _T | None:
         text = self.text(path)
         try:
-            return None if text is None else [int(word) for word in text.split()]
+            return None if text is None else read(text)
         except ValueError:
             return None
 

@@ -4,6 +4,8 @@ The workflow takes them at the start of every run. Where they differ from those 
 the host is described afresh and every cell is measured again.
 """
 
+import re
+
 from copycost.hosts.facts.cpu import online_cpus, read_governor, read_turbo
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.facts.processor import processor_name
@@ -19,7 +21,6 @@ NAMESPACE_SWITCHES = (
     "proc/sys/kernel/unprivileged_userns_clone",
     "proc/sys/kernel/apparmor_restrict_unprivileged_userns",
 )
-_CAPABILITIES = "CapEff:"
 
 
 def host_identity(files: HostFiles | None = None, host: Host | None = None) -> dict[str, object]:
@@ -98,7 +99,5 @@ def read_mitigations(files: HostFiles) -> dict[str, str]:
 
 def _effective_capabilities(files: HostFiles) -> str | None:
     """Return the capability mask of this process, since root in a container may hold few."""
-    for line in (files.text("proc/self/status") or "").splitlines():
-        if line.startswith(_CAPABILITIES):
-            return line.removeprefix(_CAPABILITIES).strip()
-    return None
+    found = re.search(r"^CapEff:\s*(\S+)$", files.text("proc/self/status") or "", re.MULTILINE)
+    return found[1] if found else None

@@ -52,9 +52,7 @@ def read_kernel(files: HostFiles, unknown: Unknowns) -> KernelFacts:
             files.text("proc/sys/kernel/version"),
             "/proc/sys/kernel/version cannot be read",
         ),
-        hz=unknown.checked(
-            "kernel.hz", int(options["HZ"]) if options and "HZ" in options else None, _NO_CONFIG
-        ),
+        hz=unknown.checked("kernel.hz", _hz(options or {}), _NO_CONFIG),
         irq_time_accounting=unknown.checked("kernel.irq_time_accounting", irq_time, _NO_CONFIG),
         virt_cpu_accounting_gen=unknown.checked(
             "kernel.virt_cpu_accounting_gen", accounting, _NO_CONFIG
@@ -81,6 +79,10 @@ def parse_kernel_config(text: str) -> dict[str, str]:
     Kernel document kbuild/kconfig-language.rst; options that are off appear only as comments.
     """
     return dict(re.findall(r"^CONFIG_(\w+)=(.*)$", text, re.MULTILINE))
+
+
+def _hz(options: dict[str, str]) -> int | None:
+    return int(hz) if re.fullmatch(r"[0-9]{1,6}", hz := options.get("HZ", "")) else None
 
 
 def _preempt(options: dict[str, str] | None, command_line: list[str]) -> str | None:

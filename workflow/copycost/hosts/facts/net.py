@@ -1,11 +1,14 @@
 """Facts about memory limits and the network stack's settings."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from copycost.hosts.facts.files import HostFiles, Unknowns
 
-_TCP = "proc/sys/net/ipv4"
+_CORE, _TCP = "proc/sys/net/core", "proc/sys/net/ipv4"
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,9 @@ class NetFacts:
 
 def read_memory(files: HostFiles, memlock_bytes: int | None, unknown: Unknowns) -> MemoryFacts:
     """Read the size of memory; `memlock_bytes` is the limit that `About` tells."""
-    match = re.search(r"^MemTotal:\s+(\d+) kB$", files.text("proc/meminfo") or "", re.MULTILINE)
+    match = re.search(
+        r"^MemTotal:\s+(\d{1,15}) kB$", files.text("proc/meminfo") or "", re.MULTILINE
+    )
     return MemoryFacts(
         total_bytes=unknown.checked(
             "memory.total_bytes",
@@ -68,45 +73,21 @@ def read_memory(files: HostFiles, memlock_bytes: int | None, unknown: Unknowns) 
 def read_net(files: HostFiles, unknown: Unknowns) -> NetFacts:
     """Read the settings of the network stack in the present network namespace."""
 
-    def unreadable(path: str) -> str:
-        return f"/{path} cannot be read here"
+    def fact(name: str, path: str, read: Callable[[str], _T | None]) -> _T | None:
+        return unknown.checked(f"net.{name}", read(path), f"/{path} cannot be read here")
 
     def words(path: str) -> list[str] | None:
         text = files.text(path)
         return None if text is None else text.split()
 
-    core = "proc/sys/net/core"
+    congestion = f"{_TCP}/tcp_{{}}congestion_control"
     return NetFacts(
-        optmem_max=unknown.checked(
-            "net.optmem_max",
-            files.number(f"{core}/optmem_max"),
-            unreadable(f"{core}/optmem_max"),
-        ),
-        tcp_rmem=unknown.checked(
-            "net.tcp_rmem", files.numbers(f"{_TCP}/tcp_rmem"), unreadable(f"{_TCP}/tcp_rmem")
-        ),
-        tcp_wmem=unknown.checked(
-            "net.tcp_wmem", files.numbers(f"{_TCP}/tcp_wmem"), unreadable(f"{_TCP}/tcp_wmem")
-        ),
-        rmem_max=unknown.checked(
-            "net.rmem_max", files.number(f"{core}/rmem_max"), unreadable(f"{core}/rmem_max")
-        ),
-        wmem_max=unknown.checked(
-            "net.wmem_max", files.number(f"{core}/wmem_max"), unreadable(f"{core}/wmem_max")
-        ),
-        congestion_default=unknown.checked(
-            "net.congestion_default",
-            files.text(f"{_TCP}/tcp_congestion_control"),
-            unreadable(f"{_TCP}/tcp_congestion_control"),
-        ),
-        congestion_available=unknown.checked(
-            "net.congestion_available",
-            words(f"{_TCP}/tcp_available_congestion_control"),
-            unreadable(f"{_TCP}/tcp_available_congestion_control"),
-        ),
-        congestion_allowed=unknown.checked(
-            "net.congestion_allowed",
-            words(f"{_TCP}/tcp_allowed_congestion_control"),
-            unreadable(f"{_TCP}/tcp_allowed_congestion_control"),
-        ),
+        optmem_max=fact("optmem_max", f"{_CORE}/optmem_max", files.number),
+        tcp_rmem=fact("tcp_rmem", f"{_TCP}/tcp_rmem", files.numbers),
+        tcp_wmem=fact("tcp_wmem", f"{_TCP}/tcp_wmem", files.numbers),
+        rmem_max=fact("rmem_max", f"{_CORE}/rmem_max", files.number),
+        wmem_max=fact("wmem_max", f"{_CORE}/wmem_max", files.number),
+        congestion_default=fact("congestion_default", congestion.format(""), files.text),
+        congestion_available=fact("congestion_available", congestion.format("available_"), words),
+        congestion_allowed=fact("congestion_allowed", congestion.format("allowed_"), words),
     )

@@ -45,7 +45,7 @@ def processor_name(files: HostFiles, cpuinfo: str) -> str | None:
 def processor_vendor(cpuinfo: str) -> str | None:
     """Return the maker as /proc/cpuinfo gives it (``GenuineIntel``, ``ARM``), or None."""
     implementer = _field(cpuinfo, "CPU implementer")
-    if implementer:
+    if implementer and re.fullmatch(r"0x[0-9a-f]{1,8}", implementer):
         return _ARM_VENDORS.get(int(implementer, 16), f"implementer {implementer}")
     return _field(cpuinfo, "vendor_id") or _field(cpuinfo, "mvendorid")
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from copycost.errors import Unavailable
+from copycost.hosts.facts.files import HostFiles
+from copycost.hosts.facts.packages import distribution_family
 from copycost.hosts.guest.modules import Modules
 
 AUTO = "auto"
@@ -127,7 +129,7 @@ def own_kernel() -> Path | None:
 
 def package_names() -> tuple[str, ...]:
     """Return the packages that depend on a kernel here, the smallest first; none elsewhere."""
-    return _PACKAGES.get(_distribution(), ())
+    return _PACKAGES.get(distribution_family(HostFiles()) or "", ())
 
 
 def kernel_at(image: Path, source: str | None = None) -> Kernel:
@@ -186,17 +188,6 @@ def _packaged(drivers: Sequence[str], folder: Path) -> Kernel:
         if not kernel.lacks(drivers):
             break
     return kernel
-
-
-def _distribution() -> str:
-    """Return `debian`, `ubuntu`, or what else os-release(5) says."""
-    try:
-        text = Path("/etc/os-release").read_text(encoding="utf-8")
-    except OSError:
-        return ""
-    words: dict[str, str] = dict(re.findall(r'^(ID|ID_LIKE)="?([^"\n]*)"?$', text, re.MULTILINE))
-    names = [words.get("ID", ""), *words.get("ID_LIKE", "").split()]
-    return next((name for name in names if name in _PACKAGES), names[0])
 
 
 def _unpacked(package: str, folder: Path) -> Kernel:

@@ -12,6 +12,7 @@ from pathlib import Path
 from copycost.errors import HostError
 from copycost.hosts.parent import waiting_process, watched_parents
 from copycost.hosts.remote.words import MOST_BYTES, MOST_FDS, Words, raise_if_error
+from copycost.hosts.threads import value_of
 
 _PACKAGE_ROOT = Path(__file__).parents[3]
 _TRIES = 5
@@ -68,7 +69,7 @@ def _address(module: str) -> str:
     A run is known by the process that waits for us, and by when that started.
     """
     owner = waiting_process()
-    started = Path(f"/proc/{owner}/stat").read_text().rpartition(")")[2].split()[19]
+    started = value_of(Path(f"/proc/{owner}/stat").read_text(), 19)
     return f"\0{module}-{os.getuid()}-{owner}-{started}"
 
 
