@@ -118,7 +118,7 @@ def _stream(
     n_threads: int,
 ) -> Row:
     far_end = receiver or sender
-    window_s = _window_ns(far_end) / _NS_PER_S
+    window_s = window_ns(far_end) / _NS_PER_S
     received = far_end["in_window"]["bytes"]
     first_half_share = ratio(far_end["in_window"]["first_half_bytes"], received)
     if sink is not None:
@@ -131,7 +131,7 @@ def _stream(
         "sent_bytes": sender["in_window"]["bytes"],
         "messages": messages,
         "throughput_bits_per_s": ratio(received * 8, window_s),
-        "service_mean_ns": ratio(_window_ns(sender) * n_threads, messages),
+        "service_mean_ns": ratio(window_ns(sender) * n_threads, messages),
         "service_median_ns": service["median_ns"],
         "service_p99_ns": service["p99_ns"],
         "service_max_ns": service["max_ns"],
@@ -161,7 +161,8 @@ def _datagrams(record: Record, driver: Mapping[str, Any]) -> Row:
     return row
 
 
-def _window_ns(side: Mapping[str, Any]) -> int:
+def window_ns(side: Mapping[str, Any]) -> int:
+    """Return the length of a side's window by its own account [ns]."""
     return int(side["window"]["end_ns"]) - int(side["window"]["start_ns"])
 
 

@@ -11,7 +11,7 @@ from copycost.errors import DataError
 from copycost.records.collect import check_one_host
 from copycost.records.column import KEY
 from copycost.records.columns import SIDES
-from copycost.records.derive import Row, derive_row, ratio, total
+from copycost.records.derive import Row, derive_row, ratio, total, window_ns
 from copycost.records.machines import machines_of
 from copycost.records.parties import costs_of, use_of
 from copycost.records.reading import read_all
@@ -68,7 +68,8 @@ def derive_round_trips(record: Record) -> Row:
         return row
     use = use_of(record)
     row |= use
-    told = record["driver"]["sender"]["round_trip"]
+    sender = record["driver"]["sender"]
+    told = sender["round_trip"]
     if told is None:
         raise DataError(
             "the sender tells no round trips; expected them in this study, so delete the record to "
@@ -77,6 +78,7 @@ def derive_round_trips(record: Record) -> Row:
     _require_order(told)
     samples = told["samples"]
     row |= {name: told[name] for name in _PERCENTILES}
+    row["window_s"] = window_ns(sender) / 1e9  # of the side that counts; the other's may be later
     per_s = ratio(samples, row["window_s"])
     row["round_trips_per_s"] = per_s
     row |= costs_of(use, per_s, "round_trip")
