@@ -11,7 +11,7 @@ from copycost.audit.plausibility.round_trips import check_round_trips
 from copycost.records.record import Record
 from copycost.records.table import make_table
 from copycost.studies.round_trips.columns import ROUND_TRIPS
-from copycost.studies.round_trips.table import derive_round_trips
+from copycost.studies.round_trips.derive import derive_round_trips
 
 
 def codes(table: pd.DataFrame) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from copycost.drivers.programs.command import side_options
 from copycost.drivers.programs.conversation import Conversation, SideEnded
-from copycost.drivers.programs.disturbance import own_disturbances
+from copycost.drivers.programs.disturbance import odd_numbers, own_disturbances
 from copycost.drivers.programs.judge import judge, judge_exits, judge_traffic, judge_windows
 from copycost.drivers.programs.side import RunningSide, end_sides
 from copycost.drivers.programs.sink import settle_sink
@@ -200,7 +200,8 @@ class ProgramsTraffic:
             {"name": NAME, "sender": sender, "receiver": receiver, "sink": sink},
             Window(own["start_ns"] - offset_ns, own["end_ns"] - offset_ns),
             {name: int(report["process"]["cpu_ns"]) for name, report in reports.items()},
-            own_disturbances(sender, receiver, sink, self.running[0].strangers()),
+            own_disturbances(sender, receiver, sink, self.running[0].strangers())
+            + odd_numbers(scene.cell, reports),
         )
 
     def log_errors(self) -> None:
