@@ -10,13 +10,14 @@ from typing import Any, Generic, TypeVar, cast
 from copycost.errors import CopycostError, DataError
 from copycost.grid.cells import Cell
 from copycost.records.aside import LOST, reason_of, set_aside
+from copycost.records.files import write_whole
 from copycost.records.record import (
     SCHEMA_VERSION,
     Record,
     SettingsUsed,
     read_record,
+    record_text,
     verify_record,
-    write_record,
 )
 
 R = TypeVar("R")
@@ -44,14 +45,14 @@ class Readable(Generic[R]):
     lost
         Returns the record of what failed since it was lost, from its path, why, and a record of the
         same table, if any is left.
-    write
-        Writes a record.
+    text
+        Returns what the file of a record holds.
     """
 
     read: Callable[[Path], R]
     state_of: Callable[[R], object]
     lost: Callable[[Path, str, R | None], R]
-    write: Callable[[R, Path], None]
+    text: Callable[[R, Path], str]
 
     def replace(self, path: Path, why: str, like: R | None = None) -> R:
         """Set a file aside, and return the failed record that lies in its place from now on."""
@@ -59,7 +60,7 @@ class Readable(Generic[R]):
         if path.exists():
             set_aside(path, why)
         record = self.lost(path, LOST + why, like)
-        self.write(record, path)
+        write_whole(self.text(record, path), path)
         return record
 
     def usable(self, path: Path) -> R:
@@ -157,5 +158,5 @@ _NOTHING: dict[str, Any] = {
     **dict.fromkeys(("lock_wait_s", "wall_s"), 0.0),
 }
 
-REPETITIONS = Readable(_read, _state_of, _lost, write_record)
+REPETITIONS = Readable(_read, _state_of, _lost, record_text)
 """Records of repetitions, of all studies but simulated ones."""

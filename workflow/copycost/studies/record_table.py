@@ -21,7 +21,7 @@ def table_of(
     paths: Iterable[Path], row_of: Callable[[Record, Cell], Row], definition: Definition
 ) -> pd.DataFrame:
     """Return one row per record, in the order of the paths; see `read_all`."""
-    rows = read_all(paths, lambda record: definition.checked(row_of(record, cell_of(record))))
+    rows = read_all(paths, lambda record: row_of(record, cell_of(record)))
     return make_table(rows, definition)
 
 

@@ -21,7 +21,7 @@ from copycost.drivers.programs.working_set import (
     time_to_fill_s,
 )
 from copycost.drivers.protocol import (
-    LateEdge,
+    MissedWindow,
     NoMeasurement,
     Payload,
     PerfUnusable,
@@ -184,12 +184,9 @@ class ProgramsTraffic:
         reports = {side.name: _report_of(side) for side in self.running}
         scene = self._scene
         if not scene.takes_any_traffic:
-            wrong = judge_windows(reports)
+            wrong = judge_windows(reports) or judge_traffic(reports, scene.settings.interval_ns)
             if wrong is not None:
-                raise LateEdge(wrong)
-            wrong = judge_traffic(reports, scene.settings.interval_ns)
-            if wrong is not None:
-                raise NoMeasurement(wrong)
+                raise MissedWindow(wrong)
         sender, receiver = reports["sender"], reports.get("receiver")
         check_ring(scene.cell.working_set, sender["ring"]["bytes"], scene.cell.implementation)
         hook = scene.testbed.drop_hook

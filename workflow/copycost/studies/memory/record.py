@@ -71,5 +71,5 @@ def _lost(_path: Path, reason: str, _like: MemoryRecord | None) -> MemoryRecord:
     }
 
 
-MEMORY = Readable(read_memory, lambda _: None, _lost, write_memory)
+MEMORY = Readable(read_memory, lambda _: None, _lost, memory_text)
 """The memory floor of a run, which costs no more than itself."""

@@ -12,8 +12,8 @@ from copycost.studies.simulated.record import (
     SCHEMA_VERSION,
     SimulatedRecord,
     read_simulated,
+    simulated_text,
     verify_simulated,
-    write_simulated,
 )
 
 
@@ -73,5 +73,5 @@ def _lost(path: Path, reason: str, _like: SimulatedRecord | None) -> SimulatedRe
     }
 
 
-SIMULATED = Readable(_read, _state_of, _lost, write_simulated)
+SIMULATED = Readable(_read, _state_of, _lost, simulated_text)
 """Records of simulated cells."""
