@@ -153,6 +153,11 @@ def test_what_no_export_holds_is_refused_in_a_sentence(
     assert len(found) < 3000
 
 
+def test_a_host_that_was_busy_is_none_to_refuse(archive: Path) -> None:
+    busy = record_with(driver__sender__process__cpu_ns=3 * 10**9, driver__sender__window__half_ns=1)
+    assert len(read_parcel(changed(archive, busy)).records) == len(read_parcel(archive).records)
+
+
 def test_no_link_is_followed(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "results")
     secret = tmp_path / "secret"
