@@ -37,7 +37,7 @@ from copycost.grid.cells import (
 from copycost.config.grid import Grid
 from copycost.config.passes import given_or, is_given
 from copycost.hosts.facts.identity import host_identity
-from copycost.snakefile import announcements, chapters, dependencies
+from copycost.snakefile import announcements, chapters, dependencies, unusable
 from copycost.snakefile.configuration import checked_config, more_files
 from copycost.snakefile.folder_lock import claim_folder
 from copycost.snakefile.internals import forget_rules, keep_the_scheduler_still
@@ -57,12 +57,14 @@ for path in more_files():
     configfile: path
 
 
-# Reading this file changes no other, and looks at no result: jobs that run elsewhere read it too.
+# Reading this file changes no other but what cannot be used, which is set aside, and that only in
+# the first process: jobs that run elsewhere read it too.
 code_of = partial(dependencies.code_of, workflow.basedir)
 files_of = partial(dependencies.files_of, workflow.basedir)
 STRATEGIES = toolchain.strategies(Path(workflow.basedir))
 RECEIVERS = toolchain.receivers(Path(workflow.basedir))
 CONFIG = checked_config(workflow, config)
+N_ASIDE = unusable.set_aside_unusable(workflow, CONFIG)
 GRID = given_or(Grid.of(CONFIG))
 NOT_SIMULATED = chapters.why_not_simulated(CONFIG)
 CHAPTERS = chapters.enabled_chapters(
@@ -112,11 +114,23 @@ if is_given():
 
 # Each target names the records too: a missing one, say of a failed repetition that shall be measured
 # again, is no reason for Snakemake to act as long as only what follows from it is wanted.
+RECORDS_OF = {
+    "profile": PROFILE_RECORDS,
+    "cpu_budget": BUDGET_RECORDS,
+    "datagrams": DATAGRAM_RECORDS,
+    "simulated": SIMULATED_RECORDS,
+}
+MORE_RECORDS = [
+    path for chapter in CHAPTERS for path in RECORDS_OF[chapter.name]
+] + MEMORY
+
+
 rule all:
     default_target: True
     input:
         report=expand("results/report/report.{format}", format=CONFIG.report.formats),
         records=RECORDS,
+        more=MORE_RECORDS,
 
 
 rule measure:
@@ -156,6 +170,7 @@ rule report:
     input:
         report=expand("results/report/report.{format}", format=CONFIG.report.formats),
         records=RECORDS,
+        more=MORE_RECORDS,
 
 
 rule compare:
@@ -176,7 +191,7 @@ onstart:
 
 
 onsuccess:
-    announcements.say_what_came_out(workflow, CONFIG)
+    announcements.say_what_came_out(workflow, CONFIG, N_ASIDE)
 
 
 onerror:

@@ -22,7 +22,7 @@ _SETTINGS: Any = {
 }
 
 
-def skipped_record(cell: Cell, length_ns: int = 10**6, host_digest: str = "a" * 64) -> Record:
+def skipped_record(cell: Cell, host_digest: str = "a" * 64) -> Record:
     """Return a record of a cell; one repetition begins a second after the other."""
     start_ns = 10**9 * cell.rep
     return {
@@ -38,9 +38,9 @@ def skipped_record(cell: Cell, length_ns: int = 10**6, host_digest: str = "a" * 
         "boot_id": "11111111-2222-3333-4444-555555555555",
         "started_at": "2026-01-05T10:00:00+00:00",
         "start_ns": start_ns,
-        "end_ns": start_ns + length_ns,
+        "end_ns": start_ns + 10**6,
         "lock_wait_s": 0.0,
-        "wall_s": length_ns / 1e9,
+        "wall_s": 1e-3,
         "testbed": None,
         "driver": None,
         "window": None,

@@ -184,23 +184,25 @@ def test_an_iperf3_that_is_gone_when_we_look_is_a_failed_record(tmp_path: Path) 
 
 
 @needs_iperf3
-def test_a_look_at_other_times_than_the_windows_edges_is_no_measurement(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("n_early", "status"), [(1, "measured"), (4, "failed")])
+def test_a_look_at_other_times_than_the_windows_edges_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_early: int, status: str
 ) -> None:
     looks: list[Usage] = []
     usage_of = local.usage_of
 
     def too_early(pids: Sequence[int]) -> Usage:
         looks.append(usage_of(pids))
-        shift_ns = round(0.4e9 * SETTINGS.duration_s) if len(looks) > 2 else 0
+        # in each window one look at each side at its begin, and one at its end
+        is_early = len(looks) % 4 in (3, 0) and len(looks) <= 4 * n_early
+        shift_ns = round(0.4e9 * SETTINGS.duration_s) if is_early else 0
         return replace(looks[-1], at_ns=looks[-1].at_ns - shift_ns)
 
     monkeypatch.setattr(local, "usage_of", too_early)
     record = measured(tmp_path, UNLIMITED)
-    assert record["status"] == "failed"
-    assert re.match(
-        r"the sender was watched for .* its machine was too busy", str(record["reason"])
-    )
+    assert record["status"] == status, record["reason"]
+    said = r"the sender was watched for .* its machine was too busy"
+    assert status == "measured" or re.match(said, str(record["reason"]))
 
 
 def test_no_iperf3_is_a_skipped_record_with_a_remedy(

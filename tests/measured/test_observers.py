@@ -15,7 +15,16 @@ from measured.failures_support import RECEIVER, descendants, host_facts, program
 
 from copycost.config.settings import Settings
 from copycost.drivers.choice import driver_of
-from copycost.drivers.protocol import Driver, NoMeasurement, Payload, Phase, Scene, Verdict, Window
+from copycost.drivers.protocol import (
+    Driver,
+    MissedWindow,
+    NoMeasurement,
+    Payload,
+    Phase,
+    Scene,
+    Verdict,
+    Window,
+)
 from copycost.errors import HostError, Unavailable
 from copycost.grid.cells import Cell
 from copycost.hosts.host import Program
@@ -23,6 +32,8 @@ from copycost.hosts.launch import CONTROL, Launch
 from copycost.hosts.local import LocalHost
 from copycost.hosts.side import Side, SideName
 from copycost.measure.repetition import Task, measure_repetition
+from copycost.observers.loss_counters import LossCounters
+from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
 from copycost.records.record import Record
 from copycost.testbeds.testbed import Testbed
@@ -273,3 +284,28 @@ def test_what_a_driver_says_of_its_traffic_is_the_reason(tmp_path: Path) -> None
 
     record = measured(tmp_path, Plain(), Killer())
     assert (record["status"], record["reason"]) == ("failed", "it ended before the window")
+
+
+class Missing(Plain):
+    """Misses its first window."""
+
+    def __init__(self) -> None:
+        self._missed = False
+
+    @contextmanager
+    def traffic(self, scene: Scene) -> Iterator[PlainTraffic]:
+        with super().traffic(scene) as traffic:
+            yield traffic
+            if not self._missed:
+                self._missed = True
+                raise MissedWindow(Verdict("failed", "nothing arrived in the window", "none"))
+
+
+def test_a_missed_window_leaves_nothing_to_the_next_one(tmp_path: Path) -> None:
+    before = state()
+    record = measured(tmp_path, Missing(), ProcessUsage(), LossCounters())
+    assert record["status"] == "measured", record["reason"]
+    used = record["observed"]["usage"]["sender"]
+    assert 0 < used["cpu_ns"] < used["window_ns"] < 10**9
+    assert record["observed"]["datagrams"].keys() >= {"begin", "stopped", "end"}
+    assert state() == before

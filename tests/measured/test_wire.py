@@ -31,7 +31,6 @@ from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.loss_counters import LossCounters
 from copycost.observers.process_usage import ProcessUsage
 from copycost.observers.protocol import WindowObserver
-from copycost.records.contradictions import require_agreement, require_possible_machines
 from copycost.records.derive import derive_row
 from copycost.records.record import Record, check_record
 from copycost.studies.datagrams import table as datagrams
@@ -91,8 +90,6 @@ def test_bytes_are_measured_over_the_wire_both_ways(
     cell = replace(STREAM, testbed=kind)
     record = measured(tmp_path, cell, facts)
     assert record["status"] == "measured", record["reason"]
-    require_agreement(record, cell)
-    require_possible_machines(record)
     assert record["testbed"] is not None
     away, home = ("receiver", "sender") if kind == "wire" else ("sender", "receiver")
     machine = record["testbed"]["machines"][away]

@@ -15,6 +15,7 @@ WARNINGS = {
     "Repetitions with CPU time stolen": "steal",
     "Repetitions with a lowered clock": "throttled",
     "Repetitions with a late window": "window_edge_late",
+    "Repetitions with odd numbers": "odd_numbers",
 }
 # fewer rounds always lie on a line
 _LEAST_FOR_A_LINE = 3

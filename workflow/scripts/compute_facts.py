@@ -6,7 +6,7 @@ from copycost.analysis.tables import read_table
 from copycost.records.files import read_json, write_json
 from copycost.records.table import read_table as read_cells
 from copycost.snakefile.logs import log_to_file
-from copycost.studies.memory.record import read_memory
+from copycost.studies.memory.record import MEMORY
 from copycost.studies.round_trips.columns import ROUND_TRIPS
 from copycost.studies.streams.facts import Inputs, compute_facts
 
@@ -19,7 +19,7 @@ inputs = Inputs(
     host=read_json(given.host),
     config=snakemake.params.config,
     # Nothing where the configuration switches them off.
-    memory=next((read_memory(Path(path)) for path in given.memory), None),
+    memory=next((MEMORY.usable(Path(path)) for path in given.memory), None),
     published=pd.read_csv(given.published),
     guest=next((read_json(path) for path in given.guest), None),
     peers={

@@ -1,19 +1,23 @@
 """Count one cell in a guest whose caches are simulated, and write its record."""
 
+from functools import partial
 from pathlib import Path
 
 from copycost.config.simulated import Counting
 from copycost.config.structure import from_plain
 from copycost.grid.cells import Cell
+from copycost.measure.usable import measure_usable
 from copycost.records.files import read_json
 from copycost.snakefile.logs import log_to_file
 from copycost.studies.simulated.cell import count_cell
-from copycost.studies.simulated.record import write_simulated
+from copycost.studies.simulated.reading import SIMULATED
 
 log_to_file(snakemake.log[0])
 given = snakemake.input
-record = count_cell(
-    Cell.from_path(snakemake.output.record),
+path = Path(snakemake.output.record)
+count = partial(
+    count_cell,
+    Cell.from_path(str(path)),
     from_plain(snakemake.params.counting, Counting),
     read_json(given.host),
     Path(given.sender),
@@ -21,4 +25,4 @@ record = count_cell(
     Path(given.plugin),
     Path(given.guest),
 )
-write_simulated(record, Path(snakemake.output.record))
+measure_usable(path, count, lambda _: None, SIMULATED)

@@ -1,19 +1,23 @@
 """Measure what a plain copy of memory costs on this host."""
 
+from functools import partial
 from pathlib import Path
 
 from copycost.config.settings import AUTO
+from copycost.measure.usable import measure_usable
 from copycost.records.files import read_json
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import say
-from copycost.studies.memory import measure_memory, write_memory
+from copycost.studies.memory import measure_memory
+from copycost.studies.memory.record import MEMORY
 
 log_to_file(snakemake.log[0])
 cpus = snakemake.params.cpus
-record = measure_memory(
+measure = partial(
+    measure_memory,
     Path(snakemake.input.program),
     read_json(snakemake.input.host),
     sender_cpus=None if cpus == AUTO else [int(cpu) for cpu in cpus],
 )
-write_memory(record, Path(snakemake.output.memory))
+record = measure_usable(Path(snakemake.output.memory), measure, lambda _: None, MEMORY)
 say(f"memory floor: {record['status']}" + (f": {record['reason']}" if record["reason"] else ""))

@@ -2,19 +2,29 @@
 
 from pathlib import Path
 
-from copycost.records.record import write_record
+from copycost.measure.usable import measure_usable
+from copycost.records.reading import REPETITIONS
+from copycost.records.record import Record
 from copycost.snakefile.logs import log_to_file
 from copycost.snakefile.progress import count_in, pace_of_profile, say
 from copycost.snakefile.results import line_of
 from copycost.snakefile.tasks import task_of
 from copycost.studies.profile.folded import write_folded
+from copycost.studies.profile.record import profile_of
 from copycost.studies.profile.repetition import profile_repetition
 
 log_to_file(snakemake.log[0])
 output, params = snakemake.output, snakemake.params
 task = task_of(snakemake.input, output.record, params.settings)
-profiled = profile_repetition(task, params.event, params.frequency_hz)
-write_folded(profiled.stacks, Path(output.folded))
-write_record(profiled.record, Path(output.record))
+
+
+def profile() -> Record:
+    """Profile it, write its stacks, and return its record."""
+    profiled = profile_repetition(task, params.event, params.frequency_hz)
+    write_folded(profiled.stacks, Path(output.folded))
+    return profiled.record
+
+
+record = measure_usable(Path(output.record), profile, profile_of, REPETITIONS)
 pace = pace_of_profile(task.cell.implementation)
-say(count_in(line_of(profiled.record), pace, params.settings))
+say(count_in(line_of(record), pace, params.settings))

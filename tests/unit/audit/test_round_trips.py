@@ -1,10 +1,17 @@
 """Round trips that no connection can have had are found, and real ones are not."""
 
+from typing import cast
+
 import pandas as pd
 import pytest
+from sample_records import sample_record, with_round_trips
 from unit.audit.round_trips import round_trips
 
 from copycost.audit.plausibility.round_trips import check_round_trips
+from copycost.records.record import Record
+from copycost.records.table import make_table
+from copycost.studies.round_trips.columns import ROUND_TRIPS
+from copycost.studies.round_trips.derive import derive_round_trips
 
 
 def codes(table: pd.DataFrame) -> list[str]:
@@ -28,6 +35,15 @@ def codes(table: pd.DataFrame) -> list[str]:
 )
 def test_only_what_cannot_be_is_refuted(values: dict[str, float], found: list[str]) -> None:
     assert codes(round_trips(**values)) == found
+
+
+def test_a_receiver_whose_window_began_late_takes_nothing_from_the_sender() -> None:
+    late = with_round_trips(sample_record())
+    window = late["driver"]["receiver"]["window"]
+    window["start_ns"] = window["half_ns"] = window["end_ns"] - 900_000_000
+    row = derive_round_trips(cast("Record", late))
+    assert (row["window_s"], row["round_trips_per_s"]) == (1.0, 20_000)
+    assert codes(make_table([row | {"mean_ns": 50_000.0}], ROUND_TRIPS)) == []
 
 
 def test_every_connection_has_the_whole_window() -> None:

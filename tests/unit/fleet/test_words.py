@@ -134,8 +134,8 @@ def test_which_hosts_count_is_told() -> None:
         "one with emulated guests": say(
             "which", known | {"emulated": {"n_repetitions": 12, "n_hosts": 1}}
         ),
-        "refuted": say("refuted", {"name": "lab-3", "copy_of": None}),
-        "copied": say("refuted", {"name": "lab-3", "copy_of": "lab-1"}),
+        "doubted": say("doubted", {"name": "lab-3", "copy_of": None}),
+        "copied": say("doubted", {"name": "lab-3", "copy_of": "lab-1"}),
         "unreadable": say("unreadable", {"name": "lab-3", "why": "set.json is cut off"}),
         "facts": say("no_cause", facts),
         "too few for facts": say("no_cause", facts | {"enough_for_facts": False}),

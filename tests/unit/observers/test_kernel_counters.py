@@ -3,12 +3,14 @@
 import os
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from sample_records import sample_record
 from scenes import HOST
 
-from copycost.drivers.programs.disturbance import own_disturbances
+from copycost.drivers.programs.disturbance import odd_numbers, own_disturbances
+from copycost.grid.cells import Cell
 from copycost.observers.disturbance import foreign_cpu_s, load_warnings, lock_warning
 from copycost.observers.kernel_counters import (
     KernelCounters,
@@ -179,3 +181,23 @@ def test_packets_that_a_device_lost_are_found_by_its_name() -> None:
         "tx_fifo_errors": 113,
         "tx_carrier_errors": 115,
     }
+
+
+def changed(strategy: str = "one_copy", *, messages: int = 0, cpu_ns: int = 0) -> list[str]:
+    cell = Cell("streams", "veth", strategy, 65536, 1)
+    record = sample_record(strategy)
+    sender = record["driver"]["sender"]
+    sender["in_window"]["messages"] += messages
+    sender["process"]["cpu_ns"] += cpu_ns
+    sides = {name: record["driver"][name] for name in ("sender", "receiver")}
+    return [one["detail"] for one in odd_numbers(cell, cast("Any", sides))]
+
+
+def test_numbers_that_were_read_at_two_moments_are_told() -> None:
+    assert changed() == []
+    assert changed(messages=-2) == [], "what is under way is counted in bytes only"
+    assert changed(messages=-5) == ["19995 messages of 65536 bytes are 1310720000 bytes"]
+    assert changed(cpu_ns=400_000_000) == [
+        "the sender used 1300.0 ms of CPU time, and its CPUs had 1000.0 ms"
+    ]
+    assert changed("uring_send", cpu_ns=400_000_000) == [], "the kernel has threads for it"

@@ -124,11 +124,6 @@ BREACHES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         _set("receiver_llc_loads", 0, None),
         "receiver_llc_loads and receiver_llc_loads_status contradict",
     ),
-    "two measurements overlap": (
-        _set("start_ns", 1, 11 * SECOND_NS),
-        "1 measurements overlap others in time, the first being "
-        "veth/two_copy/65536 B/1 threads/rep 1, veth/two_copy/65536 B/1 threads/rep 2",
-    ),
 }
 
 
@@ -139,17 +134,6 @@ def test_each_broken_rule_is_named_with_its_rows(table: pd.DataFrame, rule: str)
         check_table(change(table), "cells.csv")
     assert str(raised.value).startswith("cells.csv: ")
     assert sentence in str(raised.value)
-
-
-def test_measurements_of_another_boot_do_not_overlap(table: pd.DataFrame) -> None:
-    table.loc[1, ["start_ns", "boot_id"]] = [11 * SECOND_NS, "after the reboot"]
-    check_table(table, "cells.csv")
-
-
-def test_one_long_measurement_overlaps_all_within_it(table: pd.DataFrame) -> None:
-    table.loc[0, "end_ns"] = 100 * SECOND_NS
-    with pytest.raises(DataError, match=r"2 measurements overlap others.*/rep 1, .*/rep 2:"):
-        check_table(table, "cells.csv")
 
 
 def test_all_broken_rules_are_told_at_once(table: pd.DataFrame) -> None:

@@ -1,22 +1,20 @@
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from sample_records import sample_record
+from skipped_records import skipped_record
 
 from copycost.config.config import Config
 from copycost.grid.cells import Cell
+from copycost.records.record import write_record
 from copycost.snakefile import retry
+from copycost.studies.memory.record import MEMORY
 
 CELLS = [Cell("streams", "veth", "one_copy", 65536, 4, rep=rep) for rep in (1, 2, 3, 4)]
 STATUSES = ["measured", "failed", "skipped"]
 ROOT = Path(__file__).parents[3]
-
-
-def measured() -> dict[str, Any]:
-    return sample_record("one_copy", n_threads=4)
 
 
 @pytest.fixture
@@ -26,8 +24,9 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     paths = [Path(cell.path) for cell in CELLS]
     paths[0].parent.mkdir(parents=True)
     for path, status in zip(paths, STATUSES, strict=False):
-        path.write_text(json.dumps({"status": status, "reason": "reset by peer"}))
-    paths[0].write_text(json.dumps(measured()))
+        rep = CELLS[paths.index(path)].rep
+        record = sample_record("one_copy", n_threads=4, rep=rep, status=status)
+        path.write_text(json.dumps(record | {"reason": "reset by peer"}))
     paths[3].write_text('{"status": "mea')
     return paths
 
@@ -50,14 +49,6 @@ def test_failed_and_unreadable_records_go_and_the_others_stay(
     assert lines[0] == "veth one_copy 64 KiB x 4 threads, repetition 2: failed, reset by peer"
     assert lines[1].startswith("veth one_copy 64 KiB x 4 threads, repetition 4: unreadable, ")
     assert lines[2] == "copycost: 2 repetitions will be measured again by the next run"
-
-
-def test_a_record_whose_numbers_contradict_one_another_goes(records: list[Path]) -> None:
-    damaged = measured()
-    damaged["driver"]["sender"]["total"]["bytes"] *= 3
-    records[0].write_text(json.dumps(damaged))
-    retry.main([])
-    assert [path.exists() for path in records] == [False, False, True, False]
 
 
 def test_skipped_records_go_when_asked_for(records: list[Path]) -> None:
@@ -100,9 +91,10 @@ def test_records_of_other_studies_and_of_the_memory_are_told_and_go_too(
     config = Config.from_dict(yaml.safe_load(retry.CONFIG_PATH.read_text()))
     budget = Path(config.cpu_budget.cells()[0].path)
     budget.parent.mkdir(parents=True)
-    for path in (budget, Path(retry.MEMORY_PATH)):
-        path.write_text(json.dumps({"status": "failed", "reason": "out of memory"}))
-    retry.main([])
+    write_record(skipped_record(config.cpu_budget.cells()[0]), budget)
+    memory = Path(retry.MEMORY_PATH)
+    MEMORY.write(MEMORY.lost(memory, "out of memory", None), memory)
+    retry.main(["--skipped"])
     lines = capsys.readouterr().out.splitlines()
     assert "memory floor: failed, out of memory" in lines
     assert any("10 % by cgroup" in line for line in lines)
@@ -140,7 +132,6 @@ def test_guests_that_did_not_come_up_are_booted_again(
 
 
 def test_the_summary_counts_every_status(records: list[Path]) -> None:
-    missing = Path(Cell("streams", "veth", "one_copy", 65536, 4, rep=5).path)
-    assert retry.summarise([*records, missing]) == (
+    assert retry.summarise(list(retry.outcomes(records)), 5) == (
         "1 of 5 repetitions measured, 1 failed, 1 skipped, 1 unreadable"
     )

@@ -8,12 +8,13 @@ from tools.recompute.quality import Without, quality_of
 from tools.recompute.run import THROUGHPUT
 from tools.recompute.told import Expected, Slot, Told, says
 
-_DISTURBANCES = ("foreign_load", "steal", "throttled", "window_edge_late")
+DISTURBANCES = ("foreign_load", "steal", "throttled", "window_edge_late", "odd_numbers")
 _WARNINGS = {
     "other programs used CPUs": "foreign_load",
     "the hypervisor took CPU time away": "steal",
     "the CPU lowered its clock": "throttled",
     "an edge of the window came late": "window_edge_late",
+    "bytes and messages, or CPU time and window, were read at two moments": "odd_numbers",
     "few messages fell into the window": "few_messages",
     "somebody else came to the port of the measurement": "strangers",
     "another measurement had to be waited for": "lock_waited",
@@ -28,7 +29,7 @@ def with_warning(rows: pd.DataFrame, *codes: str) -> int:
 @says("Of <n> repetitions, <n> came with a warning that the machine was disturbed")
 def _disturbed(told: Told, *_: Slot) -> Expected:
     rows = told.rows
-    return [len(rows), with_warning(rows, *_DISTURBANCES)]
+    return [len(rows), with_warning(rows, *DISTURBANCES)]
 
 
 @says("<n> repetitions of <n> came with a warning that the machine was disturbed")

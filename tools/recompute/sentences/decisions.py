@@ -1,11 +1,9 @@
 """The sentences below the decision tables."""
 
 from tools.recompute.decisions import ALIKE, of_tables, table_of
-from tools.recompute.sentences.analysis_quality import with_warning
+from tools.recompute.sentences.analysis_quality import DISTURBANCES, with_warning
 from tools.recompute.sentences.virtual import pooled
 from tools.recompute.told import Expected, Slot, Told, says
-
-_DISTURBANCES = ("foreign_load", "steal", "throttled", "window_edge_late")
 
 
 @says("Of <n> answers, <n> are settled", "Of <n> answers, <n> is settled")
@@ -69,12 +67,12 @@ def _bounds(told: Told, slug: str, _s: int, way: str, _x: str, base: str, *more:
 @says("Of <n> repetitions, <n> were disturbed", "Of <n> repetitions, <n> was disturbed")
 def _disturbed(told: Told, *_: Slot) -> Expected:
     rows = told.rows
-    return [len(rows), with_warning(rows, *_DISTURBANCES)]
+    return [len(rows), with_warning(rows, *DISTURBANCES)]
 
 
 @says("All <n> repetitions ran undisturbed")
 def _undisturbed(told: Told, _n: int) -> Expected:
-    assert with_warning(told.rows, *_DISTURBANCES) == 0, "some did not"
+    assert with_warning(told.rows, *DISTURBANCES) == 0, "some did not"
     return [len(told.rows)]
 
 

@@ -66,10 +66,12 @@ GATES = (
          "repetitions during which the CPU lowered its clock"),
     Gate("window_edge_late", "n_window_edge_late", "at least", 1.0,
          "repetitions in which an edge of the window came late"),
+    Gate("odd_numbers", "n_odd_numbers", "at least", 1.0,
+         "repetitions whose bytes and messages, or CPU time and window, do not agree"),
 )  # fmt: skip
 """The bounds, in the order of the table and the text."""
 
-DISTURBANCES = ("foreign_load", "steal", "throttled", "window_edge_late")
+DISTURBANCES = ("foreign_load", "steal", "throttled", "window_edge_late", "odd_numbers")
 """Warnings that mean the machine, not the cell, may have made the figure."""
 
 _USED = [

@@ -14,6 +14,7 @@ from pathlib import Path
 from copycost.config.config import Config
 from copycost.config.grid import Grid
 from copycost.config.looks import PASSES
+from copycost.errors import DataError
 from copycost.grid.cells import Cell
 from copycost.grid.conditions import Condition
 
@@ -58,9 +59,12 @@ def write_pass(cells: Sequence[Cell], path: Path) -> None:
 
 
 def read_pass(path: Path) -> list[Cell]:
-    """Return the cells that `write_pass` wrote."""
-    content = json.loads(path.read_text(encoding="utf-8"))
-    return [Cell.from_path(record) for record in content["records"]]
+    """Return the cells that `write_pass` wrote; none from what is damaged, which is chosen anew."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return [Cell.from_path(record) for record in content["records"]]
+    except (ValueError, KeyError, TypeError, DataError):
+        return []
 
 
 def with_further_rounds(cells: Iterable[Cell], n_rounds: int) -> list[Cell]:

@@ -56,8 +56,11 @@ class NoMeasurement(CopycostError):
         self.verdict = verdict
 
 
-class LateEdge(NoMeasurement):
-    """A side's window began or ended so late that it is another one; the next may be on time."""
+class MissedWindow(NoMeasurement):
+    """The window was not the one that was planned, or nothing came in it; the next may be better.
+
+    So it is on a machine that is busy.
+    """
 
 
 class PerfUnusable(CopycostError):

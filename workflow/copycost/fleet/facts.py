@@ -37,10 +37,10 @@ class Fleet:
     sets
         Every state of every host.
     used
-        Those that enter what is said of hosts in general: the last state of each, unless its
-        numbers cannot be measurements.
+        Those that enter what is said of hosts in general: the last state of each, unless it is
+        a copy of another.
     left_out
-        Why others do not, by their names: ``older`` or ``refuted``.
+        Why others do not, by their names: ``older`` or ``copied``.
     tables
         Of all of them, by name.
     told
@@ -94,7 +94,7 @@ def fleet_facts(
             "n_hosts": len(fleet.used),
             "n_older": sum(why == "older" for why in fleet.left_out.values()),
             "emulated": emulated_of([fleet.tables[name] for name in fleet.used]),
-            "refuted": _refuted(fleet),
+            "doubted": _doubted(fleet),
             "unreadable": [{"name": name, "why": why} for name, why in fleet.unreadable.items()],
             "enough_for_intervals": len(fleet.used) >= FEWEST,
             "enough_for_facts": len(fleet.used) >= FEWEST_HOSTS,
@@ -123,15 +123,16 @@ def _host(fleet: Fleet, one: HostSet) -> Facts:
     }
 
 
-def _refuted(fleet: Fleet) -> list[Facts]:
+def _doubted(fleet: Fleet) -> list[Facts]:
+    """Return the hosts that are copies, and those whose numbers an audit says something against."""
+    found = {
+        one.name: [each for each in fleet.findings[one.name] if each["refutes"]]
+        for one in fleet.sets
+    }
     return [
-        {
-            "name": name,
-            "copy_of": fleet.copies.get(name),
-            "findings": [one for one in fleet.findings[name] if one["refutes"]],
-        }
-        for name, why in fleet.left_out.items()
-        if why == "refuted"
+        {"name": name, "copy_of": fleet.copies.get(name), "findings": findings}
+        for name, findings in found.items()
+        if name in fleet.copies or findings
     ]
 
 

@@ -22,7 +22,8 @@ def gather(folder: Path, n_workers: int) -> Fleet:
     """Read all hosts of a fleet, making the tables of those that are new.
 
     Hosts that cannot be read any more, since they were changed by hand or are of another version,
-    say, are left out; so are those whose numbers cannot be measurements, and earlier states.
+    say, are left out; so are copies of another host, and earlier states. What an audit finds odd is
+    told, and leaves nobody out: a host that was busy is still one.
 
     Raises
     ------
@@ -44,16 +45,11 @@ def gather(folder: Path, n_workers: int) -> Fleet:
     newest = dict(sorted(map(state_of_name, [*tables, *unreadable])))
     left_out: dict[str, str] = {}
     for one in sets:
-        if one.name in copies or any(each["refutes"] for each in findings[one.name]):
-            left_out[one.name] = "refuted"
+        if one.name in copies:
+            left_out[one.name] = "copied"
         elif one.state != newest[one.host]:
             left_out[one.name] = "older"
     used = [one.name for one in sets if one.name not in left_out]
-    if not used:
-        raise DataError(
-            f"{folder}: the numbers of none of its hosts can be measurements; ./run audit {folder} "
-            "says why"
-        )
     return Fleet(sets, used, left_out, tables, told, findings, copies, unreadable)
 
 

@@ -27,7 +27,6 @@ from copycost.build.checkout import ROOT
 from copycost.errors import CopycostError, DataError
 from copycost.fleet.sets import HostSet
 from copycost.grid.testbeds import receives_on
-from copycost.records.collect import check_one_host
 from copycost.records.column import KEY
 from copycost.records.derive import Row, derive_row
 from copycost.records.parties import EMULATED
@@ -35,7 +34,7 @@ from copycost.records.table import make_table, read_table
 from copycost.stats.crossover import find_crossover
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.round_trips.columns import ROUND_TRIPS
-from copycost.studies.round_trips.table import derive_round_trips
+from copycost.studies.round_trips.derive import derive_round_trips
 
 SETTINGS = StatisticsSettings()
 """As in config.yaml, for all hosts alike."""
@@ -183,7 +182,6 @@ def make_tables(one: HostSet) -> None:
     cells = make_table(_renumbered(streams))
     if cells.empty or not (cells["status"] == "measured").any():
         raise DataError(f"{one.folder}: no stream was measured; remove the folder")
-    check_one_host(cells)
     folder = one.folder / "tables"
     folder.mkdir(exist_ok=True)
     (folder / _TABLES).unlink(missing_ok=True)
@@ -196,7 +194,6 @@ def make_tables(one: HostSet) -> None:
     table = make_table(_renumbered(trips), ROUND_TRIPS)
     table.to_parquet(_trips_path(one), index=False)
     if trips:
-        check_one_host(table)
         ratios.append(compare(table[~_is_emulated(table)], SETTINGS, ROUND_TRIP_TIMES))
     pd.concat(ratios, ignore_index=True).to_parquet(folder / "ratios.parquet", index=False)
     crossovers_of(narrow).to_parquet(folder / "crossovers.parquet", index=False)

@@ -28,7 +28,7 @@ from copycost.records.record import (
     load_record,
 )
 from copycost.studies.memory.record import MemoryRecord, check_memory, load_memory
-from copycost.studies.round_trips.table import derive_round_trips
+from copycost.studies.round_trips.derive import derive_round_trips
 from copycost.wording.plurals import agree, plural
 
 _R = TypeVar("_R", Record, MemoryRecord)

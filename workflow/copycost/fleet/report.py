@@ -225,7 +225,7 @@ def hosts_table(hosts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _left_out(one: Mapping[str, Any]) -> str:
-    return {"older": ", earlier", "refuted": ", left out"}.get(one["left_out"] or "", "")
+    return {"older": ", earlier", "copied": ", left out"}.get(one["left_out"] or "", "")
 
 
 def summary_lines(facts: Facts) -> list[str]:

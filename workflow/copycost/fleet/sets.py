@@ -17,8 +17,7 @@ from copycost.errors import CopycostError, DataError
 from copycost.fleet.schemas import FACTS, SET, SET_VERSION
 from copycost.fleet.stores import STUDIES
 from copycost.records.files import write_whole
-from copycost.records.reading import read_all
-from copycost.records.record import SCHEMA_VERSION, Record
+from copycost.records.record import SCHEMA_VERSION, Record, read_record
 
 FLEET = Path("results/fleet")
 _BESIDE = ("host.json", "config.json", "memory.json")
@@ -73,7 +72,7 @@ class HostSet:
 
     def read_records(self) -> list[Record]:
         """Return all records."""
-        return read_all(self.records, lambda record: record)
+        return [read_record(path) for path in self.records]
 
     def unchanged_records(self) -> list[Record]:
         """Return all records as they were when they were merged, and checked.

@@ -18,7 +18,7 @@ from copycost.config.settings import Settings
 from copycost.drivers.protocol import (
     AGAIN,
     Driver,
-    LateEdge,
+    MissedWindow,
     NoMeasurement,
     PerfUnusable,
     Scene,
@@ -226,16 +226,15 @@ def _around(observers: Sequence[WindowObserver], side: SideName, launch: Launch)
 def _watch_on_time(
     record: Record, task: Task, scene: Scene, observers: Sequence[WindowObserver]
 ) -> None:
-    """Watch a window; another one where an edge came too late.
+    """Watch a window; another one, a few times, where it was missed.
 
     On a busy host, and in virtual machines whose host has to set up counters for them first, an
-    edge may come a quarter of a second late. What other observers have seen by then cannot be taken
-    back, so with them there is one window only.
+    edge may come a quarter of a second late.
     """
-    for _ in range(0 if task.observers else _MOST_WINDOWS - 1):
+    for _ in range(_MOST_WINDOWS - 1):
         try:
             return _watch(record, task, scene, observers)
-        except LateEdge as late:
+        except MissedWindow as late:
             _log.warning("%s: once more", late.verdict.reason)
             for observer in observers:
                 observer.close()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from copycost.drivers.protocol import AGAIN, NoMeasurement, Payload, Verdict, Window
+from copycost.drivers.protocol import AGAIN, MissedWindow, Payload, Verdict, Window
 from copycost.hosts.clock import CLOCK_SHARE, ClockReading, shortest_window_s
 from copycost.hosts.process_usage import Usage
 from copycost.hosts.side import SIDES, SideName
@@ -26,7 +26,7 @@ def require_same_clocks(record: Record, testbed: Testbed, window: Window) -> Non
 
     Raises
     ------
-    NoMeasurement
+    MissedWindow
         If a clock was known too badly, or went another way than ours since it was compared.
     """
     assert record["testbed"] is not None
@@ -54,7 +54,7 @@ def require_same_clocks(record: Record, testbed: Testbed, window: Window) -> Non
             f"the clock of {machine.name} {how}, where the window is"
             f" {window.length_s * 1e3:.3g} ms long"
         )
-        raise NoMeasurement(Verdict("failed", reason, f"{remedy}, then {AGAIN}"))
+        raise MissedWindow(Verdict("failed", reason, f"{remedy}, then {AGAIN}"))
 
 
 def window_warnings(
@@ -72,7 +72,7 @@ def window_warnings(
 
     Raises
     ------
-    NoMeasurement
+    MissedWindow
         If neither has one.
     """
     found, cpu_ns = payload.warnings, payload.cpu_ns
@@ -81,7 +81,7 @@ def window_warnings(
     if usage is not None and (stopped or cpu_ns is None):
         if cpu_ns is None and usage.gone is not None:
             reason = f"the {usage.gone}'s processes had ended before the end of the window"
-            raise NoMeasurement(Verdict("failed", reason, AGAIN))
+            raise MissedWindow(Verdict("failed", reason, AGAIN))
         used = {side: usage.used(side) for side in SIDES}
         _require_looks(used, window)
         cpu_ns = {side: one.cpu_ns for side, one in used.items() if one is not None}
@@ -123,7 +123,7 @@ def _require_looks(used: Mapping[SideName, Usage | None], window: Window) -> Non
 
     Raises
     ------
-    NoMeasurement
+    MissedWindow
         If a machine was too busy to look.
     """
     for side, one in used.items():
@@ -134,7 +134,7 @@ def _require_looks(used: Mapping[SideName, Usage | None], window: Window) -> Non
             f" {window.length_s:.3f} s long: its machine was too busy"
         )
         remedy = "end other programs, make the study's duration_s longer, then " + AGAIN
-        raise NoMeasurement(Verdict("failed", reason, remedy))
+        raise MissedWindow(Verdict("failed", reason, remedy))
 
 
 def _late_look(seen_ns: int, window: Window) -> list[Disturbance]:

@@ -45,10 +45,10 @@ class CpuLimit(WindowObserver):
         self._stack = ExitStack()
         self._limit: _Group | _Signals | None = None
         self._throttled: Throttling | None = None
-        self._held = True
 
     def prepare(self, testbed: Testbed) -> None:
         """Prepare the limiter; Unavailable if the senders' machine, or our rights, allow none."""
+        self._held = True
         machine = testbed.hosts["sender"].machine
         limit_percent = None if self._whole else self._offered_percent
         if self._kind == "cgroup":

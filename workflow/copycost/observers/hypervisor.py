@@ -233,10 +233,11 @@ def _gone(guest: Guest) -> HostError:
 def _times_entry(used: CpuTimes) -> dict[str, int]:
     return {
         "window_ns": used.at_ns,
-        # its parts are rounded each, so an idle machine's may come out below nothing
+        # its parts are rounded each, so an idle machine's may come out below nothing, and what a
+        # hypervisor tells of steal time may go back when it moves a guest
         "busy_ns": max(0, used.busy_ns),
-        "softirq_ns": used.softirq_ns,
-        "steal_ns": used.steal_ns,
+        "softirq_ns": max(0, used.softirq_ns),
+        "steal_ns": max(0, used.steal_ns),
     }
 
 

@@ -59,7 +59,6 @@ class LossCounters(WindowObserver):
         self._readers: dict[str, Reader] = {}
         self._begin: Counters = {}
         self._stopped: Counters | None = None
-        self._drained = False
         self._reads_to_the_end = False
         self._poll_s = _POLL_S
         self._at_switch: set[str] = set()
@@ -67,6 +66,7 @@ class LossCounters(WindowObserver):
 
     def prepare(self, testbed: Testbed) -> None:
         """Open the counters of each namespace, and read them before the first datagram."""
+        self._stopped, self._drained = None, False
         for name, host in testbed.hosts.items():
             if name == "sender" or testbed.own_namespaces:
                 self._readers[name] = host.reader([_SNMP, _DEVICES, _SOCKETS])

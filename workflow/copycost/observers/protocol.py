@@ -18,7 +18,7 @@ the study that asked for it. A repetition takes its observers through these step
 7. `traffic_ends(sides)`: the window is over, senders may still send.
 8. `found()`: all programs have ended; what is returned goes into the record, at
    ``observed.NAME``, and has to be JSON.
-9. `close()`: whatever happened.
+9. `close()`: whatever happened. Where a window was missed, all begins again from `prepare`.
 
 An observer that cannot do its work either keeps the reason to itself and tells it in `found`, as
 counters do, without which a measurement is still one; or it raises `Unavailable` or `HostError`,

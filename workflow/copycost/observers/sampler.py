@@ -158,7 +158,9 @@ class Sampler(WindowObserver):
         self._machine = machine
 
     def prepare(self, testbed: Testbed) -> None:
-        """Note the guests."""
+        """Note the guests; nothing is sampled yet."""
+        self.failure = None
+        self._sampled.clear()
         self._guests = testbed.guests
 
     def attach(self, sides: Sequence[Side]) -> None:

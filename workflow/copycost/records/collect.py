@@ -8,8 +8,6 @@ import pandas as pd
 
 from copycost.errors import DataError
 from copycost.grid.cells import Cell
-from copycost.records.columns import KEY
-from copycost.records.consistency import require_one_host
 from copycost.records.derive import derive_row
 from copycost.records.reading import read_all
 from copycost.records.table import make_table, write_table
@@ -28,28 +26,11 @@ def collect_tables(paths: Sequence[Path], csv: Path, parquet: Path) -> pd.DataFr
     Returns
     -------
     pandas.DataFrame
-        The table written; one row per path.
-
-    Raises
-    ------
-    DataError
-        If a record cannot be read, is of another cell or host, or contradicts another.
+        The table written; one row per path, that of a failed repetition where a record is lost.
     """
     table = make_table(read_all(paths, derive_row))
-    if len(table) != len(paths):
-        raise DataError(f"{len(table)} rows from {len(paths)} records; expected as many rows")
-    check_one_host(table)
     write_table(table, csv, parquet)
     return table
-
-
-def check_one_host(table: pd.DataFrame) -> None:
-    """Refuse to compare what was measured on different hosts, or states of one."""
-
-    def path_of(row: int) -> str:
-        return Cell(**{name: table[name].iloc[row] for name in KEY}).path
-
-    require_one_host(table["host_digest"].tolist(), path_of)
 
 
 def foreign_files(raw: Path, paths: Iterable[Path]) -> tuple[list[Path], int]:

@@ -1,7 +1,13 @@
 """What is stated of a table and its columns, for writing, reading, checking and documenting it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from math import isfinite, isnan
+from typing import Literal, TypeVar
+
+from copycost.errors import DataError
+
+_RowT = TypeVar("_RowT", bound=Mapping[str, object])
 
 # int64 and bool columns have a value in every row; boolean, float64 and str may lack it.
 DType = Literal["str", "int64", "float64", "bool", "boolean"]
@@ -92,3 +98,20 @@ class Definition:
     def names(self) -> tuple[str, ...]:
         """Names of all columns."""
         return tuple(column.name for column in self.columns)
+
+    def checked(self, row: _RowT) -> _RowT:
+        """Return a row whose values, each by itself, are such as its columns may have.
+
+        Raises
+        ------
+        DataError
+            Naming the first that is not.
+        """
+        for column in self.columns:
+            value = row.get(column.name)
+            if isinstance(value, int | float) and not isnan(value):
+                low = column.lowest is not None and value < column.lowest
+                high = column.highest is not None and value > column.highest
+                if low or high or not isfinite(value):
+                    raise DataError(f"{column.name} is {value}, which cannot be")
+        return row

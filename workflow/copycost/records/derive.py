@@ -8,16 +8,17 @@ from copycost.grid.testbeds import peer_of, receives_on, transport_of
 from copycost.perf.counters import PerfSide
 from copycost.perf.events import HARDWARE_EVENTS, PERF_EVENTS
 from copycost.records.columns import (
+    CELLS,
     COST_EVENTS,
     COUNTED_STATUSES,
     KEY,
     SIDES,
     WARNINGS_SEPARATOR,
 )
-from copycost.records.contradictions import counted_off_window, require_agreement
 from copycost.records.machines import machines_of
 from copycost.records.parties import costs_of, status_columns, use_of
 from copycost.records.record import Record, SinkFacts, cell_of
+from copycost.records.windows import counted_off_window, require_possible, window_ns
 
 Row = dict[str, object]
 """Column name to value; None, or no entry, where there is none."""
@@ -34,7 +35,7 @@ def derive_row(record: Record) -> Row:
     Raises
     ------
     DataError
-        If the record's numbers contradict one another.
+        If its numbers are none that a machine can give.
     """
     settings = record["settings"]
     cell = cell_of(record)
@@ -70,7 +71,7 @@ def derive_row(record: Record) -> Row:
         for side in SIDES:
             row |= {f"{side}_{event}_status": "not_measured" for event in PERF_EVENTS}
         return row
-    require_agreement(record, cell)
+    require_possible(record)
     sender, receiver = driver["sender"], driver["receiver"]
     row |= _stream(sender, receiver, driver["sink"], cell.n_threads)
     if receiver is not None and cell.receiver == "mmap":
@@ -85,7 +86,7 @@ def derive_row(record: Record) -> Row:
     row |= _calls(row, sender, receiver)
     row |= _zero_copy(sender)
     row |= _path(record, sender, receiver)
-    return row
+    return CELLS.checked(row)
 
 
 def ratio(numerator: object, denominator: object) -> float | None:
@@ -118,7 +119,7 @@ def _stream(
     n_threads: int,
 ) -> Row:
     far_end = receiver or sender
-    window_s = _window_ns(far_end) / _NS_PER_S
+    window_s = window_ns(far_end) / _NS_PER_S
     received = far_end["in_window"]["bytes"]
     first_half_share = ratio(far_end["in_window"]["first_half_bytes"], received)
     if sink is not None:
@@ -131,7 +132,7 @@ def _stream(
         "sent_bytes": sender["in_window"]["bytes"],
         "messages": messages,
         "throughput_bits_per_s": ratio(received * 8, window_s),
-        "service_mean_ns": ratio(_window_ns(sender) * n_threads, messages),
+        "service_mean_ns": ratio(window_ns(sender) * n_threads, messages),
         "service_median_ns": service["median_ns"],
         "service_p99_ns": service["p99_ns"],
         "service_max_ns": service["max_ns"],
@@ -159,10 +160,6 @@ def _datagrams(record: Record, driver: Mapping[str, Any]) -> Row:
         row["datagrams_received"] = receiver["total"]["datagrams"]
         row["datagrams_lost"] = sent - receiver["total"]["datagrams"]
     return row
-
-
-def _window_ns(side: Mapping[str, Any]) -> int:
-    return int(side["window"]["end_ns"]) - int(side["window"]["start_ns"])
 
 
 def _counters(record: Record, driver: Mapping[str, Any]) -> Row:

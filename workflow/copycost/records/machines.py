@@ -94,7 +94,8 @@ def machines_of(
     for side, found in ((kernel and kernel["machines"]) or {}).items():
         if per_s:
             for name, key in (("machine", "busy_ns"), ("machine_softirq", "softirq_ns")):
-                cpus = found[key] / found["at_ns"]
+                # parts of a machine's time are rounded each: an idle one's may come out below 0
+                cpus = max(0, found[key]) / found["at_ns"]
                 row[f"{side}_{name}_cpu_ns_per_{unit}"] = cpus * 1e9 / per_s
         row[f"{side}_softnet_dropped"] = found["softnet_dropped"]
         device = found.get("device", {})

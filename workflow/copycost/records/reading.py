@@ -1,97 +1,162 @@
-"""Many records are read at once, and what is wrong with any is told for all."""
+"""Many records are read at once; one that cannot be used costs itself alone."""
 
+import logging
+from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from copycost.errors import CopycostError, DataError
-from copycost.records.consistency import require_place
-from copycost.records.contradictions import require_possible_machines
-from copycost.records.derive import derive_row
-from copycost.records.record import Record, read_record
+from copycost.grid.cells import Cell
+from copycost.records.aside import LOST, reason_of, set_aside
+from copycost.records.files import write_whole
+from copycost.records.record import (
+    SCHEMA_VERSION,
+    Record,
+    SettingsUsed,
+    read_record,
+    record_text,
+    verify_record,
+)
 
-_N_SHOWN = 5
-_OF_CELLS = ("streams", "round_trips")
-_T = TypeVar("_T")
+R = TypeVar("R")
+T = TypeVar("T")
+
+UNUSABLE = (CopycostError, OSError, ArithmeticError, KeyError, TypeError, ValueError)
+"""What comes of a record that cannot be used; a schema leaves open what a program's options are."""
+
+REMEDY = "run again: it is measured again"
+_NO_HOST = "0" * 64
+
+_log = logging.getLogger(__name__)
 
 
-def read_all(paths: Iterable[Path], make: Callable[[Record], _T]) -> list[_T]:
-    """Return what `make` makes of each record; what is wrong with any is told for all at once.
+@dataclass(frozen=True, slots=True)
+class Readable(Generic[R]):
+    """How records of a kind are read, and what takes the place of one that cannot be.
 
-    Raises
-    ------
-    DataError
-        If a record cannot be read, is of another cell than its path says, tells of machines what
-        cannot be, or `make` refuses it.
+    Attributes
+    ----------
+    read
+        Returns the record in a file.
+    state_of
+        Returns what all of a table must have alike, such as the host; None where any will do.
+    lost
+        Returns the record of what failed since it was lost, from its path, why, and a record of the
+        same table, if any is left.
+    text
+        Returns what the file of a record holds.
     """
-    return gather(paths, lambda path: _read_one(path, make))
 
+    read: Callable[[Path], R]
+    state_of: Callable[[R], object]
+    lost: Callable[[Path, str, R | None], R]
+    text: Callable[[R, Path], str]
 
-def gather(paths: Iterable[Path], read: Callable[[Path], _T]) -> list[_T]:
-    """Return what `read` makes of each file; what is wrong with any is told for all at once.
+    def replace(self, path: Path, why: str, like: R | None = None) -> R:
+        """Set a file aside, and return the failed record that lies in its place from now on."""
+        _log.warning("%s: set aside: %s", path, why)
+        if path.exists():
+            set_aside(path, why)
+        record = self.lost(path, LOST + why, like)
+        write_whole(self.text(record, path), path)
+        return record
 
-    Raises
-    ------
-    DataError
-        If `read` refuses a file.
-    """
-    made = []
-    problems = []
-    for path in paths:
+    def usable(self, path: Path) -> R:
+        """Return the record in a file, or the failed one in its place."""
         try:
-            made.append(read(path))
-        except CopycostError as error:
-            problems.append(str(error))
-    if problems:
-        more = len(problems) - _N_SHOWN
-        raise DataError(
-            "\n".join(
-                [
-                    *problems[:_N_SHOWN],
-                    *([f"and {more} more records like these"] if more > 0 else []),
-                    "./run retry-failed measures just these again",
-                ]
-            )
-        )
+            return self.read(path)
+        except UNUSABLE as error:
+            return self.replace(path, reason_of(error, path))
+
+
+def read_all(
+    paths: Iterable[Path], make: Callable[[R], T], kind: "Readable[R] | None" = None
+) -> list[T]:
+    """Return what `make` makes of each record, by default of repetitions.
+
+    Of one that cannot be read, is of another cell than its path says, is of another state of the
+    host than most, or that `make` refuses, it is what `make` makes of the failed record in its
+    place.
+    """
+    readable: Readable[Any] = kind or REPETITIONS
+    places = list(paths)
+    made: list[Any] = []
+    lost: dict[int, str] = {}
+    states: list[object] = []
+    like = None
+    for place, path in enumerate(places):
+        try:
+            record = readable.read(path)
+            made.append(make(record))
+            states.append(readable.state_of(record))
+            like = record
+        except UNUSABLE as error:
+            lost[place] = reason_of(error, path)
+            made.append(None)
+            states.append(None)
+    known = Counter(state for state in states if state is not None)
+    usual = known.most_common(1)[0][0] if known else None
+    for place, state in enumerate(states):
+        if state not in (None, usual):
+            lost[place] = "it is of another host, or another state of this one"
+    for place, why in lost.items():
+        made[place] = make(readable.replace(places[place], why, like))
     return made
 
 
-def read_file(path: Path, read: Callable[[Path], _T]) -> _T:
-    """Return what `read` makes of a file.
+def require_place(path: Path, study: str, cell: dict[str, Any]) -> None:
+    """Refuse a record of another study, cell or repetition than its path says.
 
     Raises
     ------
     DataError
-        If there is no such file, or no right to read it.
+        Naming what the record has and the path has not.
     """
-    try:
-        return read(path)
-    except OSError as error:
-        raise DataError(
-            f"{path}: cannot be read ({error.strerror}); expected a record, so run again to "
-            "measure what it is of"
-        ) from error
+    folders = path.with_suffix("").parts
+    words = [study, *(f"{name}={value}" for name, value in cell.items())]
+    if other := [word for word in words if word not in folders]:
+        raise DataError(f"{path}: it is of another repetition ({', '.join(other)})")
 
 
-def problem_of(path: Path) -> str | None:
-    """Return what is wrong with a record, None where a row can be made of it."""
-    try:
-        _read_one(path, _row_if_any)
-    except CopycostError as error:
-        return str(error)
-    return None
+def verified(path: Path) -> Record:
+    """Return the record in a file of ours, as quickly as can be known that it is whole."""
+    record = verify_record(path, SCHEMA_VERSION)
+    require_place(path, record["study"], record["cell"])
+    return record
 
 
-def _row_if_any(record: Record) -> object:
-    """Return the row of a record whose table is that of cells; others have tables of their own."""
-    return derive_row(record) if record["study"] in _OF_CELLS else None
+def _read(path: Path) -> Record:
+    record = read_record(path)
+    require_place(path, record["study"], record["cell"])
+    return record
 
 
-def _read_one(path: Path, make: Callable[[Record], _T]) -> _T:
-    record = read_file(path, read_record)
-    require_place(path, record)
-    try:
-        require_possible_machines(record)
-        return make(record)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
+def _state_of(record: Record) -> str | None:
+    return None if record["host_digest"] == _NO_HOST else record["host_digest"]
+
+
+def _lost(path: Path, reason: str, like: Record | None) -> Record:
+    cell = Cell.from_path(str(path))
+    found = cast("Record", dict(like or _NOTHING))
+    found |= {"study": cell.study, "cell": cell.key, "status": "failed", "reason": reason}
+    found |= {"remedy": REMEDY, "testbed": None, "driver": None, "window": None, "observed": {}}
+    return found | {"undisturbed": None, "warnings": []}
+
+
+# where no record is left to tell how it was measured, and when
+_NOTHING: dict[str, Any] = {
+    "schema_version": SCHEMA_VERSION,
+    "settings": {
+        **dict.fromkeys(SettingsUsed.__annotations__),
+        **{"warmup_s": 0.0, "duration_s": 1.0, "congestion_control": "", "tcp_nodelay": "kernel"},
+        **{"mode": "stream", "fresh": False, "interval_ns": 0},
+    },
+    **{"host_digest": _NO_HOST, "commit": None, "boot_id": "unknown", "started_at": "unknown"},
+    **dict.fromkeys(("start_ns", "end_ns"), 0),
+    **dict.fromkeys(("lock_wait_s", "wall_s"), 0.0),
+}
+
+REPETITIONS = Readable(_read, _state_of, _lost, record_text)
+"""Records of repetitions, of all studies but simulated ones."""

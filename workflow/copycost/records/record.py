@@ -31,6 +31,7 @@ WarningCode = Literal[
     "sink_loss",
     "iperf3_nan",
     "strangers",
+    "odd_numbers",
 ]
 
 
@@ -147,4 +148,4 @@ def host_digest(host: Mapping[str, Any]) -> str:
 _RECORD: RecordKind[Record] = RecordKind(SCHEMA_PATH)
 prepare_check = _RECORD.prepare_check
 check_record, read_record, write_record = _RECORD.check, _RECORD.read, _RECORD.write
-load_record, record_text = _RECORD.load, _RECORD.text
+load_record, record_text, verify_record = _RECORD.load, _RECORD.text, _RECORD.verify

@@ -18,7 +18,6 @@ from copycost.grid.conditions import Condition
 from copycost.perf.events import PERF_EVENTS
 from copycost.records.column import KEY, Column, Definition
 from copycost.records.columns import CELLS, COUNTED_STATUSES, SIDES
-from copycost.records.consistency import overlaps, say_overlaps
 from copycost.records.derive import Row
 
 _N_SHOWN = 3
@@ -167,7 +166,7 @@ def check_table(table: pd.DataFrame, where: str, definition: Definition = CELLS)
     order, with their dtypes; keys are unique and rows sorted by them; values are there where they
     must be; texts are among the allowed ones; numbers are finite and within their bounds; a
     repetition that was not measured has a reason and no values; a counter has a value if, and only
-    if, its status says so; no two measurements on one host overlap in time.
+    if, its status says so.
 
     Parameters
     ----------
@@ -190,7 +189,6 @@ def check_table(table: pd.DataFrame, where: str, definition: Definition = CELLS)
             ),
             *_status_problems(table, definition),
             *_counter_problems(table, definition),
-            *_overlap_problems(table, definition),
         ]
     if problems:
         raise DataError(f"{where}: " + "; ".join(problems))
@@ -297,17 +295,6 @@ def _counter_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
                 f"{_rows(table, wrong, definition)}"
             )
     return problems
-
-
-def _overlap_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
-    """Return what is said of measurements of one boot that ran at the same time."""
-    if "boot_id" not in table:
-        return []
-    pairs = overlaps(zip(table["boot_id"], table["start_ns"], table["end_ns"], strict=True))
-    if not pairs:
-        return []
-    first = table.iloc[list(pairs[0])]
-    return [say_overlaps(len(pairs), _rows(first, pd.Series(True, index=first.index), definition))]
 
 
 def _rows(table: pd.DataFrame, which: pd.Series, definition: Definition) -> str:

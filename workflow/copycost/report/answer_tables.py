@@ -20,6 +20,7 @@ _CHECKS = {
     "steal": "Repetitions with CPU time stolen",
     "throttled": "Repetitions with a lowered clock",
     "window_edge_late": "Repetitions with a late window",
+    "odd_numbers": "Repetitions with odd numbers",
 }
 _SHARES = ("spread", "halves", "drift")
 _LEAST = ("multiplexed", "few_repetitions")

@@ -18,12 +18,15 @@ from copycost.errors import DataError
 from copycost.grid.conditions import COLD, HOT
 from copycost.hosts.facts.cpu import read_cpu
 from copycost.hosts.facts.files import HostFiles, Unknowns
+from copycost.records.aside import LOST
 from copycost.records.files import read_json
+from copycost.records.reading import REMEDY
 from copycost.snakefile import (
     host_change,
     interruption,
     messages,
     nodes,
+    parts,
     passes_ahead,
     progress,
     retry,
@@ -67,7 +70,6 @@ def say_what_follows(workflow: Any, config: Config) -> None:  # noqa: ANN401
     jobs = waiting_jobs(workflow)
     measuring = _measuring(jobs)
     _say_the_host_changed(workflow, jobs, measuring)
-    _say_the_form_changed(measuring)
     ahead = passes_ahead.forecast(config, _each_s(jobs)) if _chooses(jobs) else None
     now = _progress(jobs, ahead)
     progress.begin(PROGRESS_PATH, now)
@@ -98,7 +100,6 @@ def say_what_would_follow(workflow: Any, config: Config) -> None:  # noqa: ANN40
         if jobs and not is_dry_run(workflow):
             return  # said at the start
         _say_the_host_changed(workflow, jobs, measuring)
-        _say_the_form_changed(measuring)
         if jobs:
             ahead = passes_ahead.forecast(config, _each_s(jobs)) if _chooses(jobs) else None
             n_others = len(jobs) - len(measuring)
@@ -200,18 +201,6 @@ _REASONS = {
 }
 
 
-def _say_the_form_changed(measuring: Iterable[Any]) -> None:
-    """Say where records of an earlier copycost are there, which are measured anew."""
-    paths = (Path(str(job.output.record)) for job in measuring)
-    # before there were placements, whose folder is the last, records lay beside it
-    places = (place for path in paths for place in (path, path.parent.with_name(path.name)))
-    first = next((place for place in places if place.is_file()), None)
-    if first is not None and retry.is_of_another_form(first):
-        terminal.say(
-            "copycost: the form of records has changed since these were made: measuring anew."
-        )
-
-
 def _say_the_host_changed(workflow: Any, jobs: list[Any], measuring: list[Any]) -> None:  # noqa: ANN401
     """Say where the results are of another host, and end a run that would mix the two."""
     if not any(job.rule.name == HOST_RULE for job in all_jobs(workflow)):
@@ -309,13 +298,23 @@ def _more_threads_than_cpus(config: Config) -> str | None:
     )
 
 
-def say_what_came_out(workflow: Any, config: Config) -> None:  # noqa: ANN401
-    """After the last job: how many repetitions there are, and where the report is."""
+def say_what_came_out(workflow: Any, config: Config, n_aside: int = 0) -> None:  # noqa: ANN401
+    """After the last job: how many repetitions there are, what was lost, where the report is."""
     SCREEN.end()
     jobs = all_jobs(workflow)
     records = [Path(job.output.record) for job in _measuring(jobs)]
+    found = list(retry.outcomes([*records, Path(retry.MEMORY_PATH)]))
     if records:
-        terminal.say(f"copycost: {retry.summarise(records)}.")
+        terminal.say(f"copycost: {retry.summarise(found, len(records))}.")
+    for one in found:
+        if str(one.reason).startswith(LOST):
+            terminal.say(f"copycost: {retry.describe(one.path)}: {one.reason}; {REMEDY}.")
+    for path, missing in parts.left_out().items():
+        for name, reason in missing.items():
+            terminal.say(f"copycost: {path} lacks {name}: {reason}; the next run makes it again.")
+    if n_aside:
+        files = progress.count(n_aside, "file")
+        terminal.say(f"copycost: {files} that could not be used lie in results/aside, with why.")
     rules = {job.rule.name for job in jobs}
     if REPORTING_RULE in rules:
         _say_the_answer()

@@ -3,11 +3,27 @@
 import fcntl
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from copycost.snakefile import terminal
 
 LOCK_PATH = Path(".snakemake/copycost.lock")
+
+
+@contextmanager
+def while_free() -> Iterator[bool]:
+    """Keep other runs out for the time of the block, and tell whether none is at work."""
+    LOCK_PATH.parent.mkdir(exist_ok=True)
+    fd = os.open(LOCK_PATH, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(fd)
 
 
 def claim_folder() -> None:

@@ -9,9 +9,10 @@ files, and then the workflow.
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -20,13 +21,15 @@ from copycost.config.config import Config
 from copycost.config.passes import known_paths
 from copycost.errors import DataError
 from copycost.grid.cells import RAW_ROOT, Cell
-from copycost.records.kind import strict_json
-from copycost.records.reading import problem_of
-from copycost.records.record import SCHEMA_VERSION
+from copycost.records.aside import reason_of, set_aside
+from copycost.records.files import read_json
+from copycost.records.reading import UNUSABLE, verified
 from copycost.snakefile.progress import count
 from copycost.snakefile.results import describe_cell
+from copycost.studies.memory.record import SCHEMA_VERSION as MEMORY_VERSION
+from copycost.studies.memory.record import verify_memory
 from copycost.studies.profile.grid import profile_cells
-from copycost.studies.simulated.reading import simulated_problem
+from copycost.studies.simulated.reading import verified_cell
 
 MEMORY_PATH = "results/memory.json"
 PEERS_PATH = Path("results/peers")
@@ -37,7 +40,7 @@ _SIMULATED = Path(RAW_ROOT, simulated.STUDY)
 # Saved by the run before it measures anything.
 CONFIG_PATH = Path("results/config.yaml")
 
-# Status of a file that is no record: cut short by a full disk, say, or not ours.
+# Status of a file that is no record of ours: cut short by a full disk, say, or changed.
 UNREADABLE = "unreadable"
 
 
@@ -50,38 +53,31 @@ class Outcome:
     reason: str | None
 
 
-def checked(outcome: Outcome) -> Outcome:
-    """Return an outcome, unless it is of a record that no table would take."""
-    if str(outcome.path) == MEMORY_PATH or outcome.status != "measured":
-        return outcome
-    problem = (
-        simulated_problem(outcome.path)
-        if outcome.path.is_relative_to(_SIMULATED)
-        else problem_of(outcome.path)
-    )
-    return Outcome(outcome.path, UNREADABLE, problem) if problem else outcome
+def verify(path: Path) -> Mapping[str, Any]:
+    """Return a record of any study, or the memory floor, as quickly as it is known to be whole.
+
+    Raises
+    ------
+    CopycostError, OSError
+        If it is not, or not there.
+    """
+    if str(path) == MEMORY_PATH:
+        return verify_memory(path, MEMORY_VERSION)
+    if path.is_relative_to(_SIMULATED):
+        return verified_cell(path)
+    return verified(path)
 
 
 def outcomes(paths: Iterable[Path]) -> Iterator[Outcome]:
-    """Yield the outcome of each record that exists; only its status is read, nothing is checked."""
+    """Yield the outcome of each record that exists."""
     for path in paths:
         try:
-            record = strict_json(path.read_text(encoding="utf-8"))
+            record = verify(path)
             yield Outcome(path, record["status"], record["reason"])
         except FileNotFoundError:
             continue
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            yield Outcome(path, UNREADABLE, f"not a record ({error})")
-
-
-def is_of_another_form(path: Path) -> bool:
-    """Return whether a file is a record of an earlier, or a later, copycost."""
-    try:
-        return bool(
-            strict_json(path.read_text(encoding="utf-8"))["schema_version"] != SCHEMA_VERSION
-        )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return False  # no record at all
+        except UNUSABLE as error:
+            yield Outcome(path, UNREADABLE, reason_of(error, path))
 
 
 def present_paths(raw: Path) -> list[Path]:
@@ -95,6 +91,11 @@ def present_paths(raw: Path) -> list[Path]:
         config = Config.from_dict(yaml.safe_load(CONFIG_PATH.read_text(encoding="utf-8")))
     except (FileNotFoundError, KeyError, TypeError, ValueError, yaml.YAMLError):
         return sorted(raw.rglob("*.json"))
+    return asked_paths(config)
+
+
+def asked_paths(config: Config) -> list[Path]:
+    """Return the paths of the records that a configuration asks for, of all studies."""
     memory = [Path(MEMORY_PATH)] if config.measure.memory_floor else []
     return [*map(Path, known_paths(config)), *other_paths(config), *memory]
 
@@ -113,11 +114,11 @@ def other_paths(config: Config) -> list[Path]:
 def unreached() -> Iterator[Outcome]:
     """Yield other machines that could not be reached, and guests that did not come up."""
     for path in sorted(PEERS_PATH.glob("*.json")):
-        missing = strict_json(path.read_text(encoding="utf-8"))["wire"]["unavailable"]
+        missing = read_json(path)["wire"]["unavailable"]
         if missing is not None:
             yield Outcome(path, "not reached", missing["reason"])
     if GUEST_PATH.is_file():
-        missing = strict_json(GUEST_PATH.read_text(encoding="utf-8"))["virtual"]["unavailable"]
+        missing = read_json(GUEST_PATH)["virtual"]["unavailable"]
         if missing is not None and missing.get("failed"):
             yield Outcome(GUEST_PATH, "not up", missing["reason"])
 
@@ -136,10 +137,10 @@ def describe(path: Path) -> str:
         return str(path).removeprefix(f"{RAW_ROOT}/")
 
 
-def summarise(paths: Sequence[Path]) -> str:
-    """Return how many of the records at `paths` say measured, and how many do not."""
-    statuses = [outcome.status for outcome in outcomes(paths)]
-    parts = [f"{statuses.count('measured')} of {count(len(paths), 'repetition')} measured"]
+def summarise(found: Sequence[Outcome], n_asked: int) -> str:
+    """Return how many of the repetitions that were asked for say measured, and how many do not."""
+    statuses = [one.status for one in found if str(one.path) != MEMORY_PATH]
+    parts = [f"{statuses.count('measured')} of {count(n_asked, 'repetition')} measured"]
     for status in ("failed", "skipped", UNREADABLE):
         if status in statuses:
             parts.append(f"{statuses.count(status)} {status}")
@@ -159,14 +160,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     only.add_argument("--count", action="store_true", help="only print how many they are")
     options = parser.parse_args(arguments)
     wanted = {"failed", UNREADABLE} | ({"skipped"} if options.skipped else set())
-    found = map(checked, outcomes(present_paths(Path(RAW_ROOT))))
+    found = outcomes(present_paths(Path(RAW_ROOT)))
     again = [outcome for outcome in found if outcome.status in wanted]
     if options.count:
         print(len(again))
         return 0
     for outcome in (*again, *unreached()):
         print(f"{describe(outcome.path)}: {outcome.status}, {outcome.reason}")
-        if not options.list:
+        if options.list:
+            continue
+        if outcome.status == UNREADABLE:
+            set_aside(outcome.path, str(outcome.reason))
+        else:
             outcome.path.unlink()
     what = "to measure again" if options.list else "will be measured again by the next run"
     print(f"copycost: {count(len(again), 'repetition')} {what}")

@@ -8,10 +8,8 @@ from typing import Any
 import pandas as pd
 
 from copycost.drivers.rates import version_of
-from copycost.errors import DataError
 from copycost.grid.cells import Cell
 from copycost.records.column import Definition
-from copycost.records.consistency import overlaps, require_one_host, say_overlaps
 from copycost.records.derive import Row
 from copycost.records.parties import use_of
 from copycost.records.reading import read_all
@@ -22,22 +20,9 @@ from copycost.records.table import make_table
 def table_of(
     paths: Iterable[Path], row_of: Callable[[Record, Cell], Row], definition: Definition
 ) -> pd.DataFrame:
-    """Return one row per record, in the order of the paths.
-
-    Raises
-    ------
-    DataError
-        If a record is of another cell than its path says, not all are of one host, two were
-        measured at the same time, or the rows break a rule of the table.
-    """
-    places = list(paths)
-    made = read_all(places, lambda record: (record, row_of(record, cell_of(record))))
-    records = [record for record, _ in made]
-    require_one_host([record["host_digest"] for record in records], places.__getitem__)
-    spans = [(record["boot_id"], record["start_ns"], record["end_ns"]) for record in records]
-    if pairs := overlaps(spans):
-        raise DataError(say_overlaps(len(pairs), " and ".join(str(places[at]) for at in pairs[0])))
-    return make_table([row for _, row in made], definition)
+    """Return one row per record, in the order of the paths; see `read_all`."""
+    rows = read_all(paths, lambda record: row_of(record, cell_of(record)))
+    return make_table(rows, definition)
 
 
 def begin_row(record: Mapping[str, Any], cell: Cell, definition: Definition) -> dict[str, Any]:

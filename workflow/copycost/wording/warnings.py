@@ -13,6 +13,7 @@ _MEANINGS = {
     "lock_waited": "another measurement had to be waited for",
     "user_mode_only": "counters saw user mode only",
     "sink_loss": "datagrams were lost before the hook that drops them",
+    "odd_numbers": "bytes and messages, or CPU time and window, were read at two moments",
     "strangers": "somebody else came to the port of the measurement",
 }
 

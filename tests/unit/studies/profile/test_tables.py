@@ -1,12 +1,10 @@
 """Shares, their scale and their intervals, against made profiles of which all is known."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from skipped_records import save, skipped_record
 from unit.studies.profile.made import (
     LISTS,
     RECEIVER,
@@ -18,14 +16,13 @@ from unit.studies.profile.made import (
     repetitions_of,
 )
 
-from copycost.errors import DataError, ParseError
-from copycost.grid.cells import Cell as GridCell
+from copycost.errors import ParseError
 from copycost.perf.stacks import Stacks
 from copycost.records.table import read_table, write_table
 from copycost.studies.profile.columns import SHARES
 from copycost.studies.profile.folded import read_folded, write_folded
 from copycost.studies.profile.table_columns import KEY, QUANTITIES, SHARE_TABLES
-from copycost.studies.profile.tables import read_repetitions, share_table
+from copycost.studies.profile.tables import share_table
 
 CELLS = [
     Cell("two_copy", {"sender": SENDER, "receiver": RECEIVER}, wobble=(1.0, 1.0, 1.0)),
@@ -164,10 +161,3 @@ def test_the_same_stacks_give_the_same_file(tmp_path: Path) -> None:
         write_folded(SAMPLED, path)
     assert first.read_bytes() == second.read_bytes()
     assert {";".join(stack) for stack in read_folded(first)["sender"]} == set(SENDER)
-
-
-def test_a_record_of_another_repetition_is_named(tmp_path: Path) -> None:
-    cell = GridCell("profile", "veth", "two_copy", 65536, 1)
-    path = save(tmp_path, replace(cell, rep=2), skipped_record(cell))
-    with pytest.raises(DataError, match=r"rep=2\.json: holds the record of another .*\(rep=1\)"):
-        read_repetitions([path], LISTS)

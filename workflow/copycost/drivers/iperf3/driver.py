@@ -10,8 +10,17 @@ from typing import Any, Literal
 
 from copycost.drivers.iperf3.output import error_of, intervals_of, parse_json
 from copycost.drivers.iperf3.tool import Iperf3Tool, find_on_both
-from copycost.drivers.protocol import AGAIN, NoMeasurement, Payload, Phase, Scene, Verdict, Window
-from copycost.errors import HostError, ParseError
+from copycost.drivers.protocol import (
+    AGAIN,
+    MissedWindow,
+    NoMeasurement,
+    Payload,
+    Phase,
+    Scene,
+    Verdict,
+    Window,
+)
+from copycost.errors import CopycostError, HostError, ParseError
 from copycost.grid.capabilities import IPERF3
 from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
@@ -263,7 +272,7 @@ class Iperf3Traffic:
         ended = self._scene.waiting.for_ends([one.program for one in processes], until_s)
         return [one for one in processes if one.program in ended]
 
-    def _ended(self, process: _Process) -> ProcessEnded:
+    def _ended(self, process: _Process) -> CopycostError:
         """Return what is known of a process that ended too early."""
         code = process.program.wait(_TIMEOUT_S)
         # the client's end is often only the echo of its server's
@@ -272,11 +281,12 @@ class Iperf3Traffic:
                 process, code = other, other.program.exit_code
         said = process.last_words()
         if code == 0 and not said:
-            return ProcessEnded(
+            reason = (
                 f"the iperf3 {process.role}'s test of {self._seconds} s was over during the"
                 f" {self._phase}: the host is too busy for it"
                 f" (streams: {self._scene.cell.n_threads})"
             )
+            return MissedWindow(Verdict("failed", reason, AGAIN))
         known = code is None or code >= 0
         how = f"exit status {code}" if known else f"by {signal.Signals(-(code or 0)).name}"
         return ProcessEnded(

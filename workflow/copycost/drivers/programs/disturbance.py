@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from copycost.drivers.programs.edges import latest_edge_s
-from copycost.records.contradictions import counted_off_window
+from copycost.grid.cells import Cell
+from copycost.hosts.side import SideName
 from copycost.records.record import Disturbance, SinkFacts, disturbance
+from copycost.records.windows import counted_off_window, window_ns
 
 _LATE_SHARE = 0.01
 _FEWEST_SAMPLES = 100
+_ODD_SHARE = 0.05
 
 
 def own_disturbances(
@@ -62,3 +65,33 @@ def _late_s(window: Mapping[str, Any]) -> float:
         return latest_edge_s(window)
     start_ns = window["start_ns"] - (window["perf_enable_ns"] or 0)
     return latest_edge_s({**window, "start_ns": start_ns, "perf_disable_ns": None})
+
+
+def odd_numbers(cell: Cell, sides: Mapping[SideName, Mapping[str, Any]]) -> list[Disturbance]:
+    """Return the warning that numbers of a window were not read at one moment, if it shows.
+
+    Between two looks a program may have to wait for a CPU while its threads go on.
+
+    Parameters
+    ----------
+    sides
+        What the programs printed.
+    """
+    found = []
+    sender = sides["sender"]
+    n_bytes, messages = sender["in_window"]["bytes"], sender["in_window"]["messages"]
+    # what a thread has under way at an edge is counted in one of them: a batch, and the ring
+    under_way = cell.n_threads * cell.batch + sender["ring"]["messages"]
+    if abs(n_bytes - messages * cell.msg_bytes) > under_way * cell.msg_bytes:
+        found.append(f"{messages} messages of {cell.msg_bytes} bytes are {n_bytes} bytes")
+    for name, side in sides.items():
+        # io_uring has threads of the kernel besides, which count with the process: one per thread
+        with_kernel = "uring" in (cell.strategy if name == "sender" else cell.receiver)
+        n_cpus = cell.n_threads * (2 if with_kernel else 1)
+        cpu_ns, most_ns = side["process"]["cpu_ns"], n_cpus * window_ns(side)
+        if cpu_ns > most_ns * (1 + _ODD_SHARE):
+            found.append(
+                f"the {name} used {cpu_ns / 1e6:.1f} ms of CPU time, and its CPUs had"
+                f" {most_ns / 1e6:.1f} ms"
+            )
+    return [disturbance("odd_numbers", "; ".join(found))] if found else []

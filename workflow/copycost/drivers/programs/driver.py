@@ -10,7 +10,7 @@ from typing import Any
 
 from copycost.drivers.programs.command import side_options
 from copycost.drivers.programs.conversation import Conversation, SideEnded
-from copycost.drivers.programs.disturbance import own_disturbances
+from copycost.drivers.programs.disturbance import odd_numbers, own_disturbances
 from copycost.drivers.programs.judge import judge, judge_exits, judge_traffic, judge_windows
 from copycost.drivers.programs.side import RunningSide, end_sides
 from copycost.drivers.programs.sink import settle_sink
@@ -21,7 +21,7 @@ from copycost.drivers.programs.working_set import (
     time_to_fill_s,
 )
 from copycost.drivers.protocol import (
-    LateEdge,
+    MissedWindow,
     NoMeasurement,
     Payload,
     PerfUnusable,
@@ -185,12 +185,9 @@ class ProgramsTraffic:
         reports = {side.name: _report_of(side) for side in self.running}
         scene = self._scene
         if not scene.takes_any_traffic:
-            wrong = judge_windows(reports)
+            wrong = judge_windows(reports) or judge_traffic(reports, scene.settings.interval_ns)
             if wrong is not None:
-                raise LateEdge(wrong)
-            wrong = judge_traffic(reports, scene.settings.interval_ns)
-            if wrong is not None:
-                raise NoMeasurement(wrong)
+                raise MissedWindow(wrong)
         sender, receiver = reports["sender"], reports.get("receiver")
         check_ring(scene.cell.working_set, sender["ring"]["bytes"], scene.cell.implementation)
         hook = scene.testbed.drop_hook
@@ -201,7 +198,8 @@ class ProgramsTraffic:
             {"name": NAME, "sender": sender, "receiver": receiver, "sink": sink},
             Window(own["start_ns"] - offset_ns, own["end_ns"] - offset_ns),
             {name: int(report["process"]["cpu_ns"]) for name, report in reports.items()},
-            own_disturbances(sender, receiver, sink, self.running[0].strangers()),
+            own_disturbances(sender, receiver, sink, self.running[0].strangers())
+            + odd_numbers(scene.cell, reports),
         )
 
     def log_errors(self) -> None:

@@ -52,7 +52,7 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
         row["sender_waiting_percent"] / row["n_threads"],
         held=limiter["held"],
     )
-    return row
+    return CPU_BUDGET.checked(row)
 
 
 def judge_limit(

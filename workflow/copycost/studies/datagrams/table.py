@@ -54,7 +54,7 @@ def row_of(record: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
         )
     )  # fmt: skip
     row.update(_driver_totals(record["driver"]))
-    return row
+    return DATAGRAMS.checked(row)
 
 
 def _cpu_use(rates: Mapping[str, Any]) -> dict[str, Any]:

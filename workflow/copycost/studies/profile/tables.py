@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from copycost.errors import DataError
+from copycost.grid.cells import Cell
 from copycost.hosts.side import SIDES
-from copycost.records.consistency import overlaps, require_one_host, say_overlaps
 from copycost.records.reading import read_all
-from copycost.records.record import cell_of
+from copycost.records.record import Record, cell_of
 from copycost.stats.estimates import intervals
 from copycost.stats.settings import FloatArray, StatisticsSettings
 from copycost.studies.profile.folded import read_folded
@@ -73,29 +72,18 @@ class Repetition:
 
 
 def read_repetitions(records: Iterable[Path], lists: Lists) -> list[Repetition]:
-    """Return all repetitions, sorted by cell and number.
+    """Return all repetitions, sorted by cell and number; see `read_all`."""
+    places = {Cell.from_path(str(path)): path for path in records}
 
-    Raises
-    ------
-    DataError
-        If a record is of another cell than its path says, not all are of one host, or two were
-        measured at the same time.
-    """
-    found, spans, owners = [], [], []
-    paths = list(records)
-    whole = read_all(paths, lambda record: record)
-    for path, measured in zip(paths, whole, strict=True):
+    def repetition_of(measured: Record) -> Repetition:
         record = profile_of(measured)
-        for run in filter(None, (measured, measured["undisturbed"])):
-            spans.append((run["boot_id"], run["start_ns"], run["end_ns"]))
-            owners.append(str(path))
-        stacks = read_folded(folded_path(path)) if record["status"] == "measured" else {}
+        path = folded_path(places[cell_of(measured)])
+        stacks = read_folded(path) if record["status"] == "measured" else {}
         # a side that slept through the window has no stacks, and nothing to share out
         shares = {side: shares_of(one, side, lists) for side, one in stacks.items() if one}
-        found.append(Repetition(record, stacks, shares))
-    require_one_host([one.record["host_digest"] for one in found], paths.__getitem__)
-    if pairs := overlaps(spans):
-        raise DataError(say_overlaps(len(pairs), " and ".join(owners[at] for at in pairs[0])))
+        return Repetition(record, stacks, shares)
+
+    found = read_all(places.values(), repetition_of)
     return sorted(found, key=lambda one: (one.key, one.record["cell"]["rep"]))
 
 

@@ -9,6 +9,8 @@ _TIMES = "Round trips"
 _TIME_COLUMNS = (
     fact("interval_ns", "int64", "ns",
          "From one request to the next; 0 where each follows the reply before it", _TIMES),
+    Column("window_s", "float64", "s", "Length of the window at the sender, which counts them",
+           _TIMES),
     Column("samples", "float64", "count",
            "Round trips that ended in the window; every one is measured", _TIMES),
     Column("round_trips_per_s", "float64", "1/s", "samples / window_s", _TIMES),
@@ -40,7 +42,6 @@ _COST_COLUMNS = (
 # Columns that mean the same here as in the table of cells, in this order.
 _BEFORE = (
     *KEY, "condition", "peer", "strategy", "transport", "fresh", "status", "reason", "remedy",
-    "window_s",
 )  # fmt: skip
 _AFTER = (
     "sender_cpu_ns", "receiver_cpu_ns", "cpu_source", "sender_syscalls", "receiver_syscalls",

@@ -1,95 +1,77 @@
-"""The records of simulated cells are read: each where it lies, and what is wrong told for all."""
+"""The records of simulated cells are read; one that cannot be used costs itself alone."""
 
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from copycost.errors import CopycostError, DataError
 from copycost.grid.cells import Cell
 from copycost.grid.variants import PLAIN
-from copycost.records.reading import gather, read_file
-from copycost.studies.simulated.counts import LEVELS, SIDES
-from copycost.studies.simulated.record import SimulatedRecord, read_simulated
-
-_N_SHOWN = 3
+from copycost.records.reading import REMEDY, Readable, read_all, require_place
+from copycost.studies.simulated.record import (
+    SCHEMA_VERSION,
+    SimulatedRecord,
+    read_simulated,
+    simulated_text,
+    verify_simulated,
+)
 
 
 def read_cells(paths: Iterable[Path]) -> list[SimulatedRecord]:
-    """Return the record of each path.
-
-    Raises
-    ------
-    DataError
-        If a record breaks its schema, is of another cell than its path says, or its counts
-        contradict one another; what is wrong with any is told for all at once.
-    """
-    return gather(paths, _read_cell)
-
-
-def simulated_problem(path: Path) -> str | None:
-    """Return what is wrong with a record, None where nothing is."""
-    try:
-        _read_cell(path)
-    except CopycostError as error:
-        return str(error)
-    return None
+    """Return the record of each path; see `read_all`."""
+    return read_all(paths, lambda record: record, SIMULATED)
 
 
 def machine_of(paths: Iterable[Path]) -> dict[str, Any] | None:
     """Return what counted the cells with nothing changed: `caches`, `guest` and `assumed`.
 
     None where none was counted.
-
-    Raises
-    ------
-    DataError
-        If not all of these cells were counted by the same, or as of `read_cells`.
     """
-    places = list(paths)
-    found = None
-    for path, record in zip(places, read_cells(places), strict=True):
-        if record["counted"] is None or record["cell"]["variant"] != PLAIN:
-            continue
-        machine = {"caches": record["counted"]["caches"]}
-        machine |= {"guest": record["guest"], "assumed": record["assumed"]}
-        if found is not None and machine != found:
-            raise DataError(
-                f"{path}: another guest or other caches than of the cells before it; delete "
-                f"{path.parents[4]} to count all again"
-            )
-        found = machine
-    return found
+    return next((found for record in read_cells(paths) if (found := _machine(record))), None)
 
 
-def _read_cell(path: Path) -> SimulatedRecord:
-    record = read_file(path, read_simulated)
-    if Cell.from_path(str(path)).key != record["cell"]:
-        raise DataError(
-            f"{path}: holds the cell {record['cell']}, expected the one that its path names; "
-            "delete it to count that cell again"
-        )
-    found = list(_contradictions(record["counted"] or {"functions": {}}))
-    if found:
-        raise DataError(
-            f"{path}: {'; '.join(found[:_N_SHOWN])}; expected no more misses than of the level "
-            "before, so the record was damaged: delete it to count that cell again"
-        )
+def _machine(record: SimulatedRecord) -> dict[str, Any] | None:
+    if record["counted"] is None or record["cell"]["variant"] != PLAIN:
+        return None
+    machine = {name: record[name] for name in ("guest", "assumed")}
+    return {"caches": record["counted"]["caches"], **machine}
+
+
+def _state_of(record: SimulatedRecord) -> str | None:
+    machine = _machine(record)
+    return None if machine is None else json.dumps(machine, sort_keys=True)
+
+
+def verified_cell(path: Path) -> SimulatedRecord:
+    """Return the record in a file of ours, as quickly as can be known that it is whole."""
+    record = verify_simulated(path, SCHEMA_VERSION)
+    require_place(path, record["study"], record["cell"])
     return record
 
 
-def _contradictions(counted: dict[str, Any]) -> Iterator[str]:
-    """Yield where a level misses more than the one before, which alone asks it for lines.
+def _read(path: Path) -> SimulatedRecord:
+    record = read_simulated(path)
+    require_place(path, record["study"], record["cell"])
+    return record
 
-    What a prefetcher fetches is no miss, so that this holds with one too.
-    """
-    for side in SIDES:
-        for row in counted["functions"].get(side, ()):
-            for kind in ("load", "store"):
-                misses = row[f"{kind}_misses"]
-                for near, far in pairwise(LEVELS):
-                    if misses[far] > misses[near]:
-                        yield (
-                            f"{kind}s of the {side}'s {row['name']} miss {far} {misses[far]} "
-                            f"times and {near} {misses[near]}"
-                        )
+
+def _lost(path: Path, reason: str, _like: SimulatedRecord | None) -> SimulatedRecord:
+    cell = Cell.from_path(str(path))
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "study": cell.study,
+        "cell": cell.key,
+        "status": "failed",
+        "reason": reason,
+        "remedy": REMEDY,
+        "settings": {"messages": 1, "warmup_messages": 0},
+        "guest": None,
+        "assumed": None,
+        "sender": None,
+        "receiver": None,
+        "counted": None,
+    }
+
+
+SIMULATED = Readable(_read, _state_of, _lost, simulated_text)
+"""Records of simulated cells."""

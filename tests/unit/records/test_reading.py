@@ -1,0 +1,228 @@
+"""What no machine can give is refused, what is odd is not; a record costs no more than itself."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from sample_records import guest_entry, in_guests, sample_record
+
+from copycost.errors import CopycostError, DataError
+from copycost.grid.cells import Cell
+from copycost.records.aside import LOST
+from copycost.records.derive import derive_row
+from copycost.records.reading import UNUSABLE, read_all, verified
+from copycost.records.record import (
+    Record,
+    check_record,
+    load_record,
+    read_record,
+    write_record,
+)
+from copycost.records.table import make_table
+from tests.mutations import mutated_texts, mutated_trees
+
+CAPTURED = sorted((Path(__file__).parents[2] / "data" / "records").glob("*.json"))
+N_TEXTS, N_TREES = 25, 50
+
+
+def scaled(*path: str, by: float) -> Callable[[dict[str, Any]], None]:
+    """Return what multiplies a value of a record."""
+
+    def scale(record: dict[str, Any]) -> None:
+        *sections, key = path
+        for section in sections:
+            record = record[section]
+        record[key] *= by
+
+    return scale
+
+
+def windowless(record: dict[str, Any]) -> None:
+    window = record["driver"]["receiver"]["window"]
+    window["end_ns"] = window["half_ns"] = window["start_ns"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (
+            scaled("driver", "receiver", "total", "bytes", by=3),
+            "4718592000 bytes were received in all, 1572",
+        ),
+        (
+            scaled("driver", "receiver", "in_window", "first_half_bytes", by=3),
+            "first_half_share is 1.5, which cannot be",
+        ),
+        (
+            scaled("observed", "perf_stat", "receiver", "events", "cycles", "value", by=-1),
+            "receiver_cycles is -3000000000.0, which cannot be",
+        ),
+        (
+            scaled("observed", "perf_stat", "sender", "events", "cycles", "value", by=float("inf")),
+            "sender_cycles is inf, which cannot be",
+        ),
+        (windowless, "the receiver's window lasts 0 ns"),
+        (
+            scaled("driver", "sender", "zero_copy", "copied", by=2),
+            "zc_copied_share is 1.5, which cannot be",
+        ),
+    ],
+)
+def test_what_no_machine_can_give_is_refused(
+    damage: Callable[[dict[str, Any]], None], said: str
+) -> None:
+    record = sample_record("zero_copy")
+    derive_row(cast("Record", record))
+    damage(record)
+    with pytest.raises(DataError) as caught:
+        derive_row(cast("Record", record))
+    assert said in str(caught.value)
+
+
+def on_a_wire(**changed: int) -> dict[str, Any]:
+    record = sample_record(testbed="wire")
+    machine = dict.fromkeys(record["observed"]["kernel"], 0) | {"softirq_ns": 0, "at_ns": 10**9}
+    machines = {"sender": machine | {"busy_ns": 0}, "receiver": machine | changed}
+    record["observed"]["kernel"]["machines"] = machines
+    return record
+
+
+def of_a_guest(**inside: int) -> dict[str, Any]:
+    entry = guest_entry("one", "sender")
+    entry["inside"] |= inside
+    return in_guests(sample_record(testbed="vm_loopback"), entry)
+
+
+def changed(*path: str, by: float) -> dict[str, Any]:
+    record = sample_record()
+    scaled(*path, by=by)(record)
+    return record
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        # held up between two counters, five messages were sent meanwhile
+        changed("driver", "sender", "in_window", "messages", by=0.99975),
+        # waited for a CPU between the look at one clock and at the other
+        changed("driver", "sender", "process", "cpu_ns", by=1.5),
+        changed("driver", "sender", "process", "user_ns", by=9),
+        changed("observed", "perf_stat", "sender", "events", "task_clock_ns", "value", by=3),
+        # idle, whose parts are rounded each
+        on_a_wire(busy_ns=-10),
+        # more CPUs than there were at the start
+        on_a_wire(busy_ns=9 * 10**15),
+        of_a_guest(busy_ns=4 * 10**9, softirq_ns=5 * 10**9),
+    ],
+)
+def test_what_is_odd_is_a_row_like_any_other(record: dict[str, Any]) -> None:
+    assert make_table([derive_row(cast("Record", record))])["status"].tolist() == ["measured"]
+
+
+def saved(folder: Path, record: dict[str, Any]) -> Path:
+    path = folder / Cell(record["study"], **record["cell"]).path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_record(cast("Record", record), path)
+    return path
+
+
+def of_an_earlier_release(path: Path) -> None:
+    text = path.read_text().replace('"schema_version": 5', '"schema_version": 4', 1)
+    body = text.partition(',\n "digest"')[0]
+    digest = hashlib.sha256(body.encode()).hexdigest()
+    path.write_text(f'{body},\n "digest": "{digest}"\n}}\n')
+
+
+def of_another_host(path: Path) -> None:
+    write_record(cast("Record", sample_record(rep=1, host_digest="c" * 64)), path)
+
+
+def of_another_cell(path: Path) -> None:
+    write_record(cast("Record", sample_record(rep=9)), path)
+
+
+def that_cannot_be(path: Path) -> None:
+    record = sample_record(rep=1)
+    windowless(record)
+    write_record(cast("Record", record), path)
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (lambda path: path.write_text(path.read_text()[:800]), "line 38: Unterminated string"),
+        (lambda path: path.write_text(path.read_text().replace("cubic", "bbr")), "was changed"),
+        (lambda path: path.write_bytes(b"\x89PNG"), "is not UTF-8"),
+        (of_an_earlier_release, "schema_version: 4 is not one of [5]"),
+        (of_another_host, "another host, or another state of this one"),
+        (of_another_cell, "another repetition (rep=9)"),
+        (that_cannot_be, "the receiver's window lasts 0 ns"),
+        (Path.unlink, "No such file"),
+    ],
+    ids=["cut", "edited", "foreign", "old", "other host", "other cell", "impossible", "gone"],
+)
+def test_a_record_that_cannot_be_used_costs_itself_alone(
+    damage: Callable[[Path], object], why: str, tmp_path: Path
+) -> None:
+    paths = [saved(tmp_path, sample_record(rep=rep)) for rep in (1, 2, 3)]
+    damage(paths[0])
+    left = paths[0].read_bytes() if paths[0].exists() else None
+    rows = read_all(paths, derive_row)
+    assert [row["status"] for row in make_table(rows).to_dict("records")] == [
+        "failed",
+        "measured",
+        "measured",
+    ]
+    reason = str(rows[0]["reason"])
+    assert reason.startswith(LOST)
+    assert why in reason
+    aside = tmp_path / "results" / "aside"
+    place = aside / paths[0].relative_to(tmp_path / "results")
+    assert (place.read_bytes() if place.exists() else None) == left
+    if left is not None:
+        assert str(paths[0].relative_to(tmp_path / "results")) in (aside / "README").read_text()
+    # what lies in its place is a record like any other, and nothing is set aside twice
+    assert read_record(paths[0])["reason"] == reason
+    assert read_all(paths, derive_row) == rows
+
+
+def test_a_table_of_nothing_but_lost_records_is_a_table(tmp_path: Path) -> None:
+    path = saved(tmp_path, sample_record())
+    path.write_text("{")
+    assert make_table(read_all([path], derive_row))["status"].tolist() == ["failed"]
+
+
+@pytest.mark.parametrize("damage", [of_an_earlier_release, of_another_cell])
+def test_a_quick_look_finds_what_a_digest_does_not_show(
+    damage: Callable[[Path], object], tmp_path: Path
+) -> None:
+    path = saved(tmp_path, sample_record(rep=1))
+    assert verified(path)["cell"]["rep"] == 1
+    damage(path)
+    with pytest.raises(CopycostError):
+        verified(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", CAPTURED, ids=lambda path: path.stem)
+def test_a_damaged_record_is_a_row_or_a_sentence(path: Path) -> None:
+    text = path.read_text()
+    whole = json.loads(text)
+    make_table([derive_row(read_record(path))])
+    place = path.parent / "mutated.json"
+    damaged = [
+        *mutated_texts(text, N_TEXTS, seed=1),
+        *map(json.dumps, mutated_trees(whole, N_TREES, seed=2)),
+    ]
+    refused = 0
+    for found in damaged:
+        try:
+            row = derive_row(check_record(load_record(found.encode(), place), place))
+        except UNUSABLE:
+            refused += 1
+        else:
+            make_table([row])
+    assert len(damaged) / 2 < refused < len(damaged)

@@ -1,0 +1,74 @@
+"""What is looked at before a run, and which of two states of a host is kept."""
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import yaml
+from sample_records import sample_record
+
+from copycost.config.config import Config
+from copycost.config.passes import read_pass, write_pass
+from copycost.grid.cells import Cell
+from copycost.records.record import Record, host_digest, write_record
+from copycost.snakefile.host_change import HOST_PATH
+from copycost.snakefile.unusable import unusable
+
+ROOT = Path(__file__).parents[3]
+HOST = {"cpu": "described now"}
+PASS = Path("results/passes/1.json")
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
+    """Three repetitions are asked for, of which one is of an earlier state of the host."""
+    monkeypatch.chdir(tmp_path)
+    tree: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text())
+    tree["streams"] |= {"msg_bytes": [65536], "n_threads": [1], "implementations": ["two_copy"]}
+    tree["udp"] |= {"implementations": [], "msg_bytes": [1024]}
+    tree["round_trips"] |= {"implementations": [], "msg_bytes": [64]}
+    tree["measure"]["repetitions"] = 3
+    for rep in (1, 2, 3):
+        digest = host_digest(HOST) if rep == 3 else "b" * 64
+        record = sample_record("two_copy", rep=rep, host_digest=digest)
+        path = Path(Cell("streams", **record["cell"]).path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_record(cast("Record", record), path)
+    return Config.from_dict(tree)
+
+
+def found(config: Config) -> list[str]:
+    return sorted(path.name for path, _ in unusable(config))
+
+
+def test_the_state_that_is_described_now_is_kept_though_most_is_of_another(config: Config) -> None:
+    HOST_PATH.write_text(json.dumps(HOST))
+    assert found(config) == ["rep=1.json", "rep=2.json"]
+
+
+@pytest.mark.parametrize("described", ['{"cpu": "another"}', None])
+def test_where_nothing_is_of_it_the_state_of_most_is_kept(
+    config: Config, described: str | None
+) -> None:
+    if described is not None:
+        HOST_PATH.write_text(described)
+    assert found(config) == ["rep=3.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"records": ["elsewhere"]}', "[1]", "\x00"])
+def test_a_damaged_choice_of_a_pass_is_made_again(config: Config, text: str) -> None:
+    PASS.parent.mkdir()
+    write_pass([Cell("streams", "veth", "two_copy", 4096, 1)], PASS)
+    assert PASS.name not in found(config)
+    PASS.write_text(text)
+    assert PASS.name in found(config)
+    assert read_pass(PASS) == []
+
+
+@pytest.mark.parametrize("name", ["host.json", "guest.json", "peers/lab.json", "config.yaml"])
+def test_damaged_facts_are_collected_again(config: Config, name: str) -> None:
+    path = Path("results", name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("{")
+    assert path.name in found(config)

@@ -1,0 +1,124 @@
+"""What is damaged costs itself alone: every run ends with its report, and makes it again."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from workflow.support import Checkout, clean_environment
+
+from copycost.records.record import read_record
+
+pytestmark = pytest.mark.slow
+
+ALL = 8
+
+
+def paths_of(checkout: Checkout) -> list[Path]:
+    return sorted((checkout.path / "results" / "raw").rglob("rep=*.json"))
+
+
+def sign(path: Path, old: str, new: str) -> None:
+    """Change a record as its writer would have written it."""
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    body = text.replace(old, new, 1).partition(',\n "digest"')[0]
+    digest = hashlib.sha256(body.encode()).hexdigest()
+    path.write_text(f'{body},\n "digest": "{digest}"\n}}\n', encoding="utf-8")
+
+
+def failed(checkout: Checkout) -> int:
+    """Return how many repetitions ./run would say have failed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "copycost.snakefile.retry", "--count"],
+        cwd=checkout.path,
+        env=clean_environment() | {"PYTHONPATH": "workflow"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return int(done.stdout)
+
+
+def assert_whole(checkout: Checkout) -> None:
+    results = checkout.path / "results"
+    assert [read_record(path)["status"] for path in paths_of(checkout)] == ["measured"] * ALL
+    assert json.loads((results / "memory.json").read_text())["status"] == "measured"
+    assert (results / "report" / "report.html").stat().st_size > 10_000
+    assert failed(checkout) == 0
+
+
+def test_what_is_damaged_before_a_run_is_set_aside_and_measured_again(finished: Checkout) -> None:
+    results = finished.path / "results"
+    cut, edited, foreign, old, moved, elsewhere, *_ = paths_of(finished)
+    digest = json.loads(elsewhere.read_text())["host_digest"]
+    cut.write_bytes(cut.read_bytes()[:500])
+    edited.write_text(edited.read_text().replace('"measured"', '"failed"', 1))
+    foreign.write_bytes(b"\x89PNG\r\n")
+    sign(old, '"schema_version": 5', '"schema_version": 4')
+    moved.write_bytes(paths_of(finished)[-1].read_bytes())
+    sign(elsewhere, digest, "e" * 64)
+    finished.configure("measure", memory_floor=True)
+    (results / "memory.json").write_text("{}")
+    (results / "config.yaml").write_text("streams: [")
+    looked = finished.dry().stderr
+    assert "8 files in results cannot be used; they would be kept in results/aside" in looked
+    assert not (results / "aside").exists()
+    done = finished.snakemake("--cores", "1")
+    assert "8 files in results cannot be used; they are kept in results/aside" in done.stderr
+    assert "4 KiB x 1 thread, repetition 1: " in done.stderr
+    assert "8 files that could not be used lie in results/aside" in done.stdout
+    assert_whole(finished)
+    notes = (results / "aside" / "README").read_text().splitlines()
+    for path in (cut, edited, foreign, old, moved, elsewhere):
+        inner = path.relative_to(results)
+        assert (results / "aside" / inner).is_file()
+        assert len([line for line in notes if f" {inner}: " in line]) == 1
+    assert finished.planned() == {}
+
+
+DAMAGE = """
+import os
+from pathlib import Path
+if not Path("damaged").exists():
+    Path("damaged").touch()
+    Path("{path}").write_bytes(b"{{")
+"""
+
+
+@pytest.mark.parametrize("script", ["collect_results", "compute_facts"])
+def test_what_is_damaged_during_a_run_is_named_and_measured_again_by_the_next(
+    finished: Checkout, script: str
+) -> None:
+    finished.configure("measure", memory_floor=True)
+    lost = paths_of(finished)[0].relative_to(finished.path)
+    path = lost if script == "collect_results" else Path("results/memory.json")
+    code = finished.path / "workflow" / "scripts" / f"{script}.py"
+    code.write_text(DAMAGE.format(path=path) + code.read_text())
+    said = finished.snakemake("--cores", "1").stdout
+    assert "its record could not be used: " in said
+    record = json.loads((finished.path / path).read_text())
+    assert record["status"] == "failed"
+    assert record["reason"].startswith("its record could not be used: ")
+    assert (finished.path / "results" / "aside" / path.relative_to("results")).is_file()
+    report = (finished.path / "results" / "report" / "report.html").read_text()
+    assert "its record could not be used" in report or path != lost
+    assert failed(finished) == 1
+    assert finished.planned() == {}, "as it is all was made"
+    finished.snakemake("--cores", "1")
+    assert_whole(finished)
+
+
+def test_two_runs_in_a_folder_do_not_disturb_each_other(finished: Checkout) -> None:
+    import fcntl
+
+    first = paths_of(finished)[0]
+    first.write_text("{")
+    lock = os.open(finished.path / ".snakemake" / "copycost.lock", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    done = finished.snakemake("--cores", "1", "measure", check=False)
+    os.close(lock)
+    assert first.read_text() == "{", done.stderr

@@ -1,0 +1,54 @@
+"""What a job has measured is checked by that job, as those will that make tables of it."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from copycost.records.aside import reason_of
+from copycost.records.files import write_whole
+from copycost.records.reading import UNUSABLE, R, Readable
+
+_MOST_TRIES = 3
+
+_log = logging.getLogger(__name__)
+
+
+def measure_usable(
+    path: Path, measure: Callable[[], R], check: Callable[[R], object], kind: Readable[R]
+) -> R:
+    """Measure until what comes of it can be used, a few times at most, and write it.
+
+    Parameters
+    ----------
+    path
+        Of the record.
+    measure
+        Measures, and returns the record.
+    check
+        Fails with one of `UNUSABLE` where no row can be made of a record.
+
+    Returns
+    -------
+    The record that was written: of a failed repetition, if none can be used.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written.
+    MeasurementStopped
+        As of `measure`.
+    """
+    for _ in range(_MOST_TRIES):
+        record = measure()
+        try:
+            check(record)
+            text = kind.text(record, path)
+            break
+        except UNUSABLE as error:
+            why = reason_of(error, path)
+            _log.warning("what was measured cannot be used: %s", why)
+    else:
+        record = kind.lost(path, f"{_MOST_TRIES} tries gave nothing of use: {why}", record)
+        text = kind.text(record, path)
+    write_whole(text, path)
+    return record

@@ -1,0 +1,49 @@
+"""What a measured window tells of itself: its length, what perf counted of it, if it can be."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from copycost.errors import DataError
+from copycost.grid.testbeds import transport_of
+from copycost.records.record import Record
+
+# By which share perf may have counted for longer than the window.
+_OFF_WINDOW = 0.05
+
+
+def window_ns(side: Mapping[str, Any]) -> int:
+    """Return the length of a side's window by its own account [ns]."""
+    return int(side["window"]["end_ns"]) - int(side["window"]["start_ns"])
+
+
+def counted_off_window(window: Mapping[str, Any]) -> bool:
+    """Tell whether perf counted for longer than a side's window by more than a few percent.
+
+    A program tells perf to begin before the window and to stop after it, and waits for the answers.
+    """
+    beyond_ns = (window["perf_enable_ns"] or 0) + (window["perf_disable_ns"] or 0)
+    return bool(beyond_ns > _OFF_WINDOW * (window["end_ns"] - window["start_ns"]))
+
+
+def require_possible(record: Record) -> None:
+    """Refuse a record that no machine can give, be it busy, slow, virtual, or stopped now and then.
+
+    Counts below 0 the schema refuses, shares above 1 the table. What is merely odd, a busy machine
+    can give: the job that measured has told so in the warnings.
+
+    Raises
+    ------
+    DataError
+        Saying what cannot be.
+    """
+    driver = record["driver"] or {}
+    sides = {name: side for name in ("sender", "receiver") if (side := driver.get(name))}
+    for name, side in sides.items():
+        # a program reads its clock at one edge after the other, however late it gets to either
+        if window_ns(side) <= 0:
+            raise DataError(f"the {name}'s window lasts {window_ns(side)} ns")
+    # totals are read once nothing more is sent or received; a network may bring a datagram twice
+    if len(sides) == 2 and transport_of(record["cell"]["testbed"]) == "stream":
+        sent, received = (sides[name]["total"]["bytes"] for name in ("sender", "receiver"))
+        if received > sent:
+            raise DataError(f"{received} bytes were received in all, {sent} sent")

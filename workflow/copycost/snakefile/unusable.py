@@ -1,0 +1,120 @@
+"""Before a run: what lies in results and cannot be used is set aside, so that it is made again.
+
+A record, the memory floor, what is known of this host and of others, what a pass chose: each costs
+itself alone. Tables and figures are made of these.
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from copycost.config.config import Config
+from copycost.config.passes import is_given
+from copycost.grid.cells import Cell
+from copycost.records.aside import LOST, reason_of, set_aside
+from copycost.records.reading import UNUSABLE
+from copycost.records.record import host_digest
+from copycost.snakefile import folder_lock, terminal
+from copycost.snakefile.host_change import HOST_PATH
+from copycost.snakefile.internals import is_dry_run, is_first_process
+from copycost.snakefile.progress import count
+from copycost.snakefile.retry import (
+    CONFIG_PATH,
+    GUEST_PATH,
+    PEERS_PATH,
+    asked_paths,
+    describe,
+    verify,
+)
+
+_MOST_SHOWN = 5
+
+
+def set_aside_unusable(workflow: Any, config: Config) -> int:  # noqa: ANN401
+    """Set aside what cannot be used, say so, and return how much it was; a dry run only says so."""
+    if not is_first_process(workflow) or is_given():
+        return 0
+    looks = is_dry_run(workflow)
+    with folder_lock.while_free() as is_free:
+        found = dict(unusable(config)) if is_free or looks else {}
+        for path, why in () if looks else found.items():
+            set_aside(path, why)
+    if found:
+        terminal.clear_line()
+        print(_said_of(found, would=looks), file=sys.stderr)
+    return len(found)
+
+
+def _said_of(found: dict[Path, str], *, would: bool) -> str:
+    shown = [f"\n  {describe(path)}: {why}" for path, why in list(found.items())[:_MOST_SHOWN]]
+    more = len(found) - len(shown)
+    n_files, be = count(len(found), "file"), "would be" if would else "are"
+    return "".join(
+        [
+            f"copycost: {n_files} in results cannot be used; they {be} kept in results/aside, where"
+            f" README says why, and {'' if would else 'are '}made again:",
+            *shown,
+            *([f"\n  and {more} more"] if more > 0 else []),
+        ]
+    )
+
+
+def unusable(config: Config) -> Iterator[tuple[Path, str]]:
+    """Yield what cannot be used of what a configuration asks for, each file with why."""
+    others = (*sorted(PEERS_PATH.glob("*.json")), HOST_PATH, GUEST_PATH)
+    for paths, read in (
+        (sorted(Path("results/passes").glob("*.json")), _chosen),
+        (others, _object),
+        ([CONFIG_PATH], lambda path: dict(yaml.safe_load(path.read_text(encoding="utf-8")))),
+    ):
+        for path in paths:
+            if path.is_file() and (why := _problem(read, path)):
+                yield path, why
+    states: dict[Path, str] = {}
+    for path in asked_paths(config):
+        try:
+            record = verify(path)
+        except FileNotFoundError:
+            continue
+        except UNUSABLE as error:
+            yield path, reason_of(error, path)
+            continue
+        if record["status"] == "failed" and str(record["reason"]).startswith(LOST):
+            yield path, "it stands for one that was set aside"
+        elif "host_digest" in record:
+            states[path] = record["host_digest"]
+    state = _state(Counter(states.values()))
+    yield from ((path, _ELSEWHERE) for path, its_state in states.items() if its_state != state)
+
+
+_ELSEWHERE = "it is of another host, or another state of this one"
+
+
+def _state(known: Counter[str]) -> str | None:
+    """Return the state of the host that most is of, or that described now, if anything is of it."""
+    try:
+        now = host_digest(_object(HOST_PATH))
+    except UNUSABLE:
+        now = ""
+    return now if now in known else next((state for state, _ in known.most_common(1)), None)
+
+
+def _object(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _chosen(path: Path) -> list[Cell]:
+    return [Cell.from_path(record) for record in _object(path)["records"]]
+
+
+def _problem(read: Callable[[Path], object], path: Path) -> str | None:
+    try:
+        read(path)
+    except (*UNUSABLE, yaml.YAMLError) as error:
+        return reason_of(error, path)
+    return None
