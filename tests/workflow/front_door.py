@@ -33,7 +33,7 @@ case $2 in
 pip) ;;
 snakemake) if [[ -n ${HANG:-} ]]; then echo $$ >"$TREE/pid"; exec sleep 600; fi ;;&
 snakemake) exit "${SNAKEMAKE_EXIT:-0}" ;;
-copycost.snakefile.retry) if [[ ${3:-} == --count ]]; then echo "${FAILED:-0}"; fi ;;
+copycost.snakefile.retry) if [[ ${3:-} == --count ]]; then echo "${FAILED:-}"; fi ;;
 "import sys"* | copycost | copycost.doctor.command | tools.bench) ;;
 copycost.config.places) echo "${PLACES:-local}" ;;
 copycost.snakefile.unheard) ;;

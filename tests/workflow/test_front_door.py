@@ -68,16 +68,16 @@ def test_exit_code_of_snakemake_passes_through(tree: Tree) -> None:
 
 
 def test_failed_repetitions_are_said_in_one_sentence_and_by_the_exit_code(tree: Tree) -> None:
-    done = tree.run(FAILED="2")
+    done = tree.run(FAILED="2 repetitions")
     assert done.returncode == 3
     assert len(done.stderr.splitlines()) == 1
-    assert "2 repetitions failed" in done.stderr
+    assert "failed: 2 repetitions" in done.stderr
     assert "./run retry-failed" in done.stderr
-    assert "1 repetition failed" in tree.run(FAILED="1").stderr
+    assert "failed: 1 repetition;" in tree.run(FAILED="1 repetition").stderr
 
 
 def test_a_dry_run_says_nothing_about_earlier_failures(tree: Tree) -> None:
-    assert tree.run("-n", FAILED="2").returncode == 0
+    assert tree.run("-n", FAILED="2 repetitions").returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from copycost.grid.cells import RAW_ROOT, Cell
 from copycost.records.aside import reason_of, set_aside
 from copycost.records.files import read_json
 from copycost.records.reading import UNUSABLE, verified
+from copycost.snakefile import parts
 from copycost.snakefile.progress import count
 from copycost.snakefile.results import describe_cell
 from copycost.studies.memory.record import SCHEMA_VERSION as MEMORY_VERSION
@@ -157,13 +158,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--skipped", action="store_true", help="skipped ones too")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--list", action="store_true", help="only list them")
-    only.add_argument("--count", action="store_true", help="only print how many they are")
+    only.add_argument(
+        "--count", action="store_true", help="only say how many, and what else failed"
+    )
     options = parser.parse_args(arguments)
     wanted = {"failed", UNREADABLE} | ({"skipped"} if options.skipped else set())
     found = outcomes(present_paths(Path(RAW_ROOT)))
     again = [outcome for outcome in found if outcome.status in wanted]
     if options.count:
-        print(len(again))
+        failed = [count(len(again), "repetition")] if again else []
+        failed += [count(n, "file of the report") for n in [len(parts.left_out())] if n]
+        print(" and ".join(failed))
         return 0
     for outcome in (*again, *unreached()):
         print(f"{describe(outcome.path)}: {outcome.status}, {outcome.reason}")

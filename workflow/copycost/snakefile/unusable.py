@@ -19,7 +19,7 @@ from copycost.grid.cells import Cell
 from copycost.records.aside import LOST, reason_of, set_aside
 from copycost.records.reading import UNUSABLE
 from copycost.records.record import host_digest
-from copycost.snakefile import folder_lock, terminal
+from copycost.snakefile import folder_lock, parts, terminal
 from copycost.snakefile.host_change import HOST_PATH
 from copycost.snakefile.internals import is_dry_run, is_first_process
 from copycost.snakefile.progress import count
@@ -44,6 +44,8 @@ def set_aside_unusable(workflow: Any, config: Config) -> int:  # noqa: ANN401
         found = dict(unusable(config)) if is_free or looks else {}
         for path, why in () if looks else found.items():
             set_aside(path, why)
+        if is_free and not looks:
+            parts.make_again()
     if found:
         terminal.clear_line()
         print(_said_of(found, would=looks), file=sys.stderr)
