@@ -4,6 +4,7 @@
 
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,24 +41,47 @@ struct counter_values {
     uint64_t value[N_COUNTERS];
 };
 
-/* Adds to a counter of the calling thread: a plain load, add and store, no locked instruction. */
+/* How often a reader looks at counters that change all the time. Two readings are nearly always
+ * enough, also beside a strategy that does nothing else; so many take a second or less. */
+#define MAX_READINGS 10000000
+
+/*
+ * Adds to a counter of the calling thread: a plain load, add and store, no locked instruction. Who
+ * sees a count sees all that were made before it, which on x86 is so anyway.
+ */
 static inline void count(struct counters *counters, enum counter which, uint64_t n)
 {
     _Atomic uint64_t *value = &counters->value[which];
     atomic_store_explicit(value, atomic_load_explicit(value, memory_order_relaxed) + n,
-                          memory_order_relaxed);
+                          memory_order_release);
 }
 
 static inline uint64_t counter_value(const struct counters *counters, enum counter which)
 {
-    return atomic_load_explicit(&counters->value[which], memory_order_relaxed);
+    return atomic_load_explicit(&counters->value[which], memory_order_acquire);
 }
 
-static inline void counters_read(const struct counters *counters, struct counter_values *values)
+/*
+ * Reads all counters as they were between two counts of their writer: again and again, until twice
+ * the same was read. A count never falls, so what was the same at both readings was so from the end
+ * of the first to the beginning of the second, however long the reader was held up in between; and
+ * a writer that is held up, wherever it stands, changes nothing. So the writer pays nothing.
+ *
+ * `values` holds zeros or an earlier reading of the same counters. Returns whether they stood still
+ * for so long.
+ */
+static inline bool counters_read(const struct counters *counters, struct counter_values *values)
 {
-    for (size_t i = 0; i < N_COUNTERS; i++) {
-        values->value[i] = counter_value(counters, (enum counter)i);
+    bool is_same = false;
+    for (size_t i = 0; i < MAX_READINGS && !is_same; i++) {
+        is_same = true;
+        for (size_t which = 0; which < N_COUNTERS; which++) {
+            const uint64_t before = values->value[which];
+            values->value[which] = counter_value(counters, (enum counter)which);
+            is_same = is_same && values->value[which] == before;
+        }
     }
+    return is_same;
 }
 
 #endif

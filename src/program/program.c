@@ -16,7 +16,7 @@ static int report(const struct program *program, const struct session *session,
     build_info_report(&json);
     report_options(&json, program->role, session->options);
     report_effective(&json, program->role, &session->window.facts);
-    report_window(&json, &session->window);
+    report_window(&json, session->options, &session->window);
     report_counts(&json, program->role, session->options, &session->window);
     program->report(&json, session);
     report_process(&json, &session->window);

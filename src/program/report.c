@@ -1,7 +1,5 @@
 #include "program/report.h"
 
-#include "session/perf_control.h"
-
 /* Which counters each program reports, and as what. */
 struct count_name {
     enum counter which;
@@ -81,25 +79,21 @@ void report_effective(struct json *json, enum program_role role, const struct so
     json_end_object(json);
 }
 
-static void report_round_trip(struct json *json, const char *key, int64_t round_trip_ns)
-{
-    if (round_trip_ns == PERF_NOT_USED) {
-        json_null(json, key);
-    } else {
-        json_int(json, key, round_trip_ns);
-    }
-}
-
-void report_window(struct json *json, const struct window *window)
+void report_window(struct json *json, const struct options *options, const struct window *window)
 {
     json_begin_object(json, "window");
     json_uint(json, "planned_start_ns", window->planned_start_ns);
     json_uint(json, "planned_end_ns", window->planned_end_ns);
     json_uint(json, "start_ns", window->start.at_ns);
-    json_uint(json, "half_ns", window->half_ns);
+    json_uint(json, "half_ns", window->half.at_ns);
     json_uint(json, "end_ns", window->end.at_ns);
-    report_round_trip(json, "perf_enable_ns", window->perf_enable_ns);
-    report_round_trip(json, "perf_disable_ns", window->perf_disable_ns);
+    if (options->perf_control_fd != NO_FD) {
+        json_uint(json, "perf_enable_ns", window->perf_enable_ns);
+        json_uint(json, "perf_disable_ns", window->perf_disable_ns);
+    } else {
+        json_null(json, "perf_enable_ns");
+        json_null(json, "perf_disable_ns");
+    }
     json_end_object(json);
 }
 
@@ -132,7 +126,8 @@ void report_counts(struct json *json, enum program_role role, const struct optio
         }
     }
     json_uint(json, "datagrams", count_datagrams(options, window_growth(window, COUNT_BYTES)));
-    json_uint(json, "first_half_bytes", window->half_bytes - window->start.sum.value[COUNT_BYTES]);
+    json_uint(json, "first_half_bytes",
+              window->half.sum.value[COUNT_BYTES] - window->start.sum.value[COUNT_BYTES]);
     json_end_object(json);
     json_begin_object(json, "total");
     for (size_t i = 0; i < n_names; i++) {

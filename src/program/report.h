@@ -14,7 +14,7 @@
 
 void report_options(struct json *json, enum program_role role, const struct options *options);
 void report_effective(struct json *json, enum program_role role, const struct socket_facts *facts);
-void report_window(struct json *json, const struct window *window);
+void report_window(struct json *json, const struct options *options, const struct window *window);
 
 /* "in_window" and "total". */
 void report_counts(struct json *json, enum program_role role, const struct options *options,

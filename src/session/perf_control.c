@@ -54,26 +54,24 @@ static int read_line(int fd, uint64_t deadline_ns, char *line, size_t line_bytes
 }
 
 int perf_command(const struct perf_control *perf, const char *command, uint64_t timeout_ns,
-                 int64_t *round_trip_ns, struct failure *failure)
+                 struct failure *failure)
 {
     char line[COMMAND_BYTES];
-    *round_trip_ns = PERF_NOT_USED;
     if (perf->control_fd == NO_FD) {
         return 0;
     }
-    const uint64_t asked_ns = clock_now_ns();
     const int length = snprintf(line, sizeof(line), "%s\n", command);
     /* Shorter than PIPE_BUF, so that it is written whole or not at all (pipe(7)). */
     if (write(perf->control_fd, line, (size_t)length) != length) {
         return fail(failure, errno, "perf: write '%s' on fd %d", command, perf->control_fd);
     }
-    const int error = read_line(perf->ack_fd, asked_ns + timeout_ns, line, sizeof(line), failure);
+    const int error =
+        read_line(perf->ack_fd, clock_now_ns() + timeout_ns, line, sizeof(line), failure);
     if (error != 0) {
         return error;
     }
     if (strcmp(line, ACK) != 0) {
         return fail(failure, 0, "perf: answered '%s' to '%s'", line, command);
     }
-    *round_trip_ns = (int64_t)(clock_now_ns() - asked_ns);
     return 0;
 }

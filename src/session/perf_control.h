@@ -11,13 +11,8 @@ struct perf_control {
     int ack_fd;
 };
 
-#define PERF_NOT_USED (-1)
-
-/*
- * Sends a command (`enable` or `disable`) and waits for `ack`. *round_trip_ns is how long that
- * took, or PERF_NOT_USED. Returns 0, -ETIMEDOUT or -errno.
- */
+/* Sends a command (`enable` or `disable`) and waits for `ack`. Returns 0, -ETIMEDOUT or -errno. */
 int perf_command(const struct perf_control *perf, const char *command, uint64_t timeout_ns,
-                 int64_t *round_trip_ns, struct failure *failure);
+                 struct failure *failure);
 
 #endif

@@ -19,9 +19,16 @@
 /* prctl(2): the kernel may wake a sleeper this much late to save power; default 50000. */
 #define TIMER_SLACK_NS 1UL
 
+/* What a snapshot reads one after the other is of one moment if that took no longer than this, and
+ * this for each worker. Otherwise the main thread was held up meanwhile, and it reads again; on a
+ * host where it always takes longer, so often. */
+#define SNAPSHOT_NS (100 * NS_PER_US)
+#define SNAPSHOT_WORKER_NS NS_PER_US
+#define MAX_SNAPSHOTS 4
+
 int window_allocate(struct window *window, size_t n_workers, struct failure *failure)
 {
-    struct snapshot *snapshots[] = {&window->start, &window->end, &window->total};
+    struct snapshot *snapshots[] = {&window->start, &window->half, &window->end, &window->total};
     for (size_t i = 0; i < sizeof(snapshots) / sizeof(snapshots[0]); i++) {
         snapshots[i]->per_worker = calloc(n_workers, sizeof(*snapshots[i]->per_worker));
         if (snapshots[i]->per_worker == NULL) {
@@ -34,6 +41,7 @@ int window_allocate(struct window *window, size_t n_workers, struct failure *fai
 void window_free(struct window *window)
 {
     free(window->start.per_worker);
+    free(window->half.per_worker);
     free(window->end.per_worker);
     free(window->total.per_worker);
 }
@@ -44,13 +52,14 @@ static uint64_t timeval_ns(struct timeval time)
 }
 
 /* Reads the counters first, with the time: they change fastest. */
-static int take_snapshot(struct snapshot *snapshot, const struct crew *crew,
-                         struct failure *failure)
+static int read_once(struct snapshot *snapshot, const struct crew *crew, struct failure *failure)
 {
     snapshot->at_ns = clock_now_ns();
     snapshot->sum = (struct counter_values){0};
     for (size_t i = 0; i < crew->n_workers; i++) {
-        counters_read(&crew->workers[i].counters, &snapshot->per_worker[i]);
+        if (!counters_read(&crew->workers[i].counters, &snapshot->per_worker[i])) {
+            return fail(failure, EAGAIN, "window: the counters of worker %zu never stand still", i);
+        }
         for (size_t which = 0; which < N_COUNTERS; which++) {
             snapshot->sum.value[which] += snapshot->per_worker[i].value[which];
         }
@@ -67,6 +76,19 @@ static int take_snapshot(struct snapshot *snapshot, const struct crew *crew,
     snapshot->minor_faults = (uint64_t)usage.ru_minflt;
     snapshot->major_faults = (uint64_t)usage.ru_majflt;
     return 0;
+}
+
+static int take_snapshot(struct snapshot *snapshot, const struct crew *crew,
+                         struct failure *failure)
+{
+    const uint64_t longest_ns = SNAPSHOT_NS + crew->n_workers * SNAPSHOT_WORKER_NS;
+    int error = 0;
+    bool is_one_moment = false;
+    for (size_t i = 0; error == 0 && i < MAX_SNAPSHOTS && !is_one_moment; i++) {
+        error = read_once(snapshot, crew, failure);
+        is_one_moment = clock_now_ns() - snapshot->at_ns <= longest_ns;
+    }
+    return error;
 }
 
 /* Sums up the retransmits of all connections. Each reading may have to wait until the connection's
@@ -110,10 +132,12 @@ static int measure_start(struct window *window, struct crew *crew, const struct 
                          struct failure *failure)
 {
     const uint64_t timeout_ns = crew->options->io_timeout_ms * NS_PER_MS;
-    int error = perf_command(perf, "enable", timeout_ns, &window->perf_enable_ns, failure);
+    const uint64_t asked_ns = clock_now_ns();
+    int error = perf_command(perf, "enable", timeout_ns, failure);
     if (error == 0) {
         crew_set_phase(crew, PHASE_WINDOW);
         error = take_snapshot(&window->start, crew, failure);
+        window->perf_enable_ns = window->start.at_ns - asked_ns;
     }
     if (error == 0) {
         error = read_retransmits(&window->retransmits_before, crew, failure);
@@ -130,7 +154,8 @@ static int measure_end(struct window *window, struct crew *crew, const struct pe
     int error = take_snapshot(&window->end, crew, failure);
     crew_set_phase(crew, PHASE_WARM_UP); /* traffic goes on, samples no longer count */
     if (error == 0) {
-        error = perf_command(perf, "disable", timeout_ns, &window->perf_disable_ns, failure);
+        error = perf_command(perf, "disable", timeout_ns, failure);
+        window->perf_disable_ns = clock_now_ns() - window->end.at_ns;
     }
     if (error == 0) {
         error = read_retransmits(&window->retransmits_after, crew, failure);
@@ -139,15 +164,6 @@ static int measure_end(struct window *window, struct crew *crew, const struct pe
         error = socket_facts_read(crew->workers[0].fd, &window->facts, failure);
     }
     return error;
-}
-
-static void measure_half(struct window *window, const struct crew *crew)
-{
-    window->half_ns = clock_now_ns();
-    window->half_bytes = 0;
-    for (size_t i = 0; i < crew->n_workers; i++) {
-        window->half_bytes += counter_value(&crew->workers[i].counters, COUNT_BYTES);
-    }
 }
 
 int window_measure(struct window *window, struct crew *crew, struct control *control,
@@ -173,7 +189,9 @@ int window_measure(struct window *window, struct crew *crew, struct control *con
         error = sleep_until(half_ns, crew, control, failure);
     }
     if (error == 0) {
-        measure_half(window, crew);
+        error = take_snapshot(&window->half, crew, failure);
+    }
+    if (error == 0) {
         error = sleep_until(window->planned_end_ns, crew, control, failure);
     }
     if (error == 0) {

@@ -15,7 +15,8 @@
 #include "session/control.h"
 #include "session/threads.h"
 
-/* The readings at one moment. */
+/* The readings at one moment: each worker's counters as they were at once, and the others within
+ * microseconds of at_ns unless the machine is busy beyond measure. */
 struct snapshot {
     uint64_t at_ns;
     uint64_t cpu_ns; /* of the process, all threads */
@@ -32,11 +33,10 @@ struct snapshot {
 struct window {
     uint64_t planned_start_ns;
     uint64_t planned_end_ns;
-    uint64_t half_ns;
-    uint64_t half_bytes;    /* counted until half_ns, since the connection began */
-    int64_t perf_enable_ns; /* round trip, or PERF_NOT_USED */
-    int64_t perf_disable_ns;
+    uint64_t perf_enable_ns;  /* so long at most perf counted before the start */
+    uint64_t perf_disable_ns; /* and after the end */
     struct snapshot start;
+    struct snapshot half;
     struct snapshot end;
     struct snapshot total;       /* after the last worker has finished */
     uint64_t retransmits_before; /* of all connections, until right after each edge */
