@@ -240,6 +240,14 @@ static void become(struct side *side, const char *namespace)
     perror(side->name);
 }
 
+static int say(const struct side *side, const char *line, struct failure *failure)
+{
+    const ssize_t length = (ssize_t)strlen(line);
+    return side->pid == 0 || send(side->control_fd, line, (size_t)length, MSG_NOSIGNAL) == length
+               ? 0
+               : fail(failure, errno, "say '%s' to the %s", line, side->name);
+}
+
 static int start(struct side *side, const char *namespace, struct failure *failure)
 {
     int fds[2];
@@ -263,7 +271,11 @@ static int start(struct side *side, const char *namespace, struct failure *failu
     }
     (void)close(fds[1]);
     side->control_fd = fds[0];
-    return error != 0 || side->pid > 0 ? error : fail(failure, errno, "fork");
+    if (error == 0 && side->pid < 0) {
+        error = fail(failure, errno, "fork");
+    }
+    /* Sender and receiver know each other by it, and nobody else is here. */
+    return error != 0 ? error : say(side, "token 0000000000000000\n", failure);
 }
 
 /* Waits for a line that begins with `word`; what else it says goes into `line` too. */
@@ -278,14 +290,6 @@ static int expect(const struct side *side, const char *word, char *line, struct 
     return strncmp(line, word, strlen(word)) == 0
                ? 0
                : fail(failure, 0, "the %s said '%s', expected '%s'", side->name, line, word);
-}
-
-static int say(const struct side *side, const char *line, struct failure *failure)
-{
-    const ssize_t length = (ssize_t)strlen(line);
-    return side->pid == 0 || send(side->control_fd, line, (size_t)length, MSG_NOSIGNAL) == length
-               ? 0
-               : fail(failure, errno, "say '%s' to the %s", line, side->name);
 }
 
 /* Both where there are two, the receiver first: once the sender has heard it, traffic begins. */

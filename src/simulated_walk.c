@@ -116,7 +116,10 @@ static int await_line(size_t fd, struct failure *failure)
 static int walk(const struct request *request, struct line *lines, struct failure *failure)
 {
     struct line *place = lines;
-    int error = say(request->control_fd, "listening 0\nready\n", failure);
+    int error = await_line(request->control_fd, failure); /* the token, which it has no use for */
+    if (error == 0) {
+        error = say(request->control_fd, "listening 0\nready\n", failure);
+    }
     if (error == 0) {
         error = await_line(request->control_fd, failure);
     }

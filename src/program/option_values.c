@@ -25,14 +25,6 @@ int option_set_text(const struct option_spec *spec, const char *text, struct opt
     return 0;
 }
 
-int option_set_token(const struct option_spec *spec, const char *text, struct options *options)
-{
-    if (strlen(text) != TOKEN_CHARS || strspn(text, "0123456789abcdefABCDEF") != TOKEN_CHARS) {
-        return -EINVAL;
-    }
-    return option_set_text(spec, text, options);
-}
-
 /* Reads comma-separated numbers; returns how many, or -EINVAL. */
 static int parse_numbers(const char *text, size_t max, int *numbers, size_t n_max)
 {

@@ -21,7 +21,6 @@ struct option_spec {
 /* All return 0, or -EINVAL for a text that is no such value. */
 int option_set_size(const struct option_spec *spec, const char *text, struct options *options);
 int option_set_text(const struct option_spec *spec, const char *text, struct options *options);
-int option_set_token(const struct option_spec *spec, const char *text, struct options *options);
 int option_set_cpus(const struct option_spec *spec, const char *text, struct options *options);
 int option_set_control_fd(const struct option_spec *spec, const char *text,
                           struct options *options);

@@ -71,8 +71,6 @@ static const struct option_spec SPECS[] = {
      option_set_size, FIELD(rate_bytes_per_s), 0, MAX_RATE_BYTES_PER_S},
     {"--control-fd", "FD", "inherited stream socket of the control protocol; required", ROLE_BOTH,
      option_set_control_fd, 0, 0, MAX_FD},
-    {"--token", "HEX16", "16 hexadecimal digits that both sides are given; required", ROLE_BOTH,
-     option_set_token, FIELD(token), 0, 0},
     {"--perf-fds", "CTL,ACK", "inherited ends of perf stat --control; default: no perf", ROLE_BOTH,
      option_set_perf_fds, 0, 0, MAX_FD},
     {"--cpus", "LIST", "thread i is pinned to entry i modulo length; default: not pinned",
@@ -137,10 +135,7 @@ static const char *find_missing(enum program_role role, const struct options *op
     if (connects && options->port == 0) {
         return "--port";
     }
-    if (options->control_fd == NO_FD) {
-        return "--control-fd";
-    }
-    return options->token == NULL ? "--token" : NULL;
+    return options->control_fd == NO_FD ? "--control-fd" : NULL;
 }
 
 /* Two options that exclude each other, as a sentence, or NULL. */

@@ -47,8 +47,8 @@ struct options {
     size_t last_port; /* of a range that begins with port; 0: of that one only */
     const char *bind_address;
     const char *connect_address;
-    const char *congestion; /* comma-separated, tried in order */
-    const char *token;      /* TOKEN_CHARS hexadecimal digits */
+    const char *congestion;      /* comma-separated, tried in order */
+    char token[TOKEN_CHARS + 1]; /* hexadecimal digits; from the control line */
     int cpus[MAX_CPUS_LISTED];
     size_t n_cpus; /* 0: threads are not pinned */
     int control_fd;

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "clock.h"
 #include "program/build_info.h"
 #include "program/report.h"
 
@@ -26,11 +27,14 @@ static int report(const struct program *program, const struct session *session,
     return error != 0 ? fail(failure, -error, "write to stdout") : 0;
 }
 
-static int run(const struct program *program, const struct options *options,
-               struct failure *failure)
+static int run(const struct program *program, struct options *options, struct failure *failure)
 {
     struct session session;
     int error = session_open(&session, options, failure);
+    if (error == 0) {
+        const uint64_t deadline_ns = clock_now_ns() + options->io_timeout_ms * NS_PER_MS;
+        error = control_read_token(&session.control, deadline_ns, options->token, failure);
+    }
     if (error == 0) {
         error = program->connect(&session, failure);
     }

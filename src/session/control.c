@@ -93,37 +93,69 @@ static bool parse_number(const char **text, char follower, uint64_t *value)
     return true;
 }
 
+static bool parse_token(const char *line, char token[TOKEN_CHARS + 1])
+{
+    static const char WORD[] = "token ";
+    const char *text = line + sizeof(WORD) - 1;
+    if (strncmp(line, WORD, sizeof(WORD) - 1) != 0 || strlen(text) != TOKEN_CHARS ||
+        strspn(text, "0123456789abcdefABCDEF") != TOKEN_CHARS) {
+        return false;
+    }
+    memcpy(token, text, TOKEN_CHARS + 1);
+    return true;
+}
+
 static bool parse_window(const char *line, uint64_t *start_ns, uint64_t *end_ns)
 {
     static const char WORD[] = "window ";
     const char *text = line + sizeof(WORD) - 1;
     return strncmp(line, WORD, sizeof(WORD) - 1) == 0 && parse_number(&text, ' ', start_ns) &&
-           parse_number(&text, '\n', end_ns) && *start_ns < *end_ns;
+           parse_number(&text, '\0', end_ns) && *start_ns < *end_ns;
 }
 
-int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t *start_ns,
-                        uint64_t *end_ns, struct failure *failure)
+/* Waits for a line, which should begin with `word`, and takes it; what came with it stays. */
+static int take_line(struct control *control, const char *word, uint64_t deadline_ns,
+                     char line[CONTROL_LINE_BYTES], struct failure *failure)
 {
-    while (memchr(control->line, '\n', control->used_bytes) == NULL) {
+    const char *end = NULL;
+    while ((end = memchr(control->line, '\n', control->used_bytes)) == NULL) {
         struct pollfd poll_fd[1];
         if (clock_now_ns() >= deadline_ns) {
-            return fail(failure, ETIMEDOUT, "control: waiting for the window line");
+            return fail(failure, ETIMEDOUT, "control: waiting for the %s line", word);
         }
         const int n_ready = control_wait(control, poll_fd, 1, deadline_ns, failure);
         if (n_ready < 0) {
             return n_ready;
         }
     }
-    if (!parse_window(control->line, start_ns, end_ns)) {
-        control->line[strcspn(control->line, "\n")] = '\0';
-        return fail(failure, 0, "control: got '%s', expected 'window START_NS END_NS'",
-                    control->line);
-    }
-    /* what came with the window line is looked at after the window */
-    const char *after = (const char *)memchr(control->line, '\n', control->used_bytes) + 1;
-    control->used_bytes -= (size_t)(after - control->line);
-    memmove(control->line, after, control->used_bytes + 1);
+    const size_t n_bytes = (size_t)(end - control->line);
+    memcpy(line, control->line, n_bytes);
+    line[n_bytes] = '\0';
+    control->used_bytes -= n_bytes + 1;
+    memmove(control->line, end + 1, control->used_bytes + 1);
     return 0;
+}
+
+int control_read_token(struct control *control, uint64_t deadline_ns, char token[TOKEN_CHARS + 1],
+                       struct failure *failure)
+{
+    char line[CONTROL_LINE_BYTES] = "";
+    const int error = take_line(control, "token", deadline_ns, line, failure);
+    if (error == 0 && !parse_token(line, token)) {
+        return fail(failure, 0, "control: got '%s', expected 'token HEX%d'", line, TOKEN_CHARS);
+    }
+    return error;
+}
+
+int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t *start_ns,
+                        uint64_t *end_ns, struct failure *failure)
+{
+    char line[CONTROL_LINE_BYTES] = "";
+    const int error = take_line(control, "window", deadline_ns, line, failure);
+    if (error == 0 && !parse_window(line, start_ns, end_ns)) {
+        return fail(failure, 0, "control: got '%s', expected 'window START_NS END_NS'", line);
+    }
+    return error;
 }
 
 int control_read_stop(struct control *control, bool *stop, struct failure *failure)

@@ -1,9 +1,9 @@
 /*
  * The control protocol: lines over an inherited Unix stream socket whose other end the orchestrator
- * holds. sender -> `listening PORT`; both -> `ready`; orchestrator -> both `window START_NS
- * END_NS`; both -> `measured` after its end; orchestrator -> both `stop`, without which they stop
- * after a moment by themselves. End of file means that the orchestrator is gone, and everything
- * ends at once.
+ * holds. orchestrator -> both `token HEX16`; sender -> `listening PORT`; both -> `ready`;
+ * orchestrator -> both `window START_NS END_NS`; both -> `measured` after its end; orchestrator ->
+ * both `stop`, without which they stop after a moment by themselves. End of file means that the
+ * orchestrator is gone, and everything ends at once.
  */
 #ifndef COPYCOST_CONTROL_H
 #define COPYCOST_CONTROL_H
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "failure.h"
+#include "program/options.h"
 
 #define CONTROL_LINE_BYTES 128
 
@@ -35,6 +36,11 @@ control_say(struct control *control, struct failure *failure, const char *format
  */
 int control_wait(struct control *control, struct pollfd *poll_fds, size_t n_fds,
                  uint64_t deadline_ns, struct failure *failure);
+
+/* Waits for the `token` line, by which both sides know each other: here, since everybody may read
+ * the command line of a process. Returns 0, -ETIMEDOUT, -EPROTO, -EPIPE or another -errno. */
+int control_read_token(struct control *control, uint64_t deadline_ns, char token[TOKEN_CHARS + 1],
+                       struct failure *failure);
 
 /* Waits for the `window` line. Returns 0, -ETIMEDOUT, -EPROTO, -EPIPE or another -errno. */
 int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t *start_ns,

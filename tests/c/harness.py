@@ -81,7 +81,6 @@ class Setting:
             *("--msg-bytes", str(self.msg_bytes)),
             *("--congestion", "cubic,reno"),
             *("--io-timeout-ms", str(self.io_timeout_ms)),
-            *("--token", TOKEN),
             *(["--verify"] if self.verify else []),
         ]
 
@@ -91,6 +90,7 @@ class How(TypedDict, total=False):
 
     wrapper: Sequence[str]  # a command that runs it, such as perf stat
     pass_fds: Sequence[int]
+    first_line: str  # of the control line
     stdout: IO[str]
     preexec_fn: Callable[[], None]
 
@@ -100,6 +100,7 @@ def start(command: Sequence[str | Path], **how: Unpack[How]) -> Iterator[Program
     """Run a program with a control socket; it is killed if the caller leaves without finish()."""
     ours, theirs = socket.socketpair()
     ours.settimeout(LIMIT_S)
+    ours.sendall(how.get("first_line", f"token {TOKEN}\n").encode())
     process = subprocess.Popen(
         [*how.get("wrapper", ()), *map(str, command), "--control-fd", str(theirs.fileno())],
         pass_fds=(theirs.fileno(), *how.get("pass_fds", ())),

@@ -8,7 +8,6 @@ import pytest
 from c.conftest import Build
 from c.harness import (
     LIMIT_S,
-    TOKEN,
     Outcome,
     Setting,
     assert_failed,
@@ -27,7 +26,7 @@ def run(command: Sequence[str | Path], **options: object) -> Outcome:
     return Outcome(done.returncode, done.stdout, done.stderr)
 
 
-GOOD = ("--bind", "127.0.0.1", "--msg-bytes", "1", "--control-fd", "0", "--token", TOKEN)
+GOOD = ("--bind", "127.0.0.1", "--msg-bytes", "1", "--control-fd", "0")
 SINK = ("--transport", "datagram", "--sink", "--connect", "127.0.0.1", "--port", "9")
 
 
@@ -43,7 +42,6 @@ SINK = ("--transport", "datagram", "--sink", "--connect", "127.0.0.1", "--port",
         ([*GOOD, "--msg-bytes", "99999999999999999999"], "1..1073741824"),
         ([*GOOD, "--cpus", "0,,1"], "--cpus: got '0,,1'"),
         ([*GOOD, "--cpus", "0,"], "--cpus: got '0,'"),
-        ([*GOOD, "--token", "12"], "16 hexadecimal digits"),
         ([*GOOD, "--nodelay", "maybe"], "kernel, on or off"),
         ([*GOOD, "--perf-fds", "3"], "--perf-fds: got '3'"),
         ([*GOOD, "--port", "65536"], "0..65535"),

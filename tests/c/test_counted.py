@@ -48,7 +48,7 @@ def test_a_window_that_is_too_short_is_said(
 def test_what_contradicts_it_is_refused(
     address_build: Build, options: list[str], words: str
 ) -> None:
-    needed = ["--msg-bytes", "64", "--bind", "127.0.0.1", "--control-fd", "3", "--token", "0" * 16]
+    needed = ["--msg-bytes", "64", "--bind", "127.0.0.1", "--control-fd", "3"]
     program = address_build.sender("sendmmsg")
     done = subprocess.run([program, *needed, *options], capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -260,6 +260,18 @@ def test_nonsense_from_the_orchestrator(address_build: Build) -> None:
         assert_failed(sender.finish(), "got 'window tomorrow', expected 'window START_NS")
 
 
+@pytest.mark.parametrize("line", ["token 12\n", "window 1 2\n", f"token {'g' * 16}\n"])
+def test_no_token_from_the_orchestrator(address_build: Build, line: str) -> None:
+    with start_sender(address_build.sender("null"), Setting(), first_line=line) as sender:
+        outcome = sender.finish()
+    assert_failed(outcome, f"got '{line.strip()}', expected 'token HEX16'")
+
+
+def test_silence_instead_of_the_token(address_build: Build) -> None:
+    with start_sender(address_build.sender("null"), QUICK, first_line="") as sender:
+        assert_failed(sender.finish(), "waiting for the token line: Connection timed out")
+
+
 def test_nonsense_after_the_window(address_build: Build) -> None:
     setting = Setting()
     with (

@@ -31,6 +31,7 @@ def test_it_takes_the_place_of_a_sender(address_build: Build) -> None:
             its.close()
             ours.settimeout(LIMIT_S)
             said = ours.makefile("r")
+            ours.sendall(b"token 0123456789abcdef\n")
             assert [said.readline(), said.readline()] == ["listening 0\n", "ready\n"]
             ours.sendall(b"window 1 2\n")
             assert said.readline() == "measured\n"

@@ -29,9 +29,8 @@ NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 
 # never connects, and ends with its control line, as a receiver must
 SILENT_RECEIVER = """#!{python}
-import select
 import sys
-select.select([int(sys.argv[sys.argv.index("--control-fd") + 1])], [], [])
+open(int(sys.argv[sys.argv.index("--control-fd") + 1])).read()
 sys.exit("receiver: control: the orchestrator is gone")
 """
 

@@ -7,6 +7,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -297,3 +298,29 @@ def test_a_crash_in_the_window_is_a_failed_record_that_names_it(
     assert record["remedy"]
     for victim in saboteur.victims:
         assert all(program.exit_code is not None for program in victim.programs)
+
+
+class Snoop(WindowObserver):
+    """Reads what every user may read of all processes, as the window begins."""
+
+    name = "snoop"
+
+    def __init__(self) -> None:
+        self.command_lines: list[bytes] = []
+
+    def window_begins(self) -> None:
+        for path in Path("/proc").glob("[0-9]*/*"):
+            if path.name in ("cmdline", "environ"):
+                with suppress(OSError):  # it has ended, or is not ours
+                    self.command_lines.append(path.read_bytes())
+
+
+def test_no_process_shows_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = "c0ffee0123456789"
+    monkeypatch.setattr("copycost.drivers.programs.driver.secrets.token_hex", lambda n: token)
+    cell, snoop = Cell("streams", "loopback", "two_copy", 65536, 1), Snoop()
+    task = Task(cell, SETTINGS, HOST, driver(cell), [snoop], lock_path=tmp_path / "lock")
+    record = measure_repetition(task)
+    assert record["status"] == "measured", record["reason"]
+    assert any(b"--msg-bytes" in line for line in snoop.command_lines)
+    assert not any(token.encode() in line for line in snoop.command_lines)

@@ -23,7 +23,6 @@ from copycost.testbeds.veth_pair import ADDRESSES
 TIMEOUT_S = 120.0
 """How long a cell may take [s]; one of 32 MiB takes 1 to 3 s."""
 
-_TOKEN = "0" * 16  # sender and receiver know each other by it, and nobody else is there
 _LOOPBACK = "127.0.0.1"
 _PT_LOAD = 1
 # the port of the discard service (RFC 863), as for the sink of a host
@@ -87,8 +86,7 @@ class SimulatedCell:
         return _WINDOW_NS + self.messages * (_MESSAGE_NS + self.msg_bytes * _BYTE_NS)
 
     def _common_words(self) -> list[str]:
-        words = ["--msg-bytes", str(self.msg_bytes), "--token", _TOKEN]
-        words += ["--io-timeout-ms", str(_IO_TIMEOUT_MS)]
+        words = ["--msg-bytes", str(self.msg_bytes), "--io-timeout-ms", str(_IO_TIMEOUT_MS)]
         if transport_of(self.testbed) == "datagram":
             return [*words, "--transport", "datagram"]
         return [*words, "--congestion", "cubic,reno"]

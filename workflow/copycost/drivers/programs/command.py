@@ -5,17 +5,13 @@ from copycost.hosts.side import SideName
 from copycost.testbeds.drop_hook import SINK_PORT
 
 
-def side_options(
-    scene: Scene, name: SideName, token: str, ring_bytes: int, io_timeout_s: float
-) -> list[str]:
+def side_options(scene: Scene, name: SideName, ring_bytes: int, io_timeout_s: float) -> list[str]:
     """Return a program's options, without those for control line and perf.
 
     Options that leave things as they are by default are left out.
 
     Parameters
     ----------
-    token
-        By which both sides know each other.
     ring_bytes
         Size of the ring of messages, all threads together [bytes]; 0 for one message.
     io_timeout_s
@@ -30,7 +26,6 @@ def side_options(
         **(_message_options(scene, ring_bytes) if name == "sender" else {}),
         **(_rate(scene) if name == "sender" else {}),
         "--io-timeout-ms": round(io_timeout_s * 1e3),
-        "--token": token,
     }
     words = [word for option, value in options.items() for word in (option, str(value))]
     return [*words, *_flags(scene, name)]

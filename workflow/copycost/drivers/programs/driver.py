@@ -119,7 +119,7 @@ class ProgramsTraffic:
         self._ring_bytes = ring_bytes
         self._io_timeout_s = io_timeout_s
         self._conversation = Conversation(io_timeout_s, scene.waiting, scene.machine)
-        self._token = secrets.token_hex(8)
+        self._token = secrets.token_hex(8)  # by which both sides know each other
 
     @property
     def running(self) -> list[RunningSide]:
@@ -147,7 +147,7 @@ class ProgramsTraffic:
     def _start(self, name: SideName, program: Path, *more: str) -> None:
         scene = self._scene
         path = scene.testbed.hosts[name].path_of(program)
-        options = side_options(scene, name, self._token, self._ring_bytes, self._io_timeout_s)
+        options = side_options(scene, name, self._ring_bytes, self._io_timeout_s)
         words = (path, *options, *more, "--control-fd", CONTROL)
         launch = Launch(words, path, control=True, cpus=scene.placement.mask(name))
         try:
@@ -157,6 +157,7 @@ class ProgramsTraffic:
                 raise PerfUnusable(f"{error.path}: {error.why}") from error
             raise
         self.running.append(RunningSide(name, started))
+        started.say(f"token {self._token}")
 
     def open_window(self, warmup_s: float, duration_s: float) -> Window:
         """Let both edges come on time, and tell both sides their window."""
