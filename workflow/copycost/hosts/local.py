@@ -16,7 +16,7 @@ from copycost.hosts.about import About, about_us
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.cgroups import CpuGroup, cpu_group
 from copycost.hosts.clock import SAME_CLOCK, ClockReading
-from copycost.hosts.edges import DoneHere
+from copycost.hosts.edges import DoneHere, of_one_moment
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.host import MachineKind, Reading
 from copycost.hosts.launch import Launch
@@ -61,7 +61,10 @@ class LocalReader(DoneHere[Reading]):
             raise
 
     def read(self) -> Reading:
-        """Read them now."""
+        """Read them now, all at one moment."""
+        return of_one_moment(self._read)
+
+    def _read(self) -> Reading:
         # in one read(2): the kernel makes such a text afresh at its start
         return time.monotonic_ns(), {
             path: os.pread(fd, _READ_AT_ONCE_BYTES, 0).decode("ascii", errors="replace")

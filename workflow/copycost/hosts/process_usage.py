@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from copycost.hosts.edges import of_one_moment
+
 # include/linux/posix-timers.h: CPUCLOCK_SCHED of a whole process
 _CPUCLOCK_SCHED = 2
 
@@ -62,13 +64,17 @@ class Usage:
 
 
 def usage_of(pids: Sequence[int]) -> Usage:
-    """Return what processes have used by now, all together.
+    """Return what processes have used by now, all together and at one moment.
 
     Raises
     ------
     OSError
         If one of them is gone.
     """
+    return of_one_moment(lambda: _usage_of(pids))
+
+
+def _usage_of(pids: Sequence[int]) -> Usage:
     at_ns = time.monotonic_ns()
     cpu_ns = sum(time.clock_gettime_ns((~pid << 3) | _CPUCLOCK_SCHED) for pid in pids)
     files = [_pairs(pid, "io") for pid in pids]

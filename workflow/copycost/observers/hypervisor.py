@@ -79,15 +79,15 @@ class _Watched:
         begin, end = (
             cpu_times(texts[STAT], at_ns, inside_ticks) for at_ns, texts in self._inside.edges()
         )
-        texts_at_edges = [texts for _, texts in self._outside.edges()]
-        before, after = map(self._threads, texts_at_edges, self._usage)
+        (begin_ns, first), (end_ns, last) = self._outside.edges()
+        before, after = map(self._threads, (first, last), self._usage)
         return {
             "name": self.guest.name,
             "sides": list(self.guest.sides),
             "accelerator": self._accelerator,
             "vcpu_threads": len(self._folders["vcpu"]),
             "inside": _times_entry(end - begin),
-            "window_ns": self._usage[1].at_ns - self._usage[0].at_ns,
+            "window_ns": end_ns - begin_ns,
             "threads": {
                 kind: _threads_entry(after[kind] - before[kind], kind) for kind in THREAD_KINDS
             },
