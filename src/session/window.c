@@ -135,8 +135,8 @@ static int measure_start(struct window *window, struct crew *crew, const struct 
     const uint64_t asked_ns = clock_now_ns();
     int error = perf_command(perf, "enable", timeout_ns, failure);
     if (error == 0) {
-        crew_set_phase(crew, PHASE_WINDOW);
         error = take_snapshot(&window->start, crew, failure);
+        crew_set_phase(crew, PHASE_WINDOW); /* samples count, none of them from before */
         window->perf_enable_ns = window->start.at_ns - asked_ns;
     }
     if (error == 0) {
@@ -151,8 +151,8 @@ static int measure_end(struct window *window, struct crew *crew, const struct pe
 {
     const uint64_t timeout_ns = crew->options->io_timeout_ms * NS_PER_MS;
     WINDOW_MARK(MARK_WINDOW_END);
-    int error = take_snapshot(&window->end, crew, failure);
     crew_set_phase(crew, PHASE_WARM_UP); /* traffic goes on, samples no longer count */
+    int error = take_snapshot(&window->end, crew, failure);
     if (error == 0) {
         error = perf_command(perf, "disable", timeout_ns, failure);
         window->perf_disable_ns = clock_now_ns() - window->end.at_ns;
