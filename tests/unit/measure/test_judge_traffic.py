@@ -12,15 +12,18 @@ WINDOW_NS = 10**9
 
 def side(in_window: int, total: int, n_threads: int = 1) -> dict[str, Any]:
     return {
-        "window": {"start_ns": 0, "end_ns": WINDOW_NS},
+        "window": {"start_ns": 0, "half_ns": WINDOW_NS // 2, "end_ns": WINDOW_NS},
         "in_window": {"bytes": in_window},
         "total": {"bytes": total},
         "threads": [{}] * n_threads,
     }
 
 
-def round_trips(n_made: int, interval_us: int, n_threads: int = 1) -> Verdict | None:
-    sender = side(n_made, n_made, n_threads) | {"round_trip": {"samples": n_made}}
+def round_trips(
+    n_made: int, interval_us: int, n_threads: int = 1, first_half: float = 0.5
+) -> Verdict | None:
+    sender = side(100 * n_made, 100 * n_made, n_threads) | {"options": {"msg_bytes": 100}}
+    sender["in_window"] |= {"messages": n_made, "first_half_bytes": first_half * 100 * n_made}
     return judge_traffic({"sender": sender, "receiver": side(n_made, n_made)}, interval_us * 1000)
 
 
@@ -58,3 +61,8 @@ def test_requests_that_fall_behind_their_due_times_are_no_measurement(
 @pytest.mark.parametrize(("n_made", "n_threads"), [(1000, 1), (960, 1), (1004, 1), (2000, 2)])
 def test_requests_that_keep_up_but_for_a_moment_are_one(n_made: int, n_threads: int) -> None:
     assert round_trips(n_made, 1000, n_threads) is None
+
+
+@pytest.mark.parametrize("first_half", [500 / 900, 400 / 900])
+def test_a_host_that_stops_for_a_moment_is_no_queue_that_grows(first_half: float) -> None:
+    assert round_trips(900, 1000, first_half=first_half) is None
