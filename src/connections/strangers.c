@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NOTE_BYTES 256
+#define LINE_BYTES 256
 
 static void name_of(const struct sockaddr_storage *address, char *name, size_t n_bytes)
 {
@@ -47,7 +47,7 @@ void strangers_add(struct strangers *strangers, const struct sockaddr_storage *a
 
 void strangers_tell(const struct strangers *strangers, note_function note)
 {
-    char text[NOTE_BYTES];
+    char text[LINE_BYTES];
     for (size_t i = 0; i < strangers->n_named; i++) {
         const struct stranger *stranger = &strangers->named[i];
         (void)snprintf(text, sizeof(text),
