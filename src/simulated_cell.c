@@ -337,7 +337,10 @@ static int converse(struct cell *cell, struct failure *failure)
     if (error == 0) {
         error = say_to_both(cell, window, failure);
     }
-    return error != 0 ? error : await_both(cell, "measured", failure); /* then they end */
+    if (error == 0) {
+        error = await_both(cell, "measured", failure);
+    }
+    return error != 0 ? error : say_to_both(cell, "stop\n", failure);
 }
 
 static void hang_up(const struct side *side)

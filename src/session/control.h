@@ -2,8 +2,8 @@
  * The control protocol: lines over an inherited Unix stream socket whose other end the orchestrator
  * holds. orchestrator -> both `token HEX16`; sender -> `listening PORT`; both -> `ready`;
  * orchestrator -> both `window START_NS END_NS`; both -> `measured` after its end; orchestrator ->
- * both `stop`, without which they stop after a moment by themselves. End of file means that the
- * orchestrator is gone, and everything ends at once.
+ * both `stop`, without which they stop by themselves after half as long as the window. End of file
+ * means that the orchestrator is gone, and everything ends at once.
  */
 #ifndef COPYCOST_CONTROL_H
 #define COPYCOST_CONTROL_H

@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 from c.conftest import Build
-from c.harness import How, Setting, run_pair
+from c.harness import (
+    How,
+    Setting,
+    listening_port,
+    run_pair,
+    start_receiver,
+    start_sender,
+    window_line,
+)
 from c.test_parts import RunCTest
 from c.variants import sender_variant
 
@@ -87,3 +95,17 @@ def test_no_round_trip_is_sampled_after_the_window_is_read(
     result = result_of(plain_build, tmp_path, (END, END + HOLD_UP), setting)
     # one may have been under way when the window began
     assert result["round_trip"]["samples"] <= result["in_window"]["messages"] + 1
+
+
+def test_a_side_whose_end_is_late_still_sees_traffic(address_build: Build) -> None:
+    setting = Setting(duration_s=1)
+    with start_sender(address_build.sender("two_copy"), setting) as sender:
+        port = listening_port(sender)
+        with start_receiver(address_build.receiver, setting, port) as receiver:
+            assert sender.read_line() == receiver.read_line() == "ready"
+            line = window_line(setting)
+            start_ns, end_ns = (int(word) for word in line.split()[1:])
+            receiver.say(f"window {start_ns} {end_ns + 60_000_000}")
+            sender.say(line)
+            outcomes = sender.finish(), receiver.finish()
+    assert [one.code for one in outcomes] == [0, 0], outcomes[1].stderr
