@@ -12,7 +12,7 @@ import pytest
 from scenes import HOST, scene
 
 from copycost.errors import HostError
-from copycost.hosts.cpu_times import cpu_times
+from copycost.hosts.cpu_times import CpuTimes, cpu_times_at
 from copycost.hosts.host import Program
 from copycost.hosts.launch import Launch
 from copycost.hosts.side import SideName
@@ -184,11 +184,27 @@ def test_times_of_a_thread() -> None:
     assert found - found == ThreadTimes()
 
 
+def used_between(before: str, after: str) -> CpuTimes:
+    """Return what was used within a second that began long after the machine."""
+    edges = [(10**15, {"proc/stat": before}), (10**15 + SECOND_NS, {"proc/stat": after})]
+    first, last = cpu_times_at(edges, 100)
+    return last - first
+
+
+@pytest.mark.parametrize("cpus", ["cpu0 0\n", "cpu0 0\ncpu1 0\ncpu2 0\n"])
+def test_a_cpu_that_comes_or_goes_was_not_busy_ever_since(cpus: str) -> None:
+    used = used_between(
+        "cpu  0 0 0 100 0 0 0 0\ncpu0 0\ncpu1 0\n", f"cpu  50 0 0 150 0 0 0 0\n{cpus}"
+    )
+    assert used.busy_ns <= 2 * SECOND_NS
+
+
 def test_a_machine_is_busy_when_neither_idle_nor_stolen_from() -> None:
     """Of 2 CPUs over 1 s: 0.5 s idle, 0.1 s waiting for a disk, 0.2 s stolen."""
-    before = cpu_times("cpu  0 0 0 100 0 0 0 0 0 0\ncpu0 0\ncpu1 0\nintr 1", 0, 100)
-    after = cpu_times("cpu  90 0 20 150 10 3 7 20 0 0\ncpu0 0\ncpu1 0\nintr 1", SECOND_NS, 100)
-    used = after - before
+    used = used_between(
+        "cpu  0 0 0 100 0 0 0 0 0 0\ncpu0 0\ncpu1 0\nintr 1",
+        "cpu  90 0 20 150 10 3 7 20 0 0\ncpu0 0\ncpu1 0\nintr 1",
+    )
     assert used.at_ns == SECOND_NS
     assert used.busy_ns == 1_200_000_000
     assert used.task_ns == 1_100_000_000

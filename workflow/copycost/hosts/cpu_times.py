@@ -3,6 +3,7 @@
 Source: proc(5) on /proc/stat.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Self
 
@@ -44,11 +45,21 @@ class CpuTimes:
         return type(self)(*(getattr(self, name) - getattr(earlier, name) for name in names))
 
 
-def cpu_times(stat: str, at_ns: int, ticks_per_s: int) -> CpuTimes:
-    """Return the times from the text of /proc/stat, which was read at a moment."""
-    rows = [line.split() for line in stat.splitlines() if line.startswith("cpu")]
-    n_cpus = len(rows) - 1
-    times_ns = (int(ticks) * _NS_PER_S // ticks_per_s for ticks in rows[0][1:])
+def cpu_times_at(
+    edges: Iterable[tuple[int, Mapping[str, str]]], ticks_per_s: int
+) -> list[CpuTimes]:
+    """Return the times by the readings of /proc/stat at the edges of a window.
+
+    A CPU that comes or goes in between counts as one that was idle: nobody tells since when.
+    """
+    stats = [(at_ns, texts[PATH]) for at_ns, texts in edges]
+    n_cpus = min(stat.count("\ncpu") for _, stat in stats)
+    return [_cpu_times(stat, at_ns, ticks_per_s, n_cpus) for at_ns, stat in stats]
+
+
+def _cpu_times(stat: str, at_ns: int, ticks_per_s: int, n_cpus: int) -> CpuTimes:
+    words = stat.partition("\n")[0].split()[1:]
+    times_ns = (int(ticks) * _NS_PER_S // ticks_per_s for ticks in words)
     cpu = dict(zip(_NAMES, times_ns, strict=False))
     return CpuTimes(
         at_ns,

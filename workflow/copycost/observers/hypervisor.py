@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from copycost.errors import HostError
 from copycost.hosts.cpu_times import PATH as STAT
-from copycost.hosts.cpu_times import CpuTimes, cpu_times
+from copycost.hosts.cpu_times import CpuTimes, cpu_times_at
 from copycost.hosts.edges import plan_on
 from copycost.hosts.host import Reader
 from copycost.hosts.local import LocalHost
@@ -75,10 +75,7 @@ class _Watched:
 
     def found(self) -> dict[str, Any]:
         """Return the record's entry, after the second edge."""
-        inside_ticks = self.guest.host.constant("SC_CLK_TCK")
-        begin, end = (
-            cpu_times(texts[STAT], at_ns, inside_ticks) for at_ns, texts in self._inside.edges()
-        )
+        begin, end = cpu_times_at(self._inside.edges(), self.guest.host.constant("SC_CLK_TCK"))
         (begin_ns, first), (end_ns, last) = self._outside.edges()
         before, after = map(self._threads, (first, last), self._usage)
         return {
@@ -213,10 +210,7 @@ class Hypervisor(WindowObserver):
         """Return the record's entry."""
         if self._stat is None or self._machine is None or self._n_edges != 2:
             return None
-        ticks_per_s = self._machine.constant("SC_CLK_TCK")
-        begin, end = (
-            cpu_times(texts[STAT], at_ns, ticks_per_s) for at_ns, texts in self._stat.edges()
-        )
+        begin, end = cpu_times_at(self._stat.edges(), self._machine.constant("SC_CLK_TCK"))
         return {
             "machine": _times_entry(end - begin),
             "guests": [one.found() for one in self._watched],

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from copycost.hosts.cpu_times import PATH as _STAT
-from copycost.hosts.cpu_times import cpu_times
+from copycost.hosts.cpu_times import CpuTimes, cpu_times_at
 from copycost.hosts.edges import plan_on
-from copycost.hosts.host import Host, Reader, Reading
+from copycost.hosts.host import Host, Reader
 from copycost.hosts.side import Side, SideName
 from copycost.observers.protocol import WindowObserver
 from copycost.testbeds.testbed import Testbed
@@ -111,10 +111,13 @@ class _Counted:
     def snapshots(self) -> list[KernelSnapshot]:
         """Return what was read at both edges."""
         ticks_per_s = self.machine.constant("SC_CLK_TCK")
+        common = self.common.edges()
         networks = zip(*(one.edges() for one in self.networks), strict=True)
         return [
-            snapshot_of(common, [texts[_SNMP] for _, texts in network], ticks_per_s)
-            for common, network in zip(self.common.edges(), networks, strict=True)
+            _snapshot_of(texts, [of_one[_SNMP] for _, of_one in network], cpu)
+            for (_, texts), network, cpu in zip(
+                common, networks, cpu_times_at(common, ticks_per_s), strict=True
+            )
         ]
 
     def device_changes(self) -> dict[str, int] | None:
@@ -227,22 +230,9 @@ class KernelCounters(WindowObserver):
         self.devices.clear()
 
 
-def snapshot_of(common: Reading, snmp: Sequence[str], ticks_per_s: int) -> KernelSnapshot:
-    """Return a snapshot from the texts of its files.
-
-    Parameters
-    ----------
-    common
-        Files of the machine.
-    snmp
-        /proc/net/snmp of each network.
-    ticks_per_s
-        What /proc/stat counts in.
-    """
-    at_ns, texts = common
+def _snapshot_of(texts: Mapping[str, str], snmp: Sequence[str], cpu: CpuTimes) -> KernelSnapshot:
     throttle = [int(text) for path, text in texts.items() if path not in (_SOFTNET, _STAT)]
     softnet = [line.split() for line in texts[_SOFTNET].splitlines()]
-    cpu = cpu_times(texts[_STAT], at_ns, ticks_per_s)
     return KernelSnapshot(
         tcp_retransmitted_segments=sum(snmp_count(text, "Tcp", "RetransSegs") for text in snmp),
         udp_in_errors=sum(snmp_count(text, "Udp", "InErrors") for text in snmp),
@@ -254,7 +244,7 @@ def snapshot_of(common: Reading, snmp: Sequence[str], ticks_per_s: int) -> Kerne
         softirq_ns=cpu.softirq_ns,
         steal_ns=cpu.steal_ns,
         throttle_count=sum(throttle),
-        at_ns=at_ns,
+        at_ns=cpu.at_ns,
     )
 
 
