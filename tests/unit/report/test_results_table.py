@@ -110,11 +110,11 @@ def test_what_zero_copy_turned_out_to_be_is_told_once_a_table() -> None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
-    head = {"testbed": "veth", "n_threads": 1, "msg_bytes": 256}
+    head = {"condition": "veth", "n_threads": 1, "msg_bytes": 256}
     content = {
         "summary": head
         | {"implementation": "null", "metric": THROUGHPUT, "median": 1e9, "low": "", "high": ""}
-        | {"n": 1},
+        | {"n": 1, "n_lower": "", "lower_mode": "", "upper_mode": ""},
         "ratios": head
         | {"implementation": "null", "baseline": "two_copy", "metric": THROUGHPUT, "ratio": ""},
     }

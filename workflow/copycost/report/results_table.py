@@ -89,7 +89,7 @@ def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
     """Read summary.csv and, of ratios.csv, the throughput relative to `baseline`."""
     values = {
         (
-            row["condition" if "condition" in row else "testbed"],
+            row["condition"],
             int(row["n_threads"]),
             int(row["msg_bytes"]),
             row["implementation"],
@@ -99,16 +99,15 @@ def read_tables(summary: Path, ratios: Path, baseline: str) -> Tables:
             low=_float(row["low"]),
             high=_float(row["high"]),
             n=int(row["n"]),
-            # which the summary of an older run lacks
-            n_lower=int(row.get("n_lower") or 0),
-            lower=_float(row.get("lower_mode", "")),
-            upper=_float(row.get("upper_mode", "")),
+            n_lower=int(row["n_lower"] or 0),
+            lower=_float(row["lower_mode"]),
+            upper=_float(row["upper_mode"]),
         )
         for row in _rows_of(summary)
     }
     relative = {
         (
-            row["condition" if "condition" in row else "testbed"],
+            row["condition"],
             int(row["n_threads"]),
             int(row["msg_bytes"]),
             row["implementation"],
