@@ -27,10 +27,11 @@ CHROMIUM_OPTIONS = (
 )
 LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = (
     (390, "light"),
-    (820, "dark"),
-    (1400, "light"),
+    (390, "dark"),
+    (1280, "dark"),
+    (1280, "light"),
 )
-"""A phone, a tablet, a desktop: their widths in px, and which colours their readers prefer."""
+"""A phone and a desktop: their widths in px, and which colours their readers prefer."""
 
 HTML_MOST_BYTES = 4_000_000
 FIGURE_TEXT_LEAST_PX = 8.0

@@ -7,6 +7,7 @@ import pytest
 
 from copycost.build.checkout import ROOT
 from copycost.build.typesetter import Typesetter, find_typesetter
+from copycost.doctor.findings import judge_typesetter
 from copycost.records.files import read_json
 from copycost.report import quarto
 from copycost.report.assets import gather_assets
@@ -49,6 +50,9 @@ def test_old_quarto_is_left_aside_and_said_so(tmp_path: Path) -> None:
     found = find_typesetter(str(tmp_path))
     assert found.quarto is None
     assert "Quarto 1.8.27 is older than 1.9" in found.description
+    said = judge_typesetter(found)
+    assert (said.state, said.note) == ("limited", found.description)
+    assert said.remedy == "install Quarto 1.9 or newer, or go on without"
 
 
 @pytest.mark.parametrize("script", ["echo broken >&2; exit 3", "echo no version", "exit 0"])
