@@ -2,7 +2,7 @@
 
 import copy
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 ODD_TEXTS = (
@@ -16,7 +16,7 @@ ODD_VALUES: tuple[object, ...] = (
 )  # fmt: skip
 
 
-def mutated_texts(text: str, n: int, seed: int) -> Iterator[str]:
+def mutated_texts(text: str, n: int, seed: int, odd: Sequence[str] = ODD_TEXTS) -> Iterator[str]:
     """Yield the text with pieces put in, cut out or doubled, and with numbers exchanged."""
     rng = random.Random(seed)
     for _ in range(n):
@@ -26,13 +26,13 @@ def mutated_texts(text: str, n: int, seed: int) -> Iterator[str]:
             end = min(len(found), at + rng.randint(0, 12))
             match rng.randrange(4):
                 case 0:
-                    found = found[:at] + rng.choice(ODD_TEXTS) + found[at:]
+                    found = found[:at] + rng.choice(odd) + found[at:]
                 case 1:
                     found = found[:at] + found[end:]
                 case 2:
                     found = found[:end] + found[at:]
                 case _:
-                    found = _exchange_number(found, at, rng.choice(ODD_TEXTS))
+                    found = _exchange_number(found, at, rng.choice(odd))
         yield found
 
 

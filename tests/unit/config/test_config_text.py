@@ -3,9 +3,8 @@
 import copy
 import itertools
 import operator
-import random
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from copycost.config.problems import Surroundings
 from copycost.config.sources import resolve
 from copycost.config.text import MAX_BYTES, parse_yaml, read_sections
 from copycost.errors import ConfigError
+from tests.mutations import mutated_texts
 
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "config.yaml").read_text(encoding="utf-8")
@@ -125,40 +125,12 @@ def test_the_command_line_is_refused_in_a_sentence(value: str) -> None:
         assert_clear(told, said)
 
 
-def mutated_text(rng: random.Random) -> str:
-    """Return the text with odd pieces put in, lines lost, doubled or indented, values exchanged."""
-    lines = [
-        line for line in TEXT.splitlines() if line.strip() and not line.lstrip().startswith("#")
-    ]
-
-    def put_in(at: int) -> None:
-        column = rng.randrange(len(lines[at]) + 1)
-        lines[at] = lines[at][:column] + rng.choice(ODD_TEXTS) + lines[at][column:]
-
-    def exchange_value(at: int) -> None:
-        lines[at] = f"{lines[at].split(':')[0]}: {rng.choice(ODD_TEXTS)}"
-
-    changes: tuple[Callable[[int], object], ...] = (
-        put_in,
-        exchange_value,
-        exchange_value,
-        lambda at: lines.pop(at),
-        lambda at: lines.insert(at, lines[at]),
-        lambda at: lines.__setitem__(at, f" {lines[at]}"),
-        lambda at: lines.__setitem__(at, lines[at][: rng.randrange(len(lines[at]))]),
-    )
-    for _ in range(rng.randint(0, 3)):
-        rng.choice(changes)(rng.randrange(len(lines)))
-    return "\n".join(lines) + "\n"
-
-
 @pytest.mark.slow
 def test_a_damaged_text_is_a_configuration_or_a_sentence(tmp_path: Path) -> None:
-    rng = random.Random(1)
+    bare = re.sub(r"^ *#.*\n|^\n", "", TEXT, flags=re.MULTILINE)
     path = tmp_path / "c.yaml"
     accepted = 0
-    for _ in range(N_TEXTS):
-        text = mutated_text(rng)
+    for text in mutated_texts(bare, N_TEXTS, seed=1, odd=ODD_TEXTS):
         path.write_text(text, encoding="utf-8")
         told = checked(path)
         assert_clear(told, text)

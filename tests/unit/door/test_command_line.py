@@ -102,6 +102,7 @@ def test_a_target_may_stand_anywhere(given: str) -> None:
         ("--cores=0", "--cores 0: must be a whole number of CPUs from 1, or all"),
         ("-nc-1", "-c -1: must be a whole number of CPUs from 1, or all"),
         ("-jx", "-j x: must be a whole number of jobs from 1, or unlimited"),
+        ("--resources a=1 x", "--resources x: must be NAME=VALUE"),
         ("--snakefile nope", "--snakefile nope: there is no such file in "),
         ("-s config", "-s config: is a folder; name a file"),
         ("-d nope", "-d nope: there is no such folder in "),

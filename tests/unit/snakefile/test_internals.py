@@ -1,11 +1,13 @@
 """What is changed within Snakemake: its scripts run elsewhere only where that is the same."""
 
 import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
 from snakemake.script import PythonScript
 
+from copycost.build.checkout import ROOT
 from copycost.snakefile.internals import run_scripts_with
 
 PLAIN = dict.fromkeys(("container_img", "conda_env", "env_modules", "bench_record"))
@@ -56,3 +58,22 @@ def test_a_script_with_an_environment_of_its_own_is_started_as_usual(
 ) -> None:
     assert execute(0, **{name: "x"}) == []
     assert started == ["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["--latency-wait", "x"],
+            "run: argument --latency-wait/--output-wait/-w: invalid int value",
+        ),
+        (["--set-scatter", "a=x"], "run: Invalid scatter definition: "),
+    ],
+)
+def test_what_only_snakemake_can_refuse_is_one_sentence(words: list[str], said: str) -> None:
+    launch = ROOT / "workflow/copycost/door/launch.py"
+    command = [sys.executable, "-SP", str(launch), "snakemake", "--cores", "1", "-n", *words]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert (done.stdout + done.stderr).startswith(said)
+    assert "Traceback" not in done.stdout + done.stderr

@@ -77,6 +77,12 @@ SEVERAL_VALUES = words(
 
 ALL = NO_VALUE | ONE_VALUE | TWO_VALUES | A_VALUE_OR_NONE | SEVERAL_VALUES
 
+_PAIRS = words(
+    """
+    --default-res --default-resources --group-components --groups --res --resources
+    --set-resource-scopes --set-resources --set-scatter --set-threads
+    """
+)
 _NUMBER = re.compile(r"[1-9]\d{0,8}")
 _CONFIG_HOMES = (("XDG_CONFIG_HOME", "~/.config"), ("XDG_CONFIG_DIRS", "/etc/xdg"))
 
@@ -88,6 +94,8 @@ def problem_of(name: str, value: str) -> str | None:
             return "must be a whole number of CPUs from 1, or all"
         case "-j" | "--jobs" if not _NUMBER.fullmatch(value) and value != "unlimited":
             return "must be a whole number of jobs from 1, or unlimited"
+        case _ if name in _PAIRS and not re.fullmatch(r"[^=]+=.+", value):
+            return "must be NAME=VALUE"
         case "-s" | "--snakefile":
             return no_file(value)
         case "-d" | "--directory" if not Path(value).is_dir():

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -90,23 +91,26 @@ def shorten_command_line() -> None:
         sys.exit(f"run: {message}; ./run help shows what there is")
 
     argparse.ArgumentParser.error = error  # type: ignore[method-assign]
+    say_plainly(ValueError, "run")  # until the Snakefile is read, they are about words
     cli.print = print_but_the_profile
 
 
-def say_plainly(kind: type[Exception]) -> None:
-    """Have errors of one kind said in their own words, wherever in a rule they come up.
+def say_plainly(kind: type[Exception], name: str) -> None:
+    """Have errors of one kind, and no other any more, said in their own words behind a name.
 
     Snakemake would add where in the Snakefile that was, and a traceback (``print_exception``).
     """
     from snakemake import exceptions
 
-    as_usual = exceptions.format_exception_to_string
+    said_so_far = exceptions.format_exception_to_string
+    as_usual = getattr(said_so_far, "__wrapped__", said_so_far)
 
+    @wraps(as_usual)
     def in_words(error: BaseException, linemaps: object = None) -> str:
         said: BaseException | None = error
         while isinstance(said, (exceptions.WorkflowError, exceptions.RuleException)):
             said = said.__cause__ or said.__context__
-        return f"copycost: {said}" if isinstance(said, kind) else as_usual(error, linemaps)
+        return f"{name}: {said}" if isinstance(said, kind) else as_usual(error, linemaps)
 
     exceptions.format_exception_to_string = in_words
 

@@ -26,7 +26,7 @@ def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
     _let_scripts_import_from(package_root)
     _end_with_the_reader()
     internals.quote_interpreter()
-    internals.say_plainly(CopycostError)
+    internals.say_plainly(CopycostError, "copycost")
     if internals.is_first_process(workflow):  # a job that runs elsewhere is one script
         interruption.end_quietly(line=interruption.LINE)
         internals.run_scripts_with(ScriptStarter().run)
