@@ -84,7 +84,7 @@ def main() -> None:
     facts = json.loads((results / "facts.json").read_text(encoding="utf-8"))
     drawn = draw(facts, read_table(results / "tables" / "summary.csv"))
     svg = ROOT / "docs" / "headline.svg"
-    save(drawn, svg, None, svg.with_suffix(".csv"))
+    save(drawn, svg)
     print(caption(facts))
 
 

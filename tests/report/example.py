@@ -57,7 +57,7 @@ def draw_figures(folder: Path) -> None:
         for name in FIGURES:
             svg = folder / "figures" / condition / f"{name}.svg"
             svg.parent.mkdir(parents=True, exist_ok=True)
-            save(draw(name, tables), svg, None, svg.with_suffix(".csv"))  # no report shows the PNG
+            save(draw(name, tables), svg)
     draw_rankings(facts, [folder / "figures" / name / f"{RANKING}.svg" for name in conditions])
     (folder / "figures" / OVERVIEW).mkdir()
     wanted = {

@@ -59,7 +59,7 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
     axes.plot([1, 2], [3, 4])
     add_tips(axes, [1, 2], [3, 4], ["a < b", "one_copy: 4 Gbit/s"])
     data = pd.DataFrame({"value": [3, 4]})
-    save(Drawn(drawing, data), assets / "points.svg", None, assets / "points.csv")
+    save(Drawn(drawing, data), assets / "points.svg")
     stacks = {("main", "copy"): 3.0, ("main", "send"): 1.0}
     flame = difference_graph("t", "sender", stacks, {("main", "copy"): 1.0}, "ns")
     (assets / "flame.svg").write_text(flame)

@@ -48,7 +48,6 @@ rule plot_figure:
             category="Figures",
             subcategory="{figure}",
         ),
-        png=[f"results/figures/{name}/{{figure}}.png" for name in CONDITIONS],
         csv=[f"results/figures/{name}/{{figure}}.csv" for name in CONDITIONS],
     log:
         "results/logs/figures/{figure}.log",
@@ -65,7 +64,6 @@ rule plot_rankings:
         facts="results/facts.json",
     output:
         svg=expand("{figure}.svg", figure=RANKINGS),
-        png=expand("{figure}.png", figure=RANKINGS),
         csv=expand("{figure}.csv", figure=RANKINGS),
     log:
         "results/logs/figures/rankings.log",
@@ -83,7 +81,6 @@ rule plot_overviews:
         strategies=COMPARED,
     output:
         svg=expand("{figure}.svg", figure=OVERVIEW_FIGURES),
-        png=expand("{figure}.png", figure=OVERVIEW_FIGURES),
         csv=expand("{figure}.csv", figure=OVERVIEW_FIGURES),
     log:
         "results/logs/figures/overviews.log",

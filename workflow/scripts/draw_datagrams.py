@@ -9,7 +9,7 @@ from copycost.studies.datagrams.figures import draw
 def _make() -> None:
     facts = read_json(snakemake.input.facts)
     drawn = draw(snakemake.wildcards.name, facts)
-    save(drawn, Path(snakemake.output.svg), None, Path(snakemake.output.csv))
+    save(drawn, Path(snakemake.output.svg))
 
 
 make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

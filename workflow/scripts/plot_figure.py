@@ -9,9 +9,9 @@ def _make() -> None:
     given, out = snakemake.input, snakemake.output
     conditions = [Path(svg).parent.name for svg in out.svg]
     of_each = read_tables(conditions, Path(given.cells), Path(given.summary), Path(given.ratios))
-    for tables, svg, png, csv in zip(of_each, out.svg, out.png, out.csv, strict=True):
+    for tables, svg in zip(of_each, out.svg, strict=True):
         drawn = draw(snakemake.wildcards.figure, tables)
-        save(drawn, Path(svg), Path(png), Path(csv))
+        save(drawn, Path(svg))
 
 
 make_part(snakemake.log[0], snakemake.input, snakemake.output, _make)

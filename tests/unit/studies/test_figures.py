@@ -80,8 +80,8 @@ def test_a_figure_and_its_table_are_written(
     chapter: Chapter, name: str, study: str, tmp_path: Path
 ) -> None:
     drawn = chapter.draw(name, chapter.facts_of(getattr(chapter, study)))
-    svg, csv = tmp_path / "f.svg", tmp_path / "f.csv"
-    save(drawn, svg, None, csv)
+    svg = tmp_path / "f.svg"
+    save(drawn, svg)
     assert ET.parse(svg).getroot().tag.endswith("svg")
     assert set(drawn.data["state"]) == {"measured"}
 

@@ -37,7 +37,7 @@ def compare_published(facts: Path, summary: Path, published: Path, folder: Path)
     shown: list[str] = []
     for name, draw in (("throughput", draw_throughput), ("cost_per_byte", draw_costs)):
         drawn = draw(ours, table, runs)
-        save(drawn, folder / f"{name}.svg", None, folder / f"{name}.csv")
+        save(drawn, folder / f"{name}.svg")
         if len(drawn.data):
             shown.append(FIGURES[name])
     beside["figures"] = shown

@@ -65,7 +65,7 @@ def draw_figures(analysed: DatasetAnalysis, folder: Path) -> list[Path]:
 
 
 def _draw_one(tables: Tables, name: str, svg: Path) -> None:
-    save(draw(name, tables), svg, None, svg.with_suffix(".csv"))
+    save(draw(name, tables), svg)
 
 
 def write_audit_report(

@@ -37,7 +37,7 @@ def write_report(compared: Comparison, folder: Path, formats: Sequence[Format]) 
         shown[name] = []
         for number, figure in enumerate(figures_of(compared.cells, name), 1):
             svg = drawn / f"{name}_{number}.svg"
-            save(figure, svg, None, svg.with_suffix(".csv"))
+            save(figure, svg)
             figures.append(svg)
             shown[name].append(f"assets/ratios/{svg.name}")
     gather_assets(figures, [], TEMPLATES, folder / "assets")

@@ -28,21 +28,16 @@ def draw(figure: str, tables: Tables) -> Drawn:
 
 
 @styled
-def save(drawn: Drawn, svg: Path, png: Path | None, csv: Path) -> None:
-    """Write a figure as SVG and, if asked for, PNG, and the table behind it as CSV.
+def save(drawn: Drawn, svg: Path) -> None:
+    """Write a figure as SVG, and beside it the table behind it as CSV.
 
     Dates and version strings stay out, so that a file changes only when its data or its
     drawing does.
     """
-    drawn.data.to_csv(csv, index=False, lineterminator="\n")
+    drawn.data.to_csv(svg.with_suffix(".csv"), index=False, lineterminator="\n")
     _fix_layout(drawn.figure)
     # Printed by the canvas itself: `savefig` would draw everything twice, for a layout that is
     # fixed by now.
-    if png is not None:
-        drawn.figure.set_dpi(RC["savefig.dpi"])
-        FigureCanvasAgg(drawn.figure).print_png(  # type: ignore[no-untyped-call]
-            png, metadata={"Software": None}
-        )
     drawn.figure.set_dpi(_SVG_DPI)
     text = StringIO()
     FigureCanvasSVG(drawn.figure).print_svg(  # type: ignore[no-untyped-call]

@@ -97,7 +97,7 @@ def write_report(facts: Facts, folder: Path, formats: Sequence[Format]) -> list[
         shown[pair["id"]] = {}
         for kind, draw in (("forest", draw_forest), ("sizes", draw_sizes)):
             svg = drawn / f"{pair['id']}_{kind}.svg"
-            save(draw(pair), svg, None, svg.with_suffix(".csv"))
+            save(draw(pair), svg)
             figures.append(svg)
             shown[pair["id"]][kind] = f"assets/across/{svg.name}"
     gather_assets(figures, [], TEMPLATES, out / "assets")

@@ -9,14 +9,13 @@ import pandas as pd
 from copycost.analysis.tables import read_table
 from copycost.figures import over_wire, ranking, real_zero_copy, virtual_machines
 from copycost.figures.output import save
-from copycost.figures.tables import Drawn
 from copycost.studies.memory import figures as memory_floor
 from copycost.studies.round_trips import figures as round_trips
 from copycost.studies.round_trips.table import read_curves
 
 
 def draw_rankings(facts: Mapping[str, Any], figures: Sequence[Path]) -> None:
-    """Draw the rankings, each as SVG, PNG and CSV side by side.
+    """Draw the rankings, each as SVG and CSV side by side.
 
     Parameters
     ----------
@@ -26,7 +25,7 @@ def draw_rankings(facts: Mapping[str, Any], figures: Sequence[Path]) -> None:
         SVG files to write, ``.../{condition}/ranking.svg``.
     """
     for svg in figures:
-        _save(ranking.draw(facts, svg.parent.name), svg)
+        save(ranking.draw(facts, svg.parent.name), svg)
 
 
 def draw_overviews(
@@ -56,8 +55,4 @@ def draw_overviews(
             drawn = over_wire.draw(facts)
         else:
             drawn = round_trips.draw(facts, pd.concat([read_curves(path) for path in curves]))
-        _save(drawn, svg)
-
-
-def _save(drawn: Drawn, svg: Path) -> None:
-    save(drawn, svg, svg.with_suffix(".png"), svg.with_suffix(".csv"))
+        save(drawn, svg)
