@@ -9,7 +9,6 @@ import pytest
 from sample_records import sample_record
 
 from copycost.grid.cells import Cell
-from copycost.records.aside import LOST
 from copycost.records.collect import collect_tables, foreign_files, warn_about_foreign_files
 from copycost.records.table import read_table
 
@@ -54,23 +53,6 @@ def test_a_failed_repetition_stays_a_row(tmp_path: Path, records: list[Path]) ->
     table = read_table(tmp_path / "cells.csv")
     assert len(table) == 6
     assert table["status"].tolist().count("failed") == 1
-
-
-def test_records_that_cannot_be_used_are_rows_of_failed_repetitions(
-    tmp_path: Path, records: list[Path]
-) -> None:
-    records[0].write_text("")
-    records[3].write_text("{}")
-    records[4].write_text(records[5].read_text())
-    collect(records, tmp_path)
-    table = read_table(tmp_path / "cells.csv")
-    lost = table[table["status"] == "failed"]
-    assert lost[["implementation", "rep"]].values.tolist() == [
-        ["one_copy", 1],
-        ["two_copy", 2],
-        ["zero_copy", 1],
-    ]
-    assert lost["reason"].str.startswith(LOST).all()
 
 
 def test_foreign_files_are_warned_of_and_old_records_left_out(

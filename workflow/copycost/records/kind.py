@@ -19,7 +19,6 @@ R = TypeVar("R")
 # How a file ends whose writer put the digest of all before it there.
 _END = "\n}\n"
 _DIGEST = re.compile(r',\n "digest": "(?P<digest>[0-9a-f]{64})"\n}\n\Z')
-_LONGEST_END = 100
 _MOST_DIGITS = 20  # of an integer of 64 bits, with its sign
 DEEPEST = 64
 """Lists and objects within one another; a record has 10, and what checks them goes into each."""
@@ -79,23 +78,6 @@ class RecordKind(Generic[R]):
             If the object is not a record.
         """
         return self.check(self.load(path.read_bytes(), path), path)
-
-    def verify(self, path: Path, version: int) -> R:
-        """Return the record in a file, in half the time of `read`.
-
-        What has the digest of its writer was checked by it, if it is of this version of the schema.
-
-        Raises
-        ------
-        ParseError, DataError
-            As of `read`.
-        """
-        content = path.read_bytes()
-        data = self.load(content, path)
-        is_signed = _DIGEST.search(content[-_LONGEST_END:].decode("utf-8", errors="replace"))
-        if is_signed and isinstance(data, dict) and data.get("schema_version") == version:
-            return cast("R", data)
-        return self.check(data, path)
 
     def load(self, content: bytes, where: str | Path) -> object:
         """Return what a file holds, as yet unchecked, without the digest of the rest.

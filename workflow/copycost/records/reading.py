@@ -17,7 +17,6 @@ from copycost.records.record import (
     SettingsUsed,
     read_record,
     record_text,
-    verify_record,
 )
 
 R = TypeVar("R")
@@ -120,13 +119,6 @@ def require_place(path: Path, study: str, cell: dict[str, Any]) -> None:
         raise DataError(f"{path}: it is of another repetition ({', '.join(other)})")
 
 
-def verified(path: Path) -> Record:
-    """Return the record in a file of ours, as quickly as can be known that it is whole."""
-    record = verify_record(path, SCHEMA_VERSION)
-    require_place(path, record["study"], record["cell"])
-    return record
-
-
 def _read(path: Path) -> Record:
     record = read_record(path)
     require_place(path, record["study"], record["cell"])
@@ -145,17 +137,20 @@ def _lost(path: Path, reason: str, like: Record | None) -> Record:
     return found | {"undisturbed": None, "warnings": []}
 
 
+NO_STAMPS: dict[str, Any] = {
+    **{"host_digest": _NO_HOST, "commit": None, "boot_id": "unknown", "started_at": "unknown"},
+    **{"start_ns": 0, "end_ns": 0, "lock_wait_s": 0.0, "wall_s": 0.0, "warnings": []},
+}
+"""What a record says of when and where, if nobody knows."""
+
 # where no record is left to tell how it was measured, and when
-_NOTHING: dict[str, Any] = {
+_NOTHING: dict[str, Any] = NO_STAMPS | {
     "schema_version": SCHEMA_VERSION,
     "settings": {
         **dict.fromkeys(SettingsUsed.__annotations__),
         **{"warmup_s": 0.0, "duration_s": 1.0, "congestion_control": "", "tcp_nodelay": "kernel"},
         **{"mode": "stream", "fresh": False, "interval_ns": 0},
     },
-    **{"host_digest": _NO_HOST, "commit": None, "boot_id": "unknown", "started_at": "unknown"},
-    **dict.fromkeys(("start_ns", "end_ns"), 0),
-    **dict.fromkeys(("lock_wait_s", "wall_s"), 0.0),
 }
 
 REPETITIONS = Readable(_read, _state_of, _lost, record_text)

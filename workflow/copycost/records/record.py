@@ -148,4 +148,4 @@ def host_digest(host: Mapping[str, Any]) -> str:
 _RECORD: RecordKind[Record] = RecordKind(SCHEMA_PATH)
 prepare_check = _RECORD.prepare_check
 check_record, read_record, write_record = _RECORD.check, _RECORD.read, _RECORD.write
-load_record, record_text, verify_record = _RECORD.load, _RECORD.text, _RECORD.verify
+load_record, record_text = _RECORD.load, _RECORD.text

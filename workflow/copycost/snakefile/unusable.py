@@ -29,7 +29,7 @@ from copycost.snakefile.retry import (
     PEERS_PATH,
     asked_paths,
     describe,
-    verify,
+    kind_of,
 )
 
 _MOST_SHOWN = 5
@@ -78,7 +78,7 @@ def unusable(config: Config) -> Iterator[tuple[Path, str]]:
     states: dict[Path, str] = {}
     for path in asked_paths(config):
         try:
-            record = verify(path)
+            record = kind_of(path).read(path)
         except FileNotFoundError:
             continue
         except UNUSABLE as error:

@@ -36,4 +36,4 @@ _SIMULATED: RecordKind[SimulatedRecord] = RecordKind(
     SCHEMA_PATH, "a record of simulated counts", "that cell"
 )
 read_simulated, write_simulated = _SIMULATED.read, _SIMULATED.write
-simulated_text, verify_simulated = _SIMULATED.text, _SIMULATED.verify
+simulated_text = _SIMULATED.text
