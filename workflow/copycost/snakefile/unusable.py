@@ -31,6 +31,9 @@ from copycost.snakefile.retry import (
     describe,
     kind_of,
 )
+from copycost.studies.profile.folded import read_folded
+from copycost.studies.profile.grid import STUDY as PROFILE
+from copycost.studies.profile.record import folded_path
 
 _MOST_SHOWN = 5
 
@@ -79,6 +82,8 @@ def unusable(config: Config) -> Iterator[tuple[Path, str]]:
     for path in asked_paths(config):
         try:
             record = kind_of(path).read(path)
+            if record.get("study") == PROFILE and record["status"] == "measured":
+                read_folded(folded_path(path))
         except FileNotFoundError:
             continue
         except UNUSABLE as error:
