@@ -42,13 +42,13 @@ def measure_usable(
         record = measure()
         try:
             check(record)
-            text = kind.text(record, path)
+            text = kind.kind.text(record, path)
             break
         except UNUSABLE as error:
             why = reason_of(error, path)
             _log.warning("what was measured cannot be used: %s", why)
     else:
         record = kind.lost(path, f"{_MOST_TRIES} tries gave nothing of use: {why}", record)
-        text = kind.text(record, path)
+        text = kind.kind.text(record, path)
     write_whole(text, path)
     return record

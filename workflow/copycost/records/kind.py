@@ -35,13 +35,10 @@ class RecordKind(Generic[R]):
         Its file; it has only keywords that mean the same in drafts 7 and 2020-12.
     name
         What messages call such a record.
-    measured
-        What messages say is measured again once the file is gone.
     """
 
     schema: Path
     name: str = "a copycost record"
-    measured: str = "that repetition"
 
     def prepare_check(self) -> None:
         """Compile the validator now, at a moment when the time it takes costs nothing."""
@@ -62,8 +59,7 @@ class RecordKind(Generic[R]):
         except JsonSchemaValueException as error:
             found = _what_is_wrong(self.schema, data) or error.message
             raise DataError(
-                f"{where}: {found}; expected {self.name} ({self.schema.name}), so move the file"
-                f" elsewhere, or delete it to measure {self.measured} again"
+                f"{where}: {found}; expected {self.name} ({self.schema.name})"
             ) from error
         return cast("R", data)
 
@@ -93,20 +89,14 @@ class RecordKind(Generic[R]):
             return _without_digest(strict_json(text), text)
         except UnicodeDecodeError as error:
             found = f"byte {error.start} is not UTF-8"
-            raise ParseError(self._unreadable(where, 1, found)) from error
+            raise ParseError(_unreadable(where, 1, found)) from error
         except json.JSONDecodeError as error:
             line = (text.splitlines() or [""])[error.lineno - 1 : error.lineno]
             shown = text.strip() and line
             found = f"{error.msg} near {line[0][-40:]!r}" if shown else "an empty file"
-            raise ParseError(self._unreadable(where, error.lineno, found)) from error
+            raise ParseError(_unreadable(where, error.lineno, found)) from error
         except (ValueError, RecursionError) as error:
-            raise ParseError(self._unreadable(where, 1, str(error)[:_MOST_SHOWN])) from error
-
-    def _unreadable(self, path: str | Path, line: int, found: str) -> str:
-        return (
-            f"{path}, line {line}: {found}; expected one JSON object, so the file was cut off, or"
-            f" changed, or is not copycost's: delete it to measure {self.measured} again"
-        )
+            raise ParseError(_unreadable(where, 1, str(error)[:_MOST_SHOWN])) from error
 
     def write(self, record: R, path: Path) -> None:
         """Write a record with a digest of itself, all of it or nothing.
@@ -132,6 +122,10 @@ class RecordKind(Generic[R]):
         except ValueError as error:
             raise DataError(f"{where}: a value is not a number: {error}") from error
         return f'{text},\n "digest": "{_digest_of(text)}"{_END}'
+
+
+def _unreadable(path: str | Path, line: int, found: str) -> str:
+    return f"{path}, line {line}: {found}; expected one JSON object that nobody has changed"
 
 
 def _digest_of(text: str) -> str:

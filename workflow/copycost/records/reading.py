@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
@@ -10,14 +10,8 @@ from typing import Any, Generic, TypeVar, cast
 from copycost.errors import CopycostError, DataError
 from copycost.grid.cells import Cell
 from copycost.records.aside import LOST, reason_of, set_aside
-from copycost.records.files import write_whole
-from copycost.records.record import (
-    SCHEMA_VERSION,
-    Record,
-    SettingsUsed,
-    read_record,
-    record_text,
-)
+from copycost.records.kind import RecordKind
+from copycost.records.record import RECORD, SCHEMA_VERSION, Record, SettingsUsed
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -25,6 +19,7 @@ T = TypeVar("T")
 UNUSABLE = (CopycostError, OSError, ArithmeticError, KeyError, TypeError, ValueError)
 """What comes of a record that cannot be used; a schema leaves open what a program's options are."""
 
+ELSEWHERE = "it is of another host, or another state of this one"
 REMEDY = "run again: it is measured again"
 _NO_HOST = "0" * 64
 
@@ -37,21 +32,24 @@ class Readable(Generic[R]):
 
     Attributes
     ----------
-    read
-        Returns the record in a file.
+    kind
+        Theirs.
     state_of
         Returns what all of a table must have alike, such as the host; None where any will do.
     lost
         Returns the record of what failed since it was lost, from its path, why, and a record of the
         same table, if any is left.
-    text
-        Returns what the file of a record holds.
     """
 
-    read: Callable[[Path], R]
+    kind: RecordKind[R]
     state_of: Callable[[R], object]
     lost: Callable[[Path, str, R | None], R]
-    text: Callable[[R, Path], str]
+
+    def read(self, path: Path) -> R:
+        """Return the record in a file; one of `UNUSABLE` where it is none of this place."""
+        record = self.kind.read(path)
+        _require_place(path, cast("Mapping[str, Any]", record))
+        return record
 
     def replace(self, path: Path, why: str, like: R | None = None) -> R:
         """Set a file aside, and return the failed record that lies in its place from now on."""
@@ -59,15 +57,8 @@ class Readable(Generic[R]):
         if path.exists():
             set_aside(path, why)
         record = self.lost(path, LOST + why, like)
-        write_whole(self.text(record, path), path)
+        self.kind.write(record, path)
         return record
-
-    def usable(self, path: Path) -> R:
-        """Return the record in a file, or the failed one in its place."""
-        try:
-            return self.read(path)
-        except UNUSABLE as error:
-            return self.replace(path, reason_of(error, path))
 
 
 def read_all(
@@ -99,30 +90,19 @@ def read_all(
     usual = known.most_common(1)[0][0] if known else None
     for place, state in enumerate(states):
         if state not in (None, usual):
-            lost[place] = "it is of another host, or another state of this one"
+            lost[place] = ELSEWHERE
     for place, why in lost.items():
         made[place] = make(readable.replace(places[place], why, like))
     return made
 
 
-def require_place(path: Path, study: str, cell: dict[str, Any]) -> None:
-    """Refuse a record of another study, cell or repetition than its path says.
-
-    Raises
-    ------
-    DataError
-        Naming what the record has and the path has not.
-    """
+def _require_place(path: Path, record: Mapping[str, Any]) -> None:
+    """Refuse a record of another study, cell or repetition than its path says."""
+    words = [f"{name}={value}" for name, value in record.get("cell", {}).items()]
+    words += [record["study"]] if words else []
     folders = path.with_suffix("").parts
-    words = [study, *(f"{name}={value}" for name, value in cell.items())]
     if other := [word for word in words if word not in folders]:
         raise DataError(f"{path}: it is of another repetition ({', '.join(other)})")
-
-
-def _read(path: Path) -> Record:
-    record = read_record(path)
-    require_place(path, record["study"], record["cell"])
-    return record
 
 
 def _state_of(record: Record) -> str | None:
@@ -153,5 +133,5 @@ _NOTHING: dict[str, Any] = NO_STAMPS | {
     },
 }
 
-REPETITIONS = Readable(_read, _state_of, _lost, record_text)
+REPETITIONS = Readable(RECORD, _state_of, _lost)
 """Records of repetitions, of all studies but simulated ones."""

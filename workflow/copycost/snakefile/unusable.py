@@ -17,7 +17,7 @@ from copycost.config.config import Config
 from copycost.config.passes import is_given
 from copycost.grid.cells import Cell
 from copycost.records.aside import LOST, reason_of, set_aside
-from copycost.records.reading import UNUSABLE
+from copycost.records.reading import ELSEWHERE, UNUSABLE
 from copycost.records.record import host_digest
 from copycost.snakefile import folder_lock, terminal
 from copycost.snakefile.host_change import HOST_PATH
@@ -94,10 +94,7 @@ def unusable(config: Config) -> Iterator[tuple[Path, str]]:
         elif "host_digest" in record:
             states[path] = record["host_digest"]
     state = _state(Counter(states.values()))
-    yield from ((path, _ELSEWHERE) for path, its_state in states.items() if its_state != state)
-
-
-_ELSEWHERE = "it is of another host, or another state of this one"
+    yield from ((path, ELSEWHERE) for path, its_state in states.items() if its_state != state)
 
 
 def _state(known: Counter[str]) -> str | None:

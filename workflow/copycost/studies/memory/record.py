@@ -45,7 +45,7 @@ class MemoryRecord(TypedDict):
 
 
 # see `RecordKind`
-_MEMORY: RecordKind[MemoryRecord] = RecordKind(SCHEMA_PATH, "a record of the memory floor", "that")
+_MEMORY: RecordKind[MemoryRecord] = RecordKind(SCHEMA_PATH, "a record of the memory floor")
 read_memory, write_memory = _MEMORY.read, _MEMORY.write
 check_memory, load_memory, memory_text = _MEMORY.check, _MEMORY.load, _MEMORY.text
 
@@ -57,5 +57,5 @@ def _lost(_path: Path, reason: str, _like: MemoryRecord | None) -> MemoryRecord:
     return cast("MemoryRecord", NO_STAMPS | found)
 
 
-MEMORY = Readable(read_memory, lambda _: None, _lost, memory_text)
+MEMORY = Readable(_MEMORY, lambda _: None, _lost)
 """The memory floor of a run, which costs no more than itself."""

@@ -7,13 +7,8 @@ from typing import Any, cast
 
 from copycost.grid.cells import Cell
 from copycost.grid.variants import PLAIN
-from copycost.records.reading import REMEDY, Readable, read_all, require_place
-from copycost.studies.simulated.record import (
-    SCHEMA_VERSION,
-    SimulatedRecord,
-    read_simulated,
-    simulated_text,
-)
+from copycost.records.reading import REMEDY, Readable, read_all
+from copycost.studies.simulated.record import SCHEMA_VERSION, SIMULATED_RECORD, SimulatedRecord
 
 
 def read_cells(paths: Iterable[Path]) -> list[SimulatedRecord]:
@@ -41,12 +36,6 @@ def _state_of(record: SimulatedRecord) -> str | None:
     return None if machine is None else json.dumps(machine, sort_keys=True)
 
 
-def _read(path: Path) -> SimulatedRecord:
-    record = read_simulated(path)
-    require_place(path, record["study"], record["cell"])
-    return record
-
-
 def _lost(path: Path, reason: str, _like: SimulatedRecord | None) -> SimulatedRecord:
     cell = Cell.from_path(str(path))
     found: dict[str, Any] = dict.fromkeys(("guest", "assumed", "sender", "receiver", "counted"))
@@ -55,5 +44,5 @@ def _lost(path: Path, reason: str, _like: SimulatedRecord | None) -> SimulatedRe
     return cast("SimulatedRecord", found | {"settings": {"messages": 1, "warmup_messages": 0}})
 
 
-SIMULATED = Readable(_read, _state_of, _lost, simulated_text)
+SIMULATED = Readable(SIMULATED_RECORD, _state_of, _lost)
 """Records of simulated cells."""
