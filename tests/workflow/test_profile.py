@@ -13,6 +13,7 @@ from workflow.support import Checkout
 from copycost.report.write import make_environment
 from copycost.studies.profile.columns import SHARES
 from copycost.studies.profile.facts import MOST_UNCATEGORISED
+from copycost.studies.profile.folded import read_folded
 from copycost.studies.profile.runs import run_of
 
 
@@ -101,3 +102,17 @@ def test_a_second_run_does_nothing_and_perf_s_files_are_gone(profiled: Checkout)
 def test_another_list_of_functions_measures_nothing_again(profiled: Checkout) -> None:
     profiled.append("data/functions/categories.yaml", "# read again\n")
     assert profiled.planned("profile") == {"collect_profile": 1, "draw_profile": 1}
+
+
+def test_stacks_that_are_cut_off_cost_their_repetition_alone(profiled: Checkout) -> None:
+    if _content(_records(profiled)[0])["status"] != "measured":
+        pytest.skip("nothing can be sampled here")
+    first, second = sorted((profiled.path / "results/raw/profile").rglob("*.folded.gz"))
+    first.write_bytes(first.read_bytes()[:-20])
+    kept = second.read_bytes()
+    said = profiled.snakemake("--cores", "1", "profile").stderr
+    assert "profile, repetition 1: " in said
+    assert "file in results cannot be used" in said
+    assert read_folded(first).keys() <= {"sender", "receiver"}
+    assert second.read_bytes() == kept
+    assert profiled.planned("profile") == {}

@@ -29,32 +29,6 @@ def test_the_page_on_tables_describes_exactly_the_columns_of_a_run(whole_run: Wh
     assert_documented(whole_run.checkout.path / "results", *tables)
 
 
-def test_a_truncated_record_stops_the_table_and_nothing_else(checkout: Checkout) -> None:
-    path = sorted((checkout.path / "results/raw").rglob("*.json"))[0]
-    others = len(checkout.records()) - 1
-    path.write_text(path.read_text()[:100])
-    done = checkout.snakemake(*RUN, check=False)
-    assert done.returncode != 0
-    said = done.stdout + done.stderr
-    assert str(path.relative_to(checkout.path)) in said
-    assert "delete it to measure that repetition again" in said
-    assert not (checkout.path / TABLE).exists()
-
-    path.unlink()
-    assert len(checkout.records()) == others
-    assert checkout.planned("tables")["run_cell"] == 1
-    checkout.snakemake(*RUN)
-    assert len(read_table(checkout.path / TABLE)) == 8
-
-
-def test_a_record_in_the_wrong_place_is_named(checkout: Checkout) -> None:
-    first, second = sorted((checkout.path / "results/raw").rglob("rep=1.json"))[:2]
-    first.write_text(second.read_text())
-    done = checkout.snakemake(*RUN, check=False)
-    assert done.returncode != 0
-    assert "holds the record of another repetition" in done.stdout + done.stderr
-
-
 def test_a_foreign_file_among_the_records_is_told_and_ignored(checkout: Checkout) -> None:
     (checkout.path / "results/raw/streams/notes.txt").write_text("mine")
     (checkout.path / TABLE).unlink()

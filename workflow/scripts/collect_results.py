@@ -4,11 +4,11 @@ import sys
 from pathlib import Path
 
 from copycost.grid.cells import RAW_ROOT
-from copycost.records.collect import collect_tables, warn_about_foreign_files
+from copycost.records.collect import collect_tables, foreign_files
 from copycost.snakefile.logs import log_to_file
 
 log_to_file(snakemake.log[0])
 records = [Path(path) for path in snakemake.input.records]
-for sentence in warn_about_foreign_files(Path(RAW_ROOT, "streams"), records):
+for sentence in foreign_files(Path(RAW_ROOT, "streams")):
     print(f"copycost: warning: {sentence}", file=sys.stderr)
 collect_tables(records, Path(snakemake.output.csv), Path(snakemake.output.parquet))

@@ -4,12 +4,12 @@ import sys
 from pathlib import Path
 
 from copycost.grid.cells import RAW_ROOT
-from copycost.records.collect import warn_about_foreign_files
+from copycost.records.collect import foreign_files
 from copycost.snakefile.logs import log_to_file
 from copycost.studies.round_trips.table import collect_round_trips
 
 log_to_file(snakemake.log[0])
 records = [Path(path) for path in snakemake.input.records]
-for sentence in warn_about_foreign_files(Path(RAW_ROOT, "round_trips"), records):
+for sentence in foreign_files(Path(RAW_ROOT, "round_trips")):
     print(f"copycost: warning: {sentence}", file=sys.stderr)
 collect_round_trips(records, Path(snakemake.output.table), Path(snakemake.output.curves))

@@ -4,6 +4,7 @@ import pandas as pd
 
 from copycost.analysis.tables import read_table
 from copycost.records.files import read_json, write_json
+from copycost.records.reading import read_all
 from copycost.records.table import read_table as read_cells
 from copycost.snakefile.logs import log_to_file
 from copycost.studies.memory.record import MEMORY
@@ -19,7 +20,7 @@ inputs = Inputs(
     host=read_json(given.host),
     config=snakemake.params.config,
     # Nothing where the configuration switches them off.
-    memory=next((MEMORY.usable(Path(path)) for path in given.memory), None),
+    memory=next(iter(read_all(map(Path, given.memory), lambda record: record, MEMORY)), None),
     published=pd.read_csv(given.published),
     guest=next((read_json(path) for path in given.guest), None),
     peers={

@@ -40,7 +40,13 @@ def measured(tmp_path: Path, *records: dict[str, Any]) -> tuple[Record, Iterator
     return record, left
 
 
-@pytest.mark.parametrize("first", [damaged, outside_of_the_schema])
+def without_a_number() -> dict[str, Any]:
+    record = sample_record()
+    record["lock_wait_s"] = float("nan")
+    return record
+
+
+@pytest.mark.parametrize("first", [damaged, outside_of_the_schema, without_a_number])
 def test_what_cannot_be_used_is_measured_again(tmp_path: Path, first: Any) -> None:  # noqa: ANN401
     record, left = measured(tmp_path, first(), sample_record(), sample_record())
     assert record["status"] == "measured"

@@ -1,7 +1,6 @@
 """From files of records to the table."""
 
 import json
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,7 @@ import pytest
 from sample_records import sample_record
 
 from copycost.grid.cells import Cell
-from copycost.records.aside import LOST
-from copycost.records.collect import collect_tables, foreign_files, warn_about_foreign_files
+from copycost.records.collect import collect_tables, foreign_files
 from copycost.records.table import read_table
 
 SECOND_NS = 1_000_000_000
@@ -56,36 +54,14 @@ def test_a_failed_repetition_stays_a_row(tmp_path: Path, records: list[Path]) ->
     assert table["status"].tolist().count("failed") == 1
 
 
-def test_records_that_cannot_be_used_are_rows_of_failed_repetitions(
-    tmp_path: Path, records: list[Path]
-) -> None:
-    records[0].write_text("")
-    records[3].write_text("{}")
-    records[4].write_text(records[5].read_text())
-    collect(records, tmp_path)
-    table = read_table(tmp_path / "cells.csv")
-    lost = table[table["status"] == "failed"]
-    assert lost[["implementation", "rep"]].values.tolist() == [
-        ["one_copy", 1],
-        ["two_copy", 2],
-        ["zero_copy", 1],
-    ]
-    assert lost["reason"].str.startswith(LOST).all()
-
-
 def test_foreign_files_are_warned_of_and_old_records_left_out(
-    tmp_path: Path, records: list[Path], caplog: pytest.LogCaptureFixture
+    tmp_path: Path, records: list[Path]
 ) -> None:
     raw = tmp_path / "results/raw"
     (raw / "notes.txt").write_text("mine")
     (records[0].parent / ".rep=1.json.partial").write_text("{")
     save(tmp_path, sample_record(msg_bytes=512))  # a size that the grid no longer has
-    foreign, n_outside = foreign_files(raw, records)
-    assert [path.name for path in foreign] == ["notes.txt", ".rep=1.json.partial"]
-    assert n_outside == 1
-    with caplog.at_level(logging.INFO):
-        sentences = warn_about_foreign_files(raw, records)
-    assert len(sentences) == 2
-    assert "1 records outside of the present grid" in caplog.text
+    names = [Path(sentence.partition(": ")[0]).name for sentence in foreign_files(raw)]
+    assert names == ["notes.txt", ".rep=1.json.partial"]
     collect(records, tmp_path)
     assert 512 not in read_table(tmp_path / "cells.csv")["msg_bytes"].tolist()

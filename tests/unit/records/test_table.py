@@ -116,14 +116,6 @@ BREACHES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "a share is above 1": (_set("first_half_share", 0, 1.5), "and not above 1"),
     "a failure has no reason": (_set("reason", 1, None), "no reason for what was not measured"),
     "a failure has values": (_set("messages", 1, 5.0), "messages has a value though nothing"),
-    "an uncounted event has a value": (
-        _set("sender_cycles_status", 0, "not_supported"),
-        "sender_cycles and sender_cycles_status contradict",
-    ),
-    "a counted event has none": (
-        _set("receiver_llc_loads", 0, None),
-        "receiver_llc_loads and receiver_llc_loads_status contradict",
-    ),
 }
 
 

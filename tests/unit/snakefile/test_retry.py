@@ -93,7 +93,7 @@ def test_records_of_other_studies_and_of_the_memory_are_told_and_go_too(
     budget.parent.mkdir(parents=True)
     write_record(skipped_record(config.cpu_budget.cells()[0]), budget)
     memory = Path(retry.MEMORY_PATH)
-    MEMORY.write(MEMORY.lost(memory, "out of memory", None), memory)
+    MEMORY.kind.write(MEMORY.lost(memory, "out of memory", None), memory)
     retry.main(["--skipped"])
     lines = capsys.readouterr().out.splitlines()
     assert "memory floor: failed, out of memory" in lines

@@ -240,7 +240,7 @@ def _records(
                 continue
             record = check_record(found, shown(name))
             _require_known(record, name)
-            _row_of(record)  # refuses numbers that contradict one another
+            _row_of(record)  # refuses what no machine can give
         except CopycostError as error:
             said = _short(error)
             problems.append(said if said.startswith("raw") else f"{shown(name)}: {said}")

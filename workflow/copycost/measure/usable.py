@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from copycost.records.aside import reason_of
-from copycost.records.files import write_whole
 from copycost.records.reading import UNUSABLE, R, Readable
 
 _MOST_TRIES = 3
@@ -42,13 +41,12 @@ def measure_usable(
         record = measure()
         try:
             check(record)
-            text = kind.text(record, path)
+            kind.kind.text(record, path)  # a number may be none that JSON has
             break
         except UNUSABLE as error:
             why = reason_of(error, path)
             _log.warning("what was measured cannot be used: %s", why)
     else:
         record = kind.lost(path, f"{_MOST_TRIES} tries gave nothing of use: {why}", record)
-        text = kind.text(record, path)
-    write_whole(text, path)
+    kind.kind.write(record, path)
     return record

@@ -1,7 +1,7 @@
 """All records of the grid become one checked table."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -33,35 +33,17 @@ def collect_tables(paths: Sequence[Path], csv: Path, parquet: Path) -> pd.DataFr
     return table
 
 
-def foreign_files(raw: Path, paths: Iterable[Path]) -> tuple[list[Path], int]:
-    """Return the files below `raw` that are no records, and the number of records not asked for.
+def foreign_files(raw: Path) -> list[str]:
+    """Log, and return, a sentence per file below `raw` that is no record, and is not looked at.
 
-    The latter are left from a larger grid: they are kept, since the grid may grow back, and do not
-    enter the table. `paths` begin as `raw` does, both relative or both absolute.
+    Records that are not asked for are left from a larger grid, which may grow back.
     """
-    expected = set(paths)
-    foreign: list[Path] = []
-    n_outside = 0
-    for path in raw.rglob("*"):
-        if path in expected or path.is_dir():
-            continue
+    sentences = []
+    for path in sorted(raw.rglob("*")):
         try:
             Cell.from_path(str(path))
         except DataError:
-            foreign.append(path)
-        else:
-            n_outside += 1
-    return sorted(foreign), n_outside
-
-
-def warn_about_foreign_files(raw: Path, paths: Iterable[Path]) -> list[str]:
-    """Log, and return, a sentence per file below `raw` that does not belong there."""
-    foreign, n_outside = foreign_files(raw, paths)
-    if n_outside:
-        _LOG.info("%d records outside of the present grid are left out", n_outside)
-    sentences = [
-        f"{path}: not a record of copycost; ignored, move it elsewhere" for path in foreign
-    ]
-    for sentence in sentences:
-        _LOG.warning(sentence)
+            if path.is_file():
+                sentences.append(f"{path}: not a record of copycost; ignored, move it elsewhere")
+                _LOG.warning(sentences[-1])
     return sentences

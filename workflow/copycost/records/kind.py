@@ -19,7 +19,6 @@ R = TypeVar("R")
 # How a file ends whose writer put the digest of all before it there.
 _END = "\n}\n"
 _DIGEST = re.compile(r',\n "digest": "(?P<digest>[0-9a-f]{64})"\n}\n\Z')
-_LONGEST_END = 100
 _MOST_DIGITS = 20  # of an integer of 64 bits, with its sign
 DEEPEST = 64
 """Lists and objects within one another; a record has 10, and what checks them goes into each."""
@@ -36,13 +35,10 @@ class RecordKind(Generic[R]):
         Its file; it has only keywords that mean the same in drafts 7 and 2020-12.
     name
         What messages call such a record.
-    measured
-        What messages say is measured again once the file is gone.
     """
 
     schema: Path
     name: str = "a copycost record"
-    measured: str = "that repetition"
 
     def prepare_check(self) -> None:
         """Compile the validator now, at a moment when the time it takes costs nothing."""
@@ -63,8 +59,7 @@ class RecordKind(Generic[R]):
         except JsonSchemaValueException as error:
             found = _what_is_wrong(self.schema, data) or error.message
             raise DataError(
-                f"{where}: {found}; expected {self.name} ({self.schema.name}), so move the file"
-                f" elsewhere, or delete it to measure {self.measured} again"
+                f"{where}: {found}; expected {self.name} ({self.schema.name})"
             ) from error
         return cast("R", data)
 
@@ -80,23 +75,6 @@ class RecordKind(Generic[R]):
         """
         return self.check(self.load(path.read_bytes(), path), path)
 
-    def verify(self, path: Path, version: int) -> R:
-        """Return the record in a file, in half the time of `read`.
-
-        What has the digest of its writer was checked by it, if it is of this version of the schema.
-
-        Raises
-        ------
-        ParseError, DataError
-            As of `read`.
-        """
-        content = path.read_bytes()
-        data = self.load(content, path)
-        is_signed = _DIGEST.search(content[-_LONGEST_END:].decode("utf-8", errors="replace"))
-        if is_signed and isinstance(data, dict) and data.get("schema_version") == version:
-            return cast("R", data)
-        return self.check(data, path)
-
     def load(self, content: bytes, where: str | Path) -> object:
         """Return what a file holds, as yet unchecked, without the digest of the rest.
 
@@ -111,20 +89,14 @@ class RecordKind(Generic[R]):
             return _without_digest(strict_json(text), text)
         except UnicodeDecodeError as error:
             found = f"byte {error.start} is not UTF-8"
-            raise ParseError(self._unreadable(where, 1, found)) from error
+            raise ParseError(_unreadable(where, 1, found)) from error
         except json.JSONDecodeError as error:
             line = (text.splitlines() or [""])[error.lineno - 1 : error.lineno]
             shown = text.strip() and line
             found = f"{error.msg} near {line[0][-40:]!r}" if shown else "an empty file"
-            raise ParseError(self._unreadable(where, error.lineno, found)) from error
+            raise ParseError(_unreadable(where, error.lineno, found)) from error
         except (ValueError, RecursionError) as error:
-            raise ParseError(self._unreadable(where, 1, str(error)[:_MOST_SHOWN])) from error
-
-    def _unreadable(self, path: str | Path, line: int, found: str) -> str:
-        return (
-            f"{path}, line {line}: {found}; expected one JSON object, so the file was cut off, or"
-            f" changed, or is not copycost's: delete it to measure {self.measured} again"
-        )
+            raise ParseError(_unreadable(where, 1, str(error)[:_MOST_SHOWN])) from error
 
     def write(self, record: R, path: Path) -> None:
         """Write a record with a digest of itself, all of it or nothing.
@@ -150,6 +122,10 @@ class RecordKind(Generic[R]):
         except ValueError as error:
             raise DataError(f"{where}: a value is not a number: {error}") from error
         return f'{text},\n "digest": "{_digest_of(text)}"{_END}'
+
+
+def _unreadable(path: str | Path, line: int, found: str) -> str:
+    return f"{path}, line {line}: {found}; expected one JSON object that nobody has changed"
 
 
 def _digest_of(text: str) -> str:

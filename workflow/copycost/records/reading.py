@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
@@ -10,15 +10,8 @@ from typing import Any, Generic, TypeVar, cast
 from copycost.errors import CopycostError, DataError
 from copycost.grid.cells import Cell
 from copycost.records.aside import LOST, reason_of, set_aside
-from copycost.records.files import write_whole
-from copycost.records.record import (
-    SCHEMA_VERSION,
-    Record,
-    SettingsUsed,
-    read_record,
-    record_text,
-    verify_record,
-)
+from copycost.records.kind import RecordKind
+from copycost.records.record import RECORD, SCHEMA_VERSION, Record, SettingsUsed
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -26,6 +19,7 @@ T = TypeVar("T")
 UNUSABLE = (CopycostError, OSError, ArithmeticError, KeyError, TypeError, ValueError)
 """What comes of a record that cannot be used; a schema leaves open what a program's options are."""
 
+ELSEWHERE = "it is of another host, or another state of this one"
 REMEDY = "run again: it is measured again"
 _NO_HOST = "0" * 64
 
@@ -38,21 +32,24 @@ class Readable(Generic[R]):
 
     Attributes
     ----------
-    read
-        Returns the record in a file.
+    kind
+        Theirs.
     state_of
         Returns what all of a table must have alike, such as the host; None where any will do.
     lost
         Returns the record of what failed since it was lost, from its path, why, and a record of the
         same table, if any is left.
-    text
-        Returns what the file of a record holds.
     """
 
-    read: Callable[[Path], R]
+    kind: RecordKind[R]
     state_of: Callable[[R], object]
     lost: Callable[[Path, str, R | None], R]
-    text: Callable[[R, Path], str]
+
+    def read(self, path: Path) -> R:
+        """Return the record in a file; one of `UNUSABLE` where it is none of this place."""
+        record = self.kind.read(path)
+        _require_place(path, cast("Mapping[str, Any]", record))
+        return record
 
     def replace(self, path: Path, why: str, like: R | None = None) -> R:
         """Set a file aside, and return the failed record that lies in its place from now on."""
@@ -60,15 +57,8 @@ class Readable(Generic[R]):
         if path.exists():
             set_aside(path, why)
         record = self.lost(path, LOST + why, like)
-        write_whole(self.text(record, path), path)
+        self.kind.write(record, path)
         return record
-
-    def usable(self, path: Path) -> R:
-        """Return the record in a file, or the failed one in its place."""
-        try:
-            return self.read(path)
-        except UNUSABLE as error:
-            return self.replace(path, reason_of(error, path))
 
 
 def read_all(
@@ -100,37 +90,19 @@ def read_all(
     usual = known.most_common(1)[0][0] if known else None
     for place, state in enumerate(states):
         if state not in (None, usual):
-            lost[place] = "it is of another host, or another state of this one"
+            lost[place] = ELSEWHERE
     for place, why in lost.items():
         made[place] = make(readable.replace(places[place], why, like))
     return made
 
 
-def require_place(path: Path, study: str, cell: dict[str, Any]) -> None:
-    """Refuse a record of another study, cell or repetition than its path says.
-
-    Raises
-    ------
-    DataError
-        Naming what the record has and the path has not.
-    """
+def _require_place(path: Path, record: Mapping[str, Any]) -> None:
+    """Refuse a record of another study, cell or repetition than its path says."""
+    words = [f"{name}={value}" for name, value in record.get("cell", {}).items()]
+    words += [record["study"]] if words else []
     folders = path.with_suffix("").parts
-    words = [study, *(f"{name}={value}" for name, value in cell.items())]
     if other := [word for word in words if word not in folders]:
         raise DataError(f"{path}: it is of another repetition ({', '.join(other)})")
-
-
-def verified(path: Path) -> Record:
-    """Return the record in a file of ours, as quickly as can be known that it is whole."""
-    record = verify_record(path, SCHEMA_VERSION)
-    require_place(path, record["study"], record["cell"])
-    return record
-
-
-def _read(path: Path) -> Record:
-    record = read_record(path)
-    require_place(path, record["study"], record["cell"])
-    return record
 
 
 def _state_of(record: Record) -> str | None:
@@ -145,18 +117,21 @@ def _lost(path: Path, reason: str, like: Record | None) -> Record:
     return found | {"undisturbed": None, "warnings": []}
 
 
+NO_STAMPS: dict[str, Any] = {
+    **{"host_digest": _NO_HOST, "commit": None, "boot_id": "unknown", "started_at": "unknown"},
+    **{"start_ns": 0, "end_ns": 0, "lock_wait_s": 0.0, "wall_s": 0.0, "warnings": []},
+}
+"""What a record says of when and where, if nobody knows."""
+
 # where no record is left to tell how it was measured, and when
-_NOTHING: dict[str, Any] = {
+_NOTHING: dict[str, Any] = NO_STAMPS | {
     "schema_version": SCHEMA_VERSION,
     "settings": {
         **dict.fromkeys(SettingsUsed.__annotations__),
         **{"warmup_s": 0.0, "duration_s": 1.0, "congestion_control": "", "tcp_nodelay": "kernel"},
         **{"mode": "stream", "fresh": False, "interval_ns": 0},
     },
-    **{"host_digest": _NO_HOST, "commit": None, "boot_id": "unknown", "started_at": "unknown"},
-    **dict.fromkeys(("start_ns", "end_ns"), 0),
-    **dict.fromkeys(("lock_wait_s", "wall_s"), 0.0),
 }
 
-REPETITIONS = Readable(_read, _state_of, _lost, record_text)
+REPETITIONS = Readable(RECORD, _state_of, _lost)
 """Records of repetitions, of all studies but simulated ones."""

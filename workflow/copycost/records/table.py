@@ -15,9 +15,8 @@ import pandas as pd
 
 from copycost.errors import DataError
 from copycost.grid.conditions import Condition
-from copycost.perf.events import PERF_EVENTS
 from copycost.records.column import KEY, Column, Definition
-from copycost.records.columns import CELLS, COUNTED_STATUSES, SIDES
+from copycost.records.columns import CELLS
 from copycost.records.derive import Row
 
 _N_SHOWN = 3
@@ -165,8 +164,7 @@ def check_table(table: pd.DataFrame, where: str, definition: Definition = CELLS)
     The rules, in the order in which they are tested: the columns are those defined, in that
     order, with their dtypes; keys are unique and rows sorted by them; values are there where they
     must be; texts are among the allowed ones; numbers are finite and within their bounds; a
-    repetition that was not measured has a reason and no values; a counter has a value if, and only
-    if, its status says so.
+    repetition that was not measured has a reason and no values.
 
     Parameters
     ----------
@@ -188,7 +186,6 @@ def check_table(table: pd.DataFrame, where: str, definition: Definition = CELLS)
                 for p in _value_problems(table, column, definition)
             ),
             *_status_problems(table, definition),
-            *_counter_problems(table, definition),
         ]
     if problems:
         raise DataError(f"{where}: " + "; ".join(problems))
@@ -279,21 +276,6 @@ def _status_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
                     f"{column.name} has a value though nothing was measured: "
                     f"{_rows(table, present, definition)}"
                 )
-    return problems
-
-
-def _counter_problems(table: pd.DataFrame, definition: Definition) -> list[str]:
-    problems = []
-    for name in (f"{side}_{event}" for side in SIDES for event in PERF_EVENTS):
-        if f"{name}_status" not in table:
-            continue
-        counted = table[f"{name}_status"].isin(COUNTED_STATUSES)
-        wrong = counted != table[name].notna()
-        if wrong.any():
-            problems.append(
-                f"{name} and {name}_status contradict each other for "
-                f"{_rows(table, wrong, definition)}"
-            )
     return problems
 
 

@@ -12,11 +12,15 @@ from copycost.snakefile import terminal
 LOCK_PATH = Path(".snakemake/copycost.lock")
 
 
+def _open() -> int:
+    LOCK_PATH.parent.mkdir(exist_ok=True)
+    return os.open(LOCK_PATH, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+
 @contextmanager
 def while_free() -> Iterator[bool]:
     """Keep other runs out for the time of the block, and tell whether none is at work."""
-    LOCK_PATH.parent.mkdir(exist_ok=True)
-    fd = os.open(LOCK_PATH, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    fd = _open()
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield True
@@ -32,8 +36,7 @@ def claim_folder() -> None:
     Snakemake's own lock is a file that a killed run leaves behind, and that has to be removed by
     hand; the kernel gives this one back. The default profile switches Snakemake's off.
     """
-    LOCK_PATH.parent.mkdir(exist_ok=True)
-    fd = os.open(LOCK_PATH, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)  # stays open to the end
+    fd = _open()  # stays open to the end
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

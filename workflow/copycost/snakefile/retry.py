@@ -9,7 +9,7 @@ files, and then the workflow.
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,13 @@ from copycost.errors import DataError
 from copycost.grid.cells import RAW_ROOT, Cell
 from copycost.records.aside import reason_of, set_aside
 from copycost.records.files import read_json
-from copycost.records.reading import UNUSABLE, verified
+from copycost.records.reading import REPETITIONS, UNUSABLE, Readable
 from copycost.snakefile import parts
 from copycost.snakefile.progress import count
 from copycost.snakefile.results import describe_cell
-from copycost.studies.memory.record import SCHEMA_VERSION as MEMORY_VERSION
-from copycost.studies.memory.record import verify_memory
+from copycost.studies.memory.record import MEMORY
 from copycost.studies.profile.grid import profile_cells
-from copycost.studies.simulated.reading import verified_cell
+from copycost.studies.simulated.reading import SIMULATED
 
 MEMORY_PATH = "results/memory.json"
 PEERS_PATH = Path("results/peers")
@@ -54,26 +53,18 @@ class Outcome:
     reason: str | None
 
 
-def verify(path: Path) -> Mapping[str, Any]:
-    """Return a record of any study, or the memory floor, as quickly as it is known to be whole.
-
-    Raises
-    ------
-    CopycostError, OSError
-        If it is not, or not there.
-    """
+def kind_of(path: Path) -> Readable[Any]:
+    """Return what kind of record lies at a path: of any study, or the memory floor."""
     if str(path) == MEMORY_PATH:
-        return verify_memory(path, MEMORY_VERSION)
-    if path.is_relative_to(_SIMULATED):
-        return verified_cell(path)
-    return verified(path)
+        return MEMORY
+    return SIMULATED if path.is_relative_to(_SIMULATED) else REPETITIONS
 
 
 def outcomes(paths: Iterable[Path]) -> Iterator[Outcome]:
     """Yield the outcome of each record that exists."""
     for path in paths:
         try:
-            record = verify(path)
+            record = kind_of(path).read(path)
             yield Outcome(path, record["status"], record["reason"])
         except FileNotFoundError:
             continue

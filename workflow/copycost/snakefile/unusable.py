@@ -17,7 +17,7 @@ from copycost.config.config import Config
 from copycost.config.passes import is_given
 from copycost.grid.cells import Cell
 from copycost.records.aside import LOST, reason_of, set_aside
-from copycost.records.reading import UNUSABLE
+from copycost.records.reading import ELSEWHERE, UNUSABLE
 from copycost.records.record import host_digest
 from copycost.snakefile import folder_lock, parts, terminal
 from copycost.snakefile.host_change import HOST_PATH
@@ -29,8 +29,11 @@ from copycost.snakefile.retry import (
     PEERS_PATH,
     asked_paths,
     describe,
-    verify,
+    kind_of,
 )
+from copycost.studies.profile.folded import read_folded
+from copycost.studies.profile.grid import STUDY as PROFILE
+from copycost.studies.profile.record import folded_path
 
 _MOST_SHOWN = 5
 
@@ -80,7 +83,9 @@ def unusable(config: Config) -> Iterator[tuple[Path, str]]:
     states: dict[Path, str] = {}
     for path in asked_paths(config):
         try:
-            record = verify(path)
+            record = kind_of(path).read(path)
+            if record.get("study") == PROFILE and record["status"] == "measured":
+                read_folded(folded_path(path))
         except FileNotFoundError:
             continue
         except UNUSABLE as error:
@@ -91,10 +96,7 @@ def unusable(config: Config) -> Iterator[tuple[Path, str]]:
         elif "host_digest" in record:
             states[path] = record["host_digest"]
     state = _state(Counter(states.values()))
-    yield from ((path, _ELSEWHERE) for path, its_state in states.items() if its_state != state)
-
-
-_ELSEWHERE = "it is of another host, or another state of this one"
+    yield from ((path, ELSEWHERE) for path, its_state in states.items() if its_state != state)
 
 
 def _state(known: Counter[str]) -> str | None:

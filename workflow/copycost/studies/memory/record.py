@@ -1,11 +1,11 @@
 """The record of the memory floor, results/memory.json: its shape, how it is checked and written."""
 
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from copycost.build.checkout import SCHEMAS
 from copycost.records.kind import RecordKind
-from copycost.records.reading import REMEDY, Readable
+from copycost.records.reading import NO_STAMPS, REMEDY, Readable
 from copycost.records.record import Disturbance, Status
 
 SCHEMA_PATH = SCHEMAS / "memory.schema.yaml"
@@ -45,31 +45,17 @@ class MemoryRecord(TypedDict):
 
 
 # see `RecordKind`
-_MEMORY: RecordKind[MemoryRecord] = RecordKind(SCHEMA_PATH, "a record of the memory floor", "that")
+_MEMORY: RecordKind[MemoryRecord] = RecordKind(SCHEMA_PATH, "a record of the memory floor")
 read_memory, write_memory = _MEMORY.read, _MEMORY.write
 check_memory, load_memory, memory_text = _MEMORY.check, _MEMORY.load, _MEMORY.text
-verify_memory = _MEMORY.verify
 
 
 def _lost(_path: Path, reason: str, _like: MemoryRecord | None) -> MemoryRecord:
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "status": "failed",
-        "reason": reason,
-        "remedy": REMEDY,
-        "settings": {"cpu": 0, "max_bytes": 0, "repetitions": 1},
-        "host_digest": "0" * 64,
-        "commit": None,
-        "boot_id": "unknown",
-        "started_at": "unknown",
-        "start_ns": 0,
-        "end_ns": 0,
-        "lock_wait_s": 0.0,
-        "wall_s": 0.0,
-        "floor": None,
-        "warnings": [],
-    }
+    settings = {"cpu": 0, "max_bytes": 0, "repetitions": 1}
+    found = {"schema_version": SCHEMA_VERSION, "status": "failed", "reason": reason}
+    found |= {"remedy": REMEDY, "settings": settings, "floor": None}
+    return cast("MemoryRecord", NO_STAMPS | found)
 
 
-MEMORY = Readable(read_memory, lambda _: None, _lost, memory_text)
+MEMORY = Readable(_MEMORY, lambda _: None, _lost)
 """The memory floor of a run, which costs no more than itself."""

@@ -45,10 +45,7 @@ def read_folded(path: Path) -> dict[str, dict[tuple[str, ...], int]]:
     try:
         text = gzip.decompress(path.read_bytes()).decode()
     except (EOFError, OSError, UnicodeDecodeError) as error:
-        raise ParseError(
-            f"{path}: {error}; expected compressed folded stacks, so the file was cut off or is not"
-            " copycost's: delete it and its record to measure that repetition again"
-        ) from error
+        raise ParseError(f"{path}: {error}; expected compressed folded stacks") from error
     for number, line in enumerate(text.splitlines(), 1):
         stack, _, weight = line.rpartition(" ")
         side, *frames = stack.split(";")

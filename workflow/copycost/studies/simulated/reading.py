@@ -3,18 +3,12 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from copycost.grid.cells import Cell
 from copycost.grid.variants import PLAIN
-from copycost.records.reading import REMEDY, Readable, read_all, require_place
-from copycost.studies.simulated.record import (
-    SCHEMA_VERSION,
-    SimulatedRecord,
-    read_simulated,
-    simulated_text,
-    verify_simulated,
-)
+from copycost.records.reading import REMEDY, Readable, read_all
+from copycost.studies.simulated.record import SCHEMA_VERSION, SIMULATED_RECORD, SimulatedRecord
 
 
 def read_cells(paths: Iterable[Path]) -> list[SimulatedRecord]:
@@ -42,36 +36,13 @@ def _state_of(record: SimulatedRecord) -> str | None:
     return None if machine is None else json.dumps(machine, sort_keys=True)
 
 
-def verified_cell(path: Path) -> SimulatedRecord:
-    """Return the record in a file of ours, as quickly as can be known that it is whole."""
-    record = verify_simulated(path, SCHEMA_VERSION)
-    require_place(path, record["study"], record["cell"])
-    return record
-
-
-def _read(path: Path) -> SimulatedRecord:
-    record = read_simulated(path)
-    require_place(path, record["study"], record["cell"])
-    return record
-
-
 def _lost(path: Path, reason: str, _like: SimulatedRecord | None) -> SimulatedRecord:
     cell = Cell.from_path(str(path))
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "study": cell.study,
-        "cell": cell.key,
-        "status": "failed",
-        "reason": reason,
-        "remedy": REMEDY,
-        "settings": {"messages": 1, "warmup_messages": 0},
-        "guest": None,
-        "assumed": None,
-        "sender": None,
-        "receiver": None,
-        "counted": None,
-    }
+    found: dict[str, Any] = dict.fromkeys(("guest", "assumed", "sender", "receiver", "counted"))
+    found |= {"schema_version": SCHEMA_VERSION, "study": cell.study, "cell": cell.key}
+    found |= {"status": "failed", "reason": reason, "remedy": REMEDY}
+    return cast("SimulatedRecord", found | {"settings": {"messages": 1, "warmup_messages": 0}})
 
 
-SIMULATED = Readable(_read, _state_of, _lost, simulated_text)
+SIMULATED = Readable(SIMULATED_RECORD, _state_of, _lost)
 """Records of simulated cells."""

@@ -32,8 +32,5 @@ class SimulatedRecord(TypedDict):
 
 
 # see `RecordKind`
-_SIMULATED: RecordKind[SimulatedRecord] = RecordKind(
-    SCHEMA_PATH, "a record of simulated counts", "that cell"
-)
-read_simulated, write_simulated = _SIMULATED.read, _SIMULATED.write
-simulated_text, verify_simulated = _SIMULATED.text, _SIMULATED.verify
+SIMULATED_RECORD: RecordKind[SimulatedRecord] = RecordKind(SCHEMA_PATH, "simulated counts")
+read_simulated, write_simulated = SIMULATED_RECORD.read, SIMULATED_RECORD.write
