@@ -84,6 +84,13 @@ _CROSSOVER = {"crossover": {"metric": "throughput", "implementation": "one_copy"
                             "with": "two_copy", "from": "16KiB"}}  # fmt: skip
 
 
+def _crossover(truth: str, size: str, holds: bool) -> Case:
+    """Return a claim off the grid, where ways really change places at 7 KiB."""
+    effects = [0.1 * float(np.log(size / (7 << 10))) for size in SIZES]
+    said = {"crossover": _CROSSOVER["crossover"] | {"from": size}}
+    return Case("crossover off the grid", truth, said, holds, _along_sizes(effects))
+
+
 def _all_but_one(edge: float, inside: float) -> tuple[float, ...]:
     return (edge, *[inside] * (N_CELLS - 1))
 
@@ -153,6 +160,10 @@ def cases() -> list[Case]:
              _along_sizes((-FAR, -FAR, 0.0, FAR))),
         Case("crossover", "barely false, one size before", _CROSSOVER, False,
              _along_sizes((-FAR, 0.0, FAR, FAR))),
+        _crossover("true", "7KiB", True),
+        _crossover("false, in the bracket, below", "5KiB", False),
+        _crossover("false, in the bracket, above", "15KiB", False),
+        _crossover("false, below the bracket", "3KiB", False),
     ]  # fmt: skip
 
 

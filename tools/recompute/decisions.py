@@ -194,7 +194,8 @@ def _row(
         picked = next((way for way in answer.ways if way != baseline), None)
         if picked and baseline in ways:
             logs = _means(here, name, picked, threads) - _means(here, name, baseline, threads)
-            answer.ratio = run.ratio(sign * logs, len(ways) - 1)
+            n_picked_from = 1 if answer.kind == "best" else len(ways) - 1
+            answer.ratio = run.ratio(sign * logs, n_picked_from)
         row.answers[name] = answer
         if name == "cheapness":
             mine = here[here["implementation"] == answer.ways[0]]

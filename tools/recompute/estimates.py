@@ -108,11 +108,13 @@ def _middles(n: int) -> np.ndarray:
     return chances + np.diag(lower - chances.sum(axis=1))
 
 
-def ratio(logs: np.ndarray, confidence: float, picked_from: int = 1) -> Estimate:
+def ratio(
+    logs: np.ndarray, confidence: float, picked_from: int = 1, least_error: float = 0.0
+) -> Estimate:
     """Return the geometric mean of the rounds' ratios from their logarithms, shape (n_rounds,).
 
     The interval is Student's t; that of a ratio picked from so many allows for all of them
-    (Bonferroni).
+    (Bonferroni). Its standard error is no less than `least_error`.
     """
     known = logs[np.isfinite(logs)]
     if len(known) == 0:
@@ -122,10 +124,11 @@ def ratio(logs: np.ndarray, confidence: float, picked_from: int = 1) -> Estimate
         return Estimate(value)
     if known.std() == 0:
         return Estimate(value, value, value, float(value == 1.0), len(known))
-    test = stats.ttest_1samp(known, 0.0)
-    ends = test.confidence_interval(1.0 - (1.0 - confidence) / picked_from)
-    p_value = min(float(test.pvalue) * picked_from, 1.0)
-    return Estimate(value, math.exp(ends.low), math.exp(ends.high), p_value, len(known))
+    error = max(float(stats.sem(known)), least_error)
+    test = stats.t(len(known) - 1, known.mean(), error)
+    low, high = test.interval(1.0 - (1.0 - confidence) / picked_from)
+    p_value = min(2.0 * float(min(test.cdf(0.0), test.sf(0.0))) * picked_from, 1.0)
+    return Estimate(value, math.exp(low), math.exp(high), p_value, len(known))
 
 
 def pooled(logs: pd.DataFrame, confidence: float) -> Estimate:

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from tools.recompute import estimates
 from tools.recompute.estimates import Estimate
@@ -35,76 +36,91 @@ class Case:
     threads: tuple[int, ...]
     ends: tuple[End, End] | None
 
+    @property
+    def n(self) -> int:
+        """How many rounds it has."""
+        return int(np.isfinite(self.logs).sum())
+
 
 Cases = Iterator[Case]
 
 
 @dataclass(frozen=True)
 class Fared:
-    """How an expectation fared; the cases against it with whether each stands, by Holm."""
+    """How an expectation fared, by Holm; the cases against it with the interval that says so."""
 
     cases: list[Case]
     held: int
     open: int
-    against: list[tuple[Case, bool]]
+    against: list[tuple[Case, Estimate]]
     bad: int
-    confidence: float
-
-    @property
-    def sure(self) -> int:
-        """How many cases against it stand."""
-        return sum(sure for _, sure in self.against)
 
     @property
     def strongest(self) -> tuple[Case, Estimate]:
-        """The case that is surely furthest on the wrong side; the interval allows for the pick."""
+        """The case that is surely furthest on the wrong side, with its corrected interval."""
 
-        def certain(one: tuple[Case, bool]) -> tuple[bool, float, float]:
-            found = self._picked(one[0])
-            return one[1], self._bound(found), self.bad * math.log(found.value)
+        def certain(one: tuple[Case, Estimate]) -> tuple[float, float]:
+            end = one[1].low if self.bad > 0 else one[1].high
+            bound = self.bad * math.log(end) if 0 < end < math.inf else -math.inf
+            return bound, self.bad * math.log(one[1].value)
 
-        case, _ = max(self.against, key=certain)
-        return case, self._picked(case)
+        return max(self.against, key=certain)
 
     @property
-    def least(self) -> float:
-        """By how much it is violated at least, as a mean of logarithms over all comparisons.
+    def mean(self) -> float:
+        """By how much it is violated, as a mean of logarithms over all comparisons."""
+        logs = [abs(np.nanmean(case.logs)) for case, _ in self.against]
+        return float(sum(logs)) / len(self.cases)
 
-        The larger of two bounds, each with half of the error: the mean of the single cases' ones,
-        and that of the mean over the cases, round by round. What holds counts as nothing.
-        """
-        half = 1 - (1 - self.confidence) / 2
-        n = len(self.cases)
-        singles = [self._bound(estimates.ratio(one.logs, half, n)) for one in self.cases]
-        table = pd.DataFrame([dict(enumerate(one.logs)) for one in self.cases])
-        whole = estimates.block(table)
-        together = self._bound(estimates.ratio(whole.mean().to_numpy(float), half))
-        return max(sum(max(0.0, one) for one in singles) / n, len(whole) / n * together, 0.0)
 
-    def _picked(self, case: Case) -> Estimate:
-        return estimates.ratio(case.logs, self.confidence, len(self.cases))
+def _cases(run: Run, condition: str, words: str) -> list[Case]:
+    cases_of = next(cases for statement, _, cases in _EXPECTATIONS if statement == words)
+    return [one for one in cases_of(run, condition) if np.isfinite(one.logs).any()]
 
-    def _bound(self, found: Estimate) -> float:
-        end = found.low if self.bad > 0 else found.high
-        return self.bad * math.log(end) if 0 < end < math.inf else -math.inf
+
+def _least_error(cases: list[Case]) -> float:
+    """Return the median of their standard errors: none is taken to be surer than half of them."""
+    found = [stats.sem(one.logs[np.isfinite(one.logs)]) for one in cases if one.n > 1]
+    return float(np.median(found)) if found else 0.0
+
+
+@cache
+def _all_p_values(run: Run) -> np.ndarray:
+    """Return those of all comparisons of all expectations and conditions, ascending."""
+    every = [_cases(run, at, words) for at in run.conditions for words, _, _ in _EXPECTATIONS]
+    found = [
+        estimates.ratio(one.logs, run.settings.confidence, 1, _least_error(cases)).p_value
+        for cases in every
+        for one in cases
+    ]
+    return np.sort([one for one in found if np.isfinite(one)])
+
+
+def _judged(run: Run, condition: str, words: str) -> Iterator[tuple[Case, int, Estimate]]:
+    """Yield each comparison with its sign, by Holm, and with its corrected interval."""
+    known = _all_p_values(run)
+    confidence = run.settings.confidence
+    falls = np.flatnonzero(known * np.arange(len(known), 0, -1) >= 1 - confidence)
+    most = known[falls[0]] if len(falls) else math.inf
+    cases = _cases(run, condition, words)
+    least = _least_error(cases)
+    for case in cases:
+        found = estimates.ratio(case.logs, confidence, 1, least)
+        n = max(len(known) - int(np.searchsorted(known, found.p_value)), 1)
+        sign = found.seen if found.p_value < most or found.n == 1 else 0
+        yield case, sign, estimates.ratio(case.logs, confidence, n, least)
 
 
 @cache
 def fared(run: Run, condition: str, statement: str) -> Fared:
     """Return how the comparisons came out that test a statement under a condition."""
     plain = statement.replace("costs the sender ", "costs ")
-    bad, cases_of = next((bad, cases) for words, bad, cases in _EXPECTATIONS if words == plain)
-    confidence = run.settings.confidence
-    cases = [one for one in cases_of(run, condition) if np.isfinite(one.logs).any()]
-    ratios = [estimates.ratio(one.logs, confidence) for one in cases]
-    signs = [one.seen for one in ratios]
-    corrected = estimates.holm(np.array([one.p_value for one in ratios]))
-    against = [
-        (case, bool(p_value < 1 - confidence))
-        for case, sign, p_value in zip(cases, signs, corrected, strict=True)
-        if sign == bad
-    ]
-    return Fared(cases, signs.count(-bad), signs.count(0), against, bad, confidence)
+    bad = next(bad for words, bad, _ in _EXPECTATIONS if words == plain)
+    found = list(_judged(run, condition, plain))
+    signs = [sign for _, sign, _ in found]
+    against = [(case, picked) for case, sign, picked in found if sign == bad]
+    cases = [case for case, _, _ in found]
+    return Fared(cases, signs.count(-bad), signs.count(0), against, bad)
 
 
 @cache
@@ -114,8 +130,8 @@ def ranked(run: Run, condition: str) -> list[str]:
     for words, _, _ in _EXPECTATIONS:
         one = fared(run, condition, words)
         if one.against:
-            level = 2 if one.strongest[1].n == 1 else int(not one.sure)
-            found[words] = level, -one.least, -len(one.against) / len(one.cases)
+            once = one.strongest[1].n == 1
+            found[words] = once, -one.mean, -len(one.against) / len(one.cases)
     return sorted(found, key=lambda words: found[words])
 
 

@@ -205,8 +205,8 @@ class Run:
         return sorted({int(size) for rows in tables for size in rows["msg_bytes"]})
 
     def size(self, text: str) -> int:
-        """Return which of these sizes a text means, which may be rounded."""
-        return int(read("size", text, self.all_sizes))
+        """Return the size that a text means."""
+        return int(read("size", text))
 
     def sizes(self, condition: str) -> list[int]:
         """Return the sizes of the grid of a condition, those added on the way left out."""

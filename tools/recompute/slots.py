@@ -96,14 +96,18 @@ def compiled(pattern: str) -> tuple[re.Pattern[str], list[str]]:
 
 
 def read(kind: str, text: str, sizes: Iterable[int] = ()) -> Said:
-    """Return what the text of a slot says; of a size that is printed rounded, which is meant."""
+    """Return what the text of a slot says; of an estimated size, which is meant.
+
+    A whole one is a measured one, which is printed to the byte.
+    """
     if kind == "n":
         return 0 if text == "none" else whole(text)
     if kind in ("size", "about"):
         number, unit = text.split()
         said = plain(number) * _UNITS[unit]
         meant = min(sizes, key=lambda size: abs(size - said), default=said)
-        return meant if abs(meant - said) <= precision(number) * _UNITS[unit] else round(said)
+        is_near = abs(meant - said) <= precision(number) * _UNITS[unit]
+        return meant if is_near and not float(meant).is_integer() else round(said)
     if kind == "span":
         first, last = re.split(" to | and ", text)
         unit = "" if " " in first else f" {last.split()[1]}"

@@ -20,18 +20,12 @@ _WHERE = {"implementation": "zero_copy", "baseline": "two_copy", "msg_bytes": 16
 def _finding(
     branch: str, id_: str, quantity: str, found: Facts = UP, where: Facts = _WHERE
 ) -> Case:
-    strongest = {"sure": True, "where": where} | found
+    strongest = {"where": where} | found
     return (
         "finding",
         branch,
         ({"id": id_, "quantity": quantity, "strongest": strongest}, CONFIDENCE),
     )
-
-
-def _lead(branch: str, n_sure: int) -> Case:
-    facts = {"statement": "More threads gain", "because": "They find a CPU."}
-    shown = {"n_sure": n_sure, "least_shown": n_sure > 0, "observed_once": False}
-    return "lead", branch, (facts | shown,)
 
 
 def _counts(branch: str, held: int, left: int, violated: int) -> Case:
@@ -48,12 +42,6 @@ def _cause(
 ) -> Case:
     facts = {"id": id_, "quantity": quantity, "explained": found}
     return "cause", f"{id_}{branch}", (facts, evidence or NOT_TOLD)
-
-
-def _sure_of(branch: str, once: bool, *n_sure: int) -> Case:
-    violations = [{"n_sure": n, "least_shown": n > 0, "least": 1.32} for n in n_sure]
-    facts = {"observed_once": once, "violations": violations}
-    return "how_sure", branch, (facts,)
 
 
 _COLD = {"implementation": "zero_copy", "baseline": "two_copy", "hot": "sink", "n_threads": 1}
@@ -74,11 +62,10 @@ CASES: list[Case] = [
     _finding("cold", "cold_gains_more", "throughput", where=_COLD),
     _finding("along the sizes", "zero_copy_gains_with_size", "throughput", where=_WHERE | _SIZES),
     _finding("throughput", "larger_no_slower", "throughput", DOWN, _SIZES),
-    _finding("cost, not sure", "one_copy_cheaper", "cost", UP | {"sure": False}),
+    _finding("cost", "one_copy_cheaper", "cost"),
     _finding("observed once", "threads_gain_while_idle", "throughput", ONCE, _STEPS),
     _finding("misses", "one_copy_misses_less", "L1 data cache misses"),
-    _lead("stands", 2),
-    _lead("does not stand", 0),
+    ("lead", "always", ({"statement": "More threads gain", "because": "They find a CPU."},)),
     _counts("one", 0, 0, 1),
     _counts("all", 0, 0, 4),
     _counts("some", 2, 5, 4),
@@ -90,8 +77,6 @@ CASES: list[Case] = [
     _cause("threads_gain_nothing_when_full", found=_FULL),
     _cause("one_copy_cheaper", quantity="cost", found=_SIDES),
     ("how_tested", "always", (CONFIDENCE,)),
-    _sure_of("observed once", True),
-    _sure_of("nothing violated", False),
-    _sure_of("one stands", False, 1),
-    _sure_of("none stands", False, 0),
+    ("how_sure", "observed once", ({"observed_once": True},)),
+    ("how_sure", "several rounds", ({"observed_once": False},)),
 ]  # fmt: skip

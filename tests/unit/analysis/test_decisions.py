@@ -147,6 +147,15 @@ def test_settled_allows_for_the_rows_of_the_table() -> None:
     assert not any(one["settled"] for one in named)
 
 
+def test_the_interval_beside_a_name_is_the_one_that_the_name_rests_on() -> None:
+    grid = QUIET | {"msg_bytes": [2**k for k in range(6, 20)], "noise": 0.05}
+    rows = decisions(Run(**grid, log_ratio=lambda name, *_: {"one_copy": 0.09}.get(name, 0.0)))
+    answers = [row["fastest"] for row in rows["rows"]]
+    best = [one for one in answers if one["told"] == "best"]
+    assert 0 < len(best) < len(answers)
+    assert all(one["ratio"]["low"] > 1.0 for one in best)
+
+
 def test_round_trips_are_decided_by_their_median_and_their_cpu_time() -> None:
     table = make_round_trips(RoundTrips(log_ratio=lambda name, size: LEADS.get(name, 0.0)))
     section = {

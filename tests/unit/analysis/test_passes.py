@@ -204,7 +204,8 @@ def test_without_a_baseline_a_result_or_a_second_round_nothing_is_added() -> Non
 
 def test_sizes_between_are_round_and_lie_between() -> None:
     assert [size_between(4096, 65536), size_between(16384, 65507)] == [16384, 32768]
-    assert [size_between(1000, 2100), size_between(3, 5)] == [1472, 4]
+    assert [size_between(1000, 2100), size_between(3, 5)] == [1536, 4]
+    assert [size_between(8192, 16384), size_between(12288, 32768)] == [12288, 20480]
     assert disagreeing({1: -1, 2: 1}) == []  # nothing lies between
     assert disagreeing({8: 1, 16: 0, 32: 1, 64: 0}) == []  # never turns
     assert disagreeing({8: 1, 16: 0, 32: -1}) == [(8, 16), (16, 32)]

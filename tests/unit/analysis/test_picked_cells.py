@@ -95,7 +95,7 @@ def test_nothing_is_explained_or_cheaper_where_nothing_differs() -> None:
         told["why"] += found["slower"] is not None or found["faster"] is not None
         told["cheaper"] += price is not None
         assert (price is None) == (not cost_of(view))
-        unexpected = unexpected_facts(view)["expectations"]
+        unexpected = unexpected_facts({view.name: view})[view.name]["expectations"]
         pays = next(one for one in unexpected if one["id"] == "zero_copy_pays")
         told["unexpected"] += pays["explained"] is not None
     assert max(told.values()) <= MOST, told

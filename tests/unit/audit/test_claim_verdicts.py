@@ -229,12 +229,14 @@ def along(*factors: float) -> np.ndarray:
 @pytest.mark.parametrize(
     ("curve", "said", "verdict"),
     [
-        (along(0.7, 0.8, 1.3, 1.5), {"from": "10KiB"}, "supported"),
+        (along(0.7, 0.8, 1.3, 1.5), {"from": "10KiB"}, "compatible"),
+        (along(0.7, 0.8, 1.3, 1.5), {"from": "5KiB"}, "compatible"),
         (along(0.7, 0.8, 1.3, 1.5), {"from": "16KiB"}, "supported"),
         (along(0.7, 0.8, 1.3, 1.5), {"from": "4KiB"}, "contradicted"),
         (along(0.7, 0.8, 1.3, 1.5), {"from": "20KiB"}, "contradicted"),
         (along(0.7, 0.8, 1.3, 1.5), {"up_to": "10KiB"}, "contradicted"),
         (along(1.4, 1.3, 0.8, 0.7), {"up_to": "4KiB"}, "supported"),
+        (along(1.4, 1.3, 0.8, 0.7), {"up_to": "15KiB"}, "compatible"),
         (along(1.4, 1.3, 0.8, 0.7), {"up_to": "16KiB"}, "contradicted"),
         (along(1.4, 1.3, 0.8, 0.7), {"from": "10KiB"}, "contradicted"),
         (along(1.4, 1.3, 1.2, 1.2), {"from": "10KiB"}, "contradicted"),
@@ -255,14 +257,14 @@ def test_crossovers_are_judged_by_their_bracket(
 
 def test_a_crossover_of_costs_is_where_they_become_less() -> None:
     dataset = made(np.broadcast_to(along(0.7, 0.8, 1.3, 1.5), SHAPE), 0.003)
-    cost = CROSSING | {"metric": "cycles_per_byte", "from": "10KiB"}
+    cost = CROSSING | {"metric": "cycles_per_byte", "from": "16KiB"}
     assert judged(dataset, crossover=cost).verdict == "supported"
 
 
 def test_one_thread_count_may_contradict_a_crossover() -> None:
     ratios = np.array([[0.7, 1.3], [0.8, 1.3], [1.3, 1.3], [1.3, 1.3]])
     dataset = made(ratios, 0.003)
-    said = {"crossover": CROSSING | {"from": "10KiB"}}
+    said = {"crossover": CROSSING | {"from": "16KiB"}}
     assert judged(dataset, **said).verdict == "contradicted"
     assert judged(dataset, **said, **{"in": "some"}).verdict == "supported"
     assert judged(dataset, **said, threads=1).verdict == "supported"

@@ -218,6 +218,7 @@ EVIDENCE: Mapping[str, dict[str, object]] = {
     "column": {"measurements": {"metrics": ["latency"]}},
     "no_curve": {"crossover": CROSSOVER | {"from": 4096}, "threads": 64},
 }  # fmt: skip
+COMPATIBLE = {"crossover": CROSSOVER | {"from": 10240}}
 CURVES = {
     "curve_from": (-1, -1, 1, 1),
     "curve_up_to": (1, 1, -1, -1),
@@ -268,6 +269,11 @@ def test_every_verdict_has_its_words(tmp_path: Path) -> None:
             branch = f"{code}, {rounds}" if code.startswith("ratio") else code
             if rounds == "three rounds" or code.startswith("ratio"):
                 lines.append(f"{branch}: {sentences('claims', code, evidence.numbers)}")
+    between = judge_claim(
+        parse_claim(COMPATIBLE), read_frame(curve(CURVES["curve_from"]), tmp_path), []
+    )
+    because = between.because
+    lines.append(f"{between.verdict}: {sentences('claims', because.code, because.numbers)}")
     for code, signs in CURVES.items():
         said = {"crossover": CROSSOVER | {"from": 4096}}
         (evidence,) = judge_claim(
@@ -284,5 +290,5 @@ def test_every_verdict_has_its_words(tmp_path: Path) -> None:
         assert totals.code == case.partition(",")[0]
         lines.append(f"{case}: {sentences('claims', totals.code, totals.numbers)}")
     codes = {case.partition(",")[0] for case in (*CLAIMS, *TOTALS_SAID)}
-    assert {*codes, *EVIDENCE, *CURVES} == macros("claims")
+    assert {*codes, *EVIDENCE, *CURVES, because.code} == macros("claims")
     as_golden("claims", lines)

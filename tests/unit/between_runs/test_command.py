@@ -52,12 +52,26 @@ def test_several_equal_runs_pass_and_tell_their_spread(
     ]
     out = tmp_path / "out"
     arguments = ["compare", *runs[::2], "--with", *runs[1::2], "--output", str(out)]
-    assert main([*arguments, "--formats", "html", "--fail-if", "slower:1%"]) == 0
+    assert main([*arguments, "--formats", "html", "--fail-if", "slower:20%"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "three runs of A and three runs of B" in said
     assert "From run to run of the same side, throughput differed" in said
-    assert "Slower by more than 1 %: not shown." in said
+    assert "Slower by more than 20 %: not shown;" in said
     assert not (out / "report.pdf").exists()
+
+
+def test_silence_is_no_success_where_single_runs_cannot_tell(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    disturbed = Made(seed=2, start_s=LATER, changes={"warnings": lambda *cell: "steal"})
+    runs = [write_results(tmp_path / "a"), write_results(tmp_path / "b", disturbed)]
+    arguments = ["compare", *map(str, runs), "--output", str(tmp_path / "out"), "--formats", "html"]
+    for bound, code in (("1%", 5), ("60%", 0)):
+        assert main([*arguments, "--fail-if", f"slower:{bound}"]) == code
+        said = " ".join(capsys.readouterr().out.split())
+        assert ("cannot tell, since the smallest change" in said) == bool(code)
+        assert " 0 of 100 repetitions disturbed" in said
+        assert " 55 of 100 repetitions disturbed" in said
 
 
 def test_one_round_each_is_a_report_without_intervals(

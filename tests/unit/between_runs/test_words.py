@@ -114,12 +114,16 @@ def test_what_differs_besides_is_told() -> None:
 
 
 def test_a_gate_says_what_was_shown() -> None:
-    def gate(cells: int, whole: bool, word: str = "slower") -> str:
+    def gate(cells: int, whole: bool, word: str = "slower", smallest: float | None = 3.2) -> str:
         facts = {"word": word, "percent": 5.0, "cells": [{}] * cells, "whole": whole}
-        return say("gate", facts | {"fails": whole or cells > 0})
+        cannot_tell = not (whole or cells) and (smallest is None or smallest > 5.0)
+        more = {"smallest_percent": smallest, "cannot_tell": cannot_tell}
+        return say("gate", facts | more | {"fails": whole or cells > 0})
 
     texts = {
         "not shown": gate(0, False),
+        "cannot tell": gate(0, False, smallest=7.9),
+        "nothing could be shown": gate(0, False, smallest=None),
         "whole": gate(0, True),
         "cells": gate(2, False, "costlier"),
         "whole and a cell": gate(1, True, "longer"),

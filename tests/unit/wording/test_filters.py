@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from copycost.errors import DataError
 from copycost.wording import filters, plurals
 from copycost.wording.filters import FILTERS, NBSP, thousands
+from copycost.wording.sizes import parse_size
 
 
 def plain(text: str) -> str:
@@ -38,8 +39,9 @@ def plain(text: str) -> str:
         ("size", 256, "256 B"),
         ("size", 1000, "1000 B"),
         ("size", 23704.7, "23 KiB"),
-        ("size", 6000, "5.9 KiB"),
-        ("size", 150000.0, "146 KiB"),
+        ("size", 12800, "12,800 B"),
+        ("size", 6000, "6000 B"),
+        ("size", 150000.0, "150,000 B"),
         ("duration", 0.2, "0.20 s"),
         ("duration", 10.0, "10.0 s"),
         ("duration", 252.0, "4 min 12 s"),
@@ -102,10 +104,18 @@ def test_lists_read_as_in_a_sentence() -> None:
     assert plain(filters.sizes([1024, 65536])) == "1 KiB and 64 KiB"
 
 
+def test_a_measured_size_reads_as_itself() -> None:
+    for power in range(0, 31):
+        for near in (1 << power, 3 << power >> 1, 5 << power >> 2):
+            for n_bytes in range(max(near - 300, 0), near + 300):
+                text = plain(filters.size(n_bytes))
+                assert parse_size(text.replace(",", "")) == n_bytes, text
+
+
 def test_spans_name_their_unit_once() -> None:
     assert filters.span(1.3, 1.55) == "1.30 to 1.55"
-    assert plain(filters.span(5325, 14000, filters.size)) == "5.2 to 14 KiB"
-    assert plain(filters.span(512, 14000, filters.size)) == "512 B to 14 KiB"
+    assert plain(filters.span(5325.3, 14000.5, filters.size)) == "5.2 to 14 KiB"
+    assert plain(filters.span(512, 14336, filters.size)) == "512 B to 14 KiB"
     assert filters.span(1.301, 1.302) == "1.30"
 
 

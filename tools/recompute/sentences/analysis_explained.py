@@ -45,7 +45,7 @@ def _ends(told: Told) -> list[tuple[End, End]]:
     text = f"{told.sentence.before} {told.sentence.text}"
     if "Over the cases that stand" in text:
         against = named_first(told).against
-        return [ends for case, sure in against if sure and (ends := case.ends)]
+        return [ends for case, _ in against if case.n > 1 and (ends := case.ends)]
     by_threads = re.findall(
         r"With `(\w+)`,(?: over ([^`]*),)? throughput with (\d+) threads? was [\d.]+ times that "
         r"with (\d+)",

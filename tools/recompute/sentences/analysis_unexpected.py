@@ -1,7 +1,5 @@
 """Question 6: what was unexpected."""
 
-import math
-
 from tools.recompute.expectations import Fared, copied, fared, n_untested, ranked
 from tools.recompute.report_tables import names_case
 from tools.recompute.told import Expected, Slot, Told, says
@@ -12,17 +10,11 @@ def named_first(told: Told) -> Fared:
     return fared(told.run, told.condition, ranked(told.run, told.condition)[0])
 
 
-@says(
-    "This expectation was violated most: *<statement>",
-    "This expectation comes first of those with single cases against them: *<statement>",
-)
+@says("This expectation was violated most: *<statement>")
 def _lead(told: Told, statement: str) -> Expected:
     first = ranked(told.run, told.condition)[0]
     said = statement.replace("costs the sender ", "costs ")
     assert said == first, f"it is: {first}"
-    found = fared(told.run, told.condition, first)
-    for_sure = found.sure or found.least > 0 or found.strongest[1].n == 1
-    assert bool(for_sure) == ("violated most" in told.sentence.text), "it is not that sure"
     return [None]
 
 
@@ -67,20 +59,6 @@ def _strongest(told: Told, _x: str, _i: str, where: str) -> Expected:
     case, ratio = named_first(told).strongest
     assert names_case(told.run, where, case), f"it is {case}"
     return [ratio.value, ratio, None]
-
-
-@says("The expectation named first is violated by a factor of <x> at least")
-def _least(told: Told, _x: str) -> Expected:
-    found = named_first(told)
-    return [math.exp(found.bad * found.least)]
-
-
-@says(
-    "Of the cases against the expectation named first, <n> stand after it",
-    "Of the cases against the expectation named first, <n> stands after it",
-)
-def _stand(told: Told, _n: int) -> Expected:
-    return [named_first(told).sure]
 
 
 @says(

@@ -15,7 +15,7 @@ from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.analysis.together import cells_contradict
 from copycost.analysis.wire import MACHINES, priced
-from copycost.stats.best import find_best
+from copycost.stats.best import Best, Told, find_best
 from copycost.stats.ratios import holm
 from copycost.stats.selection import simultaneous_ratio
 from copycost.stats.settings import FloatArray
@@ -136,8 +136,8 @@ def decision_facts(contest: Contest) -> Facts:
         Whether a best one stands after Holm's correction for the rows of the table, too.
     ratio
         Of the first of these ways that is not the baseline, to the baseline: implementation, and
-        the keys of `ratio_facts`, with an interval that allows for its having been picked; None
-        where there is none.
+        the keys of `ratio_facts`; None where there is none. The interval of a best one is that by
+        which it is better; of others, it allows for its having been picked.
     """
     table = _Table(contest)
     threads = range(len(contest.n_threads))
@@ -217,20 +217,20 @@ class _Table:
         return {
             "told": best.told.value,
             "ways": ways,
-            "ratio": self._ratio(rounds, scale, members, len(here) - 1),
+            "ratio": self._ratio(rounds, scale, members, _n_picked_from(best, len(here))),
             "p_value": best.p_value,
         }
 
     def _ratio(
-        self, rounds: FloatArray, scale: Scale, members: list[int], n_rivals: int
+        self, rounds: FloatArray, scale: Scale, members: list[int], n_picked_from: int
     ) -> Facts | None:
         ways = self._contest.ways
         picked = next((place for place in members if ways[place] != self.baseline), None)
-        if picked is None or self.baseline is None or not n_rivals:
+        if picked is None or self.baseline is None or not n_picked_from:
             return None
         logs = rounds[picked] - rounds[ways.index(self.baseline)]
         signed = logs if scale.more_is_better else -logs
-        found = simultaneous_ratio(signed, n_rivals, self._contest.confidence)
+        found = simultaneous_ratio(signed, n_picked_from, self._contest.confidence)
         if not found.n_pairs:
             return None
         return {"implementation": ways[picked]} | ratio_facts(found)
@@ -242,6 +242,11 @@ class _Table:
         costs = np.exp(-self._price[place, size, threads])
         medians = np.nanmedian(costs, axis=1) * self._contest.price.unit
         return {"low": float(medians.min()), "high": float(medians.max())}
+
+
+def _n_picked_from(best: Best, n_ways: int) -> int:
+    """Return what the interval allows for: nothing where it is what `find_best` decided by."""
+    return 1 if best.told is Told.BEST else n_ways - 1
 
 
 def are_together(logs: FloatArray, confidence: float) -> bool:

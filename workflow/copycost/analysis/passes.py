@@ -35,7 +35,7 @@ from copycost.wording.sizes import format_size
 NARROW = 1.5
 """A bracket of sizes that spans no more than this factor is not bisected."""
 
-STEPS = 16
+STEPS = 4
 """Sizes that are added are multiples of the power of two below them over this."""
 
 Rows = Mapping[Cell, Mapping[str, Any]]

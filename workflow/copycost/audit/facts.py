@@ -171,6 +171,6 @@ def _label(judged: JudgedClaim) -> str:
     """Return the verdict, what it lacks, and whether it rests on single repetitions."""
     if judged.n_missing:
         return f"{judged.verdict.value}: {plural(judged.n_missing, 'cell')} missing"
-    decided = judged.verdict in (Verdict.SUPPORTED, Verdict.CONTRADICTED)
+    decided = judged.verdict not in (Verdict.UNDECIDED, Verdict.NOT_MEASURED)
     once = decided and judged.observed_once
     return f"{judged.verdict.value}, observed once" if once else judged.verdict.value

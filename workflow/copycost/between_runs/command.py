@@ -15,6 +15,7 @@ from copycost.report.render import FORMATS
 from copycost.wording.plurals import plural
 
 EXIT_GATE = 4
+EXIT_CANNOT_TELL = 5
 OUTPUT = Path("results_compare")
 
 HELP = "compare two runs, or several of either side"
@@ -34,9 +35,11 @@ assumption. Rounds that were measured in turn (A, B, A, B, on one boot) are pair
 round trips longer by more than N per cent. It fails only where that is shown: the 95 % interval
 lies wholly beyond N, of the geometric mean over all cells (unless some cells stand above 1 and
 others below), or of any cell, widened so that those of all cells hold together (Bonferroni).
-What is merely likely, or open, does not fail; the report says what could have been shown.
+What is merely likely, or open, does not fail. Where the smallest change of that mean that could
+have been shown is more than N, the comparison cannot tell, and says so.
 
-Exit status: 0 compared, 4 what --fail-if names was shown, 1 an error, 2 wrong usage."""
+Exit status: 0 compared, 4 what --fail-if names was shown, 5 it could not have been shown, 1 an
+error, 2 wrong usage."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +76,10 @@ def run(options: argparse.Namespace) -> int:
     compared = compare_runs(a, b, stated, options.fail_if)
     print("\n".join(summary_lines(compared.facts)))
     write(compared, options.output, options.formats)
-    return EXIT_GATE if any(gate["fails"] for gate in compared.facts["gates"]) else 0
+    gates = compared.facts["gates"]
+    if any(gate["fails"] for gate in gates):
+        return EXIT_GATE
+    return EXIT_CANNOT_TELL if any(gate["cannot_tell"] for gate in gates) else 0
 
 
 def write(compared: Comparison, folder: Path, formats: Collection[str]) -> None:

@@ -51,6 +51,8 @@ _WORDS = {
 _NAMED_MOST = 8
 OPEN = "no difference seen"
 ONCE = "observed once"
+_VAGUE = 20.0
+"""A factor between the ends of an interval by which it says that no difference could be seen."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +109,9 @@ def compare_runs(
         judgement = judge(sides, spread)
         judged[quantity.name] = judgement
         rows += [_cell_row(quantity, *item) for item in judgement.cells.items()]
-        quantities.append(
-            _quantity_facts(quantity, judgement)
-            | {"spread_of_runs": _spread(spread_of_runs(sides))}
-        )
+        found = spread_of_runs(sides)
+        told = {"spread_of_runs": found and asdict(found)}
+        quantities.append(_quantity_facts(quantity, judgement) | told)
     if not quantities:
         raise DataError(f"{a[0].folder} and {b[0].folder}: {_why_not(bool(shared))}")
     differs = differences(a, b)
@@ -156,8 +157,9 @@ def verdict_word(quantity: Quantity, verdict: Verdict) -> str:
 
 
 def _quantity_facts(quantity: Quantity, judgement: Judgement) -> Facts:
-    signs = [one.sign if quantity.more_is_better else -one.sign for one in judgement.cells.values()]
-    halves = [_half(one) for one in judgement.cells.values() if one.found.has_interval]
+    cells = judgement.cells.values()
+    signs = [one.sign if quantity.more_is_better else -one.sign for one in cells]
+    halves = [_share_shown(one.widened) for one in cells if one.found.has_interval]
     return {
         "name": quantity.name,
         "unit": judgement.unit,
@@ -212,10 +214,13 @@ def _standing(quantity: Quantity, judgement: Judgement) -> list[Facts]:
     ]
 
 
-def _half(verdict: Verdict) -> float:
-    """Return by which share a ratio must differ from 1 to be shown, at about this cell's spread."""
-    low, high = verdict.widened
-    return math.sqrt(high / low) - 1.0 if low > 0.0 and math.isfinite(high) else math.inf
+def _share_shown(ends: tuple[float, float]) -> float:
+    """Return by which share a ratio must be above 1 to be shown by an interval as wide as this.
+
+    Infinite where that is no interval to a reader.
+    """
+    low, high = ends
+    return math.sqrt(high / low) - 1.0 if low > 0.0 and high / low <= _VAGUE else math.inf
 
 
 def _named(cell: Cell) -> Facts:
@@ -239,19 +244,9 @@ def _verdict_facts(quantity: Quantity, verdict: Verdict) -> Facts:
 
 
 def _cell_row(quantity: Quantity, cell: Cell, verdict: Verdict) -> dict[str, object]:
-    low, high = verdict.found.interval(CONFIDENCE)
-    return {
-        "quantity": quantity.name,
-        **_named(cell),
-        "n_a": verdict.n_a,
-        "n_b": verdict.n_b,
-        "ratio": verdict.found.ratio,
-        "low": low,
-        "high": high,
-        "p_value": verdict.found.p_value,
-        "p_holm": verdict.p_holm,
-        "verdict": verdict_word(quantity, verdict),
-    }
+    known = _named(cell) | _verdict_facts(quantity, verdict)
+    known |= {"quantity": quantity.name, "p_value": verdict.found.p_value}
+    return {name: known[name] for name in CELL_COLUMNS}
 
 
 def _cells_of_one_side(a: Sequence[Results], b: Sequence[Results]) -> tuple[Facts, Facts]:
@@ -276,31 +271,18 @@ def _listed(cells: set[tuple[Any, ...]]) -> Facts:
 
 
 def _guests(a: Sequence[Results], b: Sequence[Results], compared: set[Cell]) -> Facts:
-    """Return how many of the compared cells are in emulated guests.
+    """Return how many of the compared cells are in emulated guests: on both sides, on one alone.
 
-    Keys
-    ----
-    n_emulated
-        On both sides.
-    n_one_side
-        On one side alone, so that the emulator itself is what is compared.
+    Of the latter, the emulator itself is what is compared.
     """
-    emulated = [
-        {
-            tuple(cell)
-            for run in runs
-            for cell in run.repetitions.loc[
-                run.repetitions["accelerator"] == EMULATED, CELL
-            ].to_numpy()
-        }
-        & compared
-        for runs in (a, b)
-    ]
+    emulated = []
+    for runs in (a, b):
+        rows = pd.concat([run.repetitions for run in runs])
+        cells = rows.loc[rows["accelerator"] == EMULATED, CELL].drop_duplicates()
+        emulated.append(compared & set(cells.itertuples(index=False, name=None)))
     both = emulated[0] & emulated[1]
-    return {
-        "n_emulated": len(both),
-        "n_one_side": len(emulated[0] | emulated[1]) - len(both),
-    }
+    n_any = len(emulated[0] | emulated[1])
+    return {"n_emulated": len(both), "n_one_side": n_any - len(both)}
 
 
 def _run_facts(run: Results) -> Facts:
@@ -319,10 +301,6 @@ def _run_facts(run: Results) -> Facts:
         "rounds_min": int(rounds.min()),
         "rounds_max": int(rounds.max()),
     }
-
-
-def _spread(found: RunSpread | None) -> Facts | None:
-    return None if found is None else asdict(found)
 
 
 def _gate_facts(gate: Gate, judged: dict[str, Judgement]) -> Facts:
@@ -347,10 +325,14 @@ def _gate_facts(gate: Gate, judged: dict[str, Judgement]) -> Facts:
         )
     cells = list(gate.failing_cells(judgement))
     whole = gate.fails_whole(judgement)
+    fails = bool(cells) or whole
+    smallest = gate.smallest(_share_shown(judgement.whole.found.interval(CONFIDENCE)))
     return {
         "word": gate.word,
         "percent": gate.percent,
         "cells": [_named(cell) for cell in cells],
         "whole": whole,
-        "fails": bool(cells) or whole,
+        "fails": fails,
+        "smallest_percent": smallest if math.isfinite(smallest) else None,
+        "cannot_tell": not fails and smallest > gate.percent,
     }

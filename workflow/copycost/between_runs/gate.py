@@ -47,6 +47,12 @@ class Gate:
             return False
         return high < self.bound if self.word == "slower" else low > self.bound
 
+    def smallest(self, share: float) -> float:
+        """Return it as a change for the worse [percent]: by which share B must be above A."""
+        if self.word == "slower" and math.isfinite(share):
+            share = 1.0 - 1.0 / (1.0 + share)
+        return 100.0 * share
+
     def failing_cells(self, judgement: Judgement) -> Iterator[Cell]:
         """Yield the cells whose interval, widened for the number of cells, lies beyond."""
         for cell, verdict in judgement.cells.items():

@@ -31,7 +31,6 @@ def table_rows(facts: Facts) -> dict[str, Any]:
 
 
 def _run(side: str, run: Facts) -> list[str]:
-    rounds = span(run["rounds_min"], run["rounds_max"], str)
     return [
         side.upper(),
         escape(end_of(run["folder"])),
@@ -39,7 +38,7 @@ def _run(side: str, run: Facts) -> list[str]:
         escape(run["kernel"]),
         escape(run["started_at"][:16].replace("T", " ")),
         str(run["n_cells"]),
-        rounds,
+        span(run["rounds_min"], run["rounds_max"], str),
         f"{run['n_warned']} of {run['n_repetitions']}",
     ]
 

@@ -55,7 +55,7 @@ def t_quantile(probability: float, freedom: int) -> float:
     return float(special.stdtrit(freedom, probability))
 
 
-def paired_ratio(log_ratios: FloatArray, confidence: float) -> Ratio:
+def paired_ratio(log_ratios: FloatArray, confidence: float, least_error: float = 0.0) -> Ratio:
     """Estimate a ratio from the logarithms of its rounds' ratios, with Student's t interval.
 
     Pairing by round cancels the drift of the machine, and the logarithm makes "twice" and "half"
@@ -67,6 +67,8 @@ def paired_ratio(log_ratios: FloatArray, confidence: float) -> Ratio:
     ----------
     log_ratios
         Shape (n,): natural logarithm of the ratio in each round; NaN rounds are left out.
+    least_error
+        Standard error of the mean logarithm that is assumed where the rounds give a smaller one.
     """
     known = log_ratios[np.isfinite(log_ratios)]
     n = int(known.size)
@@ -76,7 +78,7 @@ def paired_ratio(log_ratios: FloatArray, confidence: float) -> Ratio:
     mean = float(known.mean())
     if n == 1:
         return Ratio(1, float(np.exp(mean)), nan, nan, nan, Direction.OBSERVED_ONCE)
-    error = float(known.std(ddof=1)) / np.sqrt(n)
+    error = max(standard_error(known), least_error)
     half = t_quantile((1.0 + confidence) / 2.0, n - 1) * error
     low, high = mean - half, mean + half
     if error > 0.0:
@@ -92,6 +94,11 @@ def paired_ratio(log_ratios: FloatArray, confidence: float) -> Ratio:
     with np.errstate(over="ignore"):
         ends = np.exp([mean, low, high])
     return Ratio(n, float(ends[0]), float(ends[1]), float(ends[2]), p_value, direction)
+
+
+def standard_error(values: FloatArray) -> float:
+    """Return that of the mean of two values or more."""
+    return float(values.std(ddof=1)) / float(np.sqrt(values.size))
 
 
 def holm(p_values: FloatArray, at_least: int = 1) -> FloatArray:

@@ -13,7 +13,9 @@ METHOD = "Student's t of the log ratios, Bonferroni's correction for the cells p
 """What these intervals are called, wherever a text names them."""
 
 
-def simultaneous_ratio(log_ratios: FloatArray, n_selected_from: int, confidence: float) -> Ratio:
+def simultaneous_ratio(
+    log_ratios: FloatArray, n_selected_from: int, confidence: float, least_error: float = 0.0
+) -> Ratio:
     """Return `paired_ratio` with an interval that holds the truth however the ratio was picked.
 
     All intervals of that width together hold all their truths with the probability `confidence`,
@@ -29,6 +31,8 @@ def simultaneous_ratio(log_ratios: FloatArray, n_selected_from: int, confidence:
         Number of ratios that it was picked from, itself included; at least 1.
     confidence
         Share of such picks whose interval shall hold the truth, 0 to 1.
+    least_error
+        As of `paired_ratio`.
 
     Returns
     -------
@@ -46,6 +50,6 @@ def simultaneous_ratio(log_ratios: FloatArray, n_selected_from: int, confidence:
     """
     if n_selected_from < 1:
         raise ValueError(f"got {n_selected_from} ratios to pick from, must be at least 1")
-    found = paired_ratio(log_ratios, 1.0 - (1.0 - confidence) / n_selected_from)
+    found = paired_ratio(log_ratios, 1.0 - (1.0 - confidence) / n_selected_from, least_error)
     # NaN stays NaN: it is what comes first that min() keeps.
     return replace(found, p_value=min(found.p_value * n_selected_from, 1.0))

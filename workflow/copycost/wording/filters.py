@@ -82,27 +82,18 @@ def exact_size(n_bytes: int) -> str:
     return f"{n_bytes:,}{NBSP}B" if is_long else text
 
 
-_POWERS_OF_TWO = frozenset(str(2**power) for power in range(10))
-
-
 def size(n_bytes: float) -> str:
-    """Return a size: 65536 is ``64 KiB``; one between grid points gets two digits, ``23 KiB``.
+    """Return a size: a whole number to the byte, ``65,507 B``; an estimated one ``23 KiB``.
 
-    A size of the grid whose two digits would read as another one stays as it is: ``65,507 B``.
+    A size that was measured is whole, and so reads as itself.
     """
     number = finite(n_bytes)
-    if number == int(number):
-        exact = exact_size(int(number))
-        if number < 1024 or not exact.endswith(f"{NBSP}B"):
-            return exact
+    if number.is_integer():
+        return exact_size(int(number))
     for factor, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if number >= factor:
             scaled = number / factor
-            digits = 2 if scaled < 100 else 3
-            text = significant(scaled, digits)
-            if isinstance(n_bytes, int) and text in _POWERS_OF_TWO:
-                return exact_size(n_bytes)
-            return f"{text}{NBSP}{unit}"
+            return f"{significant(scaled, 2 if scaled < 100 else 3)}{NBSP}{unit}"
     return f"{number:.0f}{NBSP}B"
 
 

@@ -16,7 +16,6 @@ from copycost.analysis.questions.cache_misses import cache_miss_facts
 from copycost.analysis.questions.contention import contention_facts
 from copycost.analysis.questions.fastest import fastest_facts
 from copycost.analysis.questions.others import other_ways_facts
-from copycost.analysis.questions.unexpected import unexpected_facts
 from copycost.analysis.ratio_facts import ratio_facts
 from copycost.stats.ratios import Ratio
 
@@ -39,7 +38,8 @@ def answer_questions(view: View) -> Facts:
         Whether a price per message hides the copy in small ones: see `message_price`.
     questions
         ``q1`` (why zero-copy is not always fastest), ``q2`` (cache misses), ``q3`` (threads and
-        contention), ``q6`` (what was unexpected).
+        contention). ``q6``, what was unexpected, is of all conditions together: see
+        `copycost.analysis.questions.unexpected`.
     latency
         How long a send takes with more threads.
     quality
@@ -50,7 +50,6 @@ def answer_questions(view: View) -> Facts:
     pairs = [(name, BASELINE) for name in (ONE, ZERO, *others)] + [(ZERO, ONE)]
     crossovers = {f"{a}_vs_{b}": crossover_facts(view, a, b) for a, b in pairs}
     evidence = weigh(found)
-    unexpected = unexpected_facts(view)
     misses = cache_miss_facts(view)
     return {
         "crossovers": crossovers,
@@ -63,7 +62,6 @@ def answer_questions(view: View) -> Facts:
             "q1": fastest_facts(view),
             "q2": misses,
             "q3": contention_facts(view),
-            "q6": unexpected,
         },
         "others": other_ways_facts(view, others),
         "latency": latency_facts(view),

@@ -1,23 +1,46 @@
 """Question 6: what was unexpected. Every expectation tested, violations ranked."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from copycost.analysis.checks import Check
-from copycost.analysis.condition_view import View, largest_block
+from copycost.analysis.condition_view import View
 from copycost.analysis.expectations import EXPECTATIONS, Expectation
 from copycost.analysis.explained import explain_cases
 from copycost.analysis.json_values import Facts
 from copycost.analysis.ratio_facts import ratio_facts, ratio_sign
-from copycost.stats.ratios import Ratio, holm, paired_ratio
+from copycost.stats.ratios import Ratio, holm, paired_ratio, standard_error
 from copycost.stats.selection import simultaneous_ratio
 
 
-def unexpected_facts(view: View) -> Facts:
-    """Return how each expectation fared, and the violations.
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A comparison with its verdict after correction for all comparisons of all conditions.
+
+    Attributes
+    ----------
+    check
+        The comparison.
+    sign
+        1 above, -1 below, 0 no difference seen; of one round, by the value alone.
+    corrected
+        Its ratio with the interval that the verdict rests on.
+    """
+
+    check: Check
+    sign: int
+    corrected: Ratio
+
+
+_Cases: TypeAlias = Sequence[_Judged]
+
+
+def unexpected_facts(views: Mapping[str, View]) -> dict[str, Facts]:
+    """Return, by condition, how each expectation fared, and the violations.
 
     Keys
     ----
@@ -25,20 +48,54 @@ def unexpected_facts(view: View) -> Facts:
         ``violated``, ``none_violated`` or ``not_tested``.
     expectations
         Each with n_tested, n_held (the ratio lies on the expected side), n_open (no difference
-        seen), n_violated, n_sure (violations that stand after Holm's correction for the number of
-        tests of this expectation), and of a violation: least, least_shown, strongest, explained
-        (None or False where there is none). `least` is the factor by which it is violated at
-        least, as a mean over all its comparisons (those that hold count as 1; see
-        `_least_violation`), `least_shown` whether that is any. `strongest` is the case surely
-        furthest on the wrong side, with an interval that allows for its having been picked.
-        `explained` is what the ratios consist of that stand against it (see
-        `copycost.analysis.explained`), None where none does or they are no ratios of throughputs.
+        seen), n_violated, and of a violation strongest and explained (None where there is none).
+        All are verdicts after Holm's correction for the tests of all expectations and conditions
+        together. `strongest` is the case surely furthest on the wrong side, with the interval that
+        its verdict rests on. `explained` is what the ratios consist of that are violations (see
+        `copycost.analysis.explained`), None where they are no ratios of throughputs.
     violations
-        The violated ones: first those with a case that stands after correction, then those with
-        cases that only stand alone, then those observed once; within each, those that are violated
-        by most, at least, over all their comparisons, then those of the largest share.
+        The violated ones: those observed once last; then those first that are violated by most, as
+        a mean over all their comparisons.
     """
-    results = [_test(view, expectation) for expectation in EXPECTATIONS]
+    checks = {
+        (name, expectation.id): [one for one in expectation.checks(view) if one.ratio.n_pairs]
+        for name, view in views.items()
+        for expectation in EXPECTATIONS
+    }
+    confidences = {view.settings.confidence for view in views.values()}
+    judged = iter(_judge(list(checks.values()), max(confidences, default=0.0)))
+    cases = {key: [next(judged) for _ in found] for key, found in checks.items()}
+    return {
+        name: _condition([_test(view, one, cases[name, one.id]) for one in EXPECTATIONS])
+        for name, view in views.items()
+    }
+
+
+def _judge(groups: Sequence[Sequence[Check]], confidence: float) -> Iterator[_Judged]:
+    """Yield all comparisons with their verdicts, in order.
+
+    A few rounds may agree by chance, above all where one side has two modes, and Student's t would
+    then be sure of anything. So none is taken to be surer than half of its expectation's are.
+    """
+    every = [(check, least) for group in groups for least in [_error(group)] for check in group]
+    ratios = [paired_ratio(check.logs, confidence, least) for check, least in every]
+    p_values = np.array([ratio.p_value for ratio in ratios])
+    stands = holm(p_values) < 1.0 - confidence
+    ascending = np.sort(p_values[np.isfinite(p_values)])
+    left = np.maximum(ascending.size - np.searchsorted(ascending, p_values), 1)
+    for (check, least), is_shown, n in zip(every, stands, left, strict=True):
+        is_told = is_shown or check.ratio.n_pairs == 1
+        sign = (ratio_sign(check.ratio) or 0) if is_told else 0
+        yield _Judged(check, sign, simultaneous_ratio(check.logs, int(n), confidence, least))
+
+
+def _error(group: Sequence[Check]) -> float:
+    known = [check.logs[np.isfinite(check.logs)] for check in group]
+    errors = [standard_error(logs) for logs in known if logs.size > 1]
+    return float(np.median(errors)) if errors else 0.0
+
+
+def _condition(results: Sequence[Facts]) -> Facts:
     tested = [result for result in results if result["n_tested"]]
     violations = sorted((result for result in tested if result["n_violated"]), key=_rank)
     return {
@@ -52,97 +109,43 @@ def unexpected_facts(view: View) -> Facts:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Broken:
-    """A comparison that went against an expectation; `sure` after Holm's correction."""
-
-    check: Check
-    sure: bool
-
-
 def _verdict(tested: Sequence[Facts], violations: Sequence[Facts]) -> str:
     if not tested:
         return "not_tested"
     return "violated" if violations else "none_violated"
 
 
-def _test(view: View, expectation: Expectation) -> Facts:
+def _test(view: View, expectation: Expectation, cases: _Cases) -> Facts:
     bad = 1 if expectation.violated_by == "above" else -1
-    checks = [check for check in expectation.checks(view) if check.ratio.n_pairs]
-    signs = [ratio_sign(check.ratio) for check in checks]
-    corrected = holm(np.array([check.ratio.p_value for check in checks]))
-    confidence = view.settings.confidence
-    broken = [
-        _Broken(check, bool(p_value < 1.0 - confidence))
-        for check, sign, p_value in zip(checks, signs, corrected, strict=True)
-        if sign == bad
-    ]
+    broken = [case for case in cases if case.sign == bad]
+    shown = [case.check.where for case in broken if case.check.ratio.n_pairs > 1]
     return {
         "id": expectation.id,
         "statement": expectation.statement.format(whom="the sender " if view.sender_only else ""),
         "because": expectation.because,
         "quantity": expectation.quantity,
         "violated_by": expectation.violated_by,
-        "n_tested": len(checks),
-        "n_held": sum(sign == -bad for sign in signs),
-        "n_open": signs.count(0),
+        "n_tested": len(cases),
+        "n_held": sum(case.sign == -bad for case in cases),
+        "n_open": sum(case.sign == 0 for case in cases),
         "n_violated": len(broken),
-        "n_sure": sum(one.sure for one in broken),
-        "observed_once": any(check.ratio.n_pairs == 1 for check in checks),
-    } | _violation(view, checks, broken, bad)
-
-
-def _violation(
-    view: View, checks: Sequence[Check], broken: Sequence[_Broken], bad: int
-) -> dict[str, Facts | float | None]:
-    if not broken:
-        return {"least": None, "least_shown": False, "strongest": None, "explained": None}
-    least = _least_violation(checks, bad, view.settings.confidence)
-    return {
-        "least": math.exp(bad * least),
-        "least_shown": least > 0.0,
-        "strongest": _strongest(broken, len(checks), bad, view.settings.confidence),
-        "explained": explain_cases(view, [one.check.where for one in broken if one.sure]),
+        "observed_once": any(case.check.ratio.n_pairs == 1 for case in cases),
+        "mean": sum(abs(math.log(case.check.ratio.value)) for case in broken) / max(len(cases), 1),
+        "strongest": _strongest(broken, bad) if broken else None,
+        "explained": explain_cases(view, shown) if broken else None,
     }
 
 
-def _least_violation(checks: Sequence[Check], bad: int, confidence: float) -> float:
-    """Return how far, at least, the ratios lie on the wrong side, as a mean of logarithms.
-
-    Ratios on the right side count as 0. Of two bounds, each with half of the error, the larger: the
-    mean of all single cases' bounds, corrected for their number; and the bound of the mean over all
-    cases, round by round, which shows what many cases have in common that none shows alone.
-    """
-    half = 1.0 - (1.0 - confidence) / 2.0
-    singles = [simultaneous_ratio(check.logs, len(checks), half) for check in checks]
-    mean_of_bounds = sum((max(0.0, _bound(one, bad)) for one in singles), 0.0) / len(checks)
-    logs = [check.logs for check in checks]
-    width = max(len(one) for one in logs)
-    table = np.array([np.pad(one, (0, width - len(one)), constant_values=np.nan) for one in logs])
-    complete = largest_block(table)
-    whole = paired_ratio(complete.mean(axis=0) if complete.size else np.empty(0), half)
-    share = len(complete) / len(checks)
-    return max(mean_of_bounds, share * _bound(whole, bad), 0.0)
-
-
-def _bound(found: Ratio, bad: int) -> float:
-    """Return the end of the interval nearest to what was expected, above 0 on the wrong side."""
-    end = found.low if bad > 0 else found.high
-    return bad * math.log(end) if 0.0 < end < math.inf else -math.inf
-
-
-def _strongest(broken: Sequence[_Broken], n_checks: int, bad: int, confidence: float) -> Facts:
-    def certain(one: _Broken) -> tuple[bool, float, float]:
-        ratio = simultaneous_ratio(one.check.logs, n_checks, confidence)
-        return one.sure, _bound(ratio, bad), bad * math.log(ratio.value)
+def _strongest(broken: _Cases, bad: int) -> Facts:
+    def certain(one: _Judged) -> tuple[float, float]:
+        end = one.corrected.low if bad > 0 else one.corrected.high
+        bound = bad * math.log(end) if 0.0 < end < math.inf else -math.inf
+        return bound, bad * math.log(one.corrected.value)
 
     found = max(broken, key=certain)
-    check = found.check
-    ratio = simultaneous_ratio(check.logs, n_checks, confidence)
-    return {"where": check.where, "sure": found.sure} | ratio_facts(ratio)
+    return {"where": found.check.where} | ratio_facts(found.corrected)
 
 
-def _rank(result: Facts) -> tuple[int, float, float]:
-    strongest = result["strongest"]
-    level = 2 if strongest["once"] else (0 if result["n_sure"] else 1)
-    return level, -abs(math.log(result["least"])), -result["n_violated"] / result["n_tested"]
+def _rank(result: Facts) -> tuple[bool, float, float]:
+    share = result["n_violated"] / result["n_tested"]
+    return result["strongest"]["once"], -result["mean"], -share

@@ -45,6 +45,8 @@ class Ruling:
         The cells that are compared.
     incomplete
         Whether something that would be compared is missing.
+    compatible
+        Whether the claimed place lies where no measured size tells: neither for nor against.
     """
 
     p_for: float
@@ -53,6 +55,7 @@ class Ruling:
     once: bool = False
     keys: tuple[Key, ...] = ()
     incomplete: bool = False
+    compatible: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from copycost.audit.claims.cells import (
     Measured,
     Ruling,
     Survey,
-    counted_nothing,
     grids,
     known_names,
     survey,
@@ -24,9 +23,6 @@ from copycost.audit.message import Message
 def judge_change(change: Change, claim: Claim, measured: Measured) -> Survey:
     """Return what each pair of cells that a claim is about says of it."""
     cells = measured.cells(change.metric)
-    nothing = counted_nothing(cells)
-    if nothing is not None:
-        return nothing
     change = _with_known_names(change, measured.dataset)
     found = survey(
         [_judged_at(grid, change) for grid in grids(claim, cells)],
@@ -34,9 +30,8 @@ def judge_change(change: Change, claim: Claim, measured: Measured) -> Survey:
         partial(_judge_pair, change, cells),
         lambda key: cells.evidence([_moved(key, change.to), _moved(key, change.from_)]),
     )
-    known = cells.implementations
     ends = {change.from_.implementation, change.to.implementation} - {None}
-    return found if ends <= known else replace(found, reason=Message("no_pairs"))
+    return found if ends <= cells.implementations else replace(found, reason=Message("no_pairs"))
 
 
 def _with_known_names(change: Change, dataset: Dataset) -> Change:

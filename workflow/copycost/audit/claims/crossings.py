@@ -10,7 +10,6 @@ from copycost.audit.claims.cells import (
     Measured,
     Ruling,
     Survey,
-    counted_nothing,
     grids,
     known_names,
 )
@@ -31,9 +30,6 @@ def judge_crossing(crossing: Crossing, claim: Claim, measured: Measured) -> Surv
     further correction.
     """
     cells = measured.cells(crossing.metric)
-    nothing = counted_nothing(cells)
-    if nothing is not None:
-        return nothing
     better, worse = known_names(measured.dataset, [crossing.implementation, crossing.baseline])
     crossing = replace(crossing, implementation=better, baseline=worse)
     if not {better, worse} <= cells.implementations:
@@ -83,36 +79,41 @@ def _judge_place(
         once=found.observed_once,
         keys=keys,
         incomplete=bool(found.missing) and not holds,
+        compatible=not holds and _bracket(crossing, found) is not None,
     )
 
 
-def _holds(crossing: Crossing, found: Crossover) -> bool:
-    """Tell whether the bracket of the only change holds the size, and nothing in it is open.
+def _bracket(crossing: Crossing, found: Crossover) -> tuple[int, int] | None:
+    """Return the two sizes between which the claimed one lies, where the only change does too.
 
-    At a size inside the bracket that shows no difference, nobody knows on which side of the change
-    it lies; the claim says so.
+    Each end is on the side that it shows.
     """
     if found.outcome is not (Outcome.FROM if crossing.from_ else Outcome.UP_TO):
-        return False
+        return None
     (change,) = found.changes
-    below, above = change.below_bytes, change.above_bytes
-    inside = any(below < size < above for size in (*found.sizes, *found.missing))
-    return not inside and _is_in(crossing, below, above)
+    below, above, size = change.below_bytes, change.above_bytes, crossing.msg_bytes
+    is_in = below < size <= above if crossing.from_ else below <= size < above
+    return (below, above) if is_in else None
 
 
-def _is_in(crossing: Crossing, below: int, above: int) -> bool:
-    """Tell whether the claimed size is in a bracket; each end is on the side that it shows."""
-    if crossing.from_:
-        return below < crossing.msg_bytes <= above
-    return below <= crossing.msg_bytes < above
+def _holds(crossing: Crossing, found: Crossover) -> bool:
+    """Tell whether the claimed size is the end of the bracket, with nothing open in it.
+
+    Elsewhere in it the claim says of sizes on which side of the change they lie, and none of these
+    was measured, or shows a difference.
+    """
+    bracket = _bracket(crossing, found)
+    if bracket is None:
+        return False
+    inside = any(bracket[0] < size < bracket[1] for size in (*found.sizes, *found.missing))
+    return not inside and crossing.msg_bytes in bracket
 
 
 def _excludes(crossing: Crossing, found: Crossover) -> bool:
     """Tell whether what the sizes show rules the claim out."""
     first, last, size = found.sizes[0], found.sizes[-1], crossing.msg_bytes
     if found.outcome is (Outcome.FROM if crossing.from_ else Outcome.UP_TO):
-        (change,) = found.changes
-        return not _is_in(crossing, change.below_bytes, change.above_bytes)
+        return _bracket(crossing, found) is None
     if found.outcome is (Outcome.ALWAYS if crossing.from_ else Outcome.NEVER):
         # Better from the first size on (or worse throughout): the change, if any, is below it.
         return size > first if crossing.from_ else size >= first

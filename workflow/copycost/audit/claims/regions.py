@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from reprlib import repr as shown
 from typing import Any
 
@@ -142,10 +143,8 @@ def number(part: Mapping[str, Any], key: str, least: float = -LARGEST) -> float:
     value = part[key]
     found = math.nan
     if isinstance(value, int | float | str) and not isinstance(value, bool):
-        try:
+        with suppress(ValueError, OverflowError):
             found = float(value)
-        except (ValueError, OverflowError):
-            found = math.nan
     if not least <= found <= LARGEST:
         said = "a number" if least < 0.0 else "a positive number"
         raise Unclear(f"{key}: got {shown(value)}, must be {said} of at most {LARGEST:g}")

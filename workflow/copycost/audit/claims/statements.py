@@ -13,7 +13,6 @@ from copycost.audit.claims.cells import (
     Measured,
     Ruling,
     Survey,
-    counted_nothing,
     grids,
     known_names,
     survey,
@@ -34,9 +33,6 @@ from copycost.stats.settings import FloatArray
 def judge_rank(rank: Rank, claim: Claim, measured: Measured) -> Survey:
     """Return, per size and thread count, whether one implementation leads or trails all others."""
     cells = measured.cells(rank.metric)
-    nothing = counted_nothing(cells)
-    if nothing is not None:
-        return nothing
     name = known_names(measured.dataset, [rank.implementation])[0]
     about = [
         (replace(grid, implementations=(name,)), grid.implementations)
@@ -85,9 +81,6 @@ def _rank_one(rank: Rank, cells: CellValues, own: Key, rivals: Sequence[Key]) ->
 def judge_value(value: Value | Zero, claim: Claim, measured: Measured) -> Survey:
     """Return, per cell, whether its values are what the claim says."""
     cells = measured.cells(value.metric)
-    nothing = counted_nothing(cells)
-    if nothing is not None:
-        return nothing
     wanted = tuple(dict.fromkeys(known_names(measured.dataset, value.implementations)))
     about = grids(claim, cells)
     if wanted:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from copycost.audit.claims.cells import Measured, Ruling, Survey
+from copycost.audit.claims.cells import Measured, Ruling, Survey, counted_nothing
 from copycost.audit.claims.changes import judge_change
 from copycost.audit.claims.crossings import judge_crossing
 from copycost.audit.claims.statements import judge_measurements, judge_rank, judge_value
@@ -43,6 +43,7 @@ class Verdict(StrEnum):
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
+    COMPATIBLE = "compatible"
     UNDECIDED = "undecided"
     NOT_MEASURED = "not measured"
 
@@ -135,6 +136,11 @@ class _Weighed:
         return [r for r in rulings if id(r) not in decided and not r.incomplete]
 
     @property
+    def compatible(self) -> list[Ruling]:
+        """Return those of the undecided that the claimed place is compatible with."""
+        return [ruling for ruling in self.undecided if ruling.compatible]
+
+    @property
     def n_missing(self) -> int:
         """Return the cells that were not measured, or only in part, and so say nothing."""
         parts = [r for r in self.survey.rulings if r.incomplete]
@@ -150,6 +156,8 @@ class _Weighed:
             return Verdict.CONTRADICTED
         if len(self.supporting) >= self.needed:
             return Verdict.SUPPORTED
+        if len(self.supporting) + len(self.compatible) >= self.needed:
+            return Verdict.COMPATIBLE
         return Verdict.UNDECIDED
 
     @property
@@ -161,7 +169,7 @@ class _Weighed:
     def rests_on_once(self) -> bool:
         """Tell whether the verdict would be another without the cells measured once."""
         without = tuple(
-            replace(ruling, p_for=1.0, p_against=1.0) if ruling.once else ruling
+            replace(ruling, p_for=1.0, p_against=1.0, compatible=False) if ruling.once else ruling
             for ruling in self.survey.rulings
         )
         return replace(self, survey=replace(self.survey, rulings=without)).verdict != self.verdict
@@ -172,9 +180,10 @@ def judge_claim(claim: Claim, dataset: Dataset, findings: Sequence[Finding]) -> 
 
     All parts of a claim have to hold in all, most or some of the cells that it is about. A verdict
     is wrong in at most 5 % of tables of such cells, however many they are: it is contradicted
-    where its cells surely say otherwise, supported where all that it needs surely say so, and
-    undecided else. A cell that is missing says neither. A claim of which no cell was measured is
-    not measured; so is one about a counter that counted nothing.
+    where its cells surely say otherwise, supported where all that it needs surely say so,
+    compatible where it names a place between measured sizes that they allow, and undecided else. A
+    cell that is missing says neither. A claim of which no cell was measured is not measured; so is
+    one about a counter that counted nothing.
     """
     if not claim.statements:
         return JudgedClaim(claim, Verdict.UNDECIDED, Message("only_words"))
@@ -218,6 +227,9 @@ def _survey(
 ) -> Survey:
     if isinstance(statement, Measurements):
         return judge_measurements(statement, claim, measured.dataset, findings)
+    nothing = counted_nothing(measured.cells(statement.metric))
+    if nothing is not None:
+        return nothing
     if isinstance(statement, Change):
         return judge_change(statement, claim, measured)
     if isinstance(statement, Crossing):
@@ -231,6 +243,8 @@ def _verdict(parts: Sequence[_Weighed]) -> Verdict:
     found = {part.verdict for part in parts}
     if Verdict.CONTRADICTED in found:
         return Verdict.CONTRADICTED
+    if found == {Verdict.SUPPORTED, Verdict.COMPATIBLE}:
+        return Verdict.COMPATIBLE
     return found.pop() if len(found) == 1 else Verdict.UNDECIDED
 
 
@@ -255,6 +269,8 @@ def _because(
         code, shown = f"contradicted_{in_.value}", against
     elif verdict is Verdict.SUPPORTED:
         code, shown = f"supported_{in_.value}", supporting
+    elif verdict is Verdict.COMPATIBLE:
+        code, shown = "compatible", [ruling for part in deciding for ruling in part.compatible]
     elif verdict is Verdict.NOT_MEASURED:
         code, shown = "no_cells", []
     elif all(part.misses for part in deciding):

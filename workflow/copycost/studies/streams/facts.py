@@ -24,6 +24,7 @@ from copycost.analysis.metrics import choose_cost_metric
 from copycost.analysis.missing import missing_facts
 from copycost.analysis.placement_effects import placement_facts
 from copycost.analysis.questions import answer_questions
+from copycost.analysis.questions.unexpected import unexpected_facts
 from copycost.analysis.ranking import ranking_facts
 from copycost.analysis.real_zero_copy import real_zero_copy_facts
 from copycost.analysis.virtual import virtual_facts
@@ -110,6 +111,8 @@ def compute_facts(inputs: Inputs) -> Facts:
         name: _condition_facts(view, memory) | {"decisions": stream_decisions(view, inputs.peers)}
         for name, view in views.items()
     }
+    for name, found in unexpected_facts(views).items():
+        conditions[name]["questions"]["q6"] = found
     cost = choose_cost_metric(inputs.cells)
     run = run_facts(inputs.cells)
     real_zero_copy = real_zero_copy_facts(views)
