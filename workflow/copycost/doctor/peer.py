@@ -10,7 +10,7 @@ from copycost.config.wire import AUTO, LINK, UNLIMITED, Peer, UdpRate
 from copycost.doctor.collect import collect_host
 from copycost.doctor.network_device import device_facts
 from copycost.doctor.reached import what_keeps_out
-from copycost.errors import HostError, ParseError, Unavailable
+from copycost.errors import HostError, ParseError, Unavailable, WithRemedy
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parsing import parser_of
@@ -56,8 +56,8 @@ def collect_peer(wire: Peer) -> dict[str, object]:
         ``wire``: `peer`, `ssh_options`, `ports`, `clock`, `here` and `there` (`address`, and
         `device_facts`), `unreached` (per end, what keeps TCP connections out: None, or `reason` and
         `remedy`), `one_kernel`, `udp_mbit_per_s` (None without a limit), `udp_unavailable` (why no
-        UDP is sent: None, or the same two), or `unavailable` with these; and what `collect_host`
-        says of it.
+        UDP is sent: None, or the same two), or `unavailable` with these, and ``failed`` where
+        another attempt may reach it; and what `collect_host` says of it.
     """
     with peer_reached(wire) as (facts, _):
         return facts
@@ -74,17 +74,20 @@ def peer_reached(wire: Peer) -> Iterator[tuple[dict[str, object], Host | None]]:
         try:
             other = stack.enter_context(SshHost(SshTarget(wire.peer, wire.ssh_options)))
             facts = _described(other, wire)
-        except Unavailable as missing:
-            facts = _unavailable(missing.reason, missing.remedy)
         except (HostError, ParseError) as error:
-            facts = _unavailable(str(error), _AGAIN)
+            facts = _unavailable(error)
         except OSError as error:
-            facts = _unavailable(f"{wire.peer} cannot be described ({error})", _AGAIN)
+            facts = _unavailable(HostError(f"{wire.peer} cannot be described ({error})"))
         yield facts, other if facts["wire"]["unavailable"] is None else None
 
 
-def _unavailable(reason: str, remedy: str) -> dict[str, Any]:
-    return {"wire": {"unavailable": {"reason": reason, "remedy": remedy}}}
+def _unavailable(error: HostError | ParseError) -> dict[str, Any]:
+    """Return what is known then; ``failed`` is what another attempt may mend."""
+    missing = {"reason": str(error), "remedy": _AGAIN}
+    if isinstance(error, WithRemedy):
+        missing = {"reason": error.reason, "remedy": error.remedy}
+    failed = {} if isinstance(error, Unavailable) else {"failed": True}
+    return {"wire": {"unavailable": {**missing, **failed}}}
 
 
 def _described(other: SshHost, wire: Peer) -> dict[str, Any]:

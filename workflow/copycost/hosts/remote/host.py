@@ -1,5 +1,6 @@
 """A machine that a stream of bytes leads to, as a host: a guest, or one at the other end of ssh."""
 
+import errno
 import hashlib
 import io
 import re
@@ -12,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Self
 
-from copycost.errors import HostError, MeasurementStopped, Unavailable
+from copycost.errors import AttemptFailed, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.about import About
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.clock import ClockReading
@@ -29,6 +30,7 @@ from copycost.hosts.remote.planned import PlannedThere
 from copycost.hosts.remote.program import RemoteProgram
 
 _PINGS = 10
+_WRITABLE = "let its owner write to that folder there"
 # how often who waits for a lock there looks whether anybody still waits for it here
 _LOOK_S = 0.2
 # longer than an answer takes over a slow link, shorter than a user wonders
@@ -217,9 +219,11 @@ class RemoteHost:
 
     def cannot_keep(self, program: Path, error: OSError) -> HostError:
         """Return why a program of ours cannot be brought there."""
-        return HostError(
-            f"{self.name}: {program.name} cannot be kept in {error.filename} ({error.strerror});"
-            f" make room for {program.stat().st_size >> 10} KiB there, or allow writing it"
+        folder = error.filename or "its cache"
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        return AttemptFailed(
+            f"{self.name}: {program.name} cannot be kept in {folder} ({error.strerror})",
+            f"make room for {program.stat().st_size >> 10} KiB there" if full else _WRITABLE,
         )
 
     def start(self, launch: Launch) -> RemoteProgram:
