@@ -4,6 +4,7 @@ What ssh refuses is in test_ssh.py; a link that breaks and strangers in test_wir
 jumps in test_machines.py.
 """
 
+import json
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from measured.test_wire import FACTS, SETTINGS, STREAM, measured
 from sshd import ADDRESSES, Peer
 
 from copycost.config.wire import Wire
+from copycost.doctor import command
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
 from copycost.drivers.choice import driver_of
@@ -108,6 +110,23 @@ def test_a_machine_that_stays_away_is_waited_for_once_and_what_needs_it_has_fail
         assert "Connection refused" in str(record["reason"])
         assert "start sshd there" in str(record["remedy"])
         assert ("waiting for it" in capfd.readouterr().err) is is_said
+
+
+def test_a_machine_that_executes_nothing_where_programs_are_put_is_told_before_a_run(
+    peer: Peer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = str(peer.folder / "cache")
+    peer.run_inside("mkdir", "-p", cache)
+    peer.run_inside("mount", "-t", "tmpfs", "-o", "noexec", "none", cache)
+    wire = Wire(peer.target.name, "auto", peer.target.options)
+    monkeypatch.setattr(command, "read_peer", lambda *_: wire)
+    assert command.main(["--json", "--wire", wire.peer]) == 1
+    peer.run_inside("umount", "--lazy", cache)
+    missing = json.loads(capsys.readouterr().out)["host"]["wire"]["unavailable"]
+    assert missing["failed"]
+    assert f"executes nothing in {cache}/copycost/programs (Permission denied)" in missing["reason"]
+    assert "noexec" in missing["remedy"]
+    assert command.main(["--json", "--wire", wire.peer]) == 0
 
 
 def test_the_turn_of_another_there_is_waited_for_said_and_recorded(

@@ -1,16 +1,18 @@
 """What the other machine of a wire is, and the network between, as one JSON object."""
 
 import json
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from copycost.config.wire import AUTO, LINK, UNLIMITED, Peer, UdpRate
 from copycost.doctor.collect import collect_host
 from copycost.doctor.network_device import device_facts
 from copycost.doctor.reached import what_keeps_out
-from copycost.errors import HostError, ParseError, Unavailable, WithRemedy
+from copycost.errors import AttemptFailed, HostError, ParseError, Unavailable, WithRemedy
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parsing import parser_of
@@ -92,6 +94,7 @@ def _unavailable(error: HostError | ParseError) -> dict[str, Any]:
 
 def _described(other: SshHost, wire: Peer) -> dict[str, Any]:
     path = _path(other, wire)
+    _require_that_it_executes(other)
     return {
         "wire": {
             "unavailable": None,
@@ -147,6 +150,23 @@ def _require_same_architecture(here: Host, other: Host) -> None:
             f" here are for {ours}",
             "measure from a machine of its architecture, or with a peer of this one's",
         )
+
+
+def _require_that_it_executes(other: SshHost) -> None:
+    """Refuse a machine that executes nothing of what is brought to it: tried, not guessed."""
+    with tempfile.TemporaryDirectory() as folder:
+        tried = Path(folder, "tried")
+        tried.write_text("#!/bin/sh\n")
+        there = Path(other.path_of(tried))
+    try:
+        other.run([str(there)])
+    except OSError as error:
+        raise AttemptFailed(
+            f"{other.name} executes nothing in {there.parents[1]} ({error.strerror}), where"
+            " programs are put",
+            f"mount it there without noexec, or make {there.parents[2]} a link to a folder where"
+            " programs may be executed",
+        ) from error
 
 
 def _address_of_ssh(other: Host) -> str:
