@@ -205,6 +205,26 @@ def test_a_host_with_the_round_trips_of_another_enters_no_mean(tmp_path: Path) -
     assert gathered.copies == {"simulated-001": "other"}
 
 
+def test_hosts_that_share_a_boot_are_one_and_the_report_says_which(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = small(tmp_path)
+    for _ in make_fleet(real(tmp_path / "more"), tmp_path / "more" / "fleet", 1, 100, seed=2):
+        pass
+    boot = read_sets(fleet)[0].read_records()[0]["boot_id"]
+    node = [
+        {**one, "boot_id": boot} for one in read_sets(tmp_path / "more" / "fleet")[0].read_records()
+    ]
+    run = write_run(tmp_path / "run", node[: len(node) // 2])
+    assert main(["merge", f"node={run}", "--into", str(fleet), "--formats", "html"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "node and simulated-001 share a boot id, so they are one host" in said
+    assert "What follows is of 2 hosts" in said
+    gathered = gather(fleet, 1)
+    assert gathered.used == ["simulated-001", "simulated-002"]
+    assert gathered.left_out == {"node": "one_kernel"}
+
+
 def test_a_host_whose_numbers_an_audit_doubts_counts_and_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

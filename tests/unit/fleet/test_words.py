@@ -116,6 +116,7 @@ def test_which_hosts_count_is_told() -> None:
         "n_simulated": 0,
         "n_hosts": 40,
         "n_older": 0,
+        "one_kernel": [],
         "enough_for_intervals": True,
         "fewest": 3,
         "emulated": {"n_repetitions": 0, "n_hosts": 0},
@@ -133,6 +134,9 @@ def test_which_hosts_count_is_told() -> None:
         "some simulated": say("which", known | {"n_simulated": 14}),
         "one with emulated guests": say(
             "which", known | {"emulated": {"n_repetitions": 12, "n_hosts": 1}}
+        ),
+        "on one kernel": say(
+            "which", known | {"one_kernel": [{"name": "n1", "others": ["n2", "n3"]}]}
         ),
         "doubted": say("doubted", {"name": "lab-3", "copy_of": None}),
         "copied": say("doubted", {"name": "lab-3", "copy_of": "lab-1"}),

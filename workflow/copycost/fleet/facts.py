@@ -38,9 +38,9 @@ class Fleet:
         Every state of every host.
     used
         Those that enter what is said of hosts in general: the last state of each, unless it is
-        a copy of another.
+        a copy of another, or ran on the kernel of another.
     left_out
-        Why others do not, by their names: ``older`` or ``copied``.
+        Why others do not, by their names: ``older``, ``copied`` or ``one_kernel``.
     tables
         Of all of them, by name.
     told
@@ -51,6 +51,8 @@ class Fleet:
         Hosts that have repetitions of another one, with that one.
     unreadable
         Hosts that cannot be read any more, and why not; they are in none of the others.
+    one_kernel
+        Hosts that ran on the kernel of another one, with that one.
     """
 
     sets: Sequence[HostSet]
@@ -61,6 +63,7 @@ class Fleet:
     findings: Mapping[str, Sequence[Facts]]
     copies: Mapping[str, str]
     unreadable: Mapping[str, str] = field(default_factory=dict)
+    one_kernel: Mapping[str, str] = field(default_factory=dict)
 
 
 def fleet_facts(
@@ -93,6 +96,13 @@ def fleet_facts(
             "hosts": [_host(fleet, one) for one in fleet.sets],
             "n_hosts": len(fleet.used),
             "n_older": sum(why == "older" for why in fleet.left_out.values()),
+            "one_kernel": [
+                {
+                    "name": name,
+                    "others": [one for one, of in fleet.one_kernel.items() if of == name],
+                }
+                for name in dict.fromkeys(fleet.one_kernel.values())
+            ],
             "emulated": emulated_of([fleet.tables[name] for name in fleet.used]),
             "doubted": _doubted(fleet),
             "unreadable": [{"name": name, "why": why} for name, why in fleet.unreadable.items()],

@@ -13,6 +13,8 @@ from copycost.fleet.sets import HostSet, read_sets, state_of_name, unreadable_se
 
 _SIMULATED = "Simulated "
 _COPIED_SHARE = 0.02
+# of records that do not tell it
+_NO_BOOT = frozenset({"", "unknown"})
 _CELL = ("condition", "implementation", "msg_bytes", "n_threads")
 _TOLD = {"cells": ("received_bytes", "window_s"), "trips": ("samples", "mean_ns")}
 """What of a repetition hardly ever is that of another one, by table."""
@@ -22,7 +24,8 @@ def gather(folder: Path, n_workers: int) -> Fleet:
     """Read all hosts of a fleet, making the tables of those that are new.
 
     Hosts that cannot be read any more, since they were changed by hand or are of another version,
-    say, are left out; so are copies of another host, and earlier states. What an audit finds odd is
+    say, are left out; so are copies of another host, earlier states, and all but one of those that
+    one kernel ran, as containers or nodes of one machine do. What an audit finds odd is
     told, and leaves nobody out: a host that was busy is still one.
 
     Raises
@@ -49,8 +52,24 @@ def gather(folder: Path, n_workers: int) -> Fleet:
             left_out[one.name] = "copied"
         elif one.state != newest[one.host]:
             left_out[one.name] = "older"
+    one_kernel = _on_one_kernel({name: tables[name] for name in tables if name not in left_out})
+    left_out |= dict.fromkeys(one_kernel, "one_kernel")
     used = [one.name for one in sets if one.name not in left_out]
-    return Fleet(sets, used, left_out, tables, told, findings, copies, unreadable)
+    return Fleet(sets, used, left_out, tables, told, findings, copies, unreadable, one_kernel)
+
+
+def _on_one_kernel(tables: Mapping[str, HostTables]) -> dict[str, str]:
+    """Return hosts that share a boot with one of which more was measured, and with which."""
+    measured = {name: of.cells[of.cells["status"] == "measured"] for name, of in tables.items()}
+    of_boot: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for name in sorted(measured, key=lambda name: -len(measured[name])):
+        boots = set(measured[name]["boot_id"].dropna()) - _NO_BOOT
+        other = next((of_boot[boot] for boot in sorted(boots & of_boot.keys())), None)
+        if other is not None:
+            found[name] = other
+        of_boot |= dict.fromkeys(boots - of_boot.keys(), other or name)
+    return found
 
 
 def _readable(
