@@ -156,8 +156,8 @@ def test_a_copied_host_enters_no_mean(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [dict(one) for one in read_sets(fleet)[0].read_records()])
     assert main(["merge", f"another={run}", "--into", str(fleet), "--no-report"]) == 0
     gathered = gather(fleet, 1)
-    assert gathered.copies == {"simulated-001": "another"}
-    assert gathered.left_out == {"simulated-001": "copied"}
+    assert gathered.one_kernel == {"simulated-001": "another"}
+    assert gathered.used == ["another", "simulated-002"]
 
 
 def trips_of(tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> list[dict[str, Any]]:
@@ -194,15 +194,6 @@ def test_round_trips_that_an_audit_doubts_leave_no_host_out(tmp_path: Path) -> N
     assert "other" in gathered.used
     codes = [one["code"] for one in gathered.findings["other"] if one["refutes"]]
     assert codes == ["short_round_trips"]
-
-
-def test_a_host_with_the_round_trips_of_another_enters_no_mean(tmp_path: Path) -> None:
-    fleet = small(tmp_path)
-    of_first = [
-        dict(one) for one in read_sets(fleet)[0].read_records() if one["study"] == "round_trips"
-    ]
-    gathered = gather(with_streams(tmp_path / "copied", of_first), 1)
-    assert gathered.copies == {"simulated-001": "other"}
 
 
 def test_hosts_that_share_a_boot_are_one_and_the_report_says_which(
