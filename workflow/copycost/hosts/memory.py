@@ -13,10 +13,6 @@ _SPARE_SHARE = 0.1
 _CGROUPS = PurePosixPath("sys/fs/cgroup")
 
 
-class NotEnoughMemory(AttemptFailed):
-    """The messages of a cell have no room in memory."""
-
-
 def require_memory(files: HostFiles, need_bytes: int, what: str, remedy: str) -> None:
     """Refuse what has no room in memory.
 
@@ -31,12 +27,12 @@ def require_memory(files: HostFiles, need_bytes: int, what: str, remedy: str) ->
 
     Raises
     ------
-    NotEnoughMemory
+    AttemptFailed
         With what is needed and what there is.
     """
     have_bytes = available_memory_bytes(files)
     if have_bytes is not None and need_bytes > have_bytes * (1 - _SPARE_SHARE):
-        raise NotEnoughMemory(
+        raise AttemptFailed(
             f"{what} need {approximate_size(need_bytes)} of memory, where"
             f" {approximate_size(have_bytes)} are available, of which a tenth is to stay free",
             remedy,

@@ -60,8 +60,8 @@ def over_wire(
         raise Unavailable(**no_udp)
     addresses = wire["here"]["address"], wire["there"]["address"]
     with (
+        kept_host(SshTarget(wire["peer"], tuple(wire["ssh_options"]))) as other,
         watched_parents() as parent_fds,
-        kept_host(SshTarget(wire["peer"], tuple(wire["ssh_options"])), parent_fds) as other,
         turn_there_too(machine, other, parent_fds, keeps_ours=is_before(machine, other, addresses)),
     ):
         ends: dict[bool, _End] = {

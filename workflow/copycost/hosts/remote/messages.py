@@ -16,13 +16,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from copycost.errors import (
-    AttemptFailed,
-    CannotStart,
-    HostError,
-    MeasurementStopped,
-    Unavailable,
-)
+from copycost.errors import AttemptFailed, CannotStart, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.launch import Launch
 from copycost.hosts.process_usage import Usage
 

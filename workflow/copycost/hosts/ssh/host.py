@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from copycost.errors import HostError, MeasurementStopped
 from copycost.hosts.lock import say
+from copycost.hosts.parent import watched_parents
 from copycost.hosts.remote.connection import PATIENCE_S
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.remote.keeping import ask_keeper, connected
@@ -49,13 +50,8 @@ class SshHost(RemoteHost):
 
 
 @contextmanager
-def kept_host(target: SshTarget, parent_fds: Sequence[int] = ()) -> Iterator[RemoteHost]:
+def kept_host(target: SshTarget) -> Iterator[RemoteHost]:
     """Return a block with another machine, whose agent outlasts it for the run's next repetition.
-
-    Parameters
-    ----------
-    parent_fds
-        Become readable when nobody waits for us any more.
 
     Raises
     ------
@@ -66,7 +62,7 @@ def kept_host(target: SshTarget, parent_fds: Sequence[int] = ()) -> Iterator[Rem
     MeasurementStopped
         If the workflow ends while we wait for it.
     """
-    with connected(_KEEPER, _KEEPER_PATIENCE_S) as keeper:
+    with connected(_KEEPER, _KEEPER_PATIENCE_S) as keeper, watched_parents() as parent_fds:
         try:
             line = _line_to(target, keeper, parent_fds)
         except OSError as error:
