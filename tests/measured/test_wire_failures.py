@@ -8,7 +8,7 @@ import json
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,13 +25,11 @@ from copycost.doctor import command
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
 from copycost.drivers.choice import driver_of
-from copycost.errors import HostError
 from copycost.grid.cells import Cell
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
 from copycost.hosts.ssh import host as ssh_host
 from copycost.hosts.ssh import line
-from copycost.hosts.ssh.host import SshHost
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.protocol import WindowObserver
 from copycost.records.record import check_record
@@ -73,25 +71,20 @@ def test_a_peer_that_reboots_is_a_failed_record_and_the_run_goes_on(
     assert measured(tmp_path, STREAM, facts)["status"] == "measured"
 
 
-def set_link(peer: Peer, state: str) -> None:
-    peer.here.run(["ip", "link", "set", "sender", state])
-
-
-def test_a_link_that_is_down_for_seconds_is_waited_for_and_that_is_said(
+def test_a_machine_that_is_gone_for_seconds_is_waited_for_and_that_is_said(
     tmp_path: Path, peer: Peer, facts: dict[str, Any], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    peer.target.close()
-    set_link(peer, "down")
-    with suppress(HostError), SshHost(peer.target):  # the shared connection, if there is one, ends
-        pass
-    back = threading.Timer(6.0, set_link, (peer, "up"))
+    programs_folder()  # built by now
+    peer.sshd.kill()
+    peer.sshd.wait()
+    back = threading.Timer(4.0, peer.reboot)
     back.start()
     record = measured(tmp_path, STREAM, facts)
     back.join()
     assert record["status"] == "measured", record["reason"]
     said = capfd.readouterr().err
     assert "cannot be reached by ssh" in said
-    assert "waiting for it, for 60 s at most" in said
+    assert "waiting, for 60 s at most" in said
     assert f"{peer.target.name} is back: going on" in said
 
 
@@ -109,7 +102,7 @@ def test_a_machine_that_stays_away_is_waited_for_once_and_what_needs_it_has_fail
         assert record["status"] == "failed"
         assert "Connection refused" in str(record["reason"])
         assert "start sshd there" in str(record["remedy"])
-        assert ("waiting for it" in capfd.readouterr().err) is is_said
+        assert ("waiting, for" in capfd.readouterr().err) is is_said
 
 
 def test_a_machine_that_executes_nothing_where_programs_are_put_is_told_before_a_run(

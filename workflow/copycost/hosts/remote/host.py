@@ -30,7 +30,6 @@ from copycost.hosts.remote.planned import PlannedThere
 from copycost.hosts.remote.program import RemoteProgram
 
 _PINGS = 10
-_WRITABLE = "let its owner write to that folder there"
 # how often who waits for a lock there looks whether anybody still waits for it here
 _LOOK_S = 0.2
 # longer than an answer takes over a slow link, shorter than a user wonders
@@ -223,7 +222,9 @@ class RemoteHost:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         return AttemptFailed(
             f"{self.name}: {program.name} cannot be kept in {folder} ({error.strerror})",
-            f"make room for {program.stat().st_size >> 10} KiB there" if full else _WRITABLE,
+            f"make room for {program.stat().st_size >> 10} KiB there"
+            if full
+            else "let us write there",
         )
 
     def start(self, launch: Launch) -> RemoteProgram:

@@ -29,7 +29,7 @@ _NO_KEYS = (
     "it takes no key, and nobody can type a password in a run: have its sshd allow"
     " PubkeyAuthentication, then run `ssh-copy-id {target}`"
 )
-_REFUSALS = (
+_REMEDIES = (
     ("Host key verification failed", "its host key is not known here, or has changed: run `ssh"
      " {target}` once by hand and look at the key"),
     # without publickey among the ways that it offers
@@ -37,9 +37,6 @@ _REFUSALS = (
     ("Permission denied (keyboard-interactive", _NO_KEYS),
     ("Permission denied", "let a key in there: `ssh-copy-id {target}`, and have ssh-agent hold it"
      " if it has a passphrase"),
-)  # fmt: skip
-_REMEDIES = (
-    *_REFUSALS,
     ("Could not resolve hostname", "look at the name, or add it to ~/.ssh/config"),
     ("Connection refused", "start sshd there, or say its port in ~/.ssh/config"),
     ("timed out", "look whether it is up, and whether a firewall drops what goes to its ssh port"),
@@ -160,7 +157,8 @@ class SshTarget:
         remedy = remedy.format(target=self.name)
         if not is_ssh:
             return AttemptFailed(f"{self.name}: {why}", remedy)
-        kind = AttemptFailed if (mark, remedy) in _REFUSALS else Unreachable
+        refused = mark.startswith(("Host key", "Permission"))
+        kind = AttemptFailed if refused else Unreachable
         return kind(f"{self.name} cannot be reached by ssh ({why})", remedy)
 
     def close(self) -> None:

@@ -59,8 +59,6 @@ def kept_host(target: SshTarget) -> Iterator[RemoteHost]:
         If it cannot be reached, and does not come back within a minute, or takes no agent.
     Unavailable
         If nothing there can serve us.
-    MeasurementStopped
-        If the workflow ends while we wait for it.
     """
     with connected(_KEEPER, _KEEPER_PATIENCE_S) as keeper, watched_parents() as parent_fds:
         try:
@@ -85,8 +83,7 @@ def _line_to(target: SshTarget, keeper: socket.socket, parent_fds: Sequence[int]
         if answer["s"] >= _COMES_BACK_S:
             raise gone
         if not waits:
-            left_s = _COMES_BACK_S - answer["s"]
-            say(f"{gone.reason}: waiting for it, for {left_s:.0f} s at most")
+            say(f"{gone.reason}: waiting, for {_COMES_BACK_S - answer['s']:.0f} s at most")
             waits = True
         if select.select(parent_fds, [], [], _LOOK_S)[0]:
             raise MeasurementStopped("the workflow ended while it waited for another machine")
