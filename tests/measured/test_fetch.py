@@ -7,19 +7,25 @@ import os
 import pwd
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 import sshd
 from sshd import AHEAD_S, Peer
-from workflow.support import clean_environment, new_checkout
+from workflow.support import Checkout, clean_environment, new_checkout
 
 pytestmark = [pytest.mark.needs_root, pytest.mark.slow]
 LIMIT_S = 600.0
+# 2 s, and what a busy machine takes to look
+SOON_S = 4.0
 
 # ssh as it is, told what the user's own configuration would tell it
 SSH = """\
@@ -64,34 +70,76 @@ def give_home(peer: Peer) -> Path:
     return home
 
 
-def test_a_host_is_measured_there_and_merged_here(tmp_path: Path) -> None:
-    here = new_checkout(tmp_path / "checkout")
-    make_environment(here.path, "requirements")
+@dataclass(frozen=True)
+class Fetch:
+    """A checkout here, a home with what is needed there, and how one fetches from the other."""
+
+    here: Path
+    home: Path
+    peer: Peer
+    words: list[str]
+    environment: dict[str, str]
+
+
+@pytest.fixture
+def fetch(tmp_path: Path) -> Iterator[Fetch]:
+    here = new_checkout(tmp_path / "checkout").path
+    make_environment(here, "requirements")
     for name in ("tools", "peer"):
         (tmp_path / name).mkdir()
     with sshd.peer(tmp_path / "peer") as peer:
         home = give_home(peer)
         there = home / "copycost_fleet"
-        shutil.copytree(here.path / "envs", there / "envs")
+        shutil.copytree(here / "envs", there / "envs")
         make_environment(there, "requirements-measure")
         ssh = tmp_path / "tools" / "ssh"
         ssh.write_text(SSH.format(ssh=shutil.which("ssh"), options=" ".join(peer.target.options)))
         ssh.chmod(0o755)
-        done = subprocess.run(
-            [here.path / "run", "fetch", f"lab={peer.target.name}"],
-            env=clean_environment() | {"PATH": f"{ssh.parent}:{os.environ['PATH']}"},
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert not peer.processes()
+        environment = clean_environment() | {"PATH": f"{ssh.parent}:{os.environ['PATH']}"}
+        words = [str(here / "run"), "fetch", f"lab={peer.target.name}"]
+        yield Fetch(here, home, peer, words, environment)
+
+
+def until(condition: Callable[[], bool], limit_s: float) -> None:
+    deadline_s = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.02)
+
+
+def test_what_runs_there_ends_with_us(fetch: Fetch) -> None:
+    Checkout(fetch.here).configure("measure", duration_s=60.0)
+    for number, is_group in ((signal.SIGINT, True), (signal.SIGHUP, True), (signal.SIGKILL, False)):
+        with subprocess.Popen(
+            fetch.words,
+            env=fetch.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as ours:
+            until(lambda: any("/sender_" in one for one in fetch.peer.processes()), LIMIT_S / 5)
+            (os.killpg if is_group else os.kill)(ours.pid, number)
+            until(lambda: not fetch.peer.processes(), SOON_S)
+            ours.wait(SOON_S)
+
+
+def test_a_host_is_measured_there_and_merged_here(fetch: Fetch) -> None:
+    home, there = fetch.home, fetch.home / "copycost_fleet"
+    done = subprocess.run(
+        fetch.words,
+        env=fetch.environment,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not fetch.peer.processes()
     assert not (there / ".venv/requirements.stamp").exists()
     assert not list(there.glob(".venv/lib/*/site-packages/matplotlib")), "measuring needs no more"
     assert [entry.name for entry in home.iterdir()] == ["copycost_fleet"], "nothing else is changed"
     assert "8 records new" in done.stdout
-    fleet = here.path / "results/fleet"
+    fleet = fetch.here / "results/fleet"
     records = [json.loads(path.read_text()) for path in fleet.glob("host=lab/raw/**/rep=*.json")]
     assert [record["status"] for record in records] == ["measured"] * 8
     assert all(record["start_ns"] > AHEAD_S * 10**9 for record in records), "by the clock there"

@@ -14,10 +14,10 @@ import pytest
 import sshd
 from sshd import ADDRESSES, AHEAD_S, NODE, Peer
 
-from copycost.errors import ConfigError, HostError, Unavailable
+from copycost.errors import AttemptFailed, ConfigError, HostError, Unavailable
 from copycost.hosts.launch import Launch
 from copycost.hosts.ssh import line as ssh_line
-from copycost.hosts.ssh.client import SshTarget
+from copycost.hosts.ssh.client import SshTarget, Unreachable
 from copycost.hosts.ssh.host import SshHost
 from copycost.hosts.ssh.line import clean
 
@@ -226,7 +226,7 @@ def test_a_link_that_breaks_leaves_nothing(peer: Peer, small_run: SmallRun) -> N
 def test_a_key_that_nobody_knows_is_a_sentence_with_a_remedy(peer: Peer, tmp_path: Path) -> None:
     key = tmp_path / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-    with pytest.raises(Unavailable) as caught:
+    with pytest.raises(AttemptFailed) as caught:
         SshHost(_with(peer.target, str(peer.folder / "key"), str(key)))
     assert "cannot be reached by ssh" in caught.value.reason
     assert "Permission denied" in caught.value.reason
@@ -255,7 +255,7 @@ def password_only(peer: Peer) -> Iterator[SshTarget]:
 
 
 def test_a_machine_that_asks_for_a_password_is_a_sentence_with_a_remedy(peer: Peer) -> None:
-    with password_only(peer) as target, pytest.raises(Unavailable) as caught:
+    with password_only(peer) as target, pytest.raises(AttemptFailed) as caught:
         SshHost(target)
     assert "cannot be reached by ssh" in caught.value.reason
     assert "Permission denied (password" in caught.value.reason
@@ -266,14 +266,14 @@ def test_a_machine_that_asks_for_a_password_is_a_sentence_with_a_remedy(peer: Pe
 def test_an_unknown_host_key_is_a_sentence_with_a_remedy(peer: Peer, tmp_path: Path) -> None:
     known = f"UserKnownHostsFile={peer.folder / 'known_hosts'}"
     target = _with(peer.target, known, f"UserKnownHostsFile={tmp_path / 'none'}")
-    with pytest.raises(Unavailable, match="Host key verification failed") as caught:
+    with pytest.raises(AttemptFailed, match="Host key verification failed") as caught:
         SshHost(target)
     assert "once by hand" in caught.value.remedy
 
 
 def test_nobody_at_the_port_is_a_sentence_with_a_remedy(peer: Peer) -> None:
     target = SshTarget(peer.target.name, (*peer.target.options, "-p", "9"))
-    with pytest.raises(Unavailable, match="Connection refused"):
+    with pytest.raises(Unreachable, match="Connection refused"):
         SshHost(target)
 
 
@@ -298,12 +298,34 @@ def test_a_machine_without_a_python_that_will_do(
     assert "3.11" in caught.value.remedy
 
 
-def test_a_full_disk_there_is_named(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
-    clean(peer.target)
-    full = "echo No space left on device >&2; exit 1 # %(digest)s"
-    monkeypatch.setattr(ssh_line, "_BRING", full)
-    with pytest.raises(HostError, match="No space left on device"):
+@pytest.mark.parametrize(
+    ("options", "said", "remedy"),
+    [("size=4k", "No space left on device", "make room"), ("ro", "Read-only", "writable")],
+)
+def test_a_cache_there_that_takes_nothing_is_named_with_its_cause(
+    peer: Peer, options: str, said: str, remedy: str
+) -> None:
+    cache = str(peer.folder / "cache")
+    peer.run_inside("mkdir", "-p", cache)
+    peer.run_inside("mount", "-t", "tmpfs", "-o", options, "none", cache)
+    try:
+        with pytest.raises(AttemptFailed, match=said) as caught:
+            SshHost(peer.target)
+    finally:
+        peer.run_inside("umount", "--lazy", cache)
+    assert remedy in caught.value.remedy
+
+
+def test_a_python_there_that_is_broken_is_named(
+    peer: Peer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with SshHost(peer.target):
+        pass  # the agent is there
+    broken = ssh_line._START.replace("$p -I", "PYTHONHOME=/nowhere $p")
+    monkeypatch.setattr(ssh_line, "_START", broken)
+    with pytest.raises(AttemptFailed, match="No module named 'encodings'") as caught:
         SshHost(peer.target)
+    assert "python3 -I -c pass" in caught.value.remedy
 
 
 @pytest.mark.parametrize("name", ["-oProxyCommand=id", "", "a b", "user@-x", "a;b"])

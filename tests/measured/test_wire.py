@@ -4,6 +4,7 @@ import re
 import shutil
 import socket
 import sys
+import threading
 import time
 from collections import Counter
 from dataclasses import replace
@@ -248,10 +249,10 @@ def test_strangers_cost_little_and_are_named(
     assert "wire.ports" in str(record["remedy"])
 
 
-def test_a_peer_that_is_not_there_is_a_skipped_record(tmp_path: Path, peer: Peer) -> None:
+def test_a_peer_that_is_not_there_is_a_failed_record(tmp_path: Path, peer: Peer) -> None:
     nobody = collect_peer(Wire(f"root@{ADDRESSES[1]}", "auto", (*peer.target.options, "-p", "9")))
     record = measured(tmp_path, STREAM, nobody)
-    assert record["status"] == "skipped"
+    assert record["status"] == "failed"
     assert "cannot be reached by ssh" in str(record["reason"])
     assert "sshd" in str(record["remedy"])
 
@@ -291,6 +292,35 @@ def test_the_tiny_grid_is_measured_with_another_machine(tmp_path: Path, peer: Pe
     again = checkout.planned("--configfile", "config/wire_tiny.yaml")
     assert not {"run_cell", "collect_peer"}.intersection(again)
     assert len(checkout.records()) == 8
+
+
+def test_what_a_machine_that_dies_for_seconds_costs_is_measured_by_the_same_command(
+    tmp_path: Path, peer: Peer
+) -> None:
+    checkout = new_checkout(tmp_path / "checkout")
+    options = list(peer.target.options)
+    checkout.configure("wire", peer=peer.target.name, ssh_options=options, alias="near", more=[])
+    words = ("measure", "--cores", "1", "--configfile", "config/wire_tiny.yaml")
+
+    def die_for_seconds() -> None:
+        while len(list(checkout.path.glob("results/raw/**/rep=*.json"))) < 2:
+            time.sleep(0.05)
+        peer.sshd.kill()
+        time.sleep(4.0)
+        peer.reboot()
+
+    dying = threading.Thread(target=die_for_seconds, daemon=True)
+    dying.start()
+    done = checkout.snakemake(*words)
+    dying.join(10.0)
+    first = Counter(one["status"] for one in checkout.records())
+    assert "is back: going on" in done.stderr + done.stdout
+    assert first["measured"] >= 3, first
+    assert first["skipped"] == 0
+    again = checkout.snakemake(*words)
+    if first["failed"]:
+        assert "failed with another machine or in a guest are made again" in again.stdout
+    assert Counter(one["status"] for one in checkout.records()) == {"measured": 4}
 
 
 def test_the_doctor_says_what_the_wire_is(facts: dict[str, Any]) -> None:

@@ -4,7 +4,9 @@ What ssh refuses is in test_ssh.py; a link that breaks and strangers in test_wir
 jumps in test_machines.py.
 """
 
+import json
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,12 +21,14 @@ from measured.test_wire import FACTS, SETTINGS, STREAM, measured
 from sshd import ADDRESSES, Peer
 
 from copycost.config.wire import Wire
+from copycost.doctor import command
 from copycost.doctor.findings_wire import judge_wire
 from copycost.doctor.peer import collect_peer
 from copycost.drivers.choice import driver_of
 from copycost.grid.cells import Cell
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
+from copycost.hosts.ssh import host as ssh_host
 from copycost.hosts.ssh import line
 from copycost.measure.repetition import Task, measure_repetition
 from copycost.observers.protocol import WindowObserver
@@ -67,6 +71,57 @@ def test_a_peer_that_reboots_is_a_failed_record_and_the_run_goes_on(
     assert measured(tmp_path, STREAM, facts)["status"] == "measured"
 
 
+def test_a_machine_that_is_gone_for_seconds_is_waited_for_and_that_is_said(
+    tmp_path: Path, peer: Peer, facts: dict[str, Any], capfd: pytest.CaptureFixture[str]
+) -> None:
+    programs_folder()  # built by now
+    peer.sshd.kill()
+    peer.sshd.wait()
+    back = threading.Timer(4.0, peer.reboot)
+    back.start()
+    record = measured(tmp_path, STREAM, facts)
+    back.join()
+    assert record["status"] == "measured", record["reason"]
+    said = capfd.readouterr().err
+    assert "cannot be reached by ssh" in said
+    assert "waiting, for 60 s at most" in said
+    assert f"{peer.target.name} is back: going on" in said
+
+
+def test_a_machine_that_stays_away_is_waited_for_once_and_what_needs_it_has_failed(
+    tmp_path: Path,
+    facts: dict[str, Any],
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ssh_host, "_COMES_BACK_S", 2.0)
+    options = [*facts["wire"]["ssh_options"], "-p", "9", "-o", "ControlPath=none"]
+    away = {**facts, "wire": {**facts["wire"], "ssh_options": options}}
+    for is_said in (True, False):
+        record = measured(tmp_path, STREAM, away)
+        assert record["status"] == "failed"
+        assert "Connection refused" in str(record["reason"])
+        assert "start sshd there" in str(record["remedy"])
+        assert ("waiting, for" in capfd.readouterr().err) is is_said
+
+
+def test_a_machine_that_executes_nothing_where_programs_are_put_is_told_before_a_run(
+    peer: Peer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = str(peer.folder / "cache")
+    peer.run_inside("mkdir", "-p", cache)
+    peer.run_inside("mount", "-t", "tmpfs", "-o", "noexec", "none", cache)
+    wire = Wire(peer.target.name, "auto", peer.target.options)
+    monkeypatch.setattr(command, "read_peer", lambda *_: wire)
+    assert command.main(["--json", "--wire", wire.peer]) == 1
+    peer.run_inside("umount", "--lazy", cache)
+    missing = json.loads(capsys.readouterr().out)["host"]["wire"]["unavailable"]
+    assert missing["failed"]
+    assert f"executes nothing in {cache}/copycost/programs (Permission denied)" in missing["reason"]
+    assert "noexec" in missing["remedy"]
+    assert command.main(["--json", "--wire", wire.peer]) == 0
+
+
 def test_the_turn_of_another_there_is_waited_for_said_and_recorded(
     tmp_path: Path, peer: Peer, facts: dict[str, Any], capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,7 +143,7 @@ def test_a_machine_with_another_kernel_than_before_is_not_measured(
 ) -> None:
     updated = {**facts, "identity": {**facts["identity"], "kernel_release": "5.10-before"}}
     record = measured(tmp_path, STREAM, updated)
-    assert record["status"] == "skipped"
+    assert record["status"] == "failed"
     assert "and ran Linux 5.10-before #" in str(record["reason"])
     assert "delete its file in results/peers" in str(record["remedy"])
 
@@ -99,7 +154,7 @@ def test_an_address_that_has_changed_is_named(
 ) -> None:
     moved = {**facts["wire"], end: {**facts["wire"][end], "address": "203.0.113.7"}}
     record = measured(tmp_path, STREAM, {**facts, "wire": moved})
-    assert record["status"] == "skipped"
+    assert record["status"] == "failed"
     assert "cannot listen at 203.0.113.7 (Cannot assign" in str(record["reason"])
     assert "delete its file in results/peers" in str(record["remedy"])
 
@@ -115,7 +170,7 @@ def test_a_full_disk_there_is_named_with_what_is_needed(
     peer.run_inside("umount", "--lazy", cache)
     assert record["status"] == "failed"
     assert "No space left on device" in str(record["reason"])
-    assert "make room for" in str(record["reason"])
+    assert "make room for" in str(record["remedy"])
     assert peer.programs() == []
 
 

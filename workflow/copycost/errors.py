@@ -31,8 +31,8 @@ class TookTooLong(HostError):
     """Something did not end in time, as on a busy host; another try may end."""
 
 
-class Unavailable(HostError):
-    """What a measurement needs is not to be had on this host, so it is skipped.
+class WithRemedy(HostError):
+    """What a measurement needs is not there, and something helps.
 
     Attributes
     ----------
@@ -44,6 +44,14 @@ class Unavailable(HostError):
         super().__init__(f"{reason}; {remedy}")
         self.reason = reason
         self.remedy = remedy
+
+
+class Unavailable(WithRemedy):
+    """It is never to be had on a host as that is: so what needs it is skipped."""
+
+
+class AttemptFailed(WithRemedy):
+    """It was not to be had this time, and may be the next: so what needs it has failed."""
 
 
 class DataError(CopycostError):

@@ -68,7 +68,7 @@ def test_the_table_of_hosts_has_what_tells_them_apart() -> None:
 
 def test_of_many_hosts_it_has_the_kinds() -> None:
     many = hosts(50)
-    many[0]["left_out"] = "copied"
+    many[0]["left_out"] = "one_kernel"
     table = hosts_table(many)
     assert table["of_kinds"]
     assert [row[:3] for row in table["rows"]] == [

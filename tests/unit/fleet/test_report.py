@@ -6,7 +6,6 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -155,32 +154,28 @@ def test_a_copied_host_enters_no_mean(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", [dict(one) for one in read_sets(fleet)[0].read_records()])
     assert main(["merge", f"another={run}", "--into", str(fleet), "--no-report"]) == 0
     gathered = gather(fleet, 1)
-    assert gathered.copies == {"simulated-001": "another"}
-    assert gathered.left_out == {"simulated-001": "copied"}
+    assert gathered.one_kernel == {"simulated-001": "another"}
+    assert gathered.used == ["another", "simulated-002"]
 
 
-def with_streams(tmp_path: Path, trips: list[dict[str, Any]]) -> Path:
-    """Return a fleet of which one host has these round trips beside streams of its own."""
+def test_hosts_that_share_a_boot_are_one_and_the_report_says_which(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     fleet = small(tmp_path)
-    streams = [dict(one) for one in read_sets(fleet)[0].read_records() if one["study"] == "streams"]
-    for record in streams:
-        for side in ("sender", "receiver"):
-            record["driver"][side]["window"] = {
-                name: ns + (7 if name == "end_ns" else 0)
-                for name, ns in record["driver"][side]["window"].items()
-            }
-    run = write_run(tmp_path / "other", [*streams, *trips])
-    assert main(["merge", f"other={run}", "--into", str(fleet), "--no-report"]) == 0
-    return fleet
-
-
-def test_a_host_with_the_round_trips_of_another_enters_no_mean(tmp_path: Path) -> None:
-    fleet = small(tmp_path)
-    of_first = [
-        dict(one) for one in read_sets(fleet)[0].read_records() if one["study"] == "round_trips"
+    for _ in make_fleet(real(tmp_path / "more"), tmp_path / "more" / "fleet", 1, 100, seed=2):
+        pass
+    boot = read_sets(fleet)[0].read_records()[0]["boot_id"]
+    node = [
+        {**one, "boot_id": boot} for one in read_sets(tmp_path / "more" / "fleet")[0].read_records()
     ]
-    gathered = gather(with_streams(tmp_path / "copied", of_first), 1)
-    assert gathered.copies == {"simulated-001": "other"}
+    run = write_run(tmp_path / "run", node[: len(node) // 2])
+    assert main(["merge", f"node={run}", "--into", str(fleet), "--formats", "html"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "node and simulated-001 share a boot id, so they are one host" in said
+    assert "What follows is of 2 hosts" in said
+    gathered = gather(fleet, 1)
+    assert gathered.used == ["simulated-001", "simulated-002"]
+    assert gathered.left_out == {"node": "one_kernel"}
 
 
 def test_a_host_whose_numbers_an_audit_doubts_counts_and_is_named(

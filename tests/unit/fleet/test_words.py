@@ -116,6 +116,7 @@ def test_which_hosts_count_is_told() -> None:
         "n_simulated": 0,
         "n_hosts": 40,
         "n_older": 0,
+        "one_kernel": [],
         "enough_for_intervals": True,
         "fewest": 3,
         "emulated": {"n_repetitions": 0, "n_hosts": 0},
@@ -134,12 +135,14 @@ def test_which_hosts_count_is_told() -> None:
         "one with emulated guests": say(
             "which", known | {"emulated": {"n_repetitions": 12, "n_hosts": 1}}
         ),
-        "doubted": say("doubted", {"name": "lab-3", "copy_of": None}),
-        "copied": say("doubted", {"name": "lab-3", "copy_of": "lab-1"}),
+        "on one kernel": say(
+            "which", known | {"one_kernel": [{"name": "n1", "others": ["n2", "n3"]}]}
+        ),
+        "doubted": say("doubted", {"name": "lab-3"}),
         "unreadable": say("unreadable", {"name": "lab-3", "why": "set.json is cut off"}),
         "facts": say("no_cause", facts),
         "too few for facts": say("no_cause", facts | {"enough_for_facts": False}),
-        "audit: copied": say("can_be_measurements", "lab-3", "lab-1", 0, 0),
+        "audit: on the kernel of another": say("can_be_measurements", "lab-3", "lab-1", 0, 0),
         "audit: refuted": say("can_be_measurements", "lab-3", None, 2, 0),
         "audit: questions": say("can_be_measurements", "lab-3", None, 0, 3),
         "audit: nothing": say("can_be_measurements", "lab-3", None, 0, 0),

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from unit.hosts.places import remote_host
 
-from copycost.errors import CannotStart, HostError, Unavailable
+from copycost.errors import AttemptFailed, CannotStart, HostError, Unavailable
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.clock import ClockReading
 from copycost.hosts.edges import AtEdges
@@ -407,7 +407,9 @@ def test_ports_are_free_and_different(host: Host) -> None:
     assert len(set(host.free_ports("0.0.0.0", 3))) == 3
     first = host.free_ports("0.0.0.0", 1)[0]
     assert host.free_ports("0.0.0.0", 1, (first, first + 20))[0] in range(first, first + 21)
-    with pytest.raises(Unavailable, match=f"ports {first} to {first} at 0.0.0.0: 1 free, 2 needed"):
+    with pytest.raises(
+        AttemptFailed, match=f"ports {first} to {first} at 0.0.0.0: 1 free, 2 needed"
+    ):
         host.free_ports("0.0.0.0", 2, (first, first))
     with pytest.raises(OSError, match="family"):
         host.free_ports("::1", 1)

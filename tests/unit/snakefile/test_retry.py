@@ -56,6 +56,20 @@ def test_skipped_records_go_when_asked_for(records: list[Path]) -> None:
     assert [path.exists() for path in records] == [True, False, False, False]
 
 
+def test_where_nothing_was_measured_what_was_skipped_is_told_and_goes(
+    records: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in records:
+        path.unlink()
+        if path is not records[3]:
+            record = sample_record("one_copy", n_threads=4, rep=records.index(path) + 1)
+            path.write_text(json.dumps(record | {"status": "skipped", "reason": "not here"}))
+    retry.main(["--count"])
+    assert capsys.readouterr().out == "3 repetitions\n"
+    retry.main([])
+    assert not any(path.exists() for path in records)
+
+
 @pytest.mark.parametrize("option", ["--list", "--count"])
 def test_looking_removes_nothing(
     records: list[Path], option: str, capsys: pytest.CaptureFixture[str]

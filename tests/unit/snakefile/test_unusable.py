@@ -65,3 +65,31 @@ def test_a_damaged_choice_of_a_pass_is_made_again(config: Config, text: str) -> 
     HOST_PATH.write_text("{")
     assert {PASS.name, HOST_PATH.name} <= set(found(config))
     assert read_pass(PASS) == []
+
+
+@pytest.mark.parametrize(("status", "goes"), [("failed", True), ("skipped", False)])
+def test_what_failed_with_another_machine_is_measured_again(
+    config: Config, status: str, *, goes: bool
+) -> None:
+    tree = config.as_dict()
+    tree["wire"] |= {"alias": "lab", "peer": "user@lab"}
+    tree["streams"]["testbeds"] = ["veth", "wire-lab"]
+    for testbed in tree["streams"]["testbeds"]:
+        record = sample_record("two_copy", testbed=testbed, rep=1, status=status)
+        path = Path(Cell("streams", **record["cell"]).path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(record | {"reason": "the connection to lab ended"}))
+    gone = [str(path) for path, why in unusable(Config.from_dict(tree)) if "another machine" in why]
+    assert any("wire-lab" in path for path in gone) is goes
+    assert not any("=veth" in path for path in gone)
+
+
+@pytest.mark.parametrize("failed", [True, False])
+def test_a_machine_that_was_not_reached_is_asked_again_if_that_may_help(
+    config: Config, *, failed: bool
+) -> None:
+    missing = {"reason": "no route to lab", "remedy": "switch it on"}
+    path = Path("results/peers/lab.json")
+    path.parent.mkdir()
+    path.write_text(json.dumps({"wire": {"unavailable": missing | {"failed": failed}}}))
+    assert (path.name in found(config)) is failed

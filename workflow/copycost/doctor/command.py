@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
+from typing import Any
 
 from copycost.build.typesetter import find_typesetter
 from copycost.config.peers import read_peer
@@ -66,7 +67,7 @@ def _wrapped(head: str, text: str, indent: str, width: int) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the findings; exit code 0, whatever was found."""
+    """Print the findings; exit code 0, whatever was found, but 1 for a peer out of reach."""
     parser = argparse.ArgumentParser(
         prog="./run doctor", description="Tell what this host can and cannot measure."
     )
@@ -94,10 +95,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         columns = shutil.get_terminal_size((100, 24)).columns
         print(render(findings, max(_NARROWEST, min(columns, _WIDEST))), end="")
-    return 0
+    return int(options.wire is not None and host["wire"]["unavailable"] is not None)
 
 
-def _look(peer: str | None) -> tuple[dict[str, object], list[Finding]]:
+def _look(peer: str | None) -> tuple[dict[str, Any], list[Finding]]:
     """Return the facts of this host, or of another machine, and what is to be said of them."""
     if peer is not None:
         this = collect_host(host=LocalHost())

@@ -1,16 +1,18 @@
 """What the other machine of a wire is, and the network between, as one JSON object."""
 
 import json
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from copycost.config.wire import AUTO, LINK, UNLIMITED, Peer, UdpRate
 from copycost.doctor.collect import collect_host
 from copycost.doctor.network_device import device_facts
 from copycost.doctor.reached import what_keeps_out
-from copycost.errors import HostError, ParseError, Unavailable
+from copycost.errors import AttemptFailed, HostError, ParseError, Unavailable, WithRemedy
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.parsing import parser_of
@@ -56,8 +58,8 @@ def collect_peer(wire: Peer) -> dict[str, object]:
         ``wire``: `peer`, `ssh_options`, `ports`, `clock`, `here` and `there` (`address`, and
         `device_facts`), `unreached` (per end, what keeps TCP connections out: None, or `reason` and
         `remedy`), `one_kernel`, `udp_mbit_per_s` (None without a limit), `udp_unavailable` (why no
-        UDP is sent: None, or the same two), or `unavailable` with these; and what `collect_host`
-        says of it.
+        UDP is sent: None, or the same two), or `unavailable` with these, and ``failed`` where
+        another attempt may reach it; and what `collect_host` says of it.
     """
     with peer_reached(wire) as (facts, _):
         return facts
@@ -74,21 +76,25 @@ def peer_reached(wire: Peer) -> Iterator[tuple[dict[str, object], Host | None]]:
         try:
             other = stack.enter_context(SshHost(SshTarget(wire.peer, wire.ssh_options)))
             facts = _described(other, wire)
-        except Unavailable as missing:
-            facts = _unavailable(missing.reason, missing.remedy)
         except (HostError, ParseError) as error:
-            facts = _unavailable(str(error), _AGAIN)
+            facts = _unavailable(error)
         except OSError as error:
-            facts = _unavailable(f"{wire.peer} cannot be described ({error})", _AGAIN)
+            facts = _unavailable(HostError(f"{wire.peer} cannot be described ({error})"))
         yield facts, other if facts["wire"]["unavailable"] is None else None
 
 
-def _unavailable(reason: str, remedy: str) -> dict[str, Any]:
-    return {"wire": {"unavailable": {"reason": reason, "remedy": remedy}}}
+def _unavailable(error: HostError | ParseError) -> dict[str, Any]:
+    """Return what is known then; ``failed`` is what another attempt may mend."""
+    missing = {"reason": str(error), "remedy": _AGAIN}
+    if isinstance(error, WithRemedy):
+        missing = {"reason": error.reason, "remedy": error.remedy}
+    failed = {} if isinstance(error, Unavailable) else {"failed": True}
+    return {"wire": {"unavailable": {**missing, **failed}}}
 
 
 def _described(other: SshHost, wire: Peer) -> dict[str, Any]:
     path = _path(other, wire)
+    _require_that_it_executes(other)
     return {
         "wire": {
             "unavailable": None,
@@ -144,6 +150,23 @@ def _require_same_architecture(here: Host, other: Host) -> None:
             f" here are for {ours}",
             "measure from a machine of its architecture, or with a peer of this one's",
         )
+
+
+def _require_that_it_executes(other: SshHost) -> None:
+    """Refuse a machine that executes nothing of what is brought to it: tried, not guessed."""
+    with tempfile.TemporaryDirectory() as folder:
+        tried = Path(folder, "tried")
+        tried.write_text("#!/bin/sh\n")
+        there = Path(other.path_of(tried))
+    try:
+        other.run([str(there)])
+    except OSError as error:
+        raise AttemptFailed(
+            f"{other.name} executes nothing in {there.parents[1]} ({error.strerror}), where"
+            " programs are put",
+            f"mount it there without noexec, or make {there.parents[2]} a link to a folder where"
+            " programs may be executed",
+        ) from error
 
 
 def _address_of_ssh(other: Host) -> str:

@@ -44,17 +44,17 @@ def run(options: argparse.Namespace) -> int:
         return 0
     fleet = gather(folder, n_workers)
     for one in fleet.sets:
-        said = verdict_of(one.name, fleet.copies.get(one.name), fleet.findings[one.name])
+        said = verdict_of(one.name, fleet.one_kernel.get(one.name), fleet.findings[one.name])
         print(f"{one.name}: {said}")
     for name, why in fleet.unreadable.items():
         print(f"{name}: left out of every mean, since it cannot be read any more ({why})")
     return 0
 
 
-def verdict_of(name: str, copy_of: str | None, findings: Sequence[Facts]) -> str:
+def verdict_of(name: str, same_as: str | None, findings: Sequence[Facts]) -> str:
     """Return in a line whether a host's numbers can be measurements."""
     refuting = [one for one in findings if one["refutes"]]
-    text = fill("fleet_audit.txt.j2", name=name, copy_of=copy_of, refuting=refuting,
+    text = fill("fleet_audit.txt.j2", name=name, same_as=same_as, refuting=refuting,
                 n_more=len(findings) - len(refuting))  # fmt: skip
     return one_line(text)
 

@@ -38,17 +38,17 @@ class Fleet:
         Every state of every host.
     used
         Those that enter what is said of hosts in general: the last state of each, unless it is
-        a copy of another.
+        on the kernel of another.
     left_out
-        Why others do not, by their names: ``older`` or ``copied``.
+        Why others do not, by their names: ``older`` or ``one_kernel``.
     tables
         Of all of them, by name.
     told
         What each host is, by name.
     findings
         What speaks against the numbers of each, by name.
-    copies
-        Hosts that have repetitions of another one, with that one.
+    one_kernel
+        Hosts that ran on the kernel of another one, with that one.
     unreadable
         Hosts that cannot be read any more, and why not; they are in none of the others.
     """
@@ -59,7 +59,7 @@ class Fleet:
     tables: Mapping[str, HostTables]
     told: Mapping[str, Told]
     findings: Mapping[str, Sequence[Facts]]
-    copies: Mapping[str, str]
+    one_kernel: Mapping[str, str]
     unreadable: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -93,6 +93,13 @@ def fleet_facts(
             "hosts": [_host(fleet, one) for one in fleet.sets],
             "n_hosts": len(fleet.used),
             "n_older": sum(why == "older" for why in fleet.left_out.values()),
+            "one_kernel": [
+                {
+                    "name": name,
+                    "others": [one for one, of in fleet.one_kernel.items() if of == name],
+                }
+                for name in dict.fromkeys(fleet.one_kernel.values())
+            ],
             "emulated": emulated_of([fleet.tables[name] for name in fleet.used]),
             "doubted": _doubted(fleet),
             "unreadable": [{"name": name, "why": why} for name, why in fleet.unreadable.items()],
@@ -124,16 +131,12 @@ def _host(fleet: Fleet, one: HostSet) -> Facts:
 
 
 def _doubted(fleet: Fleet) -> list[Facts]:
-    """Return the hosts that are copies, and those whose numbers an audit says something against."""
+    """Return the hosts whose numbers an audit says something against."""
     found = {
         one.name: [each for each in fleet.findings[one.name] if each["refutes"]]
         for one in fleet.sets
     }
-    return [
-        {"name": name, "copy_of": fleet.copies.get(name), "findings": findings}
-        for name, findings in found.items()
-        if name in fleet.copies or findings
-    ]
+    return [{"name": name, "findings": of} for name, of in found.items() if of]
 
 
 def _alike(fleet: Fleet) -> list[Facts]:

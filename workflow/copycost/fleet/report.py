@@ -225,7 +225,8 @@ def hosts_table(hosts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _left_out(one: Mapping[str, Any]) -> str:
-    return {"older": ", earlier", "copied": ", left out"}.get(one["left_out"] or "", "")
+    why = one["left_out"]
+    return "" if why is None else ", earlier" if why == "older" else ", left out"
 
 
 def summary_lines(facts: Facts) -> list[str]:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from pathlib import Path
 from typing import IO
 
-from copycost.errors import HostError, Unavailable
+from copycost.errors import AttemptFailed, HostError
 from copycost.hosts.about import About, about_us
 from copycost.hosts.cgroup_hierarchy import find_hierarchy
 from copycost.hosts.cgroups import CpuGroup, cpu_group
@@ -248,7 +248,7 @@ class LocalHost:
                 found.append(probe.getsockname()[1])
                 if len(found) == n:
                     return found
-        raise Unavailable(
+        raise AttemptFailed(
             f"{self.name}: ports {wanted[0]} to {wanted[-1]} at {address}: {len(found)} free,"
             f" {n} needed",
             "stop what holds them, or widen the range, wire.ports in config.yaml",

@@ -4,31 +4,13 @@ import posixpath
 import re
 from pathlib import PurePosixPath
 
-from copycost.errors import HostError
+from copycost.errors import AttemptFailed
 from copycost.hosts.facts.files import HostFiles
 from copycost.wording.sizes import approximate_size
 
 # what is left to everybody else, and to the kernel's own buffers
 _SPARE_SHARE = 0.1
 _CGROUPS = PurePosixPath("sys/fs/cgroup")
-
-
-class NotEnoughMemory(HostError):
-    """The messages of a cell have no room in memory.
-
-    Attributes
-    ----------
-    reason, remedy : str
-        One sentence each.
-    """
-
-    def __init__(self, need_bytes: int, have_bytes: int, what: str, remedy: str) -> None:
-        self.reason = (
-            f"{what} need {approximate_size(need_bytes)} of memory, where"
-            f" {approximate_size(have_bytes)} are available, of which a tenth is to stay free"
-        )
-        self.remedy = remedy
-        super().__init__(f"{self.reason}; {remedy}")
 
 
 def require_memory(files: HostFiles, need_bytes: int, what: str, remedy: str) -> None:
@@ -45,12 +27,16 @@ def require_memory(files: HostFiles, need_bytes: int, what: str, remedy: str) ->
 
     Raises
     ------
-    NotEnoughMemory
+    AttemptFailed
         With what is needed and what there is.
     """
     have_bytes = available_memory_bytes(files)
     if have_bytes is not None and need_bytes > have_bytes * (1 - _SPARE_SHARE):
-        raise NotEnoughMemory(need_bytes, have_bytes, what, remedy)
+        raise AttemptFailed(
+            f"{what} need {approximate_size(need_bytes)} of memory, where"
+            f" {approximate_size(have_bytes)} are available, of which a tenth is to stay free",
+            remedy,
+        )
 
 
 def available_memory_bytes(files: HostFiles) -> int | None:

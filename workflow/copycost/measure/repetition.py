@@ -25,13 +25,17 @@ from copycost.drivers.protocol import (
     Verdict,
     Window,
 )
-from copycost.errors import ConfigError, CopycostError, MeasurementStopped, Unavailable
+from copycost.errors import (
+    AttemptFailed,
+    ConfigError,
+    CopycostError,
+    MeasurementStopped,
+    Unavailable,
+)
 from copycost.grid.cells import Cell
 from copycost.grid.testbeds import away_on
-from copycost.hosts.guest.failure import GuestFailed
 from copycost.hosts.host import Host
 from copycost.hosts.launch import Launch
-from copycost.hosts.memory import NotEnoughMemory
 from copycost.hosts.placement import place_sides
 from copycost.hosts.side import SIDES, SideName
 from copycost.measure.claim import Claim, claimed
@@ -98,8 +102,8 @@ class Task:
         ------
         Unavailable
             If the other cannot be had: then its facts say only why.
-        GuestFailed
-            If it is a guest that does not come up.
+        AttemptFailed
+            If it was not reached, or is a guest that did not come up.
         """
         testbed, peer = self.cell.testbed, self.peer
         away = away_on(testbed)
@@ -107,7 +111,7 @@ class Task:
         for part in ("virtual", "wire"):
             if peer is not None and (missing := peer.get(part, {}).get("unavailable")) is not None:
                 if missing.get("failed"):
-                    raise GuestFailed(missing["reason"], missing["remedy"])
+                    raise AttemptFailed(missing["reason"], missing["remedy"])
                 again = "; then ./run retry-failed" if part == "wire" else ""
                 raise Unavailable(missing["reason"], missing["remedy"] + again)
         return {side: peer if peer is not None and side in away else self.facts for side in SIDES}
@@ -148,7 +152,7 @@ def _verdict_of(error: CopycostError) -> Verdict:
             return error.verdict
         case Unavailable():
             return Verdict("skipped", error.reason, error.remedy)
-        case NotEnoughMemory() | GuestFailed():
+        case AttemptFailed():
             return Verdict("failed", error.reason, error.remedy)
         case ConfigError():
             return Verdict("failed", str(error), "change measure.cpus in config.yaml")

@@ -1,7 +1,8 @@
 """Before a run: what lies in results and cannot be used is set aside, so that it is made again.
 
 A record, the memory floor, what is known of this host and of others, what a pass chose: each costs
-itself alone. Tables and figures are made of these.
+itself alone. Tables and figures are made of these. What failed with another machine or in a guest
+is removed for the same: what was gone may be back.
 """
 
 import json
@@ -15,7 +16,9 @@ import yaml
 
 from copycost.config.config import Config
 from copycost.config.passes import is_given
+from copycost.errors import DataError
 from copycost.grid.cells import Cell
+from copycost.grid.testbeds import away_on
 from copycost.records.aside import LOST, reason_of, set_aside
 from copycost.records.reading import ELSEWHERE, UNUSABLE
 from copycost.records.record import host_digest
@@ -45,10 +48,17 @@ def set_aside_unusable(workflow: Any, config: Config) -> int:  # noqa: ANN401
     looks = is_dry_run(workflow)
     with folder_lock.while_free() as is_free:
         found = dict(unusable(config)) if is_free or looks else {}
+        back = [path for path, why in found.items() if why == _MAY_BE_BACK]
+        found = {path: why for path, why in found.items() if why != _MAY_BE_BACK}
+        for path in () if looks else back:
+            path.unlink()
         for path, why in () if looks else found.items():
             set_aside(path, why)
         if is_free and not looks:
             parts.make_again()
+    if back:
+        n_files, be = count(len(back), "file"), "would be" if looks else "are"
+        terminal.say(f"copycost: {n_files} of what {_MAY_BE_BACK} {be} made again.")
     if found:
         terminal.clear_line()
         print(_said_of(found, would=looks), file=sys.stderr)
@@ -80,6 +90,8 @@ def unusable(config: Config) -> Iterator[tuple[Path, str]]:
         for path in paths:
             if path.is_file() and (why := _problem(read, path)):
                 yield path, why
+            elif path in others and path.is_file() and _has_failed(_object(path)):
+                yield path, _MAY_BE_BACK
     states: dict[Path, str] = {}
     for path in asked_paths(config):
         try:
@@ -93,10 +105,15 @@ def unusable(config: Config) -> Iterator[tuple[Path, str]]:
             continue
         if record["status"] == "failed" and str(record["reason"]).startswith(LOST):
             yield path, "it stands for one that was set aside"
+        elif record["status"] == "failed" and _is_away(path):
+            yield path, _MAY_BE_BACK
         elif "host_digest" in record:
             states[path] = record["host_digest"]
     state = _state(Counter(states.values()))
     yield from ((path, ELSEWHERE) for path, its_state in states.items() if its_state != state)
+
+
+_MAY_BE_BACK = "failed with another machine or in a guest"
 
 
 def _state(known: Counter[str]) -> str | None:
@@ -106,6 +123,20 @@ def _state(known: Counter[str]) -> str | None:
     except UNUSABLE:
         now = ""
     return now if now in known else next((state for state, _ in known.most_common(1)), None)
+
+
+def _is_away(path: Path) -> bool:
+    """Return whether what a record is of needs another machine, or a guest."""
+    try:
+        return bool(away_on(Cell.from_path(str(path)).testbed))
+    except DataError:  # the memory floor
+        return False
+
+
+def _has_failed(facts: dict[str, Any]) -> bool:
+    """Return whether a machine could not be reached, or a guest not booted, when it was tried."""
+    parts = (facts.get(part) or {} for part in ("wire", "virtual"))
+    return any((part.get("unavailable") or {}).get("failed") for part in parts)
 
 
 def _object(path: Path) -> dict[str, Any]:

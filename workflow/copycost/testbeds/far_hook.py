@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from copycost.errors import Unavailable
+from copycost.errors import AttemptFailed, Unavailable
 from copycost.hosts.host import Host, Program
 from copycost.hosts.launch import Launch, pipe_word
 from copycost.hosts.parsing import parser_of
@@ -107,7 +107,6 @@ def _await(host: Host, owner: Program, table: str) -> None:
     while host.run(["nft", "list", "table", "netdev", table]).returncode != 0:
         said = next(iter(owner.errors().splitlines()), "")
         if said or time.monotonic() > deadline_s:
-            raise Unavailable(
-                f"nft on {host.name} refused the hook: {said or 'no answer'}", _REMEDY
-            )
+            kind = Unavailable if said else AttemptFailed
+            raise kind(f"nft on {host.name} refused the hook: {said or 'no answer'}", _REMEDY)
         time.sleep(_PAUSE_S)

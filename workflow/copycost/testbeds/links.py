@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from copycost.errors import HostError, Unavailable
+from copycost.errors import AttemptFailed, HostError, Unavailable
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
 from copycost.hosts.namespace import NamespaceHost
@@ -159,14 +159,14 @@ def wait_until_running(devices: Iterable[Device]) -> None:
 
     Raises
     ------
-    Unavailable
+    AttemptFailed
         If a device is not running after 3 s.
     """
     deadline = time.monotonic() + _LINK_UP_TIMEOUT_S
     for device in devices:
         while not struct.unpack_from("H", _ask(device, _SIOCGIFFLAGS), 16)[0] & _IFF_RUNNING:
             if time.monotonic() > deadline:
-                raise Unavailable(
+                raise AttemptFailed(
                     f"the device {device.name} did not come up within {_LINK_UP_TIMEOUT_S:g} s",
                     "look for veth messages in dmesg",
                 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from copycost.errors import Unavailable
+from copycost.errors import AttemptFailed, Unavailable
 from copycost.grid.testbeds import transport_of
 from copycost.hosts.host import Host
 from copycost.hosts.local import LocalHost
@@ -45,9 +45,10 @@ def over_wire(
 
     Raises
     ------
+    AttemptFailed
+        If it cannot be reached, or is not now what is known of it.
     Unavailable
-        If it cannot be reached, is not any more what is known of it, or nobody tells how fast UDP
-        may be sent to it.
+        If nobody tells how fast UDP may be sent to it.
     MeasurementStopped
         If the workflow ends while we wait for our turn there.
     """
@@ -112,7 +113,7 @@ def _require_as_described(
 
     Raises
     ------
-    Unavailable
+    AttemptFailed
         If it has another kernel, or an end another address.
     """
     kernel = other.introduction["kernel"]
@@ -121,14 +122,14 @@ def _require_as_described(
         for of in (kernel, {key: known[f"kernel_{key}"] for key in ("release", "version")})
     )
     if now != then:
-        raise Unavailable(
+        raise AttemptFailed(
             f"{other.name} runs {now}, and ran {then} when it was described", _DESCRIBE_ANEW
         )
     for host, address, _ in ends:
         try:
             host.free_ports(address, 1)
         except OSError as error:
-            raise Unavailable(
+            raise AttemptFailed(
                 f"{host.name} cannot listen at {address} ({error.strerror}), its address when the"
                 " wire was described",
                 _DESCRIBE_ANEW,

@@ -12,10 +12,10 @@ from copycost.drivers.programs.working_set import (
     ring_bytes,
     time_to_fill_s,
 )
-from copycost.errors import Unavailable
+from copycost.errors import AttemptFailed, Unavailable
 from copycost.hosts.facts.files import HostFiles
 from copycost.hosts.local import LocalHost
-from copycost.hosts.memory import NotEnoughMemory, available_memory_bytes, require_memory
+from copycost.hosts.memory import available_memory_bytes, require_memory
 
 MIB = 1 << 20
 TIB = 1 << 40
@@ -101,7 +101,7 @@ def test_a_ring_that_does_not_fit_is_told_with_need_have_and_remedy(
 ) -> None:
     if os.sysconf("SC_PAGE_SIZE") != 4096:
         pytest.skip("the sizes are those of pages of 4 KiB")
-    with pytest.raises(NotEnoughMemory) as caught:
+    with pytest.raises(AttemptFailed) as caught:
         check_memory(HOST, 16 * TIB, msg_bytes, 1, strategy)
     assert f"the messages of a ring of 16.0 TiB need {need}" in caught.value.reason
     assert "are available, of which a tenth is to stay free" in caught.value.reason
@@ -109,7 +109,7 @@ def test_a_ring_that_does_not_fit_is_told_with_need_have_and_remedy(
 
 
 def test_many_large_messages_do_not_fit_either() -> None:
-    with pytest.raises(NotEnoughMemory) as caught:
+    with pytest.raises(AttemptFailed) as caught:
         check_memory(HOST, 0, 64 * MIB, 1 << 20, "one_copy")
     assert "the messages of 64 MiB that 1048576 threads hold need 256." in caught.value.reason
     assert "fewer threads" in caught.value.remedy

@@ -35,7 +35,7 @@ from copycost.errors import (
     CopycostError,
     HostError,
     MeasurementStopped,
-    Unavailable,
+    WithRemedy,
 )
 from copycost.grid.testbeds import is_wire
 from copycost.hosts.launch import CONTROL, Launch
@@ -96,7 +96,7 @@ class Programs:
         try:
             traffic.start(self._sender, self._receiver)
             yield traffic
-        except (PerfUnusable, NoMeasurement, Unavailable, MeasurementStopped):
+        except (PerfUnusable, NoMeasurement, WithRemedy, MeasurementStopped):
             raise
         except CopycostError as error:
             end_sides(running, _GRACE_S)

@@ -106,7 +106,7 @@ def check_memory(host: Host, ring: int, msg_bytes: int, n_threads: int, strategy
 
     Raises
     ------
-    NotEnoughMemory
+    AttemptFailed
         With what is needed, what there is, and a remedy.
     """
     in_flight_bytes = n_threads * _MESSAGES_IN_FLIGHT * msg_bytes

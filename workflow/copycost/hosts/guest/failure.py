@@ -1,24 +1,13 @@
 """A guest that failed while it was needed, and what helps."""
 
-from copycost.errors import HostError
+from copycost.errors import AttemptFailed
 
 FRESH = "delete the record and run again: the next repetition gets a fresh guest"
 MORE_MEMORY = "raise virtual.memory_mib in config.yaml, then delete the record and run again"
 
 
-class GuestFailed(HostError):
-    """A guest did not come up, ended, or has no room, while something was measured in it.
-
-    Attributes
-    ----------
-    reason, remedy : str
-        One sentence each.
-    """
-
-    def __init__(self, reason: str, remedy: str) -> None:
-        super().__init__(f"{reason}; {remedy}")
-        self.reason = reason
-        self.remedy = remedy
+class GuestFailed(AttemptFailed):
+    """A guest did not come up, ended, or has no room, while something was measured in it."""
 
 
 def guest_failed(reason: str) -> GuestFailed:

@@ -1,5 +1,6 @@
 """A machine that a stream of bytes leads to, as a host: a guest, or one at the other end of ssh."""
 
+import errno
 import hashlib
 import io
 import re
@@ -12,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Self
 
-from copycost.errors import HostError, MeasurementStopped, Unavailable
+from copycost.errors import AttemptFailed, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.about import About
 from copycost.hosts.cgroups import CpuGroup
 from copycost.hosts.clock import ClockReading
@@ -217,9 +218,13 @@ class RemoteHost:
 
     def cannot_keep(self, program: Path, error: OSError) -> HostError:
         """Return why a program of ours cannot be brought there."""
-        return HostError(
-            f"{self.name}: {program.name} cannot be kept in {error.filename} ({error.strerror});"
-            f" make room for {program.stat().st_size >> 10} KiB there, or allow writing it"
+        folder = error.filename or "its cache"
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        return AttemptFailed(
+            f"{self.name}: {program.name} cannot be kept in {folder} ({error.strerror})",
+            f"make room for {program.stat().st_size >> 10} KiB there"
+            if full
+            else "let us write there",
         )
 
     def start(self, launch: Launch) -> RemoteProgram:

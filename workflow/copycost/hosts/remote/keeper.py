@@ -21,7 +21,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from copycost.errors import HostError, MeasurementStopped
-from copycost.hosts.remote.words import MOST_BYTES, Words, error_as_words
+from copycost.hosts.remote.messages import error_as_message
+from copycost.hosts.remote.words import MOST_BYTES, Words
 
 _log = logging.getLogger(__name__)
 
@@ -93,14 +94,16 @@ class Keeper(ABC):
                 fds: list[int] = []
                 try:
                     answer, fds = self.answer(json.loads(data))
-                except (HostError, OSError) as error:
-                    answer = error_as_words(error)
+                except HostError as error:
+                    answer = {"error": error_as_message(error)}
+                except OSError as error:
+                    answer = {"error": error_as_message(HostError(str(error)))}
                 socket.send_fds(client, [json.dumps(answer).encode()], fds)
         except (ConnectionError, MeasurementStopped):
             raise
         except Exception as bug:
             # its client is told, and it ends
-            failed = error_as_words(HostError(_as_sentence(bug)))
+            failed = {"error": error_as_message(HostError(_as_sentence(bug)))}
             with suppress(OSError):
                 client.send(json.dumps(failed).encode())
             raise

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from copycost.errors import HostError
 from copycost.hosts.parent import waiting_process, watched_parents
-from copycost.hosts.remote.words import MOST_BYTES, MOST_FDS, Words, raise_if_error
+from copycost.hosts.remote.messages import error_of
+from copycost.hosts.remote.words import MOST_BYTES, MOST_FDS, Words
 from copycost.hosts.threads import value_of
 
 _PACKAGE_ROOT = Path(__file__).parents[3]
@@ -31,7 +32,8 @@ def ask_keeper(client: socket.socket, words: Words) -> tuple[Words, list[int]]:
     if not data:
         raise HostError("the run's keeper has ended; run again")
     answer: Words = json.loads(data)
-    raise_if_error(answer)
+    if "error" in answer:
+        raise error_of(answer["error"])
     return answer, fds
 
 

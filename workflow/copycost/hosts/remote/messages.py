@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from copycost.errors import CannotStart, HostError, MeasurementStopped, Unavailable
+from copycost.errors import AttemptFailed, CannotStart, HostError, MeasurementStopped, Unavailable
 from copycost.hosts.launch import Launch
 from copycost.hosts.process_usage import Usage
 
@@ -118,6 +118,8 @@ def error_as_message(error: Exception) -> Message:
             return {"kind": "cannot_start", "words": [error.path, error.why]}
         case Unavailable():
             return {"kind": "unavailable", "words": [error.reason, error.remedy]}
+        case AttemptFailed():
+            return {"kind": "attempt_failed", "words": [error.reason, error.remedy]}
         case MeasurementStopped():
             return {"kind": "stopped", "words": [str(error)]}
         case OSError():
@@ -139,6 +141,8 @@ def error_of(message: Message) -> Exception:
             return CannotStart(*words)
         case "unavailable":
             return Unavailable(*words)
+        case "attempt_failed":
+            return AttemptFailed(*words)
         case "stopped":
             return MeasurementStopped(*words)
         case "os":

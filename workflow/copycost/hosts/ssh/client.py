@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from copycost.errors import ConfigError, HostError, Unavailable
+from copycost.errors import AttemptFailed, ConfigError, HostError, Unavailable
 
 # how long the shared connection outlives its last session: the next one comes sooner
 _PERSIST_S = 2
@@ -42,6 +42,17 @@ _REMEDIES = (
     ("timed out", "look whether it is up, and whether a firewall drops what goes to its ssh port"),
     ("No route to host", "look whether it is up and in a network that is reached from here"),
 )  # fmt: skip
+# of what ends with an error of its own there: it writes to one folder, and runs Python
+_REMEDIES_THERE = (
+    ("No space left on device", "make room there for 200 KiB in ~/.cache"),
+    ("quota exceeded", "make room there for 200 KiB in ~/.cache"),
+    ("Permission denied", "let this account write to its ~/.cache there, or say XDG_CACHE_HOME"),
+    ("Read-only file system", "have ~/.cache writable there, or say XDG_CACHE_HOME"),
+)
+
+
+class Unreachable(AttemptFailed):
+    """No ssh leads to a machine now: it, its sshd or the network between may come back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,15 +146,20 @@ class SshTarget:
     def refusal(self, code: int, said: str) -> HostError:
         """Return what went wrong, in one sentence, where ssh or a command ended with an error."""
         lines = [line.strip() for line in said.splitlines() if line.strip()]
-        last = lines[-1] if lines else f"it ended with exit status {code} and said nothing"
-        if code != _SSH_FAILED:
-            return HostError(f"{self.name}: {last}; look whether `ssh {self.name} true` works")
-        found = ((mark, remedy) for mark, remedy in _REMEDIES if mark in said)
-        mark, remedy = next(found, ("", "look whether `ssh {target} true` works"))
+        nothing = f"it ended with exit status {code} and said nothing"
+        last = next((line for line in reversed(lines) if "rror" in line), [nothing, *lines][-1])
+        is_ssh = code == _SSH_FAILED or code < 0  # one that was killed here
+        command = "true" if is_ssh else "python3 -I -c pass"
+        marks = _REMEDIES if is_ssh else _REMEDIES_THERE
+        found = (one for one in marks if one[0] in said)
+        mark, remedy = next(found, ("", f"look what `ssh {{target}} {command}` says"))
         why = next((line for line in lines if mark and mark in line), last)
-        return Unavailable(
-            f"{self.name} cannot be reached by ssh ({why})", remedy.format(target=self.name)
-        )
+        remedy = remedy.format(target=self.name)
+        if not is_ssh:
+            return AttemptFailed(f"{self.name}: {why}", remedy)
+        refused = mark.startswith(("Host key", "Permission"))
+        kind = AttemptFailed if refused else Unreachable
+        return kind(f"{self.name} cannot be reached by ssh ({why})", remedy)
 
     def close(self) -> None:
         """End the shared connection, if there is one."""

@@ -1,19 +1,26 @@
 """A machine at the other end of ssh, as a host: for once, or by the run's keeper."""
 
 import os
-from collections.abc import Iterator
+import select
+import socket
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from copycost.errors import HostError
+from copycost.errors import HostError, MeasurementStopped
+from copycost.hosts.lock import say
+from copycost.hosts.parent import watched_parents
 from copycost.hosts.remote.connection import PATIENCE_S
 from copycost.hosts.remote.host import RemoteHost
 from copycost.hosts.remote.keeping import ask_keeper, connected
-from copycost.hosts.ssh.client import SshTarget
+from copycost.hosts.ssh.client import SshTarget, Unreachable
 from copycost.hosts.ssh.line import KEEP_ALIVE_S, SshLine
 
 _KEEPER = "copycost.hosts.ssh.keeper"
 # ssh may be started twice within one answer, and a bundle be brought between
 _KEEPER_PATIENCE_S = 90.0
+# how long a machine that is gone, as one that reboots, is waited for: once, whoever wants it
+_COMES_BACK_S = 60.0
+_LOOK_S = 1.0
 
 
 class SshHost(RemoteHost):
@@ -48,14 +55,35 @@ def kept_host(target: SshTarget) -> Iterator[RemoteHost]:
 
     Raises
     ------
+    AttemptFailed
+        If it cannot be reached, and does not come back within a minute, or takes no agent.
     Unavailable
-        If it cannot be reached, or nothing there can serve us.
+        If nothing there can serve us.
     """
-    with connected(_KEEPER, _KEEPER_PATIENCE_S) as keeper:
+    with connected(_KEEPER, _KEEPER_PATIENCE_S) as keeper, watched_parents() as parent_fds:
         try:
-            asked = {"peer": target.name, "ssh_options": list(target.options)}
-            _, (line,) = ask_keeper(keeper, asked)
+            line = _line_to(target, keeper, parent_fds)
         except OSError as error:
             raise HostError(f"the keeper of ssh does not answer ({error}); run again") from error
         with RemoteHost(line, line, target.name, kind="ssh", keep_alive_s=KEEP_ALIVE_S) as host:
             yield host
+
+
+def _line_to(target: SshTarget, keeper: socket.socket, parent_fds: Sequence[int]) -> int:
+    """Return the line to a machine's agent; one that is gone is waited for, and that is said."""
+    asked = {"peer": target.name, "ssh_options": list(target.options)}
+    waits = False
+    while True:
+        answer, lines = ask_keeper(keeper, asked)
+        if lines:
+            if waits:
+                say(f"{target.name} is back: going on")
+            return lines[0]
+        gone = Unreachable(*answer["gone"])
+        if answer["s"] >= _COMES_BACK_S:
+            raise gone
+        if not waits:
+            say(f"{gone.reason}: waiting, for {_COMES_BACK_S - answer['s']:.0f} s at most")
+            waits = True
+        if select.select(parent_fds, [], [], _LOOK_S)[0]:
+            raise MeasurementStopped("the workflow ended while it waited for another machine")

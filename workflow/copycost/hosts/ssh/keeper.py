@@ -7,11 +7,12 @@ running. They end with it: ssh when its input does, and an agent when its ssh do
 import logging
 import socket
 import sys
+import time
 from collections.abc import Sequence
 
 from copycost.hosts.remote.keeper import Keeper, keep
 from copycost.hosts.remote.words import Words
-from copycost.hosts.ssh.client import SshTarget
+from copycost.hosts.ssh.client import SshTarget, Unreachable
 from copycost.hosts.ssh.line import KEEP_ALIVE_S, SshLine
 
 _ANSWER_TIMEOUT_S = 4.0
@@ -29,16 +30,22 @@ class SshKeeper(Keeper):
         super().__init__(listening, parent_fds)
         self._lines: dict[SshTarget, SshLine] = {}
         self._lent: set[SshTarget] = set()
+        self._gone_since_s: dict[SshTarget, float] = {}
 
     def answer(self, asked: Words) -> tuple[Words, list[int]]:
-        """Lend the line to a machine."""
+        """Lend the line to a machine; or say why there is none, and for how long."""
         target = SshTarget(asked["peer"], tuple(asked["ssh_options"]))
         line = self._lines.get(target)
         if line is not None and not line.answers(self.parent_fds, _ANSWER_TIMEOUT_S):
             _log.warning("the agent on %s does not answer: another one is started", target.name)
             self._lines.pop(target).close()
         if target not in self._lines:
-            self._lines[target] = SshLine(target, self.parent_fds)
+            try:
+                self._lines[target] = SshLine(target, self.parent_fds)
+            except Unreachable as gone:
+                since_s = self._gone_since_s.setdefault(target, time.monotonic())
+                return {"gone": [gone.reason, gone.remedy], "s": time.monotonic() - since_s}, []
+        self._gone_since_s.pop(target, None)
         self._lent.add(target)
         return {}, [self._lines[target].line.fileno()]
 

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from functools import cache
 
-from copycost.errors import HostError, Unavailable
+from copycost.errors import AttemptFailed, HostError, Unavailable
 from copycost.hosts.remote.agent_line import AgentLine
 from copycost.hosts.remote.bundle import TOO_OLD, agent_bundle
 from copycost.hosts.ssh.client import SshTarget
@@ -50,8 +50,10 @@ class SshLine(AgentLine):
 
     Raises
     ------
+    AttemptFailed
+        If the machine cannot be reached now, or takes no agent.
     Unavailable
-        If the machine cannot be reached, or nothing there can serve us.
+        If nothing there can serve us.
     MeasurementStopped
         If the run is over.
     """
@@ -117,7 +119,8 @@ class SshLine(AgentLine):
         if code:
             return self.target.refusal(code, said)
         noise = f"; it said {self.noise[:200]!r}" if self.noise else ""
-        return HostError(f"no agent starts on {name}{noise}; look whether `ssh {name} true` works")
+        remedy = f"look what `ssh {name} true` says"
+        return AttemptFailed(f"no agent starts on {name}{noise}", remedy)
 
     def close(self) -> None:
         """End the agent, what it started, and ssh; a shared connection goes on for a moment."""

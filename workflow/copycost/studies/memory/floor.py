@@ -13,11 +13,11 @@ from copycost.build.checkout import current_commit
 from copycost.drivers.programs.side import EXIT_UNAVAILABLE
 from copycost.drivers.programs.working_set import ring_bytes
 from copycost.drivers.protocol import AGAIN, Verdict
-from copycost.errors import CannotStart, ConfigError
+from copycost.errors import AttemptFailed, CannotStart, ConfigError
 from copycost.grid.conditions import COLD
 from copycost.grid.placements import APART
 from copycost.hosts.launch import Launch
-from copycost.hosts.memory import NotEnoughMemory, require_memory
+from copycost.hosts.memory import require_memory
 from copycost.hosts.placement import place
 from copycost.measure.claim import Claim, claimed
 from copycost.observers.disturbance import lock_warning
@@ -112,7 +112,7 @@ def _measure(
             *("--cpu", str(settings["cpu"])),
         )
         return _run(Launch(words, path), claim)
-    except NotEnoughMemory as error:
+    except AttemptFailed as error:
         return Verdict("failed", error.reason, error.remedy)
     except ConfigError as error:
         return Verdict("failed", str(error), "change measure.cpus in config.yaml")
