@@ -103,7 +103,8 @@ class Programs:
             traffic.log_errors()
             _raise_if_perf_failed(error, running)
             verdict = judge(error, running, over_wire=is_wire(cell.testbed))
-            raise NoMeasurement(_with_strangers(verdict, running)) from error
+            kind = MissedWindow if _perf_gave_up(error, running) else NoMeasurement
+            raise kind(_with_strangers(verdict, running)) from error
         finally:
             # also after Ctrl-C: then at once
             end_sides(running, 0)
@@ -229,6 +230,18 @@ def _report_of(side: RunningSide) -> Mapping[str, Any]:
         remedy = "build the programs again: delete results/bin"
         raise NoMeasurement(Verdict("failed", found, remedy))
     return report
+
+
+def _perf_gave_up(error: CopycostError, sides: Sequence[RunningSide]) -> bool:
+    """Return whether perf ended by itself amid the traffic: it does if its program is stopped."""
+    return isinstance(error, SideEnded) and any(
+        side.name == error.name
+        and side.under_perf
+        and side.exit_code == 0
+        and side.ended_by_signal() is None
+        and error.during != "handshake"
+        for side in sides
+    )
 
 
 def _raise_if_perf_failed(error: CopycostError, sides: Sequence[RunningSide]) -> None:
