@@ -15,6 +15,7 @@ import select
 import signal
 import socket
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
@@ -31,6 +32,13 @@ BEGUN = b"+"
 The second and last one is a byte with its exit status.
 """
 
+AGAIN = 75
+"""The exit status of a script that failed while the disk was full and may run again, now that there
+is room; EX_TEMPFAIL of sysexits.h."""
+
+_RESULTS = Path("results")
+_FULL_BYTES = 1 << 20
+_LONGEST_FULL_S = 60
 _PACKAGE = "copycost"
 _INTERRUPTED = 130  # what a shell makes of SIGINT
 _MOST_PATH_BYTES = 4096
@@ -134,11 +142,27 @@ def _run(script: Path) -> None:
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         code = _exit_code(script)
+        if code not in (0, _INTERRUPTED) and _room_comes():
+            code = AGAIN
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
         os._exit(code)
+
+
+def _room_comes() -> bool:
+    """Return whether the disk is full, and then, within a minute, no longer."""
+    folder = _RESULTS if _RESULTS.is_dir() else Path()
+    for waited_s in range(_LONGEST_FULL_S):
+        disk = os.statvfs(folder)
+        if disk.f_bavail * disk.f_frsize >= _FULL_BYTES:
+            return waited_s > 0
+        if waited_s == 0:
+            said = f"the disk is full: waiting for room, {_LONGEST_FULL_S} s at most"
+            print(f"copycost: {said}", file=sys.stderr, flush=True)
+        time.sleep(1)
+    return False
 
 
 def _exit_code(script: Path) -> int:
