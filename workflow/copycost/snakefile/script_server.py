@@ -24,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 
 from copycost.build.checkout import SCHEMAS
+from copycost.errors import lacks_room
 from copycost.snakefile.dependencies import imported_names
 
 BEGUN = b"+"
@@ -142,22 +143,22 @@ def _run(script: Path) -> None:
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         code = _exit_code(script)
-        if code not in (0, _INTERRUPTED) and _room_comes():
-            code = AGAIN
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
+    except KeyboardInterrupt:  # while it waited for room
+        code = _INTERRUPTED
     finally:
         os._exit(code)
 
 
-def _room_comes() -> bool:
-    """Return whether the disk is full, and then, within a minute, no longer."""
+def _room_comes(*, lacked: bool) -> bool:
+    """Return whether there is room on the disk, at once or within a minute, and was none."""
     folder = _RESULTS if _RESULTS.is_dir() else Path()
     for waited_s in range(_LONGEST_FULL_S):
         disk = os.statvfs(folder)
         if disk.f_bavail * disk.f_frsize >= _FULL_BYTES:
-            return waited_s > 0
+            return lacked or waited_s > 0
         if waited_s == 0:
             said = f"the disk is full: waiting for room, {_LONGEST_FULL_S} s at most"
             print(f"copycost: {said}", file=sys.stderr, flush=True)
@@ -182,7 +183,9 @@ def _exit_code(script: Path) -> int:
         if not interrupted or sys.excepthook is not sys.__excepthook__:  # else it would be shown
             trace = error.__traceback__.tb_next if error.__traceback__ else None
             sys.excepthook(type(error), error.with_traceback(trace), trace)
-        return _INTERRUPTED if interrupted else 1
+        if interrupted:
+            return _INTERRUPTED
+        return AGAIN if _room_comes(lacked=lacks_room(error)) else 1
     return 0
 
 

@@ -103,7 +103,9 @@ class Programs:
             traffic.log_errors()
             _raise_if_perf_failed(error, running)
             verdict = judge(error, running, over_wire=is_wire(cell.testbed))
-            kind = MissedWindow if _perf_gave_up(error, running) else NoMeasurement
+            begun = isinstance(error, SideEnded) and error.during != "handshake"
+            again = begun and any(side.perf_gave_up for side in running)
+            kind = MissedWindow if again else NoMeasurement
             raise kind(_with_strangers(verdict, running)) from error
         finally:
             # also after Ctrl-C: then at once
@@ -182,7 +184,8 @@ class ProgramsTraffic:
         self.log_errors()
         wrong = judge_exits(self.running)
         if wrong is not None:
-            raise NoMeasurement(wrong)
+            again = any(side.perf_gave_up for side in self.running)
+            raise (MissedWindow if again else NoMeasurement)(wrong)
         reports = {side.name: _report_of(side) for side in self.running}
         scene = self._scene
         if not scene.takes_any_traffic:
@@ -230,18 +233,6 @@ def _report_of(side: RunningSide) -> Mapping[str, Any]:
         remedy = "build the programs again: delete results/bin"
         raise NoMeasurement(Verdict("failed", found, remedy))
     return report
-
-
-def _perf_gave_up(error: CopycostError, sides: Sequence[RunningSide]) -> bool:
-    """Return whether perf ended by itself amid the traffic: it does if its program is stopped."""
-    return isinstance(error, SideEnded) and any(
-        side.name == error.name
-        and side.under_perf
-        and side.exit_code == 0
-        and side.ended_by_signal() is None
-        and error.during != "handshake"
-        for side in sides
-    )
 
 
 def _raise_if_perf_failed(error: CopycostError, sides: Sequence[RunningSide]) -> None:

@@ -66,6 +66,17 @@ class RunningSide:
         return self.under_perf and not self.program.killed and self.exit_code < 0
 
     @property
+    def perf_gave_up(self) -> bool:
+        """Whether perf ended by itself, before the program: as when that is stopped and goes on."""
+        return (
+            self.under_perf
+            and not self.program.killed
+            and self.exit_code == 0
+            and self.ended_by_signal() is None
+            and not self.program.output()
+        )
+
+    @property
     def last_words(self) -> str:
         """The program's last line on stderr, which begins with its name; '' if there is none.
 
