@@ -66,17 +66,6 @@ class RunningSide:
         return self.under_perf and not self.program.killed and self.exit_code < 0
 
     @property
-    def perf_gave_up(self) -> bool:
-        """Whether perf ended by itself, before the program: as when that is stopped and goes on."""
-        return (
-            self.under_perf
-            and not self.program.killed
-            and self.exit_code == 0
-            and self.ended_by_signal() is None
-            and not self.program.output()
-        )
-
-    @property
     def last_words(self) -> str:
         """The program's last line on stderr, which begins with its name; '' if there is none.
 
@@ -98,6 +87,18 @@ class RunningSide:
         perf does not always tell that its program was killed.
         """
         return not self.program.output() and not self.last_words
+
+
+def perf_gave_up(sides: Sequence[RunningSide]) -> bool:
+    """Return whether perf ended by itself, before its program: as when that is stopped for a while.
+
+    To be asked after the end of all.
+    """
+    return all(side.ended_by_signal() is None for side in sides) and any(
+        side.under_perf and not side.program.killed and side.exit_code == 0
+        and not side.program.output()
+        for side in sides
+    )  # fmt: skip
 
 
 def end_sides(sides: Sequence[RunningSide], grace_s: float) -> None:
