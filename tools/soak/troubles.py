@@ -125,7 +125,7 @@ def _stops(run: Victim) -> Trouble:
 
 def _disk(run: Victim) -> Trouble:
     while True:
-        yield run.rng.uniform(5, 30)
+        yield run.rng.uniform(5, 60)
         with suppress(OSError):  # the run begins or ends
             if run.results.stat().st_dev == run.project.stat().st_dev:
                 continue  # not mounted yet
