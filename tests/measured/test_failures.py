@@ -6,7 +6,8 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import pytest
 from measured.failures_support import RECEIVER, Bench, Running, may_have, new_bench
@@ -116,6 +117,25 @@ def test_a_killed_perf_is_named(bench: Bench, testbed: str) -> None:
         running.assert_nothing_left()
     assert ended.code == 1
     assert "perf around the sender was killed by SIGKILL" in bench.record()["reason"]
+
+
+@pytest.mark.needs_perf
+@pytest.mark.parametrize("program", ["sender_two_copy", RECEIVER])
+def test_a_side_that_was_stopped_is_measured_again(
+    bench: Bench, testbed: str, program: str
+) -> None:
+    # each time tells perf, which takes the second for its program's end
+    with bench.started("--testbed", testbed, "--duration", "1") as running:
+        running.wait_for("window begins")
+        side = running.child(program)
+        with suppress(FileNotFoundError, ProcessLookupError):
+            while ") Z " not in Path(f"/proc/{side}/stat").read_text():
+                os.kill(side, signal.SIGSTOP)
+                os.kill(side, signal.SIGCONT)
+        ended = running.end()
+        running.assert_nothing_left()
+    assert ended.code == 0
+    assert bench.record()["status"] == "measured"
 
 
 def test_a_side_that_hangs_is_ended_and_named(bench: Bench, testbed: str) -> None:

@@ -1,35 +1,22 @@
 """Ctrl-C at several moments of a real run: one line, and the run goes on from there."""
 
-import hashlib
 import os
 import re
 import selectors
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 from workflow.support import TIMEOUT_S, Checkout, clean_environment, new_checkout
 
+from tools.soak.__main__ import give_environment
+
 LINE = "copycost: interrupted; what was measured stays, and the same command goes on from here."
 # a result, or what is done next
 _STEP = r"\[ *\d+/\d+\] |copycost: (still )?\w+ing "
 OF_RUN = LINE.replace("copycost:", "run:")
-
-
-def with_environment(checkout: Checkout) -> Checkout:
-    """Give a checkout the environment of the tests, marked as whole, as `run` does."""
-    environment = checkout.path / ".venv"
-    environment.mkdir()
-    for name in ("bin", "lib", "pyvenv.cfg"):
-        (environment / name).symlink_to(Path(sys.prefix, name))
-    digest = hashlib.sha256((checkout.path / "envs/requirements.txt").read_bytes()).hexdigest()
-    python = (environment / "bin/python").resolve()
-    stamp = f"{digest}  - {python} {checkout.path}\n"
-    (environment / "requirements.stamp").write_text(stamp, encoding="utf-8")
-    return checkout
 
 
 def interrupt(checkout: Checkout, command: list[str], when: str | float) -> tuple[int, list[str]]:
@@ -98,7 +85,7 @@ MOMENTS = [
 
 @pytest.mark.slow
 def test_ctrl_c_says_one_line_at_any_moment_and_the_run_goes_on(checkout: Checkout) -> None:
-    with_environment(checkout)
+    give_environment(checkout.path)
     for when in MOMENTS:
         status, lines = interrupt(checkout, ["./run"], when)
         assert status == 130, when

@@ -3,6 +3,8 @@
 A message names, in this order: where, what was found, what was expected, what to do.
 """
 
+import errno
+
 
 class CopycostError(Exception):
     """Something that a user can understand and act upon; shown as one sentence, no traceback."""
@@ -13,6 +15,16 @@ def in_words(error: Exception) -> str:
     if isinstance(error, CopycostError):
         return str(error)
     return f"{type(error).__name__}: {error}"
+
+
+def lacks_room(error: BaseException) -> bool:
+    """Return whether an error comes from a disk that is full, or from a quota."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        cause = cause.__cause__
+    return False
 
 
 class ConfigError(CopycostError):

@@ -1,10 +1,12 @@
 """A step that only a part of the report needs ends no run."""
 
+import errno
 import json
 from pathlib import Path
 
 import pytest
 
+from copycost.errors import DataError
 from copycost.report.assets import shown_figures
 from copycost.snakefile import parts
 
@@ -55,4 +57,17 @@ def test_what_follows_from_a_part_that_is_left_out_has_its_reason_and_adds_none(
 def test_a_part_that_is_made_again_is_no_longer_left_out() -> None:
     parts.make_part(LOG, [], OUTPUTS, broken)
     parts.make_part(LOG, [], OUTPUTS, lambda: None)
+    assert parts.left_out() == {}
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_part_that_a_full_disk_stopped_is_not_left_out(number: int) -> None:
+    def write() -> None:
+        try:
+            raise OSError(number, "no room")
+        except OSError as error:
+            raise DataError("cannot be written") from error
+
+    with pytest.raises(DataError, match="cannot be written"):
+        parts.make_part(LOG, [], OUTPUTS, write)
     assert parts.left_out() == {}

@@ -35,6 +35,19 @@ from pathlib import Path
 Path(__file__).with_suffix(".begun").write_text(str(__import__("os").getpid()))
 time.sleep(60)
 """
+FULL_AT_FIRST = """
+import os, time
+from pathlib import Path
+from types import SimpleNamespace
+tries = Path(__file__).with_suffix(".tries")
+with tries.open("a") as file:
+    file.write("x")
+if tries.read_text() == "x":
+    room = iter(ROOM)
+    os.statvfs = lambda _: SimpleNamespace(f_bavail=next(room), f_frsize=1 << 30)
+    time.sleep = lambda _: None
+    raise OSError(28, "No space left on device")
+"""
 
 
 @pytest.fixture
@@ -123,6 +136,17 @@ def test_exit_status_and_last_words(
     else:
         assert said in out + err
     assert "script_server" not in err  # a traceback begins in the script
+
+
+@pytest.mark.parametrize(
+    ("room", "status", "tries"), [("[0, 0, 1]", 0, 2), ("[1]", 0, 2), ("[0] * 60", 1, 1)]
+)
+def test_a_script_runs_again_once_the_disk_is_no_longer_full(
+    starter: ScriptStarter, tmp_path: Path, room: str, status: int, tries: int
+) -> None:
+    path = script(tmp_path, FULL_AT_FIRST.replace("ROOM", room))
+    assert starter.run(path) == status
+    assert Path(path).with_suffix(".tries").read_text() == "x" * tries
 
 
 def test_a_script_is_not_begun_once_imported_code_has_changed(

@@ -23,6 +23,7 @@ def log_to_file(path: str | Path) -> None:
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
         force=True,
     )
+    logging.raiseExceptions = False  # a line that found no room is no news
 
     def report(
         kind: type[BaseException], error: BaseException, trace: TracebackType | None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from copycost.errors import in_words
+from copycost.errors import in_words, lacks_room
 from copycost.records.files import read_json, write_json
 from copycost.snakefile.logs import log_to_file
 
@@ -47,6 +47,8 @@ def make_part(
         try:
             make()
         except Exception as error:  # what was measured is there, and so are other parts
+            if lacks_room(error):
+                raise  # it is made once there is room
             logging.getLogger(__name__).exception("left out")
             missing = {", ".join(sorted({Path(path).stem for path in paths})): in_words(error)}
             print(f"copycost: {_said_of(missing)}; the report goes on without", file=sys.stderr)

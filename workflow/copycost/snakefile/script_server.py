@@ -15,6 +15,7 @@ import select
 import signal
 import socket
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
@@ -23,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 
 from copycost.build.checkout import SCHEMAS
+from copycost.errors import lacks_room
 from copycost.snakefile.dependencies import imported_names
 
 BEGUN = b"+"
@@ -31,6 +33,13 @@ BEGUN = b"+"
 The second and last one is a byte with its exit status.
 """
 
+AGAIN = 75
+"""The exit status of a script that failed while the disk was full and may run again, now that there
+is room; EX_TEMPFAIL of sysexits.h."""
+
+_RESULTS = Path("results")
+_FULL_BYTES = 1 << 20
+_LONGEST_FULL_S = 60
 _PACKAGE = "copycost"
 _INTERRUPTED = 130  # what a shell makes of SIGINT
 _MOST_PATH_BYTES = 4096
@@ -137,8 +146,24 @@ def _run(script: Path) -> None:
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
+    except KeyboardInterrupt:  # while it waited for room
+        code = _INTERRUPTED
     finally:
         os._exit(code)
+
+
+def _room_comes(*, lacked: bool) -> bool:
+    """Return whether there is room on the disk, at once or within a minute, and was none."""
+    folder = _RESULTS if _RESULTS.is_dir() else Path()
+    for waited_s in range(_LONGEST_FULL_S):
+        disk = os.statvfs(folder)
+        if disk.f_bavail * disk.f_frsize >= _FULL_BYTES:
+            return lacked or waited_s > 0
+        if waited_s == 0:
+            said = f"the disk is full: waiting for room, {_LONGEST_FULL_S} s at most"
+            print(f"copycost: {said}", file=sys.stderr, flush=True)
+        time.sleep(1)
+    return False
 
 
 def _exit_code(script: Path) -> int:
@@ -158,7 +183,9 @@ def _exit_code(script: Path) -> int:
         if not interrupted or sys.excepthook is not sys.__excepthook__:  # else it would be shown
             trace = error.__traceback__.tb_next if error.__traceback__ else None
             sys.excepthook(type(error), error.with_traceback(trace), trace)
-        return _INTERRUPTED if interrupted else 1
+        if interrupted:
+            return _INTERRUPTED
+        return AGAIN if _room_comes(lacked=lacks_room(error)) else 1
     return 0
 
 

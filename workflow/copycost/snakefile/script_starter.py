@@ -9,10 +9,11 @@ import subprocess
 import sys
 from threading import Lock
 
-from copycost.snakefile.script_server import BEGUN
+from copycost.snakefile.script_server import AGAIN, BEGUN
 
 _SERVER = "copycost.snakefile.script_server"
 _END_TIMEOUT_S = 5.0
+_MOST_TRIES = 5
 # As Snakemake gives it to every job of one thread: libraries look at it when they are imported.
 _ONE_THREAD = dict.fromkeys(
     (
@@ -37,7 +38,17 @@ class ScriptStarter:
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self, script: str) -> int | None:
-        """Run a script to its end; return its exit status, or None where it could not be begun."""
+        """Run a script to its end; return its exit status, or None where it could not be begun.
+
+        One that failed while the disk was full runs again, a few times at most.
+        """
+        for _ in range(_MOST_TRIES):
+            status = self._run_once(script)
+            if status != AGAIN:
+                break
+        return status
+
+    def _run_once(self, script: str) -> int | None:
         ours, theirs = socket.socketpair()
         with ours:
             try:

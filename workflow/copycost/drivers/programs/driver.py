@@ -12,7 +12,7 @@ from copycost.drivers.programs.command import side_options
 from copycost.drivers.programs.conversation import Conversation, SideEnded
 from copycost.drivers.programs.disturbance import odd_numbers, own_disturbances
 from copycost.drivers.programs.judge import judge, judge_exits, judge_traffic, judge_windows
-from copycost.drivers.programs.side import RunningSide, end_sides
+from copycost.drivers.programs.side import RunningSide, end_sides, perf_gave_up
 from copycost.drivers.programs.sink import settle_sink
 from copycost.drivers.programs.working_set import (
     check_memory,
@@ -103,7 +103,10 @@ class Programs:
             traffic.log_errors()
             _raise_if_perf_failed(error, running)
             verdict = judge(error, running, over_wire=is_wire(cell.testbed))
-            raise NoMeasurement(_with_strangers(verdict, running)) from error
+            begun = isinstance(error, SideEnded) and error.during != "handshake"
+            again = begun and perf_gave_up(running)
+            kind = MissedWindow if again else NoMeasurement
+            raise kind(_with_strangers(verdict, running)) from error
         finally:
             # also after Ctrl-C: then at once
             end_sides(running, 0)
@@ -181,7 +184,7 @@ class ProgramsTraffic:
         self.log_errors()
         wrong = judge_exits(self.running)
         if wrong is not None:
-            raise NoMeasurement(wrong)
+            raise (MissedWindow if perf_gave_up(self.running) else NoMeasurement)(wrong)
         reports = {side.name: _report_of(side) for side in self.running}
         scene = self._scene
         if not scene.takes_any_traffic:
