@@ -1,5 +1,6 @@
 """What cannot be used goes out of the way, with a line on why, and costs no more than itself."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,12 +29,19 @@ def reason_of(error: Exception, path: Path) -> str:
 
 def set_aside(path: Path, why: str) -> None:
     """Move a file below `results` to its place below ``results/aside``, and note why."""
+    keep_aside(path, why)
+    path.unlink()
+
+
+def keep_aside(path: Path, why: str) -> None:
+    """Do the same but leave the file; where the disk is full in between, it can be done again."""
     parts = path.parts
     at = len(parts) - parts[::-1].index(_RESULTS)
     aside, inner = Path(*parts[:at], "aside"), Path(*parts[at:])
     place = aside / inner
     place.parent.mkdir(parents=True, exist_ok=True)
-    path.replace(place)
+    place.unlink(missing_ok=True)
+    os.link(path, place)
     notes = aside / "README"
     begins = "" if notes.exists() else _README
     with notes.open("a", encoding="utf-8") as file:

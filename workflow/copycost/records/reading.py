@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from copycost.errors import CopycostError, DataError
 from copycost.grid.cells import Cell
-from copycost.records.aside import LOST, reason_of, set_aside
+from copycost.records.aside import LOST, keep_aside, reason_of
 from copycost.records.kind import RecordKind
 from copycost.records.record import RECORD, SCHEMA_VERSION, Record, SettingsUsed
 
@@ -55,7 +55,7 @@ class Readable(Generic[R]):
         """Set a file aside, and return the failed record that lies in its place from now on."""
         _log.warning("%s: set aside: %s", path, why)
         if path.exists():
-            set_aside(path, why)
+            keep_aside(path, why)
         record = self.lost(path, LOST + why, like)
         self.kind.write(record, path)
         return record
