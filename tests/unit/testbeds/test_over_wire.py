@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from unit.hosts.places import remote_host
 
-from copycost.errors import Unavailable
+from copycost.errors import AttemptFailed
 from copycost.hosts.local import LocalHost
 from copycost.testbeds.over_wire import _require_as_described
 
@@ -24,7 +24,10 @@ def test_a_machine_that_is_as_it_was_described_is_taken(tmp_path: Path) -> None:
 def test_another_kernel_is_told_with_what_it_was(tmp_path: Path, changed: str) -> None:
     known = KERNEL | {changed: "before"}
     words = f"the other machine runs Linux {os.uname().release} {os.uname().version}, and ran"
-    with remote_host(tmp_path) as other, pytest.raises(Unavailable, match=re.escape(words)) as told:
+    with (
+        remote_host(tmp_path) as other,
+        pytest.raises(AttemptFailed, match=re.escape(words)) as told,
+    ):
         _require_as_described(other, known, [HERE])
     assert "before" in told.value.reason
     assert "delete its file in results/peers" in told.value.remedy
@@ -33,6 +36,6 @@ def test_another_kernel_is_told_with_what_it_was(tmp_path: Path, changed: str) -
 def test_an_address_that_an_end_has_no_more_is_told(tmp_path: Path) -> None:
     with remote_host(tmp_path) as other:
         for host in (LocalHost(), other):
-            with pytest.raises(Unavailable) as told:
+            with pytest.raises(AttemptFailed) as told:
                 _require_as_described(other, KERNEL, [(host, "203.0.113.7", "eth0")])
             assert told.value.reason.startswith(f"{host.name} cannot listen at 203.0.113.7 (")
