@@ -52,7 +52,7 @@ def _caches(host: Host) -> list[int]:
 _PROPERTIES: dict[str, Callable[[Host], str | list[int]]] = {
     "CPUs": _cpus,
     "Caches": _caches,
-    "Memory": lambda host: [host["memory"]["total_bytes"]],
+    "Memory": lambda host: f"{host['memory']['total_bytes'] / 2**30:.1f} GiB",
     "Kernel": lambda host: f"Linux {host['kernel']['release']}, {host['kernel']['version']}",
     "Timer, preemption": lambda host: (
         f"{host['kernel']['hz']} Hz, preemption {host['kernel']['preempt']}"
