@@ -110,7 +110,7 @@ def test_added_sizes_narrow_the_bracket_and_a_rerun_measures_nothing(made_up: Ch
     assert sizes(made_up) == [4096, 16384, 65536]
     made_up.configure("refine", enabled=True)
     made_up.snakemake(*RUN)
-    assert sizes(made_up) == [4096, 16384, 23552, 32768, 65536]
+    assert sizes(made_up) == [4096, 16384, 24576, 32768, 65536]
     assert written(made_up) == before
 
 
