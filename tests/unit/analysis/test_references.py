@@ -1,4 +1,4 @@
-"""Repetitions that measured a reference beside them."""
+"""Repetitions that measured a reference beside them: their ratios, and the control."""
 
 from dataclasses import replace
 from itertools import product
@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from analysed import inputs_of
+from analysed import facts_of, inputs_of
 from synthetic import Run, make_cells
 
 from copycost.analysis.compare import compare
@@ -97,6 +97,7 @@ def test_without_a_reference_values_of_the_same_round_are_compared() -> None:
     first, second = (compare(each, StatisticsSettings()) for each in (cells, empty))
     pd.testing.assert_frame_equal(first, second)
     assert compute_facts(inputs_of(RUN, empty)) == compute_facts(inputs_of(RUN, cells))
+    assert facts_of(RUN)["control"] is None
     # what the reference was not counted for is compared by rounds, too
     paired = drifting(np.random.default_rng(1))
     uncounted = paired.assign(reference_both_cpu_ns_per_byte=np.nan)
@@ -127,3 +128,25 @@ def test_decisions_and_their_explanations_are_of_the_repetitions_own_reference()
         calls = rates["calls"]
         assert calls["here"] / calls["there"] == pytest.approx(calls["ratio"]["value"])
         assert calls["ratio"]["value"] == pytest.approx(1.4, rel=0.02)
+
+
+def test_the_control_says_what_the_reference_came_to_against_itself() -> None:
+    cells = drifting(np.random.default_rng(3), noise=0.02)
+    found = facts_of(RUN, cells)["control"]
+    assert (found["implementations"], found["chance"]) == (["two_copy"], pytest.approx(0.05))
+    for whole in (found["throughput"], found["cpu_time"]):
+        assert (whole["n"], whole["n_cells"], whole["n_tested"]) == (20, 4, 4)
+        assert (whole["sign"], whole["n_apart"]) == (0, 0)
+        assert whole["low"] < 1.0 < whole["high"]
+        assert whole["spread"] == pytest.approx(0.02, rel=0.5)
+    (one,) = found["conditions"]
+    assert one == {"slug": "veth"} | {name: found[name] for name in ("throughput", "cpu_time")}
+
+
+def test_a_biased_control_is_flagged() -> None:
+    cells = drifting(np.random.default_rng(3), bias=0.05, noise=0.01)
+    whole = facts_of(RUN, cells)["control"]["throughput"]
+    assert (whole["sign"], whole["n_apart"]) == (1, 4)
+    assert whole["low"] < np.exp(0.05) < whole["high"]
+    once = facts_of(RUN, cells[cells["rep"] == 1])["control"]["throughput"]
+    assert (once["n_cells"], once["n_tested"], once["n_apart"], once["spread"]) == (4, 0, 0, None)
