@@ -77,7 +77,8 @@ One row per cell and metric, a column of the table of cells: its median over the
 """
 _RATIOS = """\
 One row per cell, pair of implementations and metric, also where nothing was measured: two
-implementations compared round by round. Where nobody receives, costs are the sender's alone.
+implementations compared, by their ratios to the reference beside them where they have one, else in
+the same round. Where nobody receives, costs are the sender's alone.
 """
 _QUALITY = """\
 One row per cell: how clean its measurements were, with a flag per check. No repetition is left out

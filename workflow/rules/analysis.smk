@@ -42,7 +42,7 @@ rule compare_cells:
     params:
         statistics=ANALYSED["statistics"],
     message:
-        "Compare the implementations round by round"
+        "Compare the implementations by repetition"
     script:
         "../scripts/compare_cells.py"
 

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from analysed import facts_of, inputs_of
+from analysed import facts_of, inputs_of, text_of
 from synthetic import Run, make_cells
 
 from copycost.analysis.compare import compare
@@ -132,7 +132,9 @@ def test_decisions_and_their_explanations_are_of_the_repetitions_own_reference()
 
 def test_the_control_says_what_the_reference_came_to_against_itself() -> None:
     cells = drifting(np.random.default_rng(3), noise=0.02)
-    found = facts_of(RUN, cells)["control"]
+    facts = facts_of(RUN, cells)
+    assert "`two_copy` against itself" in text_of(facts, "decisions")
+    found = facts["control"]
     assert (found["implementations"], found["chance"]) == (["two_copy"], pytest.approx(0.05))
     for whole in (found["throughput"], found["cpu_time"]):
         assert (whole["n"], whole["n_cells"], whole["n_tested"]) == (20, 4, 4)

@@ -144,6 +144,17 @@ def test_that_there_is_no_card_is_told_of_wires_and_of_what_is_none(
     assert sum("**No network card.**" in line for line in lines) == n_told
 
 
+def test_method_says_how_ratios_come_about(context: Context) -> None:
+    def with_control(context: Context) -> None:
+        context["facts"]["control"] = {"implementations": ["two_copy"]}
+
+    usual = "\n".join(rendered(context, "method", lambda usual: None))
+    paired = "\n".join(rendered(context, "method", with_control))
+    for text, both in ((usual, False), (paired, True)):
+        assert ("measures an implementation and `two_copy` in turn" in text) == both
+        assert ("ratios taken round by round" in text) != both
+
+
 def test_compared(context: Context) -> None:
     note = {
         "summary": "what it does.", "path": "copied once.", "copies": "1", "calls": "1 `send`",

@@ -1,4 +1,4 @@
-"""Implementations compared round by round: `results/tables/ratios.csv`."""
+"""Implementations compared by repetition: `results/tables/ratios.csv`."""
 
 from collections.abc import Iterable, Sequence
 

@@ -20,7 +20,7 @@ _TIME = "cpu_ns"
 
 
 class _Rounds:
-    """The log ratios of all pairs of implementations, round by round, in any cell."""
+    """The log ratios of all pairs of implementations, by repetition, in any cell."""
 
     def __init__(self, view: View, column: str) -> None:
         """Look at one column of a condition's cells; pairs are made when first asked for."""

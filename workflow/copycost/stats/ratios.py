@@ -25,12 +25,12 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A ratio paired by round.
+    """A ratio paired by repetition.
 
     Attributes
     ----------
     n_pairs
-        Rounds in which both were measured.
+        Repetitions in which both were measured.
     value
         Geometric mean of the rounds' ratios; NaN where there is none.
     low, high
@@ -58,7 +58,7 @@ def t_quantile(probability: float, freedom: int) -> float:
 def paired_ratio(log_ratios: FloatArray, confidence: float, least_error: float = 0.0) -> Ratio:
     """Estimate a ratio from the logarithms of its rounds' ratios, with Student's t interval.
 
-    Pairing by round cancels the drift of the machine, and the logarithm makes "twice" and "half"
+    Pairing cancels the drift of the machine, and the logarithm makes "twice" and "half"
     equally far from 1. The percentile bootstrap would hold the truth in only about 75 % at n = 3
     and 90 % at n = 10; t on the logarithms holds it in 95 % where noise is proportional, and in
     94 to 97 % under heavier tails (`tools.simulate` measures both).
