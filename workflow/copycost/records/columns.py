@@ -1,5 +1,7 @@
 """The columns of the tidy table of cells."""
 
+from dataclasses import replace
+
 from copycost.grid.placements import PLACEMENTS
 from copycost.perf.events import COST_EVENTS, EVENTS, PERF_EVENTS
 from copycost.records.column import KEY, Column, Definition, fact
@@ -13,6 +15,7 @@ __all__ = [
     "COUNTED_STATUSES",
     "EVENT_STATUSES",
     "KEY",
+    "PAIRED",
     "SIDES",
     "STATUSES",
     "WARNINGS_SEPARATOR",
@@ -183,6 +186,32 @@ _CALL_COLUMNS = (
            "on sink of the sender", _CALLS),
 )  # fmt: skip
 
+PAIRED = (
+    "throughput_bits_per_s",
+    "service_mean_ns",
+    *(column.name for column in _cost_columns()),
+    "sender_syscalls_per_message",
+    "context_switches_per_message",
+)
+"""Columns that have a ``reference_`` one: the same of the reference, in the same repetition."""
+
+_REFERENCE = "The reference, measured in the same repetition"
+
+
+def _reference_columns() -> tuple[Column, ...]:
+    by_name = {column.name: column for column in (*_STREAM, *_cost_columns(), *_CALL_COLUMNS)}
+    return (
+        Column("reference", "str", "",
+               "Implementation that was measured in turns with this one; this one itself in the "
+               "control, and none where it was measured alone", _REFERENCE, always=True),
+        *(
+            replace(by_name[name], name=f"reference_{name}", group=_REFERENCE,
+                    description=f"The reference's {name}")
+            for name in PAIRED
+        ),
+    )  # fmt: skip
+
+
 _ZERO_COPY = "Zero-copy sends"
 _ZERO_COPY_COLUMNS = (
     Column("zc_sent", "float64", "count",
@@ -276,6 +305,7 @@ COLUMNS: tuple[Column, ...] = (
     *cost_columns(),
     *machine_columns(),
     *_CALL_COLUMNS,
+    *_reference_columns(),
     *_ZERO_COPY_COLUMNS,
     *_DATAGRAM_COLUMNS,
     *_PATH_COLUMNS,
