@@ -16,6 +16,7 @@ from copycost.stats.settings import StatisticsSettings
 from tools.simulation.crossovers import Counts, simulate_all
 from tools.simulation.groups import comparisons, dependence, extremes
 from tools.simulation.page import page
+from tools.simulation.pairs import pairs
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         dependence(options.runs, settings),
         comparisons(options.runs, settings),
         extremes(options.runs, settings),
+        list(pairs(options.runs, settings)),
     )
     options.page.write_text(text, encoding="utf-8")
     if options.output is not None:

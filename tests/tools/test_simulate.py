@@ -12,6 +12,7 @@ from tools.simulate import main
 from tools.simulation.crossovers import ROUNDS, ratios_held, simulate
 from tools.simulation.groups import OPPOSITE, comparisons, dependence, extremes
 from tools.simulation.noise import DRIFT, NOISES, log_ratio_noise
+from tools.simulation.pairs import pairs
 from tools.simulation.truths import CURVES, STREAM_SIZES, truth, truths, with_added_sizes
 
 SETTINGS = StatisticsSettings()
@@ -49,6 +50,13 @@ def test_two_crossovers_at_one_place_are_hardly_ever_told_apart() -> None:
     shares = {(row.what, row.noise, row.n_rounds): row.n_yes for row in comparisons(12, SETTINGS)}
     assert max(n for (what, _, _), n in shares.items() if what.startswith("the same")) <= 1
     assert shares["cold at a smaller size: told so", "normal", 10] >= 4
+
+
+def test_starts_within_a_repetition_make_up_for_two_modes_of_the_starts() -> None:
+    held = {(row.what[0], row.noise, row.n_rounds): row.n_yes / row.n_runs
+            for row in pairs(20, SETTINGS)}  # fmt: skip
+    assert held["1", "two modes of one side", 3] < 0.93 < held["4", "two modes of one side", 3]
+    assert min(held.values()) > 0.9
 
 
 def test_intervals_of_extremes_hold_the_truth_if_they_allow_for_the_choice() -> None:

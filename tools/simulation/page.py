@@ -6,6 +6,7 @@ from typing import TypeVar
 from tools.simulation.crossovers import LEVELS, ROUNDS, Counts
 from tools.simulation.groups import Share
 from tools.simulation.noise import DRIFT, NOISES
+from tools.simulation.pairs import REPETITIONS
 from tools.simulation.truths import NEARLY_EQUAL
 
 _MANY = 100
@@ -21,6 +22,7 @@ def page(
     dependence: Sequence[Share],
     comparisons: Sequence[Share],
     extremes: Sequence[Share],
+    pairs: Sequence[Share],
 ) -> str:
     """Return the page in Markdown."""
     independent = [row for row in counts if row.noise != DRIFT]
@@ -52,6 +54,10 @@ def page(
         dependence=_shares(dependence),
         comparisons=_shares(comparisons),
         extremes=_shares(extremes),
+        n_pairs=f"{pairs[0].n_runs:,}",
+        pairs_align=" | ".join(["---:"] * len(REPETITIONS)),
+        pairs_rounds=" | ".join(map(str, REPETITIONS)),
+        pairs=_shares(pairs),
     )
 
 
@@ -216,4 +222,16 @@ How often the interval holds the truth; ratios and spreads are those of a real r
 
 | Interval | Noise | 3 rounds | 5 | 7 | 10 |
 | --- | --- | ---: | ---: | ---: | ---: |
-{extremes}"""
+{extremes}
+## Repetitions that are pairs
+
+In a repetition of copycost two ways send in turn, in slices, over one start of the programs or
+several. Of {n_pairs} cells each, how often the interval of the ratio holds the truth, by the number
+of repetitions. Slices take after the ones before them (an autoregression of 0.6), which the
+interval does not mind, since whole repetitions are its replicates. Starts differ by about twice as
+much as the slices of one scatter together: normally, with heavy tails, between two modes or with
+dips. Few starts in all may miss a mode or all dips, so several starts in a repetition help.
+
+| Starts | They differ by | {pairs_rounds} |
+| --- | --- | {pairs_align} |
+{pairs}"""

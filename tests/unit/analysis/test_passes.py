@@ -183,6 +183,39 @@ def test_a_baseline_that_is_there_is_measured_again_in_the_same_rounds() -> None
     }
 
 
+def beside_two_copy(rows: Rows) -> Rows:
+    """Let rows have two_copy beside them, at a level that drifts from one to the next."""
+    for place, row in enumerate(rows.values()):
+        drift = 1.5 ** (place % 3)
+        row["throughput_bits_per_s"] *= drift
+        row |= {"reference": "two_copy", "reference_throughput_bits_per_s": 1e10 * drift}
+    return rows
+
+
+def test_what_has_the_baseline_beside_it_needs_no_further_rounds_of_it() -> None:
+    asked = config({"enabled": False}, {"minutes": 4})
+    rows = measured(Grid.of(asked).cells, lambda cell: 0.5 * (cell.msg_bytes > 16384))
+    rows = beside_two_copy(rows)
+    logs = log_ratios(rows)
+    settled = sorted(cell for cell, values in logs.items() if is_settled(values, 0.95))
+    assert settled == [Cell("streams", "veth", "one_copy", SIZES[2], 1)]
+    chosen = choose_cells(rows, asked, 1).cells
+    assert {(cell.implementation, cell.msg_bytes) for cell in chosen} == {
+        ("one_copy", size) for size in SIZES[:2]
+    }
+
+
+def test_an_added_size_has_the_baselines_own_rounds_once() -> None:
+    asked = config(implementations=["two_copy", "one_copy", "zero_copy"])
+    rows = beside_two_copy(measured(Grid.of(asked).cells, gains_from(9000)))
+    first = choose_cells(rows, asked, 1).cells
+    assert {cell.implementation for cell in first} == {"two_copy", "one_copy", "zero_copy"}
+    only_one = [cell for cell in first if cell.implementation != "zero_copy"]
+    rows = beside_two_copy(measured([*rows, *only_one], gains_from(9000)))
+    again = [cell for cell in choose_cells(rows, asked, 2).cells if cell.msg_bytes == 4096]
+    assert {cell.implementation for cell in again} == {"zero_copy"}
+
+
 def test_the_same_records_give_the_same_cells_in_whatever_order_they_come() -> None:
     asked = config(measure={"minutes": 4}, implementations=["two_copy", "one_copy", "zero_copy"])
     rows = measured(Grid.of(asked).cells, gains_from(9000), noise=0.1)

@@ -7,7 +7,7 @@ import pytest
 from sample_records import guest_entry, in_guests, on_sink, sample_record
 
 from copycost.perf.events import PERF_EVENTS
-from copycost.records.columns import COLUMNS, SIDES
+from copycost.records.columns import COLUMNS, PAIRED, SIDES
 from copycost.records.derive import Row, derive_row
 from copycost.records.machines import machine_columns
 from copycost.records.record import Record, read_record
@@ -263,6 +263,8 @@ def test_the_row_fills_every_column_there_is() -> None:
     # these belong to sinks, datagrams, other receivers, or to what did not go well
     of_others = [
         "mapped_share",
+        "reference",
+        *(f"reference_{name}" for name in PAIRED),
         "zc_copied_unknown",
         "datagrams_sent",
         "datagrams_received",

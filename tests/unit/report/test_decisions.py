@@ -211,6 +211,13 @@ def undisturbed(n_disturbed: int) -> str:
     return sentences("decisions_words", "undisturbed", facts)
 
 
+def control(**changed: object) -> str:
+    came_to = {"value": 1.0021, "low": 0.99532, "high": 1.0093, "sign": 0, "once": False,
+               "n_tested": 28, "n_apart": 1}  # fmt: skip
+    facts = {"implementations": ["two_copy"], "chance": 0.05, "throughput": came_to | changed}
+    return sentences("decisions_words", "control", facts, CONFIDENCE)
+
+
 def test_each_sentence_around_the_tables() -> None:
     names = ("two_copy", "one_copy", "zero_copy", "mine")
     once = ANSWERS["once"]
@@ -253,6 +260,10 @@ def test_each_sentence_around_the_tables() -> None:
         "disturbed": undisturbed(63),
         "one disturbed": undisturbed(1),
         "undisturbed": undisturbed(0),
+        "the control": control(),
+        "the control, biased": control(low=1.0005, sign=1, n_apart=12),
+        "the control, once": control(sign=1, once=True, n_tested=0),
+        "no control": sentences("decisions_words", "control", None, CONFIDENCE),
     }  # fmt: skip
     check_branches("decisions", texts)
 

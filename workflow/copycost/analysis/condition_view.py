@@ -153,11 +153,21 @@ class View:
         return rows[rows["n"] > 0]
 
     def logs(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
-        """Return the log ratios round by round: index (msg_bytes, n_threads), columns rep."""
+        """Return the log ratios by repetition: index (msg_bytes, n_threads), columns rep."""
         return self._cube.pair(metric, implementation, baseline)
 
+    def levels(
+        self, metric: str, implementation: str, baseline: str
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the logarithms whose difference `logs` is; see `LogCube.levels`."""
+        return self._cube.levels(metric, implementation, baseline)
+
+    def relative(self, metric: str, implementation: str) -> pd.DataFrame:
+        """Return logarithms that differ between implementations by `logs`, indexed like it."""
+        return self._cube.relative(metric, implementation)
+
     def values(self, metric: str, implementation: str) -> pd.DataFrame:
-        """Return one implementation's logarithms round by round, indexed like `logs`."""
+        """Return one implementation's logarithms by repetition, indexed like `logs`."""
         return self._cube.values(metric, implementation)
 
     def verdicts(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from copycost.stats.settings import FloatArray
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 Values: TypeAlias = Callable[[str, str], pd.DataFrame]
-"""By column and way, the logarithms round by round: index (msg_bytes, n_threads), columns rep."""
+"""By column and way, logarithms by repetition: index (msg_bytes, n_threads), columns rep."""
 
 BITRATE = 10e9
 """Bitrate whose CPUs are told [bit/s]."""
@@ -60,6 +60,8 @@ class Contest:
         Of the configured grid, ascending.
     values
         What was measured.
+    relative
+        The same as it differs between ways: see `copycost.analysis.log_values.LogCube.relative`.
     speed, price
         What makes the fastest way and the cheapest; no price where none was counted.
     confidence
@@ -70,6 +72,7 @@ class Contest:
     msg_bytes: tuple[int, ...]
     n_threads: tuple[int, ...]
     values: Values
+    relative: Values
     speed: Scale
     price: Scale | None
     confidence: float
@@ -92,6 +95,7 @@ def stream_decisions(view: View, peers: Mapping[str, Mapping[str, Any]]) -> Fact
             view.msg_bytes,
             view.n_threads,
             view.values,
+            view.relative,
             Scale(THROUGHPUT, more_is_better=True),
             price,
             view.settings.confidence,
@@ -126,7 +130,8 @@ def decision_facts(contest: Contest) -> Facts:
         What is told of either (below); None where nothing was measured.
     price
         What the cheapest way (the likeliest of several) costs: the lowest and the highest median
-        over the thread counts, in the contest's unit; None like `cheapest`.
+        over the thread counts, in the contest's unit; None like `cheapest`, and of a reference that
+        has no repetition of its own.
 
     Keys of fastest and cheapest
     ----------------------------
@@ -236,11 +241,14 @@ class _Table:
         return {"implementation": ways[picked]} | ratio_facts(found)
 
     def _paid(self, cheapest: Facts | None, size: int, threads: list[int]) -> Facts | None:
-        if cheapest is None or self._price is None or self._contest.price is None:
+        contest = self._contest
+        if cheapest is None or contest.price is None:
             return None
-        place = self._contest.ways.index(cheapest["ways"][0])
-        costs = np.exp(-self._price[place, size, threads])
-        medians = np.nanmedian(costs, axis=1) * self._contest.price.unit
+        logs = contest.values(contest.price.column, cheapest["ways"][0])
+        cells = [(contest.msg_bytes[size], contest.n_threads[place]) for place in threads]
+        medians = contest.price.unit * logs.reindex(cells).map(np.exp).median(axis=1).dropna()
+        if medians.empty:
+            return None  # measured beside other ways only
         return {"low": float(medians.min()), "high": float(medians.max())}
 
 
@@ -285,10 +293,10 @@ def _measured(rounds: FloatArray) -> BoolArray:
 
 
 def _logs(contest: Contest, scale: Scale) -> FloatArray:
-    """Return logarithms, higher is better, shape (ways, sizes, thread counts, rounds)."""
+    """Return `Contest.relative`, higher is better, shape (ways, sizes, thread counts, rounds)."""
     axes = ["msg_bytes", "n_threads"]
     cells = pd.MultiIndex.from_product([contest.msg_bytes, contest.n_threads], names=axes)
-    tables = [contest.values(scale.column, way).reindex(cells) for way in contest.ways]
+    tables = [contest.relative(scale.column, way).reindex(cells) for way in contest.ways]
     n_rounds = max((table.shape[1] for table in tables), default=0)
     shape = (len(contest.ways), len(contest.msg_bytes), len(contest.n_threads), n_rounds)
     logs = np.array([table.to_numpy(np.float64) for table in tables]).reshape(shape)

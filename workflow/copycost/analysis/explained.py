@@ -1,8 +1,8 @@
 """What a difference in throughput consists of: measured factors whose product it is.
 
 Throughput is CPUs in use over CPU time per byte, in every repetition, by definition of the three.
-So the ratio of two throughputs is, exactly and round by round, one ratio of these over another, and
-their logarithms add up to its logarithm.
+So the ratio of two throughputs is, exactly and in every repetition, one ratio of these over
+another, and their logarithms add up to its logarithm.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -62,10 +62,10 @@ def explain_pair(
         See `_explain`.
     """
 
-    def of(name: str) -> Values:
-        return lambda metric: _at(view.values(metric, name), cells)
+    def of(which: int) -> Values:
+        return lambda metric: _at(view.levels(metric, implementation, baseline)[which], cells)
 
-    return _explain(view, of(implementation), of(baseline), len(cells))
+    return _explain(view, of(0), of(1), len(cells))
 
 
 def explain_threads(
@@ -91,7 +91,7 @@ def explain_cases(view: View, cases: Sequence[Mapping[str, str | int]]) -> Facts
 
     def of(which: int) -> Values:
         def rows(metric: str) -> pd.DataFrame:
-            found = [_row(end[which], metric) for end in ends if end]
+            found = [end(metric)[which] for end in ends if end]
             return pd.concat(found, axis=1).T.rename_axis(["msg_bytes", "n_threads"])
 
         return rows
@@ -99,11 +99,11 @@ def explain_cases(view: View, cases: Sequence[Mapping[str, str | int]]) -> Facts
     return _explain(view, of(0), of(1), len(cases))
 
 
-_End = tuple[View, str, int, int]
-"""Where a throughput was measured: the condition, implementation, size and thread count."""
+_Ends = Callable[[str], tuple[pd.Series, pd.Series]]
+"""The logarithms of a column in the two cells that are compared, by repetition."""
 
 
-def _ends(view: View, case: Mapping[str, str | int]) -> tuple[_End, _End] | None:
+def _ends(view: View, case: Mapping[str, str | int]) -> _Ends | None:
     steps = {"baseline", "hot", "from_bytes", "from_threads"} & set(case)
     if len(steps) != 1:
         return None
@@ -112,15 +112,19 @@ def _ends(view: View, case: Mapping[str, str | int]) -> tuple[_End, _End] | None
     counts = [int(case.get(f"{end}_threads", case.get("n_threads", 0))) for end in ("to", "from")]
     if hot is None:
         return None
-    return (
-        (view, name, sizes[0], counts[0]),
-        (hot, str(case.get("baseline", name)), sizes[1], counts[1]),
-    )
 
+    def ends(metric: str) -> tuple[pd.Series, pd.Series]:
+        if "baseline" in case:
+            tables = view.levels(metric, name, str(case["baseline"]))
+        else:
+            tables = view.values(metric, name), hot.values(metric, name)
+        here, there = (
+            _at(table, [cell]).iloc[0]
+            for table, cell in zip(tables, zip(sizes, counts, strict=True), strict=True)
+        )
+        return here, there
 
-def _row(end: _End, metric: str) -> pd.Series:
-    view, name, size, n_threads = end
-    return _at(view.values(metric, name), [(size, n_threads)]).iloc[0]
+    return ends
 
 
 def cpus_in_use(view: View, implementation: str) -> pd.Series:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from copycost.stats.settings import FloatArray
 
-_AXES = ("implementation", "msg_bytes", "n_threads", "rep")
+AXES = ("implementation", "msg_bytes", "n_threads", "rep")
 
 
 def logarithms(values: FloatArray) -> FloatArray:
@@ -19,9 +19,11 @@ def logarithms(values: FloatArray) -> FloatArray:
 class LogCube:
     """The measured rows under one condition, one array per metric, made when first asked for.
 
-    Comparisons are differences of logarithms in the same round; with the rounds along an axis of
-    their own, each is one subtraction. All methods return a table with one column per rep, NaN
-    where a round lacks a positive value on either side, and without rows that have no round.
+    Implementations are compared by what each is relative to the reference that its repetition
+    measured beside it, milliseconds apart; where a cell has no reference, by their values in
+    repetitions of the same number. With the repetitions along an axis of their own, each comparison
+    is one subtraction. All methods return tables with one column per rep, NaN where a repetition
+    lacks a positive value on either side, and without rows that have no repetition.
     """
 
     def __init__(self, measured: pd.DataFrame) -> None:
@@ -31,13 +33,20 @@ class LogCube:
 
     @cached_property
     def _labels(self) -> dict[str, list[object]]:
-        return {axis: sorted(self._rows[axis].unique().tolist()) for axis in _AXES}
+        labels = {axis: set(self._rows[axis].tolist()) for axis in AXES}
+        labels["implementation"].update(self._references.dropna())
+        return {axis: sorted(found) for axis, found in labels.items()}
+
+    @cached_property
+    def _references(self) -> pd.Series:
+        """The implementation that each row was measured beside; nothing in tables of others."""
+        return self._rows.get("reference", pd.Series(index=self._rows.index, dtype=object))
 
     @cached_property
     def _positions(self) -> tuple[np.ndarray, ...]:
         return tuple(
             np.array([self._index[axis][value] for value in self._rows[axis].tolist()], dtype=int)
-            for axis in _AXES
+            for axis in AXES
         )
 
     @cached_property
@@ -55,29 +64,74 @@ class LogCube:
     def _cube(self, metric: str) -> FloatArray:
         """Return the logarithms, shape (implementations, sizes, thread counts, reps)."""
         if metric not in self._cubes:
-            values = self._rows[metric].to_numpy(dtype=np.float64, na_value=np.nan)
-            logs = logarithms(values)
-            cube = np.full([len(self._labels[axis]) for axis in _AXES], np.nan)
-            cube[self._positions] = logs
-            self._cubes[metric] = cube
+            self._cubes[metric] = self._placed(self._logs(metric))
         return self._cubes[metric]
+
+    def _logs(self, metric: str) -> FloatArray:
+        return logarithms(self._rows[metric].to_numpy(dtype=np.float64, na_value=np.nan))
+
+    def _placed(self, values: FloatArray) -> FloatArray:
+        cube = np.full([len(self._labels[axis]) for axis in AXES], np.nan)
+        cube[self._positions] = values
+        return cube
+
+    def _relative_cube(self, metric: str) -> FloatArray:
+        """Return the logarithms less the reference's, shaped like `_cube`.
+
+        In cells that have a reference, it is itself 0 in every repetition: its own repetitions are
+        the control, and enter no comparison. A cell has one reference; repetitions with another
+        one, from before the configuration changed, are left out. In cells without a reference, the
+        logarithms themselves.
+        """
+        if f"reference_{metric}" not in self._rows:
+            return self._cube(metric)
+        if f"relative {metric}" not in self._cubes:
+            logs, beside = self._logs(metric), self._logs(f"reference_{metric}")
+            where = self._index["implementation"]
+            mine = np.array([where.get(name, -1) for name in self._references.tolist()], dtype=int)
+            mine[np.isnan(beside)] = -1
+            _, sizes, threads, _ = self._positions
+            reference = np.full([len(self._labels[axis]) for axis in AXES[1:3]], -1)
+            np.maximum.at(reference, (sizes, threads), mine)
+            here = reference[sizes, threads]
+            logs = np.where(here < 0, logs, np.where(mine == here, logs - beside, np.nan))
+            cube = self._placed(logs)
+            paired = np.nonzero(reference >= 0)
+            cube[(reference[paired], *paired)] = 0.0
+            self._cubes[f"relative {metric}"] = cube
+        return self._cubes[f"relative {metric}"]
 
     def pair(self, metric: str, implementation: str, baseline: str) -> pd.DataFrame:
         """Return one implementation over another: index (msg_bytes, n_threads)."""
-        index = self._cells
-        where = self._index["implementation"]
-        if implementation not in where or baseline not in where:
-            return self._table(np.empty((0, len(self._labels["rep"]))), index[:0])
-        cube = self._cube(metric)
-        difference = cube[where[implementation]] - cube[where[baseline]]
-        return self._table(difference.reshape(len(index), -1), index)
+        cube = self._relative_cube(metric)
+        return self._table(self._of(implementation, cube) - self._of(baseline, cube), self._cells)
+
+    def levels(
+        self, metric: str, implementation: str, baseline: str
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return two implementations' logarithms, whose difference is that of `pair`.
+
+        That is the first one's own, and what the second came to beside it; where the first is the
+        reference, also what it came to beside the second.
+        """
+        logs = self.pair(metric, implementation, baseline)
+        own, other = (self.values(metric, name) for name in (implementation, baseline))
+        above = own.reindex_like(logs).fillna(other.reindex_like(logs) + logs)
+        return above, above - logs
 
     def values(self, metric: str, implementation: str) -> pd.DataFrame:
         """Return one implementation's own logarithms: index (msg_bytes, n_threads)."""
-        index, where = self._cells, self._index["implementation"]
-        if implementation not in where:
-            return self._table(np.empty((0, len(self._labels["rep"]))), index[:0])
-        return self._table(self._cube(metric)[where[implementation]].reshape(len(index), -1), index)
+        return self._table(self._of(implementation, self._cube(metric)), self._cells)
+
+    def relative(self, metric: str, implementation: str) -> pd.DataFrame:
+        """Return what differs between implementations as `pair` does: index as of `values`."""
+        return self._table(self._of(implementation, self._relative_cube(metric)), self._cells)
+
+    def _of(self, implementation: str, cube: FloatArray) -> FloatArray:
+        """Return one implementation's part of a cube, shape (cells, reps)."""
+        place = self._index["implementation"].get(implementation)
+        part = np.full(cube.shape[1:], np.nan) if place is None else cube[place]
+        return part.reshape(len(self._cells), cube.shape[-1])
 
     def threads(self, metric: str, implementation: str, more: int, fewer: int) -> pd.DataFrame:
         """Return one thread count over another, of one implementation: index msg_bytes."""

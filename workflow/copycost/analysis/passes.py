@@ -18,7 +18,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from copycost.analysis.log_values import AXES, LogCube
 from copycost.analysis.metrics import BASELINE, THROUGHPUT
 from copycost.config.config import Config
 from copycost.config.extent import MOST_REPETITIONS
@@ -40,6 +42,8 @@ STEPS = 4
 
 Rows = Mapping[Cell, Mapping[str, Any]]
 """The rows of the cells table by repetition, those of round trips among them."""
+
+_COMPARED = ("reference", THROUGHPUT, f"reference_{THROUGHPUT}")
 
 _SIGNS = {Direction.ABOVE: 1, Direction.BELOW: -1}
 
@@ -91,7 +95,9 @@ def choose_cells(rows: Rows, config: Config, number: int) -> Choice:
         wanted, n_left_wide = _sizes_wanted(rows, logs, config, time, left_s)
     if config.measure.minutes is not None:
         left_s -= sum(wanted.values()) * time.each_s
-        more = rounds_wanted(logs, config.statistics.confidence, left_s, time.each_s, number)
+        more = rounds_wanted(
+            logs, config.statistics.confidence, left_s, time.each_s, number, carrying(rows)
+        )
         for cell, n_rounds in more.items():
             wanted[cell] = max(n_rounds, wanted.get(cell, 0))
     return Choice(sorted(further_rounds(rows, wanted)), n_left_wide)
@@ -113,25 +119,44 @@ def time_of(rows: Rows) -> Time:
 
 
 def log_ratios(rows: Rows) -> dict[Cell, FloatArray]:
-    """Return the logarithms of the rounds' ratios to the baseline by cell, its first repetition.
+    """Return the logarithms of the ratios to the baseline by cell, its first repetition.
 
-    Rounds in which either side lacks a throughput are left out; comparisons without any round too.
+    Repetitions in which either side lacks a throughput are left out; comparisons without any too.
     """
-    values: dict[Cell, float] = {}
+    tables: dict[Cell, list[dict[str, Any]]] = defaultdict(list)
     for cell, row in rows.items():
-        rate = row.get(THROUGHPUT)
-        if cell.study == "streams" and row["status"] == "measured" and rate:
-            values[cell] = math.log(rate)
-    found: dict[Cell, list[float]] = defaultdict(list)
-    for cell in sorted(values):
-        baseline = replace(cell, implementation=BASELINE)
-        if cell != baseline and baseline in values:
-            found[replace(cell, rep=1)].append(values[cell] - values[baseline])
-    return {cell: np.array(logs) for cell, logs in found.items()}
+        if cell.study == "streams" and row["status"] == "measured":
+            place = replace(cell, implementation=BASELINE, msg_bytes=1, n_threads=1, rep=1)
+            compared = {name: row.get(name) for name in _COMPARED}
+            tables[place].append({axis: getattr(cell, axis) for axis in AXES} | compared)
+    found: dict[Cell, FloatArray] = {}
+    for place, table in tables.items():
+        cube = LogCube(pd.DataFrame(table))
+        for name in {row["implementation"] for row in table} - {BASELINE}:
+            logs = cube.pair(THROUGHPUT, name, BASELINE)
+            for (size, n), values in zip(logs.index, logs.to_numpy(np.float64), strict=True):
+                cell = replace(place, implementation=name, msg_bytes=int(size), n_threads=int(n))
+                found[cell] = values[np.isfinite(values)]
+    return found
+
+
+def carrying(rows: Rows) -> set[Cell]:
+    """Return the series whose repetitions have the baseline with them."""
+    return {_series(cell) for cell, row in rows.items() if row.get("reference") == BASELINE}
+
+
+def _series(cell: Cell) -> Cell:
+    """Return what a cell shares with those of other sizes and repetitions."""
+    return replace(cell, msg_bytes=1, rep=1)
 
 
 def rounds_wanted(
-    logs: Mapping[Cell, FloatArray], confidence: float, left_s: float, each_s: float, number: int
+    logs: Mapping[Cell, FloatArray],
+    confidence: float,
+    left_s: float,
+    each_s: float,
+    number: int,
+    with_baseline: Collection[Cell] = (),
 ) -> dict[Cell, int]:
     """Return the further rounds of each cell of a comparison that is not settled.
 
@@ -150,9 +175,12 @@ def rounds_wanted(
         What a repetition takes [s].
     number
         Number of the pass, from 1.
+    with_baseline
+        As of `carrying`: of these, the baseline needs no rounds of its own.
     """
     open_ones = [cell for cell, values in logs.items() if not is_settled(values, confidence)]
-    cells = {*open_ones, *(replace(cell, implementation=BASELINE) for cell in open_ones)}
+    alone = [cell for cell in open_ones if _series(cell) not in with_baseline]
+    cells = {*open_ones, *(replace(cell, implementation=BASELINE) for cell in alone)}
     round_s = len(cells) * each_s
     if not cells or left_s < round_s or round_s <= 0.0:
         return {}
@@ -192,8 +220,12 @@ def _sizes_wanted(
     left_s = min(left_s, 60.0 * config.refine.max_minutes - spent_s)
     wanted: dict[Cell, int] = {}
     n_left_wide = 0
+    with_baseline = carrying(rows)
     for gap in sorted(_gaps(logs, config.analysed().statistics.confidence)):
-        pair = {gap.cell, replace(gap.cell, implementation=BASELINE)}
+        baseline = replace(gap.cell, implementation=BASELINE)
+        pair = {gap.cell, baseline}
+        if baseline in added and _series(gap.cell) in with_baseline:
+            pair = {gap.cell}
         more = wanted | dict.fromkeys(pair, n_rounds[gap.cell.testbed])
         n_cells = len(added.union(more))
         if n_cells <= config.refine.max_cells and sum(more.values()) * time.each_s <= left_s:
@@ -206,7 +238,7 @@ def _sizes_wanted(
 def _gaps(logs: Mapping[Cell, FloatArray], confidence: float) -> Iterator[_Gap]:
     signs: dict[Cell, dict[int, int]] = defaultdict(dict)
     for cell, values in logs.items():
-        signs[replace(cell, msg_bytes=1)][cell.msg_bytes] = _sign(paired_ratio(values, confidence))
+        signs[_series(cell)][cell.msg_bytes] = _sign(paired_ratio(values, confidence))
     for series, by_size in signs.items():
         for low, high in disagreeing(by_size):
             cell = replace(series, msg_bytes=size_between(low, high))

@@ -84,8 +84,8 @@ def _per_message(
     rows, rounds = complete_block(logs.to_numpy(dtype=np.float64))
     index, columns = logs.index[rows], logs.columns[rounds]
     means = [
-        float(np.exp(view.values(column, name).loc[index, columns].to_numpy().mean()))
-        for name in (implementation, baseline)
+        float(np.exp(level.loc[index, columns].to_numpy().mean()))
+        for level in view.levels(column, implementation, baseline)
     ]
     ratio = {key: found[key] for key in ratio_facts(view.pooled(logs))}
     cell = {key: value for key, value in found.items() if key not in ratio}

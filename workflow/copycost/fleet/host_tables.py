@@ -188,7 +188,8 @@ def make_tables(one: HostSet) -> None:
     cells.to_parquet(cells_path(one), index=False)
     metrics = (THROUGHPUT, COST, COST_OF_SENDER)
     # every selection copies all columns
-    narrow = cells[[*KEY, "condition", "status", "accelerator", *metrics]]
+    about = (*KEY, "condition", "status", "accelerator", "reference")
+    narrow = cells[[*about, *metrics, *(f"reference_{name}" for name in metrics)]]
     narrow = narrow[~_is_emulated(narrow)]
     ratios = [compare(narrow, SETTINGS, metrics)]
     table = make_table(_renumbered(trips), ROUND_TRIPS)

@@ -110,14 +110,15 @@ def _decisions(
 ) -> Facts:
     here = (cells["condition"] == studied.name) & (cells["status"] == "measured")
     measured, cpu_of = priced(cells[here], studied.condition.testbed, peers, _UNIT)
-    found = set(measured["implementation"])
+    found, cube = set(measured["implementation"]), LogCube(measured)
     price = part_column("machines" if cpu_of == "machines" else "both", _UNIT)
     return decision_facts(
         Contest(
             tuple(name for name in studied.implementations if name in found),
             studied.msg_bytes,
             studied.n_threads,
-            LogCube(measured).values,
+            cube.values,
+            cube.relative,
             Scale("p50_ns"),
             Scale(price) if counted_share(measured, price) else None,
             settings.confidence,

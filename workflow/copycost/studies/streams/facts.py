@@ -16,6 +16,7 @@ from copycost.analysis.context import (
     method_facts,
     run_facts,
 )
+from copycost.analysis.control import control_facts
 from copycost.analysis.decisions import stream_decisions
 from copycost.analysis.json_values import Facts, plain
 from copycost.analysis.labels import copied_labels
@@ -87,6 +88,8 @@ def compute_facts(inputs: Inputs) -> Facts:
         decisions, questions (q1 to q6), quality, ranking.
     network_card, undisturbed
         How far the decisions bear; see `copycost.analysis.bearing`.
+    control
+        What the reference came to against itself; see `copycost.analysis.control`.
     real_zero_copy
         Where the kernel really did not copy.
     modes
@@ -135,6 +138,7 @@ def compute_facts(inputs: Inputs) -> Facts:
         "measured_conditions": [name for name, found in conditions.items() if found["n_measured"]],
         "network_card": network_card_facts(views, real_zero_copy, wire),
         "undisturbed": undisturbed_facts(conditions.values(), round_trips),
+        "control": control_facts(views),
         "real_zero_copy": real_zero_copy,
         "modes": {"fewest": FEWEST, "share_held": SHARE_HELD.get(run["rounds_max"])},
         "memory": memory,

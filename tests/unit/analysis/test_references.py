@@ -1,0 +1,152 @@
+"""Repetitions that measured a reference beside them: their ratios, and the control."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from analysed import facts_of, inputs_of
+from synthetic import Run, make_cells
+
+from copycost.analysis.compare import compare
+from copycost.analysis.explained import explain_pair
+from copycost.analysis.log_values import LogCube
+from copycost.analysis.metrics import THROUGHPUT
+from copycost.analysis.rates import differing_rates
+from copycost.records.columns import PAIRED
+from copycost.stats.settings import StatisticsSettings
+from copycost.studies.streams.facts import compute_facts, views_of
+
+WAYS = ("two_copy", "one_copy", "zero_copy")
+LOGS = {"two_copy": 0.0, "one_copy": 0.3, "zero_copy": -0.7}
+RUN = Run(
+    msg_bytes=(1024, 65536), n_threads=(1, 2), repetitions=5, noise=0.0,
+    log_ratio=lambda name, size, n: LOGS[name],
+)  # fmt: skip
+
+
+def drifting(
+    rng: np.random.Generator, bias: float = 0.0, noise: float = 0.0, run: Run = RUN
+) -> pd.DataFrame:
+    """Return cells whose level moves by up to half from one repetition to the next.
+
+    Each has the reference beside it, at the same level but for some noise; `bias` is by how much
+    the logarithm of what stands first in a repetition is too high.
+    """
+    cells = make_cells(run)
+    truth = cells.set_index(["implementation", "msg_bytes", "n_threads"])
+    truth = truth[~truth.index.duplicated()]
+    keys = [("two_copy", *key) for key in zip(cells["msg_bytes"], cells["n_threads"], strict=True)]
+    level = rng.uniform(-0.4, 0.4, len(cells))
+    beside = {"reference": "two_copy"}
+    for name in PAIRED:
+        off = bias + noise * rng.standard_normal(len(cells))
+        beside[f"reference_{name}"] = truth.loc[keys, name].to_numpy() * np.exp(level)
+        cells[name] *= np.exp(level + off)
+    return cells.assign(**beside)
+
+
+def test_a_ratio_is_that_of_the_repetition_whatever_the_level_of_each() -> None:
+    cells = drifting(np.random.default_rng(1))
+    cube = LogCube(cells)
+    for name, baseline in product(WAYS, WAYS):
+        logs = cube.pair(THROUGHPUT, name, baseline)
+        assert logs.to_numpy() == pytest.approx(LOGS[name] - LOGS[baseline])
+    own = cube.values(THROUGHPUT, "one_copy") - cube.values(THROUGHPUT, "two_copy")
+    assert own.std(axis=1).min() > 0.1
+
+
+def test_every_repetition_beside_the_reference_counts_whatever_it_has_of_its_own() -> None:
+    cells = drifting(np.random.default_rng(1))
+    own = cells["implementation"] == "two_copy"
+    for kept in (cells[~own | (cells["rep"] == 2)], cells[~own]):
+        cube = LogCube(kept)
+        for name in ("one_copy", "zero_copy"):
+            assert cube.pair(THROUGHPUT, name, "two_copy").to_numpy() == pytest.approx(
+                np.full((4, 5), LOGS[name])
+            )
+            assert cube.pair(THROUGHPUT, "two_copy", name).notna().all(axis=None)
+        above, below = cube.levels(THROUGHPUT, "two_copy", "one_copy")
+        assert (above - below).to_numpy() == pytest.approx(np.full((4, 5), -0.3))
+    alone = cells[own | (cells["rep"] != 4) | (cells["implementation"] != "one_copy")]
+    logs = LogCube(alone).pair(THROUGHPUT, "zero_copy", "one_copy")
+    assert [*logs.columns[logs.notna().all()]] == [1, 2, 3, 5]
+
+
+def test_the_control_enters_no_comparison() -> None:
+    cells = drifting(np.random.default_rng(1))
+    own = cells["implementation"] == "two_copy"
+    biased = cells.assign(**{THROUGHPUT: cells[THROUGHPUT].where(~own, 2.0 * cells[THROUGHPUT])})
+    first, second = (compare(each, StatisticsSettings()) for each in (cells, biased))
+    pd.testing.assert_frame_equal(first, second)
+
+
+def test_repetitions_beside_another_reference_are_left_out() -> None:
+    cells = drifting(np.random.default_rng(1))
+    former = (cells["rep"] == 1) & (cells["implementation"] == "zero_copy")
+    cells.loc[former, "reference"] = "one_copy"
+    logs = LogCube(cells).pair(THROUGHPUT, "zero_copy", "two_copy")
+    assert [*logs.columns[logs.notna().all()]] == [2, 3, 4, 5]
+
+
+def test_without_a_reference_values_of_the_same_round_are_compared() -> None:
+    cells = make_cells(replace(RUN, noise=0.02))
+    nothing = {f"reference_{name}": np.nan for name in PAIRED}
+    empty = cells.assign(reference=pd.Series(pd.NA, cells.index, dtype="str"), **nothing)
+    first, second = (compare(each, StatisticsSettings()) for each in (cells, empty))
+    pd.testing.assert_frame_equal(first, second)
+    assert compute_facts(inputs_of(RUN, empty)) == compute_facts(inputs_of(RUN, cells))
+    assert facts_of(RUN)["control"] is None
+    # what the reference was not counted for is compared by rounds, too
+    paired = drifting(np.random.default_rng(1))
+    uncounted = paired.assign(reference_both_cpu_ns_per_byte=np.nan)
+    found = LogCube(uncounted).pair("both_cpu_ns_per_byte", "one_copy", "two_copy")
+    own = [
+        LogCube(paired).values("both_cpu_ns_per_byte", name) for name in ("one_copy", "two_copy")
+    ]
+    pd.testing.assert_frame_equal(found, own[0] - own[1])
+
+
+def test_decisions_and_their_explanations_are_of_the_repetitions_own_reference() -> None:
+    cells = drifting(np.random.default_rng(2), noise=0.003)
+    facts = compute_facts(inputs_of(RUN, cells))
+    for row in facts["conditions"]["veth"]["decisions"]["rows"]:
+        assert row["n_threads"] == [1, 2]
+        assert (row["fastest"]["told"], row["fastest"]["ways"]) == ("best", ["one_copy"])
+        assert row["fastest"]["ratio"]["value"] == pytest.approx(np.exp(0.3), rel=0.01)
+    view = views_of(inputs_of(RUN, cells))["veth"]
+    where = [(1024, 1), (65536, 2)]
+    for name, baseline in (("zero_copy", "two_copy"), ("zero_copy", "one_copy")):
+        found = explain_pair(view, name, baseline, where)
+        assert found is not None
+        ratio = np.exp(LOGS[name] - LOGS[baseline])
+        assert found["throughput"]["value"] == pytest.approx(ratio, rel=0.02)
+        effects = [factor["effect"]["value"] for factor in found["factors"]]
+        assert np.prod(effects) == pytest.approx(found["throughput"]["value"], rel=1e-9)
+        rates = {one["name"]: one for one in differing_rates(view, name, baseline, where)["differ"]}
+        calls = rates["calls"]
+        assert calls["here"] / calls["there"] == pytest.approx(calls["ratio"]["value"])
+        assert calls["ratio"]["value"] == pytest.approx(1.4, rel=0.02)
+
+
+def test_the_control_says_what_the_reference_came_to_against_itself() -> None:
+    cells = drifting(np.random.default_rng(3), noise=0.02)
+    found = facts_of(RUN, cells)["control"]
+    assert (found["implementations"], found["chance"]) == (["two_copy"], pytest.approx(0.05))
+    for whole in (found["throughput"], found["cpu_time"]):
+        assert (whole["n"], whole["n_cells"], whole["n_tested"]) == (20, 4, 4)
+        assert (whole["sign"], whole["n_apart"]) == (0, 0)
+        assert whole["low"] < 1.0 < whole["high"]
+        assert whole["spread"] == pytest.approx(0.02, rel=0.5)
+    (one,) = found["conditions"]
+    assert one == {"slug": "veth"} | {name: found[name] for name in ("throughput", "cpu_time")}
+
+
+def test_a_biased_control_is_flagged() -> None:
+    cells = drifting(np.random.default_rng(3), bias=0.05, noise=0.01)
+    whole = facts_of(RUN, cells)["control"]["throughput"]
+    assert (whole["sign"], whole["n_apart"]) == (1, 4)
+    assert whole["low"] < np.exp(0.05) < whole["high"]
+    once = facts_of(RUN, cells[cells["rep"] == 1])["control"]["throughput"]
+    assert (once["n_cells"], once["n_tested"], once["n_apart"], once["spread"]) == (4, 0, 0, None)
