@@ -214,13 +214,16 @@ static int say_goodbye(struct worker *worker)
     return 0;
 }
 
-/* Sends until a pause or the end, and then until the strategy holds nothing any more. */
+/* Sends until a pause or the end. */
 static int take_turn(struct worker *worker)
 {
     struct sending *sending = worker->work;
     const struct options *options = worker->crew->options;
     const size_t sample_every = sending_sample_every(options);
     int error = 0;
+    if (!crew_is_sending(worker->crew)) {
+        return 0;
+    }
     if (options->mode == MODE_REQUEST_RESPONSE) {
         error = requests_make(worker, &sending->stream, &sending->round_trip);
     } else if (options->counted_messages > 0) {
@@ -231,18 +234,19 @@ static int take_turn(struct worker *worker)
         error = sample_every > 0 ? send_sampled(worker, sending, sample_every)
                                  : send_unsampled(worker, sending);
     }
-    if (error == 0 && the_strategy.drain != NULL) {
-        error = the_strategy.drain(&sending->stream);
-    }
     return error;
 }
 
 static int work(struct worker *worker)
 {
+    struct sending *sending = worker->work;
     int error = 0;
     WINDOW_MARK(MARK_SENDER);
     do {
         error = take_turn(worker);
+        if (error == 0 && the_strategy.drain != NULL && crew_phase(worker->crew) != PHASE_PAUSE) {
+            error = the_strategy.drain(&sending->stream);
+        }
     } while (error == 0 && crew_pause(worker->crew));
     return error != 0 ? error : say_goodbye(worker);
 }

@@ -6,11 +6,11 @@
  * means that the orchestrator is gone, and everything ends at once.
  *
  * In place of `window`, turns, of which a receiver is told first (`receive 0`): orchestrator ->
- * sender `send LENGTH_NS`; sender -> `sent START_NS STOP_NS DRAINED_NS BYTES CPU_NS`; orchestrator
- * -> receiver `receive BYTES`; receiver -> `received LOOKS AT_NS BYTES CPU_NS`, where LOOKS tells
- * whether it had to wait for some of them. Bytes and CPU time are those since the start of the
- * program. Between turns, orchestrator -> both `begin`, `half` and `end`, the edges of what counts;
- * both -> `done begin`, `done half` and `measured`.
+ * sender `send LENGTH_NS`; sender -> `sent START_NS STOP_NS BYTES`; orchestrator -> receiver
+ * `receive BYTES`; receiver -> `received LOOKS AT_NS BYTES CPU_NS`, where LOOKS tells whether it
+ * had to wait for some of them; orchestrator -> sender `drain`; sender -> `drained CPU_NS`. Bytes
+ * and CPU time are those since the start of the program. Between turns, orchestrator -> both
+ * `begin`, `half` and `end`, the edges of what counts; both -> `begun`, `halved` and `measured`.
  */
 #ifndef COPYCOST_CONTROL_H
 #define COPYCOST_CONTROL_H

@@ -153,12 +153,13 @@ void crew_set_phase(struct crew *crew, enum phase phase)
 bool crew_pause(struct crew *crew)
 {
     const uint64_t one = 1;
-    if (crew_phase(crew) != PHASE_PAUSE) {
+    const enum phase phase = crew_phase(crew);
+    if (phase != PHASE_PAUSE && phase != PHASE_DRAIN) {
         return false;
     }
     (void)!write(crew->news_fd, &one, sizeof(one)); /* as at a worker's end */
     (void)pthread_mutex_lock(&crew->mutex);
-    while (crew_phase(crew) == PHASE_PAUSE) {
+    while (crew_phase(crew) == phase) {
         (void)pthread_cond_wait(&crew->changed, &crew->mutex);
     }
     (void)pthread_mutex_unlock(&crew->mutex);

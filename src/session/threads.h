@@ -18,7 +18,8 @@
 enum phase {
     PHASE_WARM_UP, /* traffic flows, nothing counts */
     PHASE_WINDOW,  /* what is measured */
-    PHASE_PAUSE,   /* finish, and sleep until the next turn */
+    PHASE_PAUSE,   /* finish the message, and sleep */
+    PHASE_DRAIN,   /* wait until the kernel holds no message any more, and sleep */
     PHASE_STOP,    /* finish, and say goodbye */
 };
 

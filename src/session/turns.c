@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "clock.h"
-#include "connections/net.h"
 
 /* How often one looks whether all has arrived: so late a turn's end is told at most. */
 #define LOOK_NS (50 * NS_PER_US)
@@ -41,8 +43,8 @@ static int await_pause(struct session *session, struct failure *failure)
     return 0;
 }
 
-/* Waits until the other side's kernel has taken all that was sent. */
-static int await_drained(struct session *session, struct failure *failure)
+/* Waits until the other side's kernel has acknowledged all that was sent. */
+static int await_acknowledged(struct session *session, struct failure *failure)
 {
     const uint64_t deadline_ns = clock_now_ns() + session->options->io_timeout_ms * NS_PER_MS;
     for (size_t i = 0; i < session->options->n_threads; i++) {
@@ -58,7 +60,7 @@ static int await_drained(struct session *session, struct failure *failure)
     return 0;
 }
 
-/* Sends for so long, and tells when that was, and what has been sent and used since the start. */
+/* Sends for so long, and tells when that was, and how much has been sent since the start. */
 static int send_for(struct session *session, uint64_t length_ns, bool counts,
                     struct failure *failure)
 {
@@ -67,27 +69,59 @@ static int send_for(struct session *session, uint64_t length_ns, bool counts,
     const uint64_t start_ns = clock_now_ns();
     crew_set_phase(crew, counts ? PHASE_WINDOW : PHASE_WARM_UP);
     int error = window_sleep_until(start_ns + length_ns, crew, &session->control, failure);
-    const uint64_t stop_ns = clock_now_ns();
     crew_set_phase(crew, PHASE_PAUSE);
     if (error == 0) {
         error = await_pause(session, failure);
     }
     if (error == 0) {
-        error = await_drained(session, failure);
-    }
-    if (error == 0) {
         error = window_read(now, crew, failure);
     }
+    return error != 0
+               ? error
+               : control_say(&session->control, failure, "sent %" PRIu64 " %" PRIu64 " %" PRIu64,
+                             start_ns, now->at_ns, now->sum.value[COUNT_BYTES]);
+}
+
+/* Waits until the kernel holds nothing of what was sent, and tells the CPU time since the start. */
+static int drain(struct session *session, struct failure *failure)
+{
+    crew_set_phase(&session->crew, PHASE_DRAIN);
+    int error = await_pause(session, failure);
+    if (error == 0) {
+        error = await_acknowledged(session, failure);
+    }
     return error != 0 ? error
-                      : control_say(&session->control, failure,
-                                    "sent %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
-                                    start_ns, stop_ns, now->at_ns, now->sum.value[COUNT_BYTES],
-                                    now->cpu_ns);
+                      : control_say(&session->control, failure, "drained %" PRIu64,
+                                    clock_process_cpu_ns());
 }
 
 /*
- * Waits until so many bytes have come since the start, and tells since when they have. A call that
- * waits for more (SO_RCVLOWAT) has taken what came last without having counted it yet.
+ * Has the kernel acknowledge at once what it would wait 40 ms with, for more to come: that takes an
+ * empty receive queue, so calls that sleep until there is more of it (SO_RCVLOWAT) are woken.
+ */
+static int acknowledge(const struct session *session, struct failure *failure)
+{
+    const int least[] = {1, 1, (int)session->options->receive_lowat_bytes};
+    const struct {
+        int level;
+        int name;
+    } set[] = {{IPPROTO_TCP, TCP_QUICKACK}, {SOL_SOCKET, SO_RCVLOWAT}, {SOL_SOCKET, SO_RCVLOWAT}};
+    const size_t n_set = least[2] > 0 ? 3 : 1;
+    for (size_t i = 0; i < session->options->n_threads * n_set; i++) {
+        const size_t which = i % n_set;
+        if (setsockopt(session->fds[i / n_set], set[which].level, set[which].name, &least[which],
+                       sizeof(least[which])) != 0) {
+            return fail(failure, errno, "turns: setsockopt(%s)",
+                        which == 0 ? "TCP_QUICKACK" : "SO_RCVLOWAT");
+        }
+    }
+    return 0;
+}
+
+/*
+ * Waits until so many bytes have come since the start, and tells since when they have. What
+ * came last may lie still for want of more (SO_RCVLOWAT), a part of it taken by a call that goes
+ * on, and as much in the kernel.
  */
 static int receive_until(struct session *session, uint64_t n_bytes, struct failure *failure)
 {
@@ -96,9 +130,8 @@ static int receive_until(struct session *session, uint64_t n_bytes, struct failu
     const bool is_stream = session->options->transport == TRANSPORT_STREAM;
     const uint64_t patience_ns =
         is_stream ? session->options->io_timeout_ms * NS_PER_MS : SILENCE_NS;
-    const size_t lowat_bytes = session->options->receive_lowat_bytes;
     const uint64_t uncounted_bytes =
-        lowat_bytes > 0 ? session->options->n_threads * (lowat_bytes - 1) : 0;
+        2 * session->options->n_threads * session->options->receive_lowat_bytes;
     uint64_t last_bytes = 0;
     uint64_t last_ns = clock_now_ns();
     size_t n_looks = 0;
@@ -120,6 +153,9 @@ static int receive_until(struct session *session, uint64_t n_bytes, struct failu
         if (error == 0) {
             error = window_read(now, crew, failure);
         }
+    }
+    if (error == 0 && is_stream) {
+        error = acknowledge(session, failure);
     }
     return error != 0 ? error
                       : control_say(&session->control, failure,
@@ -147,11 +183,15 @@ int turns_take(struct session *session, const char *line, struct failure *failur
             error = error != 0 ? error : send_for(session, n, counts, failure);
         } else if (control_parse(line, "receive", &n)) {
             error = receive_until(session, n, failure);
+        } else if (strcmp(line, "drain") == 0) {
+            error = drain(session, failure);
         } else if (strcmp(line, "begin") == 0) {
             counts = true;
             error = window_begin(window, crew, failure);
+            error = error != 0 ? error : control_say(&session->control, failure, "begun");
         } else if (strcmp(line, "half") == 0) {
             error = window_read(&window->half, crew, failure);
+            error = error != 0 ? error : control_say(&session->control, failure, "halved");
         } else if (strcmp(line, "end") == 0) {
             error = window_end(window, crew, failure);
             window->planned_start_ns = window->start.at_ns;
@@ -161,9 +201,6 @@ int turns_take(struct session *session, const char *line, struct failure *failur
         } else {
             return fail(failure, 0,
                         "control: got '%s', expected 'window START_NS END_NS' or a turn", line);
-        }
-        if (error == 0 && strncmp(line, "send", 4) != 0 && strncmp(line, "receive", 7) != 0) {
-            error = control_say(&session->control, failure, "done %s", line);
         }
         if (error == 0) {
             error =
