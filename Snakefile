@@ -22,7 +22,7 @@ sys.path.insert(0, PACKAGE_ROOT)
 
 from copycost.build import toolchain
 from copycost.grid.capabilities import IPERF3
-from copycost.build.programs import facts_elsewhere, receiver_of, sender_of
+from copycost.build.programs import facts_elsewhere, receiver_of, sender_at, sender_of
 from copycost.grid.testbeds import NAME_PATTERN, is_wire, peer_of
 from copycost.config.config import STUDIES
 from copycost.config.sources import require_yaml
@@ -34,7 +34,7 @@ from copycost.grid.cells import (
     pattern_of,
     record_pattern,
 )
-from copycost.config.grid import Grid
+from copycost.config.grid import Grid, reference_of
 from copycost.config.passes import given_or, is_given
 from copycost.hosts.facts.identity import host_identity
 from copycost.snakefile import announcements, chapters, dependencies, unusable

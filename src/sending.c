@@ -78,7 +78,7 @@ static int prepare(struct worker *worker)
 static int send_batches(struct worker *worker, struct stream *stream, size_t n)
 {
     int error = 0;
-    for (size_t i = 0; error == 0 && i < n && crew_phase(worker->crew) != PHASE_STOP; i++) {
+    for (size_t i = 0; error == 0 && i < n && crew_is_sending(worker->crew); i++) {
         error = the_strategy.send_messages(stream);
         if (error == 0) {
             count(stream->counters, COUNT_MESSAGES, stream->batch);
@@ -103,7 +103,7 @@ static int send_timed(struct worker *worker, struct sending *sending)
 static int send_sampled(struct worker *worker, struct sending *sending, size_t sample_every)
 {
     int error = 0;
-    while (error == 0 && crew_phase(worker->crew) != PHASE_STOP) {
+    while (error == 0 && crew_is_sending(worker->crew)) {
         error = send_batches(worker, &sending->stream, sample_every - 1);
         if (error == 0) {
             error = send_timed(worker, sending);
@@ -139,7 +139,7 @@ static int send_paced(struct worker *worker, struct sending *sending, size_t sam
     uint64_t n_sent = 0; /* since then */
     size_t until_timed = sample_every;
     int error = 0;
-    while (error == 0 && crew_phase(worker->crew) != PHASE_STOP) {
+    while (error == 0 && crew_is_sending(worker->crew)) {
         const uint64_t now_ns = clock_now_ns();
         const double behind_ns = (double)(now_ns - began_ns) - (double)n_sent * batch_ns;
         if (behind_ns < 0) {
@@ -214,13 +214,16 @@ static int say_goodbye(struct worker *worker)
     return 0;
 }
 
-static int work(struct worker *worker)
+/* Sends until a pause or the end. */
+static int take_turn(struct worker *worker)
 {
     struct sending *sending = worker->work;
     const struct options *options = worker->crew->options;
     const size_t sample_every = sending_sample_every(options);
     int error = 0;
-    WINDOW_MARK(MARK_SENDER);
+    if (!crew_is_sending(worker->crew)) {
+        return 0;
+    }
     if (options->mode == MODE_REQUEST_RESPONSE) {
         error = requests_make(worker, &sending->stream, &sending->round_trip);
     } else if (options->counted_messages > 0) {
@@ -231,13 +234,21 @@ static int work(struct worker *worker)
         error = sample_every > 0 ? send_sampled(worker, sending, sample_every)
                                  : send_unsampled(worker, sending);
     }
-    if (error == 0 && the_strategy.drain != NULL) {
-        error = the_strategy.drain(&sending->stream);
-    }
-    if (error != 0) {
-        return error;
-    }
-    return say_goodbye(worker);
+    return error;
+}
+
+static int work(struct worker *worker)
+{
+    struct sending *sending = worker->work;
+    int error = 0;
+    WINDOW_MARK(MARK_SENDER);
+    do {
+        error = take_turn(worker);
+        if (error == 0 && the_strategy.drain != NULL && crew_phase(worker->crew) != PHASE_PAUSE) {
+            error = the_strategy.drain(&sending->stream);
+        }
+    } while (error == 0 && crew_pause(worker->crew));
+    return error != 0 ? error : say_goodbye(worker);
 }
 
 /* The sending itself stays, for its service times. */

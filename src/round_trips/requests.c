@@ -28,7 +28,7 @@
 /* Waits for a moment. Returns false when there is no need to wait any more. */
 static bool wait_until(uint64_t due_ns, struct worker *worker)
 {
-    while (crew_phase(worker->crew) != PHASE_STOP) {
+    while (crew_is_sending(worker->crew)) {
         const uint64_t now_ns = clock_now_ns();
         if (now_ns >= due_ns) {
             return true;

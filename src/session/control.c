@@ -105,7 +105,15 @@ static bool parse_token(const char *line, char token[TOKEN_CHARS + 1])
     return true;
 }
 
-static bool parse_window(const char *line, uint64_t *start_ns, uint64_t *end_ns)
+bool control_parse(const char *line, const char *word, uint64_t *n)
+{
+    const size_t n_chars = strlen(word);
+    const char *text = line + n_chars + 1;
+    return strncmp(line, word, n_chars) == 0 && line[n_chars] == ' ' &&
+           parse_number(&text, '\0', n);
+}
+
+bool control_parse_window(const char *line, uint64_t *start_ns, uint64_t *end_ns)
 {
     static const char WORD[] = "window ";
     const char *text = line + sizeof(WORD) - 1;
@@ -147,15 +155,10 @@ int control_read_token(struct control *control, uint64_t deadline_ns, char token
     return error;
 }
 
-int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t *start_ns,
-                        uint64_t *end_ns, struct failure *failure)
+int control_read_line(struct control *control, uint64_t deadline_ns, char line[CONTROL_LINE_BYTES],
+                      struct failure *failure)
 {
-    char line[CONTROL_LINE_BYTES] = "";
-    const int error = take_line(control, "window", deadline_ns, line, failure);
-    if (error == 0 && !parse_window(line, start_ns, end_ns)) {
-        return fail(failure, 0, "control: got '%s', expected 'window START_NS END_NS'", line);
-    }
-    return error;
+    return take_line(control, "next", deadline_ns, line, failure);
 }
 
 int control_read_stop(struct control *control, bool *stop, struct failure *failure)

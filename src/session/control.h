@@ -4,6 +4,13 @@
  * orchestrator -> both `window START_NS END_NS`; both -> `measured` after its end; orchestrator ->
  * both `stop`, without which they stop by themselves after half as long as the window. End of file
  * means that the orchestrator is gone, and everything ends at once.
+ *
+ * In place of `window`, turns, of which a receiver is told first (`receive 0`): orchestrator ->
+ * sender `send LENGTH_NS`; sender -> `sent START_NS STOP_NS BYTES`; orchestrator -> receiver
+ * `receive BYTES`; receiver -> `received LOOKS AT_NS BYTES CPU_NS`, where LOOKS tells whether it
+ * had to wait for some of them; orchestrator -> sender `drain`; sender -> `drained CPU_NS`. Bytes
+ * and CPU time are those since the start of the program. Between turns, orchestrator -> both
+ * `begin`, `half` and `end`, the edges of what counts; both -> `begun`, `halved` and `measured`.
  */
 #ifndef COPYCOST_CONTROL_H
 #define COPYCOST_CONTROL_H
@@ -42,9 +49,15 @@ int control_wait(struct control *control, struct pollfd *poll_fds, size_t n_fds,
 int control_read_token(struct control *control, uint64_t deadline_ns, char token[TOKEN_CHARS + 1],
                        struct failure *failure);
 
-/* Waits for the `window` line. Returns 0, -ETIMEDOUT, -EPROTO, -EPIPE or another -errno. */
-int control_read_window(struct control *control, uint64_t deadline_ns, uint64_t *start_ns,
-                        uint64_t *end_ns, struct failure *failure);
+/* Waits for a line. Returns 0, -ETIMEDOUT, -EPIPE or another -errno. */
+int control_read_line(struct control *control, uint64_t deadline_ns, char line[CONTROL_LINE_BYTES],
+                      struct failure *failure);
+
+/* Tells whether a line is `window START_NS END_NS`. */
+bool control_parse_window(const char *line, uint64_t *start_ns, uint64_t *end_ns);
+
+/* Tells whether a line is a word and a number. */
+bool control_parse(const char *line, const char *word, uint64_t *n);
 
 /* Tells whether the `stop` line has come in. Returns 0, or -EPROTO where another line has. */
 int control_read_stop(struct control *control, bool *stop, struct failure *failure);

@@ -3,9 +3,14 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "session/turns.h"
+
+/* prctl(2): the kernel may wake a sleeper this much late to save power; default 50000. */
+#define TIMER_SLACK_NS 1UL
 
 int session_open(struct session *session, const struct options *options, struct failure *failure)
 {
@@ -31,13 +36,18 @@ static int measure(struct session *session, struct failure *failure)
 {
     struct window *window = &session->window;
     const uint64_t timeout_ns = session->options->io_timeout_ms * NS_PER_MS;
+    char line[CONTROL_LINE_BYTES];
+    if (prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0) != 0) {
+        return fail(failure, errno, "session: prctl(PR_SET_TIMERSLACK)");
+    }
     int error = control_say(&session->control, failure, "ready");
     if (error == 0) {
-        error = control_read_window(&session->control, clock_now_ns() + timeout_ns,
-                                    &window->planned_start_ns, &window->planned_end_ns, failure);
+        error = control_read_line(&session->control, clock_now_ns() + timeout_ns, line, failure);
     }
     if (error == 0) {
-        error = window_measure(window, &session->crew, &session->control, failure);
+        error = control_parse_window(line, &window->planned_start_ns, &window->planned_end_ns)
+                    ? window_measure(window, &session->crew, &session->control, failure)
+                    : turns_take(session, line, failure);
     }
     if (error == 0) {
         error = control_say(&session->control, failure, "measured");

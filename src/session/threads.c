@@ -144,7 +144,26 @@ void crew_open_gate(struct crew *crew)
 
 void crew_set_phase(struct crew *crew, enum phase phase)
 {
+    (void)pthread_mutex_lock(&crew->mutex);
     atomic_store_explicit(&crew->phase, phase, memory_order_relaxed);
+    (void)pthread_cond_broadcast(&crew->changed);
+    (void)pthread_mutex_unlock(&crew->mutex);
+}
+
+bool crew_pause(struct crew *crew)
+{
+    const uint64_t one = 1;
+    const enum phase phase = crew_phase(crew);
+    if (phase != PHASE_PAUSE && phase != PHASE_DRAIN) {
+        return false;
+    }
+    (void)!write(crew->news_fd, &one, sizeof(one)); /* as at a worker's end */
+    (void)pthread_mutex_lock(&crew->mutex);
+    while (crew_phase(crew) == phase) {
+        (void)pthread_cond_wait(&crew->changed, &crew->mutex);
+    }
+    (void)pthread_mutex_unlock(&crew->mutex);
+    return crew_phase(crew) != PHASE_STOP;
 }
 
 int crew_error(struct crew *crew, struct failure *failure)

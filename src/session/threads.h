@@ -18,6 +18,8 @@
 enum phase {
     PHASE_WARM_UP, /* traffic flows, nothing counts */
     PHASE_WINDOW,  /* what is measured */
+    PHASE_PAUSE,   /* finish the message, and sleep */
+    PHASE_DRAIN,   /* wait until the kernel holds no message any more, and sleep */
     PHASE_STOP,    /* finish, and say goodbye */
 };
 
@@ -45,21 +47,21 @@ struct crew_duty {
 };
 
 struct crew {
-    alignas(CACHE_LINE_PAIR_BYTES) _Atomic int phase; /* read all the time, written three times */
+    alignas(CACHE_LINE_PAIR_BYTES) _Atomic int phase; /* read all the time, written seldom */
     alignas(CACHE_LINE_PAIR_BYTES) struct worker *workers;
     size_t n_workers;
     size_t n_started;
     const struct options *options;
     const struct crew_duty *duty;
-    uint64_t planned_end_ns; /* set before the gate opens, as planned_start_ns */
-    int news_fd;             /* eventfd; its value is how many workers have finished */
+    _Atomic uint64_t planned_end_ns;
+    int news_fd; /* eventfd; its value is how many workers have finished, or paused */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     size_t n_prepared; /* these four under the mutex */
     struct worker *first_failed;
     bool gate_open;
     bool aborted;
-    uint64_t planned_start_ns;
+    uint64_t planned_start_ns; /* set before the gate opens */
 };
 
 /*
@@ -77,12 +79,22 @@ static inline enum phase crew_phase(const struct crew *crew)
     return (enum phase)atomic_load_explicit(&crew->phase, memory_order_relaxed);
 }
 
+static inline bool crew_is_sending(const struct crew *crew)
+{
+    return crew_phase(crew) < PHASE_PAUSE;
+}
+
+/* Sets the phase, and wakes who sleeps through a pause. */
 void crew_set_phase(struct crew *crew, enum phase phase);
+
+/* Sleeps through a pause, if this is one, of which the main thread hears. Returns whether it is a
+ * worker's turn again. */
+bool crew_pause(struct crew *crew);
 
 /* The first error of any worker, copied into *failure; 0 if there is none. */
 int crew_error(struct crew *crew, struct failure *failure);
 
-/* How many workers finished since the last call. */
+/* How many workers finished or paused since the last call. */
 int crew_take_news(struct crew *crew, size_t *n_finished, struct failure *failure);
 
 /* Breaks off whatever the workers are waiting for, by shutting their sockets down. */

@@ -3,16 +3,12 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 
 #include "clock.h"
 #include "session/perf_control.h"
 #include "simulated/window_mark.h"
-
-/* prctl(2): the kernel may wake a sleeper this much late to save power; default 50000. */
-#define TIMER_SLACK_NS 1UL
 
 /* What a snapshot reads one after the other is of one moment if that took no longer than this, and
  * this for each worker. Otherwise the main thread was held up meanwhile, and it reads again; on a
@@ -73,8 +69,7 @@ static int read_once(struct snapshot *snapshot, const struct crew *crew, struct 
     return 0;
 }
 
-static int take_snapshot(struct snapshot *snapshot, const struct crew *crew,
-                         struct failure *failure)
+int window_read(struct snapshot *snapshot, const struct crew *crew, struct failure *failure)
 {
     const uint64_t longest_ns = SNAPSHOT_NS + crew->n_workers * SNAPSHOT_WORKER_NS;
     int error = 0;
@@ -101,8 +96,7 @@ static int read_retransmits(uint64_t *n_segments, const struct crew *crew, struc
     return error;
 }
 
-/* Sleeps until a moment, but not through a worker's failure or the orchestrator's end. */
-static int sleep_until(uint64_t moment_ns, struct crew *crew, struct control *control,
+int window_sleep_until(uint64_t moment_ns, struct crew *crew, struct control *control,
                        struct failure *failure)
 {
     while (clock_now_ns() < moment_ns) {
@@ -123,15 +117,22 @@ static int sleep_until(uint64_t moment_ns, struct crew *crew, struct control *co
     return 0;
 }
 
-static int measure_start(struct window *window, struct crew *crew, const struct perf_control *perf,
-                         struct failure *failure)
+static struct perf_control perf_of(const struct crew *crew)
 {
+    return (struct perf_control){
+        .control_fd = crew->options->perf_control_fd,
+        .ack_fd = crew->options->perf_ack_fd,
+    };
+}
+
+int window_begin(struct window *window, struct crew *crew, struct failure *failure)
+{
+    const struct perf_control perf = perf_of(crew);
     const uint64_t timeout_ns = crew->options->io_timeout_ms * NS_PER_MS;
     const uint64_t asked_ns = clock_now_ns();
-    int error = perf_command(perf, "enable", timeout_ns, failure);
+    int error = perf_command(&perf, "enable", timeout_ns, failure);
     if (error == 0) {
-        error = take_snapshot(&window->start, crew, failure);
-        crew_set_phase(crew, PHASE_WINDOW); /* samples count, none of them from before */
+        error = window_read(&window->start, crew, failure);
         window->perf_enable_ns = window->start.at_ns - asked_ns;
     }
     if (error == 0) {
@@ -141,15 +142,14 @@ static int measure_start(struct window *window, struct crew *crew, const struct 
     return error;
 }
 
-static int measure_end(struct window *window, struct crew *crew, const struct perf_control *perf,
-                       struct failure *failure)
+int window_end(struct window *window, struct crew *crew, struct failure *failure)
 {
+    const struct perf_control perf = perf_of(crew);
     const uint64_t timeout_ns = crew->options->io_timeout_ms * NS_PER_MS;
     WINDOW_MARK(MARK_WINDOW_END);
-    crew_set_phase(crew, PHASE_WARM_UP); /* traffic goes on, samples no longer count */
-    int error = take_snapshot(&window->end, crew, failure);
+    int error = window_read(&window->end, crew, failure);
     if (error == 0) {
-        error = perf_command(perf, "disable", timeout_ns, failure);
+        error = perf_command(&perf, "disable", timeout_ns, failure);
         window->perf_disable_ns = clock_now_ns() - window->end.at_ns;
     }
     if (error == 0) {
@@ -164,33 +164,28 @@ static int measure_end(struct window *window, struct crew *crew, const struct pe
 int window_measure(struct window *window, struct crew *crew, struct control *control,
                    struct failure *failure)
 {
-    const struct perf_control perf = {
-        .control_fd = crew->options->perf_control_fd,
-        .ack_fd = crew->options->perf_ack_fd,
-    };
-    if (prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0) != 0) {
-        return fail(failure, errno, "window: prctl(PR_SET_TIMERSLACK)");
-    }
     crew->planned_start_ns = window->planned_start_ns;
-    crew->planned_end_ns = window->planned_end_ns;
+    atomic_store(&crew->planned_end_ns, window->planned_end_ns);
     crew_open_gate(crew);
-    int error = sleep_until(window->planned_start_ns, crew, control, failure);
+    int error = window_sleep_until(window->planned_start_ns, crew, control, failure);
     if (error == 0) {
-        error = measure_start(window, crew, &perf, failure);
+        error = window_begin(window, crew, failure);
+        crew_set_phase(crew, PHASE_WINDOW); /* samples count, none of them from before */
     }
     if (error == 0) {
         const uint64_t half_ns =
             window->planned_start_ns + (window->planned_end_ns - window->planned_start_ns) / 2;
-        error = sleep_until(half_ns, crew, control, failure);
+        error = window_sleep_until(half_ns, crew, control, failure);
     }
     if (error == 0) {
-        error = take_snapshot(&window->half, crew, failure);
+        error = window_read(&window->half, crew, failure);
     }
     if (error == 0) {
-        error = sleep_until(window->planned_end_ns, crew, control, failure);
+        error = window_sleep_until(window->planned_end_ns, crew, control, failure);
     }
     if (error == 0) {
-        error = measure_end(window, crew, &perf, failure);
+        crew_set_phase(crew, PHASE_WARM_UP); /* traffic goes on, samples no longer count */
+        error = window_end(window, crew, failure);
     }
     return error;
 }
@@ -236,6 +231,6 @@ int window_close(struct window *window, struct crew *crew, struct control *contr
         }
         n_finished += n_news;
     }
-    const int error = take_snapshot(&window->total, crew, failure);
+    const int error = window_read(&window->total, crew, failure);
     return error != 0 ? error : crew_join(crew, failure);
 }

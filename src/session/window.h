@@ -55,6 +55,17 @@ int window_allocate(struct window *window, size_t n_workers, struct failure *fai
 
 void window_free(struct window *window);
 
+/* Reads what has been counted so far. Returns 0 or the first error. */
+int window_read(struct snapshot *snapshot, const struct crew *crew, struct failure *failure);
+
+/* The edges: what is counted between them counts. Each returns 0 or the first error. */
+int window_begin(struct window *window, struct crew *crew, struct failure *failure);
+int window_end(struct window *window, struct crew *crew, struct failure *failure);
+
+/* Sleeps until a moment, but not through a worker's failure or the orchestrator's end. */
+int window_sleep_until(uint64_t moment_ns, struct crew *crew, struct control *control,
+                       struct failure *failure);
+
 /*
  * Opens the gate and measures from window->planned_start_ns to planned_end_ns. Returns 0, or the
  * first error of a worker, of perf or of the control socket.

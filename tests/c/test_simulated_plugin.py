@@ -119,5 +119,5 @@ def test_marks_stand_in_no_function_that_sends_or_receives(plain_build: Build) -
             for block in re.split(r"\n\n", listing)
             if re.search(r"nopl +0x[1-4]797063\(", block)
         }
-        assert marked <= {"work", "worker_main", "window_measure", "measure_start", "measure_end"}
+        assert marked <= {"work", "worker_main", "window_measure", "window_begin", "window_end"}
         assert len(marked) > 1

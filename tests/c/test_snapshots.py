@@ -23,8 +23,8 @@ HOLD_UP = f"clock_sleep_until(clock_now_ns() + {HELD_UP_MS} * NS_PER_MS);"
 # before a line of the third reading, which is that of the window's end
 HOLD_UP_AT_END = f"static int n_readings; if (++n_readings == 3) {{ {HOLD_UP} }}"
 START, END = (
-    "error = take_snapshot(&window->start,",
-    "take_snapshot(&window->end, crew, failure);",
+    "error = window_read(&window->start,",
+    "window_read(&window->end, crew, failure);",
 )
 
 

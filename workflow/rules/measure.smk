@@ -10,6 +10,8 @@ code_of_programs = partial(
     dependencies.digest_by_place, files_of(*_ROOMS, "drivers/programs")
 )
 code_of_drivers = partial(dependencies.digest_by_place, files_of(*_ROOMS, "drivers"))
+# What each cell is measured in turns with.
+beside = lambda wildcards: reference_of(CONFIG, Cell.from_words(**wildcards))
 # Two studies in one rule: they differ in their settings alone.
 RAW_PATTERN = pattern_of("streams").replace("streams/", "{study}/", 1)
 RAW_RECORD = f"{RAW_ROOT}/{RAW_PATTERN}.json"
@@ -34,6 +36,7 @@ rule run_cell:
     input:
         sender=sender_of,
         receiver=receiver_of,
+        reference=lambda wildcards: sender_at(beside(wildcards), wildcards.testbed),
         host="results/host.json",
         peer=facts_elsewhere,
     output:
@@ -48,6 +51,7 @@ rule run_cell:
     params:
         code=lambda wildcards: code_of_programs(wildcards.testbed),
         settings=lambda wildcards: SETTINGS[wildcards.study],
+        reference=lambda wildcards: beside(wildcards),
     script:
         "../scripts/run_cell.py"
 

@@ -15,7 +15,7 @@ from copycost.studies.round_trips.derive import derive_round_trips
 
 log_to_file(snakemake.log[0])
 path, settings = snakemake.output.record, snakemake.params.settings
-task = task_of(snakemake.input, path, settings)
+task = task_of(snakemake.input, path, settings, snakemake.params.reference)
 row_of = derive_row if task.cell.study == "streams" else derive_round_trips
 record = measure_usable(Path(path), partial(measure_repetition, task), row_of, REPETITIONS)
 say(count_in(line_of(record), STREAMS, settings))

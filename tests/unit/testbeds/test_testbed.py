@@ -74,7 +74,7 @@ with open_testbed("sink") as testbed:
     sender.send(bytes(10000))
     segmented = testbed.drop_hook.read_settled(sum(sizes) + 10000)
     # as if seven datagrams more had been sent, which never came
-    lost = settle_sink(testbed.drop_hook, {"datagrams": 84, "bytes": sum(sizes) + 17000}, 1000)
+    lost = settle_sink(testbed.drop_hook, [{"datagrams": 84, "bytes": sum(sizes) + 17000}], 1000)
     try:
         peer.recv(1)
         arrived = True

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from copycost.grid.capabilities import BASELINE as BASELINE
 from copycost.grid.testbeds import receives_on
 from copycost.perf.events import COST_EVENTS
 from copycost.records.machines import cost_names
@@ -12,9 +13,6 @@ from copycost.stats.ratios import Direction
 
 ROUND_TRIP_TIMES = ("p50_ns", "p99_ns")
 """Columns of the table of round trips that hosts are compared by."""
-
-BASELINE = "two_copy"
-"""The implementation that the others are compared with."""
 
 THROUGHPUT = "throughput_bits_per_s"
 SIDES = ("sender", "receiver", "both")

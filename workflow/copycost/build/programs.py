@@ -19,10 +19,14 @@ def sender_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's
 
     The batch is an option of it.
     """
-    if wildcards.implementation == IPERF3:
+    return sender_at(wildcards.implementation, wildcards.testbed)
+
+
+def sender_at(implementation: str | None, testbed: str) -> str | list[str]:
+    """Return the same of an implementation on a testbed; none for none."""
+    if implementation is None or implementation == IPERF3:
         return []
-    strategy = split_implementation(wildcards.implementation)[0]
-    return f"{_folder('sender', wildcards.testbed)}sender_{strategy}"
+    return f"{_folder('sender', testbed)}sender_{split_implementation(implementation)[0]}"
 
 
 def receiver_of(wildcards: Any) -> str | list[str]:  # noqa: ANN401 - Snakemake's

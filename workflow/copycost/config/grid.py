@@ -7,12 +7,13 @@ from typing import Self
 
 from copycost.config.config import Config, Measure, RoundTrips, Streams
 from copycost.config.looks import FEWEST_ROUNDS
-from copycost.grid.capabilities import can_exist
+from copycost.grid.capabilities import BASELINE, can_exist
 from copycost.grid.cells import Cell
 from copycost.grid.conditions import RECV, Condition
+from copycost.grid.testbeds import away_on, transport_of
 
-# What a repetition takes beside warm-up and window [s], about.
-_BESIDES_S = 0.2
+# What a repetition takes beside what both ways in turns send [s], about.
+_BESIDES_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,26 @@ class Grid:
         return [cell.path for cell in self.cells if study in (None, cell.study)]
 
 
+def reference_of(config: Config, cell: Cell) -> str | None:
+    """Return what a cell is measured in turns with: two_copy, or the first way that is listed.
+
+    None where it is measured alone: round trips, whose requests wait for replies anyway, and where
+    a side is on another machine or in a guest, with which turns would take longer than slices.
+    """
+    if cell.study != "streams" or away_on(cell.testbed):
+        return None
+    listed = config.streams if transport_of(cell.testbed) == "stream" else config.udp
+    name = BASELINE if BASELINE in listed.implementations else listed.implementations[0]
+    there = can_exist(name, cell.testbed, cell.msg_bytes, cell.receiver, cell.placement)
+    return name if there else None
+
+
 def rounds_within(measure: Measure, n_cells: int) -> int:
     """Return how many rounds of the grid the stated time is likely to hold, one at least."""
     most = max(measure.repetitions, FEWEST_ROUNDS)
     if measure.minutes is None or not n_cells:
         return most
-    round_s = n_cells * (measure.warmup_s + measure.duration_s + _BESIDES_S)
+    round_s = n_cells * (2 * (measure.warmup_s + measure.duration_s) + _BESIDES_S)
     return min(max(int(60.0 * measure.minutes / round_s), 1), most)
 
 

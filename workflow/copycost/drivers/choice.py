@@ -4,6 +4,7 @@ from pathlib import Path
 
 from copycost.drivers.iperf3.driver import Iperf3
 from copycost.drivers.programs.driver import DEFAULT_IO_TIMEOUT_S, Programs
+from copycost.drivers.programs.pair import Pair
 from copycost.drivers.protocol import Driver
 from copycost.grid.capabilities import IPERF3
 
@@ -13,6 +14,7 @@ def driver_of(
     sender: Path | None,
     receiver: Path | None,
     io_timeout_s: float = DEFAULT_IO_TIMEOUT_S,
+    reference: tuple[str, Path] | None = None,
 ) -> Driver:
     """Return the driver of an implementation.
 
@@ -22,8 +24,13 @@ def driver_of(
         Our programs, where they drive; no receiver where nobody receives.
     io_timeout_s
         Longest wait of a program of ours [s].
+    reference
+        The implementation to measure beside, and its sender.
     """
     if implementation == IPERF3:
         return Iperf3()
     assert sender is not None, "every way to send but iperf3 has a program"
-    return Programs(sender, receiver, io_timeout_s)
+    way = Programs(sender, receiver, io_timeout_s)
+    if reference is None:
+        return way
+    return Pair(way, Programs(reference[1], receiver, io_timeout_s), reference[0])

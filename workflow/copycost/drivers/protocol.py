@@ -87,6 +87,8 @@ class Scene:
         Waits, and notices that nobody waits for us any more.
     around
         Returns what to start in place of a program that switches counters by itself.
+    around_reference
+        The same for the programs of a reference that is measured beside.
     attach_s
         How long observers may take once the programs run [s].
     takes_any_traffic
@@ -104,6 +106,7 @@ class Scene:
     waiting: Waiting
     around: Callable[[SideName, Launch], Launch]
     attach_s: float = 0.0
+    around_reference: Callable[[SideName, Launch], Launch] = lambda _side, launch: launch
     takes_any_traffic: bool = False
     meanwhile: Callable[[], None] = lambda: None
 
@@ -166,6 +169,10 @@ class Traffic(Protocol):
     def sides(self) -> Sequence[Side]:
         """The sides that there are, the sender first."""
 
+    @property
+    def sides_of_reference(self) -> Sequence[Side]:
+        """The same of the reference; none where there is none."""
+
     def open_window(self, warmup_s: float, duration_s: float) -> Window:
         """Let the traffic settle from now on, and return when the window will be."""
 
@@ -188,6 +195,10 @@ class Driver(Protocol):
     @property
     def name(self) -> str:
         """Its name in records."""
+
+    @property
+    def reference(self) -> str | None:
+        """The implementation that is measured beside, in turns with the cell's; None for none."""
 
     def plan(self, scene: Scene) -> dict[str, Any]:
         """Decide what the driver decides by itself, and return it as settings of the record."""

@@ -28,6 +28,9 @@ MAX_SEGMENTS = 64
 MAX_BATCH = 256
 
 #: Who else can send: the driver that is no program of ours, by its name among the implementations.
+BASELINE = "two_copy"
+"""The implementation that the others are compared with."""
+
 IPERF3 = "iperf3"
 _IPERF3_WRITES_BYTES = 1 << 20
 

@@ -191,8 +191,10 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
         perf = PerfStat(
             facts, task.counted, beside_stops=any(one.stops_programs for one in task.observers)
         )
-        stack.callback(perf.close)
-        observers = [perf, *others]
+        beside = PerfStat(facts, task.counted, name="reference")
+        observers = [perf, *others] if task.driver.reference is None else [perf, beside, *others]
+        for observer in (perf, beside):
+            stack.callback(observer.close)
         kernel.heated = {side: placement.cpus(side) for side in SIDES}
         scene = Scene(
             cell,
@@ -202,9 +204,10 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
             placement,
             testbed,
             claim.waiting,
-            partial(_around, observers),
+            partial(_around, [one for one in observers if one is not beside]),
             attach_s=max(one.attach_s for one in observers),
             takes_any_traffic=any(one.takes_any_traffic for one in observers),
+            around_reference=partial(_around, [beside]),
             meanwhile=prepare_check,
         )
         used.update(task.driver.plan(scene))  # type: ignore[typeddict-item]
@@ -215,6 +218,7 @@ def _measure(record: Record, task: Task, claim: Claim) -> None:
         except PerfUnusable as error:
             _log.warning("%s: measuring without perf", error)
             perf.give_up(str(error))
+            beside.give_up(str(error))
             _watch_on_time(record, task, scene, observers)
     record["status"] = "measured"
     record["warnings"] += user_mode_warning(record["observed"][perf.name])
@@ -252,7 +256,8 @@ def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowO
     with task.driver.traffic(scene) as traffic:
         sides = traffic.sides
         for observer in observers:
-            observer.attach(sides)
+            of_reference = observer.name == "reference"
+            observer.attach(traffic.sides_of_reference if of_reference else sides)
         planned = traffic.open_window(settings.warmup_s, settings.duration_s)
         # a host far away does what is planned for one moment in this order: first what is read, and
         # last that perf is switched, which waits for perf
@@ -277,6 +282,8 @@ def _watch(record: Record, task: Task, scene: Scene, observers: Sequence[WindowO
         )
         require_same_clocks(record, scene.testbed, window)
     record["driver"] = payload.entry
+    if (counted := found.pop("reference", None)) is not None:
+        payload.entry["reference"]["perf_stat"] = counted
     record["window"] = {"start_ns": window.start_ns, "end_ns": window.end_ns}
     record["observed"] = {name: entry for name, entry in found.items() if entry is not None}
     record["warnings"] += warnings

@@ -46,9 +46,9 @@ class PerfStat(WindowObserver):
     beside_stops
         Whether somebody stops and continues the programs meanwhile: perf around a program takes a
         stop of its child for its end, so it is attached instead.
+    name
+        Where what it found goes in the record: whose sides it counts.
     """
-
-    name = "perf_stat"
 
     def __init__(
         self,
@@ -56,7 +56,9 @@ class PerfStat(WindowObserver):
         only: Collection[str] | None = None,
         *,
         beside_stops: bool = False,
+        name: str = "perf_stat",
     ) -> None:
+        self.name = name
         self._facts = facts
         self._plans = {side: plan_perf(facts[side], only) for side in SIDES}
         self._beside_stops = beside_stops

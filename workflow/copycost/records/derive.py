@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from copycost.grid.cells import Cell
 from copycost.grid.conditions import RECV
 from copycost.grid.testbeds import peer_of, receives_on, transport_of
 from copycost.perf.counters import PerfSide
@@ -12,13 +13,20 @@ from copycost.records.columns import (
     COST_EVENTS,
     COUNTED_STATUSES,
     KEY,
+    PAIRED,
     SIDES,
     WARNINGS_SEPARATOR,
 )
 from copycost.records.machines import machines_of
 from copycost.records.parties import costs_of, status_columns, use_of
 from copycost.records.record import Record, SinkFacts, cell_of
-from copycost.records.windows import counted_off_window, require_possible, window_ns
+from copycost.records.windows import (
+    Turns,
+    counted_off_window,
+    require_possible,
+    turns_of,
+    window_ns,
+)
 
 Row = dict[str, object]
 """Column name to value; None, or no entry, where there is none."""
@@ -73,20 +81,34 @@ def derive_row(record: Record) -> Row:
         return row
     require_possible(record)
     sender, receiver = driver["sender"], driver["receiver"]
-    row |= _stream(sender, receiver, driver["sink"], cell.n_threads)
+    turns = turns_of(driver)
+    row |= _traffic(driver, record["observed"].get("perf_stat"), turns[0], cell)
     if receiver is not None and cell.receiver == "mmap":
         row["mapped_share"] = ratio(receiver["in_window"]["mapped_bytes"], row["received_bytes"])
     row |= _datagrams(record, driver)
-    row |= _counters(record, driver)
-    row |= _cpu_time(row, sender, receiver)
-    row |= _costs(row)
+    if (reference := driver.get("reference")) is not None:
+        its = _traffic(reference, reference["perf_stat"], turns[1], cell)
+        row["reference"] = reference["implementation"]
+        row |= {f"reference_{name}": its.get(name) for name in PAIRED}
     bytes_per_s = ratio(row["received_bytes"], row["window_s"])
     row |= costs_of(use, bytes_per_s)
     row |= machines_of(record, bytes_per_s)
-    row |= _calls(row, sender, receiver)
     row |= _zero_copy(sender)
     row |= _path(record, sender, receiver)
     return CELLS.checked(row)
+
+
+def _traffic(
+    driver: Mapping[str, Any], perf: Mapping[str, PerfSide] | None, turns: Turns | None, cell: Cell
+) -> Row:
+    """Return what sender and receiver told of their traffic, and perf of them."""
+    sender, receiver = driver["sender"], driver["receiver"]
+    row = _stream(sender, receiver, driver["sink"], turns, cell.n_threads)
+    row |= _counters(perf, driver)
+    row |= _cpu_time(row, sender, receiver)
+    row |= _costs(row)
+    row |= _calls(row, sender, receiver)
+    return row
 
 
 def ratio(numerator: object, denominator: object) -> float | None:
@@ -116,12 +138,17 @@ def _stream(
     sender: Mapping[str, Any],
     receiver: Mapping[str, Any] | None,
     sink: SinkFacts | None,
+    turns: Turns | None,
     n_threads: int,
 ) -> Row:
     far_end = receiver or sender
-    window_s = window_ns(far_end) / _NS_PER_S
+    sending_ns = window_ns(sender) if turns is None else turns.length_ns
+    window_s = (window_ns(far_end) if turns is None else turns.length_ns) / _NS_PER_S
     received = far_end["in_window"]["bytes"]
     first_half_share = ratio(far_end["in_window"]["first_half_bytes"], received)
+    if turns is not None and sender["tcp"] is not None:
+        # all has arrived, of which a receiver that waits for more (SO_RCVLOWAT) counts a part later
+        received = turns.sent_bytes
     if sink is not None:
         received *= 1 - (ratio(sink["lost_before_hook"], sink["sent_datagrams"]) or 0)
     messages = sender["in_window"]["messages"]
@@ -132,7 +159,7 @@ def _stream(
         "sent_bytes": sender["in_window"]["bytes"],
         "messages": messages,
         "throughput_bits_per_s": ratio(received * 8, window_s),
-        "service_mean_ns": ratio(window_ns(sender) * n_threads, messages),
+        "service_mean_ns": ratio(sending_ns * n_threads, messages),
         "service_median_ns": service["median_ns"],
         "service_p99_ns": service["p99_ns"],
         "service_max_ns": service["max_ns"],
@@ -152,7 +179,10 @@ def _datagrams(record: Record, driver: Mapping[str, Any]) -> Row:
     row: Row = {
         "datagrams_sent": sent,
         "rate_limit_bits_per_s": rate_limit_of(sender),
-        "udp_receive_buffer_errors": kernel and kernel["udp_receive_buffer_errors"],
+        # of a reference's datagrams too, where there is one
+        "udp_receive_buffer_errors": None
+        if "reference" in driver
+        else kernel and kernel["udp_receive_buffer_errors"],
     }
     if sink is not None:
         row["datagrams_lost"] = sink["lost_before_hook"]
@@ -162,8 +192,7 @@ def _datagrams(record: Record, driver: Mapping[str, Any]) -> Row:
     return row
 
 
-def _counters(record: Record, driver: Mapping[str, Any]) -> Row:
-    perf = record["observed"].get("perf_stat")
+def _counters(perf: Mapping[str, PerfSide] | None, driver: Mapping[str, Any]) -> Row:
     if perf is None:
         return {f"{side}_{event}_status": "missing" for side in SIDES for event in PERF_EVENTS}
     row: Row = {}

@@ -1,7 +1,7 @@
 """What a measured window tells of itself: its length, what perf counted of it, if it can be."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from copycost.errors import DataError
 from copycost.grid.testbeds import transport_of
@@ -14,6 +14,24 @@ _OFF_WINDOW = 0.05
 def window_ns(side: Mapping[str, Any]) -> int:
     """Return the length of a side's window by its own account [ns]."""
     return int(side["window"]["end_ns"]) - int(side["window"]["start_ns"])
+
+
+class Turns(NamedTuple):
+    """All turns of one sender: how long it sent [ns], and how much [bytes]."""
+
+    length_ns: int
+    sent_bytes: int
+
+
+def turns_of(driver: Mapping[str, Any]) -> tuple[Turns, Turns] | tuple[None, None]:
+    """Return the turns of the way under test and of the reference; none where it sent alone."""
+    if "slices" not in driver:
+        return None, None
+    ways = [[one for one in driver["slices"] if one[0] == way] for way in (0, 1)]
+    way, reference = (
+        Turns(sum(one[2] - one[1] for one in its), sum(one[3] for one in its)) for its in ways
+    )
+    return way, reference
 
 
 def counted_off_window(window: Mapping[str, Any]) -> bool:

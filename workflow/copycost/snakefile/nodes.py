@@ -148,7 +148,7 @@ def said_of_nodes(config: Config, nodes: Sequence[str], limit_min: int, *, would
 def _seconds(config: Config) -> float:
     """Return how long the repetitions of a node take, about [s]: of the target `measure`."""
     measure = config.measure
-    each_s = measure.warmup_s + measure.duration_s + _OVERHEAD_S
+    each_s = 2 * (measure.warmup_s + measure.duration_s) + _OVERHEAD_S
     cells = with_further_rounds(Grid.of(config).cells, measure.more_rounds)
     seconds = len(cells) * each_s
     if measure.minutes is not None:

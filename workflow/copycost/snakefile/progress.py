@@ -33,8 +33,8 @@ class Pace:
         return self.n_windows * window_s + self.overhead_s
 
 
-# Start of the job and of both programs, set-up of the testbed, clean-up.
-STREAMS = Pace(1, 0.1)
+# Two ways in turns; start of the job and of the programs, set-up of the testbed, clean-up.
+STREAMS = Pace(2, 0.1)
 # Other tools have to start and end.
 DRIVEN = Pace(1, 1.1)
 # A profile has an undisturbed window to compare with, and its samples are read.

@@ -11,7 +11,12 @@ from copycost.measure.repetition import Task
 from copycost.records.files import read_json
 
 
-def task_of(given: Any, record: str, settings: Mapping[str, Any]) -> Task:  # noqa: ANN401
+def task_of(
+    given: Any,  # noqa: ANN401
+    record: str,
+    settings: Mapping[str, Any],
+    reference: str | None = None,
+) -> Task:
     """Return the repetition that a job is to measure.
 
     Parameters
@@ -22,6 +27,8 @@ def task_of(given: Any, record: str, settings: Mapping[str, Any]) -> Task:  # no
         The path of its record, which names the cell.
     settings
         As `Settings.as_params` gives them.
+    reference
+        The implementation to measure beside, whose sender is an input of that name.
     """
     cell = Cell.from_path(record)
     sender, receiver = (Path(each) if each else None for each in (given.sender, given.receiver))
@@ -29,6 +36,11 @@ def task_of(given: Any, record: str, settings: Mapping[str, Any]) -> Task:  # no
         cell,
         Settings.from_params(settings),
         read_json(given.host),
-        driver_of(cell.implementation, sender, receiver),
+        driver_of(
+            cell.implementation,
+            sender,
+            receiver,
+            reference=(reference, Path(given.reference)) if reference else None,
+        ),
         peer=read_json(given.peer) if given.peer else None,
     )

@@ -60,6 +60,7 @@ class Iperf3:
     """The iperf3 of the machine, as many processes of it as its version needs."""
 
     name = NAME
+    reference: str | None = None
 
     def plan(self, scene: Scene) -> dict[str, Any]:
         """Decide nothing: it sends one buffer again and again."""
@@ -111,6 +112,8 @@ class Iperf3Traffic:
         self._clients: list[_Process] = []
         self._ports: list[int] = []
         self._enter("start")
+
+    sides_of_reference: Sequence[Side] = ()
 
     @property
     def sides(self) -> Sequence[Side]:

@@ -7,8 +7,9 @@ processes and has a limit, so whatever dies or hangs is noticed, and named.
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from copycost.drivers.programs.side import RunningSide
 from copycost.drivers.protocol import Phase, Window
@@ -42,6 +43,19 @@ class SideEnded(HostError):
         self.during = during
 
 
+class Slice(NamedTuple):
+    """A turn of sending: from its start until all has arrived (CLOCK_MONOTONIC) [ns].
+
+    With what was sent in it [bytes], and the CPU time that each side used for it [ns].
+    """
+
+    start_ns: int
+    end_ns: int
+    sent_bytes: int
+    sender_cpu_ns: int
+    receiver_cpu_ns: int
+
+
 class SideSilent(HostError):
     """A side did not do in time what the protocol asks."""
 
@@ -71,6 +85,8 @@ class Conversation:
         self._limit_s = io_timeout_s + _SLACK_S
         self._waiting = waiting
         self._machine = machine
+        # since the start: bytes sent, the sender's CPU time, the receiver's
+        self._so_far = (0, 0, 0)
         self._enter("handshake")
 
     def read_port(self) -> int:
@@ -97,6 +113,48 @@ class Conversation:
             edges = window.start_ns + offset_ns, window.end_ns + offset_ns
             side.program.say(f"window {edges[0]} {edges[1]}")
         return window
+
+    def await_turns(self) -> None:
+        """Have both sides know that they send in turns with others."""
+        self._enter("warm-up")
+        if receiver := [side for side in self.sides if side.name == "receiver"]:
+            self._ask(receiver, "receive 0", "received")
+
+    def take_turn(self, length_s: float) -> Slice:
+        """Have the sender send for so long, and wait until all has arrived."""
+        sender = [side for side in self.sides if side.name == "sender"]
+        receiver = [side for side in self.sides if side.name == "receiver"]
+        length = f"send {round(length_s * 1e9)}"
+        start_ns, end_ns, n_bytes = self._ask(sender, length, "sent", length_s)
+        receiver_ns = 0
+        if receiver:
+            n_looks, at_ns, _, receiver_ns = self._ask(receiver, f"receive {n_bytes}", "received")
+            # where all had come when it was asked, that had been in the meantime
+            end_ns = at_ns if n_looks else end_ns
+        (sender_ns,) = self._ask(sender, "drain", "drained")
+        before, self._so_far = self._so_far, (n_bytes, sender_ns, receiver_ns)
+        used = (now - then for now, then in zip(self._so_far, before, strict=True))
+        return Slice(start_ns, end_ns, *used)
+
+    def pass_edge(self, word: str) -> None:
+        """Have both sides, neither of which sends now, take an edge of what counts."""
+        if word == "begin":
+            self._enter("window")
+        # the end is answered when it is asked for, see `let_stop`
+        for side in self.sides:
+            side.program.say(word)
+        if word == "end":
+            self._enter("drain")
+        else:
+            self._await({"begin": "begun", "half": "halved"}[word])
+
+    def _ask(
+        self, sides: list[RunningSide], line: str, answer: str, takes_s: float = 0.0
+    ) -> list[int]:
+        for side in sides:
+            side.program.say(line)
+        (said,) = self._await(answer, sides, takes_s).values()
+        return [int(number) for number in said.split()[1:]]
 
     def watch_until(self, until_ns: int, next_phase: Phase) -> None:
         """Wait for a moment (CLOCK_MONOTONIC) [ns] while both sides live, then go on.
@@ -138,17 +196,20 @@ class Conversation:
             for program in ended:
                 del running[program.ended_fd]
 
-    def _await(self, word: str) -> dict[SideName, str]:
-        """Return each side's next line that begins with `word`."""
-        deadline_s = time.monotonic() + self._limit_s
+    def _await(
+        self, word: str, sides: Sequence[RunningSide] | None = None, takes_s: float = 0.0
+    ) -> dict[SideName, str]:
+        """Return the next line that begins so of each of some sides, by default of all."""
+        deadline_s = time.monotonic() + self._limit_s + takes_s
+        asked = self.sides if sides is None else sides
         lines: dict[SideName, str] = {}
         while True:
-            for side in self.sides:
+            for side in asked:
                 # no further than that: a sender that waits for nobody says the next word at once
                 while side.name not in lines and (line := side.program.read_line()) is not None:
                     if line.split()[:1] == [word]:
                         lines[side.name] = line
-            silent = [side for side in self.sides if side.name not in lines]
+            silent = [side for side in asked if side.name not in lines]
             if not silent:
                 return lines
             talking = [side.program for side in silent]

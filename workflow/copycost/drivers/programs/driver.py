@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from copycost.drivers.programs.command import side_options
-from copycost.drivers.programs.conversation import Conversation, SideEnded
+from copycost.drivers.programs.conversation import Conversation, SideEnded, Slice
 from copycost.drivers.programs.disturbance import odd_numbers, own_disturbances
 from copycost.drivers.programs.judge import judge, judge_exits, judge_traffic, judge_windows
 from copycost.drivers.programs.side import RunningSide, end_sides, perf_gave_up
@@ -65,6 +65,7 @@ class Programs:
     """
 
     name = NAME
+    reference: str | None = None
 
     def __init__(
         self, sender: Path, receiver: Path | None, io_timeout_s: float = DEFAULT_IO_TIMEOUT_S
@@ -92,30 +93,21 @@ class Programs:
         check_memory(host, self._ring_bytes, cell.msg_bytes, cell.n_threads, cell.strategy)
         timeout_s = self._io_timeout_s + time_to_fill_s(self._ring_bytes)
         traffic = ProgramsTraffic(scene, self._ring_bytes, timeout_s)
-        running = traffic.running
         try:
-            traffic.start(self._sender, self._receiver)
-            yield traffic
-        except (PerfUnusable, NoMeasurement, WithRemedy, MeasurementStopped):
-            raise
-        except CopycostError as error:
-            end_sides(running, _GRACE_S)
-            traffic.log_errors()
-            _raise_if_perf_failed(error, running)
-            verdict = judge(error, running, over_wire=is_wire(cell.testbed))
-            begun = isinstance(error, SideEnded) and error.during != "handshake"
-            again = begun and perf_gave_up(running)
-            kind = MissedWindow if again else NoMeasurement
-            raise kind(_with_strangers(verdict, running)) from error
+            with traffic.judged():
+                traffic.start(self._sender, self._receiver)
+                yield traffic
         finally:
             # also after Ctrl-C: then at once
-            end_sides(running, 0)
-            for side in running:
+            end_sides(traffic.running, 0)
+            for side in traffic.running:
                 side.program.close()
 
 
 class ProgramsTraffic:
     """Both sides while they run; see `copycost.drivers.protocol.Traffic`."""
+
+    sides_of_reference: Sequence[Side] = ()
 
     def __init__(self, scene: Scene, ring_bytes: int, io_timeout_s: float) -> None:
         self._scene = scene
@@ -123,6 +115,24 @@ class ProgramsTraffic:
         self._io_timeout_s = io_timeout_s
         self._conversation = Conversation(io_timeout_s, scene.waiting, scene.machine)
         self._token = secrets.token_hex(8)  # by which both sides know each other
+
+    @contextmanager
+    def judged(self) -> Iterator[None]:
+        """Tell what goes wrong in a block in words about the programs."""
+        running = self.running
+        try:
+            yield
+        except (PerfUnusable, NoMeasurement, WithRemedy, MeasurementStopped):
+            raise
+        except CopycostError as error:
+            end_sides(running, _GRACE_S)
+            self.log_errors()
+            _raise_if_perf_failed(error, running)
+            verdict = judge(error, running, over_wire=is_wire(self._scene.cell.testbed))
+            begun = isinstance(error, SideEnded) and error.during != "handshake"
+            again = begun and perf_gave_up(running)
+            kind = MissedWindow if again else NoMeasurement
+            raise kind(_with_strangers(verdict, running)) from error
 
     @property
     def running(self) -> list[RunningSide]:
@@ -162,14 +172,33 @@ class ProgramsTraffic:
         self.running.append(RunningSide(name, started))
         started.say(f"token {self._token}")
 
-    def open_window(self, warmup_s: float, duration_s: float) -> Window:
-        """Let both edges come on time, and tell both sides their window."""
+    def await_turns(self) -> None:
+        """Let both sides be woken on time, and know that they send in turns with others."""
+        self._prioritise()
+        with self.judged():
+            self._conversation.await_turns()
+
+    def take_turn(self, length_s: float) -> Slice:
+        """Have the sender send for so long, and wait until all has arrived."""
+        with self.judged():
+            return self._conversation.take_turn(length_s)
+
+    def pass_edge(self, word: str) -> None:
+        """Have both sides take an edge of what counts: begin, half or end."""
+        with self.judged():
+            self._conversation.pass_edge(word)
+
+    def _prioritise(self) -> None:
         # not earlier: a task with a real-time priority may not be moved to a control group
         for side in self.running:
             host = self._scene.testbed.hosts[side.name]
             with suppress(HostError):  # who is gone is noticed elsewhere
                 own = [side.program.child_pid()] if side.under_perf else []
                 host.prioritise([side.program.pid, *own])
+
+    def open_window(self, warmup_s: float, duration_s: float) -> Window:
+        """Let both edges come on time, and tell both sides their window."""
+        self._prioritise()
         return self._conversation.open_window(warmup_s, duration_s, self._scene.testbed.hosts)
 
     def watch_until(self, until_ns: int, next_phase: Phase) -> None:
@@ -178,10 +207,19 @@ class ProgramsTraffic:
 
     def finish(self) -> Payload:
         """Let both sides end, and judge what the programs say."""
-        self._conversation.let_stop()
-        self._conversation.await_end()
-        end_sides(self.running, _GRACE_S)
-        self.log_errors()
+        self.end()
+        return self.payload(())
+
+    def end(self) -> None:
+        """Let both sides end."""
+        with self.judged():
+            self._conversation.let_stop()
+            self._conversation.await_end()
+            end_sides(self.running, _GRACE_S)
+            self.log_errors()
+
+    def payload(self, beside: Sequence["ProgramsTraffic"]) -> Payload:
+        """Judge what the programs said; others beside them sent to the same sink."""
         wrong = judge_exits(self.running)
         if wrong is not None:
             raise (MissedWindow if perf_gave_up(self.running) else NoMeasurement)(wrong)
@@ -194,7 +232,8 @@ class ProgramsTraffic:
         sender, receiver = reports["sender"], reports.get("receiver")
         check_ring(scene.cell.working_set, sender["ring"]["bytes"], scene.cell.implementation)
         hook = scene.testbed.drop_hook
-        sink = None if hook is None else settle_sink(hook, sender["total"], scene.cell.msg_bytes)
+        all_sent = [sender["total"], *(one.total_sent() for one in beside)]
+        sink = None if hook is None else settle_sink(hook, all_sent, scene.cell.msg_bytes)
         own = (receiver or sender)["window"]
         offset_ns = scene.testbed.hosts["receiver" if receiver else "sender"].clock_offset_ns
         return Payload(
@@ -204,6 +243,11 @@ class ProgramsTraffic:
             own_disturbances(sender, receiver, sink, self.running[0].strangers())
             + odd_numbers(scene.cell, reports),
         )
+
+    def total_sent(self) -> Mapping[str, int]:
+        """Return what the sender counted in all."""
+        total: Mapping[str, int] = _report_of(self.running[0])["total"]
+        return total
 
     def log_errors(self) -> None:
         """Put what the programs said as errors into the log."""

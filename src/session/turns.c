@@ -1,0 +1,215 @@
+#include "session/turns.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "clock.h"
+
+/* How often one looks whether all has arrived: so late a turn's end is told at most. */
+#define LOOK_NS (50 * NS_PER_US)
+
+/* A receiver of datagrams that has got nothing for so long waits no more: some were lost. */
+#define SILENCE_NS (5 * NS_PER_MS)
+
+/* Waits until all workers sleep. */
+static int await_pause(struct session *session, struct failure *failure)
+{
+    struct crew *crew = &session->crew;
+    const uint64_t deadline_ns = clock_now_ns() + 2 * session->options->io_timeout_ms * NS_PER_MS;
+    size_t n_paused = 0;
+    while (n_paused < crew->n_workers) {
+        struct pollfd poll_fds[2] = {{0}, {.fd = crew->news_fd, .events = POLLIN}};
+        size_t n_news = 0;
+        if (clock_now_ns() >= deadline_ns) {
+            return fail(failure, ETIMEDOUT, "turns: %zu of %zu workers pause", n_paused,
+                        crew->n_workers);
+        }
+        const int n_ready = control_wait(&session->control, poll_fds, 2, deadline_ns, failure);
+        int error = n_ready < 0 ? n_ready : crew_take_news(crew, &n_news, failure);
+        if (error == 0) {
+            error = crew_error(crew, failure);
+        }
+        if (error != 0) {
+            return error;
+        }
+        n_paused += n_news;
+    }
+    return 0;
+}
+
+/* Waits until the other side's kernel has acknowledged all that was sent. */
+static int await_acknowledged(struct session *session, struct failure *failure)
+{
+    const uint64_t deadline_ns = clock_now_ns() + session->options->io_timeout_ms * NS_PER_MS;
+    for (size_t i = 0; i < session->options->n_threads; i++) {
+        int n_bytes = 0;
+        while (ioctl(session->fds[i], SIOCOUTQ, &n_bytes) == 0 && n_bytes > 0) {
+            if (clock_now_ns() >= deadline_ns) {
+                return fail(failure, ETIMEDOUT, "turns: %d bytes of connection %zu do not arrive",
+                            n_bytes, i);
+            }
+            clock_sleep_until(clock_now_ns() + LOOK_NS);
+        }
+    }
+    return 0;
+}
+
+/* Sends for so long, and tells when that was, and how much has been sent since the start. */
+static int send_for(struct session *session, uint64_t length_ns, bool counts,
+                    struct failure *failure)
+{
+    struct crew *crew = &session->crew;
+    struct snapshot *now = &session->window.total; /* until it is taken at the end */
+    const uint64_t start_ns = clock_now_ns();
+    crew_set_phase(crew, counts ? PHASE_WINDOW : PHASE_WARM_UP);
+    int error = window_sleep_until(start_ns + length_ns, crew, &session->control, failure);
+    crew_set_phase(crew, PHASE_PAUSE);
+    if (error == 0) {
+        error = await_pause(session, failure);
+    }
+    if (error == 0) {
+        error = window_read(now, crew, failure);
+    }
+    return error != 0
+               ? error
+               : control_say(&session->control, failure, "sent %" PRIu64 " %" PRIu64 " %" PRIu64,
+                             start_ns, now->at_ns, now->sum.value[COUNT_BYTES]);
+}
+
+/* Waits until the kernel holds nothing of what was sent, and tells the CPU time since the start. */
+static int drain(struct session *session, struct failure *failure)
+{
+    crew_set_phase(&session->crew, PHASE_DRAIN);
+    int error = await_pause(session, failure);
+    if (error == 0) {
+        error = await_acknowledged(session, failure);
+    }
+    return error != 0 ? error
+                      : control_say(&session->control, failure, "drained %" PRIu64,
+                                    clock_process_cpu_ns());
+}
+
+/*
+ * Has the kernel acknowledge at once what it would wait 40 ms with, for more to come: that takes an
+ * empty receive queue, so calls that sleep until there is more of it (SO_RCVLOWAT) are woken.
+ */
+static int acknowledge(const struct session *session, struct failure *failure)
+{
+    const int least[] = {1, 1, (int)session->options->receive_lowat_bytes};
+    const struct {
+        int level;
+        int name;
+    } set[] = {{IPPROTO_TCP, TCP_QUICKACK}, {SOL_SOCKET, SO_RCVLOWAT}, {SOL_SOCKET, SO_RCVLOWAT}};
+    const size_t n_set = least[2] > 0 ? 3 : 1;
+    for (size_t i = 0; i < session->options->n_threads * n_set; i++) {
+        const size_t which = i % n_set;
+        if (setsockopt(session->fds[i / n_set], set[which].level, set[which].name, &least[which],
+                       sizeof(least[which])) != 0) {
+            return fail(failure, errno, "turns: setsockopt(%s)",
+                        which == 0 ? "TCP_QUICKACK" : "SO_RCVLOWAT");
+        }
+    }
+    return 0;
+}
+
+/*
+ * Waits until so many bytes have come since the start, and tells since when they have. What
+ * came last may lie still for want of more (SO_RCVLOWAT), a part of it taken by a call that goes
+ * on, and as much in the kernel.
+ */
+static int receive_until(struct session *session, uint64_t n_bytes, struct failure *failure)
+{
+    struct crew *crew = &session->crew;
+    struct snapshot *now = &session->window.total;
+    const bool is_stream = session->options->transport == TRANSPORT_STREAM;
+    const uint64_t patience_ns =
+        is_stream ? session->options->io_timeout_ms * NS_PER_MS : SILENCE_NS;
+    const uint64_t uncounted_bytes =
+        2 * session->options->n_threads * session->options->receive_lowat_bytes;
+    uint64_t last_bytes = 0;
+    uint64_t last_ns = clock_now_ns();
+    size_t n_looks = 0;
+    int error = window_read(now, crew, failure);
+    while (error == 0 && now->sum.value[COUNT_BYTES] + uncounted_bytes < n_bytes) {
+        if (now->sum.value[COUNT_BYTES] > last_bytes) {
+            last_bytes = now->sum.value[COUNT_BYTES];
+            last_ns = now->at_ns;
+        } else if (now->at_ns - last_ns >= patience_ns) {
+            if (!is_stream) {
+                break;
+            }
+            return fail(failure, ETIMEDOUT, "turns: %" PRIu64 " of %" PRIu64 " bytes have come",
+                        last_bytes, n_bytes);
+        }
+        clock_sleep_until(clock_now_ns() + LOOK_NS);
+        n_looks++;
+        error = crew_error(crew, failure);
+        if (error == 0) {
+            error = window_read(now, crew, failure);
+        }
+    }
+    if (error == 0 && is_stream) {
+        error = acknowledge(session, failure);
+    }
+    return error != 0 ? error
+                      : control_say(&session->control, failure,
+                                    "received %zu %" PRIu64 " %" PRIu64 " %" PRIu64, n_looks,
+                                    now->at_ns, now->sum.value[COUNT_BYTES], now->cpu_ns);
+}
+
+int turns_take(struct session *session, const char *line, struct failure *failure)
+{
+    struct crew *crew = &session->crew;
+    struct window *window = &session->window;
+    const uint64_t timeout_ns = session->options->io_timeout_ms * NS_PER_MS;
+    char next[CONTROL_LINE_BYTES];
+    bool counts = false;
+    crew_set_phase(crew, PHASE_PAUSE);
+    atomic_store(&crew->planned_end_ns, UINT64_MAX); /* nobody may end before we know */
+    crew_open_gate(crew);
+    bool has_paused = false; /* a receiver sleeps in its calls */
+    int error = 0;
+    while (error == 0) {
+        uint64_t n = 0;
+        if (control_parse(line, "send", &n)) {
+            error = has_paused ? 0 : await_pause(session, failure);
+            has_paused = true;
+            error = error != 0 ? error : send_for(session, n, counts, failure);
+        } else if (control_parse(line, "receive", &n)) {
+            error = receive_until(session, n, failure);
+        } else if (strcmp(line, "drain") == 0) {
+            error = drain(session, failure);
+        } else if (strcmp(line, "begin") == 0) {
+            counts = true;
+            error = window_begin(window, crew, failure);
+            error = error != 0 ? error : control_say(&session->control, failure, "begun");
+        } else if (strcmp(line, "half") == 0) {
+            error = window_read(&window->half, crew, failure);
+            error = error != 0 ? error : control_say(&session->control, failure, "halved");
+        } else if (strcmp(line, "end") == 0) {
+            error = window_end(window, crew, failure);
+            window->planned_start_ns = window->start.at_ns;
+            window->planned_end_ns = window->end.at_ns;
+            atomic_store(&crew->planned_end_ns, window->end.at_ns);
+            return error;
+        } else {
+            return fail(failure, 0,
+                        "control: got '%s', expected 'window START_NS END_NS' or a turn", line);
+        }
+        if (error == 0) {
+            error =
+                control_read_line(&session->control, clock_now_ns() + timeout_ns, next, failure);
+            line = next;
+        }
+        if (error == 0) {
+            error = crew_error(crew, failure);
+        }
+    }
+    return error;
+}

@@ -1,0 +1,83 @@
+"""Two programs that send in turns with others: what they tell is of whole turns."""
+
+from c.conftest import Build
+from c.harness import Program, Setting, listening_port, start_receiver, start_sender
+
+TURN_NS = 10_000_000
+EDGES = {"begin": "begun", "half": "halved", "end": "measured"}
+
+
+def told(program: Program, said: str, answer: str) -> list[int]:
+    program.say(said)
+    line = program.read_line()
+    assert line, program.finish().stderr
+    word, *numbers = line.split()
+    assert word == answer, line
+    return [int(number) for number in numbers]
+
+
+def edge(programs: tuple[Program, Program], word: str) -> None:
+    for program in programs:
+        program.say(word)
+        assert program.read_line() == EDGES[word]
+
+
+def test_turns_are_whole_and_what_lies_between_them_counts_nothing(
+    thread_build: Build, strategy: str
+) -> None:
+    if strategy == "udp_gso":
+        setting = Setting(
+            n_threads=2,
+            msg_bytes=1000,
+            sender_options=["--transport", "datagram"],
+            receiver_options=["--transport", "datagram"],
+        )
+    else:
+        setting = Setting(n_threads=2, msg_bytes=40_000)
+    with start_sender(thread_build.sender(strategy), setting) as sender:
+        port = listening_port(sender)
+        with start_receiver(thread_build.receiver, setting, port) as receiver:
+            assert sender.read_line() == receiver.read_line() == "ready"
+            told(receiver, "receive 0", "received")
+            sent = [told(sender, f"send {TURN_NS}", "sent")]
+            received = [told(receiver, f"receive {sent[0][2]}", "received")]
+            cpu_ns = told(sender, "drain", "drained")
+            edge((receiver, sender), "begin")
+            for turn in range(4):
+                if turn == 2:
+                    edge((receiver, sender), "half")
+                sent.append(told(sender, f"send {TURN_NS}", "sent"))
+                received.append(told(receiver, f"receive {sent[-1][2]}", "received"))
+                cpu_ns += told(sender, "drain", "drained")
+            edge((receiver, sender), "end")
+            sender.say("stop")
+            receiver.say("stop")
+            outcomes = [one.finish() for one in (sender, receiver)]
+    assert [one.code for one in outcomes] == [0, 0], [one.stderr for one in outcomes]
+    results = [one.result for one in outcomes]
+    uncounted = 4 * results[1]["options"]["receive_lowat_bytes"]
+    for (start_ns, stop_ns, n_bytes), (*_, n_received, _) in zip(sent, received, strict=True):
+        assert start_ns + TURN_NS <= stop_ns
+        assert n_received <= n_bytes
+        assert n_received >= n_bytes - uncounted or strategy == "udp_gso"
+    assert cpu_ns == sorted(cpu_ns)
+    assert results[0]["in_window"]["bytes"] == sent[-1][2] - sent[0][2] > 0 or strategy == "null"
+    n_bytes = received[-1][2] - received[0][2]
+    assert abs(results[1]["in_window"]["bytes"] - n_bytes) <= uncounted
+    assert results[0]["in_window"]["first_half_bytes"] == sent[2][2] - sent[0][2]
+
+
+def test_a_sender_whose_peer_is_gone_says_so_in_its_turn(thread_build: Build) -> None:
+    setting = Setting(io_timeout_ms=500)
+    with start_sender(thread_build.sender("two_copy"), setting) as sender:
+        port = listening_port(sender)
+        with start_receiver(thread_build.receiver, setting, port) as receiver:
+            assert sender.read_line() == receiver.read_line() == "ready"
+            told(receiver, "receive 0", "received")
+            told(sender, f"send {TURN_NS}", "sent")
+            receiver.process.kill()
+            receiver.finish()
+        sender.say(f"send {TURN_NS}")
+        outcome = sender.finish()
+    assert outcome.code == 1
+    assert "sender:" in outcome.stderr
