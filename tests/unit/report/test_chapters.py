@@ -145,14 +145,15 @@ def test_that_there_is_no_card_is_told_of_wires_and_of_what_is_none(
 
 
 def test_method_says_how_ratios_come_about(context: Context) -> None:
-    def with_control(context: Context) -> None:
-        context["facts"]["control"] = {"implementations": ["two_copy"]}
+    def with_control(*slugs: str) -> Change:
+        control = {"implementations": ["two_copy"], "conditions": slugs}
+        return lambda context: context["facts"].update(control=control)
 
-    usual = "\n".join(rendered(context, "method", lambda usual: None))
-    paired = "\n".join(rendered(context, "method", with_control))
-    for text, both in ((usual, False), (paired, True)):
-        assert ("measures an implementation and `two_copy` in turn" in text) == both
-        assert ("ratios taken round by round" in text) != both
+    branches = {"everywhere": with_control("veth"), "nowhere else": with_control()}
+    lines = said(context, "method", branches)
+    assert "measures an implementation and `two_copy` in turn" in lines["everywhere"]
+    assert "round by round" not in lines["everywhere"]
+    assert "ratios are taken round by round" in lines["nowhere else"]
 
 
 def test_compared(context: Context) -> None:
