@@ -1,5 +1,6 @@
 """From one record to one row."""
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, cast
 
@@ -280,6 +281,31 @@ def test_the_row_fills_every_column_there_is() -> None:
         "warnings",
     ]
     assert all(f"{side}_{event}" in row for side in SIDES for event in PERF_EVENTS)
+
+
+def test_what_is_measured_in_turns_has_its_own_and_the_references_figures() -> None:
+    record, alone = sample_record("one_copy"), derive_row(sample_record("one_copy"))
+    driver, perf = record["driver"], record["observed"]["perf_stat"]
+    beside = deepcopy(sample_record("two_copy"))
+    driver["reference"] = {key: beside["driver"][key] for key in ("sender", "receiver", "sink")}
+    driver["reference"] |= {"implementation": "two_copy", "perf_stat": deepcopy(perf)}
+    clock = driver["reference"]["perf_stat"]["sender"]["events"]["task_clock_ns"]
+    clock["value"] *= 3
+    ms = 10**6
+    driver["slices"] = [
+        [0, 0, 20 * ms, 9 * ms, ms, ms],
+        [1, 20 * ms, 40 * ms, 4 * ms, ms, ms],
+        [1, 40 * ms, 60 * ms, 5 * ms, ms, ms],
+        [0, 60 * ms, 80 * ms, 9 * ms, ms, ms],
+    ]
+    row = row_of(record)
+    assert (row["window_s"], row["received_bytes"]) == (0.04, 18 * ms)
+    assert row["throughput_bits_per_s"] == pytest.approx(18 * ms * 8 / 0.04)
+    assert row["reference"] == "two_copy"
+    assert row["reference_throughput_bits_per_s"] == pytest.approx(9 * ms * 8 / 0.04)
+    assert row["sender_cpu_ns"] == alone["sender_cpu_ns"]
+    per_byte = "sender_cpu_ns_per_byte"
+    assert row[f"reference_{per_byte}"] == pytest.approx(2 * 3 * row[per_byte])
 
 
 def test_counts_that_began_long_before_the_window_are_left_out_and_the_rest_stays() -> None:
