@@ -269,7 +269,7 @@ def test_nothing_is_measured_for_its_own_sake() -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "rounds"), [(0.01, 1), (0.2, 1), (0.4, 2), (0.6, 4), (0.9, 5), (9, 5)]
+    ("minutes", "rounds"), [(0.01, 1), (0.2, 1), (0.6, 2), (1.1, 4), (1.4, 5), (9, 5)]
 )
 def test_little_time_gives_fewer_rounds_of_every_cell(minutes: float, rounds: int) -> None:
     cells = Grid.of(config(measure={"minutes": minutes})).cells
