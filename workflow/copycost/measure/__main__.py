@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--working-set", type=_working_set, default=HOT, metavar="SIZE", help="hot, cold or size")
     add("--receiver", choices=RECEIVERS, default=RECV, help="how the other side receives")
     add("--placement", choices=PLACEMENTS, default=APART, help="where both ends run")
+    add("--reference", metavar="NAME", help="implementation to measure in turns with it")
     add("--fresh", action="store_true", help="rewrite each message before it is sent")
     add("--interval", type=int, default=0, metavar="US", help="from request to request [us]")
     add("--rep", type=_count, default=1, metavar="N", help="number of the repetition")
@@ -75,6 +76,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--lock", type=Path, default=host_lock_path(), metavar="FILE", help="host-wide lock")
     add("--io-timeout", type=float, default=DEFAULT_IO_TIMEOUT_S, metavar="S", help="longest wait")
     return parser
+
+
+def _reference(options: argparse.Namespace) -> tuple[str, Path] | None:
+    name: str | None = options.reference
+    return None if name is None else (name, options.bin / f"sender_{name}")
 
 
 def _peer_path(options: argparse.Namespace, cell: Cell) -> Path:
@@ -120,6 +126,7 @@ def main(arguments: list[str] | None = None) -> int:
                 options.bin / f"sender_{cell.strategy}",
                 receiver if receives_on(cell.testbed) else None,
                 options.io_timeout,
+                _reference(options),
             ),
             lock_path=options.lock,
             peer=read_json(_peer_path(options, cell)) if away_on(cell.testbed) else None,

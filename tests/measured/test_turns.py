@@ -1,0 +1,99 @@
+"""Real repetitions of a way to send and the reference, in turns."""
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from c.conftest import make_build
+from c.variants import sender_variant
+from measured.failures_support import (
+    RECEIVER,
+    Bench,
+    descendants,
+    may_have,
+    new_bench,
+    programs_of,
+)
+
+from copycost.records.derive import derive_row
+from copycost.records.record import read_record
+
+PAIR = ("--reference", "two_copy")
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    with new_bench() as bench:
+        bench.write_host(shutil.which("perf"))
+        yield bench
+
+
+@pytest.mark.parametrize("testbed", ["veth", "loopback", "sink"])
+@pytest.mark.parametrize("implementation", ["two_copy", "zero_copy", "uring_send"])
+def test_both_send_in_turns_and_each_counts_its_own(
+    bench: Bench, testbed: str, implementation: str
+) -> None:
+    if not may_have(testbed):
+        pytest.skip(f"no {testbed} here")
+    options = ("--testbed", testbed, "--threads", "2", "--msg-bytes", "16384")
+    ended = bench.measure(*options, *PAIR, implementation=implementation)
+    record = bench.record()
+    if record["status"] == "skipped":
+        pytest.skip(record["reason"])
+    assert ended.code == 0, ended.text
+    read_record(bench.record_path)
+    driver = record["driver"]
+    slices = driver["slices"]
+    assert [one[0] for one in slices] == [0, 1, 1, 0] * (len(slices) // 4)
+    assert all(before[2] <= after[1] for before, after in pairwise(slices))
+    assert all(end > start and n_bytes > 0 for _, start, end, n_bytes, *_ in slices)
+    for way, its in enumerate((driver, driver["reference"])):
+        sent = sum(one[3] for one in slices if one[0] == way)
+        assert its["sender"]["in_window"]["bytes"] == sent
+        if its["receiver"] is not None:
+            late = 2 * its["receiver"]["options"]["receive_lowat_bytes"]
+            assert abs(its["receiver"]["in_window"]["bytes"] - sent) <= 2 * late
+    row = derive_row(record)
+    assert row["reference"] == "two_copy"
+    assert row["throughput_bits_per_s"] > 0
+    assert row["reference_sender_cpu_ns_per_byte"] > 0
+
+
+@pytest.mark.parametrize("nth", range(4))
+def test_who_dies_in_a_turn_is_named_and_nothing_is_left(bench: Bench, nth: int) -> None:
+    long = ("--warmup", "0.05", "--duration", "600", "--io-timeout", "3")
+    with bench.started(*long, *PAIR, implementation="zero_copy") as running:
+        running.wait_for("window begins")
+        ours = {"sender_zero_copy", "sender_two_copy", RECEIVER}
+        below = descendants(running.process.pid)
+        pids = [pid for pid in below if programs_of(pid)[:1] and programs_of(pid)[0] in ours]
+        os.kill(pids[nth], signal.SIGKILL)
+        ended = running.end()
+        running.assert_nothing_left()
+    assert ended.code == 1
+    record = bench.record()
+    assert record["status"] == "failed"
+    assert "was killed by SIGKILL" in record["reason"] or "died without" in record["reason"]
+
+
+def test_a_planted_cost_is_found(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
+    before = "static int two_copy_send_messages(struct stream *stream)\n{\n"
+    spin = "    for (volatile int i = 0; i < 20000; i++) {\n    }\n"
+    change = {"strategies/two_copy.c": (before, before + spin)}
+    slow = sender_variant(make_build(tmp_path_factory, "plain"), "two_copy", bench.records, change)
+    folder = bench.folder / "planted"
+    folder.mkdir(exist_ok=True)
+    for name, program in (
+        ("sender_zero_copy", slow),  # under the other's name, so that both can be had
+        ("sender_two_copy", bench.folder / "bin" / "sender_two_copy"),
+        (RECEIVER, bench.folder / "bin" / RECEIVER),
+    ):
+        shutil.copy(program, folder / name)
+    bench.measure("--bin", str(folder), *PAIR, implementation="zero_copy")
+    row = derive_row(bench.record())
+    cost = "sender_cpu_ns_per_byte"
+    assert row[cost] > 1.5 * row[f"reference_{cost}"]
+    assert row["throughput_bits_per_s"] < row["reference_throughput_bits_per_s"]
