@@ -81,7 +81,7 @@ def test_who_dies_in_a_turn_is_named_and_nothing_is_left(bench: Bench, nth: int)
 
 def test_a_planted_cost_is_found(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
     before = "static int two_copy_send_messages(struct stream *stream)\n{\n"
-    spin = "    for (volatile int i = 0; i < 20000; i++) {\n    }\n"
+    spin = "    for (volatile int i = 0; i < 200000; i++) {\n    }\n"
     change = {"strategies/two_copy.c": (before, before + spin)}
     slow = sender_variant(make_build(tmp_path_factory, "plain"), "two_copy", bench.records, change)
     folder = bench.folder / "planted"

@@ -89,13 +89,20 @@ class Programs:
     @contextmanager
     def traffic(self, scene: Scene) -> Iterator["ProgramsTraffic"]:
         """Start both sides, if there is room for the messages, and lead them to stand ready."""
+        with self.begun(scene) as traffic:
+            traffic.connect()
+            yield traffic
+
+    @contextmanager
+    def begun(self, scene: Scene) -> Iterator["ProgramsTraffic"]:
+        """Start the sender, if there is room for its messages, which it makes now."""
         cell, host = scene.cell, scene.testbed.hosts["sender"]
         check_memory(host, self._ring_bytes, cell.msg_bytes, cell.n_threads, cell.strategy)
         timeout_s = self._io_timeout_s + time_to_fill_s(self._ring_bytes)
-        traffic = ProgramsTraffic(scene, self._ring_bytes, timeout_s)
+        traffic = ProgramsTraffic(scene, self._receiver, self._ring_bytes, timeout_s)
         try:
             with traffic.judged():
-                traffic.start(self._sender, self._receiver)
+                traffic.start(self._sender)
                 yield traffic
         finally:
             # also after Ctrl-C: then at once
@@ -109,8 +116,11 @@ class ProgramsTraffic:
 
     sides_of_reference: Sequence[Side] = ()
 
-    def __init__(self, scene: Scene, ring_bytes: int, io_timeout_s: float) -> None:
+    def __init__(
+        self, scene: Scene, receiver: Path | None, ring_bytes: int, io_timeout_s: float
+    ) -> None:
         self._scene = scene
+        self._receiver = receiver
         self._ring_bytes = ring_bytes
         self._io_timeout_s = io_timeout_s
         self._conversation = Conversation(io_timeout_s, scene.waiting, scene.machine)
@@ -148,14 +158,18 @@ class ProgramsTraffic:
             for side in self.running
         ]
 
-    def start(self, sender: Path, receiver: Path | None) -> None:
-        """Start both sides, and lead them through the handshake."""
+    def start(self, sender: Path) -> None:
+        """Start the sender."""
         self._start("sender", sender)
         self._scene.meanwhile()
-        port = self._conversation.read_port()
-        if receiver is not None:
-            self._start("receiver", receiver, "--port", str(port))
-        self._conversation.await_ready()
+
+    def connect(self) -> None:
+        """Start the receiver once the sender waits for it, and lead both to stand ready."""
+        with self.judged():
+            port = self._conversation.read_port()
+            if self._receiver is not None:
+                self._start("receiver", self._receiver, "--port", str(port))
+            self._conversation.await_ready()
 
     def _start(self, name: SideName, program: Path, *more: str) -> None:
         scene = self._scene

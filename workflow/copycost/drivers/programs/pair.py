@@ -49,12 +49,17 @@ class Pair:
 
     @contextmanager
     def traffic(self, scene: Scene) -> Iterator["PairTraffic"]:
-        """Start both, the reference first in every other repetition."""
+        """Start both, the reference first in every other repetition.
+
+        Both senders make their messages at the same time.
+        """
         way_first = scene.cell.rep % 2 == 1
         first, second = (self._way, scene), (self._reference, self._beside(scene))
         if not way_first:
             first, second = second, first
-        with first[0].traffic(first[1]) as one, second[0].traffic(second[1]) as other:
+        with first[0].begun(first[1]) as one, second[0].begun(second[1]) as other:
+            for each in (one, other):
+                each.connect()
             yield PairTraffic(scene, (one, other), self.reference, way_first=way_first)
 
     def _beside(self, scene: Scene) -> Scene:
