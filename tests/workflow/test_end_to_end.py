@@ -94,7 +94,7 @@ def test_one_command_leads_to_the_report(whole_run: WholeRun) -> None:
     lines = whole_run.said.splitlines()
 
     assert re.fullmatch(
-        r"copycost: measuring 8 repetitions, which takes about 4 s; all in all about \d+ s\.",
+        r"copycost: measuring 8 repetitions, which takes about 6 s; all in all about \d+ s\.",
         lines[0],
     )
     results = [line for line in lines if line.startswith("[")]
@@ -140,7 +140,7 @@ def test_an_independent_recomputation_gives_the_same_numbers(whole_run: WholeRun
 def test_a_dry_run_says_what_a_run_would_do(checkout: Checkout) -> None:
     done = checkout.dry()
     assert re.search(
-        r"^copycost: a run would measure 8 repetitions, which takes about 4 s, and do \d+ other "
+        r"^copycost: a run would measure 8 repetitions, which takes about 6 s, and do \d+ other "
         r"jobs \(programs, tables, figures, report\): all in all about \d+ s\.$",
         done.stdout.splitlines()[0],
     )

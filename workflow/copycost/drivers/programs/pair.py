@@ -17,7 +17,7 @@ from copycost.drivers.protocol import Payload, Phase, Scene, Window
 from copycost.hosts.side import Side
 
 SLICE_S = 0.02
-"""How long one sends before it is the other's turn [s]: docs/windows.md has others beside it."""
+"""The usual length of a slice [s]: docs/windows.md has others beside it."""
 
 _FEWEST_SLICES = 4
 # each turn takes a little longer than its slice: what is under way arrives, and the word is passed
@@ -33,14 +33,23 @@ class Pair:
         Their programs.
     implementation
         The reference's name.
+    slice_s
+        How long one sends before it is the other's turn [s].
     """
 
     name = NAME
 
-    def __init__(self, way: Programs, reference: Programs, implementation: str) -> None:
+    def __init__(
+        self,
+        way: Programs,
+        reference: Programs,
+        implementation: str,
+        slice_s: float = SLICE_S,
+    ) -> None:
         self._way = way
         self._reference = reference
         self.reference = implementation
+        self._slice_s = slice_s
 
     def plan(self, scene: Scene) -> dict[str, Any]:
         """Choose the rings of both."""
@@ -60,7 +69,8 @@ class Pair:
         with first[0].begun(first[1]) as one, second[0].begun(second[1]) as other:
             for each in (one, other):
                 each.connect()
-            yield PairTraffic(scene, (one, other), self.reference, way_first=way_first)
+            slices = _slices_in(scene.settings.duration_s, self._slice_s)
+            yield PairTraffic(scene, (one, other), self.reference, slices, way_first=way_first)
 
     def _beside(self, scene: Scene) -> Scene:
         cell = replace(scene.cell, implementation=self.reference)
@@ -75,6 +85,7 @@ class PairTraffic:
         scene: Scene,
         started: tuple[ProgramsTraffic, ProgramsTraffic],
         reference: str,
+        slices: tuple[float, int],
         *,
         way_first: bool,
     ) -> None:
@@ -82,7 +93,7 @@ class PairTraffic:
         self._started = started
         self._way, self._beside = started if way_first else started[::-1]
         self._reference = reference
-        self._slice_s, self._n_slices = _slices_in(scene.settings.duration_s)
+        self._slice_s, self._n_slices = slices
         self._slices: list[tuple[ProgramsTraffic, Slice]] = []
 
     @property
@@ -140,7 +151,7 @@ class PairTraffic:
         )
 
 
-def _slices_in(duration_s: float) -> tuple[float, int]:
+def _slices_in(duration_s: float, slice_s: float) -> tuple[float, int]:
     """Return how long each of how many slices of one way is, an even number [s, count]."""
-    n_slices = max(2 * round(duration_s / SLICE_S / 2), _FEWEST_SLICES)
+    n_slices = max(2 * round(duration_s / slice_s / 2), _FEWEST_SLICES)
     return duration_s / n_slices, n_slices

@@ -1,0 +1,202 @@
+"""Find the length of slices, and whether turns tell what long windows and planted costs tell.
+
+    PYTHONPATH=workflow python -m tools.slices lengths --starts 8
+    PYTHONPATH=workflow python -m tools.slices windows --starts 8
+    PYTHONPATH=workflow python -m tools.slices planted --tries 30
+
+Prints tables for docs/windows.md. As root, on `veth`; needs results/bin and results/host.json.
+"""
+
+import argparse
+import itertools
+import math
+import re
+import shutil
+import statistics
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from copycost.build.toolchain import compile_program
+from copycost.config.settings import Settings
+from copycost.drivers.programs.driver import Programs
+from copycost.drivers.programs.pair import SLICE_S, Pair
+from copycost.grid.cells import Cell
+from copycost.measure.repetition import Task, measure_repetition
+from copycost.records.derive import derive_row
+from copycost.records.files import read_json
+from copycost.stats.ratios import Ratio, paired_ratio
+
+BIN = Path("results/bin")
+THROUGHPUT = "throughput_bits_per_s"
+COST = "both_cpu_ns_per_byte"
+SIZES = (4096, 65536, 1048576)
+THREADS = (1, 4)
+LENGTHS_S = (0.005, 0.01, 0.02, 0.05)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Rows of repetitions, and how long one took [s]."""
+
+    rows: list[dict[str, Any]]
+    each_s: float
+
+    def logs(self, name: str) -> np.ndarray:
+        """Return the logarithms of the ratios to the reference."""
+        pairs = ((row[name], row[f"reference_{name}"]) for row in self.rows)
+        return np.array([math.log(way / its) for way, its in pairs])
+
+    def ratio(self, name: str) -> Ratio:
+        """Return the ratio with its interval."""
+        return paired_ratio(self.logs(name), 0.95)
+
+    def median(self, name: str) -> float:
+        """Return the median of a column."""
+        return statistics.median(float(row[name]) for row in self.rows)
+
+
+def measure(
+    cell: Cell,
+    n: int,
+    *,
+    slice_s: float | None = SLICE_S,
+    seconds: tuple[float, float] = (0.1, 0.2),
+    sender: Path | None = None,
+) -> Found:
+    """Measure repetitions in turns with two_copy, or of windows alone (`slice_s` None)."""
+    receiver = BIN / "receiver_recv"
+    way = Programs(sender or BIN / f"sender_{cell.strategy}", receiver)
+    beside = Programs(BIN / "sender_two_copy", receiver)
+    driver = way if slice_s is None else Pair(way, beside, "two_copy", slice_s)
+    rows: list[dict[str, Any]] = []
+    wall_s = 0.0
+    for rep in range(1, n + 1):
+        one = replace(cell, rep=rep)
+        settings = Settings(*seconds, congestion_control="cubic")
+        record = measure_repetition(Task(one, settings, read_json("results/host.json"), driver))
+        wall_s += record["wall_s"]
+        if record["status"] == "measured":
+            rows.append(derive_row(record))
+    return Found(rows, wall_s / n)
+
+
+def cells(*names: str) -> Iterator[Cell]:
+    """Yield the cells that are tried."""
+    for size, n_threads, name in itertools.product(SIZES, THREADS, names):
+        yield Cell("streams", "veth", name, size, n_threads)
+
+
+def lengths(starts: int) -> None:
+    """Print how much repetitions scatter with slices of each length."""
+    print(
+        "| Slice | A/A throughput | A/A CPU | spread of throughput | of CPU time | of one second |"
+    )
+    print("| ---: | ---: | ---: | ---: | ---: | ---: |")
+    for length_s in LENGTHS_S:
+        found = {
+            cell: measure(cell, starts, slice_s=length_s) for cell in cells("two_copy", "one_copy")
+        }
+        own = [one for cell, one in found.items() if cell.implementation == "two_copy"]
+        sds = [
+            [float(one.logs(name).std(ddof=1)) for one in found.values()]
+            for name in (THROUGHPUT, COST)
+        ]
+        per_s = statistics.median(
+            sd * math.sqrt(one.each_s) for sd, one in zip(sds[0], found.values(), strict=True)
+        )
+        even = [paired_ratio(np.concatenate([one.logs(name) for one in own]), 0.95)
+                for name in (THROUGHPUT, COST)]  # fmt: skip
+        print(
+            f"| {length_s * 1e3:g} ms |",
+            *(f"{one.value:.3f} ({one.low:.3f} to {one.high:.3f}) |" for one in even),
+            *(f"{statistics.median(its):.3f} |" for its in sds),
+            f"{per_s:.3f} |",
+        )
+
+
+def windows(starts: int) -> None:
+    """Print where repetitions in turns and long windows, one after the other, differ."""
+    print("| Way | Size | Threads | in turns | by windows of 1 s | absolute, to windows |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for size, n_threads in itertools.product(SIZES, THREADS):
+        of = {
+            name: measure(
+                Cell("streams", "veth", name, size, n_threads),
+                starts,
+                slice_s=None,
+                seconds=(0.3, 1.0),
+            )
+            for name in ("two_copy", "one_copy", "zero_copy")
+        }
+        for name in ("one_copy", "zero_copy"):
+            turns = measure(Cell("streams", "veth", name, size, n_threads), starts)
+            logs = [
+                np.log([float(row[COST]) for row in of[way].rows]) for way in (name, "two_copy")
+            ]
+            n = min(map(len, logs))
+            by_windows = paired_ratio(logs[0][:n] - logs[1][:n], 0.95)
+            cost = turns.ratio(COST)
+            print(
+                f"| {name} | {size} | {n_threads} |",
+                *(
+                    f"{one.value:.3f} ({one.low:.3f} to {one.high:.3f}) |"
+                    for one in (cost, by_windows)
+                ),
+                f"{turns.median(COST) / of[name].median(COST):.3f} |",
+            )
+
+
+def planted(tries: int, starts: int = 8) -> None:
+    """Print how often a cost that was planted lies within the interval that is found."""
+    print("| Planted | found (median) | tries whose interval holds it |")
+    print("| ---: | ---: | ---: |")
+    cell = Cell("streams", "veth", "two_copy", 65536, 1)
+    alone = measure(cell, starts).median(COST) * cell.msg_bytes
+    for share in (0.02, 0.05, 0.10):
+        with tempfile.TemporaryDirectory() as folder:
+            slow = spinning(Path(folder), round(share * alone))
+            found = [measure(cell, starts, sender=slow) for _ in range(tries)]
+        # of the reference beside it, whose cost is not the same in each try
+        held, values = 0, []
+        for one in found:
+            its = statistics.median(float(row[f"reference_{COST}"]) for row in one.rows)
+            truth = 1 + share * alone / (its * cell.msg_bytes)
+            ratio = one.ratio(COST)
+            held += ratio.low <= truth <= ratio.high
+            values.append(ratio.value / truth)
+        print(f"| {share:.0%} | {statistics.median(values):.3f} of it | {held} of {tries} |")
+
+
+def spinning(folder: Path, ns: int) -> Path:
+    """Compile a two_copy that computes for so long before each message [ns]."""
+    shutil.copytree("src", folder / "src")
+    path = folder / "src/strategies/two_copy.c"
+    spin = f"    const uint64_t until_ns = clock_now_ns() + {ns};\n"
+    spin += "    while (clock_now_ns() < until_ns) {\n    }\n"
+    text = re.sub(r"(static int two_copy_send_messages\(.*\)\n{\n)", rf"\1{spin}", path.read_text())
+    path.write_text(f'#include "clock.h"\n{text}')
+    program = folder / "sender_two_copy"
+    compile_program("sender", "two_copy", program, root=folder)
+    return program
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("lengths", "windows", "planted"))
+    parser.add_argument("--starts", type=int, default=8)
+    parser.add_argument("--tries", type=int, default=30)
+    options = parser.parse_args(arguments)
+    if options.what == "planted":
+        planted(options.tries, options.starts)
+    else:
+        {"lengths": lengths, "windows": windows}[options.what](options.starts)
+
+
+if __name__ == "__main__":
+    main()
