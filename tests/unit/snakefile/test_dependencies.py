@@ -102,6 +102,8 @@ def needed(package: Path, start: str) -> set[str]:
         "from copycost.room import b",
         "from copycost.room.b import something",
         "def f():\n    from copycost.room.b import something\n",
+        "from copycost.room import (  # why\n    other,\n    b as c,\n)\n",
+        "import json as j, copycost.room.b as b\n",
         "import copycost.room.c",
     ],
 )
