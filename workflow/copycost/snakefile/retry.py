@@ -41,7 +41,8 @@ def present_paths(raw: Path) -> list[Path]:
     short, all records below `raw`.
     """
     try:
-        config = Config.from_dict(yaml.safe_load(CONFIG_PATH.read_text(encoding="utf-8")))
+        text = CONFIG_PATH.read_text(encoding="utf-8")
+        config = Config.from_dict(yaml.load(text, yaml.CSafeLoader))
     except (FileNotFoundError, KeyError, TypeError, ValueError, yaml.YAMLError):
         return sorted(raw.rglob("*.json"))
     return asked_paths(config)
