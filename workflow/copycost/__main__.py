@@ -4,16 +4,11 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Protocol
+from importlib import import_module
+from typing import Protocol, cast
 
-from copycost.between_runs import command as compare
 from copycost.build.checkout import version
 from copycost.errors import CopycostError
-from copycost.fleet import audit_command as audit
-from copycost.fleet import export_command as export
-from copycost.fleet import merge_command as merge
-from copycost.report import decisions_command as answer
-from copycost.studies import planning as plan
 
 
 class Command(Protocol):
@@ -30,14 +25,19 @@ class Command(Protocol):
         """Do what the command says; return the exit code."""
 
 
-_COMMANDS: dict[str, Command] = {
-    "audit": audit,
-    "compare": compare,
-    "export": export,
-    "merge": merge,
-    "plan": plan,
-    "answer": answer,
+# The module of each; only that of the command that was given is loaded.
+_COMMANDS = {
+    "audit": "fleet.audit_command",
+    "compare": "between_runs.command",
+    "export": "fleet.export_command",
+    "merge": "fleet.merge_command",
+    "plan": "studies.planning",
+    "answer": "report.decisions_command",
 }
+
+
+def _load(name: str) -> Command:
+    return cast("Command", import_module(f"copycost.{_COMMANDS[name]}"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,7 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"copycost {version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, command in _COMMANDS.items():
+    words = sys.argv[1:] if arguments is None else arguments
+    for name in _COMMANDS.keys() & words[:1] or _COMMANDS:  # all of them in its own help
+        command = _load(name)
         one = commands.add_parser(
             name,
             help=command.HELP,
@@ -56,9 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.add_arguments(one)
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(words)
     try:
-        code = _COMMANDS[options.command].run(options)
+        code = _load(options.command).run(options)
         sys.stdout.flush()
         return code
     except BrokenPipeError:

@@ -3,12 +3,17 @@
 import subprocess
 import sys
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from snakemake import common, rules, sourcecache
+from snakemake.persistence import PersistenceBase
+from snakemake.persistence.file import FilePersistence
 from snakemake.script import PythonScript
+from snakemake_interface_report_plugins.registry import ReportPluginRegistry
 
 from copycost.build.checkout import ROOT
-from copycost.snakefile.internals import run_scripts_with
+from copycost.snakefile.internals import run_scripts_with, start_quickly
 
 PLAIN = dict.fromkeys(("container_img", "conda_env", "env_modules", "bench_record"))
 
@@ -77,3 +82,33 @@ def test_what_only_snakemake_can_refuse_is_one_sentence(words: list[str], said: 
     assert done.returncode == 1
     assert (done.stdout + done.stderr).startswith(said)
     assert "Traceback" not in done.stdout + done.stderr
+
+
+SPARED = (
+    (sourcecache, "parse_uri"),
+    (common, "get_function_params"),
+    (rules, "get_function_params"),
+    (PersistenceBase, "_serialize_param_pandas"),
+    (ReportPluginRegistry, "collect_plugins"),
+)
+
+
+def test_what_snakemake_is_spared_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    for owner, name in SPARED:
+        monkeypatch.setattr(owner, name, getattr(owner, name))  # put back behind this test
+
+    kept = FilePersistence.__new__(FilePersistence)
+
+    def answers() -> list[Any]:
+        places = ("/tmp/a b.py", "scripts/a.py", "file:///tmp/a.py", "https://host/a.py")
+        functions = (lambda wildcards: 1, lambda wildcards, input: 2, "a".replace)
+        params = (None, 1.5, "a", ["b", 2], {"c": (3,)}, object())
+        return [
+            *(tuple(sourcecache.parse_uri(place))[:2] for place in places),
+            *(list(rules.get_function_params(function)) for function in functions),
+            *(kept._serialize_param_pandas(one) for one in params),
+        ]
+
+    before = answers()
+    start_quickly(["--cores", "1"])
+    assert answers() == before

@@ -16,7 +16,7 @@ from copycost.analysis.summary import summarise
 from copycost.analysis.tables import read_table, write_table
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.planning import WIDTH, notes, table
-from copycost.studies.streams.plan import Need, least_of, needs_of
+from copycost.studies.streams.plan import Need, least_of, needs_of, read_summary
 
 
 def write_budget(results: Path, study: Study) -> dict:
@@ -106,8 +106,9 @@ def test_what_is_no_bitrate_is_refused(gbps: str, capsys: pytest.CaptureFixture[
 
 
 def test_cpus_are_bitrate_times_the_cost_of_a_byte(results: Path) -> None:
-    summary = read_table(results / "tables" / "summary.csv")
-    needs = needs_of(summary, 8e9)  # a byte per nanosecond: CPUs are the nanoseconds of a byte
+    path = results / "tables" / "summary.csv"
+    summary, needs = read_table(path), needs_of(read_summary(path), 8e9)
+    # a byte per nanosecond: CPUs are the nanoseconds of a byte
     assert len(needs) == 2 * 2 * 2 + 2
     for need in needs:
         side = "sender" if need.testbed == "sink" else "both"
@@ -122,8 +123,18 @@ def test_cpus_are_bitrate_times_the_cost_of_a_byte(results: Path) -> None:
         assert need.low < need.cpus < need.high
 
 
+@pytest.mark.parametrize("text", ["condition\nveth\n", "n,msg_bytes\nmany,1\n", "n\n\xff\n"])
+def test_a_damaged_summary_is_named(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "summary.csv").write_text(text, encoding="latin-1")
+    assert main(["plan", "--gbps", "1", "--results", str(tmp_path)]) == 1
+    assert "summary.csv: it is damaged" in capsys.readouterr().err
+
+
 def test_only_what_reaches_the_bitrate_is_an_answer(results: Path) -> None:
-    needs = needs_of(read_table(results / "tables" / "summary.csv"), 60e9)
+    needs = needs_of(read_summary(results / "tables" / "summary.csv"), 60e9)
     veth = [need for need in needs if need.condition == "veth"]
     assert {need.is_beyond for need in veth} == {True, False}
     assert all(need.is_beyond == (need.most_bits_per_s < 60e9) for need in veth)
@@ -136,7 +147,7 @@ def test_only_what_reaches_the_bitrate_is_an_answer(results: Path) -> None:
 
 
 def test_where_none_reaches_it_the_closest_is_told(results: Path) -> None:
-    needs = needs_of(read_table(results / "tables" / "summary.csv"), 1e15)
+    needs = needs_of(read_summary(results / "tables" / "summary.csv"), 1e15)
     for need in least_of(needs):
         same = [
             one.most_bits_per_s for one in needs
@@ -257,7 +268,7 @@ def test_cells_in_guests_have_the_hypervisors_cpus_too(
     summary = summarise(cells, StatisticsSettings())
     write_table(summary, tmp_path / "tables" / "summary.csv")
     cells.to_csv(tmp_path / "tables" / "cells.csv", index=False)
-    for need in needs_of(summary, 8e9):
+    for need in needs_of(read_summary(tmp_path / "tables" / "summary.csv"), 8e9):
         if need.condition == "veth":
             assert need.outside == pytest.approx(2 * (need.sender + need.receiver))
         else:

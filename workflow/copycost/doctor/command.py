@@ -6,6 +6,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -104,12 +105,16 @@ def _look(peer: str | None) -> tuple[dict[str, Any], list[Finding]]:
         this = collect_host(host=LocalHost())
         with peer_reached(read_peer(peer, _say)) as (facts, other):
             return facts, judge_wire(facts, this, other)
-    host, guests = collect_host(), guest_needs()
+    guests = guest_needs()
+    with ThreadPoolExecutor() as pool:  # each waits for other programs, a compiler among them
+        simulated = pool.submit(simulation_needs, guests)
+        typesetter = pool.submit(find_typesetter)
+        host = collect_host()
     return host, [
         *judge_host(host, HostFiles()),
         *judge_guests(guests),
-        *judge_simulation(simulation_needs(guests)),
-        judge_typesetter(find_typesetter()),
+        *judge_simulation(simulated.result()),
+        judge_typesetter(typesetter.result()),
     ]
 
 

@@ -32,9 +32,10 @@ def main() -> None:
         interruption.end_quietly()
     site.main()
     if name == "snakemake":
-        from copycost.snakefile.internals import shorten_command_line  # after `site`
+        from copycost.snakefile import internals  # after `site`
 
-        shorten_command_line()
+        internals.start_quickly(sys.argv)
+        internals.shorten_command_line()
     try:
         runpy.run_module(name, run_name="__main__", alter_sys=True)
     finally:

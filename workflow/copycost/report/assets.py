@@ -12,7 +12,6 @@ from typing import Any
 
 from copycost.figures.markers import families
 from copycost.figures.names import OVERVIEW
-from copycost.figures.outline import outline_text
 
 
 def gather_assets(
@@ -31,6 +30,8 @@ def gather_assets(
     assets
         The folder to make.
     """
+    from copycost.figures.outline import outline_text  # Matplotlib is slow to load
+
     shutil.rmtree(assets, ignore_errors=True)
     for figure in figures:
         target = assets / figure.parent.name / figure.name

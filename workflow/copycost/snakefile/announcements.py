@@ -58,6 +58,7 @@ from copycost.snakefile.jobs import (
     memory_s,
     ring_s,
 )
+from copycost.snakefile.outcomes import MEMORY_PATH, outcomes
 from copycost.snakefile.screen import SCREEN
 
 PROGRESS_PATH = Path("results/logs/progress.json")
@@ -303,7 +304,7 @@ def say_what_came_out(workflow: Any, config: Config, n_aside: int = 0) -> None: 
     SCREEN.end()
     jobs = all_jobs(workflow)
     records = [Path(job.output.record) for job in _measuring(jobs)]
-    found = list(retry.outcomes([*records, Path(retry.MEMORY_PATH)]))
+    found = outcomes([*records, Path(MEMORY_PATH)])
     if records:
         terminal.say(f"copycost: {retry.summarise(found, len(records))}.")
     for one in found:

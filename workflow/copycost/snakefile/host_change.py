@@ -55,7 +55,7 @@ def keep_earlier(*, would: bool) -> str:
     from copycost.fleet.parcel import read_parcel
     from copycost.fleet.sets import FLEET
     from copycost.fleet.stores import STUDIES
-    from copycost.snakefile.retry import outcomes
+    from copycost.snakefile.outcomes import outcomes
 
     raw = HOST_PATH.parent / "raw"
     records = (path for study in STUDIES for path in (raw / study).rglob("rep=*.json"))

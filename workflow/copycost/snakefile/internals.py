@@ -4,13 +4,16 @@ Nothing else of the package looks into Snakemake's objects, except at jobs and t
 `waiting_jobs` and `all_jobs` give.
 """
 
+import gc
 import logging
 import shlex
 import subprocess
 import sys
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from functools import lru_cache, wraps
 from pathlib import Path
+from types import FunctionType
 from typing import Any, NoReturn
 
 
@@ -93,6 +96,46 @@ def shorten_command_line() -> None:
     argparse.ArgumentParser.error = error  # type: ignore[method-assign]
     say_plainly(ValueError, "run")  # until the Snakefile is read, they are about words
     cli.print = print_but_the_profile
+
+
+def start_quickly(words: Sequence[str]) -> None:
+    """Spare Snakemake what it does at each start, or for each job, and nobody here needs.
+
+    To load the plugin that writes its report, unless `words` ask for that; smart_open, to find out
+    that a path is one; pandas, to find out that a parameter is no table (none of ours is). To look
+    up the parameters of the same functions for each job. To search for garbage among all jobs after
+    every 700 new objects.
+    """
+    from snakemake import common, rules, sourcecache
+    from snakemake.persistence import PersistenceBase  # type: ignore[import-untyped]
+    from snakemake_interface_common.plugin_registry import PluginRegistryBase
+    from snakemake_interface_report_plugins import (  # type: ignore[import-untyped]
+        registry,
+    )
+
+    if not any(word.startswith("--report") for word in words):
+        registry.ReportPluginRegistry.collect_plugins = PluginRegistryBase.collect_plugins
+    location = namedtuple("location", "scheme uri_path")
+    parse, params_of = common.parse_uri, common.get_function_params
+    known_params = lru_cache(params_of)
+
+    def parse_uri(place: str) -> Any:  # noqa: ANN401
+        return parse(place) if ":" in place else location("file", place)
+
+    def get_function_params(function: Callable[..., object]) -> Any:  # noqa: ANN401
+        return (known_params if isinstance(function, FunctionType) else params_of)(function)
+
+    sourcecache.parse_uri = parse_uri
+    common.get_function_params = rules.get_function_params = get_function_params
+    PersistenceBase._serialize_param_pandas = PersistenceBase._serialize_param_builtin
+    gc.set_threshold(100_000, 50, 100)
+
+
+def show_no_jobs() -> None:
+    """Let a dry run that shall not speak of jobs not put together what it would say of each."""
+    from snakemake.jobs import Job  # type: ignore[import-untyped]
+
+    Job.log_info = lambda *_words, **_options: None
 
 
 def say_plainly(kind: type[Exception], name: str) -> None:

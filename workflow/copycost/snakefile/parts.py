@@ -8,8 +8,8 @@ import csv
 import logging
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from html import escape
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 from copycost.errors import in_words, lacks_room
 from copycost.records.files import read_json, write_json

@@ -9,67 +9,28 @@ files, and then the workflow.
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
-from copycost.config import simulated
 from copycost.config.config import Config
 from copycost.config.passes import known_paths
 from copycost.errors import DataError
 from copycost.grid.cells import RAW_ROOT, Cell
-from copycost.records.aside import reason_of, set_aside
+from copycost.records.aside import set_aside
 from copycost.records.files import read_json
-from copycost.records.reading import REPETITIONS, UNUSABLE, Readable
 from copycost.snakefile import parts
+from copycost.snakefile.outcomes import MEMORY_PATH, UNREADABLE, Outcome, outcomes
 from copycost.snakefile.progress import count
 from copycost.snakefile.results import describe_cell
-from copycost.studies.memory.record import MEMORY
 from copycost.studies.profile.grid import profile_cells
-from copycost.studies.simulated.reading import SIMULATED
 
-MEMORY_PATH = "results/memory.json"
 PEERS_PATH = Path("results/peers")
 GUEST_PATH = Path("results/guest.json")
 
-_SIMULATED = Path(RAW_ROOT, simulated.STUDY)
-
 # Saved by the run before it measures anything.
 CONFIG_PATH = Path("results/config.yaml")
-
-# Status of a file that is no record of ours: cut short by a full disk, say, or changed.
-UNREADABLE = "unreadable"
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one repetition: path of its record, status, and the reason where there is."""
-
-    path: Path
-    status: str
-    reason: str | None
-
-
-def kind_of(path: Path) -> Readable[Any]:
-    """Return what kind of record lies at a path: of any study, or the memory floor."""
-    if str(path) == MEMORY_PATH:
-        return MEMORY
-    return SIMULATED if path.is_relative_to(_SIMULATED) else REPETITIONS
-
-
-def outcomes(paths: Iterable[Path]) -> Iterator[Outcome]:
-    """Yield the outcome of each record that exists."""
-    for path in paths:
-        try:
-            record = kind_of(path).read(path)
-            yield Outcome(path, record["status"], record["reason"])
-        except FileNotFoundError:
-            continue
-        except UNUSABLE as error:
-            yield Outcome(path, UNREADABLE, reason_of(error, path))
 
 
 def present_paths(raw: Path) -> list[Path]:
@@ -80,7 +41,8 @@ def present_paths(raw: Path) -> list[Path]:
     short, all records below `raw`.
     """
     try:
-        config = Config.from_dict(yaml.safe_load(CONFIG_PATH.read_text(encoding="utf-8")))
+        text = CONFIG_PATH.read_text(encoding="utf-8")
+        config = Config.from_dict(yaml.load(text, yaml.CSafeLoader))
     except (FileNotFoundError, KeyError, TypeError, ValueError, yaml.YAMLError):
         return sorted(raw.rglob("*.json"))
     return asked_paths(config)
@@ -153,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--count", action="store_true", help="only say how many, and what else failed"
     )
     options = parser.parse_args(arguments)
-    found = [*outcomes(present_paths(Path(RAW_ROOT)))]
+    found = outcomes(present_paths(Path(RAW_ROOT)))
     # a run in which nothing was measured has failed, whatever each repetition says
     nothing = all(one.status == "skipped" for one in found if str(one.path) != MEMORY_PATH)
     wanted = {"failed", UNREADABLE} | ({"skipped"} if options.skipped or nothing else set())

@@ -36,7 +36,9 @@ def prepare_process(workflow: Any, package_root: str) -> None:  # noqa: ANN401
 def _watch(workflow: Any) -> None:  # noqa: ANN401
     """Follow what Snakemake does by what it logs, and say it in our words."""
     first, quiet = internals.is_first_process(workflow), internals.is_quiet(workflow)
-    runs = first and not internals.is_dry_run(workflow)
+    looks = internals.is_dry_run(workflow)
+    if looks and quiet:
+        internals.show_no_jobs()
 
     def reworded(message: str) -> str | None:
         if first and message.startswith(messages.PLANNING):
@@ -44,7 +46,7 @@ def _watch(workflow: Any) -> None:  # noqa: ANN401
         return messages.reworded(message, quiet=quiet)
 
     def begin_job(rule: str, wildcards: Mapping[str, str]) -> None:
-        if runs:
+        if first and not looks:
             SCREEN.begin_job(rule, wildcards)
 
     internals.watch_messages(reworded, begin_job, before_showing=terminal.clear_line)

@@ -25,6 +25,7 @@ from copycost.records.record import host_digest
 from copycost.snakefile import folder_lock, parts, terminal
 from copycost.snakefile.host_change import HOST_PATH
 from copycost.snakefile.internals import is_dry_run, is_first_process
+from copycost.snakefile.outcomes import UNREADABLE, outcomes
 from copycost.snakefile.progress import count
 from copycost.snakefile.retry import (
     CONFIG_PATH,
@@ -32,11 +33,7 @@ from copycost.snakefile.retry import (
     PEERS_PATH,
     asked_paths,
     describe,
-    kind_of,
 )
-from copycost.studies.profile.folded import read_folded
-from copycost.studies.profile.grid import STUDY as PROFILE
-from copycost.studies.profile.record import folded_path
 
 _MOST_SHOWN = 5
 
@@ -93,22 +90,15 @@ def unusable(config: Config) -> Iterator[tuple[Path, str]]:
             elif path in others and path.is_file() and _has_failed(_object(path)):
                 yield path, _MAY_BE_BACK
     states: dict[Path, str] = {}
-    for path in asked_paths(config):
-        try:
-            record = kind_of(path).read(path)
-            if record.get("study") == PROFILE and record["status"] == "measured":
-                read_folded(folded_path(path))
-        except FileNotFoundError:
-            continue
-        except UNUSABLE as error:
-            yield path, reason_of(error, path)
-            continue
-        if record["status"] == "failed" and str(record["reason"]).startswith(LOST):
-            yield path, "it stands for one that was set aside"
-        elif record["status"] == "failed" and _is_away(path):
-            yield path, _MAY_BE_BACK
-        elif "host_digest" in record:
-            states[path] = record["host_digest"]
+    for one in outcomes(asked_paths(config)):
+        if one.status == UNREADABLE:
+            yield one.path, str(one.reason)
+        elif one.status == "failed" and str(one.reason).startswith(LOST):
+            yield one.path, "it stands for one that was set aside"
+        elif one.status == "failed" and _is_away(one.path):
+            yield one.path, _MAY_BE_BACK
+        elif one.host_digest is not None:
+            states[one.path] = one.host_digest
     state = _state(Counter(states.values()))
     yield from ((path, ELSEWHERE) for path, its_state in states.items() if its_state != state)
 

@@ -8,12 +8,10 @@ from enum import StrEnum
 
 import numpy as np
 
+from copycost.stats.alike import ALIKE
 from copycost.stats.ratios import Ratio, holm, paired_ratio
 from copycost.stats.selection import simultaneous_ratio
 from copycost.stats.settings import FloatArray
-
-ALIKE = 1.05
-"""Things are alike where no ratio of the best to another can be above this."""
 
 
 class Told(StrEnum):

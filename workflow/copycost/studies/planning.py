@@ -6,15 +6,10 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from copycost.analysis.tables import read_table
 from copycost.errors import DataError
-from copycost.records.column import KEY
-from copycost.records.columns import CELLS
-from copycost.records.parties import EMULATED
-from copycost.records.table import read_columns
 from copycost.studies.cpu_budget.answer import plans_by_testbed, read_facts, sentence
 from copycost.studies.cpu_budget.plan import Plan
-from copycost.studies.streams.plan import Need, least_of, needs_of
+from copycost.studies.streams.plan import Need, least_of, needs_of, read_summary
 from copycost.wording.plurals import plural
 from copycost.wording.sizes import format_size, size_option
 
@@ -105,9 +100,10 @@ def _measured(
     summary = results / "tables" / "summary.csv"
     needs = []
     if summary.is_file():
-        needs = needs_of(read_table(summary), bits_per_s)
+        rows = read_summary(summary)
+        needs = needs_of(rows, bits_per_s)
         if any(not math.isnan(need.outside) for need in needs):
-            needs = needs_of(read_table(summary), bits_per_s, _emulated(summary.parent))
+            needs = needs_of(rows, bits_per_s, _emulated(summary.parent))
     facts = read_facts(results / "cpu_budget" / "facts.json")
     if facts is None:
         if not needs:
@@ -122,6 +118,12 @@ def _measured(
 
 def _emulated(tables: Path) -> set[str]:
     """Return the conditions whose guests an emulator ran."""
+    # Imported here: pandas takes longer to load than all else, and most hosts had no guest.
+    from copycost.records.column import KEY
+    from copycost.records.columns import CELLS
+    from copycost.records.parties import EMULATED
+    from copycost.records.table import read_columns
+
     cells = read_columns(tables / "cells.csv", CELLS, [*KEY, "condition", "accelerator"])
     return set(cells.loc[cells["accelerator"] == EMULATED, "condition"])
 

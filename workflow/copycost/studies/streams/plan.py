@@ -1,15 +1,18 @@
 """How many CPUs a bitrate takes in each cell, from what a byte cost there at full speed."""
 
+import csv
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from copycost.analysis.metrics import THROUGHPUT
+from copycost.errors import DataError
 from copycost.grid.conditions import Condition
 from copycost.hosts.side import SIDES
+
+THROUGHPUT = "throughput_bits_per_s"
+_NUMBERS = ("n", "msg_bytes", "n_threads", "median", "low", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,26 @@ class Need:
     emulated: bool = False
 
 
+def read_summary(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of ``results/tables/summary.csv``; pandas would take longer to load.
+
+    Raises
+    ------
+    DataError
+        If it is damaged.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return [
+                {**row, **{name: float(row[name] or "nan") for name in _NUMBERS}}
+                for row in csv.DictReader(file)
+            ]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{path}: it is damaged ({error!r}); ./run makes it again") from error
+
+
 def needs_of(
-    summary: pd.DataFrame, bits_per_s: float, emulated: Collection[str] = ()
+    summary: Iterable[Mapping[str, Any]], bits_per_s: float, emulated: Collection[str] = ()
 ) -> list[Need]:
     """Return what a bitrate takes in each cell that was measured, in the order of the table.
 
@@ -63,18 +84,19 @@ def needs_of(
     Parameters
     ----------
     summary
-        ``results/tables/summary.csv``.
+        As of `read_summary`.
     emulated
         The conditions whose guests an emulator ran.
     """
-    cells: dict[tuple[str, str, int, int], dict[str, dict[str, Any]]] = {}
-    for record in summary[summary["n"] > 0].to_dict("records"):
-        row = {str(name): value for name, value in record.items()}
+    cells: dict[tuple[str, str, int, int], dict[str, Mapping[str, Any]]] = {}
+    for row in summary:
+        if not row["n"] > 0:
+            continue
         cell = (
             str(row["condition"]), str(row["implementation"]),
             int(row["msg_bytes"]), int(row["n_threads"]),
         )  # fmt: skip
-        cells.setdefault(cell, {})[str(row["metric"])] = row
+        cells.setdefault(cell, {})[row["metric"]] = row
     found = (_need(cell, metrics, bits_per_s) for cell, metrics in cells.items())
     return [
         replace(need, emulated=need.condition in emulated) for need in found if need is not None
