@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,9 +13,12 @@ import pandas as pd
 from tools.recompute import estimates
 from tools.recompute.document import Table
 from tools.recompute.estimates import Estimate
-from tools.recompute.run import THROUGHPUT, Run
+from tools.recompute.run import THROUGHPUT, Run, relative_of
 from tools.recompute.slots import VAGUE, agrees
 from tools.recompute.wire import one_kernel
+
+Logs: TypeAlias = dict[str, pd.DataFrame]
+"""By speed and cheapness, how ways compare at a size: a row per way and thread count."""
 
 ALIKE = 1.05
 _MANY = 3  # ways of which not all are named
@@ -66,24 +70,35 @@ def decision_table(run: Run, condition: str, *, trips: bool) -> list[Row]:
             sides = rows.reindex(columns=["sender_cpu_ns", "receiver_cpu_ns"]).astype(float)
             cpu = sides.sum(axis=1, skipna=False)
             rows["price"] = cpu / rows["round_trip_samples"]
-        rows["speed"] = -np.log(rows["round_trip_p50_ns"].astype(float))
     else:
         # 10 Gbit/s are 1.25 bytes per nanosecond.
         rows["price"] = 1.25 * _of_machines(run, condition, rows, "byte")
         if rows["price"].isna().all():
-            rows["price"] = 1.25 * rows[f"{run.side(condition)}_cpu_ns_per_byte"].astype(float)
-        rows["speed"] = np.log(rows[THROUGHPUT].astype(float))
-    rows["cheapness"] = -np.log(rows["price"].astype(float))
+            cost = f"{run.side(condition)}_cpu_ns_per_byte"
+            rows["price"] = 1.25 * rows[cost].astype(float)
+            if f"reference_{cost}" in rows:
+                rows["reference_price"] = 1.25 * rows[f"reference_{cost}"].astype(float)
+    # of round trips, times are told in place of speeds
+    signs = {"speed": -1 if trips else 1, "cheapness": -1}
+    columns = {"speed": "round_trip_p50_ns" if trips else THROUGHPUT, "cheapness": "price"}
+    logs = {name: signs[name] * relative_of(rows, column) for name, column in columns.items()}
     section = run.config["round_trips" if trips else _section(run, condition)]
     listed = [way for way in section["implementations"] if way in set(rows["implementation"])]
     every = sorted(section["n_threads"])
     table: list[Row] = []
     for size in sorted(section["msg_bytes"]):
-        here = rows[rows["msg_bytes"] == size]
+        here = {
+            name: one[one.index.get_level_values("msg_bytes") == size].droplevel("msg_bytes")
+            for name, one in logs.items()
+        }
+        prices = rows[rows["msg_bytes"] == size].groupby(["implementation", "n_threads"])["price"]
         parts = [every] if _together(run, here, listed, every) else [[n] for n in every]
-        # of round trips, times are told in place of speeds
-        signs = {"speed": -1 if trips else 1, "cheapness": -1}
-        table += [_row(run, here, listed, size, threads, signs) for threads in parts]
+        for threads in parts:
+            row = _row(run, here, listed, size, threads, signs)
+            if told := row.answers.get("cheapness"):
+                paid = prices.median().reindex([(told.ways[0], n) for n in threads])
+                row.prices = list(paid.dropna())
+            table.append(row)
     for name in ("speed", "cheapness"):
         answers = [row.answers[name] for row in table if name in row.answers]
         stands = estimates.holm(np.array([one.p_value for one in answers]))
@@ -106,18 +121,16 @@ def _section(run: Run, condition: str) -> str:
     return "udp" if testbed in run.config["udp"]["testbeds"] else "streams"
 
 
-def _logs(here: pd.DataFrame, name: str, way: str, threads: list[int]) -> pd.DataFrame:
-    """Return one way's logarithms: a row per thread count, a column per round of the size."""
-    mine = here[(here["implementation"] == way) & here["n_threads"].isin(threads)]
-    wide = mine.pivot(index="n_threads", columns="rep", values=name).astype(float)
-    return wide.reindex(index=threads, columns=sorted(set(here["rep"])))
+def _logs(here: Logs, name: str, way: str, threads: list[int]) -> pd.DataFrame:
+    """Return one way's logarithms: a row per thread count, a column per repetition."""
+    return here[name].reindex([(way, n) for n in threads]).droplevel("implementation")
 
 
-def _means(here: pd.DataFrame, name: str, way: str, threads: list[int]) -> pd.Series:
+def _means(here: Logs, name: str, way: str, threads: list[int]) -> pd.Series:
     return _logs(here, name, way, threads).mean(axis=0, skipna=False)
 
 
-def _together(run: Run, here: pd.DataFrame, listed: list[str], threads: list[int]) -> bool:
+def _together(run: Run, here: Logs, listed: list[str], threads: list[int]) -> bool:
     """Tell whether all thread counts have one row."""
     if len(threads) == 1:
         return True
@@ -149,7 +162,7 @@ def _contradict(pair: pd.DataFrame, confidence: float) -> bool:
     )
 
 
-def _best(run: Run, here: pd.DataFrame, name: str, ways: list[str], threads: list[int]) -> Answer:
+def _best(run: Run, here: Logs, name: str, ways: list[str], threads: list[int]) -> Answer:
     """Return who is the best of these ways over these thread counts."""
     logs = {way: _means(here, name, way, threads) for way in ways}
     if len(ways) == 1:
@@ -176,7 +189,7 @@ def _best(run: Run, here: pd.DataFrame, name: str, ways: list[str], threads: lis
 
 def _row(
     run: Run,
-    here: pd.DataFrame,
+    here: Logs,
     listed: list[str],
     size: int,
     threads: list[int],
@@ -197,9 +210,6 @@ def _row(
             n_picked_from = 1 if answer.kind == "best" else len(ways) - 1
             answer.ratio = run.ratio(sign * logs, n_picked_from)
         row.answers[name] = answer
-        if name == "cheapness":
-            mine = here[here["implementation"] == answer.ways[0]]
-            row.prices = [mine[mine["n_threads"] == n]["price"].median() for n in threads]
     return row
 
 

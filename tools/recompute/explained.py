@@ -44,9 +44,14 @@ def explained(run: Run, ends: Sequence[tuple[End, End]]) -> Parts:
     side = run.side(ends[0][0][0])
 
     def logs(metric: str) -> list[pd.DataFrame]:
-        return [_rows(run, [both[which] for both in ends], metric) for which in (0, 1)]
+        found = [_levels(run, *both, metric) for both in ends]
+        rows = ([one[which] for one in found] for which in (0, 1))
+        return [pd.DataFrame(one).reset_index(drop=True) for one in rows]
 
-    throughput, cost = logs(THROUGHPUT), logs(f"{side}_cpu_ns_per_byte")
+    names = ("sender", "receiver") if side == "both" else ("sender",)
+    by_side = {name: logs(f"{name}_cpu_ns_per_byte") for name in names}
+    cost = [np.log(sum(map(np.exp, each))) for each in zip(*by_side.values(), strict=True)]
+    throughput = logs(THROUGHPUT)
     use = [t + c - np.log(8e9) for t, c in zip(throughput, cost, strict=True)]
     whole = estimates.block(use[0] - use[1])
     if whole.empty:
@@ -70,8 +75,8 @@ def explained(run: Run, ends: Sequence[tuple[End, End]]) -> Parts:
     here, there = used(cost)
     mean = (np.exp(here) - np.exp(there)) / (here - there)
     sides = {}
-    for name in ("sender", "receiver") if side == "both" else ("sender",):
-        one, other = used(logs(f"{name}_cpu_ns_per_byte"))
+    for name in names:
+        one, other = used(by_side[name])
         sides[name] = run.ratio(-((np.exp(one) - np.exp(other)) / mean).mean())
     cpus = [float(np.exp(each.to_numpy(float)).mean()) for each in used(use)]
     return Parts(
@@ -88,7 +93,10 @@ def explained(run: Run, ends: Sequence[tuple[End, End]]) -> Parts:
     )
 
 
-def _rows(run: Run, ends: Sequence[End], metric: str) -> pd.DataFrame:
-    """Return the logarithms by round of each end, a row each."""
-    rows = [run.values(end[0], metric).reindex([end[1:]]) for end in ends]
-    return pd.concat(rows).reset_index(drop=True)
+def _levels(run: Run, here: End, there: End, metric: str) -> tuple[pd.Series, ...]:
+    """Return the logarithms of both ends, by repetition."""
+    (condition, a, *cell), (_, b, *_) = here, there
+    if a != b:
+        levels = run.levels(condition, a, b, metric)
+        return tuple(one.reindex([tuple(cell)]).iloc[0] for one in levels)
+    return tuple(run.values(end[0], metric).reindex([end[1:]]).iloc[0] for end in (here, there))

@@ -12,6 +12,7 @@ from scipy import stats
 from tools.recompute import estimates
 from tools.recompute.estimates import Estimate
 from tools.recompute.raw import all_repetitions
+from tools.recompute.run import pair_of, relative_of
 
 _CONFIDENCE = 0.95
 _FEWEST = 3
@@ -55,33 +56,30 @@ def wrong_fleet_tables(fleet: Path) -> Iterator[str]:
         yield from _wrong(f"across.csv: {key}", row, _across(found.get(key, []), str(key[3])))
 
 
-def _values(folder: Path) -> dict[str, pd.Series]:
-    """Return the logarithms of a host by metric: by condition, way, size, threads and round."""
-    index = ["condition", "implementation", "msg_bytes", "n_threads", "rep"]
+def _values(folder: Path) -> dict[str, dict[str, pd.DataFrame]]:
+    """Return what ways are compared by on a host, by metric and condition; see `relative_of`."""
     tables = {study: all_repetitions(folder, study) for study, _ in _COLUMNS.values()}
-    found = {}
+    found: dict[str, dict[str, pd.DataFrame]] = {}
     for metric, (study, column) in _COLUMNS.items():
         rows = tables[study]
         if not rows.empty and column in rows:
             measured = rows["status"] == "measured"
             if "accelerator" in rows:
                 measured &= rows["accelerator"] != "tcg"
-            rows = rows[measured].set_index(index).sort_index()
-            found[metric] = rows[column].astype(float).map(math.log, na_action="ignore")
+            places = rows[measured].groupby("condition")
+            found[metric] = {str(name): relative_of(here, column) for name, here in places}
     return found
 
 
 def _ratio(
-    values: dict[str, pd.Series],
+    values: dict[str, dict[str, pd.DataFrame]],
     condition: str, name: str, baseline: str, metric: str, size: int, threads: int,
 ) -> Estimate:  # fmt: skip
-    logs = values[metric]
     try:
-        pair = (logs.loc[condition, way, size, threads] for way in (name, baseline))
-        differences = next(pair) - next(pair)
+        logs = pair_of(values[metric][condition], name, baseline).loc[[(size, threads)]]
     except KeyError:
         return Estimate(math.nan, n=0)
-    return estimates.ratio(differences.to_numpy(float), _CONFIDENCE)
+    return estimates.ratio(logs.to_numpy(float), _CONFIDENCE)
 
 
 def _across(hosts: list[Estimate], metric: str) -> dict[str, float]:

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 import numpy as np
 import pandas as pd
 
-from tools.recompute.run import THROUGHPUT, Run
+from tools.recompute.run import THROUGHPUT, Run, pair_of, relative_of
 
 CELL = ["implementation", "msg_bytes", "n_threads"]
 WARNINGS = {
@@ -118,19 +118,14 @@ class Quality:
     def without(self, flagged: pd.Series) -> Without:
         """Return what the comparisons say without these repetitions."""
         rows = self.rows
-        before, after = (
-            one.pivot(index=CELL, columns="rep", values="log") for one in (rows, rows[~flagged])
-        )
+        before, after = (relative_of(one, THROUGHPUT) for one in (rows, rows[~flagged]))
         signs: list[tuple[int, int]] = []
         once = none = 0
         for a, b in self._pairs():
-            for cell in before.loc[a].index.intersection(before.loc[b].index):
-                pairs = []
-                for table in (before, after.reindex_like(before)):
-                    ratios = table.loc[(a, *cell)] - table.loc[(b, *cell)]
-                    pairs.append(self._run.ratio(ratios))
-                if pairs[0].n == 0:
-                    continue
+            made = pair_of(before, a, b)
+            kept = pair_of(after, a, b).reindex_like(made)
+            for cell in made.index:
+                pairs = [self._run.ratio(logs.loc[cell]) for logs in (made, kept)]
                 if pairs[1].n == 0:
                     none += 1
                 elif pairs[0].n > 1 and pairs[1].n == 1:

@@ -15,6 +15,8 @@ _COSTS = (
     *("cpu_ns", "ref_cycles", "cycles", "instructions"),
     *("l1d_load_misses", "llc_load_misses", "cache_misses"),
 )
+# What a way and the reference that it took turns with are compared by.
+_COMPARED = ("_per_byte", "_per_message", "throughput_bits_per_s", "service_mean_ns")
 # Counts that perf began or ended so late are of another time than the window.
 _OFF_WINDOW = 0.05
 # What a guest says of a time that is longer or shorter by more is not of the window.
@@ -109,23 +111,12 @@ def _n_cpus(settings: dict[str, Any]) -> int | None:
 
 def _measured(record: dict[str, Any]) -> dict[str, Any]:
     driver = record["driver"]
-    ends = {side: driver[side] for side in _SIDES if driver[side] is not None}
-    far = ends.get("receiver", ends["sender"])
-    received = far["in_window"]["bytes"]
-    if driver["sink"] is not None:
-        sink = driver["sink"]
-        received -= received * sink["lost_before_hook"] / sink["sent_datagrams"]
-    sender = ends["sender"]
-    messages = sender["in_window"]["messages"]
+    ends = _ends(driver)
+    far, sender = ends.get("receiver", ends["sender"]), ends["sender"]
     row: dict[str, Any] = {
-        "window_s": _window_ns(far) / 1e9,
-        "received_bytes": received,
-        "messages": messages,
         "mtu_bytes": record["testbed"]["mtu_bytes"],
         "offloaded": all((record["testbed"]["offloads"] or {}).get(n) for n in ("tso", "gso")),
         "first_half_share": far["in_window"]["first_half_bytes"] / far["in_window"]["bytes"],
-        "throughput_bits_per_s": received * 8e9 / _window_ns(far),
-        "service_mean_ns": _window_ns(sender) * record["cell"]["n_threads"] / messages,
     }
     row |= {
         f"service_{name}": sender["service_time"][name]
@@ -133,21 +124,15 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         if sender["service_time"]
     }
     row["service_sampled_mean_ns"] = (sender["service_time"] or {}).get("mean_ns")
-    counted = _counts(record, ends)
-    row |= counted
-    for cost in _COSTS:
-        parts = [row.get(f"{side}_{cost}") for side in ends]
-        for side, part in zip(ends, parts, strict=True):
-            row[f"{side}_{cost}_per_byte"] = _over(part, received)
-        if len(ends) == len(_SIDES):
-            row[f"both_{cost}_per_byte"] = _over(_sum(parts), received)
-    row |= _of_guests(record["observed"].get("hypervisor"), _window_ns(far) / received)
-    row |= _of_machines(record, _window_ns(far) / received)
-    calls = ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
-    n_calls = sum(sender["in_window"][name] for name in calls)
-    row["sender_syscalls_per_message"] = n_calls / messages
-    switches = _sum([counted.get(f"{side}_context_switches") for side in ends])
-    row["context_switches_per_message"] = _over(switches, messages)
+    turns, n_threads = driver.get("slices"), record["cell"]["n_threads"]
+    row |= _traffic(driver, record["observed"].get("perf_stat"), turns and (turns, 0), n_threads)
+    if beside := driver.get("reference"):
+        its = _traffic(beside, beside["perf_stat"], (turns, 1), n_threads)
+        row["reference"] = beside["implementation"]
+        row |= {f"reference_{name}": of for name, of in its.items() if name.endswith(_COMPARED)}
+    window_ns, received = row["window_s"] * 1e9, row["received_bytes"]
+    row |= _of_guests(record["observed"].get("hypervisor"), window_ns / received)
+    row |= _of_machines(record, window_ns / received)
     row["mss_bytes"] = sender["effective"].get("mss_bytes")
     row["tcp_retransmits"] = None if sender["tcp"] is None else sender["tcp"]["retransmits"]
     if sender["zero_copy"] is not None:
@@ -159,6 +144,7 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         row["read_bytes"] = ends["receiver"]["options"]["read_bytes"]
     if sender["round_trip"] is not None:
         times = sender["round_trip"]
+        row["window_s"] = _window_ns(sender) / 1e9  # of the side that counts them
         row |= {f"round_trip_{name}": times[name] for name in times if name != "percentiles"}
         for side in ends:
             cpu_ns = _over(row.get(f"{side}_cpu_ns"), times["samples"])
@@ -167,6 +153,60 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
     if sender["tcp"] is None:
         row["rate_limit_bits_per_s"] = sender["options"].get("rate_bytes_per_s", 0) * 8.0 or None
         row |= _datagrams_of(driver)
+        # the kernel counts a reference's, too
+        known = None if turns else record["observed"].get("kernel")
+        row["udp_receive_buffer_errors"] = known and known["udp_receive_buffer_errors"]
+    return row
+
+
+def _ends(driver: dict[str, Any]) -> dict[str, Any]:
+    return {side: driver[side] for side in _SIDES if driver[side] is not None}
+
+
+def _traffic(
+    driver: dict[str, Any],
+    perf: dict[str, Any] | None,
+    turns: tuple[list[list[int]], int] | None,
+    n_threads: int,
+) -> dict[str, Any]:
+    """Return what one sender and its receiver came to.
+
+    Parameters
+    ----------
+    turns
+        All turns of a repetition, and which of the two ways this is; None for one that was alone.
+    """
+    ends = _ends(driver)
+    far, sender = ends.get("receiver", ends["sender"]), ends["sender"]
+    received, messages = far["in_window"]["bytes"], sender["in_window"]["messages"]
+    far_ns, near_ns = _window_ns(far), _window_ns(sender)
+    if turns:
+        own = [one for one in turns[0] if one[0] == turns[1]]
+        far_ns = near_ns = sum(end - start for _, start, end, *_ in own)
+        if sender["tcp"] is not None:  # the receiver may count the last ones in another's turn
+            received = sum(one[3] for one in own)
+    if driver["sink"] is not None:
+        sink = driver["sink"]
+        received -= received * sink["lost_before_hook"] / sink["sent_datagrams"]
+    row: dict[str, Any] = {
+        "window_s": far_ns / 1e9,
+        "received_bytes": received,
+        "messages": messages,
+        "throughput_bits_per_s": received * 8e9 / far_ns,
+        "service_mean_ns": near_ns * n_threads / messages,
+    }
+    row |= _counts(perf or {}, ends)
+    for cost in _COSTS:
+        parts = [row.get(f"{side}_{cost}") for side in ends]
+        for side, part in zip(ends, parts, strict=True):
+            row[f"{side}_{cost}_per_byte"] = _over(part, received)
+        if len(ends) == len(_SIDES):
+            row[f"both_{cost}_per_byte"] = _over(_sum(parts), received)
+    calls = ("send_calls", "poll_calls", "errqueue_calls", "other_calls")
+    n_calls = sum(sender["in_window"][name] for name in calls)
+    row["sender_syscalls_per_message"] = n_calls / messages
+    switches = _sum([row.get(f"{side}_context_switches") for side in ends])
+    row["context_switches_per_message"] = _over(switches, messages)
     return row
 
 
@@ -241,9 +281,8 @@ def _bytes_received(record: dict[str, Any]) -> int:
     return int(record["driver"]["receiver"]["in_window"]["bytes"])
 
 
-def _counts(record: dict[str, Any], ends: dict[str, Any]) -> dict[str, Any]:
+def _counts(perf: dict[str, Any], ends: dict[str, Any]) -> dict[str, Any]:
     """Return the events of both sides, and their CPU time: perf's where all sides have it."""
-    perf = record["observed"].get("perf_stat") or {}
     row: dict[str, Any] = {}
     told_the_time = True
     for side in ends:

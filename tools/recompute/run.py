@@ -114,14 +114,8 @@ class Run:
     def values(self, condition: str, metric: str) -> pd.DataFrame:
         """Return logarithms: a row per implementation, size and threads, a column per round."""
         if (condition, metric) not in self._logs:
-            self._logs[condition, metric] = self.logs_of(self.measured(condition), metric)
+            self._logs[condition, metric] = logs_of(self.measured(condition), metric)
         return self._logs[condition, metric]
-
-    def logs_of(self, rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-        """Return the same of a column of these rows."""
-        known = rows[[*_CELL, "rep"]].assign(value=rows.get(metric, math.nan))
-        wide = known.pivot(index=_CELL, columns="rep", values="value").astype(float)
-        return wide.where(wide > 0).map(np.log)
 
     def implementations(self, condition: str) -> list[str]:
         """Return what was measured under a condition."""
@@ -132,9 +126,26 @@ class Run:
         return self.values(condition, metric).loc[[implementation]].droplevel("implementation")
 
     def pair(self, condition: str, a: str, b: str, metric: str = THROUGHPUT) -> pd.DataFrame:
-        """Return log ratios round by round, a row per cell that has any."""
-        logs = self.of(condition, a, metric) - self.of(condition, b, metric)
-        return logs.dropna(how="all")
+        """Return log ratios by repetition, a row per cell that has any."""
+        if (condition, f"relative {metric}") not in self._logs:
+            found = relative_of(self.measured(condition), metric)
+            self._logs[condition, f"relative {metric}"] = found
+        return pair_of(self._logs[condition, f"relative {metric}"], a, b)
+
+    def levels(
+        self, condition: str, a: str, b: str, metric: str
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return both of a pair: the first one's own values, and the second's beside these.
+
+        Where the first is what the second took turns with, it has no others than those.
+        """
+        logs = self.pair(condition, a, b, metric)
+        own, other = (
+            self.values(condition, metric).reindex([(name, *cell) for cell in logs.index])
+            for name in (a, b)
+        )
+        first = own.set_axis(logs.index).fillna(other.set_axis(logs.index) + logs)
+        return first, first - logs
 
     def cells(
         self, condition: str, a: str, b: str, metric: str = THROUGHPUT
@@ -217,6 +228,39 @@ class Run:
         """Return how many differences stand after Holm's correction for their number."""
         p_values = np.array([one.p_value for one in ratios.values()])
         return int((estimates.holm(p_values) < 1 - self.settings.confidence).sum())
+
+
+def logs_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return logarithms of a column: a row per way, size and threads, a column per round."""
+    known = rows[[*_CELL, "rep"]].assign(value=rows.get(metric, math.nan))
+    wide = known.pivot(index=_CELL, columns="rep", values="value").astype(float)
+    return wide.where(wide > 0).map(np.log)
+
+
+def relative_of(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return the same by which implementations under one condition are compared.
+
+    Of cells that have a reference, what each repetition came to beside it, and 0 for itself;
+    repetitions beside another reference have none. Of cells without, the logarithms themselves.
+    """
+    beside = rows.get(f"reference_{metric}")
+    if beside is None:
+        return logs_of(rows, metric)
+    cell = _CELL[1:]
+    references = rows[beside > 0].groupby(cell)["reference"].max()
+    here = references.reindex(pd.MultiIndex.from_frame(rows[cell])).set_axis(rows.index)
+    ratios = (rows[metric] / beside).where(rows["reference"] == here)
+    logs = logs_of(rows.assign(value=ratios.where(here.notna(), rows[metric])), "value")
+    own = [(name, *cell) for cell, name in zip(references.index, references, strict=True)]
+    itself = pd.DataFrame(0.0, pd.MultiIndex.from_tuples(own, names=_CELL), logs.columns)
+    return pd.concat([logs.drop(own, errors="ignore"), itself]).sort_index()
+
+
+def pair_of(logs: pd.DataFrame, a: str, b: str) -> pd.DataFrame:
+    """Return log ratios of two implementations, of what `relative_of` returns: a row per cell."""
+    names = logs.index.get_level_values("implementation")
+    one, other = (logs[names == name].droplevel("implementation") for name in (a, b))
+    return (one - other).dropna(how="all")
 
 
 def halves(logs: pd.DataFrame, values: pd.Index | None = None) -> list[pd.DataFrame]:

@@ -9,13 +9,13 @@ import pandas as pd
 
 from tools.recompute import estimates
 from tools.recompute.raw import Settings, repetitions, settings_of
+from tools.recompute.run import Run
 
 Row = dict[Hashable, Any]
 
 _UNDER = ["testbed", "working_set", "receiver", "placement"]
 _CELL = [*_UNDER, "implementation", "msg_bytes", "n_threads"]
 _KEY = [*_CELL, "rep"]
-_PLACE = [*_UNDER, "msg_bytes", "n_threads"]
 _EXACT = 1e-9
 _BETTER = {"faster": 1, "cheaper": -1, "fewer": -1}
 _WORSE = {"slower": -1, "more expensive": 1, "more": 1}
@@ -72,18 +72,17 @@ def wrong_summary(results: Path) -> Iterator[str]:
 
 def wrong_ratios(results: Path) -> Iterator[str]:
     """Yield where comparisons differ: ratio, interval, p-values, verdict."""
-    told, cells = _table(results, "ratios"), repetitions(results, "streams")
-    if told is None or cells.empty:
+    told, run = _table(results, "ratios"), Run(results)
+    if told is None or run.streams.empty:
         return
-    settings = settings_of(results)
-    measured = cells[cells["status"] == "measured"].set_index([*_PLACE, "implementation", "rep"])
-    measured = measured.sort_index()
-    for row in told.to_dict("records"):
-        place = tuple(row[name] for name in _PLACE)
-        logs = _log_ratios(measured, place, row)
-        where = f"ratios.csv: {_where(row)} over {row['baseline']}, {row['metric']}"
-        yield from _wrong_ratio(row, logs, where, settings)
     family = ["condition", "implementation", "baseline", "metric"]
+    for pair, rows in told.groupby(family):
+        logs = run.pair(*map(str, pair))
+        for row in rows.to_dict("records"):
+            where = f"ratios.csv: {_where(row)} over {row['baseline']}, {row['metric']}"
+            cell = [(row["msg_bytes"], row["n_threads"])]
+            known = logs.reindex(cell).iloc[0].dropna().to_numpy(float)
+            yield from _wrong_ratio(row, known, where, run.settings)
     for _, rows in told.dropna(subset=["p_value"]).groupby(family):
         corrected = estimates.holm(rows["p_value"].to_numpy())
         for row, value in zip(rows.to_dict("records"), corrected, strict=True):
@@ -105,20 +104,6 @@ def _wrong_ratio(row: Row, logs: np.ndarray, where: str, settings: Settings) -> 
         yield from _differs(f"{where}: p-value", row["p_value"], found.p_value, 1e-6)
         if found.sign != (_BETTER | _WORSE).get(row["verdict"], 0):
             yield f"{where}: {row['verdict']}, the interval is {found.low:.4g} to {found.high:.4g}"
-
-
-def _log_ratios(measured: pd.DataFrame, place: tuple[object, ...], row: Row) -> np.ndarray:
-    """Return the logarithms of the rounds' ratios, shape (n_rounds,)."""
-    if row["metric"] not in measured:
-        return np.empty(0)
-    sides = []
-    for name in (row["implementation"], row["baseline"]):
-        try:
-            sides.append(measured.loc[(*place, name), row["metric"]].astype(float))
-        except KeyError:
-            return np.empty(0)
-    quotient = (sides[0] / sides[1]).dropna()
-    return np.log(quotient[quotient > 0].to_numpy(float))
 
 
 def _table(results: Path, name: str) -> pd.DataFrame | None:

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from tools.recompute.run import THROUGHPUT, Run
+from tools.recompute.run import THROUGHPUT, Run, logs_of
 
 SIDES = ("sender", "receiver")
 PROCESSES = "both_cpu_ns_per_byte"
@@ -28,7 +28,7 @@ def over(run: Run, condition: str, quantity: str) -> pd.DataFrame:
         rows = rows.assign(outside=outside(rows))
     metrics = {"throughput": (THROUGHPUT,) * 2, "inside": (PROCESSES,) * 2}
     here, there = metrics.get(quantity, ("outside", PROCESSES))
-    return run.logs_of(rows, here) - run.values(without(condition), there)
+    return logs_of(rows, here) - run.values(without(condition), there)
 
 
 def trips_over(run: Run, condition: str) -> dict[str, pd.DataFrame]:
@@ -50,8 +50,7 @@ def trips_over(run: Run, condition: str) -> dict[str, pd.DataFrame]:
         "CPU outside": ("outside", inside),
     }
     return {
-        title: run.logs_of(here, one) - run.logs_of(there, other)
-        for title, (one, other) in columns.items()
+        title: logs_of(here, one) - logs_of(there, other) for title, (one, other) in columns.items()
     }
 
 

@@ -207,7 +207,7 @@ _says_about(
 def _where_different(told: Told, metric: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the logarithms of both sides of the difference that is explained, cell by cell."""
     cells, a, b = told.differing()
-    sides = [told.run.of(told.condition, name, metric).reindex(cells) for name in (a, b)]
+    sides = [one.reindex(cells) for one in told.run.levels(told.condition, a, b, metric)]
     whole = estimates.block(sides[0] - sides[1])
     here, there = (side.loc[whole.index, whole.columns] for side in sides)
     return here, there

@@ -1,6 +1,10 @@
 """The sentences below the decision tables."""
 
+import numpy as np
+
 from tools.recompute.decisions import ALIKE, of_tables, table_of
+from tools.recompute.estimates import Estimate
+from tools.recompute.run import THROUGHPUT
 from tools.recompute.sentences.analysis_quality import DISTURBANCES, with_warning
 from tools.recompute.sentences.virtual import pooled
 from tools.recompute.told import Expected, Slot, Told, says
@@ -74,6 +78,45 @@ def _disturbed(told: Told, *_: Slot) -> Expected:
 def _undisturbed(told: Told, _n: int) -> Expected:
     assert with_warning(told.rows, *DISTURBANCES) == 0, "some did not"
     return [len(told.rows)]
+
+
+def _control(told: Told) -> tuple[Estimate, list[Estimate]]:
+    """Return what the reference came to against itself, and what each cell says of that."""
+    rows = told.run.streams[told.run.streams["status"] == "measured"]
+    own = rows[rows["implementation"] == rows["reference"]].dropna(subset=[THROUGHPUT])
+    logs = (own[THROUGHPUT] / own[f"reference_{THROUGHPUT}"]).astype(float).map(np.log)
+    cells = logs.groupby([own[name] for name in ("condition", "msg_bytes", "n_threads")])
+    return told.run.ratio(logs), [told.run.ratio(one) for _, one in cells if len(one) > 1]
+
+
+_AGAINST_ITSELF = (
+    "<impl> against itself, measured as every other way is, had <d> times the throughput"
+)
+
+
+@says(f"{_AGAINST_ITSELF} <i>")
+def _against_itself(told: Told, *_: Slot) -> Expected:
+    found, _cells = _control(told)
+    return [None, found.value, found]
+
+
+@says(
+    f"{_AGAINST_ITSELF} <i>; of <n> such comparisons, <n> seem to differ, where <p> would",
+    f"{_AGAINST_ITSELF} <i>; of <n> such comparisons, <n> seems to differ, where <p> would",
+    f"{_AGAINST_ITSELF} <i>; of <n> such comparison, <n> seem to differ, where <p> would",
+    f"{_AGAINST_ITSELF} <i>; of <n> such comparison, <n> seems to differ, where <p> would",
+)
+def _seem_apart(told: Told, *_: Slot) -> Expected:
+    found, cells = _control(told)
+    chance = 1.0 - told.run.settings.confidence
+    return [None, found.value, found, len(cells), sum(one.sign != 0 for one in cells), chance]
+
+
+@says("Other ratios may share this bias")
+def _biased(told: Told) -> Expected:
+    found, _cells = _control(told)
+    assert found.sign, "it has none"
+    return []
 
 
 @says("Of <n> combinations of way, size and threads")
