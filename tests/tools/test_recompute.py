@@ -13,7 +13,7 @@ from tools.recompute import estimates, sentences
 from tools.recompute.document import NUMBER, Sentence, Table, parts
 from tools.recompute.estimates import Estimate
 from tools.recompute.power import other_number
-from tools.recompute.run import Run
+from tools.recompute.run import Run, pair_of, relative_of
 from tools.recompute.slots import agrees, compiled, read
 from tools.recompute.text import Checker
 from tools.recompute.told import FORMS, Told
@@ -123,6 +123,29 @@ def test_together_are_the_rounds_and_cells_that_leave_most_values() -> None:
     found = estimates.pooled(logs, 0.95)
     assert found.n == 2
     assert found.value == pytest.approx(math.exp(0.2))
+
+
+def test_ways_are_compared_by_what_each_came_to_beside_its_reference() -> None:
+    """The first size has a reference, which was another one once; the second has none."""
+    rows = pd.DataFrame(
+        [
+            ("one_copy", 64, 1, 6.0, "two_copy", 2.0),
+            ("one_copy", 64, 2, 6.0, "one_copy", 6.0),
+            ("zero_copy", 64, 1, 5.0, "two_copy", 5.0),
+            ("two_copy", 64, 1, 9.0, "two_copy", 8.0),
+            ("one_copy", 4096, 1, 3.0, None, math.nan),
+            ("two_copy", 4096, 1, 2.0, None, math.nan),
+        ],
+        columns=["implementation", "msg_bytes", "rep", "speed", "reference", "reference_speed"],
+    ).assign(n_threads=1)
+    logs = relative_of(rows, "speed")
+    for pair, ratios in (
+        (("one_copy", "two_copy"), [[3.0, math.nan], [1.5, math.nan]]),
+        (("one_copy", "zero_copy"), [[3.0, math.nan]]),
+    ):
+        assert np.exp(pair_of(logs, *pair)).to_numpy() == pytest.approx(
+            np.array(ratios), nan_ok=True
+        )
 
 
 def test_the_bootstrap_of_few_values_looks_at_all_resamples() -> None:

@@ -33,6 +33,7 @@ def results(whole_run: WholeRun, tmp_path: Path) -> Path:
     [
         ("cells", "throughput_bits_per_s"),
         ("cells", "both_cpu_ns_per_byte"),
+        ("cells", "reference_throughput_bits_per_s"),
         ("summary", "median"),
         ("summary", "n"),
         ("ratios", "ratio"),

@@ -144,6 +144,7 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         row["read_bytes"] = ends["receiver"]["options"]["read_bytes"]
     if sender["round_trip"] is not None:
         times = sender["round_trip"]
+        row["window_s"] = _window_ns(sender) / 1e9  # of the side that counts them
         row |= {f"round_trip_{name}": times[name] for name in times if name != "percentiles"}
         for side in ends:
             cpu_ns = _over(row.get(f"{side}_cpu_ns"), times["samples"])

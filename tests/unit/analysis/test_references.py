@@ -14,6 +14,7 @@ from copycost.analysis.explained import explain_pair
 from copycost.analysis.log_values import LogCube
 from copycost.analysis.metrics import THROUGHPUT
 from copycost.analysis.rates import differing_rates
+from copycost.analysis.without_flagged import without_facts
 from copycost.records.columns import PAIRED
 from copycost.stats.settings import StatisticsSettings
 from copycost.studies.streams.facts import compute_facts, views_of
@@ -72,6 +73,13 @@ def test_every_repetition_beside_the_reference_counts_whatever_it_has_of_its_own
     alone = cells[own | (cells["rep"] != 4) | (cells["implementation"] != "one_copy")]
     logs = LogCube(alone).pair(THROUGHPUT, "zero_copy", "one_copy")
     assert [*logs.columns[logs.notna().all()]] == [1, 2, 3, 5]
+
+
+def test_comparisons_stand_without_the_references_own_repetitions() -> None:
+    cells = drifting(np.random.default_rng(1), noise=0.003)
+    view = views_of(inputs_of(RUN, cells))["veth"]
+    found = without_facts(view, view.measured["implementation"] == "two_copy")
+    assert (found["n_compared"], found["n_changed"]) == (found["n_all"], 0)
 
 
 def test_the_control_enters_no_comparison() -> None:
