@@ -135,9 +135,9 @@ def ranked(run: Run, condition: str) -> list[str]:
     return sorted(found, key=lambda words: found[words])
 
 
-def n_untested(run: Run, condition: str) -> int:
-    """Return how many expectations nothing was measured for."""
-    return sum(not fared(run, condition, words).cases for words, _, _ in _EXPECTATIONS)
+def numbers_tested(run: Run, condition: str) -> list[int]:
+    """Return of how many comparisons each expectation is, 0 where nothing was measured for it."""
+    return [len(fared(run, condition, words).cases) for words, _, _ in _EXPECTATIONS]
 
 
 def _pair(run: Run, condition: str, metric: str, a: str, b: str, from_bytes: int = 0) -> Cases:

@@ -4,6 +4,7 @@ import numpy as np
 
 from tools.recompute.decisions import ALIKE, of_tables, table_of
 from tools.recompute.estimates import Estimate
+from tools.recompute.quality import quality_of
 from tools.recompute.run import THROUGHPUT
 from tools.recompute.sentences.analysis_quality import DISTURBANCES, with_warning
 from tools.recompute.sentences.virtual import pooled
@@ -123,3 +124,9 @@ def _biased(told: Told) -> Expected:
 def _combinations(told: Told, _n: int) -> Expected:
     keys = ["condition", "implementation", "msg_bytes", "n_threads"]
     return [len(of_tables(told.run, trips=False).groupby(keys))]
+
+
+@says("<n> passed every check")
+def _passed(told: Told, _n: int) -> Expected:
+    slugs = of_tables(told.run, trips=False)["condition"].unique()
+    return [sum(quality_of(told.run, slug).clean for slug in slugs)]

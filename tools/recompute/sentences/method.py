@@ -25,6 +25,7 @@ def _resampling(told: Told, *_: Slot) -> Expected:
 
 
 @says("with its <p> interval", "with <p> intervals", "bars their <p> intervals")
+@says("with the <p> interval in brackets", "with <p> certainty", "a difference at <p> after")
 @says("The <p> intervals are of one ratio each", "its own <p> interval lies")
 def _confidence(told: Told, _p: str) -> Expected:
     return [told.run.settings.confidence]
