@@ -20,7 +20,13 @@ CONDA_NAMES = {
     "typst-py": "typst",
 }
 # packages whose import has another name than the package
-IMPORTED_AS = {"yaml": "pyyaml", "pypandoc": "pypandoc-binary"}
+IMPORTED_AS = {
+    "yaml": "pyyaml",
+    "pypandoc": "pypandoc-binary",
+    # parts of it that have packages of their own
+    "snakemake_interface_common": "snakemake",
+    "snakemake_interface_report_plugins": "snakemake",
+}
 NOT_IMPORTED = {"pyarrow"}  # pandas writes and reads Parquet with it
 CONDA_ONLY = {"python", "quarto", "pandoc", "typst", "compilers", "gcc"}
 

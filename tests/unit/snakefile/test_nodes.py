@@ -113,7 +113,7 @@ def test_named_nodes_that_wait_for_repair_are_said() -> None:
 
 def test_only_what_a_node_measures_is_forecast() -> None:
     config = config_of(warmup_s=0.3, duration_s=1.0)
-    grid_min = len(Grid.of(config).cells) * 2.2 / 60
+    grid_min = len(Grid.of(config).cells) * 3.5 / 60
     expected = 10 + 2 * (grid_min + config.refine.max_minutes)
     assert nodes.job_minutes(config) == math.ceil(expected)
     longer = replace(config, cpu_budget=replace(config.cpu_budget, repetitions=500))
