@@ -34,6 +34,7 @@ from copycost.stats.ratios import Ratio, paired_ratio
 BIN = Path("results/bin")
 THROUGHPUT = "throughput_bits_per_s"
 COST = "both_cpu_ns_per_byte"
+SENDER_COST = "sender_cpu_ns_per_byte"
 SIZES = (4096, 65536, 1048576)
 THREADS = (1, 4)
 LENGTHS_S = (0.005, 0.01, 0.02, 0.05)
@@ -152,11 +153,11 @@ def windows(starts: int) -> None:
 
 
 def planted(tries: int, starts: int = 8) -> None:
-    """Print how often a cost that was planted lies within the interval that is found."""
+    """Print how often a cost of the sender that was planted lies within the interval found."""
     print("| Planted | found (median) | tries whose interval holds it |")
     print("| ---: | ---: | ---: |")
     cell = Cell("streams", "veth", "two_copy", 65536, 1)
-    alone = measure(cell, starts).median(COST) * cell.msg_bytes
+    alone = measure(cell, starts).median(SENDER_COST) * cell.msg_bytes
     for share in (0.02, 0.05, 0.10):
         with tempfile.TemporaryDirectory() as folder:
             slow = spinning(Path(folder), round(share * alone))
@@ -164,9 +165,9 @@ def planted(tries: int, starts: int = 8) -> None:
         # of the reference beside it, whose cost is not the same in each try
         held, values = 0, []
         for one in found:
-            its = statistics.median(float(row[f"reference_{COST}"]) for row in one.rows)
+            its = statistics.median(float(row[f"reference_{SENDER_COST}"]) for row in one.rows)
             truth = 1 + share * alone / (its * cell.msg_bytes)
-            ratio = one.ratio(COST)
+            ratio = one.ratio(SENDER_COST)
             held += ratio.low <= truth <= ratio.high
             values.append(ratio.value / truth)
         print(f"| {share:.0%} | {statistics.median(values):.3f} of it | {held} of {tries} |")
