@@ -282,7 +282,9 @@ def _ring_bytes(working_set: str) -> int:
 def _pace_of(job: Any) -> progress.Pace:  # noqa: ANN401
     if job.rule.name == PROFILING_RULE:
         return progress.pace_of_profile(job.wildcards.implementation)
-    return progress.DRIVEN if job.rule.name in DRIVING_RULES else progress.STREAMS
+    if job.rule.name in DRIVING_RULES:
+        return progress.DRIVEN
+    return progress.STREAMS if job.params.get("reference") else progress.ALONE
 
 
 def _more_threads_than_cpus(config: Config) -> str | None:

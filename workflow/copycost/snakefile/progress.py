@@ -35,6 +35,8 @@ class Pace:
 
 # Two ways in turns; start of the job and of the programs, set-up of the testbed, clean-up.
 STREAMS = Pace(2, 0.1)
+# One way, in a window.
+ALONE = Pace(1, 0.1)
 # Other tools have to start and end.
 DRIVEN = Pace(1, 1.1)
 # A profile has an undisturbed window to compare with, and its samples are read.
