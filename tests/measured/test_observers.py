@@ -69,6 +69,7 @@ class Plain:
     """A driver of a few lines: one stream between two programs in Python."""
 
     name = "plain"
+    reference: str | None = None
 
     def plan(self, scene: Scene) -> dict[str, Any]:
         return {}
@@ -98,6 +99,8 @@ class Plain:
 
 class PlainTraffic:
     """Its traffic."""
+
+    sides_of_reference: Sequence[Side] = ()
 
     def __init__(self, scene: Scene, programs: Mapping[SideName, Program]) -> None:
         self._scene = scene
