@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,8 @@ class Emulator:
             If it refuses, ends, or takes too long.
         """
         asked = {"execute": command, "arguments": arguments}
-        self._line.sendall(json.dumps(asked).encode() + b"\n")
+        with suppress(OSError):  # one that has ended is told of where its answer is awaited
+            self._line.sendall(json.dumps(asked).encode() + b"\n")
         answer = self._await(lambda message: "return" in message or "error" in message)
         if "error" in answer:
             raise HostError(f"QEMU refused {command}: {answer['error']['desc']}")
