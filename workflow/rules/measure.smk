@@ -51,7 +51,7 @@ rule run_cell:
     params:
         code=lambda wildcards: code_of_programs(wildcards.testbed),
         settings=lambda wildcards: SETTINGS[wildcards.study],
-        reference=lambda wildcards: beside(wildcards),
+        reference=beside,
     script:
         "../scripts/run_cell.py"
 
