@@ -13,6 +13,11 @@ from copycost.studies.round_trips.columns import ROUND_TRIPS
 _PERCENTILES = ("samples", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")
 
 
+def row_of_grid(record: Record) -> Row:
+    """Return the row of a record of either study of the grid, as the table of that study has it."""
+    return (derive_row if record["study"] == "streams" else derive_round_trips)(record)
+
+
 def derive_round_trips(record: Record) -> Row:
     """Return the row of a record; everything in it follows from that record alone.
 
