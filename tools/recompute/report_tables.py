@@ -174,8 +174,9 @@ def _placement_row(run: Run, _c: str, _f: re.Match[str], row: Row, _t: Table) ->
         & (rows["receiver"] == "recv")
     ]
     by_round = rows.pivot_table(index="rep", columns=["testbed", "placement"], values=metric)
-    testbed = by_round.columns.get_level_values("testbed")[0]
-    apart, here = by_round[testbed, "apart"], by_round[testbed, row["Placement"].strip("`")]
+    place = row["Placement"].strip("`")
+    testbed = next(testbed for testbed, each in by_round if each == place)
+    apart, here = by_round[testbed, "apart"], by_round[testbed, place]
     ratio = run.ratio(pd.Series(np.log(here / apart)))
     return {
         "Message": True,
