@@ -144,12 +144,12 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         row["receive_lowat_bytes"] = ends["receiver"]["effective"]["receive_lowat_bytes"]
         row["read_bytes"] = ends["receiver"]["options"]["read_bytes"]
     if sender["round_trip"] is not None:
-        times = sender["round_trip"]
-        row["window_s"] = _window_ns(sender) / 1e9  # of the side that counts them
-        row |= {f"round_trip_{name}": times[name] for name in times if name != "percentiles"}
-        for side in ends:
-            cpu_ns = _over(row.get(f"{side}_cpu_ns"), times["samples"])
-            row[f"{side}_cpu_ns_per_round_trip"] = cpu_ns
+        if not turns:
+            row["window_s"] = _window_ns(sender) / 1e9  # of the side that counts them
+        row |= _round_trips(sender, row)
+        if beside:
+            trips = _round_trips(beside["sender"], its)
+            row |= {f"reference_{name}": of for name, of in trips.items()}
     row["sent_bits_per_s"] = sender["in_window"]["bytes"] * 8e9 / _window_ns(sender)
     if sender["tcp"] is None:
         row["rate_limit_bits_per_s"] = sender["options"].get("rate_bytes_per_s", 0) * 8.0 or None
@@ -209,6 +209,19 @@ def _traffic(
     switches = _sum([row.get(f"{side}_context_switches") for side in ends])
     row["context_switches_per_message"] = _over(switches, messages)
     return row
+
+
+def _round_trips(sender: dict[str, Any], traffic: dict[str, Any]) -> dict[str, Any]:
+    """Return what one sender's round trips took, and the CPU time of each."""
+    times = sender["round_trip"]
+    row = {name: times[name] for name in times if name != "percentiles"}
+    row["round_trips_per_s"] = times["samples"] / traffic["window_s"]
+    used = {side: traffic.get(f"{side}_cpu_ns") for side in _SIDES}
+    used["both"] = _sum(list(used.values()))
+    return row | {
+        f"{side}_cpu_ns_per_round_trip": _over(cpu_ns, times["samples"])
+        for side, cpu_ns in used.items()
+    }
 
 
 def _datagrams_of(driver: dict[str, Any]) -> dict[str, int]:

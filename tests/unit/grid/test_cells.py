@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from copycost.config.config import Config
-from copycost.config.grid import Grid, repetitions_in
+from copycost.config.grid import Grid, reference_of, repetitions_in
 from copycost.errors import DataError
 from copycost.grid.cells import Cell, cell_priority
 from copycost.grid.conditions import Condition
@@ -97,7 +97,7 @@ def test_the_grid_joins_all_sections_and_tells_the_studies_apart() -> None:
     round_trips = {"implementations": ["two_copy"], "n_threads": [1]}
     grid = Grid.of(config(STREAMS, udp, round_trips))
     assert len(grid.paths("streams")) == 2 * 2 * 2 + 2
-    assert len(grid.paths("round_trips")) == 3
+    assert len(grid.paths("round_trips")) == 1
     assert sorted(grid.paths("streams") + grid.paths("round_trips")) == sorted(grid.paths())
     assert grid.paths("round_trips")[0] == (
         "results/raw/round_trips/testbed=veth/implementation=two_copy/msg_bytes=64/n_threads=1"
@@ -272,3 +272,23 @@ def test_adding_cells_leaves_the_order_of_the_others() -> None:
 
 def test_whatever_does_not_measure_goes_first() -> None:
     assert all(cell_priority(cell, 1) < 0 for cell in streams().cells)
+
+
+@pytest.mark.parametrize(
+    ("ways", "testbed", "interval_us", "reference"),
+    [
+        (["one_copy", "two_copy"], "veth", 0, "two_copy"),
+        (["zero_copy", "one_copy"], "loopback", 0, "zero_copy"),
+        (["one_copy", "two_copy"], "vm_loopback", 0, None),
+        (["one_copy", "two_copy"], "wire-lab2", 0, None),
+        (["one_copy", "two_copy"], "veth", 100, None),
+    ],
+)
+def test_round_trips_take_turns_unless_another_machine_or_the_clock_sets_the_pace(
+    ways: list[str], testbed: str, interval_us: int, reference: str | None
+) -> None:
+    asked = config(round_trips={"implementations": ways})
+    asked = replace(asked, measure=replace(asked.measure, interval_us=interval_us))
+    cell = Cell("round_trips", testbed, "one_copy", 64, 1)
+    assert reference_of(asked, cell) == reference
+    assert reference_of(asked, replace(cell, study="profile")) is None

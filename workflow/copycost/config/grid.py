@@ -64,12 +64,17 @@ class Grid:
 def reference_of(config: Config, cell: Cell) -> str | None:
     """Return what a cell is measured in turns with: two_copy, or the first way that is listed.
 
-    None where it is measured alone: round trips, whose requests wait for replies anyway, and where
-    a side is on another machine or in a guest, with which turns would take longer than slices.
+    None where it is measured alone: where a side is on another machine or in a guest, with which
+    turns would take longer than slices, and where requests come by the clock, which does not stop.
     """
-    if cell.study != "streams" or away_on(cell.testbed):
+    asks = cell.study == "round_trips"
+    if not (asks or cell.study == "streams") or away_on(cell.testbed):
         return None
-    listed = config.streams if transport_of(cell.testbed) == "stream" else config.udp
+    if asks and config.measure.interval_us:
+        return None
+    is_stream = transport_of(cell.testbed) == "stream"
+    sent = config.streams if is_stream else config.udp
+    listed = config.round_trips if asks else sent
     name = BASELINE if BASELINE in listed.implementations else listed.implementations[0]
     there = can_exist(name, cell.testbed, cell.msg_bytes, cell.receiver, cell.placement)
     return name if there else None
