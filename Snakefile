@@ -129,6 +129,7 @@ rule all:
     default_target: True
     input:
         report=expand("results/report/report.{format}", format=CONFIG.report.formats),
+        columns=COLUMNS,
         records=RECORDS,
         more=MORE_RECORDS,
 
@@ -154,6 +155,7 @@ rule tables:
                 "ratios.csv",
             ],
         ),
+        columns=COLUMNS,
         round_trips=ROUND_TRIPS,
         curves=ROUND_TRIP_CURVES,
         memory=MEMORY,
@@ -169,6 +171,7 @@ rule figures:
 rule report:
     input:
         report=expand("results/report/report.{format}", format=CONFIG.report.formats),
+        columns=COLUMNS,
         records=RECORDS,
         more=MORE_RECORDS,
 
