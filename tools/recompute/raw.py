@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,17 +58,14 @@ def repetitions(results: Path, study: str) -> pd.DataFrame:
     name.
     """
     config = yaml.safe_load((results / "config.yaml").read_text(encoding="utf-8"))
-    return all_repetitions(results, study, lambda testbed: _most_rounds(config, study, testbed))
+    return all_repetitions(results, study, _most_rounds(config))
 
 
-def all_repetitions(
-    results: Path, study: str, most_rounds: Callable[[str], float] = lambda _: math.inf
-) -> pd.DataFrame:
-    """Return the same of the first so many rounds on each testbed."""
+def all_repetitions(results: Path, study: str, most_rounds: float = math.inf) -> pd.DataFrame:
+    """Return the same of the first so many rounds."""
     rows = []
-    for path in sorted((results / "raw" / study).rglob("rep=*.json")):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if record["cell"]["rep"] > most_rounds(record["cell"]["testbed"]):
+    for record in records_of(results / "raw" / study):
+        if record["cell"]["rep"] > most_rounds:
             continue  # an earlier configuration asked for it, this one does not
         row = {"condition": condition_of(record["cell"]), **record["cell"]}
         row["status"] = record["status"]
@@ -86,15 +83,19 @@ def all_repetitions(
     return pd.DataFrame(rows)
 
 
-def _most_rounds(config: dict[str, Any], study: str, testbed: str) -> float:
+def records_of(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the records below a folder: files hold one, or those of a job."""
+    for path in sorted(folder.rglob("rep=*.json")):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        yield from content.get("repetitions", [content])
+
+
+def _most_rounds(config: dict[str, Any]) -> float:
     """Return how many rounds a configuration asks for; without end where time decides."""
     measure = config["measure"]
     if measure.get("minutes") not in (None, "none"):
         return math.inf
-    udp = testbed.partition("-")[0].endswith(("sink", "_udp"))  # behind a - is the other machine
-    section = config.get("udp" if udp else "streams") if study == "streams" else None
-    extra = (section or {}).get("extra_repetitions", 0)
-    return int(measure["repetitions"] + measure.get("more_rounds", 0) + extra)
+    return float(measure.get("repetitions", math.inf))
 
 
 def condition_of(cell: dict[str, Any]) -> str:

@@ -14,6 +14,11 @@ from copycost.records.windows import Turns, turns_of, window_ns
 from copycost.studies.round_trips.columns import PAIRED, PERCENTILES, ROUND_TRIPS
 
 
+def row_of_grid(record: Record) -> Row:
+    """Return the row of a record of either study of the grid, as the table of that study has it."""
+    return (derive_row if record["study"] == "streams" else derive_round_trips)(record)
+
+
 def derive_round_trips(record: Record) -> Row:
     """Return the row of a record; everything in it follows from that record alone.
 
