@@ -19,9 +19,6 @@ PASSES = 4
 FEWEST_ROUNDS = 5
 """With fewer rounds [count] no comparison is settled."""
 
-ALIKE = 1.05
-"""Ways that differ by less than this factor for sure are settled too."""
-
 # The share of all errors that each look but the last may make.
 _PER_LOOK = 0.05
 
