@@ -33,7 +33,7 @@ def draw(facts: Mapping[str, Any], ratios: pd.DataFrame, summary: pd.DataFrame) 
     shown = list(data["condition"].unique())[:_CONDITIONS_MOST]
     data = data[data["condition"].isin(shown)].reset_index(drop=True)
     names = in_order(facts["grid"]["implementations"])
-    sheet = new_sheet(data, 4.4, column="condition")
+    sheet = new_sheet(data, 4.2, column="condition", n_columns=min(len(shown), 3))
     label = f"throughput / {BASELINE}"
 
     def frame_of(panel: Panel) -> Frame:
