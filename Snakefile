@@ -51,7 +51,7 @@ require_yaml("config.yaml")
 configfile: "config.yaml"
 
 
-# What ./run more has added is a part of the configuration, where it has added any.
+# What ./run --more has added is a part of the configuration, where it has added any.
 for path in more_files():
 
     configfile: path

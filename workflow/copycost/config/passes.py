@@ -22,7 +22,7 @@ PASS_PATTERN = "results/passes/{number}.json"
 """What each pass chose, by its number from 1."""
 
 MORE_PATH = Path("results/more.yaml")
-"""Where `./run more` says how many rounds it added: a part of the configuration."""
+"""Where `./run --more` says how many rounds it added: a part of the configuration."""
 
 
 GIVEN_PATH = Path("results/given.json")

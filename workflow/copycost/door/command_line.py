@@ -1,12 +1,9 @@
 """What ``./run`` was asked for, checked and put as Snakemake takes it, before anything is set up.
 
-The system's Python is enough here: neither this module nor what it imports needs a package. Its
-answer are assignments, which ``./run`` evaluates.
+The system's Python is enough here: neither this module nor what it imports needs a package.
 """
 
 import re
-import shlex
-import sys
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +15,7 @@ from copycost.snakefile.targets import TARGETS
 from copycost.wording.spelling import did_you_mean
 
 MORE_PATH = Path("results/more.yaml")
-"""The part of the configuration in which ``./run more`` notes its rounds."""
+"""The part of the configuration in which ``./run --more`` notes its rounds."""
 
 _WIRE_GRID = "config/wire.yaml"
 """What is measured with another machine where nothing else is said."""
@@ -26,6 +23,7 @@ _WIRE_GRID = "config/wire.yaml"
 # Studies that a run with a report takes into it when they are named.
 _STUDIES = ("profile", "cpu_budget", "datagrams", "simulated")
 
+_OURS = options.words("--minutes --more --retry-failed --wire")
 _CONFIG_FILES = frozenset({"--configfile", "--configfiles"})
 _CONFIG = frozenset({"--config", "-C"})
 _CORES = frozenset({"-c", "-j", "--cores", "--jobs"})
@@ -69,6 +67,8 @@ class Request:
     more_rounds
         How many rounds behind those of the configuration are wanted in this and later runs [count];
         None where nothing is said of them.
+    retries
+        Whether repetitions that failed are measured again.
     """
 
     targets: list[str] = field(default_factory=list)
@@ -79,6 +79,7 @@ class Request:
     measure: list[str] = field(default_factory=list)
     wire: list[str] = field(default_factory=list)
     more_rounds: int | None = None
+    retries: bool = False
 
     @property
     def looks(self) -> bool:
@@ -101,10 +102,6 @@ def parse(arguments: Sequence[str]) -> Request:
     """
     words = deque(arguments)
     request = Request()
-    wants_more = bool(words) and words[0] == "more"
-    if wants_more:
-        words.popleft()
-        request.more_rounds = _rounds(words)
     while words:
         _take(words, request)
     if _ELSEWHERE.isdisjoint(request.names):
@@ -134,6 +131,10 @@ def _take(words: deque[str], request: Request) -> None:
     name = names[-1]
     if name == "--minutes":
         request.measure.append(f"minutes: {_minutes(*joined or [_next(words)])}")
+    elif name == "--more":
+        request.more_rounds = _rounds(*joined or [_next_number(words)])
+    elif name == "--retry-failed":
+        request.retries = True
     elif name == "--wire":
         request.wire.append(_peer(*joined or [_next(words)]))
     elif name in _CONFIG_FILES:
@@ -154,8 +155,8 @@ def _option(word: str) -> tuple[list[str], *tuple[str, ...]]:
     names: list[str] = []
     if word.startswith("--"):
         name, equals, value = word.partition("=")
-        meant = did_you_mean(name, sorted(options.ALL | {"--minutes", "--wire"}))
-        if meant and name not in options.ALL | {"--minutes", "--wire"}:
+        meant = did_you_mean(name, sorted(options.ALL | _OURS))
+        if meant and name not in options.ALL | _OURS:
             raise UsageError(f"{name}: there is no such option{meant}")  # else that of a plugin
         return [name], *([value] if equals else [])
     for place, letter in enumerate(word[1:], 2):
@@ -235,25 +236,24 @@ def _peer(text: str) -> str:
     return text
 
 
-def _rounds(words: deque[str]) -> int:
-    """Take the number of rounds behind ``more``, 2 where there is none [count]."""
-    if not words or words[0].startswith("-") or words[0] in _TARGETS:
-        n_rounds = "2"
-    else:
-        n_rounds = words.popleft()
-    if not _ROUNDS.fullmatch(n_rounds):
-        raise UsageError(
-            f"more {n_rounds}: must be a whole number of rounds from 1 to 999, before all else"
-        )
+def _next_number(words: deque[str]) -> str:
+    """Take the number of rounds, 2 where the next word is an option or a target."""
+    begins_another = not words or words[0].startswith("-") or words[0] in _TARGETS
+    return "2" if begins_another else words.popleft()
+
+
+def _rounds(text: str) -> int:
+    if not _ROUNDS.fullmatch(text):
+        raise UsageError(f"--more {text}: must be a whole number of rounds from 1 to 999")
     if not Path("results/raw").is_dir():
         raise UsageError(
             "nothing was measured here that rounds could be added to; ./run measures it"
         )
-    return int(n_rounds)
+    return int(text)
 
 
 def _rounds_before() -> int:
-    """Return how many rounds ``./run more`` has noted before [count]."""
+    """Return how many rounds ``./run --more`` has noted before [count]."""
     text = MORE_PATH.read_text(encoding="utf-8") if MORE_PATH.is_file() else ""
     found = re.search(r"^  more_rounds: (\d+)$", text, re.MULTILINE)
     return int(found[1]) if found else 0
@@ -287,30 +287,3 @@ def _add_settings(request: Request) -> None:
         request.words.append(["--configfile", *request.config_files])
     if ours or request.settings:
         request.words.append(["--config", *ours, *request.settings])
-
-
-def assignments(request: Request) -> str:
-    """Return the request as assignments for a shell."""
-    return "\n".join(
-        (
-            f"LOOKS={str(request.looks).lower()}",
-            f"CONFIGFILES=({shlex.join(request.config_files)})",
-            f"ARGUMENTS=({shlex.join(request.for_snakemake())})",
-            f"MORE_ROUNDS={'' if request.more_rounds is None else request.more_rounds}",
-        )
-    )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the assignments; return 0, or 1 after a sentence about what cannot be."""
-    try:
-        request = parse(sys.argv[1:] if arguments is None else arguments)
-    except UsageError as error:
-        print(f"run: {error}", file=sys.stderr)
-        return 1
-    print(assignments(request))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

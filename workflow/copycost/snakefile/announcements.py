@@ -171,7 +171,7 @@ def _say_more(jobs: list[Any], config: Config, ahead: passes_ahead.Ahead | None)
         terminal.say(
             f"copycost: {progress.count(config.measure.more_rounds, 'round')} of every cell beyond "
             f"the usual ones are part of this, as measure.more_rounds says ({MORE_PATH}, where "
-            "./run more was asked for them)."
+            "./run --more was asked for them)."
         )
     if ahead is not None:
         terminal.say(ahead.sentence)
