@@ -12,7 +12,8 @@ import yaml
 
 from copycost.build.toolchain import strategies
 from copycost.config.check import check_config
-from copycost.config.problems import Surroundings
+from copycost.config.problems import Source, Surroundings
+from copycost.config.sources import usual_tree
 from copycost.grid.testbeds import TESTBEDS
 
 ROOT = Path(__file__).parents[2]
@@ -196,14 +197,10 @@ def test_every_testbed_is_in_the_table() -> None:
 
 def test_example_configuration_is_valid() -> None:
     example = yaml.safe_load(re.search(r"```yaml\n(.*?)```", USING, re.DOTALL)[1])
-    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    config = usual_tree()
     for section, values in example.items():
         config[section] |= values
-    checked = check_config(
-        config,
-        sources=[("example", example)],
-        around=Surroundings(strategies(ROOT), {0, 1}),
-    )
+    checked = check_config([Source("example", config)], Surroundings(strategies(ROOT), {0, 1}))
     assert checked.streams.msg_bytes == (1000, 65536, 1048576)
 
 

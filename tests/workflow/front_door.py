@@ -82,7 +82,7 @@ class Tree:
         """Mark the environment as whole, as `run` does."""
         digest = hashlib.sha256((self.path / f"envs/{lock}.txt").read_bytes()).hexdigest()
         python = (self.path / ".venv/bin/python").resolve()
-        (self.path / f".venv/{lock}.stamp").write_text(f"{digest} {python} {self.path}\n")
+        (self.path / f".venv/{lock}.stamp").write_text(f"{digest}  - {python} {self.path}\n")
 
 
 def as_somebody() -> list[str]:

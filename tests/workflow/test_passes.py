@@ -159,7 +159,7 @@ def test_rounds_that_were_asked_for_are_added_behind_all_and_stay(made_up: Check
     more.write_text("measure:\n  more_rounds: many\n")
     refused = made_up.snakemake(*RUN, check=False)
     assert refused.returncode != 0
-    assert "results/more.yaml: measure.more_rounds: got 'many', must be a whole number" in (
+    assert "results/more.yaml: line 2: measure.more_rounds: got 'many', must be a whole number" in (
         refused.stdout + refused.stderr
     )
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from copycost.config.config import Config
 from copycost.config.grid import Grid
@@ -16,6 +15,7 @@ from copycost.config.passes import (
     with_further_rounds,
     write_pass,
 )
+from copycost.config.sources import usual_tree
 from copycost.grid.cells import Cell
 from copycost.snakefile.pass_records import all_records, records_before
 
@@ -25,7 +25,7 @@ AGAIN = [replace(cell, rep=2) for cell in ADDED]
 
 
 def config(more_rounds: int = 0, **refine: object) -> Config:
-    tree: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    tree: dict[str, Any] = usual_tree()
     tree["udp"]["extra_repetitions"] = 2
     grid = {"implementations": ["two_copy", "one_copy"], "n_threads": [1]}
     tree["streams"] |= grid | {"msg_bytes": [4096]}

@@ -286,4 +286,5 @@ def _add_settings(request: Request) -> None:
     if request.config_files:
         request.words.append(["--configfile", *request.config_files])
     if ours or request.settings:
-        request.words.append(["--config", *ours, *request.settings])
+        request.settings = [*ours, *request.settings]
+        request.words.append(["--config", *request.settings])

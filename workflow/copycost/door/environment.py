@@ -46,7 +46,7 @@ def needed_here() -> str:
 
 def _stamp_of(lock: str) -> str:
     digest = hashlib.sha256(Path(f"envs/{lock}.txt").read_bytes()).hexdigest()
-    return f"{digest} {PYTHON.resolve()} {Path.cwd()}\n"
+    return f"{digest}  - {PYTHON.resolve()} {Path.cwd()}\n"
 
 
 def find_python() -> str | None:
